@@ -1,0 +1,168 @@
+"""Answers: estimates with the names of their values, ready to be read, saved and drawn."""
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sottovoce.errors import DomainError, MissingExtraError, ParameterError
+from sottovoce.estimate import Estimate, Total
+
+_SHOWN = 25  # rows that print() shows of a long table
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """One distribution: every value with estimate, interval, users, epsilon and the steps applied."""
+
+    name: str
+    labels: tuple[str, ...]
+    estimate: Estimate
+    mechanism: str
+    level: float = 0.95
+
+    def at(self, level: float) -> "Answer":
+        """Return the same answer with intervals of another confidence level."""
+        return Answer(self.name, self.labels, self.estimate, self.mechanism, level)
+
+    def rows(self, *, simultaneous: bool = False) -> list[dict[str, Any]]:
+        """Return one record per value."""
+        low, high = self.estimate.interval(self.level, simultaneous=simultaneous)
+        columns = {
+            "value": self.labels,
+            "estimate": self.estimate.totals.tolist(),
+            "low": low.tolist(),
+            "high": high.tolist(),
+            "share": self.estimate.frequencies.tolist(),
+            "error": self.estimate.errors.tolist(),
+            "significant": self.estimate.significant().tolist(),
+        }
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+    def sum(self, values: Iterable[str]) -> Total:
+        """Return the total of several values together, with the covariance of their errors."""
+        positions = {label: index for index, label in enumerate(self.labels)}
+        wanted = list(values)
+        if not set(wanted) <= set(positions):
+            raise DomainError("a sum may only name values of the task's domain")
+        return self.estimate.sum(np.array([positions[value] for value in wanted], np.int64))
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """Return what every number here rests on."""
+        return {
+            "name": self.name,
+            "users": self.estimate.users,
+            "population": self.estimate.population,
+            "epsilon": self.estimate.epsilon,
+            "mechanism": self.mechanism,
+            "level": self.level,
+            "steps": list(self.estimate.steps),
+            "threshold": self.estimate.threshold(),
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data."""
+        return {**self.about, "rows": self.rows()}
+
+    def to_json(self) -> str:
+        """Return everything as JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+    def to_csv(self) -> str:
+        """Return the rows as CSV with a header."""
+        text = io.StringIO()
+        writer = csv.DictWriter(text, fieldnames=list(self.rows()[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(self.rows())
+        return text.getvalue()
+
+    def frame(self, library: str = "pandas") -> Any:
+        """Return the rows as a frame of pandas, polars or pyarrow."""
+        if library not in ("pandas", "polars", "pyarrow"):
+            raise ParameterError("a frame comes from pandas, polars or pyarrow")
+        module, rows = _optional(library, "frames"), self.rows()
+        columns = {name: [row[name] for row in rows] for name in rows[0]}
+        return module.table(columns) if library == "pyarrow" else module.DataFrame(columns)
+
+    def plot(self, path: str | Path | None = None, *, truth: Mapping[str, float] | None = None) -> Any:
+        """Draw the most frequent values with their intervals; saves the figure if a path is given."""
+        _optional("matplotlib", "plot")
+        from sottovoce.plot import bars
+
+        return bars(self, path, truth)
+
+    def top(self, count: int) -> "list[dict[str, Any]]":
+        """Return the rows of the largest estimates, in order."""
+        return sorted(self.rows(), key=lambda row: -row["estimate"])[:count]
+
+    def __str__(self) -> str:
+        rows = self.rows() if len(self.labels) <= _SHOWN else self.top(_SHOWN)
+        percent = f"{100 * self.level:g} % interval"
+        lines = [f"{self.name}: {_facts(self.estimate)}, {self.mechanism}", ""]
+        width = max(len("value"), *(len(row["value"]) for row in rows))
+        lines.append(f"{'value':<{width}}  {'estimate':>12}  {percent:>27}  {'share':>7}")
+        for row in rows:
+            bounds = f"[{row['low']:,.0f}, {row['high']:,.0f}]"
+            mark = "" if row["significant"] else "  (within noise)"
+            estimate, share = f"{row['estimate']:,.0f}", f"{100 * row['share']:.1f} %"
+            lines.append(f"{row['value']:<{width}}  {estimate:>12}  {bounds:>27}  {share:>7}{mark}")
+        if len(rows) < len(self.labels):
+            lines.append(f"... and {len(self.labels) - len(rows):,} more values")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, eq=False)
+class Answers(Mapping[str, Answer]):
+    """The answers to several questions, by name."""
+
+    name: str
+    parts: Mapping[str, Answer]
+
+    def __getitem__(self, name: str) -> Answer:
+        return self.parts[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.parts)
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data."""
+        return {"name": self.name, "answers": {name: part.to_dict() for name, part in self.parts.items()}}
+
+    def to_json(self) -> str:
+        """Return everything as JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+    def to_csv(self) -> str:
+        """Return all rows as CSV, with the question in the first column."""
+        text = io.StringIO()
+        rows = [{"question": name, **row} for name, part in self.parts.items() for row in part.rows()]
+        writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+        return text.getvalue()
+
+    def __str__(self) -> str:
+        return "\n\n".join(str(part) for part in self.parts.values())
+
+
+def _facts(estimate: Estimate) -> str:
+    scaled = f" standing for {estimate.population:,}" if estimate.population > estimate.users else ""
+    steps = f", {' then '.join(estimate.steps)}" if estimate.steps else ", raw"
+    return f"{estimate.users:,} users{scaled}, epsilon {estimate.epsilon:g}{steps}"
+
+
+def _optional(library: str, extra: str) -> Any:
+    try:
+        return import_module(library)
+    except ImportError:
+        raise MissingExtraError(f"{library} is not installed: pip install 'sottovoce[{extra}]'") from None

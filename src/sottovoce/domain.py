@@ -1,0 +1,161 @@
+"""What a person may hold: values on one side, indices on the other.
+
+Mechanisms speak indices in [0, size); labels stay here.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+from unicodedata import normalize
+
+import numpy as np
+
+from sottovoce.arrays import Ints
+from sottovoce.errors import DomainError, NoDataError, ParameterError
+from sottovoce.registry import Registry
+
+DECLINED = "prefer not to say"
+
+
+class Domain(ABC):
+    """A set of values with an order that never changes."""
+
+    kind: ClassVar[str]
+    kinds: ClassVar[Registry["Domain"]] = Registry("domain")
+
+    def __init_subclass__(cls, kind: str, **rest: Any) -> None:
+        super().__init_subclass__(**rest)
+        cls.kind = kind
+        Domain.kinds.add(kind, cls)
+
+    @abstractmethod
+    def indices(self, values: Iterable[Any]) -> Ints:
+        """Return the index of every value, or refuse them all."""
+
+
+@dataclass(frozen=True)
+class Categories(Domain, kind="categories"):
+    """Named values; with ``declinable`` the last one stands for not wanting to say.
+
+    >>> Categories(("cat", "dog")).indices(["dog", "cat"])
+    array([1, 0])
+    """
+
+    labels: tuple[str, ...]
+    declinable: bool = False
+
+    def __post_init__(self) -> None:
+        labels = tuple(_text(label) for label in self.labels)
+        if self.declinable and DECLINED not in labels:
+            labels = (*labels, DECLINED)
+        if len(labels) < 2 or len(set(labels)) < len(labels):
+            raise ParameterError("categories need at least two labels, all different")
+        object.__setattr__(self, "labels", labels)
+
+    @property
+    def size(self) -> int:
+        return len(self.labels)
+
+    def indices(self, values: Iterable[Any]) -> Ints:
+        table: dict[Any, int] = {label: index for index, label in enumerate(self.labels)}
+        if self.declinable:
+            table[None] = self.size - 1
+        held = list(values)
+        try:
+            return np.fromiter(map(table.__getitem__, held), np.int64, len(held))
+        except (KeyError, TypeError):
+            return np.array([self._index(table, value) for value in held], np.int64)
+
+    def _index(self, table: Mapping[Any, int], value: Any) -> int:
+        label = normalize("NFC", value) if isinstance(value, str) else value
+        if label is not None and not isinstance(label, str):
+            raise DomainError("a value of these categories must be text")
+        if label not in table:
+            raise DomainError(f"a value must be one of the {self.size} categories of the task") from None
+        return table[label]
+
+
+@dataclass(frozen=True)
+class Integers(Domain, kind="integers"):
+    """Whole numbers from ``low`` to ``high``, both included.
+
+    >>> Integers(18, 99).indices([18, 20])
+    array([0, 2])
+    """
+
+    low: int
+    high: int
+
+    def __post_init__(self) -> None:
+        if not self.low < self.high:
+            raise ParameterError("a range of integers needs low < high")
+
+    @property
+    def size(self) -> int:
+        return self.high - self.low + 1
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(str(number) for number in range(self.low, self.high + 1))
+
+    def indices(self, values: Iterable[Any]) -> Ints:
+        held = np.asarray(values if isinstance(values, np.ndarray) else list(values))
+        if not len(held):
+            return np.array([], np.int64)
+        if held.dtype.kind not in "iu" or int(held.min()) < self.low or int(held.max()) > self.high:
+            raise DomainError(f"a value must be a whole number from {self.low} to {self.high}")
+        return held.astype(np.int64) - self.low
+
+
+@dataclass(frozen=True)
+class Records(Domain, kind="records"):
+    """Several named attributes of one person; indices are (users, attributes)."""
+
+    names: tuple[str, ...]
+    attributes: tuple[Domain, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "names", tuple(_text(name) for name in self.names))
+        if not self.names or len(self.names) != len(self.attributes) or len(set(self.names)) < len(self.names):
+            raise ParameterError("records need one domain for every name, and all names different")
+
+    def indices(self, values: Iterable[Any]) -> Ints:
+        columns = values if isinstance(values, Mapping) else self._columns(list(values))
+        if set(columns) != set(self.names):
+            raise DomainError(f"a record has exactly the attributes {', '.join(self.names)}")
+        pairs = zip(self.names, self.attributes, strict=True)
+        found = [attribute.indices(columns[name]) for name, attribute in pairs]
+        if len({len(column) for column in found}) > 1:
+            raise DomainError("the columns of records must have equal lengths")
+        return np.stack(found, axis=1)
+
+    def _columns(self, records: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+        if not records:
+            raise NoDataError("there are no records")
+        if not all(isinstance(record, Mapping) and set(record) == set(self.names) for record in records):
+            raise DomainError(f"a record has exactly the attributes {', '.join(self.names)}")
+        return {name: [record[name] for record in records] for name in self.names}
+
+
+def domain_of(values: "Domain | Iterable[Any]", *, declinable: bool = False) -> "Categories | Integers":
+    """Return the domain that a list of labels or a range names.
+
+    >>> domain_of(range(5))
+    Integers(low=0, high=4)
+    """
+    if isinstance(values, (Categories, Integers)):
+        return values
+    if isinstance(values, range) and values.step == 1 and not declinable:
+        if len(values) < 2:
+            raise ParameterError("a domain needs at least two values")
+        return Integers(values.start, values.stop - 1)
+    if isinstance(values, (str, bytes, Domain)) or not isinstance(values, Iterable):
+        raise ParameterError("a domain is a list of labels or a range")
+    return Categories(tuple(map(_text, values)), declinable=declinable)
+
+
+def _text(label: Any) -> str:
+    if not isinstance(label, str) or not label:
+        raise ParameterError("labels and names must be non-empty text")
+    return normalize("NFC", label)

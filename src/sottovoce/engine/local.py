@@ -1,0 +1,146 @@
+"""One machine: reports in memory, tallied by the compiled kernels, a plan driven to its answer."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import add
+
+import numpy as np
+
+from sottovoce import codec, envelope
+from sottovoce.answers import Answer, Answers
+from sottovoce.arrays import Bools, Floats, Reports, Values
+from sottovoce.envelope import Envelopes
+from sottovoce.errors import CodecError, MismatchError, NoDataError, ParameterError
+from sottovoce.estimate import Estimate
+from sottovoce.mechanism import PureMechanism
+from sottovoce.tally import Tally
+from sottovoce.task import Address, Question, Round, Task
+
+
+@dataclass(frozen=True, eq=False)
+class Shelf:
+    """The reports at one address, and whose they are where the task declares subjects."""
+
+    reports: Reports
+    subjects: Values | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class LocalCollected:
+    """What a task has collected, in memory."""
+
+    task: Task
+    rounds: tuple[Round, ...] = ()
+    shelves: Mapping[Address, Shelf] = field(default_factory=dict)
+
+    @property
+    def epsilon(self) -> float:
+        return self.task.epsilon
+
+    @property
+    def seed(self) -> bytes:
+        return codec.seed(self.task)
+
+    def users(self, round_number: int) -> int:
+        first = [shelf for address, shelf in self.shelves.items() if (address.round, address.slot) == (round_number, 0)]
+        return sum(len(shelf.reports) for shelf in first)
+
+    def tally(self, address: Address) -> Tally:
+        return reduce(add, (self._question(address).mechanism.tally(batch) for batch in self.reports(address)))
+
+    def estimate(self, address: Address, among: Values | None = None) -> Estimate:
+        mechanism = self._question(address).mechanism
+        if among is None:
+            estimate = mechanism.estimate(self.tally(address))
+        elif isinstance(mechanism, PureMechanism):
+            estimate = mechanism.estimate_among(self._shelf(address).reports, among)
+        else:
+            raise ParameterError("candidates can be chosen only for a pure mechanism")
+        return estimate.of(self.users(address.round))
+
+    def scores(self, address: Address, target: Floats) -> tuple[Values, Floats]:
+        mechanism, shelf = self._question(address).mechanism, self._shelf(address)
+        if not isinstance(mechanism, PureMechanism):
+            raise ParameterError("only a pure mechanism scores reports")
+        subjects = np.arange(len(shelf.reports)) if shelf.subjects is None else shelf.subjects
+        return subjects, mechanism.score(shelf.reports, target)
+
+    def reports(self, address: Address) -> Iterator[Reports]:
+        yield self._shelf(address).reports
+
+    def after(self, asked: Round, shelves: Mapping[Address, Shelf]) -> "LocalCollected":
+        """Return what is collected once a round has been answered."""
+        if not any(len(shelf.reports) for shelf in shelves.values()):
+            raise NoDataError(f"round {asked.number} of task {self.task.name!r} has no reports")
+        return LocalCollected(self.task, (*self.rounds, asked), {**self.shelves, **shelves})
+
+    def _question(self, address: Address) -> Question:
+        return self.rounds[address.round].question(address)
+
+    def _shelf(self, address: Address) -> Shelf:
+        if address not in self.shelves:
+            raise NoDataError(f"member {address.member} of round {address.round} has no reports")
+        return self.shelves[address]
+
+
+def drive(task: Task, gather: Callable[[Round], Mapping[Address, Shelf]]) -> Answer | Answers:
+    """Run a task's plan to its answer; ``gather`` brings the reports of one round after another."""
+    collected = LocalCollected(task)
+    while True:
+        stepped = task.plan.step(collected)
+        if not isinstance(stepped, Round):
+            return replace(stepped, name=task.name)
+        collected = collected.after(stepped, gather(stepped))
+
+
+def answer(task: Task, reports: Iterable[bytes] | bytes) -> Answer | Answers:
+    """Return the answer in the messages of clients; a message seen twice counts once."""
+    messages = envelope.rounds([reports] if isinstance(reports, bytes) else reports)
+    return drive(task, lambda asked: shelve(task, asked, messages.get(asked.number, [])))
+
+
+def shelve(task: Task, asked: Round, messages: Iterable[bytes]) -> dict[Address, Shelf]:
+    """Return the reports of a round by address; refuses what does not belong to it."""
+    groups = [_unseen(_belonging(group, task, asked)) for group in envelope.read(messages, asked.width)]
+    found: dict[Address, list[Shelf]] = {}
+    for group in groups:
+        slots = np.zeros(len(group), np.int64) if group.slots is None else group.slots
+        for member, slot in np.unique(np.stack([group.members, slots], axis=1), axis=0).tolist():
+            address = Address(asked.number, member, slot)
+            chosen = (group.members == member) & (slots == slot)
+            found.setdefault(address, []).append(_unpack(asked, address, group, chosen))
+    return {address: _joined(shelves) for address, shelves in sorted(found.items())}
+
+
+def _belonging(group: Envelopes, task: Task, asked: Round) -> Envelopes:
+    if group.digest != codec.digest_bytes(codec.document(task)):
+        raise MismatchError("a report belongs to another task, or to another version of this one")
+    allowed = envelope.SUBJECT * ("subject" in task.declares) | envelope.PUBLIC * ("public" in task.declares)
+    if group.flags & ~(allowed | envelope.SLOT * (asked.slots > 1)):
+        raise MismatchError("a report carries a field that its task does not declare")
+    return group
+
+
+def _unseen(group: Envelopes) -> Envelopes:
+    names = np.ascontiguousarray(group.ids).view(np.dtype((np.void, envelope.ID_BYTES))).ravel()
+    _, first = np.unique(names, return_index=True)
+    return group if len(first) == len(group) else group.take(np.sort(first))
+
+
+def _unpack(asked: Round, address: Address, group: Envelopes, chosen: Bools) -> Shelf:
+    try:
+        question = asked.question(address)
+    except ParameterError as error:
+        raise CodecError("a report names a member or slot that its round does not have") from error
+    payloads = group.payloads[chosen]
+    if payloads[:, question.width :].any():
+        raise CodecError("the padding of a payload must be zero")
+    reports = question.mechanism.unpack(payloads[:, : question.width].tobytes())
+    return Shelf(reports, None if group.subjects is None else group.subjects[chosen])
+
+
+def _joined(shelves: list[Shelf]) -> Shelf:
+    subjects = [shelf.subjects for shelf in shelves if shelf.subjects is not None]
+    reports = np.concatenate([shelf.reports for shelf in shelves])
+    return Shelf(reports, np.concatenate(subjects) if subjects else None)

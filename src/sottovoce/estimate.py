@@ -1,0 +1,260 @@
+"""Estimates: numbers that never travel without their variance.
+
+A mechanism's noise is known exactly, so the variance of every cell, and of every weighted sum of
+cells, follows from a ``Noise`` law and the estimate itself (plug-in).
+
+Source: Wang 2021, equations 3.1 to 3.3; affine response, section 1.2 of its description in docs.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import sqrt
+from statistics import NormalDist
+
+import numpy as np
+
+from sottovoce.arrays import Bools, Floats, Ints
+from sottovoce.errors import NoDataError, ParameterError
+
+
+class Noise(ABC):
+    """The law of a mechanism's errors: the variance of any linear function of its votes."""
+
+    @abstractmethod
+    def variances(self, votes: Floats, users: int) -> Floats:
+        """Return the variance of every cell's sum of votes."""
+
+    @abstractmethod
+    def linear(self, coefficients: Floats, votes: Floats, users: int) -> float:
+        """Return the variance of ``total`` for these coefficients."""
+
+    def total(self, coefficients: Floats, votes: Floats, users: int) -> float:
+        """Return the weighted sum of votes."""
+        return float(coefficients @ votes)
+
+    def among(self) -> "Noise":
+        """Return the law for some candidates of the domain instead of all its values."""
+        return self
+
+
+@dataclass(frozen=True)
+class IndependentNoise(Noise):
+    """Cells err independently: unary encoding and keyed hashing.
+
+    ``unheld`` is the variance of one vote for a value that its user does not hold, ``held`` what
+    holding it adds.
+    """
+
+    unheld: float
+    held: float
+
+    @classmethod
+    def of(cls, p: float, q: float) -> "IndependentNoise":
+        """Return the noise of a pure mechanism, equation 3.2."""
+        return cls(q * (1 - q) / (p - q) ** 2, (1 - p - q) / (p - q))
+
+    def variances(self, votes: Floats, users: int) -> Floats:
+        return users * self.unheld + np.clip(votes, 0, users) * self.held
+
+    def linear(self, coefficients: Floats, votes: Floats, users: int) -> float:
+        squares = coefficients**2
+        return float(users * self.unheld * squares.sum() + self.held * _held(squares, votes, users))
+
+
+@dataclass(frozen=True)
+class BalancedNoise(IndependentNoise):
+    """Every report supports the same number of values: GRR, subset selection, affine response.
+
+    One user's votes then sum to one over the ``cells`` of a padded domain.  Nobody holds the
+    padding, so a sum may give it the mean coefficient: the answer for everybody is exact.
+    """
+
+    spread: float  # A: multiplies the squared distance of the coefficients from their mean
+    swing: float  # B: multiplies the squared distance of the coefficient that is held
+    cells: int  # of the padded domain
+
+    @classmethod
+    def subsets(cls, p: float, cells: int, chosen: float) -> "BalancedNoise":
+        """Return the noise of reports that support ``chosen`` of ``cells`` values, the held one with probability p."""
+        q = (chosen - p) / (cells - 1)
+        gain = p * cells - chosen  # (p - q)(cells - 1)
+        plain = IndependentNoise.of(p, q)
+        if cells == 2:
+            return cls(plain.unheld, plain.held, 2 * plain.unheld, 0.0, 2)  # the two cells mirror each other
+        spread = (cells - 1) * (chosen * (cells - 1 - chosen) - p * (cells - 2 * chosen)) / ((cells - 2) * gain**2)
+        swing = (cells - 2 * chosen) * (cells - 1) / ((cells - 2) * gain) - 1
+        return cls(plain.unheld, plain.held, spread, swing, cells)
+
+    def among(self) -> Noise:
+        return PartialNoise(self.unheld, self.held, self.spread, self.swing, self.cells)
+
+    def total(self, coefficients: Floats, votes: Floats, users: int) -> float:
+        return float(coefficients @ votes + coefficients.mean() * (users - votes.sum()))
+
+    def linear(self, coefficients: Floats, votes: Floats, users: int) -> float:
+        squares = (coefficients - coefficients.mean()) ** 2
+        filled = votes + (users - votes.sum()) / len(votes)
+        return float(users * self.spread * squares.sum() + self.swing * _held(squares, filled, users))
+
+
+@dataclass(frozen=True)
+class PartialNoise(BalancedNoise):
+    """Balanced noise where only some candidates are estimated: all other cells have coefficient 0."""
+
+    def total(self, coefficients: Floats, votes: Floats, users: int) -> float:
+        return float(coefficients @ votes)
+
+    def linear(self, coefficients: Floats, votes: Floats, users: int) -> float:
+        mean = coefficients.sum() / self.cells
+        others = self.cells - len(coefficients)
+        spread = ((coefficients - mean) ** 2).sum() + others * mean**2
+        # Holders of a cell that is not listed stand at distance ``mean``.
+        squares = (coefficients - mean) ** 2 - mean**2
+        held = users * mean**2 + _held(np.append(squares, 0.0), np.append(votes, 0.0), users)
+        return float(users * self.spread * spread + self.swing * held)
+
+
+@dataclass(frozen=True, eq=False)
+class SampledNoise(Noise):
+    """The spread of bootstrap replicates, (replicates, cells): for decoders without a formula."""
+
+    replicates: Floats
+
+    def variances(self, votes: Floats, users: int) -> Floats:
+        variance: Floats = self.replicates.var(axis=0, ddof=1)
+        return variance
+
+    def linear(self, coefficients: Floats, votes: Floats, users: int) -> float:
+        return float((self.replicates @ coefficients).var(ddof=1))
+
+
+@dataclass(frozen=True)
+class Total:
+    """One number with its variance."""
+
+    total: float
+    variance: float
+
+    @property
+    def error(self) -> float:
+        """Return the standard error."""
+        return sqrt(self.variance)
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Return the bounds of a normal interval."""
+        reach = quantile(level) * self.error
+        return self.total - reach, self.total + reach
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """The sums of votes of a group of users, and what they say about a population.
+
+    ``users`` reported; ``population`` is how many they stand for, a random part of it or the whole.
+    Nothing is clipped: a total may be negative or exceed the population.
+    """
+
+    votes: Floats
+    noise: Noise
+    users: int
+    epsilon: float
+    population: int = 0
+    steps: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.users < 1:
+            raise NoDataError("an estimate needs at least one report")
+        object.__setattr__(self, "population", self.population or self.users)
+        if self.population < self.users:
+            raise ParameterError("a population cannot be smaller than the group that reported")
+
+    def of(self, population: int) -> "Estimate":
+        """Return the estimate for the population that this group was drawn from at random."""
+        return replace(self, population=population)
+
+    @property
+    def scale(self) -> float:
+        """Return how many people each report stands for."""
+        return self.population / self.users
+
+    @property
+    def totals(self) -> Floats:
+        """Return the estimated number of people per value."""
+        return self.votes * self.scale
+
+    @property
+    def frequencies(self) -> Floats:
+        """Return the estimated share of people per value."""
+        return self.votes / self.users
+
+    @cached_property
+    def variance(self) -> Floats:
+        """Return the variance of the totals, the drawing of the group included."""
+        shares = np.clip(self.frequencies, 0, 1)
+        return self.scale**2 * self.noise.variances(self.votes, self.users) + self._drawing * shares * (1 - shares)
+
+    @property
+    def errors(self) -> Floats:
+        """Return the standard errors of the totals."""
+        return np.sqrt(self.variance)
+
+    def interval(self, level: float = 0.95, *, simultaneous: bool = False) -> tuple[Floats, Floats]:
+        """Return bounds per value; simultaneous ones hold for all values together (Bonferroni)."""
+        reach = quantile(level, tests=len(self.votes) if simultaneous else 1) * self.errors
+        return self.totals - reach, self.totals + reach
+
+    def sum(self, indices: Ints) -> Total:
+        """Return the total of a set of values, with the covariance of its cells."""
+        chosen = np.zeros(len(self.votes))
+        chosen[indices] = 1.0
+        return self.weighted(chosen)
+
+    def weighted(self, coefficients: Floats) -> Total:
+        """Return the total of any coefficients over the values."""
+        total = self.noise.total(coefficients, self.votes, self.users)
+        mean = total / self.users
+        square = _held(coefficients**2, self.votes, self.users) / self.users
+        noise = self.noise.linear(coefficients, self.votes, self.users)
+        drawing = self._drawing * max(0.0, square - mean**2)
+        return Total(total * self.scale, self.scale**2 * noise + drawing)
+
+    def threshold(self, alpha: float = 0.05, tested: int = 0) -> float:
+        """Return T_s: the total that a value nobody holds exceeds with probability alpha / tested."""
+        nobody = self.noise.variances(np.zeros(len(self.votes)), self.users).max()
+        return upper_quantile(alpha / (tested or len(self.votes))) * self.scale * sqrt(nobody)
+
+    def significant(self, alpha: float = 0.05) -> Bools:
+        """Return which values stand out of the noise, all tests taken together."""
+        return self.totals >= self.threshold(alpha)
+
+    @property
+    def _drawing(self) -> float:
+        # A count scaled up from N of n people drawn without replacement: n^2/N (n-N)/(n-1) f(1-f).
+        group, everyone = self.users, self.population
+        return everyone**2 / group * (everyone - group) / max(everyone - 1, 1)
+
+
+def quantile(level: float, tests: int = 1) -> float:
+    """Return how many standard errors a two-sided interval reaches.
+
+    >>> round(quantile(0.95), 3)
+    1.96
+    """
+    if not 0 < level < 1:
+        raise ParameterError("a confidence level lies between 0 and 1")
+    return upper_quantile((1 - level) / (2 * tests))
+
+
+def upper_quantile(tail: float) -> float:
+    """Return the normal quantile with this much above it; exact for the smallest tails.
+
+    >>> round(upper_quantile(0.05 / 41270), 6)
+    4.714499
+    """
+    return -NormalDist().inv_cdf(tail)
+
+
+def _held(squares: Floats, votes: Floats, users: int) -> float:
+    """Return the estimate of sum over users of the square at the value they hold, kept possible."""
+    return float(np.clip(squares @ votes, users * squares.min(), users * squares.max()))

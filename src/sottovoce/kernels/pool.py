@@ -1,0 +1,36 @@
+"""Threads for one call: a compiled loop over contiguous slices of the users, one slice for each core."""
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+T = TypeVar("T")
+
+FEW = 50_000  # users below which starting threads costs more than they save
+
+
+def split(count: int, parts: int) -> list[slice]:
+    """At most ``parts`` contiguous slices of ``range(count)``, of lengths that differ by at most one.
+
+    >>> split(5, 2)
+    [slice(0, 2, None), slice(2, 5, None)]
+    """
+    parts = max(1, min(parts, count))
+    return [slice(count * part // parts, count * (part + 1) // parts) for part in range(parts)]
+
+
+def run(function: Callable[[slice], T], count: int, threads: int | None = None) -> list[T]:
+    """The results of ``function`` for every slice of the users, in order."""
+    slices = split(count, cores(count) if threads is None else threads)
+    if len(slices) == 1:
+        return [function(slices[0])]
+    with ThreadPoolExecutor(len(slices)) as pool:
+        return list(pool.map(function, slices))
+
+
+def cores(count: int) -> int:
+    """How many threads are worth starting for ``count`` users."""
+    if count < FEW:
+        return 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

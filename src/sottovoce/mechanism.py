@@ -1,0 +1,199 @@
+"""The contract of every randomiser, and what a pure one gets for free.
+
+A *pure* mechanism is a randomiser, a ``support`` relation and two probabilities: ``p`` that a report
+supports its user's value, ``q`` that it supports any other.  A report's unbiased vote for a value is
+``(supports - q) / (p - q)``; everything above is written in votes.
+
+Source: Wang 2021, section 3.2.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import field, fields, replace
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sottovoce import exact
+from sottovoce.arrays import Bools, Floats, Ints, Reports, Values
+from sottovoce.errors import DomainError, MismatchError, NoDataError, ParameterError
+from sottovoce.estimate import Estimate, IndependentNoise, Noise
+from sottovoce.registry import Registry
+from sottovoce.rng import Rng
+from sottovoce.tally import Tally
+
+_PAIRS_AT_ONCE = 1 << 22  # report-candidate pairs materialised together
+
+
+def threshold() -> Any:
+    """Declare a field that holds a probability as an integer of 2^64; 0 lets the mechanism compute it."""
+    return field(default=0, metadata={"threshold": True})
+
+
+class Mechanism(ABC):
+    """Frozen parameters of a randomiser over the indices [0, size)."""
+
+    kind: ClassVar[str]
+    kinds: ClassVar[Registry["Mechanism"]] = Registry("mechanism", "sottovoce.mechanisms")
+
+    epsilon: float
+    size: int
+
+    def __init_subclass__(cls, kind: str = "", **rest: Any) -> None:
+        super().__init_subclass__(**rest)
+        if kind:
+            cls.kind = kind
+            Mechanism.kinds.add(kind, cls)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", exact.check_epsilon(self.epsilon))
+        self.check_size()
+        self.prepare()
+        if exact.log(self.worst_ratio) > exact.stated(self.epsilon):
+            raise ParameterError(f"the thresholds of this {self.kind} spend more than the stated epsilon")
+
+    def check_size(self) -> None:
+        """Refuse a domain that the mechanism cannot serve."""
+        if isinstance(self.size, bool) or not isinstance(self.size, int) or not 2 <= self.size <= 1 << 32:
+            raise ParameterError("a domain needs between 2 and 2^32 values")
+
+    def prepare(self) -> None:
+        """Fill the fields that follow from the others, with ``settle``."""
+
+    def settle(self, name: str, default: float) -> None:
+        """Give a field its computed value unless the document fixed one."""
+        if getattr(self, name) == 0:
+            object.__setattr__(self, name, default)
+
+    @property
+    @abstractmethod
+    def worst_ratio(self) -> Fraction:
+        """Return the largest ratio of the chances of one report under two values, from the integers."""
+
+    @property
+    def epsilon_realised(self) -> float:
+        """Return the epsilon that the integer thresholds really spend; never above the stated one."""
+        return float(exact.log(self.worst_ratio))
+
+    @property
+    def key(self) -> str:
+        """Return a name under which tallies of equal mechanisms meet."""
+        settings = ",".join(f"{one.name}={getattr(self, one.name)!r}" for one in fields(self))  # type: ignore[arg-type]
+        return f"{self.kind}({settings})"
+
+    def check(self, values: Values) -> Values:
+        """Return the values as indices, or refuse them before anything is drawn."""
+        values = np.asarray(values)
+        if values.ndim != 1:
+            raise DomainError("values must be a flat array of domain indices")
+        if not len(values):
+            raise NoDataError("there are no values to randomise")
+        if values.dtype.kind not in "iu" or int(values.min()) < 0 or int(values.max()) >= self.size:
+            raise DomainError(f"every value must be an integer in [0, {self.size})")
+        return values.astype(np.int64, copy=False)
+
+    @abstractmethod
+    def privatize(self, values: Values, rng: Rng) -> Reports:
+        """Return one randomised report per value."""
+
+    @abstractmethod
+    def pack(self, reports: Reports) -> bytes:
+        """Return the reports as bytes, each of ``width``."""
+
+    @abstractmethod
+    def unpack(self, data: bytes) -> Reports:
+        """Return the reports in the bytes; refuses what ``privatize`` cannot make."""
+
+    @property
+    @abstractmethod
+    def width(self) -> int:
+        """Return the bytes of one packed report."""
+
+    @abstractmethod
+    def outcomes(self) -> Reports:
+        """Return every report that can be made; a public coin too wide to list is fixed at a few seeds."""
+
+    @abstractmethod
+    def likelihood(self, reports: Reports) -> Floats:
+        """Return (reports, size): the chance of each report under each value, given its public coin."""
+
+    @abstractmethod
+    def tally(self, reports: Reports) -> Tally:
+        """Return the sums that the estimate needs."""
+
+    @abstractmethod
+    def estimate(self, tally: Tally) -> Estimate:
+        """Return unbiased totals for the whole domain."""
+
+    def check_tally(self, tally: Tally) -> Tally:
+        """Return the tally, or refuse another mechanism's and an empty one."""
+        if tally.key != self.key:
+            raise MismatchError("this tally was made by another mechanism")
+        if tally.users < 1:
+            raise NoDataError("no reports have been tallied")
+        return tally
+
+
+class PureMechanism(Mechanism):
+    """A mechanism with one p and one q for all values."""
+
+    @property
+    @abstractmethod
+    def p(self) -> float:
+        """Return the chance that a report supports its user's value."""
+
+    @property
+    @abstractmethod
+    def q(self) -> float:
+        """Return the chance that a report supports any one other value."""
+
+    @abstractmethod
+    def support(self, reports: Reports, candidates: Values) -> Bools:
+        """Return (reports, candidates): which report supports which candidate."""
+
+    @property
+    def noise(self) -> Noise:
+        """Return the law of the errors."""
+        return IndependentNoise.of(self.p, self.q)
+
+    def votes(self, reports: Reports, candidates: Values) -> Floats:
+        """Return (reports, candidates): unbiased votes."""
+        return np.asarray((self.support(reports, candidates) - self.q) / (self.p - self.q), np.float64)
+
+    def count(self, reports: Reports, candidates: Values) -> Ints:
+        """Return how many reports support each candidate."""
+        counts = np.zeros(len(candidates), np.int64)
+        for batch in self._batches(reports, len(candidates)):
+            counts += np.count_nonzero(self.support(batch, candidates), axis=0)
+        return counts
+
+    def tally(self, reports: Reports) -> Tally:
+        return Tally(self.key, len(reports), {"support": self.count(reports, np.arange(self.size))})
+
+    def supports(self, tally: Tally) -> Ints:
+        """Return the support counts of the whole domain."""
+        return self.check_tally(tally)["support"]
+
+    def estimate(self, tally: Tally) -> Estimate:
+        return self.estimate_counts(self.supports(tally), tally.users)
+
+    def estimate_among(self, reports: Reports, candidates: Values) -> Estimate:
+        """Return totals for chosen candidates, straight from the reports."""
+        estimate = self.estimate_counts(self.count(reports, candidates), len(reports))
+        return replace(estimate, noise=self.noise.among())
+
+    def estimate_counts(self, counts: Ints, users: int) -> Estimate:
+        """Return unbiased totals from support counts, equation 3.1."""
+        votes = np.asarray((counts - users * self.q) / (self.p - self.q), np.float64)
+        return Estimate(votes, self.noise, users, self.epsilon)
+
+    def score(self, reports: Reports, coefficients: Floats) -> Floats:
+        """Return one unbiased vote per report for a whole linear target over the domain."""
+        candidates = np.arange(self.size)
+        batches = self._batches(reports, self.size)
+        raw = np.concatenate([self.support(batch, candidates) @ coefficients for batch in batches])
+        return np.asarray((raw - self.q * coefficients.sum()) / (self.p - self.q))
+
+    def _batches(self, reports: Reports, candidates: int) -> list[Reports]:
+        step = max(1, _PAIRS_AT_ONCE // max(candidates, 1))
+        return [reports[start : start + step] for start in range(0, max(len(reports), 1), step)]

@@ -1,0 +1,54 @@
+"""Fixed-width bytes, read strictly: left-over bytes and impossible fields are errors."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sottovoce.arrays import Bytes, Reports
+from sottovoce.errors import CodecError
+
+
+def unsigned(size: int) -> str:
+    """Return the smallest little-endian unsigned type that holds an index below ``size``.
+
+    >>> unsigned(256), unsigned(257), unsigned(1 << 20)
+    ('<u1', '<u2', '<u4')
+    """
+    widths = ((1 << 8, "<u1"), (1 << 16, "<u2"), (1 << 32, "<u4"))
+    return next((name for limit, name in widths if size <= limit), "<u8")
+
+
+def rows(data: bytes, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """Return one row per report; refuses data that is not a whole number of rows."""
+    kind = np.dtype(dtype)
+    if len(data) % kind.itemsize:
+        raise CodecError(f"packed reports of this task have {kind.itemsize} bytes each")
+    return np.frombuffer(data, kind)
+
+
+def below(limit: int, fields: Reports) -> Reports:
+    """Return the fields, or refuse them if one is not below the limit."""
+    if len(fields) and int(fields.max()) >= limit:
+        raise CodecError(f"a field of a packed report must be below {limit}")
+    return fields
+
+
+def bit_rows(data: bytes, size: int) -> Bytes:
+    """Return packed bit vectors of ``size`` bits, least significant bit first; padding bits must be 0."""
+    width = -(-size // 8)
+    packed = rows(data, np.dtype((np.uint8, (width,))))
+    spare = 8 * width - size
+    if spare and bool((packed[:, -1] >> (8 - spare)).any()):
+        raise CodecError(f"the padding after {size} bits must be zero")
+    return packed
+
+
+def pack_bits(bits: npt.NDArray[np.bool_]) -> Bytes:
+    """Return (users, width) bytes of (users, size) bits, least significant bit first."""
+    return np.packbits(bits, axis=1, bitorder="little")
+
+
+def unpack_bits(packed: Bytes, size: int) -> npt.NDArray[np.bool_]:
+    """Return (users, size) bits."""
+    return np.unpackbits(packed, axis=1, count=size, bitorder="little").astype(bool)

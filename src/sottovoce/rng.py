@@ -1,0 +1,99 @@
+"""Randomness as an argument: a source of words, and the two draws that every randomiser is made of.
+
+On devices the words come from the operating system (``SystemRng``).  Seeded sources exist only
+in the laboratory and in tests, out of the clients' reach.  How words are consumed is frozen, so
+that a recorded stream replays in any language:
+
+* ``bernoulli`` takes one 64-bit little-endian word per draw and compares it with a threshold;
+* ``integers`` takes one 32-bit little-endian word per draw for a range below 2^32 (64 bits above),
+  multiplies it by the range and keeps the high half; a word whose low half would favour some
+  outcome is rejected and redrawn after all other draws of the same call.
+"""
+
+import hashlib
+import hmac
+import os
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from sottovoce.arrays import Bools, Ints, Longs, Words
+from sottovoce.errors import ParameterError
+
+_CHUNK = 1 << 20  # bytes asked of the operating system at once: stays in the cache
+
+
+class Rng(ABC):
+    """A stream of random bytes, read as little-endian words."""
+
+    @abstractmethod
+    def bytes(self, count: int) -> bytes | bytearray:
+        """Return the next bytes of the stream."""
+
+    def words(self, count: int) -> Words:
+        """Return uniform 32-bit words."""
+        return np.frombuffer(self.bytes(4 * count), "<u4")
+
+    def longs(self, count: int) -> Longs:
+        """Return uniform 64-bit words."""
+        return np.frombuffer(self.bytes(8 * count), "<u8")
+
+    def bernoulli(self, threshold: int, count: int) -> Bools:
+        """Return independent coins, each true with probability ``threshold`` / 2^64."""
+        return self.longs(count) < np.uint64(threshold)
+
+    def integers(self, limit: int, count: int) -> Ints:
+        """Return integers uniform in [0, limit), without bias."""
+        if not 1 <= limit <= 1 << 63:
+            raise ParameterError("a range of random integers must be between 1 and 2^63")
+        draw = self._below_word if limit < 1 << 32 else self._below_long
+        drawn, fair = draw(limit, count)
+        while not fair.all():
+            again = np.flatnonzero(~fair)
+            drawn[again], fair[again] = draw(limit, len(again))
+        return drawn
+
+    def _below_word(self, limit: int, count: int) -> tuple[Ints, Bools]:
+        product = self.words(count).astype(np.uint64) * np.uint64(limit)
+        fair = product.astype(np.uint32) >= np.uint32((1 << 32) % limit)
+        return (product >> np.uint64(32)).astype(np.int64), fair
+
+    def _below_long(self, limit: int, count: int) -> tuple[Ints, Bools]:
+        # Masking to the next power of two needs no 128-bit product; fewer than half are redrawn.
+        drawn = self.longs(count) & np.uint64((1 << (limit - 1).bit_length()) - 1)
+        return drawn.astype(np.int64), drawn < np.uint64(limit)
+
+
+class SystemRng(Rng):
+    """The operating system's cryptographic randomness: the only source that devices use."""
+
+    def bytes(self, count: int) -> bytes | bytearray:
+        if count <= _CHUNK:
+            return os.urandom(count)
+        stream = bytearray(count)
+        for start in range(0, count, _CHUNK):
+            stream[start : start + _CHUNK] = os.urandom(min(_CHUNK, count - start))
+        return stream
+
+
+class KeyedRng(Rng):
+    """A pseudo-random stream fixed by a secret and a context: the memory of a permanent response.
+
+    Blocks are HMAC-SHA-256(secret, "sottovoce/prr/v1" | context | counter as 4 little-endian bytes).
+    """
+
+    def __init__(self, secret: "bytes", context: "bytes") -> None:
+        if len(secret) < 16:
+            raise ParameterError("a memo secret needs at least 16 bytes")
+        self._secret = secret
+        self._prefix = b"sottovoce/prr/v1" + context
+        self._counter = 0
+        self._rest = b""
+
+    def bytes(self, count: int) -> "bytes | bytearray":
+        while len(self._rest) < count:
+            block = hmac.new(self._secret, self._prefix + self._counter.to_bytes(4, "little"), hashlib.sha256)
+            self._rest += block.digest()
+            self._counter += 1
+        taken, self._rest = self._rest[:count], self._rest[count:]
+        return taken

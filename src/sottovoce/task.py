@@ -1,0 +1,329 @@
+"""Documents: what is asked, of whom, at what price.  Same digest, same meaning, for ever.
+
+A ``Question`` is randomised by one mechanism.  A ``Round`` puts it to the users whose public coin
+falls in its share, alone or through two combinators: a ``Choice`` lets the coin pick one member of a
+family, a ``Bundle`` asks several things of one user for the sum of their budgets.  A ``Task`` binds a
+domain, a plan and the opening round under one digest.  A ``Plan`` looks at what was collected and says
+what to ask next, or answers.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
+
+import numpy as np
+
+from sottovoce import exact
+from sottovoce.arrays import Floats, Reports, Values
+from sottovoce.domain import Domain
+from sottovoce.encoding import Encoding
+from sottovoce.errors import ParameterError
+from sottovoce.estimate import Estimate
+from sottovoce.mechanism import Mechanism
+from sottovoce.registry import Registry
+from sottovoce.rng import Rng
+from sottovoce.tally import Tally
+
+if TYPE_CHECKING:
+    from sottovoce.answers import Answer, Answers
+
+FIELDS_A_TASK_MAY_DECLARE = ("subject", "public")
+
+
+@dataclass(frozen=True)
+class Question:
+    """One mechanism, what is computed before it, and the epsilon of both together."""
+
+    mechanism: Mechanism
+    encoding: Encoding | None = None
+    epsilon: float = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", exact.check_epsilon(self.epsilon or self.mechanism.epsilon))
+        encoding, mechanism = self.encoding, self.mechanism
+        worst = encoding.worst_ratio(mechanism) if encoding else mechanism.worst_ratio
+        if exact.log(worst) > exact.stated(self.epsilon):
+            raise ParameterError("this question spends more than the epsilon it states")
+
+    @property
+    def width(self) -> int:
+        """Return the bytes of one packed report."""
+        return self.mechanism.width
+
+    def privatize(self, values: Values, rng: Rng) -> Reports:
+        """Return one report per value of the task's domain."""
+        return self.mechanism.privatize(self.encoding(values, rng) if self.encoding else values, rng)
+
+
+class Family(ABC):
+    """Questions too many to list: their number, and the one at an index."""
+
+    kind: ClassVar[str]
+    kinds: ClassVar[Registry["Family"]] = Registry("family", "sottovoce.encodings")
+
+    def __init_subclass__(cls, kind: str, **rest: Any) -> None:
+        super().__init_subclass__(**rest)
+        cls.kind = kind
+        Family.kinds.add(kind, cls)
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def __getitem__(self, index: int) -> Question: ...
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One member of a family, picked by the user's public coin; all pack to one length."""
+
+    members: "tuple[Question | Bundle, ...] | Family"
+    weights: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not len(self.members):
+            raise ParameterError("a choice needs at least one member")
+        if self.weights and (len(self.weights) != len(self.members) or min(self.weights) < 1):
+            raise ParameterError("a choice needs one positive whole weight for every member")
+        if (sum(self.weights) or len(self.members)) >= 1 << 32:
+            raise ParameterError("the weights of a choice must sum to less than 2^32")
+
+    @property
+    def epsilon(self) -> float:
+        """Return the most that any member spends: the coin is public and independent of the value."""
+        return max(self.members[index].epsilon for index in range(len(self.members)))
+
+    @property
+    def width(self) -> int:
+        return max(self.members[index].width for index in range(len(self.members)))
+
+    def pick(self, coins: Values) -> Values:
+        """Return the member that each 64-bit coin picks."""
+        weights = np.array(self.weights or (1,) * len(self.members), np.uint64)
+        bounds = np.cumsum(weights)
+        whole = int(bounds[-1])
+        # floor(coin * whole / 2^64), in two 32-bit halves
+        low, high = coins & np.uint64(0xFFFFFFFF), coins >> np.uint64(32)
+        position = (high * np.uint64(whole) + (low * np.uint64(whole) >> np.uint64(32))) >> np.uint64(32)
+        return np.searchsorted(bounds, position, side="right")
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """Several reports of one user in numbered slots: one charge, budgets added."""
+
+    parts: tuple[Question | Choice, ...]
+
+    def __post_init__(self) -> None:
+        if not self.parts:
+            raise ParameterError("a bundle needs at least one part")
+
+    @property
+    def epsilon(self) -> float:
+        return float(sum(exact.stated(part.epsilon) for part in self.parts))
+
+    @property
+    def width(self) -> int:
+        return max(part.width for part in self.parts)
+
+
+Ask: TypeAlias = Question | Choice | Bundle
+
+
+@dataclass(frozen=True, order=True)
+class Address:
+    """Where a report belongs: which round, which member of its choice, which slot of its bundle."""
+
+    round: int = 0
+    member: int = 0
+    slot: int = 0
+
+
+@dataclass(frozen=True)
+class Round:
+    """What the users with a coin in [low, high), in units of 2^-64, are asked."""
+
+    number: int
+    ask: Ask
+    low: int = 0
+    high: int = exact.UNIT
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.low < self.high <= exact.UNIT or not 0 <= self.number < 1 << 16:
+            raise ParameterError("a round claims a part of the coins, 0 <= low < high <= 2^64")
+
+    @property
+    def epsilon(self) -> float:
+        return self.ask.epsilon
+
+    @property
+    def width(self) -> int:
+        return self.ask.width
+
+    def asks(self, coin: int) -> bool:
+        """Return whether the user with this coin belongs to the round."""
+        return self.low <= coin < self.high
+
+    def question(self, address: Address) -> Question:
+        """Return the question at an address, or refuse the address."""
+        ask: Ask = self.ask
+        if address.round != self.number:
+            raise ParameterError("this report belongs to another round")
+        if isinstance(ask, Bundle):
+            ask = _member(ask.parts, address.slot)
+        elif address.slot and not _bundled(ask):
+            raise ParameterError("this round has no slots")
+        if isinstance(ask, Choice):
+            ask = _member(ask.members, address.member)
+        elif address.member:
+            raise ParameterError("this round offers no choice")
+        if isinstance(ask, Bundle):
+            ask = _member(ask.parts, address.slot)
+        if not isinstance(ask, Question):
+            raise ParameterError("choices and bundles nest once")
+        return ask
+
+    @property
+    def slots(self) -> int:
+        """Return how many slots a user fills at the most."""
+        ask = self.ask
+        if isinstance(ask, Choice) and not isinstance(ask.members, Family):
+            return max(len(one.parts) if isinstance(one, Bundle) else 1 for one in ask.members)
+        return len(ask.parts) if isinstance(ask, Bundle) else 1
+
+
+class Collected(Protocol):
+    """What the plan may look at: the rounds so far and the reports that answered them."""
+
+    @property
+    def epsilon(self) -> float: ...
+
+    @property
+    def seed(self) -> bytes: ...
+
+    @property
+    def rounds(self) -> tuple[Round, ...]: ...
+
+    def users(self, round_number: int) -> int:
+        """Return how many users answered a round."""
+
+    def tally(self, address: Address) -> Tally:
+        """Return the sums over the reports at an address."""
+
+    def estimate(self, address: Address, among: Values | None = None) -> Estimate:
+        """Return totals for the mechanism's domain, or for some candidates, scaled to the round's users."""
+
+    def scores(self, address: Address, target: Floats) -> tuple[Values, Floats]:
+        """Return the subject and the score of every report at an address."""
+
+    def reports(self, address: Address) -> Iterator[Reports]:
+        """Yield the reports at an address in batches."""
+
+
+class Plan(ABC):
+    """A pure state machine: what was collected in, the next round or the answer out."""
+
+    kind: ClassVar[str]
+    kinds: ClassVar[Registry["Plan"]] = Registry(
+        "plan",
+        *(
+            f"sottovoce.{home}"
+            for home in ("frequencies", "numbers", "heavyhitters", "itemsets", "marginals", "queries")
+        ),
+    )
+
+    def __init_subclass__(cls, kind: str, **rest: Any) -> None:
+        super().__init_subclass__(**rest)
+        cls.kind = kind
+        Plan.kinds.add(kind, cls)
+
+    domain: Any  # what one person may hold: a Domain; its document stands once in the task's
+
+    @abstractmethod
+    def step(self, collected: Collected) -> "Round | Answer | Answers":
+        """Return what to ask next, or the answer."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A name, a plan and a price; the opening round follows from them."""
+
+    name: str
+    plan: Plan
+    epsilon: float
+    description: str = ""
+    declares: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name or len(self.name) > 200:
+            raise ParameterError("a task needs a name of at most 200 characters")
+        object.__setattr__(self, "epsilon", exact.check_epsilon(self.epsilon))
+        object.__setattr__(self, "declares", tuple(self.declares))
+        if set(self.declares) - set(FIELDS_A_TASK_MAY_DECLARE):
+            raise ParameterError(f"a task may declare only {', '.join(FIELDS_A_TASK_MAY_DECLARE)}")
+        if exact.stated(self.opening.epsilon) > exact.stated(self.epsilon):
+            raise ParameterError("the opening round spends more than the task's epsilon")
+
+    @cached_property
+    def opening(self) -> Round:
+        """Return the first round."""
+        first = self.plan.step(_Nothing(self.epsilon))
+        if not isinstance(first, Round):
+            raise ParameterError("a plan must ask something before it answers")
+        return first
+
+
+@dataclass(frozen=True)
+class Notice:
+    """What a device needs of a task: never the plan, only its price, its domain and the round to answer."""
+
+    name: str
+    description: str
+    digest: str
+    domain: Domain
+    epsilon: float
+    declares: tuple[str, ...]
+    opening: Round
+
+    def __post_init__(self) -> None:
+        exact.check_epsilon(self.epsilon)
+        self.check(self.opening)
+
+    def check(self, asked: Round) -> Round:
+        """Return the round, or refuse one that costs more than the task stated."""
+        if exact.stated(asked.epsilon) > exact.stated(self.epsilon):
+            raise ParameterError("this round spends more than the epsilon that its task states")
+        return asked
+
+
+@dataclass(frozen=True)
+class _Nothing:
+    """What has been collected before the first round."""
+
+    epsilon: float
+    seed: bytes = b""
+    rounds: tuple[Round, ...] = ()
+
+    def users(self, round_number: int) -> int:
+        return 0
+
+    def _refuse(self, *_: Any) -> Any:
+        raise ParameterError("nothing has been collected yet")
+
+    tally = estimate = scores = reports = _refuse
+
+
+def _bundled(ask: Ask) -> bool:
+    return (
+        isinstance(ask, Choice)
+        and not isinstance(ask.members, Family)
+        and any(isinstance(m, Bundle) for m in ask.members)
+    )
+
+
+def _member(members: Any, index: int) -> Any:
+    if not 0 <= index < len(members):
+        raise ParameterError("this round has no such member or slot")
+    return members[index]
