@@ -57,6 +57,7 @@ class Mechanism(ABC):
         if isinstance(self.size, bool) or not isinstance(self.size, int) or not 2 <= self.size <= 1 << 32:
             raise ParameterError("a domain needs between 2 and 2^32 values")
 
+    @abstractmethod
     def prepare(self) -> None:
         """Fill the fields that follow from the others, with ``settle``."""
 

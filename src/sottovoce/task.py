@@ -87,6 +87,9 @@ class Choice:
             raise ParameterError("a choice needs at least one member")
         if self.weights and (len(self.weights) != len(self.members) or min(self.weights) < 1):
             raise ParameterError("a choice needs one positive whole weight for every member")
+        listed = () if isinstance(self.members, Family) else self.members
+        if any(isinstance(part, Choice) for one in listed if isinstance(one, Bundle) for part in one.parts):
+            raise ParameterError("a report has one member and one slot: choices and bundles nest once")
         if (sum(self.weights) or len(self.members)) >= 1 << 32:
             raise ParameterError("the weights of a choice must sum to less than 2^32")
 
@@ -98,6 +101,11 @@ class Choice:
     @property
     def width(self) -> int:
         return max(self.members[index].width for index in range(len(self.members)))
+
+    @property
+    def bundled(self) -> bool:
+        """Return whether some member is a bundle."""
+        return not isinstance(self.members, Family) and any(isinstance(one, Bundle) for one in self.members)
 
     def pick(self, coins: Values) -> Values:
         """Return the member that each 64-bit coin picks."""
@@ -119,6 +127,8 @@ class Bundle:
     def __post_init__(self) -> None:
         if not self.parts:
             raise ParameterError("a bundle needs at least one part")
+        if any(isinstance(part, Choice) and part.bundled for part in self.parts):
+            raise ParameterError("a report has one member and one slot: choices and bundles nest once")
 
     @property
     def epsilon(self) -> float:
@@ -173,7 +183,7 @@ class Round:
             raise ParameterError("this report belongs to another round")
         if isinstance(ask, Bundle):
             ask = _member(ask.parts, address.slot)
-        elif address.slot and not _bundled(ask):
+        elif address.slot and not (isinstance(ask, Choice) and ask.bundled):
             raise ParameterError("this round has no slots")
         if isinstance(ask, Choice):
             ask = _member(ask.members, address.member)
@@ -181,8 +191,9 @@ class Round:
             raise ParameterError("this round offers no choice")
         if isinstance(ask, Bundle):
             ask = _member(ask.parts, address.slot)
-        if not isinstance(ask, Question):
-            raise ParameterError("choices and bundles nest once")
+        if address.slot and isinstance(self.ask, Choice) and ask is self.ask.members[address.member]:
+            raise ParameterError("this member has no slots")
+        assert isinstance(ask, Question)
         return ask
 
     @property
@@ -313,14 +324,6 @@ class _Nothing:
         raise ParameterError("nothing has been collected yet")
 
     tally = estimate = scores = reports = _refuse
-
-
-def _bundled(ask: Ask) -> bool:
-    return (
-        isinstance(ask, Choice)
-        and not isinstance(ask.members, Family)
-        and any(isinstance(m, Bundle) for m in ask.members)
-    )
 
 
 def _member(members: Any, index: int) -> Any:

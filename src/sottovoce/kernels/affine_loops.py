@@ -1,7 +1,7 @@
 """The compiled loops behind ``kernels.affine``: scatter, gather and count signed words, block by block of reports.
 
 Each adds one term for every element of the span of a report's words: position below, sign in the top bit.
-Up to rank 4 the span lives in registers; beyond, in a small table.
+Up to rank 4 the span lives in registers; beyond, the other words lead from coset to coset in Gray order.
 
 Source: spec 08, sections 2 to 4.
 """
@@ -61,16 +61,21 @@ def _scatter_block(words: Words, count: int, spectrum: Any) -> None:
 
 @jit
 def _scatter_spans(words: Words, count: int, spectrum: Any) -> None:
-    rest = words[2:]
-    span = np.empty(1 << len(rest), np.uint32)
+    _scatter_block(words[:4], count, spectrum)
     for i in range(count):
-        a, b = words[0, i], words[1, i]
-        fill_span(rest, i, span)
-        _add(spectrum, a)
-        _add(spectrum, b)
-        _add(spectrum, a ^ b)
-        for u in range(1, len(span)):
-            _add_coset(spectrum, span[u], a, b)
+        a, b, c, d, w = words[0, i], words[1, i], words[2, i], words[3, i], np.uint32(0)
+        for u in range(1, 1 << (len(words) - 4)):
+            w = np.uint32(w ^ words[4 + _zeros(u), i])
+            _add_coset(spectrum, w, a, b)
+            _add_coset(spectrum, w ^ c, a, b)
+            _add_coset(spectrum, w ^ d, a, b)
+            _add_coset(spectrum, w ^ c ^ d, a, b)
+
+
+@jit
+def _zeros(u: int) -> Any:
+    """The number of zeros at the low end: the word that leads to the ``u``-th subset in Gray order."""
+    return popcount((u & -u) - 1)
 
 
 @jit
@@ -117,14 +122,13 @@ def _gather_block(words: Words, table: Floats, out: Floats) -> None:
 
 @jit
 def _gather_spans(words: Words, table: Floats, out: Floats) -> None:
-    rest = words[2:]
-    span = np.empty(1 << len(rest), np.uint32)
+    _gather_block(words[:4], table, out)
     for i in range(len(out)):
-        fill_span(rest, i, span)
-        total = 0.0
-        for u in range(len(span)):
-            total += _look_coset(table, span[u], words[0, i], words[1, i])
-        out[i] = total
+        a, b, c, d, w = words[0, i], words[1, i], words[2, i], words[3, i], np.uint32(0)
+        for u in range(1, 1 << (len(words) - 4)):
+            w = np.uint32(w ^ words[4 + _zeros(u), i])
+            out[i] += _look_coset(table, w, a, b) + _look_coset(table, w ^ c, a, b)
+            out[i] += _look_coset(table, w ^ d, a, b) + _look_coset(table, w ^ c ^ d, a, b)
 
 
 @jit

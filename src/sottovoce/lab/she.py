@@ -28,6 +28,9 @@ class SHE(Mechanism):
     epsilon: float
     size: int
 
+    def prepare(self) -> None:
+        """Leave the fields alone: there are no thresholds."""
+
     @property
     def scale(self) -> float:
         """Return the scale of the noise: two bits differ between two values."""

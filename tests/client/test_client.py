@@ -1,0 +1,199 @@
+"""The device's side: one answer, one charge, the same bytes for ever."""
+
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import textwrap
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+import sottovoce as sv
+from sottovoce import codec
+from sottovoce.client.client import Client
+from sottovoce.client.ledger import DiskLedger
+from sottovoce.errors import BudgetError, CodecError, DomainError, MismatchError, ParameterError
+from sottovoce.task import Round
+
+TASK = sv.Task("pets", sv.Histogram(["cat", "dog", "fish"]), epsilon=1.0)
+
+
+def test_an_answer_is_bytes_that_decode_to_one_report(tmp_path):
+    message = Client(TASK, tmp_path / "ledger").answer("dog")
+    assert sv.answer(TASK, [message]).estimate.users == 1
+
+
+def test_a_second_answer_is_refused_and_a_retry_repeats_the_bytes(tmp_path):
+    client = Client(TASK, tmp_path / "ledger")
+    message = client.answer("dog")
+    for _ in range(3):
+        with pytest.raises(BudgetError, match="already answered"):
+            client.answer("cat")
+    reopened = Client(TASK, tmp_path / "ledger")
+    with pytest.raises(BudgetError):
+        reopened.answer("dog")
+    assert reopened.resend() == message
+    assert reopened.ledger.spent == 1.0
+
+
+def test_nothing_to_resend_is_an_error():
+    with pytest.raises(BudgetError, match="has not answered"):
+        Client(TASK, ":memory:").resend()
+
+
+@pytest.mark.parametrize("value", ["bird", None, 3, float("nan"), ["cat"], ""])
+def test_a_refused_value_costs_nothing_and_is_never_named(value):
+    client = Client(TASK, ":memory:")
+    with pytest.raises(DomainError) as refused:
+        client.answer(value)
+    assert client.ledger.spent == 0
+    assert not value or str(value) not in str(refused.value)
+    client.answer("cat")
+
+
+def test_the_cap_is_for_all_tasks_together(tmp_path):
+    ledger = DiskLedger(tmp_path / "ledger", cap=2.5)
+    tasks = [sv.Task(f"task {number}", sv.Histogram(["a", "b"]), epsilon=1.0) for number in range(3)]
+    Client(tasks[0], ledger).answer("a")
+    Client(tasks[1], ledger).answer("b")
+    with pytest.raises(BudgetError, match="only 0.5 is left"):
+        Client(tasks[2], ledger).answer("a")
+    assert ledger.spent == 2.0
+    assert len(ledger.entries()) == 2
+
+
+def test_a_cap_cannot_be_raised_by_opening_the_ledger_again(tmp_path):
+    DiskLedger(tmp_path / "ledger", cap=2.0).close()
+    with pytest.raises(ParameterError):
+        DiskLedger(tmp_path / "ledger", cap=9.0)
+    assert DiskLedger(tmp_path / "ledger").cap == 2.0
+
+
+def test_two_threads_get_one_charge_and_one_message(tmp_path):
+    """Both may randomise; only the message that was kept first ever leaves."""
+    path = tmp_path / "ledger"
+    DiskLedger(path).close()
+
+    def attempt(_):
+        client = Client(TASK, path)
+        try:
+            return client.answer("cat")
+        except BudgetError:
+            return client.resend()
+
+    with ThreadPoolExecutor(8) as pool:
+        messages = set(pool.map(attempt, range(24)))
+    assert len(messages) == 1
+    assert DiskLedger(path).spent == 1.0
+
+
+@pytest.mark.parametrize("moment", ["before the charge", "after the charge", "after the message"])
+def test_a_kill_at_any_moment_neither_loses_nor_doubles_a_charge(tmp_path, moment):
+    path = tmp_path / "ledger"
+    script = textwrap.dedent(
+        f"""
+        import os, signal, sottovoce as sv
+        from sottovoce.client.ledger import DiskLedger
+
+        def die(*arguments):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+        class Dying(DiskLedger):
+            def charge(self, spend):
+                {"die()" if moment == "before the charge" else "pass"}
+                super().charge(spend)
+                {"die()" if moment == "after the charge" else "pass"}
+
+            def keep(self, task, message):
+                kept = super().keep(task, message)
+                {"die()" if moment == "after the message" else "pass"}
+                return kept
+
+        task = sv.Task("pets", sv.Histogram(["cat", "dog", "fish"]), epsilon=1.0)
+        sv.Client(task, Dying({str(path)!r})).answer("dog")
+        """
+    )
+    done = subprocess.run([sys.executable, "-c", script], check=False)
+    assert done.returncode == -signal.SIGKILL
+    client = Client(TASK, path)
+    if moment == "after the message":
+        message = client.resend()
+    else:
+        assert client.ledger.spent == (1.0 if moment == "after the charge" else 0.0)
+        message = client.answer("dog")
+    assert client.ledger.spent == 1.0
+    assert sv.answer(TASK, [message, client.resend()]).estimate.users == 1
+
+
+def test_no_true_value_is_ever_written_to_the_ledger(tmp_path):
+    task = sv.Task("rare", sv.Histogram(["zebra-zebra", "quagga-quagga"]), epsilon=1.0)
+    Client(task, tmp_path / "ledger").answer("quagga-quagga")
+    content = (tmp_path / "ledger").read_bytes()
+    assert b"quagga" not in content
+    assert b"zebra" not in content
+
+
+def test_a_document_that_spends_more_than_it_states_is_refused():
+    """The keep threshold is raised by one: the client recomputes the ratio and does not answer."""
+    text = codec.canonical(codec.document(TASK))
+    keep = re.search(r'"keep":"(\d+)"', text).group(1)
+    Client(text, ":memory:")
+    with pytest.raises(ParameterError, match="more than the stated epsilon"):
+        Client(text.replace(keep, str(int(keep) + 1)), ":memory:")
+
+
+def test_a_round_dearer_than_its_task_is_refused():
+    dear = sv.Task("pets", sv.Histogram(["cat", "dog", "fish"]), epsilon=2.0).opening
+    with pytest.raises(ParameterError, match="more than the epsilon"):
+        Client(TASK, ":memory:").answer("cat", asked=dear)
+
+
+def test_a_round_for_other_coins_is_refused_without_a_charge():
+    client = Client(TASK, ":memory:")
+    coin = client.coin
+    elsewhere = Round(0, TASK.opening.ask, low=0, high=coin) if coin else Round(0, TASK.opening.ask, low=1)
+    with pytest.raises(MismatchError):
+        client.answer("cat", asked=elsewhere)
+    assert client.ledger.spent == 0
+
+
+def test_a_coin_is_drawn_once_and_kept(tmp_path):
+    coins = {Client(TASK, tmp_path / "ledger").coin for _ in range(3)}
+    assert len(coins) == 1
+    assert Client(TASK, ":memory:").coin not in coins
+
+
+def test_a_document_of_another_version_is_refused():
+    content = codec.document(TASK)
+    with pytest.raises(CodecError, match="version"):
+        Client({**content, "version": 2}, ":memory:")
+
+
+def test_it_explains_itself_without_saying_the_answer():
+    client = Client(TASK, ":memory:")
+    client.answer("fish")
+    text = client.explain()
+    assert "2.72" in text
+    assert "epsilon 1" in text
+    assert "fish" not in text
+
+
+def test_messages_have_one_length_whatever_the_value():
+    assert len({len(Client(TASK, ":memory:").answer(value)) for value in ("cat", "dog", "fish")}) == 1
+
+
+def test_a_locked_ledger_is_an_error_and_nothing_is_spent(tmp_path):
+    path = tmp_path / "ledger"
+    client = Client(TASK, path)
+    client.ledger._book.execute("pragma busy_timeout = 10")
+    other = sqlite3.connect(path, isolation_level=None)
+    client.ledger.coin(client.notice.digest)
+    other.execute("begin exclusive")
+    with pytest.raises(sqlite3.OperationalError):
+        client.answer("cat")
+    other.execute("rollback")
+    assert client.ledger.spent == 0
+    assert os.path.getsize(path) > 0

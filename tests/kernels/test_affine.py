@@ -1,0 +1,228 @@
+"""Compiled decoding against plain NumPy twins that count and add directly."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sottovoce import hashing, walsh
+from sottovoce.errors import ParameterError
+from sottovoce.kernels import affine, pool
+
+GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "affine.json").read_text())["tally"]
+SIZES = [3, 4, 5, 7, 8, 9, 13, 16, 17, 31, 32, 33, 64, 65, 100, 128, 129, 200, 255, 256, 257, 300, 400, 511, 512]
+
+
+def bits_of(size):
+    return max(2, (size - 1).bit_length())
+
+
+CASES = [(size, rank) for size in SIZES for rank in range(1, 7) if rank < bits_of(size)]
+
+
+def reports(count, rank, seed=0):
+    rng = np.random.default_rng([seed, count, rank])
+    return rng.integers(0, 1 << 64, count, dtype=np.uint64), rng.integers(0, 1 << rank, count).astype(np.uint16)
+
+
+def supported(seeds, buckets, points, bits, rank):
+    """The twin: ``(reports, points)``, hashed one by one."""
+    return hashing.affine_hash_table(seeds, points, bits, rank) == buckets[:, None]
+
+
+def spans(seeds, buckets, bits, rank):
+    """The twin of the signed words: ``(reports, 2^rank)`` positions and signs."""
+    masks, offsets = hashing.masks(seeds, bits, rank)
+    positions, signs = np.zeros((len(seeds), 1), np.uint64), np.ones((len(seeds), 1), np.int64)
+    for r in range(rank):
+        sign = 1 - 2 * ((buckets ^ offsets) >> np.uint16(r) & np.uint16(1)).astype(np.int64)
+        positions = np.hstack([positions, positions ^ masks[:, r, None]])
+        signs = np.hstack([signs, signs * sign[:, None]])
+    return positions, signs
+
+
+@pytest.mark.parametrize(("size", "rank"), CASES)
+def test_decoding_counts_what_direct_hashing_counts(size, rank):
+    """Spec 08, check 6.1, and the spectrum itself against its definition."""
+    bits = bits_of(size)
+    seeds, buckets = reports(700, rank, seed=size)
+    spectrum = affine.spectrum(seeds, buckets, bits, rank)
+    positions, signs = spans(seeds, buckets, bits, rank)
+    wanted = np.zeros(1 << bits, np.int64)
+    np.add.at(wanted, positions.astype(np.int64), signs)
+    assert spectrum.dtype == np.int64
+    assert np.array_equal(spectrum, wanted)
+    assert spectrum[0] == len(seeds)
+    points = hashing.permute(np.arange(size), bits)
+    counts = supported(seeds, buckets, points, bits, rank).sum(axis=0)
+    assert np.array_equal(affine.supports(spectrum, bits, rank, size), counts)
+    assert np.array_equal(affine.candidate_supports(seeds, buckets, points, bits, rank), counts)
+    straight = affine.candidate_supports(seeds, buckets, np.arange(size), bits, rank)
+    assert np.array_equal(affine.supports(spectrum, bits, rank, size, permuted=False), straight)
+
+
+@pytest.mark.parametrize(("size", "rank"), CASES)
+def test_scoring_adds_what_a_direct_sum_adds(size, rank):
+    """Spec 08, check 6.2: random coefficients, the padding empty and filled; a constant scores alike for all."""
+    bits = bits_of(size)
+    seeds, buckets = reports(300, rank, seed=size)
+    points = hashing.permute(np.arange(1 << bits), bits).astype(np.int64)
+    votes = supported(seeds, buckets, points, bits, rank).astype(float)
+    for filled in (False, True):
+        cells = np.zeros(1 << bits)
+        cells[:size] = np.random.default_rng(size).normal(size=size)
+        cells[size:] = cells[:size].mean() if filled else 0
+        target = np.zeros(1 << bits)
+        target[points] = cells
+        found = affine.scores(seeds, buckets, walsh.transform(target), bits, rank)
+        assert np.abs(found - votes @ cells).max() < 1e-12 * max(1, np.abs(cells).sum())
+    constant = affine.scores(seeds, buckets, walsh.transform(np.ones(1 << bits)), bits, rank)
+    assert (constant == (1 << bits >> rank)).all()
+
+
+def test_the_golden_tally_is_reproduced():
+    seeds = np.array([int(seed, 16) for seed, _ in GOLDEN["reports"]], np.uint64)
+    buckets = np.array([bucket for _, bucket in GOLDEN["reports"]], np.uint16)
+    spectrum = affine.spectrum(seeds, buckets, GOLDEN["m"], GOLDEN["k"])
+    assert spectrum.tolist() == GOLDEN["spectrum"]
+    assert affine.supports(spectrum, GOLDEN["m"], GOLDEN["k"], GOLDEN["size"]).tolist() == GOLDEN["support"]
+
+
+@pytest.mark.parametrize(("bits", "rank"), [(2, 1), (3, 2), (4, 3), (9, 8), (13, 12), (16, 2), (20, 3), (22, 4)])
+def test_ranks_and_widths_at_the_edges_decode_like_the_plain_transform(bits, rank):
+    """Degenerate words abound in the first of these; ranks above 6 have no other test."""
+    seeds, buckets = reports(3000, rank, seed=bits)
+    positions, signs = spans(seeds, buckets, bits, rank)
+    wanted = np.zeros(1 << bits, np.int64)
+    np.add.at(wanted, positions.astype(np.int64), signs)
+    spectrum = affine.spectrum(seeds, buckets, bits, rank)
+    assert np.array_equal(spectrum, wanted)
+    table = np.random.default_rng(bits).normal(size=1 << bits)
+    direct = (table[positions.astype(np.int64)] * signs).mean(axis=1)
+    assert np.abs(affine.scores(seeds, buckets, table, bits, rank) - direct).max() < 1e-12
+    points = hashing.permute(np.arange(1 << bits), bits).astype(np.int64)
+    plain = walsh.transform(spectrum)[points] >> rank
+    assert np.array_equal(affine.supports(spectrum, bits, rank, 1 << bits), plain)
+
+
+def test_the_number_of_threads_changes_nothing():
+    seeds, buckets = reports(pool.FEW + 1001, 3)
+    spectra = [affine.spectrum(seeds, buckets, 9, 3, threads=threads) for threads in (1, 2, 3, None)]
+    assert all(np.array_equal(spectra[0], other) for other in spectra)
+    table = np.random.default_rng(1).normal(size=1 << 9)
+    sums = [affine.scores(seeds, buckets, table, 9, 3, threads=threads) for threads in (1, 2, None)]
+    assert all(np.array_equal(sums[0], other) for other in sums)
+
+
+def test_spectra_of_disjoint_reports_add():
+    seeds, buckets = reports(2500, 2)
+    parts = affine.spectrum(seeds[:900], buckets[:900], 8, 2) + affine.spectrum(seeds[900:], buckets[900:], 8, 2)
+    assert np.array_equal(parts, affine.spectrum(seeds, buckets, 8, 2))
+
+
+def test_no_reports_decode_to_nothing():
+    nobody = np.zeros(0, np.uint64), np.zeros(0, np.uint16)
+    assert not affine.spectrum(*nobody, 6, 2).any()
+    assert affine.scores(*nobody, np.zeros(64), 6, 2).shape == (0,)
+    assert affine.candidate_supports(*nobody, np.arange(3), 6, 2).tolist() == [0, 0, 0]
+    assert not affine.block_supports(*nobody, np.arange(2), 3, 6, 2).any()
+
+
+def test_a_spectrum_too_large_for_32_bits_is_still_exact():
+    small = affine.spectrum(*reports(400, 2), 7, 2)
+    counts = affine.supports(small, 7, 2, 128)
+    assert np.array_equal(affine.supports(small << 30, 7, 2, 128), counts << 30)
+
+
+@pytest.mark.parametrize("groups", [(), (4, 1, 6), (1, 1, 9), (5, 6)])
+def test_the_compiled_permutation_is_that_of_hashing(groups):
+    table = affine.permutation(11, 2000, groups)
+    assert np.array_equal(table, hashing.permute(np.arange(2000), 11, groups))
+
+
+@pytest.mark.parametrize("bits", range(2, 21))
+def test_the_compiled_permutation_has_every_width(bits):
+    assert np.array_equal(affine.permutation(bits, 1 << bits), hashing.permute(np.arange(1 << bits), bits))
+
+
+def test_supports_are_read_through_a_grouped_permutation():
+    seeds, buckets = reports(800, 2)
+    points = hashing.permute(np.arange(500), 9, (3, 1, 5))
+    found = affine.supports(affine.spectrum(seeds, buckets, 9, 2), 9, 2, 500, (3, 1, 5))
+    assert np.array_equal(found, supported(seeds, buckets, points, 9, 2).sum(axis=0))
+
+
+@pytest.mark.parametrize(("widths", "rank"), [((5,), 2), ((3, 4), 2), ((1, 3, 5), 3), ((2, 3, 4), 6)])
+def test_product_targets_score_like_the_whole_table(widths, rank):
+    bits, rng = sum(widths), np.random.default_rng(3)
+    seeds, buckets = reports(600, rank)
+    factors = [rng.normal(size=1 << width) for width in widths]
+    whole = np.ones(1)
+    for factor in factors:
+        whole = np.multiply.outer(factor, whole).ravel()
+    transformed = [walsh.transform(factor) for factor in factors]
+    found = affine.factor_scores(seeds, buckets, transformed, widths, bits, rank)
+    wanted = affine.scores(seeds, buckets, walsh.transform(whole), bits, rank)
+    assert np.abs(found - wanted).max() < 1e-12 * np.abs(whole).sum()
+
+
+def test_product_targets_of_two_word_cells_score_like_their_definition():
+    widths, rng = (10, 9, 12, 9), np.random.default_rng(4)
+    seeds, buckets = reports(500, 3)
+    factors = [rng.normal(size=1 << width) for width in widths]
+    positions, signs = spans(seeds, buckets, 40, 3)
+    product, shift = signs.astype(float), 0
+    for factor, width in zip(factors, widths, strict=True):
+        product = product * factor[(positions >> np.uint64(shift)).astype(np.int64) & (1 << width) - 1]
+        shift += width
+    found = affine.factor_scores(seeds, buckets, factors, widths, 40, 3)
+    assert np.abs(found - product.mean(axis=1)).max() < 1e-12 * np.abs(product).max()
+
+
+@pytest.mark.parametrize("bits", [8, 20, 31, 32, 48, 63])
+@pytest.mark.parametrize("rank", [1, 2, 3, 4, 7])
+def test_prefix_blocks_count_every_extension(bits, rank):
+    """Spec 08, section 4: the extension bits lowest, the identity instead of the permutation."""
+    seeds, buckets = reports(1300, rank, seed=bits)
+    prefixes = np.random.default_rng(bits).integers(0, 1 << (bits - 3), 5, dtype=np.uint64)
+    points = (prefixes[:, None] << np.uint64(3) | np.arange(8, dtype=np.uint64)).ravel()
+    wanted = supported(seeds, buckets, points, bits, rank).sum(axis=0).reshape(5, 8)
+    assert np.array_equal(affine.block_supports(seeds, buckets, prefixes, 3, bits, rank), wanted)
+    assert np.array_equal(affine.block_supports(seeds, buckets, prefixes, 3, bits, rank, threads=3), wanted)
+
+
+@pytest.mark.parametrize(("bits", "rank"), [(2, 1), (5, 4), (31, 2), (32, 2), (33, 12), (48, 3), (63, 1)])
+def test_candidates_are_counted_like_direct_hashing(bits, rank):
+    seeds, buckets = reports(2100, rank, seed=bits)
+    points = np.random.default_rng(bits).integers(0, 1 << bits, 17, dtype=np.uint64)
+    wanted = supported(seeds, buckets, points, bits, rank).sum(axis=0)
+    assert np.array_equal(affine.candidate_supports(seeds, buckets, points, bits, rank), wanted)
+    assert np.array_equal(affine.candidate_supports(seeds, buckets, points, bits, rank, threads=2), wanted)
+
+
+@pytest.mark.parametrize(("bits", "rank"), [(64, 1), (96, 2), (100, 3), (160, 2)])
+def test_wide_candidates_are_counted_like_direct_hashing(bits, rank):
+    seeds, buckets = reports(5000, rank, seed=bits)
+    points = np.random.default_rng(bits).integers(0, 1 << 32, (9, -(-bits // 32)), dtype=np.uint32)
+    points[:, -1] >>= np.uint32(-bits % 32)
+    wanted = supported(seeds, buckets, points, bits, rank).sum(axis=0)
+    assert np.array_equal(affine.candidate_supports(seeds, buckets, points, bits, rank), wanted)
+    assert np.array_equal(affine.candidate_supports(seeds, buckets, points, bits, rank, threads=2), wanted)
+
+
+def test_settings_that_do_not_fit_are_refused():
+    seeds, buckets = reports(5, 2)
+    refused = [
+        lambda: affine.spectrum(seeds, buckets, 29, 2),
+        lambda: affine.spectrum(seeds, buckets, 4, 4),
+        lambda: affine.spectrum(seeds, buckets[:3], 4, 2),
+        lambda: affine.supports(np.zeros(16, np.int64), 4, 2, 17),
+        lambda: affine.permutation(4, 16, (2, 3)),
+        lambda: affine.scores(seeds, buckets, np.zeros(8), 4, 2),
+        lambda: affine.factor_scores(seeds, buckets, [np.zeros(4)], [2], 4, 2),
+        lambda: affine.block_supports(seeds, buckets, np.array([4], np.uint64), 2, 4, 2),
+    ]
+    for call in refused:
+        with pytest.raises(ParameterError):
+            call()
