@@ -78,7 +78,10 @@ class Advice:
         people = f"{self.error * self.users:,.0f} people"
         lines = [
             ("mechanism", f"{self.mechanism}: {self.reason}"),
-            ("a rare value", f"standard error {_percent(self.error)} ({people}), 95 % margin ± {_percent(self.margin)}"),
+            (
+                "a rare value",
+                f"standard error {_percent(self.error)} ({people}), 95 % margin ± {_percent(self.margin)}",
+            ),
             ("over all values", f"standard error {_percent(self.average_error)} (root mean square)"),
             ("detectable", self._detection()),
             ("bytes", f"{self.report_bytes} a report, {self.message_bytes} a message with its envelope"),
@@ -227,4 +230,4 @@ def _split_ratio(epsilon: float, questions: int) -> float:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.3g} %"
+    return f"{100 * share:.3g} %" if share < 1 else f"{100 * share:,.0f} %"

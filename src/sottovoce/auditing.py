@@ -77,9 +77,7 @@ class Audit:
         )
 
 
-def audit(
-    mechanism: Mechanism, *, samples: int = 200_000, confidence: float = 0.999, seed: int | None = None
-) -> Audit:
+def audit(mechanism: Mechanism, *, samples: int = 200_000, confidence: float = 0.999, seed: int | None = None) -> Audit:
     """Return what a mechanism spends by its own arithmetic and by its reports; without a seed the dice are real."""
     if samples < 2 or samples * mechanism.width > MOST_BYTES:
         most = MOST_BYTES // mechanism.width
@@ -124,10 +122,9 @@ class _Half:
     def counts(self, listed: list[bytes]) -> Ints:
         """Return how often each listed report was made, and how often each bit was set and not set."""
         found, counts = np.unique(self.names, return_counts=True)
-        kept = counts > 1 if len(found) > len(self.rows) // 2 else counts > 0  # hashed reports hardly ever repeat
-        by_name = {name.tobytes(): count for name, count in zip(found[kept], counts[kept], strict=True)}
-        bits = np.unpackbits(self.rows[:, :_BYTES_SEEN], axis=1, bitorder="little").sum(axis=0, dtype=np.int64)
+        by_name = {name.tobytes(): count for name, count in zip(found, counts, strict=True)} if listed else {}
         made = np.array([by_name.get(name, 0) for name in listed], np.int64)
+        bits = np.unpackbits(self.rows[:, :_BYTES_SEEN], axis=1, bitorder="little").sum(axis=0, dtype=np.int64)
         return np.concatenate([made, bits, len(self.rows) - bits])
 
     def supporting(self, mechanism: PureMechanism, one: int, other: int) -> int:
@@ -159,9 +156,7 @@ def _halves(mechanism: Mechanism, value: int, half: int, rng: Rng) -> tuple[_Hal
     return _Half(reports[:half], rows[:half]), _Half(reports[half:], rows[half:])
 
 
-def _beside(
-    mechanism: Mechanism, halves: tuple[_Half, _Half], counted: list[Ints], one: int, other: int
-) -> list[Ints]:
+def _beside(mechanism: Mechanism, halves: tuple[_Half, _Half], counted: list[Ints], one: int, other: int) -> list[Ints]:
     """Return the counts of all events in both halves, what only a pure mechanism has at the end."""
     if not isinstance(mechanism, PureMechanism):
         return counted

@@ -3,7 +3,7 @@
 Clients and servers of every language compute the same integers, so nothing here may ever change its results.
 Prefer the affine family; the classical one takes any number of buckets and reproduces the literature.
 
-Source: xxHash specification 0.1.1; spec 08, section 1.1.
+Source: xxHash specification 0.1.1; docs/affine-response.md.
 """
 
 from collections.abc import Iterator, Sequence

@@ -36,6 +36,9 @@ class Mechanism(ABC):
     kind: ClassVar[str]
     kinds: ClassVar[Registry["Mechanism"]] = Registry("mechanism", "sottovoce.mechanisms")
 
+    smallest: ClassVar[int] = 2
+    largest: ClassVar[int] = 1 << 32
+
     epsilon: float
     size: int
 
@@ -47,15 +50,20 @@ class Mechanism(ABC):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", exact.check_epsilon(self.epsilon))
-        self.check_size()
+        if isinstance(self.size, bool) or not isinstance(self.size, int):
+            raise ParameterError("the size of a domain is a whole number")
+        if not self.smallest <= self.size <= self.largest:
+            raise ParameterError(f"this mechanism serves from {self.smallest} to {self.largest} values")
         self.prepare()
-        if exact.log(self.worst_ratio) > exact.stated(self.epsilon):
-            raise ParameterError(f"the thresholds of this {self.kind} spend more than the stated epsilon")
+        self._refuse_excess()
 
-    def check_size(self) -> None:
-        """Refuse a domain that the mechanism cannot serve."""
-        if isinstance(self.size, bool) or not isinstance(self.size, int) or not 2 <= self.size <= 1 << 32:
-            raise ParameterError("a domain needs between 2 and 2^32 values")
+    def _refuse_excess(self) -> None:
+        settings = [getattr(self, one.name) for one in fields(self) if "threshold" in one.metadata]  # type: ignore[arg-type]
+        if not all(0 <= setting < exact.UNIT for setting in settings):
+            raise ParameterError("a threshold is a whole number from 1 to 2^64 - 1")
+        # A ratio of at most 1 would mean a randomiser that prefers lies: it tells as much, and estimates nothing.
+        if self.worst_ratio <= 1 or exact.log(self.worst_ratio) > exact.stated(self.epsilon):
+            raise ParameterError("these thresholds reveal nothing, or spend more than the stated epsilon")
 
     @abstractmethod
     def prepare(self) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sottovoce.arrays import Bytes, Reports
+from sottovoce.arrays import Bytes, Reports, Values
 from sottovoce.errors import CodecError
 
 
@@ -52,3 +52,8 @@ def pack_bits(bits: npt.NDArray[np.bool_]) -> Bytes:
 def unpack_bits(packed: Bytes, size: int) -> npt.NDArray[np.bool_]:
     """Return (users, size) bits."""
     return np.unpackbits(packed, axis=1, count=size, bitorder="little").astype(bool)
+
+
+def bits_at(packed: Bytes, positions: Values) -> npt.NDArray[np.bool_]:
+    """Return (users, positions): the bits at some positions of packed rows."""
+    return np.asarray(packed[:, positions >> 3] >> (positions & 7).astype(np.uint8) & 1, bool)

@@ -91,9 +91,11 @@ class KeyedRng(Rng):
         self._rest = b""
 
     def bytes(self, count: int) -> "bytes | bytearray":
-        while len(self._rest) < count:
-            block = hmac.new(self._secret, self._prefix + self._counter.to_bytes(4, "little"), hashlib.sha256)
-            self._rest += block.digest()
-            self._counter += 1
-        taken, self._rest = self._rest[:count], self._rest[count:]
-        return taken
+        blocks = range(self._counter, self._counter + -(-max(0, count - len(self._rest)) // 32))
+        stream = b"".join([self._rest, *map(self._block, blocks)])
+        self._counter = blocks.stop
+        self._rest = stream[count:]
+        return stream[:count]
+
+    def _block(self, counter: int) -> "bytes":
+        return hmac.digest(self._secret, self._prefix + counter.to_bytes(4, "little"), hashlib.sha256)

@@ -3,7 +3,7 @@
 Exact on integers and not normalised, so applying it twice multiplies by the length.  For long vectors of
 reports prefer the compiled twin in ``kernels.walsh``.
 
-Source: spec 08, section 2.
+Source: docs/affine-response.md.
 """
 
 from typing import Any

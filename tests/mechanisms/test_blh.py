@@ -26,7 +26,7 @@ def test_variance_is_the_published_one(epsilon):
 
 
 def test_more_buckets_are_fourteen_times_better_at_epsilon_four():
-    """Wang 2021, introduction; 14.15 by spec 01, section 3.1."""
+    """Wang 2021, introduction; 14.15 at epsilon 4."""
     rare = [one.noise.variances(np.zeros(1), 1)[0] for one in (BLH(4.0, 100), OLH(4.0, 100))]
     assert rare[0] / rare[1] == pytest.approx(14.15, abs=0.005)
 

@@ -52,6 +52,15 @@ def test_a_threshold_that_spends_more_than_stated_is_refused():
         GRR(epsilon=1.0, size=4, keep=honest.keep + 1)
 
 
+@pytest.mark.parametrize("keep", [1, 1 << 61, 1 << 62, -5, 1 << 64, 1 << 70])
+def test_a_threshold_that_prefers_lies_or_is_no_probability_is_refused(keep):
+    """A certain lie about two values tells everything, though its ratio is below one."""
+    with pytest.raises(ParameterError):
+        GRR(epsilon=1.0, size=4, keep=keep)
+    with pytest.raises(ParameterError):
+        GRR(epsilon=1.0, size=2, keep=min(keep, 1 << 63))
+
+
 @pytest.mark.parametrize("epsilon", [0.0, -1.0, 20.001, float("nan"), float("inf"), True, "1"])
 def test_an_impossible_epsilon_is_refused(epsilon):
     with pytest.raises(ParameterError):

@@ -4,7 +4,7 @@ A report adds a sign at the ``2^rank`` positions its masks span; the transform o
 how many of them support each point.  The same look-ups against a transformed target score a report.  The whole
 spectrum is the choice up to 2^24 values or so, prefixes and candidates beyond.
 
-Source: spec 08, sections 2 to 4.
+Source: docs/affine-response.md.
 """
 
 from collections.abc import Sequence

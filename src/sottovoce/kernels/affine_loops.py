@@ -3,7 +3,7 @@
 Each adds one term for every element of the span of a report's words: position below, sign in the top bit.
 Up to rank 4 the span lives in registers; beyond, the other words lead from coset to coset in Gray order.
 
-Source: spec 08, sections 2 to 4.
+Source: docs/affine-response.md.
 """
 
 from typing import Any

@@ -1,9 +1,9 @@
-"""Seeds expanded into signed masks, compiled: the words of spec 08, with the report's bucket already folded in.
+"""Seeds expanded into signed masks, compiled: the words of affine response, with the report's bucket already folded in.
 
 A signed word is a mask with ``offset XOR bucket bit`` in its top bit, so XORing words builds the position and the
 sign of a term of the decoding sum together.  Words are laid out ``(rank, reports)``, a block of reports at a time.
 
-Source: spec 08, sections 1.1 and 2.
+Source: docs/affine-response.md.
 """
 
 from typing import Any

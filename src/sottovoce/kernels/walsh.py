@@ -2,7 +2,7 @@
 
 Equal to ``sottovoce.walsh.transform`` on integers; 32-bit ones wrap, so the caller bounds their absolute sum.
 
-Source: spec 08, section 2.
+Source: docs/affine-response.md.
 """
 
 from typing import Any

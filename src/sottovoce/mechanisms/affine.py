@@ -42,16 +42,9 @@ class AffineResponse(PureMechanism, kind="affine"):
     groups: tuple[int, ...] = ()
     keep: int = threshold()
 
+    smallest = 3  # one bucket of two needs at least two bits of index
+    largest = 1 << hashing.LONGEST
     permuted = True
-
-    def check_size(self) -> None:
-        if isinstance(self.size, bool) or not isinstance(self.size, int) or not 3 <= self.size <= self.largest:
-            raise ParameterError(f"{self.kind} needs between 3 and 2^{self.largest.bit_length() - 1} values")
-
-    @property
-    def largest(self) -> int:
-        """Return the largest domain."""
-        return 1 << hashing.LONGEST
 
     def prepare(self) -> None:
         self.settle("buckets", 1 << best_rank(self.epsilon, self.size))

@@ -23,11 +23,8 @@ from sottovoce.mechanisms.affine import AffineResponse, _columns
 class AffinePrefix(AffineResponse, kind="affine_prefix"):
     """Affine response on the index itself, of up to 480 bits."""
 
+    largest = 1 << 480  # sixty bytes; variances beyond leave the range of floating point
     permuted = False
-
-    @property
-    def largest(self) -> int:
-        return 1 << 480  # sixty bytes; variances beyond leave the range of floating point
 
     def prepare(self) -> None:
         super().prepare()

@@ -28,7 +28,7 @@ from sottovoce.packing import below, bit_rows, pack_bits, rows, unpack_bits
 from sottovoce.rng import Rng
 from sottovoce.tally import Tally
 
-_LIMITS = {"size": (2, 1 << 20), "bits": (2, 1 << 16), "hashes": (1, 16), "cohorts": (1, 1 << 16)}
+_LIMITS = {"bits": (2, 1 << 16), "hashes": (1, 16), "cohorts": (1, 1 << 16)}
 _LISTED = 12  # bits up to which all reports are listed
 _BITS_AT_ONCE = 1 << 20  # coins of 8 bytes drawn together
 _REPLICATES = 100
@@ -44,6 +44,8 @@ class Bloom(Mechanism, kind="bloom"):
     >>> Bloom(epsilon=4.0, size=60).width
     18
     """
+
+    largest = 1 << 20  # decoding holds the filters of all values
 
     epsilon: float
     size: int
@@ -61,8 +63,6 @@ class Bloom(Mechanism, kind="bloom"):
             raise ParameterError("a filter needs at least twice as many bits as hashes")
         odds = exact.exp(exact.divide(exact.stated(self.epsilon), 2 * self.hashes))
         self.settle("flip", exact.threshold_above(exact.divide(1, exact.add(odds, 1))))
-        if not 0 < self.flip < exact.UNIT // 2:
-            raise ParameterError("bits must be flipped with a chance above 0 and below one half")
 
     @property
     def worst_ratio(self) -> Fraction:
@@ -135,9 +135,10 @@ class Bloom(Mechanism, kind="bloom"):
         return Tally(self.key, len(reports), {"users": users, "bits": bits})
 
     def estimate(self, tally: Tally) -> Estimate:
-        """Return totals for the whole domain, 0 for a value that was not selected; the bootstrap is part of the answer.
+        """Return totals for the whole domain, with the variance of 100 replicates seeded by the tally itself.
 
-        Replicates are drawn from the tally and by the tally: the same one gives the same variance.
+        A value that is not selected has the total 0 and the variance of how replicates select it: small as that may
+        be, about ``penalty / hashes`` people can hide behind it.
         """
         users, bits = self.check_tally(tally)["users"], tally["bits"]
         generator = np.random.default_rng(np.append(users, bits))
@@ -157,7 +158,7 @@ class Bloom(Mechanism, kind="bloom"):
         heard = (cleared / np.where(root > 0, root, 1)).reshape(len(bits), -1)
         design = self.design(np.repeat(root, self.bits))
         chosen = _selected(design, heard, self.penalty(int(users.sum())))
-        return np.stack([_least_squares(design, *one) for one in zip(heard, chosen, strict=True)])[:, : self.size]
+        return _least_squares(design, heard, chosen)[:, : self.size]
 
     def design(self, scales: Floats) -> Any:
         """Return the sparse (cohorts * bits, size) matrix of the bits that each value really sets, times row scales.
@@ -195,10 +196,13 @@ def _selected(design: Any, heard: Floats, penalty: float) -> Bools:
 
 
 def _least_squares(design: Any, heard: Floats, chosen: Bools) -> Floats:
-    """Return the coefficients of the chosen columns, and 0 for the others."""
-    columns, coefficients = design[:, np.flatnonzero(chosen)], np.zeros(len(chosen))
-    gram = (columns.T @ columns).toarray() + _RIDGE * np.eye(columns.shape[1])
-    coefficients[chosen] = np.linalg.solve(gram, columns.T @ heard)
+    """Return (collections, columns): the coefficients of each collection's chosen columns, and 0 for the others."""
+    ever = np.flatnonzero(chosen.any(axis=0))
+    columns, coefficients = design[:, ever], np.zeros(chosen.shape)
+    gram = (columns.T @ columns).toarray() + _RIDGE * np.eye(len(ever))
+    sides = (columns.T @ heard.T).T
+    for row, side, here in zip(coefficients, sides, chosen[:, ever], strict=True):
+        row[ever[here]] = np.linalg.solve(gram[np.ix_(here, here)], side[here])
     return coefficients
 
 

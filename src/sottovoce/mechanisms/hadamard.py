@@ -6,7 +6,7 @@ without a seed, and one Walsh-Hadamard transform decodes the whole domain.
 Drawn in this order: whether the sign will be positive, then a column; a column of the wrong sign is exchanged for its
 partner, in which one fixed bit of the row is flipped.
 
-Source: Acharya, Sun and Zhang 2019; spec 09, section 5.
+Source: Acharya, Sun and Zhang 2019.
 """
 
 from dataclasses import dataclass, replace
@@ -24,8 +24,6 @@ from sottovoce.rng import Rng
 from sottovoce.tally import Tally
 from sottovoce.walsh import transform
 
-LARGEST = (1 << 26) - 1  # values; a tally has a cell for every column
-
 
 @dataclass(frozen=True)
 class HadamardResponse(PureMechanism, kind="hadamard"):
@@ -39,10 +37,7 @@ class HadamardResponse(PureMechanism, kind="hadamard"):
     size: int
     keep: int = threshold()
 
-    def check_size(self) -> None:
-        super().check_size()
-        if self.size > LARGEST:
-            raise ParameterError(f"Hadamard response serves at most {LARGEST} values")
+    largest = (1 << 26) - 1  # a tally has a cell for every column
 
     def prepare(self) -> None:
         odds = exact.exp(self.epsilon)

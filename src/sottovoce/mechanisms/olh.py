@@ -41,9 +41,7 @@ class LocalHashing(PureMechanism):
         """Return the range of the hash."""
         return 2
 
-    def check_size(self) -> None:
-        if isinstance(self.size, bool) or not isinstance(self.size, int) or not 2 <= self.size <= 1 << 63:
-            raise ParameterError("a domain needs between 2 and 2^63 values")
+    largest = 1 << 63
 
     def prepare(self) -> None:
         self.settle("keep", GRR(self.epsilon, self.buckets).keep)

@@ -6,7 +6,7 @@ a report has one bit per value, as unary encoding's.  Affine response comes clos
 A report is a row of bits, least significant first.  Drawn in this order: whether to hold the value, which of the
 chosen steps aside for it, then Floyd's uniform subset of the other values, one integer for each that is chosen.
 
-Source: Ye and Barg 2018; spec 09, section 6.
+Source: Ye and Barg 2018.
 """
 
 from dataclasses import dataclass
@@ -21,10 +21,9 @@ from sottovoce.arrays import Bools, Bytes, Floats, Ints, Reports, Values
 from sottovoce.errors import CodecError, ParameterError
 from sottovoce.estimate import BalancedNoise
 from sottovoce.mechanism import PureMechanism, threshold
-from sottovoce.packing import bit_rows, pack_bits
+from sottovoce.packing import bit_rows, bits_at, pack_bits
 from sottovoce.rng import Rng
 
-LARGEST = 1 << 16
 LISTED = 16  # values of the largest domain whose reports can all be listed
 
 
@@ -41,10 +40,7 @@ class SubsetSelection(PureMechanism, kind="subset"):
     chosen: int = 0
     keep: int = threshold()
 
-    def check_size(self) -> None:
-        super().check_size()
-        if self.size > LARGEST:
-            raise ParameterError(f"subset selection serves at most {LARGEST} values")
+    largest = 1 << 16
 
     def prepare(self) -> None:
         odds = exact.exp(self.epsilon)
@@ -97,7 +93,7 @@ class SubsetSelection(PureMechanism, kind="subset"):
         return sets
 
     def support(self, reports: Reports, candidates: Values) -> Bools:
-        return np.asarray(reports[:, candidates >> 3] >> (candidates & 7).astype(np.uint8) & 1, bool)
+        return bits_at(reports, candidates)
 
     def count(self, reports: Reports, candidates: Values) -> Ints:
         from sottovoce.kernels.unary import bit_counts

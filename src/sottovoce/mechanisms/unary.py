@@ -18,7 +18,7 @@ from sottovoce import exact
 from sottovoce.arrays import Bools, Bytes, Floats, Ints, Reports, Values
 from sottovoce.errors import ParameterError
 from sottovoce.mechanism import PureMechanism, threshold
-from sottovoce.packing import bit_rows, pack_bits, unpack_bits
+from sottovoce.packing import bit_rows, bits_at, pack_bits, unpack_bits
 from sottovoce.rng import Rng
 
 DRAWN_AT_ONCE = 1 << 20  # words; frozen, since a block's keep draws follow its flip draws
@@ -34,14 +34,11 @@ class Unary(PureMechanism):
     keep: int = threshold()
     flip: int = threshold()
 
+    largest = DRAWN_AT_ONCE  # bits of a report: hash larger domains
+
     @abstractmethod
     def ideal(self) -> tuple[Decimal, Decimal]:
         """Return the probabilities to keep and to flip before they are rounded."""
-
-    def check_size(self) -> None:
-        super().check_size()
-        if self.size > DRAWN_AT_ONCE:
-            raise ParameterError(f"a unary report has at most {DRAWN_AT_ONCE} bits: hash larger domains")
 
     def prepare(self) -> None:
         keep, flip = self.ideal()
@@ -88,8 +85,7 @@ class Unary(PureMechanism):
         return bit_rows(data, self.size)
 
     def support(self, reports: Reports, candidates: Values) -> Bools:
-        shifts = (candidates & 7).astype(np.uint8)
-        return np.asarray(reports[:, candidates >> 3] >> shifts & 1, bool)
+        return bits_at(reports, candidates)
 
     def count(self, reports: Reports, candidates: Values) -> Ints:
         from sottovoce.kernels.unary import bit_counts

@@ -1,0 +1,5 @@
+"""``python -m sottovoce`` is the command ``sottovoce``."""
+
+from sottovoce.cli.main import main
+
+main()

@@ -1,0 +1,66 @@
+"""Columns of a CSV or Parquet file, as text; an empty cell is None."""
+
+import csv
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from sottovoce.errors import CodecError, MissingExtraError, NoDataError, ParameterError
+
+Column = list[str | None]
+
+_PARQUET = b"PAR1"
+
+
+def read(path: Path, names: Sequence[str]) -> dict[str, Column]:
+    """Return the named columns of a file, whichever of the two formats it has."""
+    with path.open("rb") as file:
+        parquet = file.read(len(_PARQUET)) == _PARQUET
+    rows = _parquet_rows(path, names) if parquet else _csv_rows(path, names)
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    if not columns:
+        raise NoDataError("the file has no rows")
+    return dict(zip(names, columns, strict=True))
+
+
+def _csv_rows(path: Path, names: Sequence[str]) -> Iterator[Column]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        reader = csv.reader(file, strict=True)
+        try:
+            header = next(reader, [])
+            places = _places(header, names)
+            for row in reader:
+                if row:
+                    yield _picked(row, places, len(header), reader.line_num)
+        except (csv.Error, UnicodeDecodeError):
+            raise CodecError(f"line {reader.line_num + 1} of the file is not CSV in UTF-8") from None
+
+
+def _picked(row: list[str], places: list[int], width: int, line: int) -> Column:
+    if len(row) != width:
+        raise CodecError(f"line {line} of the file has {len(row)} cells, its header has {width}")
+    return [row[place] or None for place in places]
+
+
+def _parquet_rows(path: Path, names: Sequence[str]) -> list[tuple[Any, ...]]:
+    try:
+        import duckdb
+    except ImportError:
+        raise MissingExtraError("duckdb is not installed: pip install 'sottovoce[server]'") from None
+    with duckdb.connect() as book:
+        try:
+            whole = book.read_parquet(str(path))
+            _places(whole.columns, names)
+            quoted = ('"' + name.replace('"', '""') + '"' for name in names)
+            texts = ", ".join(f"nullif(cast({name} as varchar), '')" for name in quoted)
+            rows: list[tuple[Any, ...]] = whole.project(texts).fetchall()
+        except duckdb.Error:
+            raise CodecError("the file is not Parquet that can be read") from None
+    return rows
+
+
+def _places(header: Sequence[str], names: Sequence[str]) -> list[int]:
+    for name in names:
+        if list(header).count(name) != 1:
+            raise ParameterError(f"the file needs exactly one column {name!r}; it has: {', '.join(header)}")
+    return [list(header).index(name) for name in names]

@@ -1,0 +1,195 @@
+"""``sottovoce simulate``: a whole collection on data you hold, truth beside estimate."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sottovoce.cli.output import as_json, coverage, print_json, progress, seed, table, warn
+from sottovoce.errors import ParameterError
+
+if TYPE_CHECKING:
+    from sottovoce.answers import Answer, Answers
+    from sottovoce.cli.columns import Column
+    from sottovoce.domain import Domain
+    from sottovoce.lab.truth import Compared
+    from sottovoce.task import Task
+
+_SHOWN = 25  # rows of a table
+
+_READ = click.Path(exists=True, dir_okay=False, path_type=Path)
+_WRITE = click.Path(dir_okay=False, writable=True, path_type=Path)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The options of the command."""
+
+    columns: tuple[str, ...]
+    epsilon: float | None
+    mechanism: str
+    domains: tuple[str, ...]
+    domain_files: tuple[str, ...]
+    ranges: tuple[str, ...]
+    decline: bool
+    task: Path | None
+    seed: int | None
+    level: float
+    plot: Path | None
+    csv: Path | None
+    save_task: Path | None
+    as_json: bool
+
+    @property
+    def describes(self) -> bool:
+        """Return whether an option says what a task document would say."""
+        stated = self.epsilon is not None or self.mechanism or self.decline
+        return bool(stated or self.domains or self.domain_files or self.ranges)
+
+
+@click.command("simulate")
+@click.argument("data", type=_READ)
+@click.option("--column", "columns", multiple=True, help="A column to ask about; several make a survey.")
+@click.option("--epsilon", type=float, help="What one answer may reveal.")
+@click.option("--mechanism", default="", help="A kind (grr, affine, oue, ...); the least error if absent.")
+@click.option("--domain", "domains", multiple=True, metavar="[NAME=]a,b,c", help="The values of a column.")
+@click.option("--domain-file", "domain_files", multiple=True, metavar="[NAME=]FILE", help="The same, one a line.")
+@click.option("--range", "ranges", multiple=True, metavar="[NAME=]LOW:HIGH", help="Whole numbers, both ends included.")
+@click.option("--decline", is_flag=True, help="Count empty cells as 'prefer not to say'.")
+@click.option("--task", type=_READ, help="A task document to simulate, instead of --epsilon and domains.")
+@seed
+@click.option("--level", type=float, default=0.95, help="Confidence of the intervals.")
+@click.option("--plot", type=_WRITE, help="Draw the answer to this file.")
+@click.option("--csv", type=_WRITE, help="Write the rows to this file.")
+@click.option("--save-task", type=_WRITE, help="Write the task document to this file.")
+@as_json
+def command(data: Path, **options: Any) -> None:
+    """Rehearse a collection on data you hold.
+
+    Asks the people in DATA, a CSV or Parquet file, and shows the truth beside every estimate.
+    """
+    from sottovoce.cli.columns import read
+    from sottovoce.lab.simulate import simulate
+    from sottovoce.lab.truth import compare
+
+    wanted = Wanted(**options)
+    task = _stated(wanted)
+    cells = read(data, _names(wanted, task))
+    task = task or _described(wanted, cells, data.stem)
+    held = _held(task, cells)
+    with progress(len(next(iter(cells.values()))), visible=not wanted.as_json) as told:
+        answer = _at(simulate(task, held, seed=wanted.seed, progress=told), wanted.level)
+    compared = compare(task, held, answer)
+    _write(wanted, task, answer, compared)
+    _show(wanted, task, compared)
+
+
+def _stated(wanted: Wanted) -> "Task | None":
+    """Return the task in a document, if one is given."""
+    from sottovoce import codec
+
+    if wanted.task is None:
+        return None
+    if wanted.describes:
+        raise ParameterError("a task document states epsilon, mechanism and domains: give --task or these, not both")
+    task = codec.task(codec.parse(wanted.task.read_bytes()))
+    if task.plan.kind not in ("histogram", "survey"):
+        raise ParameterError("this command simulates tasks of the kinds histogram and survey")
+    return task
+
+
+def _names(wanted: Wanted, task: "Task | None") -> tuple[str, ...]:
+    """Return the columns to read: those of the document's questions, or those that the options name."""
+    asked: tuple[str, ...] = getattr(task.plan.domain, "names", ()) if task else ()
+    names = wanted.columns or asked
+    if not names or len(set(names)) < len(names):
+        raise ParameterError("name every column to ask about once: --column NAME")
+    if task and (set(names) != set(asked) if asked else len(names) > 1):
+        raise ParameterError("the columns must be the questions of the task document")
+    return names
+
+
+def _described(wanted: Wanted, cells: "dict[str, Column]", title: str) -> "Task":
+    """Return the task that the options describe; domains they leave out come from the data, with a warning."""
+    from sottovoce.cli.domains import Given
+    from sottovoce.domain import Records
+    from sottovoce.frequencies.histogram import Histogram
+    from sottovoce.frequencies.survey import Survey
+    from sottovoce.task import Task
+
+    if wanted.epsilon is None:
+        raise ParameterError("say what one answer may reveal: --epsilon, or a document with --task")
+    given = Given(tuple(cells), wanted.domains, wanted.domain_files, wanted.ranges, decline=wanted.decline)
+    stated = given.domains()
+    for name in (name for name in cells if name not in stated):
+        warn(f"the values found in column {name!r} define its domain: fine for planning, but a real task must state it")
+    domains = {name: stated.get(name) or given.found(column) for name, column in cells.items()}
+    if len(domains) > 1:
+        records = Records(tuple(domains), tuple(domains.values()))
+        return Task(title, Survey(records, mechanism=wanted.mechanism), wanted.epsilon)
+    name, domain = next(iter(domains.items()))
+    return Task(name, Histogram(domain, wanted.mechanism), wanted.epsilon)
+
+
+def _held(task: "Task", cells: "dict[str, Column]") -> Any:
+    """Return what the people hold: a list for one question, columns for a survey."""
+    from sottovoce.cli.domains import values
+    from sottovoce.domain import Records
+
+    domain = task.plan.domain
+    if isinstance(domain, Records):
+        parts: dict[str, Domain] = dict(zip(domain.names, domain.attributes, strict=True))
+        return {name: values(name, parts[name], column) for name, column in cells.items()}
+    name, column = next(iter(cells.items()))
+    return values(name, domain, column)
+
+
+def _at(answer: "Answer | Answers", level: float) -> "Answer | Answers":
+    from sottovoce.answers import Answer
+
+    if isinstance(answer, Answer):
+        return answer.at(level)
+    return replace(answer, parts={name: part.at(level) for name, part in answer.items()})
+
+
+def _write(wanted: Wanted, task: "Task", answer: "Answer | Answers", compared: "tuple[Compared, ...]") -> None:
+    from sottovoce import codec
+    from sottovoce.answers import Answer
+    from sottovoce.plot import bars, grid
+
+    if wanted.csv:
+        wanted.csv.write_text(_csv(compared), encoding="utf-8")
+    if wanted.save_task:
+        wanted.save_task.write_text(codec.canonical(codec.document(task)), encoding="utf-8")
+    if wanted.plot and isinstance(answer, Answer):
+        bars(answer, wanted.plot, compared[0].truth)
+    elif wanted.plot and not isinstance(answer, Answer):
+        grid(answer, wanted.plot, {one.answer.name: one.truth for one in compared})
+
+
+def _csv(compared: "tuple[Compared, ...]") -> str:
+    import csv
+    import io
+
+    rows = [{"question": one.answer.name, **row} for one in compared for row in one.rows()]
+    text = io.StringIO()
+    writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def _show(wanted: Wanted, task: "Task", compared: "tuple[Compared, ...]") -> None:
+    from rich.console import Console
+
+    from sottovoce import codec
+
+    if wanted.as_json:
+        digest = codec.digest(codec.document(task))
+        print_json({"name": task.name, "task": digest, "answers": [one.to_dict() for one in compared]})
+        return
+    console = Console()
+    for one in compared:
+        console.print(table(one, _SHOWN), "")
+    console.print(coverage(compared), highlight=False)

@@ -1,0 +1,36 @@
+"""Rows as tables on standard output, progress on standard error."""
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+
+from sottovoce.lab.bench.row import Row
+
+WIDE = 132  # columns of a table that goes to a file
+
+
+def print_tables(rows: Sequence[Row]) -> None:
+    """Print one table per topic."""
+    console = Console() if Console().is_terminal else Console(width=WIDE)
+    for topic in dict.fromkeys(row.topic for row in rows):
+        console.print(_table(topic, [row for row in rows if row.topic == topic]))
+    missed = sum(row.met is False for row in rows)
+    console.print(f"{sum(row.met is not None for row in rows)} goals, {missed} missed")
+
+
+def say(text: str) -> None:
+    """Print a line of progress."""
+    Console(stderr=True).print(text, style="dim", highlight=False)
+
+
+def _table(topic: str, rows: Sequence[Row]) -> Table:
+    table = Table(title=topic, title_justify="left")
+    for heading in ("what", "ours", "against", "ratio", "goal", "met"):
+        table.add_column(heading, justify="right" if heading in ("ours", "ratio") else "left")
+    for row in rows:
+        ratio = "" if row.ratio is None else f"{row.ratio:,.3g}"
+        met = {None: "", True: "[green]yes[/green]", False: "[red]no[/red]"}[row.met]
+        figure = f"{row.figure:,.3g} {row.unit}" if row.figure < 1e6 else f"{row.figure:.3g} {row.unit}"
+        table.add_row(row.name, figure, row.against, ratio, str(row.goal or ""), met)
+    return table

@@ -1,0 +1,57 @@
+"""Truth beside estimate: what simulated people really hold, and how many intervals contain it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sottovoce.answers import Answer, Answers
+from sottovoce.arrays import Ints
+from sottovoce.domain import Records
+from sottovoce.summary import Row, shown
+from sottovoce.task import Task
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """An answer and the number of people who really hold each value."""
+
+    answer: Answer
+    truth: Mapping[str, int]
+
+    def rows(self, most: int = 0) -> list[Row]:
+        """Return the rows of an answer with ``truth`` and ``covered``; all of them, or the ones worth showing."""
+        if not most:
+            return [self._beside(row, (row["value"],)) for row in self.answer.rows()]
+        return [self._beside(row, row["members"]) for row in shown(self.answer, most)]
+
+    @property
+    def covered(self) -> int:
+        """Return how many intervals contain the truth."""
+        return sum(row["covered"] for row in self.rows())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data."""
+        return {**self.answer.about, "rows": self.rows(), "covered": self.covered, "intervals": len(self.truth)}
+
+    def _beside(self, row: Row, members: tuple[str, ...]) -> Row:
+        held = sum(self.truth[member] for member in members)
+        kept = {key: entry for key, entry in row.items() if key != "members"}
+        return {"value": row["value"], "truth": held, **kept, "covered": row["low"] <= held <= row["high"]}
+
+
+def compare(task: Task, values: Any, answer: Answer | Answers) -> tuple[Compared, ...]:
+    """Return every answer of a task beside what these people hold."""
+    indices = task.plan.domain.indices(values)
+    if isinstance(answer, Answer):
+        return (Compared(answer, _counts(answer, indices)),)
+    domain = task.plan.domain
+    assert isinstance(domain, Records)
+    columns = {name: indices[:, column] for column, name in enumerate(domain.names)}
+    return tuple(Compared(part, _counts(part, columns[name])) for name, part in answer.items())
+
+
+def _counts(answer: Answer, indices: Ints) -> dict[str, int]:
+    counts = np.bincount(indices, minlength=len(answer.labels)).tolist()
+    return dict(zip(answer.labels, counts, strict=True))

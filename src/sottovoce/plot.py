@@ -1,0 +1,126 @@
+"""Figures of answers: every bar with its interval, the truth beside it where it is known."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sottovoce.answers import Answer, Answers
+from sottovoce.errors import MissingExtraError, ParameterError
+from sottovoce.summary import Row, shown
+
+MOST_VALUES = 30
+_LONGEST = 32  # characters of a value's name
+_BAR, _FRAME = 0.27, 1.3  # inches of a bar, and of a panel's title and axis
+_CLEAR, _FAINT, _INK, _TRUTH = "#4c84b6", "#c5d6e6", "#22313f", "#e4572e"
+
+Truth = Mapping[str, float]
+
+
+def bars(answer: Answer, path: str | Path | None = None, truth: Truth | None = None) -> Any:
+    """Draw the most frequent values, or bands of a long range of numbers; ``truth`` counts people per value."""
+    panel = _Panel(answer, shown(answer, MOST_VALUES), truth)
+    figure = _figure(8, panel.height)
+    panel.draw(figure.subplots())
+    return _saved(figure, path)
+
+
+def grid(answers: Answers, path: str | Path | None = None, truths: Mapping[str, Truth] | None = None) -> Any:
+    """Draw the answers to several questions in two columns of about equal height."""
+    panels = [_Panel(part, shown(part, MOST_VALUES), (truths or {}).get(name)) for name, part in answers.items()]
+    stacks = _stacked(panels) if len(panels) > 1 else [panels]
+    tallest = max(sum(panel.height for panel in stack) for stack in stacks)
+    figure = _figure(7 * len(stacks), tallest)
+    places = figure.subfigures(1, len(stacks), squeeze=False)[0]
+    for place, stack in zip(places, stacks, strict=True):
+        spare = (tallest - sum(panel.height for panel in stack)) / _BAR
+        axes = place.subplots(len(stack) + 1, 1, height_ratios=[*(len(one.rows) for one in stack), spare + 0.01])
+        axes[-1].set_axis_off()
+        for axis, panel in zip(axes, stack, strict=False):
+            panel.draw(axis)
+    return _saved(figure, path)
+
+
+@dataclass(frozen=True, eq=False)
+class _Panel:
+    """One question: its rows, drawn as bars."""
+
+    answer: Answer
+    rows: list[Row]
+    truth: Truth | None
+
+    @property
+    def height(self) -> float:
+        """Return the inches that the panel needs."""
+        return _FRAME + _BAR * len(self.rows)
+
+    def draw(self, axes: Any) -> None:
+        """Put bars, intervals, truth and names on the axes."""
+        percent = [100 * row["share"] for row in self.rows]
+        reach = [self._percent(row["high"] - row["low"]) / 2 for row in self.rows]
+        colours = [_CLEAR if row["significant"] else _FAINT for row in self.rows]
+        places, label = range(len(self.rows)), f"{100 * self.answer.level:g} % interval"
+        axes.barh(places, percent, color=colours, height=0.72, zorder=2)
+        axes.errorbar(percent, places, xerr=reach, fmt="none", ecolor=_INK, elinewidth=1.1, capsize=2.5, label=label)
+        if self.truth is not None:
+            known = [self._percent(sum(self.truth.get(one, 0) for one in row["members"])) for row in self.rows]
+            axes.plot(
+                known, places, "D", color=_TRUTH, markeredgecolor="white", markersize=5.5, label="truth", zorder=4
+            )
+        self._name(axes)
+        _clean(axes)
+
+    def _percent(self, people: float) -> float:
+        return 100 * people / self.answer.estimate.population
+
+    def _name(self, axes: Any) -> None:
+        axes.set_yticks(range(len(self.rows)), [_short(row["value"]) for row in self.rows], parse_math=False)
+        axes.set_ylim(len(self.rows) - 0.4, -0.6)
+        title = _short(self.answer.name)
+        axes.set_title(title, loc="left", fontsize=12, fontweight="bold", color=_INK, pad=22, parse_math=False)
+        axes.annotate(self._facts(), (0, 1), (0, 8), "axes fraction", "offset points", fontsize=9, color="#5b6b7a")
+
+    def _facts(self) -> str:
+        estimate = self.answer.estimate
+        scaled = f" of {estimate.population:,}" if estimate.population > estimate.users else ""
+        return f"{estimate.users:,}{scaled} users, epsilon {estimate.epsilon:g}, {self.answer.mechanism}"
+
+
+def _clean(axes: Any) -> None:
+    axes.set_xlabel("share of people, %", fontsize=9, color=_INK)
+    axes.tick_params(length=0, labelsize=9, colors=_INK)
+    axes.axvline(0, color=_INK, linewidth=0.8, zorder=3)
+    axes.grid(axis="x", color="#e3e8ed")
+    axes.set_axisbelow(True)
+    axes.spines[:].set_visible(False)
+    axes.legend(loc="lower right", bbox_to_anchor=(1.01, 1.0), ncols=2, frameon=False, fontsize=9, borderaxespad=0.2)
+
+
+def _stacked(panels: list[_Panel]) -> list[list[_Panel]]:
+    """Return the panels in two columns: the tallest first, each to the shorter column; then in their own order."""
+    columns: list[list[int]] = [[], []]
+    for index in sorted(range(len(panels)), key=lambda index: -panels[index].height):
+        min(columns, key=lambda column: sum(panels[one].height for one in column)).append(index)
+    return [[panels[index] for index in sorted(column)] for column in sorted(columns, key=min)]
+
+
+def _figure(width: float, height: float) -> Any:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtraError("matplotlib is not installed: pip install 'sottovoce[plot]'") from None
+    return Figure(figsize=(width, max(height, 2.6)), layout="constrained")
+
+
+def _saved(figure: Any, path: str | Path | None) -> Any:
+    if path is None:
+        return figure
+    known = figure.canvas.get_supported_filetypes()
+    if Path(path).suffix[1:].lower() not in known:
+        raise ParameterError(f"a figure is saved to a name that ends in one of: {', '.join(known)}")
+    figure.savefig(path, dpi=140)
+    return figure
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

@@ -1,0 +1,629 @@
+"""A slow, obvious reference for everything that a client and a collector must compute alike in every language.
+
+It shares no code with sottovoce and uses the standard library only: integers, fractions, decimals, SHA-256.
+``python tests/golden/reference.py [directory]`` writes every file of vectors anew, always the same bytes.
+"""
+
+import hashlib
+import hmac
+import struct
+import sys
+from base64 import urlsafe_b64encode
+from decimal import ROUND_HALF_EVEN, Context, Decimal
+from fractions import Fraction
+from math import ceil, floor
+from pathlib import Path
+
+UNIT = 1 << 64
+WORD = 1 << 32
+HUNDRED = Context(prec=100, rounding=ROUND_HALF_EVEN)
+
+
+
+def canonical(content):
+    """Write a document the one way there is: keys by code point, no white space, only the escapes JSON demands."""
+    if isinstance(content, dict):
+        keys = sorted(content, key=lambda key: [ord(character) for character in key])
+        return "{" + ",".join(f"{quoted(key)}:{canonical(content[key])}" for key in keys) + "}"
+    if isinstance(content, list):
+        return "[" + ",".join(canonical(item) for item in content) + "]"
+    if isinstance(content, bool) or content is None:
+        return {True: "true", False: "false", None: "null"}[content]
+    if isinstance(content, int):
+        return str(content)
+    return quoted(content)
+
+
+def quoted(text):
+    short = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
+    written = ""
+    for character in text:
+        if character in short:
+            written += short[character]
+        elif ord(character) < 32:
+            written += f"\\u{ord(character):04x}"
+        else:
+            written += character
+    return f'"{written}"'
+
+
+def digest_bytes(content):
+    return hashlib.sha256(canonical(content).encode("utf-8")).digest()[:16]
+
+
+def digest(content):
+    return urlsafe_b64encode(digest_bytes(content)).decode("ascii").rstrip("=")
+
+
+def whole(number):
+    """Write an integer as documents do: from 2^53 on as a string."""
+    return number if abs(number) < 1 << 53 else str(number)
+
+
+
+def rotated(word, turn):
+    return (word << turn | word >> 32 - turn) % WORD
+
+
+def xxh32(words, seed):
+    """Digest 32-bit words, each as four little-endian bytes."""
+    prime1, prime2, prime3, prime4, prime5 = 2654435761, 2246822519, 3266489917, 668265263, 374761393
+    stripes = len(words) // 4 * 4
+    if stripes:
+        lanes = [(seed + prime1 + prime2) % WORD, (seed + prime2) % WORD, seed, (seed - prime1) % WORD]
+        for place in range(stripes):
+            lane = (lanes[place % 4] + words[place] * prime2) % WORD
+            lanes[place % 4] = rotated(lane, 13) * prime1 % WORD
+        total = rotated(lanes[0], 1) + rotated(lanes[1], 7) + rotated(lanes[2], 12) + rotated(lanes[3], 18)
+    else:
+        total = seed + prime5
+    total = (total + 4 * len(words)) % WORD
+    for word in words[stripes:]:
+        total = rotated((total + word * prime3) % WORD, 17) * prime4 % WORD
+    total = (total ^ total >> 15) * prime2 % WORD
+    total = (total ^ total >> 13) * prime3 % WORD
+    return total ^ total >> 16
+
+
+def bucket(hashed, buckets):
+    return hashed * buckets >> 32
+
+
+def words_of(value, bits):
+    """Split a value of a domain with this many bits into 32-bit words, low word first."""
+    return [value >> 32 * place & 0xFFFFFFFF for place in range(max(1, -(-bits // 32)))]
+
+
+def value_of(words):
+    return sum(word << 32 * place for place, word in enumerate(words))
+
+
+def mix(word):
+    word ^= word >> 16
+    word = word * 0x21F0AAAD % WORD
+    word ^= word >> 15
+    word = word * 0xD35A2D97 % WORD
+    return word ^ word >> 15
+
+
+def seed_word(seed, index):
+    """Return the pseudo-random word number 1, 2, ... of a 64-bit seed."""
+    first = mix((seed % WORD + 0x7F4A7C15) % WORD)
+    second = mix(((seed >> 32) + first) % WORD)
+    return mix((mix((second + index * 0x9E3779B9) % WORD) + first) % WORD)
+
+
+def affine_map(seed, bits, rank):
+    """Return the masks, the offsets as bits of one integer, and how many attempts they took."""
+    width = bits // 32 + 1
+    masks, offsets, span, attempt = [], 0, {0}, 0
+    while len(masks) < rank:
+        words = [seed_word(seed, attempt * width + place + 1) for place in range(width)]
+        attempt += 1
+        mask = value_of(words) % (1 << bits)
+        if mask not in span:
+            offsets |= (words[-1] >> 31) << len(masks)
+            masks.append(mask)
+            span |= {other ^ mask for other in span}
+    return masks, offsets, attempt
+
+
+def affine_hash(seed, point, bits, rank):
+    masks, offsets, _ = affine_map(seed, bits, rank)
+    parities = sum(((mask & point).bit_count() & 1) << place for place, mask in enumerate(masks))
+    return parities ^ offsets
+
+
+def permute(value, bits, groups=()):
+    """Return pi(value), each group of bits by itself, least significant group first."""
+    result = shift = 0
+    for width in groups or (bits,):
+        result |= permute_group(value >> shift & (1 << width) - 1, width) << shift
+        shift += width
+    return result
+
+
+def permute_group(value, bits):
+    if bits == 1:
+        return value
+    high, low = bits >> 1, bits - (bits >> 1)
+    left, right = value >> low, value & (1 << low) - 1
+    for turn in range(1, 7):
+        if turn % 2:
+            left ^= mix((right + turn * 0x9E3779B9) % WORD) >> 32 - high
+        else:
+            right ^= mix((left + turn * 0x9E3779B9) % WORD) >> 32 - low
+    return left << low | right
+
+
+
+def exp_bounds(exponent):
+    """Return two fractions of a hundred digits with e^exponent between them."""
+    power = HUNDRED.exp(HUNDRED.divide(exponent.numerator, exponent.denominator))
+    doubt = Fraction(1, 10**90) if exponent else 0
+    return Fraction(power) * (1 - doubt), Fraction(power) * (1 + doubt)
+
+
+def below(chance, exponent):
+    """Return the largest threshold that is at most ``chance(e^exponent)``."""
+    low, high = (floor(chance(odds) * UNIT) for odds in exp_bounds(exponent))
+    assert low == high, "more digits are needed"
+    return low
+
+
+def above(chance, exponent):
+    """Return the smallest threshold that is at least ``chance(e^exponent)``."""
+    low, high = (ceil(chance(odds) * UNIT) for odds in exp_bounds(exponent))
+    assert low == high, "more digits are needed"
+    return low
+
+
+def spends_at_most(ratio, epsilon):
+    """Return whether a ratio of chances is at most e^epsilon."""
+    low, high = exp_bounds(Fraction(epsilon))
+    assert not low <= ratio <= high, "more digits are needed"
+    return ratio < low
+
+
+def keep_among(epsilon, size):
+    """Randomised response among ``size`` outcomes."""
+    return below(lambda odds: odds / (odds + size - 1), Fraction(epsilon))
+
+
+def best_theta(epsilon):
+    """Minimise (2 a - 1)/(1 + b a^2 - 2 a)^2 over a = e^(epsilon theta/2), b = e^(-epsilon/2), to six decimals."""
+    half = Fraction(epsilon) / 2
+    b = Decimal(1) / HUNDRED.exp(HUNDRED.divide(half.numerator, half.denominator))
+    root = HUNDRED.sqrt(HUNDRED.add(HUNDRED.subtract(1, b), HUNDRED.multiply(b, b)))
+    a = HUNDRED.divide(HUNDRED.add(HUNDRED.add(1, b), root), HUNDRED.multiply(3, b))
+    theta = HUNDRED.divide(HUNDRED.ln(a), HUNDRED.divide(half.numerator, half.denominator))
+    return repr(float(theta.quantize(Decimal("0.000001"))))
+
+
+def nearest(chance, exponent):
+    """Return the integer nearest to ``chance(e^exponent)``."""
+    low, high = (round(chance(odds)) for odds in exp_bounds(exponent))
+    assert low == high, "more digits are needed"
+    return low
+
+
+def best_rank(epsilon, size):
+    """Return the k of the least variance averaged over the real cells; ties to the smaller."""
+    bits, odds = (size - 1).bit_length(), exp_bounds(Fraction(epsilon))[0]
+    found = []
+    for rank in range(1, max(1, min(bits - 1, 12)) + 1):
+        p = odds / (odds + (1 << rank) - 1)
+        q = ((1 << bits - rank) - p) / ((1 << bits) - 1)
+        found.append((q * (1 - q) / (p - q) ** 2 + (1 - p - q) / ((p - q) * size), rank))
+    return min(found)[1]
+
+
+def mechanism(kind, epsilon, size, **given):
+    """Return the whole document of a mechanism: what was given, and what follows from it."""
+    made = {"kind": kind, "epsilon": epsilon, "size": whole(size)} | given
+    for name, value in SETTLED[kind](Fraction(epsilon), size, made).items():
+        made.setdefault(name, value)
+    return made
+
+
+def settle_sue(epsilon, size, made):
+    keep, flip = below(lambda odds: odds / (odds + 1), epsilon / 2), above(lambda odds: 1 / (odds + 1), epsilon / 2)
+    return {"keep": str(keep), "flip": str(flip), "second_keep": "0", "second_flip": "0"}
+
+
+def settle_oue(epsilon, size, made):
+    return {"keep": str(UNIT // 2), "flip": str(above(lambda odds: 1 / (odds + 1), epsilon))}
+
+
+def settle_the(epsilon, size, made):
+    theta = made.get("theta") or best_theta(epsilon)
+    keep = below(lambda root: 1 - 1 / (2 * root), epsilon * (1 - Fraction(theta)) / 2)
+    flip = above(lambda root: 1 / (2 * root), epsilon * Fraction(theta) / 2)
+    return {"keep": str(keep), "flip": str(flip), "theta": theta}
+
+
+def settle_olh(epsilon, size, made):
+    buckets = made.get("buckets") or min(max(2, nearest(lambda odds: odds + 1, epsilon)), 1 << 20)
+    return {"buckets": buckets, "keep": str(keep_among(epsilon, buckets))}
+
+
+def settle_subset(epsilon, size, made):
+    chosen = made.get("chosen") or max(1, nearest(lambda odds: size / (odds + 1), epsilon))
+    keep = below(lambda odds: chosen * odds / (chosen * odds + size - chosen), epsilon)
+    return {"chosen": chosen, "keep": str(keep)}
+
+
+def settle_affine(epsilon, size, made):
+    buckets = made.get("buckets") or 1 << best_rank(epsilon, size)
+    return {"buckets": buckets, "groups": [], "keep": str(keep_among(epsilon, buckets))}
+
+
+def settle_bloom(epsilon, size, made):
+    sizes = {"bits": 128, "hashes": 2, "cohorts": 8} | made
+    flip = above(lambda odds: 1 / (odds + 1), epsilon / (2 * sizes["hashes"]))
+    return {"bits": 128, "hashes": 2, "cohorts": 8, "flip": str(flip)}
+
+
+SETTLED = {
+    "grr": lambda epsilon, size, made: {"keep": str(keep_among(epsilon, size))},
+    "sue": settle_sue,
+    "oue": settle_oue,
+    "the": settle_the,
+    "blh": lambda epsilon, size, made: {"keep": str(keep_among(epsilon, 2))},
+    "olh": settle_olh,
+    "rmp": lambda epsilon, size, made: {"rows": 0, "keep": str(keep_among(epsilon, 2))},
+    "hadamard": lambda epsilon, size, made: {"keep": str(keep_among(epsilon, 2))},
+    "subset": settle_subset,
+    "affine": settle_affine,
+    "affine_prefix": settle_affine,
+    "bloom": settle_bloom,
+}
+UNARY = ("sue", "oue", "the")
+HASHED = ("blh", "olh", "rmp")
+AFFINE = ("affine", "affine_prefix")
+
+
+class Settings:
+    """The numbers of a mechanism's document, and what follows from them."""
+
+    def __init__(self, document):
+        self.kind = document["kind"]
+        self.epsilon = Fraction(document["epsilon"])
+        numbers = ("size", "keep", "flip", "second_keep", "second_flip", "rows", "chosen", "bits", "hashes", "cohorts")
+        for name in numbers:
+            setattr(self, name, int(document.get(name, 0)))
+        self.buckets = int(document.get("buckets", 2))
+        self.groups = document.get("groups", [])
+        self.index_bits = (self.size - 1).bit_length()
+        self.rank = self.buckets.bit_length() - 1
+        self.columns = 1 << self.size.bit_length()
+
+
+def worst_ratio(document):
+    """Return the largest ratio of the chances of one report under two values; above 1 whichever way it leans."""
+    one = Settings(document)
+    if one.kind in UNARY:
+        ratio = Fraction(one.keep * (UNIT - one.flip), one.flip * (UNIT - one.keep))
+    elif one.kind == "bloom":
+        ratio = Fraction(UNIT - one.flip, one.flip) ** (2 * one.hashes)
+    elif one.kind == "subset":
+        ratio = Fraction(one.keep * (one.size - one.chosen), (UNIT - one.keep) * one.chosen)
+    else:
+        outcomes = one.size if one.kind == "grr" else one.buckets  # Hadamard response has two signs
+        ratio = Fraction(one.keep * (outcomes - 1), UNIT - one.keep)
+    return max(ratio, 1 / ratio)
+
+
+
+class Stream:
+    """Recorded random bytes, read from the front."""
+
+    def __init__(self, data):
+        self.data, self.consumed = data, 0
+
+    def take(self, count):
+        taken = self.data[self.consumed : self.consumed + count]
+        assert len(taken) == count, "the stream is too short"
+        self.consumed += count
+        return taken
+
+    def word(self):
+        return int.from_bytes(self.take(4), "little")
+
+    def long(self):
+        return int.from_bytes(self.take(8), "little")
+
+    def bernoulli(self, threshold):
+        return self.long() < threshold
+
+    def integers(self, limit, count):
+        """Draw ``count`` integers below the limit; the rejected ones are drawn again after all others."""
+        drawn, waiting = [None] * count, list(range(count))
+        while waiting:
+            for place in waiting:
+                drawn[place] = self.attempt(limit)
+            waiting = [place for place in waiting if drawn[place] is None]
+        return drawn
+
+    def integer(self, limit):
+        return self.integers(limit, 1)[0]
+
+    def attempt(self, limit):
+        if limit < WORD:
+            product = self.word() * limit
+            return product // WORD if product % WORD >= WORD % limit else None
+        cut = self.long() % (1 << (limit - 1).bit_length())
+        return cut if cut < limit else None
+
+
+def sha_stream(label, count):
+    """Return the bytes of SHA-256(label | counter as 4 little-endian bytes), counter = 0, 1, ..."""
+    blocks = (hashlib.sha256(label.encode() + struct.pack("<I", block)).digest() for block in range(-(-count // 32)))
+    return b"".join(blocks)[:count]
+
+
+def keyed_stream(secret, context, count):
+    """Return the stream of a permanent response."""
+    prefix = b"sottovoce/prr/v1" + context
+    blocks = (
+        hmac.new(secret, prefix + struct.pack("<I", block), "sha256").digest() for block in range(-(-count // 32))
+    )
+    return b"".join(blocks)[:count]
+
+
+
+def report(document, value, stream):
+    """Return the packed report of one user."""
+    one = Settings(document)
+    return REPORTS[one.kind](one, value, stream)
+
+
+def respond(value, size, keep, stream):
+    """Randomised response: whether to be honest, then the lie, which steps over the truth."""
+    honest, lie = stream.bernoulli(keep), stream.integer(size - 1)
+    others = lie + 1 if lie >= value else lie
+    return value if honest else others
+
+
+def number(value, size):
+    """Pack an index below ``size`` into 1, 2, 4 or 8 bytes."""
+    return value.to_bytes(next(width for width in (1, 2, 4, 8) if size <= 1 << 8 * width), "little")
+
+
+def packed(bits):
+    """Pack bits, the least significant of each byte first; the padding is 0."""
+    whole_row = sum(bool(bit) << place for place, bit in enumerate(bits))
+    return whole_row.to_bytes(-(-len(bits) // 8), "little")
+
+
+def unpacked(row, size):
+    return [row[place // 8] >> place % 8 & 1 for place in range(size)]
+
+
+def report_grr(one, value, stream):
+    return number(respond(value, one.size, one.keep, stream), one.size)
+
+
+def report_unary(one, value, stream):
+    return instantaneous(one, permanent(one, value, stream), stream)
+
+
+def permanent(one, value, stream):
+    """Draw a flip for every bit, the held one too, then one keep that replaces it."""
+    bits = [stream.bernoulli(one.flip) for _ in range(one.size)]
+    bits[value] = stream.bernoulli(one.keep)
+    return packed(bits)
+
+
+def instantaneous(one, row, stream):
+    if not one.second_keep:
+        return row
+    return packed([stream.bernoulli(one.second_keep if bit else one.second_flip) for bit in unpacked(row, one.size)])
+
+
+def report_hashed(one, value, stream):
+    seed = stream.integer(one.rows) if one.rows else stream.word()
+    hashed = bucket(xxh32(words_of(value, one.index_bits), seed), one.buckets)
+    said = respond(hashed, one.buckets, one.keep, stream)
+    width = 1 if one.kind == "rmp" else 2 if one.buckets <= 1 << 16 else 4
+    return seed.to_bytes(4, "little") + said.to_bytes(width, "little")
+
+
+def report_hadamard(one, value, stream):
+    row, positive, column = value + 1, stream.bernoulli(one.keep), stream.integer(one.columns)
+    if ((row & column).bit_count() % 2 == 0) != positive:
+        column ^= row & -row
+    return number(column, one.columns)
+
+
+def report_subset(one, value, stream):
+    """Floyd's subset of the values that are not held; if the value is to be held, one of them steps aside for it."""
+    held, aside = stream.bernoulli(one.keep), stream.integer(one.chosen)
+    others = [other for other in range(one.size) if other != value]
+    picked = []
+    for last in range(len(others) - one.chosen, len(others)):
+        drawn = others[stream.integer(last + 1)]
+        picked.append(others[last] if drawn in picked else drawn)
+    if held:
+        picked[aside] = value
+    return packed([index in picked for index in range(one.size)])
+
+
+def point(one, value):
+    return permute(value, one.index_bits, one.groups) if one.kind == "affine" else value
+
+
+def report_affine(one, value, stream):
+    seed = stream.long()
+    hashed = affine_hash(seed, point(one, value), one.index_bits, one.rank)
+    return struct.pack("<QH", seed, respond(hashed, one.buckets, one.keep, stream))
+
+
+def bloom_filter(one, cohort, value):
+    places = {bucket(xxh32([value], cohort * one.hashes + turn), one.bits) for turn in range(one.hashes)}
+    return [place in places for place in range(one.bits)]
+
+
+def report_bloom(one, value, stream):
+    cohort = stream.integer(one.cohorts)
+    bits = [bit != stream.bernoulli(one.flip) for bit in bloom_filter(one, cohort, value)]
+    return struct.pack("<H", cohort) + packed(bits)
+
+
+REPORTS = {
+    "grr": report_grr,
+    **dict.fromkeys(UNARY, report_unary),
+    **dict.fromkeys(HASHED, report_hashed),
+    "hadamard": report_hadamard,
+    "subset": report_subset,
+    **dict.fromkeys(AFFINE, report_affine),
+    "bloom": report_bloom,
+}
+
+
+
+def supports(one, payload, value):
+    """Return whether a packed report supports a value."""
+    if one.kind in UNARY or one.kind == "subset":
+        return bool(payload[value // 8] >> value % 8 & 1)
+    if one.kind in HASHED:
+        seed, said = int.from_bytes(payload[:4], "little"), int.from_bytes(payload[4:], "little")
+        return bucket(xxh32(words_of(value, one.index_bits), seed), one.buckets) == said
+    if one.kind in AFFINE:
+        seed, said = struct.unpack("<QH", payload)
+        return affine_hash(seed, point(one, value), one.index_bits, one.rank) == said
+    said = int.from_bytes(payload, "little")
+    return said == value if one.kind == "grr" else (said & value + 1).bit_count() % 2 == 0
+
+
+def chances(one):
+    """Return p and q: the chances that a report supports its user's value, and any other."""
+    p = Fraction(one.keep, UNIT)
+    if one.kind in UNARY:
+        return reported(one, one.keep), reported(one, one.flip)
+    if one.kind in AFFINE:
+        cells = 1 << one.index_bits
+        return p, (Fraction(cells, one.buckets) - p) / (cells - 1)
+    if one.kind in ("grr", "subset"):
+        return p, ((one.chosen or 1) - p) / (one.size - 1)
+    return p, Fraction(1, one.buckets)
+
+
+def reported(one, first):
+    """Return the chance to report a bit that is set with this threshold, the instantaneous round included."""
+    if not one.second_keep:
+        return Fraction(first, UNIT)
+    return Fraction(first * one.second_keep + (UNIT - first) * one.second_flip, UNIT**2)
+
+
+def estimates(document, payloads, candidates):
+    """Return the support counts, the estimated totals and their plug-in variances as fractions."""
+    one, users = Settings(document), len(payloads)
+    p, q = chances(one)
+    counts = [sum(supports(one, payload, value) for payload in payloads) for value in candidates]
+    totals = [(count - users * q) / (p - q) for count in counts]
+    possible = [min(max(total, 0), users) for total in totals]
+    variances = [users * q * (1 - q) / (p - q) ** 2 + total * (1 - p - q) / (p - q) for total in possible]
+    if one.rows:  # users who drew the same row err together
+        pairs = [total * max(total - 1, 0) for total in possible]
+        variances = [variance + (sum(pairs) - own) / one.rows for variance, own in zip(variances, pairs, strict=True)]
+    return counts, totals, variances
+
+
+def digits(fraction):
+    """Write a fraction with seventeen significant digits."""
+    return str(Context(prec=17).divide(fraction.numerator, fraction.denominator))
+
+
+
+def public_draw(label, secret, place):
+    """Return 64 public bits that follow from a device's 16-byte coin."""
+    return int.from_bytes(hashlib.sha256(label + secret + place).digest()[:8], "little")
+
+
+def task_coin(secret, task_digest):
+    return public_draw(b"sottovoce/coin/v1", secret, task_digest.encode("ascii"))
+
+
+def choice_coin(secret, round_number, slot):
+    return public_draw(b"sottovoce/choice/v1", secret, struct.pack("<II", round_number, slot))
+
+
+def pick(weights, coin):
+    """Return the member in whose part of the line the coin falls."""
+    position, passed = coin * sum(weights) // UNIT, 0
+    for member, weight in enumerate(weights):
+        passed += weight
+        if position < passed:
+            return member
+    raise AssertionError("a coin is below 2^64")
+
+
+def envelope(fields):
+    """Write one envelope; ids and payloads are bytes, optional fields may be absent."""
+    subject, slot, public = fields.get("subject"), fields.get("slot"), fields.get("public")
+    optional = b"" if subject is None else subject
+    optional += b"" if slot is None else struct.pack("<H", slot)
+    optional += b"" if public is None else public.encode("utf-8")
+    flags = (subject is not None) + 2 * (slot is not None) + 4 * (public is not None)
+    tail = fields["digest"] + fields["id"] + optional + fields["payload"]
+    return struct.pack("<BBHII", 1, flags, fields["round"], 12 + len(tail), fields["member"]) + tail
+
+
+def width(ask):
+    """Return the payload's bytes in a round: those of its longest report."""
+    inner = ask.get("members") or ask.get("parts")
+    if inner:
+        return max(width(one) for one in inner)
+    return len(report(ask["mechanism"], 0, Stream(sha_stream("width", 1 << 14))))
+
+
+def message(task, asked, secret, value, stream):
+    """Return what a device sends: for every slot a report and then its id, one envelope after another."""
+    found = []
+    for member, slot, question in questions(asked, secret):
+        held = value[question["encoding"]["column"]] if "encoding" in question else value
+        payload = report(question["mechanism"], held, stream).ljust(width(asked["ask"]), b"\0")
+        fields = {"digest": digest_bytes(task), "round": asked["number"], "member": member, "payload": payload}
+        if slots(asked["ask"]) > 1:
+            fields["slot"] = slot
+        found.append(envelope(fields | {"id": stream.take(16)}))
+    return b"".join(found)
+
+
+def questions(asked, secret):
+    """Return (member, slot, question) for everything that a device is asked in a round."""
+    ask, member = asked["ask"], 0
+    if ask["kind"] == "choice":
+        member = picked_member(ask, secret, asked["number"], 0)
+        ask = ask["members"][member]
+    found = []
+    for slot, part in enumerate(ask["parts"] if ask["kind"] == "bundle" else [ask]):
+        own = member
+        if part["kind"] == "choice":
+            own = picked_member(part, secret, asked["number"], slot)
+            part = part["members"][own]
+        found.append((own, slot, part))
+    return found
+
+
+def picked_member(choice, secret, round_number, slot):
+    weights = choice["weights"] or [1] * len(choice["members"])
+    return pick(weights, choice_coin(secret, round_number, slot))
+
+
+def slots(ask):
+    if ask["kind"] == "choice":
+        return max(slots(member) for member in ask["members"])
+    return len(ask["parts"]) if ask["kind"] == "bundle" else 1
+
+
+def main(directory):
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+    from golden import rows
+
+    rows.write(directory)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent))

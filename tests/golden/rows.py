@@ -1,0 +1,1116 @@
+"""Which vectors there are: every file's rows, computed by the reference and written one to a line."""
+
+import json
+from math import gcd
+from struct import pack
+
+from golden import reference as ref
+
+EPSILONS = ("0.1", "0.25", "0.5", "1.0", "1.0986122886681098", "2.0", "3.5", "5.0", "8.0", "12.0", "20.0")
+U64 = (0, 1, 0xFFFFFFFF, 1 << 32, 1 << 63, 0x0123456789ABCDEF, (1 << 64) - 1)
+
+
+def write(directory):
+    """Write every file that the reference makes."""
+    for make in (task_id, hashes, thresholds, perturb, choice, envelope, decode, reject, memo):
+        name, content = make()
+        (directory / name).write_text(laid_out(content), encoding="ascii", newline="\n")
+
+
+def laid_out(content):
+    """Write a document with one row of a section to a line."""
+    entries = []
+    for key, value in content.items():
+        if isinstance(value, list):
+            written = "[\n" + ",\n".join("  " + json.dumps(row) for row in value) + "\n ]"
+        else:
+            written = json.dumps(value)
+        entries.append(f" {json.dumps(key)}: {written}")
+    return "{\n" + ",\n".join(entries) + "\n}\n"
+
+
+def number(label, limit):
+    """Return an integer below the limit that the label fixes."""
+    return int.from_bytes(ref.sha_stream("number " + label, 80), "little") % limit
+
+
+
+
+def task_id():
+    about = (
+        "documents: content -> its canonical text -> SHA-256 of it, first 16 bytes, as hex and base64url. "
+        "texts: JSON texts that are read, and the canonical text of what they say. tasks: whole task documents, which "
+        "collector and device both read. refused: texts that the named reader (parse, task: the collector's, notice: "
+        "the device's) must refuse."
+    )
+    documents = [named(content, comment) for content, comment in plain_documents()]
+    texts = [
+        {"text": text, "canonical": ref.canonical(json.loads(text)), "comment": comment}
+        for text, comment in (
+            (' { "b" : 1 , "a" : [ 1 , 2 ] }\n', "white space and key order do not matter to the reader"),
+            ('{"a":"\\u00e9\\u0041\\/"}', "escapes that are not needed are not written"),
+            ('{"a":"\\ud83d\\ude00"}', "a surrogate pair is one character"),
+            ('{"a":-0}', "minus zero is the integer 0"),
+            ('{"a":"\\u2028\\u2029\\u007f"}', "line separators and DEL are written raw"),
+            ('{"a":9007199254740991}', "the largest integer that travels as a number"),
+        )
+    ]
+    tasks = [named(task, comment) for task, comment in all_tasks()]
+    return "task_id.json", {
+        "about": about,
+        "version": 1,
+        "documents": documents,
+        "texts": texts,
+        "tasks": tasks,
+        "refused": refused_documents(),
+    }
+
+
+def named(content, comment):
+    return {
+        "content": content,
+        "canonical": ref.canonical(content),
+        "digest": ref.digest(content),
+        "digest_hex": ref.digest_bytes(content).hex(),
+        "comment": comment,
+    }
+
+
+def plain_documents():
+    yield {}, "an empty object"
+    yield {"b": 1, "a": [1, 2, {"d": True, "c": None}]}, "keys are sorted at every depth, lists keep their order"
+    yield {"B": 1, "a": 2, "_": 3, "0": 4, "10": 5, "9": 6, "aa": 7, "": 8}, "keys by code point, not by number or case"
+    yield {"\uff5e": 1, "\U0001f600": 2}, "by code point, which is not the order of UTF-16 units"
+    yield {"\u00e9": 1, "e": 2, "z": 3, "\u4e2d": 4}, "keys outside ASCII"
+    yield {"a": 'quote " backslash \\ slash / tab \t newline \n return \r'}, "escapes with a letter"
+    yield {"a": "\x00\x01\x08\x0b\x0c\x1f\x7f"}, "escapes with a number, in lower case; DEL is not escaped"
+    yield {"a": "\u2028\u2029\u00a0\ufeff"}, "separators and spaces are not escaped"
+    yield {"a": "Zürich, Łódź, 東京, \U0001f1e8\U0001f1ed, \u0645\u0631\u062d\u0628\u0627"}, "text is UTF-8"
+    yield {"a": [-1, 0, 9007199254740991, -9007199254740991]}, "integers below 2^53 are numbers"
+    yield {"a": "18446744073709551616"}, "larger ones are strings"
+    yield {"a": [[], {}, [[]], ""]}, "empty things"
+    yield {"a": [True, False, None, "true", 1]}, "constants"
+
+
+def all_tasks():
+    labels = ["chrome", "firefox", "safari", "other"]
+    yield histogram("browser", labels, "1.0"), "the newcomer's task"
+    yield histogram("browser", labels[::-1], "1.0"), "another order of labels is another task"
+    yield histogram("browser", labels, "2.0"), "another epsilon is another task"
+    yield histogram("browser", labels, "1.0", declares=["subject", "public"]), "optional fields are declared"
+    unicode = ["Zürich", "Łódź", "東京", "\U0001f600", 'a "quoted" label', "tab\there"]
+    description = "Wo wohnen Sie? \U0001f3e0"
+    yield histogram("città", unicode, "0.5", description=description), "labels in Unicode"
+    declined = [*labels, "prefer not to say"]
+    yield histogram("declinable", declined, "1.0", declinable=True), "a category for those who do not want to say"
+    yield ages("ages", 0, 119, "1.0"), "whole numbers, affine response"
+    yield ages("altitude", -500, 8848, "3.0"), "negative numbers"
+    for kind in ("oue", "sue", "the", "blh", "olh", "rmp", "hadamard", "subset", "affine", "bloom"):
+        yield histogram("by name", [f"label {place}" for place in range(20)], "1.0", kind=kind), f"mechanism {kind}"
+    yield survey("household", [1, 3], "1.0"), "a choice with weights"
+    yield survey("household", [], "0.30000000000000004"), "a choice without weights; epsilon as its shortest decimal"
+
+
+def histogram(name, labels, epsilon, *, kind="", declinable=False, **more):
+    domain = {"kind": "categories", "labels": labels, "declinable": declinable}
+    chosen = ref.mechanism(kind or best_kind(len(labels), epsilon), epsilon, len(labels))
+    return task(name, {"kind": "histogram", "mechanism": kind}, domain, question(chosen), epsilon, **more)
+
+
+def ages(name, low, high, epsilon, **more):
+    domain = {"kind": "integers", "low": low, "high": high}
+    chosen = ref.mechanism(best_kind(high - low + 1, epsilon), epsilon, high - low + 1)
+    return task(name, {"kind": "histogram", "mechanism": ""}, domain, question(chosen), epsilon, **more)
+
+
+def survey(name, weights, epsilon, **more):
+    attributes = [
+        {"kind": "categories", "labels": ["flat", "house", "other"], "declinable": False},
+        {"kind": "integers", "low": 0, "high": 400},
+    ]
+    members = [
+        question(ref.mechanism(kind, epsilon, size), encoding={"kind": "attribute", "column": column})
+        for column, (kind, size) in enumerate((("grr", 3), ("affine", 401)))
+    ]
+    domain = {"kind": "records", "names": ["home", "square metres"], "attributes": attributes}
+    plan = {"kind": "survey", "weights": weights, "mechanism": ""}
+    return task(name, plan, domain, {"kind": "choice", "members": members, "weights": weights}, epsilon, **more)
+
+
+def best_kind(size, epsilon):
+    """The least average variance; these sizes and epsilons are far from a tie."""
+    return "grr" if size < (7 if float(epsilon) == 1 else 4) else "affine"
+
+
+def question(mechanism, **more):
+    return {"kind": "question", "mechanism": mechanism, "epsilon": mechanism["epsilon"]} | more
+
+
+def round_(number, ask, low=0, high=1 << 64):
+    return {"kind": "round", "number": number, "ask": ask, "low": ref.whole(low), "high": ref.whole(high)}
+
+
+def task(name, plan, domain, ask, epsilon, *, description="", declares=()):
+    return {
+        "kind": "task",
+        "version": 1,
+        "name": name,
+        "description": description,
+        "declares": list(declares),
+        "epsilon": epsilon,
+        "domain": domain,
+        "plan": plan,
+        "opening": round_(0, ask),
+    }
+
+
+def refused_documents():
+    rows = [{"reader": "parse", "text": text, "comment": comment} for text, comment in unreadable()]
+    for readers, changed, comment in broken_tasks():
+        text = changed if isinstance(changed, str) else ref.canonical(changed)
+        rows += [{"reader": reader, "text": text, "comment": comment} for reader in readers]
+    return rows
+
+
+def unreadable():
+    yield '{"a":1.5}', "a floating-point number"
+    yield '{"a":4850.0}', "a floating-point number that happens to be whole"
+    yield '{"a":1e2}', "an exponent makes a floating-point number"
+    yield '{"a":-0.0}', "minus zero as a floating-point number"
+    yield '{"a":[{"b":[0.1]}]}', "a floating-point number deep inside"
+    yield '{"a":NaN}', "not a number"
+    yield '{"a":Infinity}', "not a number either"
+    yield '{"a":-Infinity}', "not a number either"
+    yield '{"a":1,"a":1}', "a key twice, even with the same value"
+    yield '{"a":{"b":1,"c":2,"b":3}}', "a key twice, inside"
+    yield '{"a":1,"\\u0061":2}', "a key twice, once escaped"
+    yield "[1]", "a list is not a document"
+    yield '"text"', "text is not a document"
+    yield "1", "a number is not a document"
+    yield "null", "nothing is not a document"
+    yield "", "an empty text"
+    yield '{"a":1', "cut"
+    yield '{"a":1}{', "something left over"
+    yield '{"a":1,}', "a trailing comma"
+    yield "{'a':1}", "other quotes"
+    yield '{"a":01}', "a leading zero"
+    yield '{"a":+1}', "a plus sign"
+    yield '{"a":"\t"}', "a control character that is not escaped"
+    yield '{"a":"\\x41"}', "an unknown escape"
+    yield '{"a":1}//', "a comment"
+
+
+BOTH = ("task", "notice")
+
+
+def broken_tasks():
+    """Yield who must refuse what.  A device does not read the plan, so mistakes there are the collector's to find."""
+    good = histogram("browser", ["chrome", "firefox", "safari", "other"], "1.0")
+    yield BOTH, good | {"version": 2}, "a later version"
+    yield BOTH, good | {"version": 0}, "version 0"
+    yield BOTH, good | {"version": "1"}, "the version is a number"
+    yield BOTH, without(good, "version"), "no version"
+    yield BOTH, good | {"kind": "round"}, "another kind of document"
+    yield BOTH, without(good, "kind"), "no kind"
+    yield BOTH, without(good, "opening"), "no opening round"
+    yield BOTH, without(good, "domain"), "no domain"
+    yield BOTH, without(good, "plan"), "no plan"
+    yield BOTH, without(good, "name"), "no name"
+    yield BOTH, without(good, "description"), "no description: it is written even if empty"
+    yield BOTH, without(good, "declares"), "no declarations: they are written even if empty"
+    yield BOTH, good | {"name": "cafe\u0301"}, "a name that is not NFC"
+    yield BOTH, good | {"description": "\u212b"}, "a description that is not NFC: the Angstrom sign"
+    yield BOTH, changed(good, "domain", "labels", ["a", "b", "c", "e\u0301"]), "a label that is not NFC"
+    yield BOTH, good | {"name": 7}, "a name is text"
+    yield BOTH, good | {"epsilon": 1}, "epsilon is a decimal string"
+    yield BOTH, good | {"epsilon": "one"}, "epsilon is a decimal string of digits"
+    yield BOTH, good | {"epsilon": "0.0"}, "epsilon must be above 0"
+    yield BOTH, good | {"epsilon": "-1.0"}, "epsilon must be above 0"
+    yield BOTH, good | {"epsilon": "nan"}, "epsilon must be a number"
+    yield BOTH, good | {"epsilon": "20.5"}, "epsilon is at most 20"
+    yield BOTH, good | {"epsilon": "0.5"}, "the opening round spends more than the task states"
+    yield BOTH, changed(good, "domain", "extra", 1), "an unknown field of the domain"
+    yield BOTH, changed(good, "domain", "labels", ["a", "a", "b", "c"]), "a label twice"
+    yield BOTH, changed(good, "domain", "kind", "sets"), "an unknown kind of domain"
+    yield BOTH, changed(good, "domain", "declinable", 0), "declinable is true or false"
+    yield BOTH, changed(good, "opening", "extra", 1), "an unknown field of the round"
+    yield BOTH, changed(good, "opening", "low", "0"), "integers below 2^53 are numbers"
+    yield BOTH, changed(good, "opening", "high", 1 << 64), "integers from 2^53 on are strings"
+    yield BOTH, changed(good, "opening", "high", "018446744073709551616"), "an integer has one spelling"
+    yield BOTH, changed(good, "opening", "high", "18446744073709551617"), "a share ends at 2^64"
+    yield BOTH, changed(good, "opening", "high", 0), "a share is not empty"
+    yield BOTH, changed(good, "opening", "number", 65536), "a round's number has 16 bits"
+    yield BOTH, changed(good, "opening", "number", -1), "a round's number is not negative"
+    yield BOTH, in_question(good, "extra", 1), "an unknown field of the question"
+    yield BOTH, in_question(good, "epsilon", "0.9"), "the mechanism spends more than the question states"
+    yield BOTH, in_question(good, "epsilon", "1.00"), "a decimal has one spelling, the shortest"
+    yield BOTH, in_question(good, "encoding", None), "what is absent is not written"
+    yield BOTH, in_mechanism(good, "extra", 1), "an unknown field of the mechanism"
+    yield BOTH, in_mechanism(good, "kind", "xyz"), "an unknown mechanism"
+    yield BOTH, in_mechanism(good, "kind", "../grr"), "a kind is a plain word"
+    yield BOTH, in_mechanism(good, "size", "4"), "integers below 2^53 are numbers"
+    yield BOTH, in_mechanism(good, "size", True), "a size is a number"
+    yield BOTH, in_mechanism(good, "size", 1), "a domain has at least two values"
+    yield ("task",), good | {"extra": 1}, "an unknown field"
+    yield ("task",), good | {"epsilon": "1.00"}, "a decimal has one spelling, the shortest"
+    yield ("task",), good | {"declares": ["location"]}, "a task may declare only what is known"
+    yield ("task",), good | {"name": ""}, "a name is not empty"
+    yield ("task",), good | {"name": "x" * 201}, "a name has at most 200 characters"
+    yield ("task",), changed(good, "plan", "kind", "xyz"), "an unknown plan"
+    yield ("task",), changed(good, "plan", "extra", 1), "an unknown field of the plan"
+    yield ("task",), changed(good, "plan", "domain", good["domain"]), "the domain stands once"
+    yield ("task",), changed(good, "plan", "mechanism", "oue"), "the opening round is the one that the plan asks"
+    yield BOTH, ref.canonical(good).replace('"epsilon":"1.0"', '"epsilon":1.0'), "a floating-point number"
+    yield BOTH, ref.canonical(good).replace('"size":4', '"size":4.0'), "a floating-point size"
+    yield BOTH, ref.canonical(good).replace('"size":4', '"size":4,"size":4'), "a key twice"
+
+
+def without(content, key):
+    return {name: value for name, value in content.items() if name != key}
+
+
+def changed(content, part, key, value):
+    return content | {part: content[part] | {key: value}}
+
+
+def in_question(content, key, value):
+    return changed(content, "opening", "ask", content["opening"]["ask"] | {key: value})
+
+
+def in_mechanism(content, key, value):
+    return in_question(content, "mechanism", content["opening"]["ask"]["mechanism"] | {key: value})
+
+
+
+
+def hashes():
+    about = (
+        "xxh32: 32-bit words (each hashed as 4 little-endian bytes), seed -> hash; bucket = hash * buckets >> 32. "
+        "words: a value of a domain of so many bits -> its words, low word first. "
+        "affine: seed, value -> pi(value) (groups: widths of bit groups, least significant first; permuted false: the "
+        "identity), masks and offsets (bit r of the integer belongs to mask r), hash. Values, points and masks are "
+        "32-bit words, low word first. See also affine.json."
+    )
+    content = {"about": about, "version": 1, "xxh32": list(xxh32_rows()), "words": list(word_rows())}
+    return "hash.json", content | {"affine": list(affine_rows())}
+
+
+def xxh32_rows():
+    published = (0, 0), (1, 0), (0, 1), (123456, 0xDEADBEEF), (0xFFFFFFFF, 0xFFFFFFFF)
+    for index, seed in published:
+        yield xxh32_row([index], seed, 55) | {"comment": "published with the contract between languages"}
+    extremes = (0, 1, 2, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFE, 0xFFFFFFFF)
+    for word in extremes:
+        for seed in extremes:
+            yield xxh32_row([word], seed, 1 << 20)
+    for length in (1, 2, 3, 4, 5, 8, 9):
+        for word in (0, 0x80000000, 0xFFFFFFFF):
+            yield xxh32_row([word] * length, 0xFFFFFFFF - word, 3)
+    ranges = (1, 2, 3, 4, 55, 256, 1000, 65535, 65536, 65537, (1 << 20) - 1, 1 << 20)
+    for length, count in ((1, 600), (2, 250), (5, 150)):
+        for place in range(count):
+            label = f"xxh32 {length} {place}"
+            words = [number(f"{label} {word}", 1 << 32) for word in range(length)]
+            yield xxh32_row(words, number(label, 1 << 32), ranges[place % len(ranges)])
+
+
+def xxh32_row(words, seed, buckets):
+    hashed = ref.xxh32(words, seed)
+    return {"words": words, "seed": seed, "hash": hashed, "buckets": buckets, "bucket": ref.bucket(hashed, buckets)}
+
+
+def word_rows():
+    for bits in (1, 8, 31, 32, 33, 40, 62, 63):
+        for value in sorted({0, 1, (1 << bits) - 1, 1 << bits - 1, number(f"words {bits}", 1 << bits)}):
+            yield {"bits": bits, "value": ref.whole(value), "words": ref.words_of(value, bits)}
+
+
+def affine_rows():
+    shapes = [(bits, rank, ()) for bits in (2, 3, 4, 8, 16, 31, 32, 33, 40, 63) for rank in (1, 2, 5, 12) if rank < bits]
+    shapes += [(8, 2, (3, 5)), (8, 3, (1, 1, 6)), (15, 4, (5, 3, 7)), (20, 2, (10, 10)), (40, 3, (1, 31, 8))]
+    shapes += [(62, 12, (31, 31)), (63, 1, (62, 1)), (63, 4, (32, 31))]
+    for bits, rank, groups in shapes:
+        for place in range(3):
+            yield affine_row(bits, rank, list(groups), place, permuted=True)
+    for bits in (3, 32, 63, 64, 65, 95, 96, 128, 160, 255, 256, 480):
+        for rank in (1, 2, 4, 12):
+            if rank < bits:
+                yield affine_row(bits, rank, [], rank, permuted=False)
+
+
+def affine_row(bits, rank, groups, place, *, permuted):
+    label = f"affine {bits} {rank} {groups} {permuted} {place}"
+    seed = number(label, 1 << 64) if place else U64[(bits + rank) % len(U64)]
+    value = number(label + " value", 1 << bits) if place != 1 else (1 << bits) - 1
+    point = ref.permute(value, bits, groups) if permuted else value
+    masks, offsets, _ = ref.affine_map(seed, bits, rank)
+    return {
+        "bits": bits,
+        "rank": rank,
+        "permuted": permuted,
+        "groups": groups,
+        "seed": str(seed),
+        "value": ref.words_of(value, bits),
+        "point": ref.words_of(point, bits),
+        "masks": [ref.words_of(mask, bits) for mask in masks],
+        "offsets": offsets,
+        "hash": ref.affine_hash(seed, point, bits, rank),
+    }
+
+
+
+
+def thresholds():
+    about = (
+        "computed: given settings -> the whole document, thresholds of 2^64 as strings; ratio is the largest ratio of "
+        "the chances of one report under two values, exactly. checked: whole documents that a device reads and "
+        "accepts or refuses; one whose ratio, or its inverse, is above e^epsilon must be refused."
+    )
+    computed = [
+        {"given": given, "document": document, "ratio": str(ref.worst_ratio(document))}
+        for given, document in all_mechanisms()
+    ]
+    checked = [
+        {"document": document, "accepted": accepted, "comment": comment}
+        for document, accepted, comment in checked_mechanisms()
+    ]
+    return "thresholds.json", {"about": about, "version": 1, "computed": computed, "checked": checked}
+
+
+def all_mechanisms():
+    for kind, size, more in (
+        ("grr", 2, {}),
+        ("grr", 100, {}),
+        ("sue", 10, {}),
+        ("oue", 10, {}),
+        ("the", 10, {}),
+        ("blh", 1000, {}),
+        ("olh", 1000, {}),
+        ("rmp", 1000, {}),
+        ("hadamard", 100, {}),
+        ("subset", 100, {}),
+        ("affine", 1000, {}),
+        ("affine_prefix", 1 << 48, {}),
+        ("bloom", 100, {}),
+    ):
+        for epsilon in EPSILONS:
+            yield settings(kind, epsilon, size, more)
+    for kind, epsilon, size, more in (
+        ("grr", "1e-05", 3, {}),
+        ("grr", "0.30000000000000004", 3, {}),
+        ("grr", "1.0", 1 << 32, {}),
+        ("sue", "2.1972245773362196", 4, {"second_keep": str(3 << 62), "second_flip": str(1 << 62)}),
+        ("the", "1.0", 4, {"theta": "1.0"}),
+        ("the", "2.0", 4, {"theta": "0.5"}),
+        ("olh", "1.0", 1 << 63, {"buckets": 55}),
+        ("olh", "20.0", 1 << 40, {"buckets": 1 << 20}),
+        ("olh", "0.1", 5, {}),
+        ("rmp", "1.0", 1 << 63, {"rows": 512}),
+        ("rmp", "1.0", 8, {"rows": 1 << 32}),
+        ("subset", "1.0", 2, {}),
+        ("subset", "1.0", 100, {"chosen": 99}),
+        ("subset", "0.1", 65536, {}),
+        ("affine", "1.0", 3, {}),
+        ("affine", "1.0", 1025, {}),
+        ("affine", "1.0", 1 << 63, {}),
+        ("affine", "6.0", 1 << 20, {}),
+        ("affine", "1.0", 1 << 15, {"buckets": 8, "groups": [5, 3, 7]}),
+        ("affine", "3.0", 64, {}),
+        ("affine_prefix", "1.0", 1 << 64, {}),
+        ("affine_prefix", "4.0", 1 << 160, {}),
+        ("affine_prefix", "2.0", 1 << 480, {"buckets": 16}),
+        ("bloom", "4.0", 60, {"bits": 32, "hashes": 1, "cohorts": 1}),
+        ("bloom", "4.0", 60, {"bits": 256, "hashes": 16, "cohorts": 65536}),
+    ):
+        yield settings(kind, epsilon, size, more)
+
+
+def settings(kind, epsilon, size, more):
+    given = {"kind": kind, "epsilon": epsilon, "size": ref.whole(size)} | more
+    return given, ref.mechanism(kind, epsilon, size, **more)
+
+
+def checked_mechanisms():
+    for kind, epsilon, size in (
+        ("grr", "1.0", 4),
+        ("grr", "20.0", 1000),
+        ("sue", "1.0", 4),
+        ("oue", "0.5", 4),
+        ("the", "1.0", 4),
+        ("blh", "1.0", 40),
+        ("olh", "2.0", 40),
+        ("rmp", "1.0", 40),
+        ("hadamard", "1.0", 40),
+        ("subset", "1.0", 40),
+        ("affine", "1.0", 40),
+        ("affine_prefix", "3.0", 1 << 64),
+        ("bloom", "1.0", 40),
+    ):
+        document = ref.mechanism(kind, epsilon, size)
+        yield document, True, "as computed"
+        for name in ("keep", "flip"):
+            for step in (-1, 1) if name in document else ():
+                moved = document | {name: str(int(document[name]) + step)}
+                accepted = ref.spends_at_most(ref.worst_ratio(moved), epsilon)
+                yield moved, accepted, f"{name} {step:+d}" + ("" if accepted else ": spends more than it states")
+        yield document | {"extra": 1}, False, "an unknown field"
+    yield from misspelt()
+    yield from leaning()
+
+
+def misspelt():
+    document = ref.mechanism("grr", "1.0", 4)
+    for name, value, comment in (
+        ("keep", int(document["keep"]), "a threshold is a string"),
+        ("keep", "0" + document["keep"], "an integer has one spelling"),
+        ("keep", "+" + document["keep"], "an integer has one spelling"),
+        ("keep", " " + document["keep"], "an integer has one spelling"),
+        ("keep", document["keep"][0] + "_" + document["keep"][1:], "an integer has one spelling"),
+        ("keep", "0", "a threshold is never 0"),
+        ("keep", "", "a threshold is a number"),
+        ("keep", "keep", "a threshold is a number"),
+        ("epsilon", "1", "a decimal has one spelling, the shortest that has a point or an exponent"),
+        ("epsilon", "1.00", "a decimal has one spelling"),
+        ("epsilon", "1e0", "a decimal has one spelling"),
+        ("epsilon", 1, "epsilon is a string"),
+        ("epsilon", "20.000000000000004", "epsilon is at most 20"),
+        ("size", "4", "integers below 2^53 are numbers"),
+        ("size", 1, "a domain has at least two values"),
+        ("size", (1 << 32) + 1, "GRR serves at most 2^32 values"),
+        ("size", True, "a size is a number"),
+        ("kind", "GRR", "an unknown kind"),
+    ):
+        yield document | {name: value}, False, comment
+    yield without(document, "keep"), False, "a threshold is always written"
+    affine = ref.mechanism("affine", "1.0", 1000)
+    for name, value, comment in (
+        ("buckets", 3, "buckets are a power of two"),
+        ("buckets", 1, "at least two buckets"),
+        ("buckets", 1024, "fewer buckets than padded values"),
+        ("buckets", 0, "buckets are always written"),
+        ("groups", [5, 4], "the widths of groups sum to the bits of the domain"),
+        ("groups", [10, 0], "a group has at least one bit"),
+        ("size", 2, "affine response needs three values"),
+    ):
+        yield affine | {name: value}, False, comment
+    subset = ref.mechanism("subset", "1.0", 10)
+    yield subset | {"chosen": 10}, False, "a subset leaves out at least one value"
+    yield ref.mechanism("affine_prefix", "1.0", 1 << 20) | {"groups": [10, 10]}, False, "no permutation, no groups"
+    yield ref.mechanism("affine_prefix", "1.0", (1 << 64) - 1), False, "above 2^63 a domain is a power of two"
+
+
+def leaning():
+    """A threshold so low that the value is left out: the inverse ratio reveals it."""
+    for kind, epsilon, size in (
+        ("grr", "1.0", 2),
+        ("grr", "1.0", 4),
+        ("blh", "1.0", 40),
+        ("olh", "1.0", 40),
+        ("rmp", "1.0", 40),
+        ("hadamard", "1.0", 40),
+        ("subset", "1.0", 40),
+        ("affine", "1.0", 40),
+        ("affine_prefix", "1.0", 40),
+    ):
+        yield ref.mechanism(kind, epsilon, size) | {"keep": "1"}, False, "the value is never told: that reveals it"
+    for kind in ("sue", "oue", "the"):
+        yield ref.mechanism(kind, "1.0", 4) | {"keep": "1"}, False, "the held bit is never set: that reveals it"
+    for kind in ("grr", "oue", "olh", "hadamard", "subset", "affine"):
+        document = ref.mechanism(kind, "1.0", 40)
+        yield document | {"keep": str(1 << 64)}, False, "certain, not random"
+        yield document | {"keep": str((1 << 64) - 1)}, False, "all but certain"
+        yield document | {"keep": "-1"}, False, "a negative threshold"
+    yield ref.mechanism("bloom", "1.0", 40) | {"flip": str((1 << 64) - 1)}, False, "every bit flipped reveals it"
+
+
+
+
+def perturb():
+    about = (
+        "draws: bernoulli(threshold) and integers(limit), count times from one call, on recorded bytes. "
+        "reports: mechanism, value, recorded bytes -> packed report of one user. consumed is how many bytes were "
+        "read; the streams are a little longer. Values of more than 63 bits are 32-bit words, low word first."
+    )
+    content = {"about": about, "version": 1, "draws": list(draw_rows()), "reports": list(report_rows())}
+    return "perturb.json", content
+
+
+def draw_rows():
+    for threshold in (1, 1 << 32, 1 << 63, (1 << 64) - 1, 0x0123456789ABCDEF):
+        edge = [0, threshold - 1, threshold, min(threshold + 1, (1 << 64) - 1), threshold >> 32, (1 << 64) - 1]
+        data = b"".join(pack("<Q", word) for word in edge) + ref.sha_stream(f"bernoulli {threshold}", 32)
+        stream = ref.Stream(data)
+        drawn = [stream.bernoulli(threshold) for _ in range(8)]
+        yield {"draw": "bernoulli", "threshold": str(threshold), "count": 8} | recorded(stream, data, drawn)
+    limits = (1, 2, 3, 5, 6, 7, 10, 100, 255, 65535, 65536, 1 << 31, (1 << 31) + 1, (1 << 32) - 2, (1 << 32) - 1)
+    for limit in limits:
+        yield integers_row(limit, b"", "")
+        if (1 << 32) % limit:
+            reject, accept = edge_words(limit)
+            middle = pack("<5I", 0xFFFFFFFF, 0, accept, reject, 0x80000000)
+            yield integers_row(limit, middle, "the second and the fourth are drawn again, after the fifth")
+            again = middle + pack("<2I", reject, 0)
+            yield integers_row(limit, again, "drawn again twice: the second's word comes before the fourth's")
+    for limit in (1 << 32, (1 << 32) + 1, 3 * (1 << 40), (1 << 62) + 1, (1 << 63) - 1, 1 << 63):
+        yield integers_row(limit, b"", "64-bit words, cut to the bits of limit - 1")
+        if limit & limit - 1:
+            middle = pack("<5Q", 0, (1 << 64) - 1, limit - 1, limit, 1 << 63)
+            yield integers_row(limit, middle, "the second and the fourth are drawn again, after the fifth")
+
+
+def integers_row(limit, start, comment):
+    data = start + ref.sha_stream(f"integers {limit} {len(start)}", 400)
+    stream = ref.Stream(data)
+    drawn = [ref.whole(one) for one in stream.integers(limit, 5)]
+    row = {"draw": "integers", "limit": ref.whole(limit), "count": 5} | recorded(stream, data, drawn)
+    return row | ({"comment": comment} if comment else {})
+
+
+def recorded(stream, data, drawn):
+    return {"random": data[: stream.consumed + 8].hex(), "drawn": drawn, "consumed": stream.consumed}
+
+
+def edge_words(limit):
+    """Return the words whose products lie just inside and just outside what is rejected."""
+    step, bound = gcd(limit, 1 << 32), (1 << 32) % limit
+    turn, inverse = (1 << 32) // step, pow(limit // step, -1, (1 << 32) // step)
+    reject, accept = ((low // step) * inverse % turn for low in (bound - step, bound))
+    return reject, accept
+
+
+def report_rows():
+    for document, values in all_reporters():
+        for value in sorted(values):
+            label = f"report {ref.canonical(document)} {value}"
+            yield report_row(document, value, ref.sha_stream(label, 1 << 13), "")
+    for document, value, start, comment in scripted():
+        label = f"scripted {ref.canonical(document)} {value} {comment}"
+        yield report_row(document, value, start + ref.sha_stream(label, 1 << 13), comment)
+
+
+def report_row(document, value, data, comment):
+    stream, bits = ref.Stream(data), ref.Settings(document).index_bits
+    payload = ref.report(document, value, stream)
+    return {
+        "mechanism": document,
+        "value": ref.words_of(value, bits) if bits > 63 else ref.whole(value),
+        "random": data[: stream.consumed + 8].hex(),
+        "payload": payload.hex(),
+        "consumed": stream.consumed,
+    } | ({"comment": comment} if comment else {})
+
+
+def all_reporters():
+    make, rappor = ref.mechanism, {"second_keep": str(3 << 62), "second_flip": str(1 << 62)}
+    for size in (2, 3, 256, 257, 65536, 65537, 1 << 32):
+        yield make("grr", "1.0", size), {0, 1, size - 1}
+    for kind in ("sue", "oue", "the"):
+        for size, epsilon in ((2, "1.0"), (7, "0.5"), (8, "2.0"), (9, "1.0"), (21, "4.0")):
+            yield make(kind, epsilon, size), {0, size // 2, size - 1}
+    yield make("sue", "2.1972245773362196", 4, **rappor), range(4)
+    yield make("sue", "2.0", 17, second_keep=str(1 << 63), second_flip=str(1 << 61)), (0, 8, 16)
+    for size in (2, 1000, 1 << 32, (1 << 32) + 1, 1 << 63):
+        yield make("blh", "1.0", size), {0, size // 3, size - 1}
+        yield make("olh", "2.0", size), {0, size // 3, size - 1}
+        yield make("rmp", "1.0", size), {0, size // 3, size - 1}
+    for buckets in (2, 55, 65536, 65537, 1 << 20):
+        yield make("olh", "3.0", 1000, buckets=buckets), (0, 999)
+    yield make("rmp", "1.0", 1000, rows=100), (0, 999)
+    yield make("rmp", "1.0", 1000, rows=1 << 32), (0, 999)
+    for size in (2, 3, 127, 128, 255, 65535, (1 << 26) - 1):
+        yield make("hadamard", "1.0", size), {0, 1, size // 2, size - 1}
+    for size, epsilon in ((2, "1.0"), (5, "1.0"), (8, "0.5"), (40, "1.0"), (100, "3.0")):
+        yield make("subset", epsilon, size), {0, size // 2, size - 1}
+    yield make("subset", "1.0", 9, chosen=8), (0, 4, 8)
+    for size, epsilon in ((3, "1.0"), (5, "2.0"), (1000, "1.0"), (1 << 20, "3.0"), (1 << 31, "6.0"), (1 << 63, "1.0")):
+        for kind in ref.AFFINE:
+            yield make(kind, epsilon, size), {0, size // 3, size - 1}
+    yield make("affine", "1.0", 1 << 15, groups=[5, 3, 7]), (0, 1000, (1 << 15) - 1)
+    yield make("affine", "2.0", (1 << 40) - 9, groups=[1, 31, 8]), (0, (1 << 40) - 10)
+    for bits in (64, 65, 96, 160, 480):
+        yield make("affine_prefix", "2.0", 1 << bits), (0, number(f"wide {bits}", 1 << bits), (1 << bits) - 1)
+    yield make("bloom", "4.0", 60, bits=16, hashes=2, cohorts=8), (0, 30, 59)
+    yield make("bloom", "4.0", 60, bits=13, hashes=1, cohorts=1), (0, 30, 59)
+    yield make("bloom", "2.0", 1000, bits=32, hashes=5, cohorts=1000), (0, 500, 999)
+    yield make("bloom", "1.0", 1 << 20, bits=24, hashes=2, cohorts=65536), (0, (1 << 20) - 1)
+
+
+def scripted():
+    """Yield streams that start at the edges: a word just below and just at the threshold, words that are rejected."""
+    for kind, size, more in (
+        ("grr", 6, {}),
+        ("blh", 1000, {}),
+        ("olh", 1000, {"buckets": 6}),
+        ("rmp", 1000, {}),
+        ("affine", 1000, {"buckets": 8}),
+        ("affine_prefix", 1000, {"buckets": 8}),
+        ("hadamard", 100, {}),
+        ("subset", 20, {"chosen": 6}),
+    ):
+        document = ref.mechanism(kind, "1.0", size, **more)
+        keep, before = int(document["keep"]), {"grr": 0, "hadamard": 0, "subset": 0, "affine": 8, "affine_prefix": 8}
+        seed = ref.sha_stream(f"seed {kind}", before.get(kind, 4))
+        yield document, 1, seed + pack("<Q", keep - 1), "just below the threshold: kept"
+        yield document, 1, seed + pack("<Q", keep), "just at the threshold: not kept"
+        limit = {"grr": 5, "olh": 5, "affine": 7, "affine_prefix": 7, "subset": 6}.get(kind)
+        for honest in (keep - 1, keep) if limit else ():
+            reject, accept = edge_words(limit)
+            twice = seed + pack("<QIII", honest, 0, reject, accept)
+            yield document, 1, twice, "two words are rejected, the third is just accepted"
+    for value in (0, 3, 5):
+        document = ref.mechanism("grr", "1.0", 6)
+        lie = pack("<QI", (1 << 64) - 1, 3 * (1 << 32) // 5 + 1)
+        yield document, value, lie, "a lie of 3 steps over a value of at most 3"
+    pool = ref.mechanism("rmp", "1.0", 1000, rows=100)
+    yield pool, 7, pack("<II", 0, edge_words(100)[0]), "two rows are rejected"
+    cohorts = ref.mechanism("bloom", "4.0", 60, bits=16, hashes=2, cohorts=6)
+    yield cohorts, 7, pack("<II", 0, edge_words(6)[0]), "two cohorts are rejected"
+    flip = int(cohorts["flip"])
+    yield cohorts, 7, pack("<I16Q", 1, *([flip - 1, flip] * 8)), "every other bit just flipped, just not flipped"
+    floyd = ref.mechanism("subset", "1.0", 20, chosen=6)
+    rejected = pack("<Q12I", 0, 0x80000000, 0, 1 << 31, 0, 0, 1 << 30, 1 << 29, 0, 3 << 30, 0, 1 << 28, 5)
+    yield floyd, 3, rejected, "words are rejected between Floyd's draws"
+    same = pack("<Q7I", (1 << 64) - 1, *([0x80000000] * 7))
+    yield floyd, 3, same, "the same word every time: picks that are taken already"
+    for kind in ("sue", "oue", "the"):
+        document = ref.mechanism(kind, "1.0", 5)
+        keep, flip = int(document["keep"]), int(document["flip"])
+        words = flip - 1, flip, flip - 1, flip, flip - 1
+        yield document, 2, pack("<6Q", *words, keep - 1), "flips on both sides of the threshold; kept"
+        yield document, 2, pack("<6Q", *words, keep), "flips on both sides of the threshold; not kept"
+    second = {"second_keep": str(3 << 62), "second_flip": str(1 << 62)}
+    document = ref.mechanism("sue", "1.0", 4, **second)
+    words = 0, 0, (1 << 64) - 1, (1 << 64) - 1, 0, (3 << 62) - 1, 3 << 62, (1 << 62) - 1, 1 << 62
+    yield document, 0, pack("<9Q", *words), "both edges of the instantaneous thresholds"
+
+
+
+
+def choice():
+    about = (
+        "pick: 64-bit coin, weights (empty: all members alike) -> member. coins: a device's 16 bytes and the task's "
+        "digest -> its coin for the task. picks: the same 16 bytes, round and slot -> the coin that picks a member. "
+        "shares: whether a round asks a coin."
+    )
+    content = {"about": about, "version": 1, "pick": list(pick_rows()), "coins": list(coin_rows())}
+    return "choice.json", content | {"picks": list(picks_rows()), "shares": list(share_rows())}
+
+
+def pick_rows():
+    families = [(2, []), (3, []), (7, []), (1, []), (2, [1, 3]), (3, [1, 1, 1]), (4, [5, 1, 1, 1000])]
+    families += [(3, [1, (1 << 32) - 3, 1]), (5, [65536, 1, 65535, 3, 7]), (1, [9])]
+    for members, weights in families:
+        line = weights or [1] * members
+        edges = [-(-(sum(line[: place + 1]) << 64) // sum(line)) for place in range(members - 1)]
+        coins = {coin for edge in edges for coin in (edge - 1, edge)} | {0, (1 << 64) - 1, 1 << 32, 1 << 63}
+        coins |= {number(f"coin {members} {weights} {place}", 1 << 64) for place in range(4)}
+        for coin in sorted(coins):
+            yield {"members": members, "weights": weights, "coin": str(coin), "member": ref.pick(line, coin)}
+
+
+def coin_rows():
+    for secret, label in secrets():
+        for task in (histogram("browser", ["a", "b"], "1.0"), survey("household", [1, 3], "1.0")):
+            name = ref.digest(task)
+            coin = str(ref.task_coin(secret, name))
+            yield {"secret": secret.hex(), "digest": name, "coin": coin, "comment": label}
+
+
+def secrets():
+    yield bytes(16), "zeros"
+    yield b"\xff" * 16, "ones"
+    yield bytes(range(16)), "counting"
+    for place in range(5):
+        yield ref.sha_stream(f"secret {place}", 16), "random"
+
+
+def picks_rows():
+    for secret, _ in secrets():
+        for round_number, slot in ((0, 0), (0, 1), (1, 0), (255, 2), (256, 0), (65535, 7), (3, 300)):
+            coin = ref.choice_coin(secret, round_number, slot)
+            place = {"secret": secret.hex(), "round": round_number, "slot": slot, "coin": str(coin)}
+            yield place | {"weights": [1, 3, 5, 7], "member": ref.pick([1, 3, 5, 7], coin)}
+
+
+def share_rows():
+    for low, high in ((0, 1 << 64), (0, 1), (1 << 63, 1 << 64), (1 << 60, 1 << 61), ((1 << 64) - 1, 1 << 64)):
+        for coin in sorted({0, low, max(low - 1, 0), high - 1, min(high, (1 << 64) - 1), 1 << 62}):
+            yield {"low": str(low), "high": str(high), "coin": str(coin), "asked": low <= coin < high}
+
+
+
+
+def envelope():
+    about = (
+        "envelopes: fields -> bytes; bytes are hex, public is canonical JSON. streams: envelopes one after another, "
+        "width of the payload -> fields of each. malformed: bytes that must be refused for a payload of this width. "
+        "misplaced: messages that the collector of the task must refuse. messages: task, round (absent: the opening "
+        "one), the device's 16 public bytes, value, recorded bytes (for each slot the report's draws, then the 16 "
+        "bytes of its id) -> what leaves the device."
+    )
+    fields = list(envelope_fields())
+    return "envelope.json", {
+        "about": about,
+        "version": 1,
+        "envelopes": [readable(one) | {"hex": ref.envelope(one).hex()} for one in fields],
+        "streams": list(stream_rows(fields)),
+        "malformed": list(malformed_rows(fields[0], fields[4])),
+        "misplaced": list(misplaced_rows()),
+        "messages": list(message_rows()),
+    }
+
+
+def readable(fields):
+    return {name: value.hex() if isinstance(value, bytes) else value for name, value in fields.items()}
+
+
+def envelope_fields():
+    base = {"digest": bytes(range(16)), "round": 0, "member": 0, "id": bytes(range(16, 32)), "payload": b"\x2a"}
+    subject, public = ref.sha_stream("subject", 16), ref.canonical({"country": "ch", "spent": 12})
+    yield base
+    yield base | {"round": 65535, "member": (1 << 32) - 1, "payload": b"\xff" * 10}
+    yield base | {"round": 0x1234, "member": 0x12345678, "payload": bytes(64)}
+    yield base | {"subject": subject}
+    yield base | {"slot": 1}
+    yield base | {"slot": 65535, "payload": ref.sha_stream("payload", 300)}
+    yield base | {"public": public}
+    yield base | {"public": ref.canonical({"città": "Zürich"}), "payload": b""}
+    yield base | {"subject": subject, "slot": 3}
+    yield base | {"subject": subject, "public": public}
+    yield base | {"slot": 3, "public": "{}"}
+    yield base | {"subject": subject, "slot": 0x0102, "public": public, "payload": b"\x01\x02\x03"}
+    yield base | {"digest": bytes(16), "id": b"\xff" * 16}
+    for place in range(8):
+        random = ref.sha_stream(f"envelope {place}", 64)
+        fields = {"digest": random[:16], "id": random[16:32], "payload": random[32 : 33 + 4 * place]}
+        yield base | fields | {"round": number(f"round {place}", 1 << 16), "member": number(f"member {place}", 1 << 32)}
+
+
+def stream_rows(fields):
+    first, slot, subject, public = fields[0], fields[4], fields[3], fields[6]
+    again = first | {"id": ref.sha_stream("again", 16), "member": 7, "payload": b"\x00"}
+    for several, comment in (
+        ([first, again], "one shape"),
+        ([first, slot, again], "two shapes"),
+        ([subject, first, public, slot], "four shapes"),
+        ([first, first | {"round": 1}, first | {"digest": b"\x07" * 16}], "other rounds, other tasks"),
+        ([first, first], "twice the same: dropping it is the collector's work"),
+        ([], "nothing"),
+    ):
+        data = b"".join(ref.envelope(one) for one in several)
+        yield {"hex": data.hex(), "width": 1, "envelopes": [readable(one) for one in several], "comment": comment}
+
+
+def malformed_rows(plain, slotted):
+    good = ref.envelope(plain)
+    length = pack("<I", len(good))
+    for data, comment in (
+        (b"\x00" + good[1:], "version 0"),
+        (b"\x02" + good[1:], "version 2"),
+        (good[:1] + b"\x08" + good[2:], "an unknown flag"),
+        (good[:1] + b"\x80" + good[2:], "an unknown flag"),
+        (good[:-1], "cut at the end"),
+        (good[:44], "the payload is missing, the length says otherwise"),
+        (good[:20], "cut in the header"),
+        (good[:1], "one byte"),
+        (good + b"\x00", "a byte left over"),
+        (good + good[:-1], "the second one is cut"),
+        (good[:4] + pack("<I", len(good) - 1) + good[8:-1], "a payload too short for the round"),
+        (good[:4] + pack("<I", len(good) + 1) + good[8:] + b"\x00", "a payload too long for the round"),
+        (good[:4] + pack("<I", 0) + good[8:], "a length of 0"),
+        (good[:4] + pack("<I", 43) + good[8:], "a length shorter than the header"),
+        (good[:4] + pack("<I", 0xFFFFFFFF) + good[8:], "a length beyond the data"),
+        (good[:4] + length[::-1] + good[8:], "a length in the wrong byte order"),
+        (good[:1] + b"\x01" + good[2:], "a subject is announced and missing"),
+        (good[:1] + b"\x02" + good[2:], "a slot is announced and missing"),
+        (good[:1] + b"\x04" + good[2:], "public fields are announced and missing"),
+        (ref.envelope(slotted)[:1] + b"\x00" + ref.envelope(slotted)[2:], "a slot is there and not announced"),
+    ):
+        yield {"hex": data.hex(), "width": 1, "comment": comment}
+
+
+def misplaced_rows():
+    plain, both = histogram("browser", ["a", "b", "c"], "1.0"), survey("household", [1, 3], "1.0")
+    identity = {"round": 0, "member": 0, "id": bytes(16), "payload": b"\x01"}
+    good = identity | {"digest": ref.digest_bytes(plain)}
+    wide = identity | {"digest": ref.digest_bytes(both), "payload": b"\x01" + bytes(9)}
+    for task, fields, comment in (
+        (plain, good | {"digest": ref.digest_bytes(both)}, "another task"),
+        (plain, good | {"member": 1}, "a member where there is no choice"),
+        (plain, good | {"slot": 0}, "a slot where there is no bundle"),
+        (plain, good | {"subject": bytes(16)}, "a subject that the task does not declare"),
+        (plain, good | {"public": "{}"}, "public fields that the task does not declare"),
+        (plain, good | {"payload": b"\x03"}, "a report that nobody can make"),
+        (plain, good | {"payload": b"\x01\x00"}, "a payload too long for the round"),
+        (both, wide | {"member": 2}, "a member that the choice does not have"),
+        (both, wide | {"payload": b"\x01" + bytes(8) + b"\x01"}, "padding that is not zero"),
+        (both, wide | {"payload": b"\x03" + bytes(9)}, "a report that nobody can make, padded"),
+        (both, wide | {"payload": b"\x01"}, "padding that is missing"),
+        (both, wide | {"member": 1, "payload": bytes(8) + b"\x04\x00"}, "a bucket that is not there"),
+    ):
+        yield {"task": task, "hex": ref.envelope(fields).hex(), "comment": comment}
+
+
+def message_rows():
+    labels = ["chrome", "firefox", "safari", "other"]
+    for kind in ("", "oue", "olh", "hadamard", "subset"):
+        task = histogram("browser", labels, "1.0", kind=kind)
+        for place in range(2):
+            yield message_row(task, None, place, labels[place + 1], place + 1)
+    task = histogram("città", ["Zürich", "東京", "other"], "1.0")
+    yield message_row(task, None, 0, "Zu\u0308rich", 0) | {"comment": "a value is compared after NFC"}
+    task = histogram("declinable", [*labels, "prefer not to say"], "1.0", declinable=True)
+    yield message_row(task, None, 0, None, 4) | {"comment": "nothing said is the last category"}
+    task = ages("altitude", -500, 8848, "3.0")
+    yield message_row(task, None, 0, -500, 0)
+    yield message_row(task, None, 1, 8848, 9348)
+    task = survey("household", [1, 3], "1.0")
+    for place in range(6):
+        record = {"home": "house", "square metres": 120 + place}
+        yield message_row(task, None, place, record, [1, 120 + place])
+    yield from bundled_rows(task)
+
+
+def bundled_rows(task):
+    """Rounds that a plan may ask later: a bundle, a bundle of choices, a choice of bundles."""
+    column = [{"kind": "attribute", "column": place} for place in (0, 1)]
+    home = question(ref.mechanism("grr", "0.5", 3), encoding=column[0])
+    area = question(ref.mechanism("olh", "0.5", 401), encoding=column[1])
+    bits = question(ref.mechanism("oue", "0.5", 3), encoding=column[0])
+    mixed = {"kind": "choice", "members": [home, bits, area], "weights": [1, 2, 3]}
+    even = {"kind": "choice", "members": [home, area], "weights": []}
+    pair = {"kind": "bundle", "parts": [home, area]}
+    record, indices = {"home": "other", "square metres": 400}, [2, 400]
+    for place in range(3):
+        yield message_row(task, round_(1, pair), place, record, indices)
+        yield message_row(task, round_(2, {"kind": "bundle", "parts": [mixed, even]}), place, record, indices)
+        split = {"kind": "choice", "members": [pair, {"kind": "bundle", "parts": [bits, home]}], "weights": [1, 1]}
+        yield message_row(task, round_(65535, split), place, record, indices)
+
+
+def message_row(task, asked, place, value, indices):
+    label = f"message {ref.digest(task)} {asked} {place}"
+    secret, data = ref.sha_stream(label + " coin", 16), ref.sha_stream(label, 4096)
+    stream = ref.Stream(data)
+    sent = ref.message(task, asked or task["opening"], secret, indices, stream)
+    row = {"task": task} | ({"round": asked} if asked else {})
+    return row | {
+        "secret": secret.hex(),
+        "value": value,
+        "random": data[: stream.consumed + 8].hex(),
+        "message": sent.hex(),
+        "consumed": stream.consumed,
+    }
+
+
+
+
+def decode():
+    about = (
+        "pure: mechanism, packed reports -> how many support each candidate (absent: every value) -> estimated totals "
+        "(count - users q)/(p - q) and their variances users q(1-q)/(p-q)^2 + total (1-p-q)/(p-q), the total clipped "
+        "to [0, users]; RMP with a pool adds the sum over other values of total (total - 1)/rows. To 17 digits. "
+        "bloom: packed reports -> users of each cohort, and how many of them set each bit."
+    )
+    return "decode.json", {"about": about, "version": 1, "pure": list(pure_rows()), "bloom": list(bloom_rows())}
+
+
+def pure_rows():
+    make, rappor = ref.mechanism, {"second_keep": str(3 << 62), "second_flip": str(1 << 62)}
+    for document in (
+        make("grr", "1.0", 2),
+        make("grr", "0.1", 4),
+        make("grr", "2.0", 17),
+        make("grr", "12.0", 300),
+        make("sue", "1.0", 9),
+        make("sue", "4.0", 16),
+        make("sue", "2.1972245773362196", 4, **rappor),
+        make("oue", "0.5", 9),
+        make("oue", "3.0", 21),
+        make("the", "1.0", 9),
+        make("the", "4.0", 8, theta="1.0"),
+        make("blh", "1.0", 20),
+        make("olh", "0.5", 20),
+        make("olh", "3.0", 40),
+        make("rmp", "1.0", 20),
+        make("rmp", "2.0", 12, rows=10),
+        make("hadamard", "0.5", 15),
+        make("hadamard", "2.0", 16),
+        make("subset", "1.0", 11),
+        make("subset", "3.0", 30),
+        make("affine", "0.5", 11),
+        make("affine", "1.0", 64),
+        make("affine", "3.0", 100),
+        make("affine", "2.0", 128, groups=[3, 4]),
+        make("affine_prefix", "1.0", 50),
+    ):
+        yield pure_row(document, None)
+    for document in (
+        make("olh", "2.0", (1 << 32) + 5),
+        make("affine", "1.0", 1 << 40),
+        make("affine", "2.0", 1 << 63),
+        make("affine_prefix", "1.0", 1 << 48),
+        make("affine_prefix", "2.0", 1 << 64),
+        make("affine_prefix", "3.0", 1 << 160),
+    ):
+        yield pure_row(document, candidates(document))
+
+
+def candidates(document):
+    size = int(document["size"])
+    return [0, 1, size // 3, size - 1, number("candidate", size)]
+
+
+def pure_row(document, among):
+    settled = ref.Settings(document)
+    asked = among or list(range(settled.size))
+    payloads = []
+    for user in range(40):
+        label = f"decode {ref.canonical(document)} {user}"
+        held = asked[number(label, len(asked)) % (1 + number(label + "!", len(asked)))]
+        payloads.append(ref.report(document, held, ref.Stream(ref.sha_stream(label, 2048))))
+    counts, totals, variances = ref.estimates(document, payloads, asked)
+    wide = settled.index_bits > 63
+    listed = [ref.words_of(one, settled.index_bits) if wide else ref.whole(one) for one in among or ()]
+    return {"mechanism": document, "users": len(payloads), "payloads": b"".join(payloads).hex()} | {
+        **({"candidates": listed} if among else {}),
+        "counts": counts,
+        "totals": [ref.digits(total) for total in totals],
+        "variances": [ref.digits(variance) for variance in variances],
+    }
+
+
+def bloom_rows():
+    make = ref.mechanism
+    for document in (
+        make("bloom", "4.0", 60, bits=16, hashes=2, cohorts=4),
+        make("bloom", "2.0", 60, bits=13, hashes=1, cohorts=3),
+        make("bloom", "1.0", 60, bits=32, hashes=4, cohorts=1),
+    ):
+        settled, payloads = ref.Settings(document), []
+        for user in range(30):
+            label = f"bloom {ref.canonical(document)} {user}"
+            payloads.append(ref.report(document, number(label, 60), ref.Stream(ref.sha_stream(label, 1024))))
+        users, bits = [0] * settled.cohorts, [[0] * settled.bits for _ in range(settled.cohorts)]
+        for payload in payloads:
+            cohort = int.from_bytes(payload[:2], "little")
+            users[cohort] += 1
+            for place, bit in enumerate(ref.unpacked(payload[2:], settled.bits)):
+                bits[cohort][place] += bit
+        data = b"".join(payloads).hex()
+        yield {"mechanism": document, "payloads": data, "users": users, "bits": bits}
+
+
+
+
+def reject():
+    about = "reports: mechanism, packed report -> refused, because no device makes it, or (refused false) accepted."
+    rows = [
+        {"mechanism": document, "payload": data.hex(), "refused": refused, "comment": comment}
+        for document, data, refused, comment in judged()
+    ]
+    return "reject.json", {"about": about, "version": 1, "reports": rows}
+
+
+def judged():
+    """Yield mechanism, payload, whether to refuse it, and why."""
+    make = ref.mechanism
+    for size, most, over in (
+        (2, b"\x01", b"\x02"),
+        (256, b"\xff", None),
+        (4, b"\x03", b"\x04"),
+        (257, b"\x00\x01", b"\x01\x01"),
+        (65536, b"\xff\xff", None),
+        (65537, b"\x00\x00\x01\x00", b"\x01\x00\x01\x00"),
+        (1 << 32, b"\xff\xff\xff\xff", None),
+    ):
+        yield from bounds(make("grr", "1.0", size), most, over, "an index")
+    for size, most, over in ((2, b"\x03", b"\x04"), (255, b"\xff", None), (256, b"\xff\x01", b"\x00\x02")):
+        yield from bounds(make("hadamard", "1.0", size), most, over, "a column")
+    for kind in ("sue", "oue", "the"):
+        yield from bounds(make(kind, "1.0", 8), b"\xff", None, "a row of bits")
+        yield from bounds(make(kind, "1.0", 9), b"\xff\x01", b"\x00\x02", "a row of bits")
+        yield make(kind, "1.0", 9), b"\x00\x80", True, "the padding must be zero"
+        yield make(kind, "1.0", 9), b"\x00\x00", False, "no bit is set"
+    seed = b"\xef\xbe\xad\xde"
+    yield from bounds(make("blh", "1.0", 40), seed + b"\x01\x00", seed + b"\x02\x00", "a bucket")
+    yield from bounds(make("olh", "1.0", 40), seed + b"\x03\x00", seed + b"\x04\x00", "a bucket")
+    olh = make("olh", "1.0", 40, buckets=65537)
+    yield from bounds(olh, seed + b"\x00\x00\x01\x00", seed + b"\x01\x00\x01\x00", "a bucket")
+    yield from bounds(make("rmp", "1.0", 40), b"\xff\xff\xff\xff\x01", seed + b"\x02", "a sign")
+    yield from bounds(make("rmp", "1.0", 40, rows=100), b"\x63\0\0\0\x01", b"\x64\0\0\0\x01", "a row")
+    for kind, bits in (("affine", 10), ("affine_prefix", 10), ("affine_prefix", 160)):
+        document = make(kind, "1.0", 1 << bits)
+        yield from bounds(document, b"\xff" * 8 + b"\x03\x00", b"\xff" * 8 + b"\x04\x00", "a bucket")
+        yield document, b"\xff" * 8 + b"\x00\x01", True, "the high byte of a bucket counts"
+    subset = make("subset", "1.0", 11, chosen=3)
+    yield from bounds(subset, b"\x01\x06", b"\x03\x08", "a set")
+    for data, comment in ((b"\x03\x00", "a value too few"), (b"\x0f\x00", "a value too many"), (b"\0\0", "empty")):
+        yield subset, data, True, comment
+    bloom = make("bloom", "4.0", 60, bits=13, hashes=2, cohorts=3)
+    yield from bounds(bloom, b"\x02\x00\xff\x1f", b"\x03\x00\x00\x00", "a cohort")
+    yield bloom, b"\x00\x00\x00\x20", True, "the padding must be zero"
+    yield bloom, b"\x00\x01\x00\x00", True, "the high byte of a cohort counts"
+
+
+def bounds(document, most, over, what):
+    yield document, most, False, f"{what}: the largest there is"
+    if over is not None:
+        yield document, over, True, f"{what} that is not there"
+    if len(most) > 1:
+        yield document, most[:-1], True, "cut"
+        yield document, most + b"\x00", True, "a byte too many"
+
+
+
+
+def memo():
+    about = (
+        "streams: HMAC-SHA-256(secret, 'sottovoce/prr/v1' | context | counter as 4 little-endian bytes), counter = 0, "
+        "1, ... -> the first 96 bytes. refused: secrets that are too short. responses: the permanent response to a "
+        "value, drawn from the stream of its context (here: 16 bytes of task digest | attribute in UTF-8 | index as 4 "
+        "little-endian bytes), and the report that recorded bytes make of it."
+    )
+    streams = [
+        {"secret": secret.hex(), "context": context.hex(), "bytes": ref.keyed_stream(secret, context, 96).hex()}
+        for secret, context in keyed()
+    ]
+    refused = [{"secret": (b"\x01" * length).hex(), "context": "", "comment": "16 bytes at least"} for length in (0, 15)]
+    content = {"about": about, "version": 1, "streams": streams, "refused": refused, "responses": list(response_rows())}
+    return "memo.json", content
+
+
+def keyed():
+    for length in (16, 32, 64, 65, 200):
+        yield ref.sha_stream(f"memo {length}", length), b""
+        yield ref.sha_stream(f"memo {length}", length), b"context"
+    yield bytes(16), bytes(20)
+    yield b"\xff" * 32, "città".encode()
+    yield bytes(range(32)), bytes(range(200))
+
+
+def response_rows():
+    rappor = {"second_keep": str(3 << 62), "second_flip": str(1 << 62)}
+    for document in (
+        ref.mechanism("sue", "2.1972245773362196", 4, **rappor),
+        ref.mechanism("sue", "2.0", 13),
+        ref.mechanism("sue", "3.8918202981106264", 24, second_keep=str(1 << 63), second_flip=str(1 << 62)),
+    ):
+        one = ref.Settings(document)
+        for value in sorted({0, 1, one.size // 2, one.size - 1}):
+            secret, name = ref.sha_stream("memo secret", 32), ref.digest_bytes({"task": "commute"})
+            context = name + "città".encode() + pack("<I", value)
+            rows = ref.permanent(one, value, ref.Stream(ref.keyed_stream(secret, context, 8 * one.size + 8)))
+            data = ref.sha_stream(f"instantaneous {one.size} {value}", 8 * one.size)
+            stream = ref.Stream(data)
+            report = ref.instantaneous(one, rows, stream)
+            yield {
+                "mechanism": document,
+                "value": value,
+                "secret": secret.hex(),
+                "context": context.hex(),
+                "permanent": rows.hex(),
+                "random": data.hex(),
+                "payload": report.hex(),
+                "consumed": stream.consumed,
+            }

@@ -1,0 +1,386 @@
+"""Every golden row against sottovoce: integers and bytes exactly, estimates to 1e-12.
+
+A row that fails means that reports already sent would be read differently: mend the code, never the row.
+"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from golden import reference as ref
+
+from sottovoce import codec, envelope, hashing
+from sottovoce.client import client as device
+from sottovoce.client.ledger import DiskLedger
+from sottovoce.engine import local
+from sottovoce.errors import CodecError, MismatchError, ParameterError, SottovoceError
+from sottovoce.mechanism import Mechanism
+from sottovoce.rng import KeyedRng
+from sottovoce.task import Choice, Question, Round
+from sottovoce.testing import RecordedRng
+
+HERE = Path(__file__).parent
+MADE = ("choice", "decode", "envelope", "hash", "memo", "perturb", "reject", "task_id", "thresholds")
+FILES = {path.stem: json.loads(path.read_text("ascii")) for path in sorted(HERE.glob("*.json"))}
+
+
+def one(rows):
+    assert len(rows) == 1
+    return rows[0]
+
+
+def values(mechanism, listed):
+    """The values of rows as the mechanism takes them: integers, or rows of words beyond 63 bits."""
+    if isinstance(listed[0], list):
+        return np.array(listed, np.uint32)
+    return np.array([int(value) for value in listed], np.int64)
+
+
+def content_of(row):
+    return codec.parse(json.dumps(row["content"]))
+
+
+def check_document(row):
+    content = content_of(row)
+    assert codec.canonical(content) == row["canonical"]
+    assert codec.digest(content) == row["digest"]
+    assert codec.digest_bytes(content).hex() == codec.digest_to_bytes(row["digest"]).hex() == row["digest_hex"]
+
+
+def check_text(row):
+    assert codec.canonical(codec.parse(row["text"])) == row["canonical"]
+    assert codec.canonical(codec.parse(row["canonical"].encode())) == row["canonical"]
+
+
+def check_task(row):
+    check_document(row)
+    task, notice = codec.task(content_of(row)), codec.notice(content_of(row))
+    assert codec.canonical(codec.document(task)) == row["canonical"]
+    assert codec.publish(task) == notice
+    assert notice.digest == row["digest"]
+
+
+def check_refused_text(row):
+    read = {"parse": lambda content: content, "task": codec.task, "notice": codec.notice}[row["reader"]]
+    with pytest.raises((CodecError, ParameterError)):
+        read(codec.parse(row["text"]))
+
+
+def check_xxh32(row):
+    hashed = hashing.xxh32(np.array([row["words"]], np.uint32), row["seed"])
+    assert one(hashed) == row["hash"]
+    assert one(hashing.bucket(hashed, row["buckets"])) == row["bucket"]
+
+
+def check_words(row):
+    assert one(hashing.words_of(np.array([int(row["value"])]), row["bits"])).tolist() == row["words"]
+
+
+def check_affine(row):
+    bits, rank, seeds = row["bits"], row["rank"], np.array([int(row["seed"])], np.uint64)
+    table, offsets = hashing.masks(seeds, bits, rank)
+    if bits > hashing.LONGEST:
+        points = np.array([row["point"]], np.uint32)
+        masks = [ref.value_of(mask.tolist()) for mask in one(table)]
+    else:
+        points = np.array([ref.value_of(row["point"])], np.uint64)
+        masks = one(table).tolist()
+    if row["permuted"]:
+        held = np.array([ref.value_of(row["value"])], np.uint64)
+        assert hashing.permute(held, bits, row["groups"]).tolist() == points.tolist()
+        assert hashing.unpermute(points, bits, row["groups"]).tolist() == held.tolist()
+    assert masks == [ref.value_of(mask) for mask in row["masks"]]
+    assert one(offsets) == row["offsets"]
+    assert one(hashing.affine_hash(seeds, points, bits, rank)) == row["hash"]
+    assert one(one(hashing.affine_hash_table(seeds, points, bits, rank))) == row["hash"]
+
+
+def check_computed(row):
+    given = {name: number(value) for name, value in row["given"].items() if name not in ("kind", "groups")}
+    groups = {"groups": tuple(row["given"]["groups"])} if "groups" in row["given"] else {}
+    mechanism = Mechanism.kinds[row["given"]["kind"]](**given, **groups)
+    assert codec.document(mechanism) == row["document"]
+    assert str(mechanism.worst_ratio) == row["ratio"]
+    assert codec.mechanism(row["document"]) == mechanism
+
+
+def number(value):
+    return float(value) if isinstance(value, str) and not value.isdigit() else int(value)
+
+
+def check_checked(row):
+    if row["accepted"]:
+        assert codec.document(codec.mechanism(row["document"])) == row["document"]
+    else:
+        with pytest.raises((CodecError, ParameterError)):
+            codec.mechanism(row["document"])
+
+
+def check_draw(row):
+    rng = RecordedRng(bytes.fromhex(row["random"]))
+    if row["draw"] == "bernoulli":
+        assert rng.bernoulli(int(row["threshold"]), row["count"]).tolist() == row["drawn"]
+    else:
+        assert rng.integers(int(row["limit"]), row["count"]).tolist() == [int(drawn) for drawn in row["drawn"]]
+    assert rng.consumed == row["consumed"]
+
+
+def check_report(row):
+    mechanism, rng = codec.mechanism(row["mechanism"]), RecordedRng(bytes.fromhex(row["random"]))
+    payload = mechanism.pack(mechanism.privatize(values(mechanism, [row["value"]]), rng))
+    assert payload.hex() == row["payload"]
+    assert rng.consumed == row["consumed"]
+    assert len(payload) == mechanism.width
+    assert mechanism.pack(mechanism.unpack(payload)) == payload
+
+
+def check_pick(row):
+    choice = Choice((QUESTION,) * row["members"], tuple(row["weights"]))
+    assert one(choice.pick(np.array([int(row["coin"])], np.uint64))) == row["member"]
+
+
+QUESTION = Question(Mechanism.kinds["grr"](epsilon=1.0, size=2))
+
+
+class FixedLedger(DiskLedger):
+    """A ledger whose public coin was drawn beforehand."""
+
+    def __init__(self, secret):
+        super().__init__(":memory:")
+        self.secret = bytes.fromhex(secret)
+
+    def coin(self, task):
+        return self.secret
+
+
+def check_coin(row):
+    task = codec.publish(codec.task(FILES["task_id"]["tasks"][0]["content"]))
+    object.__setattr__(task, "digest", row["digest"])
+    assert device.Client(task, FixedLedger(row["secret"])).coin == int(row["coin"])
+
+
+def check_picks(row):
+    client = device.Client(FILES["task_id"]["tasks"][0]["content"], FixedLedger(row["secret"]))
+    choice = Choice((QUESTION,) * len(row["weights"]), tuple(row["weights"]))
+    assert client._pick(choice, Round(row["round"], choice), row["slot"]) == row["member"]
+    assert one(choice.pick(np.array([int(row["coin"])], np.uint64))) == row["member"]
+
+
+def check_share(row):
+    assert Round(0, QUESTION, int(row["low"]), int(row["high"])).asks(int(row["coin"])) == row["asked"]
+
+
+def octets(text):
+    return np.frombuffer(bytes.fromhex(text), np.uint8)[None, :]
+
+
+def written(row):
+    return envelope.Envelopes(
+        bytes.fromhex(row["digest"]),
+        row["round"],
+        np.array([row["member"]]),
+        octets(row["id"]),
+        octets(row["payload"]),
+        octets(row["subject"]) if "subject" in row else None,
+        np.array([row["slot"]]) if "slot" in row else None,
+        (row["public"].encode(),) if "public" in row else (),
+    ).write()
+
+
+def fields(group, index):
+    found = {
+        "digest": group.digest.hex(),
+        "round": group.round,
+        "member": int(group.members[index]),
+        "id": group.ids[index].tobytes().hex(),
+        "payload": group.payloads[index].tobytes().hex(),
+    }
+    if group.subjects is not None:
+        found["subject"] = group.subjects[index].tobytes().hex()
+    if group.slots is not None:
+        found["slot"] = int(group.slots[index])
+    return found | ({"public": group.public[index].decode()} if group.public else {})
+
+
+def check_envelope(row):
+    data, width = bytes.fromhex(row["hex"]), len(row["payload"]) // 2
+    assert written(row) == data
+    group = one(envelope.read([data], width))
+    assert fields(group, 0) == {name: value for name, value in row.items() if name != "hex"}
+    assert group.write() == data
+
+
+def check_stream(row):
+    groups = envelope.read([bytes.fromhex(row["hex"])], row["width"])
+    found = [fields(group, index) for group in groups for index in range(len(group))]
+    assert sorted(found, key=json.dumps) == sorted(row["envelopes"], key=json.dumps)
+
+
+def check_malformed(row):
+    with pytest.raises(CodecError):
+        envelope.read([bytes.fromhex(row["hex"])], row["width"])
+
+
+def check_misplaced(row):
+    task = codec.task(row["task"])
+    with pytest.raises((CodecError, MismatchError)):
+        local.shelve(task, task.opening, [bytes.fromhex(row["hex"])])
+
+
+def check_message(row):
+    client = device.Client(codec.parse(json.dumps(row["task"])), FixedLedger(row["secret"]))
+    asked = codec.round_(row["round"]) if "round" in row else client.notice.opening
+    rng = RecordedRng(bytes.fromhex(row["random"]))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(device, "SystemRng", lambda: rng)
+        assert client.answer(row["value"], asked=asked).hex() == row["message"]
+    assert rng.consumed == row["consumed"]
+    shelves = local.shelve(codec.task(row["task"]), asked, [bytes.fromhex(row["message"])])
+    assert sum(len(shelf.reports) for shelf in shelves.values()) == len(client._questions(asked))
+
+
+def check_pure(row):
+    mechanism = codec.mechanism(row["mechanism"])
+    reports = mechanism.unpack(bytes.fromhex(row["payloads"]))
+    if "candidates" in row:
+        candidates = values(mechanism, row["candidates"])
+        counts, estimate = mechanism.count(reports, candidates), mechanism.estimate_among(reports, candidates)
+    else:
+        candidates, tally = np.arange(mechanism.size), mechanism.tally(reports)
+        counts, estimate = mechanism.supports(tally), mechanism.estimate(tally)
+    assert estimate.users == row["users"]
+    assert counts.tolist() == row["counts"]
+    assert mechanism.support(reports, candidates).sum(axis=0).tolist() == row["counts"]
+    np.testing.assert_allclose(estimate.totals, [float(total) for total in row["totals"]], rtol=1e-12)
+    np.testing.assert_allclose(estimate.variance, [float(variance) for variance in row["variances"]], rtol=1e-12)
+
+
+def check_bloom(row):
+    mechanism = codec.mechanism(row["mechanism"])
+    tally = mechanism.tally(mechanism.unpack(bytes.fromhex(row["payloads"])))
+    assert tally["users"].tolist() == row["users"]
+    assert tally["bits"].tolist() == row["bits"]
+
+
+def check_reject(row):
+    mechanism, payload = codec.mechanism(row["mechanism"]), bytes.fromhex(row["payload"])
+    if row["refused"]:
+        with pytest.raises(CodecError):
+            mechanism.unpack(payload)
+    else:
+        assert mechanism.pack(mechanism.unpack(payload)) == payload
+
+
+def check_keyed(row):
+    whole, halved = (KeyedRng(bytes.fromhex(row["secret"]), bytes.fromhex(row["context"])) for _ in range(2))
+    assert whole.bytes(96).hex() == row["bytes"]
+    assert (halved.bytes(5) + halved.bytes(91)).hex() == row["bytes"]
+
+
+def check_short_secret(row):
+    with pytest.raises(SottovoceError):
+        KeyedRng(bytes.fromhex(row["secret"]), bytes.fromhex(row["context"]))
+
+
+def check_response(row):
+    mechanism = codec.mechanism(row["mechanism"])
+    for _ in range(2):  # the same memory, the same response
+        keyed = KeyedRng(bytes.fromhex(row["secret"]), bytes.fromhex(row["context"]))
+        rows = mechanism.permanent(np.array([row["value"]]), keyed)
+        assert mechanism.pack(rows).hex() == row["permanent"]
+    rng = RecordedRng(bytes.fromhex(row["random"]))
+    assert mechanism.pack(mechanism.instantaneous(rows, rng)).hex() == row["payload"]
+    assert rng.consumed == row["consumed"]
+
+
+SECTIONS = {
+    ("choice", "pick"): (check_pick, 121),
+    ("choice", "coins"): (check_coin, 16),
+    ("choice", "picks"): (check_picks, 56),
+    ("choice", "shares"): (check_share, 21),
+    ("decode", "pure"): (check_pure, 31),
+    ("decode", "bloom"): (check_bloom, 3),
+    ("envelope", "envelopes"): (check_envelope, 21),
+    ("envelope", "streams"): (check_stream, 6),
+    ("envelope", "malformed"): (check_malformed, 20),
+    ("envelope", "misplaced"): (check_misplaced, 12),
+    ("envelope", "messages"): (check_message, 29),
+    ("hash", "xxh32"): (check_xxh32, 1075),
+    ("hash", "words"): (check_words, 37),
+    ("hash", "affine"): (check_affine, 166),
+    ("memo", "streams"): (check_keyed, 13),
+    ("memo", "refused"): (check_short_secret, 2),
+    ("memo", "responses"): (check_response, 12),
+    ("perturb", "draws"): (check_draw, 52),
+    ("perturb", "reports"): (check_report, 275),
+    ("reject", "reports"): (check_reject, 95),
+    ("task_id", "documents"): (check_document, 13),
+    ("task_id", "texts"): (check_text, 6),
+    ("task_id", "tasks"): (check_task, 20),
+    ("task_id", "refused"): (check_refused_text, 130),
+    ("thresholds", "computed"): (check_computed, 168),
+    ("thresholds", "checked"): (check_checked, 118),
+}
+
+
+@pytest.mark.parametrize(("file", "section"), SECTIONS)
+def test_every_row_holds(file, section):
+    check, count = SECTIONS[file, section]
+    failed, seen = [], 0
+    for place, row in enumerate(FILES[file][section]):
+        seen += 1
+        try:
+            check(row)
+        except Exception as error:
+            failed.append(f"{file}.json {section}[{place}] {row.get('comment', '')}: {type(error).__name__} {error}")
+        except pytest.fail.Exception:
+            failed.append(f"{file}.json {section}[{place}] {row.get('comment', '')}: was not refused")
+    assert not failed, "\n".join(failed)
+    assert seen == count
+
+
+def test_no_section_is_skipped():
+    """A section that nobody checks is as bad as one that fails."""
+    found = {
+        (file, section) for file in MADE for section, rows in FILES[file].items() if isinstance(rows, list)
+    }
+    assert found == set(SECTIONS)
+    assert set(FILES) == {*MADE, "affine"}
+
+
+def test_the_reference_writes_the_committed_files_again(tmp_path):
+    """Without site packages: the reference can share no code with what it judges."""
+    subprocess.run([sys.executable, "-S", str(HERE / "reference.py"), str(tmp_path)], check=True)
+    assert sorted(path.stem for path in tmp_path.iterdir()) == sorted(MADE)
+    for file in MADE:
+        assert (tmp_path / f"{file}.json").read_bytes() == (HERE / f"{file}.json").read_bytes(), file
+
+
+def test_the_reference_reproduces_the_vectors_of_affine_response():
+    """They were made by another hand: spec 08."""
+    given = FILES["affine"]
+    assert [ref.mix(word) for word, _ in given["mix"]] == [mixed for _, mixed in given["mix"]]
+    assert [ref.seed_word(int(seed, 16), place) for seed, place, _ in given["word"]] == [w for *_, w in given["word"]]
+    for bits, table in given["pi_full"].items():
+        assert [ref.permute(value, int(bits)) for value in range(1 << int(bits))] == table
+    for row in given["rows"]:
+        seed, bits, rank = int(row["seed"], 16), row["m"], row["k"]
+        masks, offsets, attempts = ref.affine_map(seed, bits, rank)
+        assert [f"{mask:016x}" for mask in masks] == row["masks"]
+        assert (offsets, attempts) == (row["offsets"], row["attempts"])
+        for held, permuted, through, plain in row["values"]:
+            value, point = int(held, 16), int(permuted, 16)
+            assert ref.permute(value, bits) == point
+            assert ref.affine_hash(seed, point, bits, rank) == through
+            assert ref.affine_hash(seed, value, bits, rank) == plain
+
+
+def test_the_vectors_stay_small():
+    assert sum(path.stat().st_size for path in HERE.glob("*.json")) < 1_500_000
+    assert len(FILES["hash"]["xxh32"]) >= 1000
+    assert len(FILES["thresholds"]["computed"]) >= 100
+    kinds = [row["mechanism"]["kind"] for row in FILES["perturb"]["reports"]]
+    assert min(kinds.count(kind) for kind in ref.REPORTS) >= 10

@@ -1,0 +1,86 @@
+"""The benchmarks run end to end, and both sides of a race do the same job."""
+
+import json
+
+import numpy as np
+import pytest
+
+from sottovoce.errors import ParameterError
+from sottovoce.kernels.olh import support_counts
+from sottovoce.lab.bench import TOPICS, affine, olh, run
+from sottovoce.lab.bench.growth import exponent
+from sottovoce.lab.bench.privatizing import draw_blocks
+from sottovoce.lab.bench.row import Goal, Row
+from sottovoce.lab.seeded import SeededRng
+from sottovoce.mechanisms.oue import OUE
+
+FIELDS = {"topic", "name", "figure", "unit", "against", "ratio", "goal", "met"}
+TINY = 1e-4
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_a_topic_runs_and_its_rows_have_the_documented_fields(topic, capsys):
+    rows = run(topic, json=True, scale=TINY)
+    assert json.loads(capsys.readouterr().out) == rows
+    assert rows
+    for row in rows:
+        assert set(row) == FIELDS
+        assert row["topic"] == topic
+        assert np.isfinite(row["figure"])
+        assert (row["goal"] == "") == (row["met"] is None)
+    assert len({row["name"] for row in rows}) == len(rows)
+
+
+def test_tables_go_to_standard_output_and_progress_to_standard_error(capsys):
+    row = run("unary", scale=TINY)[0]
+    shown = capsys.readouterr()
+    assert "goals" in shown.out
+    assert "plain read" in shown.out
+    assert row["name"] in shown.err
+
+
+def test_several_topics_are_run_in_their_own_order(capsys):
+    rows = run(("unary", "olh"), json=True, scale=TINY)
+    assert list(dict.fromkeys(row["topic"] for row in rows)) == ["olh", "unary"]
+    assert json.loads(capsys.readouterr().out) == rows
+
+
+@pytest.mark.parametrize("only", ["sorting", ("affine", "sorting")])
+def test_an_unknown_topic_is_refused(only):
+    with pytest.raises(ParameterError, match="affine"):
+        run(only)
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3, 4])
+@pytest.mark.parametrize("bits", [5, 10])
+def test_the_bare_scatter_decodes_what_the_kernel_decodes(bits, rank):
+    job = affine.Job.drawn(3000, bits, rank)
+    bare = affine.bare(job.increments(), bits) + len(job.seeds)  # the empty subset adds the users everywhere
+    np.testing.assert_array_equal(bare >> rank, job.decode())
+    np.testing.assert_array_equal(job.decode(2), job.decode())
+    np.testing.assert_array_equal(np.sort(job.whole()), np.sort(job.decode()))
+
+
+@pytest.mark.parametrize("buckets", [2, 3, 4, 56])
+@pytest.mark.parametrize("users", [1, 63, 64, 1000])
+def test_the_twin_counts_what_the_kernel_counts(users, buckets):
+    given = olh.drawn(users, 100, buckets)
+    np.testing.assert_array_equal(olh.twin(*given, buckets), support_counts(*given, buckets))
+
+
+def test_the_drawing_side_takes_as_many_words_as_the_mechanism():
+    oue, reference, drawing = OUE(1.0, 1024), SeededRng(5), SeededRng(5)
+    oue.privatize(np.zeros(2500, np.int64), reference)
+    draw_blocks(oue, 2500, drawing)
+    assert drawing.longs(1) == reference.longs(1)
+
+
+def test_goals_bound_the_figure_or_the_ratio():
+    assert Row("t", "n", 3.0, "ns", "x", 1.5, Goal("ratio", "<=", 2.0)).met
+    assert not Row("t", "n", 3.0, "ns", "x", 1.5, Goal("figure", "<", 3.0)).met
+    assert Row("t", "n", 3.0, "ns", goal=Goal("figure", ">=", 3.0)).met
+    assert Row("t", "n", 3.0, "ns").met is None
+
+
+def test_the_exponent_of_a_square_is_two():
+    assert exponent([1, 2, 4, 8], [5.0, 20.0, 80.0, 320.0]) == pytest.approx(2)
