@@ -100,3 +100,10 @@ def test_replicates_give_variances_and_covariances():
     noise = SampledNoise(draws)
     assert noise.variances(np.zeros(2), 1) == pytest.approx([4, 4], rel=0.05)
     assert noise.linear(np.array([1.0, 1.0]), np.zeros(2), 1) == pytest.approx(2, rel=0.05)
+
+
+def test_no_replicate_may_state_less_than_the_floor():
+    """A cell that no replicate ever selects still has an error, alone and in sums."""
+    noise = SampledNoise(np.zeros((10, 3)), floor=2.0)
+    assert noise.variances(np.zeros(3), 1) == pytest.approx([4, 4, 4])
+    assert noise.linear(np.array([1.0, 1.0, 0.0]), np.zeros(3), 1) == pytest.approx(8)

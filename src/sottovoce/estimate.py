@@ -3,7 +3,7 @@
 A mechanism's noise is known exactly, so the variance of every cell, and of every weighted sum of
 cells, follows from a ``Noise`` law and the estimate itself (plug-in).
 
-Source: Wang 2021, equations 3.1 to 3.3; affine response, section 1.2 of its description in docs.
+Source: Wang 2021, equations 3.1 to 3.3; docs/affine-response.md.
 """
 
 from abc import ABC, abstractmethod
@@ -117,16 +117,20 @@ class PartialNoise(BalancedNoise):
 
 @dataclass(frozen=True, eq=False)
 class SampledNoise(Noise):
-    """The spread of bootstrap replicates, (replicates, cells): for decoders without a formula."""
+    """The spread of bootstrap replicates, (replicates, cells): for decoders without a formula.
+
+    ``floor`` is the least standard error of a cell: what a decoder that leaves cells out cannot see.
+    """
 
     replicates: Floats
+    floor: float = 0.0
 
     def variances(self, votes: Floats, users: int) -> Floats:
-        variance: Floats = self.replicates.var(axis=0, ddof=1)
-        return variance
+        return np.asarray(np.maximum(self.replicates.var(axis=0, ddof=1), self.floor**2), np.float64)
 
     def linear(self, coefficients: Floats, votes: Floats, users: int) -> float:
-        return float((self.replicates @ coefficients).var(ddof=1))
+        unseen = self.variances(votes, users) - self.replicates.var(axis=0, ddof=1)
+        return float((self.replicates @ coefficients).var(ddof=1) + coefficients**2 @ unseen)
 
 
 @dataclass(frozen=True)

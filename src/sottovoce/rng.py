@@ -92,10 +92,11 @@ class KeyedRng(Rng):
 
     def bytes(self, count: int) -> "bytes | bytearray":
         blocks = range(self._counter, self._counter + -(-max(0, count - len(self._rest)) // 32))
-        stream = b"".join([self._rest, *map(self._block, blocks)])
+        stream = b"".join([self._rest, *(_block(self._secret, self._prefix, counter) for counter in blocks)])
         self._counter = blocks.stop
         self._rest = stream[count:]
         return stream[:count]
 
-    def _block(self, counter: int) -> "bytes":
-        return hmac.digest(self._secret, self._prefix + counter.to_bytes(4, "little"), hashlib.sha256)
+
+def _block(secret: bytes, prefix: bytes, counter: int) -> bytes:
+    return hmac.digest(secret, prefix + counter.to_bytes(4, "little"), hashlib.sha256)

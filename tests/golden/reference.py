@@ -19,7 +19,6 @@ WORD = 1 << 32
 HUNDRED = Context(prec=100, rounding=ROUND_HALF_EVEN)
 
 
-
 def canonical(content):
     """Write a document the one way there is: keys by code point, no white space, only the escapes JSON demands."""
     if isinstance(content, dict):
@@ -58,7 +57,6 @@ def digest(content):
 def whole(number):
     """Write an integer as documents do: from 2^53 on as a string."""
     return number if abs(number) < 1 << 53 else str(number)
-
 
 
 def rotated(word, turn):
@@ -156,7 +154,6 @@ def permute_group(value, bits):
     return left << low | right
 
 
-
 def exp_bounds(exponent):
     """Return two fractions of a hundred digits with e^exponent between them."""
     power = HUNDRED.exp(HUNDRED.divide(exponent.numerator, exponent.denominator))
@@ -207,15 +204,24 @@ def nearest(chance, exponent):
     return low
 
 
+def average_variance(p, q, size):
+    return q * (1 - q) / (p - q) ** 2 + (1 - p - q) / ((p - q) * size)
+
+
 def best_rank(epsilon, size):
     """Return the k of the least variance averaged over the real cells; ties to the smaller."""
     bits, odds = (size - 1).bit_length(), exp_bounds(Fraction(epsilon))[0]
     found = []
     for rank in range(1, max(1, min(bits - 1, 12)) + 1):
         p = odds / (odds + (1 << rank) - 1)
-        q = ((1 << bits - rank) - p) / ((1 << bits) - 1)
-        found.append((q * (1 - q) / (p - q) ** 2 + (1 - p - q) / ((p - q) * size), rank))
+        found.append((average_variance(p, ((1 << bits - rank) - p) / ((1 << bits) - 1), size), rank))
     return min(found)[1]
+
+
+def best_mechanism(epsilon, size):
+    """Return the mechanism of a histogram that names none: the least average variance, ties to GRR."""
+    offered = [mechanism(kind, epsilon, size) for kind in ("grr", "affine")[: 1 if size < 3 else 2]]
+    return min(offered, key=lambda document: average_variance(*chances(Settings(document)), size))
 
 
 def mechanism(kind, epsilon, size, **given):
@@ -314,7 +320,6 @@ def worst_ratio(document):
     return max(ratio, 1 / ratio)
 
 
-
 class Stream:
     """Recorded random bytes, read from the front."""
 
@@ -369,7 +374,6 @@ def keyed_stream(secret, context, count):
         hmac.new(secret, prefix + struct.pack("<I", block), "sha256").digest() for block in range(-(-count // 32))
     )
     return b"".join(blocks)[:count]
-
 
 
 def report(document, value, stream):
@@ -481,7 +485,6 @@ REPORTS = {
 }
 
 
-
 def supports(one, payload, value):
     """Return whether a packed report supports a value."""
     if one.kind in UNARY or one.kind == "subset":
@@ -533,7 +536,6 @@ def estimates(document, payloads, candidates):
 def digits(fraction):
     """Write a fraction with seventeen significant digits."""
     return str(Context(prec=17).divide(fraction.numerator, fraction.denominator))
-
 
 
 def public_draw(label, secret, place):

@@ -34,8 +34,6 @@ def number(label, limit):
     return int.from_bytes(ref.sha_stream("number " + label, 80), "little") % limit
 
 
-
-
 def task_id():
     about = (
         "documents: content -> its canonical text -> SHA-256 of it, first 16 bytes, as hex and base64url. "
@@ -113,13 +111,13 @@ def all_tasks():
 
 def histogram(name, labels, epsilon, *, kind="", declinable=False, **more):
     domain = {"kind": "categories", "labels": labels, "declinable": declinable}
-    chosen = ref.mechanism(kind or best_kind(len(labels), epsilon), epsilon, len(labels))
+    chosen = ref.mechanism(kind, epsilon, len(labels)) if kind else ref.best_mechanism(epsilon, len(labels))
     return task(name, {"kind": "histogram", "mechanism": kind}, domain, question(chosen), epsilon, **more)
 
 
 def ages(name, low, high, epsilon, **more):
     domain = {"kind": "integers", "low": low, "high": high}
-    chosen = ref.mechanism(best_kind(high - low + 1, epsilon), epsilon, high - low + 1)
+    chosen = ref.best_mechanism(epsilon, high - low + 1)
     return task(name, {"kind": "histogram", "mechanism": ""}, domain, question(chosen), epsilon, **more)
 
 
@@ -129,17 +127,12 @@ def survey(name, weights, epsilon, **more):
         {"kind": "integers", "low": 0, "high": 400},
     ]
     members = [
-        question(ref.mechanism(kind, epsilon, size), encoding={"kind": "attribute", "column": column})
-        for column, (kind, size) in enumerate((("grr", 3), ("affine", 401)))
+        question(ref.best_mechanism(epsilon, size), encoding={"kind": "attribute", "column": column})
+        for column, size in enumerate((3, 401))
     ]
     domain = {"kind": "records", "names": ["home", "square metres"], "attributes": attributes}
     plan = {"kind": "survey", "weights": weights, "mechanism": ""}
     return task(name, plan, domain, {"kind": "choice", "members": members, "weights": weights}, epsilon, **more)
-
-
-def best_kind(size, epsilon):
-    """The least average variance; these sizes and epsilons are far from a tie."""
-    return "grr" if size < (7 if float(epsilon) == 1 else 4) else "affine"
 
 
 def question(mechanism, **more):
@@ -243,6 +236,7 @@ def broken_tasks():
     yield BOTH, changed(good, "opening", "number", -1), "a round's number is not negative"
     yield BOTH, in_question(good, "extra", 1), "an unknown field of the question"
     yield BOTH, in_question(good, "epsilon", "0.9"), "the mechanism spends more than the question states"
+    yield BOTH, in_question(good, "epsilon", "0.0"), "a question states what it spends"
     yield BOTH, in_question(good, "epsilon", "1.00"), "a decimal has one spelling, the shortest"
     yield BOTH, in_question(good, "encoding", None), "what is absent is not written"
     yield BOTH, in_mechanism(good, "extra", 1), "an unknown field of the mechanism"
@@ -251,6 +245,7 @@ def broken_tasks():
     yield BOTH, in_mechanism(good, "size", "4"), "integers below 2^53 are numbers"
     yield BOTH, in_mechanism(good, "size", True), "a size is a number"
     yield BOTH, in_mechanism(good, "size", 1), "a domain has at least two values"
+    yield from broken_choices(survey("household", [1, 3], "1.0"))
     yield ("task",), good | {"extra": 1}, "an unknown field"
     yield ("task",), good | {"epsilon": "1.00"}, "a decimal has one spelling, the shortest"
     yield ("task",), good | {"declares": ["location"]}, "a task may declare only what is known"
@@ -263,6 +258,33 @@ def broken_tasks():
     yield BOTH, ref.canonical(good).replace('"epsilon":"1.0"', '"epsilon":1.0'), "a floating-point number"
     yield BOTH, ref.canonical(good).replace('"size":4', '"size":4.0'), "a floating-point size"
     yield BOTH, ref.canonical(good).replace('"size":4', '"size":4,"size":4'), "a key twice"
+
+
+def broken_choices(good):
+    first, second = good["opening"]["ask"]["members"]
+    nested = {"kind": "choice", "members": [first, second], "weights": []}
+    bundle = {"kind": "bundle", "parts": [nested]}
+    for name, value, comment in (
+        ("weights", [1], "a weight for every member"),
+        ("weights", [1, 0], "weights are positive"),
+        ("weights", [1, "3"], "weights are numbers"),
+        ("weights", [1 << 31, 1 << 31], "weights sum to less than 2^32"),
+        ("members", [], "a choice has members"),
+        ("members", [first, nested], "a choice is no member of a choice"),
+        ("members", [first, bundle], "choices and bundles nest once"),
+        ("members", [first, {"kind": "bundle", "parts": []}], "a bundle has parts"),
+        ("members", [first, second | {"encoding": {"kind": "attribute"}}], "an attribute has a column"),
+        ("members", [first, second | {"encoding": {"kind": "xyz"}}], "an unknown encoding"),
+        ("members", {"kind": "xyz"}, "an unknown family"),
+    ):
+        yield BOTH, in_question(good, name, value), comment
+    yield (
+        BOTH,
+        changed(good, "opening", "ask", without(good["opening"]["ask"], "weights")),
+        "weights are always written",
+    )
+    price = {"kind": "bundle", "parts": [first, second]}
+    yield BOTH, changed(good, "opening", "ask", price), "a bundle spends the sum of its parts"
 
 
 def without(content, key):
@@ -279,8 +301,6 @@ def in_question(content, key, value):
 
 def in_mechanism(content, key, value):
     return in_question(content, "mechanism", content["opening"]["ask"]["mechanism"] | {key: value})
-
-
 
 
 def hashes():
@@ -326,7 +346,9 @@ def word_rows():
 
 
 def affine_rows():
-    shapes = [(bits, rank, ()) for bits in (2, 3, 4, 8, 16, 31, 32, 33, 40, 63) for rank in (1, 2, 5, 12) if rank < bits]
+    shapes = [
+        (bits, rank, ()) for bits in (2, 3, 4, 8, 16, 31, 32, 33, 40, 63) for rank in (1, 2, 5, 12) if rank < bits
+    ]
     shapes += [(8, 2, (3, 5)), (8, 3, (1, 1, 6)), (15, 4, (5, 3, 7)), (20, 2, (10, 10)), (40, 3, (1, 31, 8))]
     shapes += [(62, 12, (31, 31)), (63, 1, (62, 1)), (63, 4, (32, 31))]
     for bits, rank, groups in shapes:
@@ -356,8 +378,6 @@ def affine_row(bits, rank, groups, place, *, permuted):
         "offsets": offsets,
         "hash": ref.affine_hash(seed, point, bits, rank),
     }
-
-
 
 
 def thresholds():
@@ -523,8 +543,6 @@ def leaning():
     yield ref.mechanism("bloom", "1.0", 40) | {"flip": str((1 << 64) - 1)}, False, "every bit flipped reveals it"
 
 
-
-
 def perturb():
     about = (
         "draws: bernoulli(threshold) and integers(limit), count times from one call, on recorded bytes. "
@@ -684,8 +702,6 @@ def scripted():
     yield document, 0, pack("<9Q", *words), "both edges of the instantaneous thresholds"
 
 
-
-
 def choice():
     about = (
         "pick: 64-bit coin, weights (empty: all members alike) -> member. coins: a device's 16 bytes and the task's "
@@ -736,8 +752,6 @@ def share_rows():
     for low, high in ((0, 1 << 64), (0, 1), (1 << 63, 1 << 64), (1 << 60, 1 << 61), ((1 << 64) - 1, 1 << 64)):
         for coin in sorted({0, low, max(low - 1, 0), high - 1, min(high, (1 << 64) - 1), 1 << 62}):
             yield {"low": str(low), "high": str(high), "coin": str(coin), "asked": low <= coin < high}
-
-
 
 
 def envelope():
@@ -903,8 +917,6 @@ def message_row(task, asked, place, value, indices):
     }
 
 
-
-
 def decode():
     about = (
         "pure: mechanism, packed reports -> how many support each candidate (absent: every value) -> estimated totals "
@@ -1001,8 +1013,6 @@ def bloom_rows():
         yield {"mechanism": document, "payloads": data, "users": users, "bits": bits}
 
 
-
-
 def reject():
     about = "reports: mechanism, packed report -> refused, because no device makes it, or (refused false) accepted."
     rows = [
@@ -1062,8 +1072,6 @@ def bounds(document, most, over, what):
         yield document, most + b"\x00", True, "a byte too many"
 
 
-
-
 def memo():
     about = (
         "streams: HMAC-SHA-256(secret, 'sottovoce/prr/v1' | context | counter as 4 little-endian bytes), counter = 0, "
@@ -1075,7 +1083,9 @@ def memo():
         {"secret": secret.hex(), "context": context.hex(), "bytes": ref.keyed_stream(secret, context, 96).hex()}
         for secret, context in keyed()
     ]
-    refused = [{"secret": (b"\x01" * length).hex(), "context": "", "comment": "16 bytes at least"} for length in (0, 15)]
+    refused = [
+        {"secret": (b"\x01" * length).hex(), "context": "", "comment": "16 bytes at least"} for length in (0, 15)
+    ]
     content = {"about": about, "version": 1, "streams": streams, "refused": refused, "responses": list(response_rows())}
     return "memo.json", content
 
@@ -1094,7 +1104,7 @@ def response_rows():
     for document in (
         ref.mechanism("sue", "2.1972245773362196", 4, **rappor),
         ref.mechanism("sue", "2.0", 13),
-        ref.mechanism("sue", "3.8918202981106264", 24, second_keep=str(1 << 63), second_flip=str(1 << 62)),
+        ref.mechanism("sue", "3.8918202981106265", 24, second_keep=str(1 << 63), second_flip=str(1 << 62)),
     ):
         one = ref.Settings(document)
         for value in sorted({0, 1, one.size // 2, one.size - 1}):

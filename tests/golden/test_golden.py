@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from golden import reference as ref
 
+from golden import reference as ref
 from sottovoce import codec, envelope, hashing
 from sottovoce.client import client as device
 from sottovoce.client.ledger import DiskLedger
@@ -254,8 +254,13 @@ def check_pure(row):
     assert estimate.users == row["users"]
     assert counts.tolist() == row["counts"]
     assert mechanism.support(reports, candidates).sum(axis=0).tolist() == row["counts"]
-    np.testing.assert_allclose(estimate.totals, [float(total) for total in row["totals"]], rtol=1e-12)
-    np.testing.assert_allclose(estimate.variance, [float(variance) for variance in row["variances"]], rtol=1e-12)
+    assert_close(estimate.totals, row["totals"])
+    assert_close(estimate.variance, row["variances"])
+
+
+def assert_close(found, listed):
+    """To 1e-12 of the number, or of one person where counts cancel."""
+    np.testing.assert_allclose(found, [float(number) for number in listed], rtol=1e-12, atol=1e-12)
 
 
 def check_bloom(row):
@@ -320,7 +325,7 @@ SECTIONS = {
     ("task_id", "documents"): (check_document, 13),
     ("task_id", "texts"): (check_text, 6),
     ("task_id", "tasks"): (check_task, 20),
-    ("task_id", "refused"): (check_refused_text, 130),
+    ("task_id", "refused"): (check_refused_text, 158),
     ("thresholds", "computed"): (check_computed, 168),
     ("thresholds", "checked"): (check_checked, 118),
 }
@@ -344,9 +349,7 @@ def test_every_row_holds(file, section):
 
 def test_no_section_is_skipped():
     """A section that nobody checks is as bad as one that fails."""
-    found = {
-        (file, section) for file in MADE for section, rows in FILES[file].items() if isinstance(rows, list)
-    }
+    found = {(file, section) for file in MADE for section, rows in FILES[file].items() if isinstance(rows, list)}
     assert found == set(SECTIONS)
     assert set(FILES) == {*MADE, "affine"}
 

@@ -17,7 +17,7 @@ from sottovoce.cli.output import as_json, print_json, seed
 @as_json
 @click.pass_context
 def command(ctx: click.Context, /, kind: str, *, size: int, epsilon: float, as_json: bool, **wishes: Any) -> None:
-    """Prove that a mechanism keeps its epsilon, or not.
+    """Check that a mechanism keeps to its epsilon.
 
     KIND is grr, affine, oue, ...; it is checked exactly, and by the reports it makes. Exits with 1 if it fails.
     """

@@ -143,7 +143,7 @@ def _tell(console: "Console", shown: Demonstration, written: list[Path]) -> None
     for one in shown.compared:
         console.print(table(one, _SHOWN), "")
     console.print(f"{coverage(shown.compared)}.\n")
-    console.print(_byte_path(shown), "")
+    console.print(_byte_path(shown) + "\n")
     console.print("Look at: " + "  ".join(map(str, written)), soft_wrap=True)
 
 
@@ -155,8 +155,8 @@ def _byte_path(shown: Demonstration) -> str:
     top = first.top(1)[0]
     reach = (top["high"] - top["low"]) / 2 / first.estimate.population
     sentences = (
-        f"{len(shown.messages)} of them answered on devices of their own, in messages of {len(message)} bytes: a report "
-        f"of {width} in an envelope of {len(message) - width}. So few say little: {first.name} {top['value']} "
+        f"{len(shown.messages)} of them answered on devices of their own, in messages of {len(message)} bytes: "
+        f"a report of {width} in an envelope of {len(message) - width}. So few say little: {first.name} {top['value']} "
         f"{100 * top['share']:.0f} % ± {100 * reach:.0f} %.",
         f"One report: {message[-width:].hex()}",
         f"It was at most {shown.odds:.2f} times as likely under one answer as under any other. Whoever guessed that "

@@ -1,6 +1,7 @@
 """How commands speak: JSON for machines, tables for people, progress and warnings on the other stream."""
 
 import json
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -61,7 +62,7 @@ def coverage(compared: "tuple[Compared, ...]") -> str:
 @contextmanager
 def progress(people: int, *, visible: bool) -> Iterator[Callable[[int], None] | None]:
     """Yield what to call with the number of people just asked; draws a bar where somebody is watching."""
-    if not visible or not click.get_text_stream("stderr").isatty():
+    if not visible or not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console

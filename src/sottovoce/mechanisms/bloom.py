@@ -137,15 +137,16 @@ class Bloom(Mechanism, kind="bloom"):
     def estimate(self, tally: Tally) -> Estimate:
         """Return totals for the whole domain, with the variance of 100 replicates seeded by the tally itself.
 
-        A value that is not selected has the total 0 and the variance of how replicates select it: small as that may
-        be, about ``penalty / hashes`` people can hide behind it.
+        A value that is not selected has the total 0, and ``penalty / hashes`` people can hide behind it: no standard
+        error is stated below that.
         """
         users, bits = self.check_tally(tally)["users"], tally["bits"]
         generator = np.random.default_rng(np.append(users, bits))
         rates = bits / np.maximum(users, 1)[:, None]
         again = generator.binomial(users[:, None], rates, (_REPLICATES, *bits.shape))
         totals = self.decode(users, np.concatenate([bits[None], again]))
-        return Estimate(totals[0], SampledNoise(totals[1:]), tally.users, self.epsilon, steps=("lasso",))
+        noise = SampledNoise(totals[1:], floor=self.penalty(tally.users) / self.hashes)
+        return Estimate(totals[0], noise, tally.users, self.epsilon, steps=("lasso",))
 
     def decode(self, users: Ints, bits: Ints) -> Floats:
         """Return (collections, size) totals from the (cohorts,) users and the (collections, cohorts, bits) counts.
