@@ -46,7 +46,9 @@ def test_records_are_columns_or_rows():
     assert people.indices(rows).tolist() == people.indices(columns).tolist() == [[1, 3], [0, 99]]
 
 
-@pytest.mark.parametrize("values", [[{"pet": "cat"}], [{"pet": "cat", "age": 1, "x": 2}], ["cat"], {"pet": ["cat"], "age": [1, 2]}])
+@pytest.mark.parametrize(
+    "values", [[{"pet": "cat"}], [{"pet": "cat", "age": 1, "x": 2}], ["cat"], {"pet": ["cat"], "age": [1, 2]}]
+)
 def test_records_of_another_shape_are_refused(values):
     with pytest.raises(DomainError):
         Records(("pet", "age"), (Categories(("cat", "dog")), Integers(0, 99))).indices(values)

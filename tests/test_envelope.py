@@ -32,7 +32,9 @@ def same(one, two):
 
 @given(some.integers(1, 20), some.booleans(), some.booleans(), some.booleans())
 def test_what_is_written_is_read_again(count, subjects, slots, public):
-    made = batch(count, subjects=subjects, slots=slots, public=tuple(b'{"n":1}' for _ in range(count)) if public else ())
+    made = batch(
+        count, subjects=subjects, slots=slots, public=tuple(b'{"n":1}' for _ in range(count)) if public else ()
+    )
     (read,) = envelope.read([made.write()], width=3)
     same(read, made)
 

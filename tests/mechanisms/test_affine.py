@@ -39,7 +39,9 @@ def full_rank_maps(bits, rank):
 def supported_sets(bits, rank):
     """Every set of values that a report can support, as often as a map and a bucket give it."""
     for masks, offset in full_rank_maps(bits, rank):
-        hashes = [sum(((mask & v).bit_count() & 1) << r for r, mask in enumerate(masks)) ^ offset for v in range(1 << bits)]
+        hashes = [
+            sum(((mask & v).bit_count() & 1) << r for r, mask in enumerate(masks)) ^ offset for v in range(1 << bits)
+        ]
         yield np.array(hashes)
 
 
@@ -62,7 +64,9 @@ def test_moments_over_all_maps_are_those_of_subset_selection(bits, rank):
             single += weight * bool(inside[1])
             pair_held += weight * bool(inside[0] and inside[1])
             pair_other += weight * bool(inside[1] and inside[2])
-            score = sum((c * ((1 if s else 0) - q) for c, s in zip(coefficients, inside, strict=True)), Fraction(0)) / (p - q)
+            score = sum((c * ((1 if s else 0) - q) for c, s in zip(coefficients, inside, strict=True)), Fraction(0)) / (
+                p - q
+            )
             mean += weight * score
             square += weight * score * score
     assert single == q

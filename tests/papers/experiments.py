@@ -1,4 +1,4 @@
-"""What the experiments of this folder share: a population, collections by genuine clients, and the law of their errors."""
+"""What the experiments here share: a population, collections by genuine clients, and the law of their errors."""
 
 import numpy as np
 

@@ -1,7 +1,5 @@
 """``sottovoce bench``: speed on this machine."""
 
-from importlib import import_module
-
 import click
 
 from sottovoce.cli.output import as_json
@@ -12,4 +10,6 @@ from sottovoce.cli.output import as_json
 @as_json
 def command(only: tuple[str, ...], *, as_json: bool) -> None:
     """Measure speed on this machine."""
-    import_module("sottovoce.lab.bench").run(only=only, json=as_json)
+    from sottovoce.lab.bench import run
+
+    run(only=only, json=as_json)

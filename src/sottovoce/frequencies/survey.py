@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sottovoce.answers import Answer, Answers
-from sottovoce.domain import Categories, Integers, Records, domain_of
+from sottovoce.domain import Categories, Domain, Integers, Records, domain_of
 from sottovoce.encodings.attribute import Attribute
 from sottovoce.errors import NoDataError, ParameterError
 from sottovoce.frequencies.histogram import mechanism_for
@@ -27,7 +27,7 @@ class Survey(Plan, kind="survey"):
     mechanism: str
 
     def __init__(
-        self, domain: Records | Mapping[str, Iterable[Any]], weights: Sequence[int] = (), mechanism: str = ""
+        self, domain: Records | Mapping[str, Domain | Iterable[Any]], weights: Sequence[int] = (), mechanism: str = ""
     ) -> None:
         if not isinstance(domain, Records):
             domain = Records(tuple(domain), tuple(domain_of(values) for values in domain.values()))
