@@ -27,6 +27,7 @@ JOBS = [("GRR", 16)] + [
     for oracle in ("GRR", "SUE", "OUE", "SHE", "THE", "BLH", "OLH", "fast", "hadamard", "subset", "RAPPOR")
 ]
 NAMES = {"hadamard": "Hadamard response", "subset": "subset selection", "fast": "fast local hashing"}
+HALVES = ("client", "server")
 TIMEOUT = 900  # seconds
 
 
@@ -157,15 +158,14 @@ def line(library: Library, oracle: str, size: int, results: dict[tuple[str, str,
     return "| " + " | ".join([*cells, *faster, note]) + " |"
 
 
-HALVES = ("client", "server")
-
-
 def accuracy(found: dict[str, Any], oracle: str, size: int, results: dict[tuple[str, str, int], dict[str, Any]]) -> str:
     """Return the squared error over the variance that theory states, with the standard error of that ratio."""
     shared = "OLH" if oracle == "fast" else oracle
     theory = found["theory"] or results["sottovoce", shared, size].get("theory", 0.0)
-    spread = sqrt(2 / (size - 1) / repeated(oracle))
-    return f"{found['mse'] / theory:.3f} ± {spread:.3f}" if theory else "no formula"
+    if not theory:
+        return "no formula"
+    spread = "" if "biased" in found["note"] else f" ± {sqrt(2 / (size - 1) / repeated(oracle)):.3f}"
+    return f"{found['mse'] / theory:.3f}{spread}"
 
 
 def figure(value: float) -> str:

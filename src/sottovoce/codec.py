@@ -23,6 +23,7 @@ from sottovoce.task import Bundle, Choice, Family, Notice, Plan, Question, Round
 VERSION = 1
 _EXACT_IN_JSON = 1 << 53  # integers from here on travel as strings
 _REGISTERED = (Mechanism, Domain, Encoding, Family, Plan)
+_TASK_FIELDS = {"kind", "domain", "opening", "version", *(one.name for one in fields(Task))}
 _PLAIN = {"question": Question, "choice": Choice, "bundle": Bundle}
 
 Document = dict[str, Any]
@@ -53,7 +54,15 @@ def canonical(content: Document) -> str:
 def parse(text: str | bytes) -> Document:
     """Return the document in a text; refuses floating point, repeated keys and anything but an object."""
     try:
-        content = json.loads(text, parse_float=_no_float, parse_constant=_no_float, object_pairs_hook=_no_repeats)
+        plain = text.decode() if isinstance(text, bytes) else text
+        content = json.loads(
+            plain,
+            parse_float=_no_float,
+            parse_constant=_no_float,
+            parse_int=_short_int,
+            object_pairs_hook=_no_repeats,
+        )
+        canonical(content).encode()  # refuses halves of surrogate pairs
     except (ValueError, RecursionError) as error:
         raise CodecError("this is not a JSON document of whole numbers, text and lists") from error
     if not isinstance(content, dict):
@@ -109,8 +118,8 @@ def task(content: Document) -> Task:
 def notice(content: Document) -> Notice:
     """Return what a device reads of a task's document; the plan stays unread."""
     _check_version(content)
-    if content.get("kind") != "task" or not isinstance(content.get("plan"), dict):
-        raise CodecError("this is not a task")
+    if content.get("kind") != "task" or not isinstance(content.get("plan"), dict) or set(content) != _TASK_FIELDS:
+        raise CodecError(f"a task has the fields {', '.join(sorted(_TASK_FIELDS))}")
     return Notice(
         name=_read(str, content.get("name")),
         description=_read(str, content.get("description")),
@@ -214,9 +223,18 @@ def _whole(value: int | str) -> int:
 
 def _real(text: str) -> float:
     try:
-        return float(text)
+        number = float(text)
     except ValueError:
         raise CodecError("a decimal number in quotes was expected") from None
+    if repr(number) != text:
+        raise CodecError("a decimal number is written in its shortest form")
+    return number
+
+
+def _short_int(text: str) -> int:
+    if abs(number := int(text)) >= _EXACT_IN_JSON:
+        raise CodecError("whole numbers of 2^53 and more are written as strings")
+    return number
 
 
 def _no_float(_: str) -> Any:
@@ -231,5 +249,5 @@ def _no_repeats(pairs: list[tuple[str, Any]]) -> Document:
 
 
 def _check_version(content: Document) -> None:
-    if content.get("version") != VERSION:
+    if type(content.get("version")) is not int or content["version"] != VERSION:
         raise CodecError(f"this software reads task documents of version {VERSION}")

@@ -29,6 +29,11 @@ class Domain(ABC):
         cls.kind = kind
         Domain.kinds.add(kind, cls)
 
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """Return how many values there are."""
+
     @abstractmethod
     def indices(self, values: Iterable[Any]) -> Ints:
         """Return the index of every value, or refuse them all."""
@@ -119,6 +124,10 @@ class Records(Domain, kind="records"):
         object.__setattr__(self, "names", tuple(_text(name) for name in self.names))
         if not self.names or len(self.names) != len(self.attributes) or len(set(self.names)) < len(self.names):
             raise ParameterError("records need one domain for every name, and all names different")
+
+    @property
+    def size(self) -> int:
+        raise ParameterError("records are asked one attribute at a time: the question needs an encoding")
 
     def indices(self, values: Iterable[Any]) -> Ints:
         columns = values if isinstance(values, Mapping) else self._columns(list(values))

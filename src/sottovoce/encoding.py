@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from sottovoce.arrays import Values
+from sottovoce.domain import Domain
 from sottovoce.mechanism import Mechanism
 from sottovoce.registry import Registry
 from sottovoce.rng import Rng
@@ -28,6 +29,10 @@ class Encoding(ABC):
     @abstractmethod
     def __call__(self, values: Values, rng: Rng) -> Values:
         """Return what the mechanism randomises; draws only from ``rng``."""
+
+    @abstractmethod
+    def outputs(self, domain: Domain) -> int:
+        """Return how many indices it yields for a domain; refuses a domain that it cannot read."""
 
     def worst_ratio(self, mechanism: Mechanism) -> Fraction:
         """Return the largest ratio of the chances of one report under two values, end to end."""

@@ -52,6 +52,11 @@ class Question:
         """Return the bytes of one packed report."""
         return self.mechanism.width
 
+    def check_domain(self, domain: Domain) -> None:
+        """Refuse a domain with values that the mechanism cannot take: silence would give them away."""
+        if (self.encoding.outputs(domain) if self.encoding else domain.size) > self.mechanism.size:
+            raise ParameterError("this question has no answer for some values of its task's domain")
+
     def privatize(self, values: Values, rng: Rng) -> Reports:
         """Return one report per value of the task's domain."""
         return self.mechanism.privatize(self.encoding(values, rng) if self.encoding else values, rng)
@@ -268,12 +273,9 @@ class Task:
     declares: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not self.name or len(self.name) > 200:
-            raise ParameterError("a task needs a name of at most 200 characters")
         object.__setattr__(self, "epsilon", exact.check_epsilon(self.epsilon))
         object.__setattr__(self, "declares", tuple(self.declares))
-        if set(self.declares) - set(FIELDS_A_TASK_MAY_DECLARE):
-            raise ParameterError(f"a task may declare only {', '.join(FIELDS_A_TASK_MAY_DECLARE)}")
+        _check_labels(self.name, self.declares)
         if exact.stated(self.opening.epsilon) > exact.stated(self.epsilon):
             raise ParameterError("the opening round spends more than the task's epsilon")
 
@@ -300,6 +302,7 @@ class Notice:
 
     def __post_init__(self) -> None:
         exact.check_epsilon(self.epsilon)
+        _check_labels(self.name, self.declares)
         self.check(self.opening)
 
     def check(self, asked: Round) -> Round:
@@ -324,6 +327,13 @@ class _Nothing:
         raise ParameterError("nothing has been collected yet")
 
     tally = estimate = scores = reports = _refuse
+
+
+def _check_labels(name: str, declares: tuple[str, ...]) -> None:
+    if not isinstance(name, str) or not name or len(name) > 200:
+        raise ParameterError("a task needs a name of at most 200 characters")
+    if set(declares) - set(FIELDS_A_TASK_MAY_DECLARE) or len(set(declares)) < len(declares):
+        raise ParameterError(f"a task may declare each of {', '.join(FIELDS_A_TASK_MAY_DECLARE)} once")
 
 
 def _member(members: Any, index: int) -> Any:

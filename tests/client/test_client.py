@@ -159,6 +159,29 @@ def test_a_round_for_other_coins_is_refused_without_a_charge():
     assert client.ledger.spent == 0
 
 
+def test_a_question_without_an_answer_for_every_value_is_refused_without_a_charge():
+    """Four labels and a mechanism for two: only the others would fall silent, which would give them away."""
+    content = codec.document(sv.Task("pets", sv.Histogram(["cat", "dog", "fish", "newt"]), epsilon=1.0))
+    two = codec.document(sv.Task("two", sv.Histogram(["cat", "dog"]), epsilon=1.0))["opening"]
+    for value in ("cat", "newt"):
+        client = Client({**content, "opening": two}, ":memory:")
+        with pytest.raises(ParameterError, match="no answer for some values"):
+            client.answer(value)
+        assert client.ledger.spent == 0
+
+
+def test_a_question_about_a_missing_attribute_is_refused_without_a_charge():
+    survey = codec.document(sv.Task("s", sv.Survey({"a": ["x", "y"], "b": ["x", "y"]}), epsilon=1.0))
+    text = codec.canonical(survey).replace('"column":0', '"column":7').replace('"column":1', '"column":7')
+    client = Client(text, ":memory:")
+    with pytest.raises(ParameterError, match="attribute"):
+        client.answer({"a": "x", "b": "y"})
+    assert client.ledger.spent == 0
+    plain = {**survey, "opening": codec.document(TASK)["opening"]}
+    with pytest.raises(ParameterError, match="encoding"):
+        Client(plain, ":memory:").answer({"a": "x", "b": "y"})
+
+
 def test_a_coin_is_drawn_once_and_kept(tmp_path):
     coins = {Client(TASK, tmp_path / "ledger").coin for _ in range(3)}
     assert len(coins) == 1

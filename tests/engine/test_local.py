@@ -122,6 +122,9 @@ class Halve(Encoding, kind="test_halve"):
             return blocks
         return np.where(blocks == self.block, values % self.width, self.width)
 
+    def outputs(self, domain):
+        return -(-domain.size // self.width) if self.block < 0 else self.width + 1
+
 
 @dataclass(frozen=True)
 class Blocks(Family, kind="test_blocks"):

@@ -325,7 +325,7 @@ SECTIONS = {
     ("task_id", "documents"): (check_document, 13),
     ("task_id", "texts"): (check_text, 6),
     ("task_id", "tasks"): (check_task, 20),
-    ("task_id", "refused"): (check_refused_text, 158),
+    ("task_id", "refused"): (check_refused_text, 179),
     ("thresholds", "computed"): (check_computed, 168),
     ("thresholds", "checked"): (check_checked, 118),
 }
@@ -379,6 +379,13 @@ def test_the_reference_reproduces_the_vectors_of_affine_response():
             assert ref.permute(value, bits) == point
             assert ref.affine_hash(seed, point, bits, rank) == through
             assert ref.affine_hash(seed, value, bits, rank) == plain
+    tally = given["tally"]
+    points = [ref.permute(value, tally["m"]) for value in range(tally["size"])]
+    reports = [(int(seed, 16), said) for seed, said in tally["reports"]]
+    counts = [
+        sum(ref.affine_hash(seed, point, tally["m"], tally["k"]) == said for seed, said in reports) for point in points
+    ]
+    assert counts == tally["support"]
 
 
 def test_the_vectors_stay_small():

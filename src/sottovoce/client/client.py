@@ -43,10 +43,11 @@ class Client:
             raise MismatchError("this round is put to other users: this device's coin lies outside its share")
         if self.ledger.message(task) is not None:
             raise BudgetError("this device has already answered this task; resend() repeats the same bytes")
-        indices = self.notice.domain.indices([value])  # refused values are never charged
+        questions = self._questions(current)
+        indices = self.notice.domain.indices([value])  # refused values and questions are never charged
         if not self.ledger.charged(task):
             self.ledger.charge(Spend(task, self.notice.epsilon))
-        return self.ledger.keep(task, self._randomise(indices, current))
+        return self.ledger.keep(task, self._randomise(indices, current, questions))
 
     def resend(self) -> bytes:
         """Return the bytes of the answer that was given, identical however often they are sent."""
@@ -65,10 +66,10 @@ class Client:
             f"(epsilon {notice.epsilon:g}). This device has spent {self.ledger.spent:g} of {self.ledger.cap:g} so far."
         )
 
-    def _randomise(self, indices: Ints, asked: Round) -> bytes:
+    def _randomise(self, indices: Ints, asked: Round, questions: list[tuple[Address, Question]]) -> bytes:
         rng = SystemRng()
         messages = []
-        for address, question in self._questions(asked):
+        for address, question in questions:
             packed = question.mechanism.pack(question.privatize(indices, rng))
             payload = np.frombuffer(packed.ljust(asked.width, b"\0"), np.uint8)[None, :]
             messages.append(
@@ -94,7 +95,9 @@ class Client:
         for slot, part in enumerate(parts):
             chosen = self._pick(part, asked, slot) if isinstance(part, Choice) else member
             address = Address(asked.number, chosen, slot)
-            found.append((address, asked.question(address)))
+            question = asked.question(address)
+            question.check_domain(self.notice.domain)
+            found.append((address, question))
         return found
 
     def _pick(self, choice: Choice, asked: Round, slot: int) -> int:

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 from sottovoce.arrays import Values
+from sottovoce.domain import Domain, Records
 from sottovoce.encoding import Encoding
-from sottovoce.errors import DomainError
+from sottovoce.errors import ParameterError
 from sottovoce.rng import Rng
 
 
@@ -15,6 +16,9 @@ class Attribute(Encoding, kind="attribute"):
     column: int
 
     def __call__(self, values: Values, rng: Rng) -> Values:
-        if values.ndim != 2 or not 0 <= self.column < values.shape[1]:
-            raise DomainError("this question asks about an attribute that the record does not have")
         return values[:, self.column]
+
+    def outputs(self, domain: Domain) -> int:
+        if not isinstance(domain, Records) or not 0 <= self.column < len(domain.attributes):
+            raise ParameterError("this question asks about an attribute that the domain does not have")
+        return domain.attributes[self.column].size
