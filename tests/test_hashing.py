@@ -34,7 +34,7 @@ def slow_words(seed):
 
 
 def slow_masks(seed, bits, rank, *, ranked=True, cut=True, dropped=True):
-    """Spec 08, section 1.1, word for word, with a switch for each mistake the vectors must catch."""
+    """docs/affine-response.md, word for word, with a switch for each mistake the vectors must catch."""
     words, found, span, offsets = slow_words(seed), [], {0}, []
     while len(found) < rank:
         drawn = [next(words) for _ in range(bits // 32 + 1)]

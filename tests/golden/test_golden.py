@@ -363,7 +363,7 @@ def test_the_reference_writes_the_committed_files_again(tmp_path):
 
 
 def test_the_reference_reproduces_the_vectors_of_affine_response():
-    """They were made by another hand: spec 08."""
+    """They were made by another hand, before any of this code."""
     given = FILES["affine"]
     assert [ref.mix(word) for word, _ in given["mix"]] == [mixed for _, mixed in given["mix"]]
     assert [ref.seed_word(int(seed, 16), place) for seed, place, _ in given["word"]] == [w for *_, w in given["word"]]

@@ -44,7 +44,7 @@ def spans(seeds, buckets, bits, rank):
 
 @pytest.mark.parametrize(("size", "rank"), CASES)
 def test_decoding_counts_what_direct_hashing_counts(size, rank):
-    """Spec 08, check 6.1, and the spectrum itself against its definition."""
+    """Integers against direct counting, and the spectrum itself against its definition."""
     bits = bits_of(size)
     seeds, buckets = reports(700, rank, seed=size)
     spectrum = affine.spectrum(seeds, buckets, bits, rank)
@@ -64,7 +64,7 @@ def test_decoding_counts_what_direct_hashing_counts(size, rank):
 
 @pytest.mark.parametrize(("size", "rank"), CASES)
 def test_scoring_adds_what_a_direct_sum_adds(size, rank):
-    """Spec 08, check 6.2: random coefficients, the padding empty and filled; a constant scores alike for all."""
+    """Random coefficients, the padding empty and filled; a constant scores alike for all."""
     bits = bits_of(size)
     seeds, buckets = reports(300, rank, seed=size)
     points = hashing.permute(np.arange(1 << bits), bits).astype(np.int64)
@@ -183,7 +183,7 @@ def test_product_targets_of_two_word_cells_score_like_their_definition():
 @pytest.mark.parametrize("bits", [8, 20, 31, 32, 48, 63])
 @pytest.mark.parametrize("rank", [1, 2, 3, 4, 7])
 def test_prefix_blocks_count_every_extension(bits, rank):
-    """Spec 08, section 4: the extension bits lowest, the identity instead of the permutation."""
+    """The extension bits lowest, the identity instead of the permutation."""
     seeds, buckets = reports(1300, rank, seed=bits)
     prefixes = np.random.default_rng(bits).integers(0, 1 << (bits - 3), 5, dtype=np.uint64)
     points = (prefixes[:, None] << np.uint64(3) | np.arange(8, dtype=np.uint64)).ravel()

@@ -1,4 +1,4 @@
-"""Affine response: spec and contract."""
+"""Affine response: its moments, its decoding and its contract."""
 
 from fractions import Fraction
 from itertools import product

@@ -40,7 +40,7 @@ def test_epsilon_is_spent_whole_where_two_values_share_no_bit():
 
 @pytest.mark.parametrize(("quarters", "epsilon", "ratio"), [(2, 4.3945, 81), (1, 7.7837, 2401)])
 def test_exact_privacy_of_three_patterns(quarters, epsilon, ratio):
-    """Filters 1100, 1010 and 0011 with f = 1/2 and f = 1/4: spec 01, acceptance test A4."""
+    """Filters 1100, 1010 and 0011 with f = 1/2 and f = 1/4: Wang 2021, section 3.1.2."""
     bloom = Bloom(epsilon, 300, bits=4, hashes=2, cohorts=1, flip=quarters * UNIT // 8)
     filters = _filters(bloom)[0].astype(int).tolist()
     values = [filters.index(pattern) for pattern in ([1, 1, 0, 0], [1, 0, 1, 0], [0, 0, 1, 1])]
@@ -104,7 +104,7 @@ def test_the_top_of_a_population_of_real_reports_is_found():
 
 
 def test_collisions_cost_more_than_three_times_the_variance_of_local_hashing():
-    """Spec 01, section 6.1, RAPPOR check at epsilon 4: above 3; its linear decoder saw 6.3."""
+    """Wang 2021, Figure 3.3, at epsilon 4: above 3; its linear decoder saw 6.3."""
     truth, decoded = _zipf(ZIPF.size), _decoded(COLLECTIONS)
     ratio = ((decoded - truth) ** 2).mean() / _olh_variance(USERS)
     assert 3 < ratio < 9, ratio

@@ -29,7 +29,7 @@ def test_contract(check, mechanism):
 
 @pytest.mark.parametrize("size", range(2, 16))
 def test_support_by_enumeration(size):
-    """Spec 09, section 5: ratio exp(epsilon), p and q = 1/2 from the matrix itself, for every size up to 15."""
+    """Ratio exp(epsilon), p and q = 1/2 from the matrix itself, for every size up to 15."""
     response = HadamardResponse(0.8, size)
     matrix = transform(np.eye(response.columns, dtype=np.int64))
     assert response.columns > size >= response.columns // 2

@@ -24,7 +24,7 @@ def test_contract(check, mechanism):
 
 
 def test_golden_estimates():
-    """Spec 01, A1: at ln 3 four counts less n; at 1, with 400 supporters of 1000, 665.5814."""
+    """At ln 3 four counts less n; at 1, with 400 supporters of 1000, 665.5814."""
     even, odd = OLH(LN_3, 100), OLH(1.0, 100)
     assert (even.buckets, even.q) == (4, 0.25)
     counts = np.array([0, 250, 400, 1000])
@@ -35,7 +35,7 @@ def test_golden_estimates():
 
 
 def test_privacy_and_support_over_all_functions():
-    """Spec 01, A4: every function of four values into three buckets, all equally likely, by enumeration."""
+    """Every function of four values into three buckets, all equally likely, by enumeration."""
     olh = OLH(1.3, 4, buckets=3)
     functions = np.array(list(product(range(3), repeat=4)))
     chances = olh.response.likelihood(np.arange(3))[:, functions] / len(functions)  # (bucket, function, value)
@@ -110,7 +110,7 @@ def test_candidates_of_a_huge_domain_are_estimated():
 
 
 def test_two_values_collide_as_often_as_chance():
-    """Spec 01, B2: 48 pairs of sequential, random and two-word values under 100,000 seeds."""
+    """Over 48 pairs of sequential, random and two-word values under 100,000 seeds."""
     worst = max(np.abs(_collision_z(buckets, OLH.hash)).max() for buckets in (2, 4, 8, 56))
     assert worst < FIVE_SIGMA, worst
 
@@ -122,7 +122,7 @@ def test_a_hash_that_adds_its_seed_is_caught():
 
 @pytest.mark.parametrize("pool", [50, 500])
 def test_a_pool_of_seeds_adds_the_predicted_variance(pool):
-    """Spec 01, B3: the sum of the other values' squared counts over (g - 1) M; without it the check fails."""
+    """The sum of the other values' squared counts over (g - 1) M; without it the check fails."""
     olh = PooledOLH(1.0, 1 << 20, pool=pool)
     held, nobody = np.array([1500, 1000, 500, 500, 500]), np.arange(1000, 1100)
     errors = []
@@ -156,7 +156,7 @@ def test_a_seed_that_follows_the_value_is_caught():
 
 
 def test_whole_buckets_cost_little():
-    """Spec 01, 2.9: under 0.6 % from epsilon 1, 2.1 % from 0.4055, 4.2 % just below ln 1.5."""
+    """Wang 2021, section 3.3.5: under 0.6 % from epsilon 1, 2.1 % from 0.4055, 4.2 % just below ln 1.5."""
     assert max(map(_loss, np.linspace(1, 8, 351))) < 0.006
     assert max(map(_loss, np.linspace(0.4056, 1, 120))) <= 0.021
     assert _loss(0.4054) == pytest.approx(0.042, abs=5e-4)

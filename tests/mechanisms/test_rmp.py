@@ -40,7 +40,7 @@ def test_it_is_binary_local_hashing_in_other_bytes():
 
 
 def test_a_pool_of_rows_inflates_the_variance_as_predicted():
-    """Spec 01, 2.3: 1.8 times at these counts.  Given the reports estimates of columns nobody holds are independent;
+    """By 1.8 times at these counts.  Given the reports estimates of columns nobody holds are independent;
     their common variance is a sum over the rows."""
     measured, rmp = _spread_of_estimates(rows=512)
     plain = IndependentNoise.of(rmp.p, rmp.q).variances(np.zeros(1), HELD.sum())[0]

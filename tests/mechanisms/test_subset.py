@@ -27,7 +27,7 @@ def test_contract(check, mechanism):
 
 @pytest.mark.parametrize("size", range(2, 9))
 def test_support_by_enumeration(size):
-    """Spec 09, section 6: over all sets of every size, written out without the mechanism; ratio exp(epsilon)."""
+    """Over all sets of every size, written out without the mechanism; ratio exp(epsilon)."""
     for chosen in range(1, size):
         subset = SubsetSelection(0.8, size, chosen=chosen)
         sets = [set(one) for one in combinations(range(size), chosen)]

@@ -6,6 +6,7 @@ from sottovoce.estimate import BalancedNoise
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.lab.she import SHE
 from sottovoce.mechanisms.hadamard import HadamardNoise
+from sottovoce.mechanisms.olh import OLH
 
 
 def zipf(size, users, exponent=1.1):
@@ -47,3 +48,11 @@ def covariance(mechanism, truth):
 def mse_spread(together, runs):
     """One sigma of a mean squared error relative to its expectation: normal errors with this covariance."""
     return np.sqrt(2 / runs) * np.linalg.norm(together) / np.trace(together)
+
+
+class SmallQ(OLH):
+    """A broken twin: the q of the randomised bucket, where the estimator needs the chance of a collision."""
+
+    @property
+    def q(self):
+        return self.response.q

@@ -9,7 +9,7 @@ from math import log
 import numpy as np
 import pytest
 
-from papers.experiments import covariance, genuine_errors, mse_spread, zipf
+from papers.experiments import SmallQ, covariance, genuine_errors, mse_spread, zipf
 from sottovoce.errors import ParameterError
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.lab.she import SHE
@@ -57,14 +57,6 @@ def test_the_covariance_behind_the_tolerance_is_that_of_weighted_sums(kind, epsi
     coefficients = np.random.default_rng(1).normal(size=SIZE)
     stated = mechanism.noise.linear(coefficients, TRUTH.astype(float), USERS)
     assert coefficients @ covariance(mechanism, TRUTH) @ coefficients == pytest.approx(stated, rel=1e-9)
-
-
-class SmallQ(OLH):
-    """The q of the randomised bucket instead of the chance of a collision."""
-
-    @property
-    def q(self):
-        return self.response.q
 
 
 class LyingToEverybody(GRR):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from papers.experiments import covariance, genuine_errors, mse_spread, zipf
+from papers.experiments import SmallQ, covariance, genuine_errors, mse_spread, zipf
 from papers.kosarak import CLICKS, PAGES, clicks, estimates
 from sottovoce.estimate import Estimate
 from sottovoce.mechanisms.affine import AffineResponse, average_variance
@@ -51,14 +51,6 @@ def test_figure_3_2_measured_errors_are_the_analytic_ones(kind, epsilon):
     print(mechanism.kind, epsilon, "MSE over its expectation", ratio, "expected 1 within", FIVE_SIGMA * sigma)
     assert 0.9 <= ratio <= 1.1
     assert abs(ratio - 1) < FIVE_SIGMA * sigma
-
-
-class SmallQ(OLH):
-    """The q of the randomised bucket, where the estimator needs the chance of a collision."""
-
-    @property
-    def q(self):
-        return self.response.q
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
