@@ -19,6 +19,8 @@ from typing import Any
 HERE = Path(__file__).parent
 PEERS = HERE.parent / ".peers"
 EVIDENCE = HERE.parent / "docs" / "evidence" / "peers.md"
+README = HERE.parent / "README.md"
+MARKS = ("<!-- make bench-peers writes from here -->", "<!-- to here -->")
 EPSILON = 1.0
 THEIRS = 10_000  # people; times are compared per person
 OURS = {"SHE": 10_000} | dict.fromkeys(("SUE", "OUE", "THE", "RAPPOR", "subset"), 100_000)
@@ -66,6 +68,10 @@ def main() -> None:
     print(text)
     EVIDENCE.parent.mkdir(parents=True, exist_ok=True)
     EVIDENCE.write_text(text, encoding="utf-8")
+    before, _, rest = README.read_text(encoding="utf-8").partition(MARKS[0])
+    README.write_text(
+        before + MARKS[0] + "\n" + short(results) + MARKS[1] + rest.partition(MARKS[1])[2], encoding="utf-8"
+    )
 
 
 def measured(pythons: dict[str, str]) -> Iterator[tuple[str, tuple[str, int], dict[str, Any]]]:
@@ -119,7 +125,7 @@ def people(library: Library, oracle: str) -> int:
 
 
 def repeated(oracle: str) -> int:
-    return 30 if oracle == "GRR" else 3  # small domains need more runs for the same precision
+    return 100 if oracle == "GRR" else 5  # small domains need more runs for the same precision
 
 
 def one_core() -> None:
@@ -142,6 +148,29 @@ def report(results: dict[tuple[str, str, int], dict[str, Any]]) -> str:
         for library in LIBRARIES:
             if (library.name, oracle, size) in results:
                 lines.append(line(library, oracle, size, results))
+    return "\n".join(lines) + "\n"
+
+
+def short(results: dict[tuple[str, str, int], dict[str, Any]]) -> str:
+    """Return the table of the README: server time and bytes of everybody, one row for each oracle."""
+    names = [library.name for library in LIBRARIES]
+    heads = [
+        "oracle",
+        "values",
+        *(f"{name}: server us" for name in names),
+        "our client us: in batches",
+        "alone",
+        "bytes",
+    ]
+    lines = ["| " + " | ".join(heads) + " |", "|---" + "|---:" * (len(heads) - 1) + "|"]
+    for oracle, size in JOBS:
+        found = [results.get((name, oracle, size), {}) for name in names]
+        servers = [figure(one["server"]) if "server" in one else "failed" if one else "" for one in found]
+        ours = found[0]
+        rest = (
+            [figure(ours["client"]), figure(ours["single"]), f"{ours['bytes']:,.0f}"] if "server" in ours else [""] * 3
+        )
+        lines.append("| " + " | ".join([NAMES.get(oracle, oracle), f"{size:,}", *servers, *rest]) + " |")
     return "\n".join(lines) + "\n"
 
 

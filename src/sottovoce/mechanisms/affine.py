@@ -10,6 +10,7 @@ Source: docs/affine-response.md.
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import exp
 
 import numpy as np
@@ -70,7 +71,7 @@ class AffineResponse(PureMechanism, kind="affine"):
         """Return the size of the padded domain: D."""
         return 1 << self.bits
 
-    @property
+    @cached_property
     def response(self) -> GRR:
         """Return what randomises the bucket."""
         return GRR(self.epsilon, self.buckets, self.keep)

@@ -88,7 +88,7 @@ class LocalHashing(PureMechanism):
         return bucket(xxh32(self._words(values), seeds), self.buckets)
 
     def pack(self, reports: Reports) -> bytes:
-        return reports.astype(self.layout).tobytes()
+        return reports.astype(self.layout, copy=False).tobytes()
 
     def unpack(self, data: bytes) -> Reports:
         reports = rows(data, self.layout)
