@@ -33,8 +33,8 @@ def stated(epsilon: float) -> Decimal:
 def exp(exponent: float | Decimal) -> Decimal:
     """Return e to the stated exponent.
 
-    >>> round(exp(1.0), 30)
-    Decimal('2.718281828459045235360287471353')
+    >>> str(exp(1.0))[:40]
+    '2.71828182845904523536028747135266249775'
     """
     power = exponent if isinstance(exponent, Decimal) else stated(exponent)
     return _SIXTY_DIGITS.exp(power)
