@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from sottovoce.frequencies.histogram import Histogram
     from sottovoce.frequencies.survey import Survey
     from sottovoce.lab.simulate import simulate
+    from sottovoce.numbers.distribution import Distribution
+    from sottovoce.numbers.mean import Mean
     from sottovoce.task import Task
 
 __version__ = "0.1.0"
@@ -24,8 +26,10 @@ _HOMES = {
     "Answer": "sottovoce.answers",
     "Answers": "sottovoce.answers",
     "Client": "sottovoce.client.client",
+    "Distribution": "sottovoce.numbers.distribution",
     "Histogram": "sottovoce.frequencies.histogram",
     "Ledger": "sottovoce.client.ledger:DiskLedger",
+    "Mean": "sottovoce.numbers.mean",
     "Survey": "sottovoce.frequencies.survey",
     "Task": "sottovoce.task",
     "advise": "sottovoce.advice",
@@ -38,8 +42,10 @@ __all__ = [
     "Answer",
     "Answers",
     "Client",
+    "Distribution",
     "Histogram",
     "Ledger",
+    "Mean",
     "Survey",
     "Task",
     "advise",

@@ -4,7 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,22 @@ class Answer:
 
     def at(self, level: float) -> "Answer":
         """Return the same answer with intervals of another confidence level."""
-        return Answer(self.name, self.labels, self.estimate, self.mechanism, level)
+        return replace(self, level=level)
+
+    def postprocess(self, method: str, **options: Any) -> "Answer":
+        """Return the answer after a step of post-processing; it spends no privacy."""
+        from sottovoce.postprocess.apply import apply
+
+        return replace(self, estimate=apply(self.estimate, method, **options))
+
+    def consistent(self) -> "Answer":
+        """Return the nearest answer whose totals are at least 0 and sum to the population (Norm-Sub)."""
+        return self.postprocess("norm-sub")
+
+    @property
+    def raw(self) -> "Answer":
+        """Return the answer before any post-processing."""
+        return replace(self, estimate=self.estimate.raw or self.estimate)
 
     def rows(self, *, simultaneous: bool = False) -> list[dict[str, Any]]:
         """Return one record per value."""
@@ -87,13 +102,13 @@ class Answer:
         """Return the rows as a frame of pandas, polars or pyarrow."""
         if library not in ("pandas", "polars", "pyarrow"):
             raise ParameterError("a frame comes from pandas, polars or pyarrow")
-        module, rows = _optional(library, "frames"), self.rows()
+        module, rows = optional(library, "frames"), self.rows()
         columns = {name: [row[name] for row in rows] for name in rows[0]}
         return module.table(columns) if library == "pyarrow" else module.DataFrame(columns)
 
     def plot(self, path: str | Path | None = None, *, truth: Mapping[str, float] | None = None) -> Any:
         """Draw the most frequent values with their intervals; saves the figure if a path is given."""
-        _optional("matplotlib", "plot")
+        optional("matplotlib", "plot")
         from sottovoce.plot import bars
 
         return bars(self, path, truth)
@@ -153,7 +168,7 @@ class Answers(Mapping[str, Answer]):
 
     def plot(self, path: str | Path | None = None, *, truths: Mapping[str, Mapping[str, float]] | None = None) -> Any:
         """Draw one panel for every question; saves the figure if a path is given."""
-        _optional("matplotlib", "plot")
+        optional("matplotlib", "plot")
         from sottovoce.plot import grid
 
         return grid(self, path, truths)
@@ -168,7 +183,8 @@ def _facts(estimate: Estimate) -> str:
     return f"{estimate.users:,} users{scaled}, epsilon {estimate.epsilon:g}{steps}"
 
 
-def _optional(library: str, extra: str) -> Any:
+def optional(library: str, extra: str) -> Any:
+    """Return an optional library, or say which extra brings it."""
     try:
         return import_module(library)
     except ImportError:

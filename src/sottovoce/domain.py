@@ -6,12 +6,14 @@ Mechanisms speak indices in [0, size); labels stay here.
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from math import inf
 from typing import Any, ClassVar
 from unicodedata import normalize
 
 import numpy as np
 
-from sottovoce.arrays import Ints
+from sottovoce.arrays import Floats, Ints
 from sottovoce.errors import DomainError, NoDataError, ParameterError
 from sottovoce.registry import Registry
 
@@ -114,6 +116,65 @@ class Integers(Domain, kind="integers"):
 
 
 @dataclass(frozen=True)
+class Numbers(Domain, kind="numbers"):
+    """Real numbers from ``low`` to ``high``, each at the nearest of ``points`` equally spaced ones.
+
+    >>> Numbers(0.0, 10.0, 101).indices([0, 0.1, 9.96])
+    array([  0,   1, 100])
+    """
+
+    low: float
+    high: float
+    points: int
+    clamped: bool = False
+
+    def __post_init__(self) -> None:
+        _check_range(self, self.points)
+
+    @property
+    def size(self) -> int:
+        return self.points
+
+    def indices(self, values: Iterable[Any]) -> Ints:
+        return np.rint(_position(self, values) * (self.points - 1)).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Buckets(Domain, kind="buckets"):
+    """Real numbers from ``low`` to ``high`` in ``count`` intervals of equal width.
+
+    >>> Buckets(0.0, 10.0, 5).indices([0, 1.9, 2, 10])
+    array([0, 0, 1, 4])
+    """
+
+    low: float
+    high: float
+    count: int
+    clamped: bool = False
+
+    def __post_init__(self) -> None:
+        _check_range(self, self.count)
+
+    @property
+    def size(self) -> int:
+        return self.count
+
+    @property
+    def edges(self) -> Floats:
+        """Return the bounds of the intervals, one more than there are intervals."""
+        return np.linspace(self.low, self.high, self.count + 1)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        edges = [f"{edge:.6g}" for edge in self.edges]
+        return tuple(f"{low} to {high}" for low, high in pairwise(edges))
+
+    def indices(self, values: Iterable[Any]) -> Ints:
+        floors = np.floor(_position(self, values) * self.count).astype(np.int64)
+        return np.minimum(floors, self.count - 1)  # the top of the range belongs to the last interval
+
+
+@dataclass(frozen=True)
 class Records(Domain, kind="records"):
     """Several named attributes of one person; indices are (users, attributes)."""
 
@@ -162,6 +223,26 @@ def domain_of(values: "Domain | Iterable[Any]", *, declinable: bool = False) -> 
     if isinstance(values, (str, bytes, Domain)) or not isinstance(values, Iterable):
         raise ParameterError("a domain is a list of labels or a range")
     return Categories(tuple(map(_text, values)), declinable=declinable)
+
+
+def _check_range(domain: "Numbers | Buckets", size: int) -> None:
+    for bound in ("low", "high"):
+        object.__setattr__(domain, bound, float(getattr(domain, bound)))
+    if not -inf < domain.low < domain.high < inf:
+        raise ParameterError("a range of numbers needs finite low < high")
+    if isinstance(size, bool) or not isinstance(size, int) or size < 2:
+        raise ParameterError("a range of numbers needs at least two points or buckets")
+
+
+def _position(domain: "Numbers | Buckets", values: Iterable[Any]) -> Floats:
+    """Return where in [0, 1] each number lies; refuses what lies outside unless the task clamps it."""
+    held = np.asarray(values if isinstance(values, np.ndarray) else list(values))
+    if held.size and held.dtype.kind not in "iuf":
+        raise DomainError("a value must be a number")
+    numbers = np.clip(held, domain.low, domain.high) if domain.clamped else held
+    if held.ndim != 1 or not ((numbers >= domain.low) & (numbers <= domain.high)).all():  # false for NaN
+        raise DomainError(f"a value must be a number from {domain.low:g} to {domain.high:g}")
+    return np.asarray((numbers - domain.low) / (domain.high - domain.low), np.float64)
 
 
 def _text(label: Any) -> str:

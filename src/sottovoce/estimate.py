@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import sqrt
 from statistics import NormalDist
+from typing import ClassVar
 
 import numpy as np
 
@@ -20,6 +21,8 @@ from sottovoce.errors import NoDataError, ParameterError
 
 class Noise(ABC):
     """The law of a mechanism's errors: the variance of any linear function of its votes."""
+
+    complete: ClassVar[bool] = True  # the votes are those of a whole domain, so that they estimate all users
 
     @abstractmethod
     def variances(self, votes: Floats, users: int) -> Floats:
@@ -49,6 +52,9 @@ class IndependentNoise(Noise):
     unheld: float
     held: float
 
+    def among(self) -> Noise:
+        return ListedNoise(self.unheld, self.held)
+
     @classmethod
     def of(cls, p: float, q: float) -> "IndependentNoise":
         """Return the noise of a pure mechanism, equation 3.2."""
@@ -60,6 +66,13 @@ class IndependentNoise(Noise):
     def linear(self, coefficients: Floats, votes: Floats, users: int) -> float:
         squares = coefficients**2
         return float(users * self.unheld * squares.sum() + self.held * _held(squares, votes, users))
+
+
+@dataclass(frozen=True)
+class ListedNoise(IndependentNoise):
+    """Independent noise where only some candidates are estimated."""
+
+    complete = False
 
 
 @dataclass(frozen=True)
@@ -102,6 +115,8 @@ class BalancedNoise(IndependentNoise):
 class PartialNoise(BalancedNoise):
     """Balanced noise where only some candidates are estimated: all other cells have coefficient 0."""
 
+    complete = False
+
     def total(self, coefficients: Floats, votes: Floats, users: int) -> float:
         return float(coefficients @ votes)
 
@@ -120,17 +135,24 @@ class SampledNoise(Noise):
     """The spread of bootstrap replicates, (replicates, cells): for decoders without a formula.
 
     ``floor`` is the least standard error of a cell: what a decoder that leaves cells out cannot see.
+    ``around`` are the votes that the replicates were drawn from; where they are known, errors include the bias.
     """
 
     replicates: Floats
     floor: float = 0.0
+    around: Floats | None = None
 
     def variances(self, votes: Floats, users: int) -> Floats:
-        return np.asarray(np.maximum(self.replicates.var(axis=0, ddof=1), self.floor**2), np.float64)
+        return np.maximum(self._spread(self.replicates, self.around), self.floor**2)
 
     def linear(self, coefficients: Floats, votes: Floats, users: int) -> float:
-        unseen = self.variances(votes, users) - self.replicates.var(axis=0, ddof=1)
-        return float((self.replicates @ coefficients).var(ddof=1) + coefficients**2 @ unseen)
+        unseen = self.variances(votes, users) - self._spread(self.replicates, self.around)
+        around = None if self.around is None else self.around @ coefficients
+        return float(self._spread(self.replicates @ coefficients, around) + coefficients**2 @ unseen)
+
+    def _spread(self, replicates: Floats, around: Floats | None) -> Floats:
+        spread = replicates.var(axis=0, ddof=1) if around is None else ((replicates - around) ** 2).mean(axis=0)
+        return np.asarray(spread, np.float64)
 
 
 @dataclass(frozen=True)
@@ -156,7 +178,8 @@ class Estimate:
     """The sums of votes of a group of users, and what they say about a population.
 
     ``users`` reported; ``population`` is how many they stand for, a random part of it or the whole.
-    Nothing is clipped: a total may be negative or exceed the population.
+    Nothing is clipped: a total may be negative or exceed the population.  ``raw`` is the estimate before
+    any step of post-processing changed it.
     """
 
     votes: Floats
@@ -165,6 +188,7 @@ class Estimate:
     epsilon: float
     population: int = 0
     steps: tuple[str, ...] = ()
+    raw: "Estimate | None" = None
 
     def __post_init__(self) -> None:
         if self.users < 1:
@@ -175,7 +199,7 @@ class Estimate:
 
     def of(self, population: int) -> "Estimate":
         """Return the estimate for the population that this group was drawn from at random."""
-        return replace(self, population=population)
+        return replace(self, population=population, raw=self.raw and self.raw.of(population))
 
     @property
     def scale(self) -> float:
@@ -224,13 +248,15 @@ class Estimate:
         return Total(total * self.scale, self.scale**2 * noise + drawing)
 
     def threshold(self, alpha: float = 0.05, tested: int = 0) -> float:
-        """Return T_s: the total that a value nobody holds exceeds with probability alpha / tested."""
+        """Return T_s: the raw total that a value nobody holds exceeds with probability alpha / tested."""
+        if self.raw:
+            return self.raw.threshold(alpha, tested)
         nobody = self.noise.variances(np.zeros(len(self.votes)), self.users).max()
         return upper_quantile(alpha / (tested or len(self.votes))) * self.scale * sqrt(nobody)
 
     def significant(self, alpha: float = 0.05) -> Bools:
-        """Return which values stand out of the noise, all tests taken together."""
-        return self.totals >= self.threshold(alpha)
+        """Return which values stand out of the noise, all tests taken together; only raw totals can be tested."""
+        return (self.raw or self).totals >= self.threshold(alpha)
 
     @property
     def _drawing(self) -> float:

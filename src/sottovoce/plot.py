@@ -12,7 +12,7 @@ from sottovoce.summary import Row, shown
 MOST_VALUES = 30
 _LONGEST = 32  # characters of a value's name
 _BAR, _FRAME = 0.27, 1.3  # inches of a bar, and of a panel's title and axis
-_CLEAR, _FAINT, _INK, _TRUTH = "#4c84b6", "#c5d6e6", "#22313f", "#e4572e"
+_CLEAR, _FAINT, _INK, _TRUTH, _MENDED = "#4c84b6", "#c5d6e6", "#22313f", "#e4572e", "#2a9d5c"
 
 Truth = Mapping[str, float]
 
@@ -38,6 +38,41 @@ def grid(answers: Answers, path: str | Path | None = None, truths: Mapping[str, 
         axes[-1].set_axis_off()
         for axis, panel in zip(axes, stack, strict=False):
             panel.draw(axis)
+    return _saved(figure, path)
+
+
+def beside(answer: Answer, path: str | Path | None = None, truth: Truth | None = None) -> Any:
+    """Draw the raw and the consistent estimates of the most frequent values together, and the truth where known."""
+    rows, consistent = shown(answer.raw, MOST_VALUES), answer.raw.consistent()
+    mended = {row["value"]: row for row in consistent.rows()}
+    panel = _Panel(answer.raw, rows, truth)
+    figure = _figure(8, panel.height)
+    axes = figure.subplots()
+    panel.draw(axes)
+    totals = [sum(mended[member]["estimate"] for member in row["members"]) for row in rows]
+    percent = [100 * total / answer.estimate.population for total in totals]
+    axes.plot(percent, range(len(rows)), "o", color=_MENDED, markeredgecolor="white", label="consistent", zorder=4)
+    axes.legend(loc="lower right", bbox_to_anchor=(1.01, 1.0), ncols=3, frameon=False, fontsize=9, borderaxespad=0.2)
+    return _saved(figure, path)
+
+
+def density(answer: Any, path: str | Path | None = None, truth: Any = None) -> Any:
+    """Draw the density of a number with a band of its intervals; ``truth`` counts people per interval."""
+    figure = _figure(8, 4.2)
+    axes = figure.subplots()
+    low, high = answer.estimate.interval(answer.level)
+    scale = 1 / (answer.edges[1:] - answer.edges[:-1]) / answer.estimate.population
+    band = f"{100 * answer.level:g} % band"
+    axes.fill_between(answer.middles, low * scale, high * scale, color=_FAINT, label=band, zorder=1)
+    axes.plot(answer.middles, answer.estimate.totals * scale, color=_CLEAR, linewidth=1.8, label="estimate", zorder=3)
+    if truth is not None:
+        axes.step(answer.middles, truth * scale, where="mid", color=_TRUTH, linewidth=1.0, label="truth", zorder=2)
+    title = _short(answer.name)
+    axes.set_title(title, loc="left", fontsize=12, fontweight="bold", color=_INK, pad=22, parse_math=False)
+    facts = _Panel(answer, [], None).facts
+    axes.annotate(facts, (0, 1), (0, 8), "axes fraction", "offset points", fontsize=9, color="#5b6b7a")
+    _clean(axes, "", "y")
+    axes.set_ylim(bottom=0)
     return _saved(figure, path)
 
 
@@ -78,22 +113,24 @@ class _Panel:
         axes.set_ylim(len(self.rows) - 0.4, -0.6)
         title = _short(self.answer.name)
         axes.set_title(title, loc="left", fontsize=12, fontweight="bold", color=_INK, pad=22, parse_math=False)
-        axes.annotate(self._facts(), (0, 1), (0, 8), "axes fraction", "offset points", fontsize=9, color="#5b6b7a")
+        axes.annotate(self.facts, (0, 1), (0, 8), "axes fraction", "offset points", fontsize=9, color="#5b6b7a")
 
-    def _facts(self) -> str:
+    @property
+    def facts(self) -> str:
+        """Return what the answer rests on, in a few words."""
         estimate = self.answer.estimate
         scaled = f" of {estimate.population:,}" if estimate.population > estimate.users else ""
         return f"{estimate.users:,}{scaled} users, epsilon {estimate.epsilon:g}, {self.answer.mechanism}"
 
 
-def _clean(axes: Any) -> None:
-    axes.set_xlabel("share of people, %", fontsize=9, color=_INK)
+def _clean(axes: Any, label: str = "share of people, %", lines: str = "x") -> None:
+    axes.set_xlabel(label, fontsize=9, color=_INK)
     axes.tick_params(length=0, labelsize=9, colors=_INK)
-    axes.axvline(0, color=_INK, linewidth=0.8, zorder=3)
-    axes.grid(axis="x", color="#e3e8ed")
+    (axes.axvline if lines == "x" else axes.axhline)(0, color=_INK, linewidth=0.8, zorder=3)
+    axes.grid(axis=lines, color="#e3e8ed")
     axes.set_axisbelow(True)
     axes.spines[:].set_visible(False)
-    axes.legend(loc="lower right", bbox_to_anchor=(1.01, 1.0), ncols=2, frameon=False, fontsize=9, borderaxespad=0.2)
+    axes.legend(loc="lower right", bbox_to_anchor=(1.01, 1.0), ncols=3, frameon=False, fontsize=9, borderaxespad=0.2)
 
 
 def _stacked(panels: list[_Panel]) -> list[list[_Panel]]:

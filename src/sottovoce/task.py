@@ -28,6 +28,7 @@ from sottovoce.tally import Tally
 
 if TYPE_CHECKING:
     from sottovoce.answers import Answer, Answers
+    from sottovoce.measures import Measures
 
 FIELDS_A_TASK_MAY_DECLARE = ("subject", "public")
 
@@ -258,7 +259,7 @@ class Plan(ABC):
     domain: Any  # what one person may hold: a Domain; its document stands once in the task's
 
     @abstractmethod
-    def step(self, collected: Collected) -> "Round | Answer | Answers":
+    def step(self, collected: Collected) -> "Round | Answer | Answers | Measures":
         """Return what to ask next, or the answer."""
 
 

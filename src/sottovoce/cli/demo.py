@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sottovoce.cli.numbers import table as numbers
 from sottovoce.cli.output import as_json, coverage, print_json, progress, seed, table, warn
 from sottovoce.errors import MissingExtraError
 
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from sottovoce.answers import Answers
+    from sottovoce.arrays import Floats
     from sottovoce.lab.truth import Compared
+    from sottovoce.numbers.distribution import DistributionAnswer
     from sottovoce.task import Task
 
 _DEVICES = 200
@@ -32,6 +35,8 @@ class Demonstration:
     compared: "tuple[Compared, ...]"
     messages: list[bytes]
     by_devices: "Answers"
+    slept: "DistributionAnswer"
+    hours: "Floats"
     people: int
     seconds: float
 
@@ -57,7 +62,14 @@ class Demonstration:
                 "users": {n: a.estimate.users for n, a in self.by_devices.items()},
             },
             "questions": [one.to_dict() for one in self.compared],
+            "numbers": self.figures(),
         }
+
+    def figures(self) -> list[dict[str, Any]]:
+        """Return mean, variance and quantiles of the number beside the truth."""
+        from sottovoce.lab.figures import beside
+
+        return beside(self.slept.measures(), self.hours)
 
 
 @click.command("demo")
@@ -93,8 +105,23 @@ def _demonstrate(people: int, epsilon: float, seed: int | None, *, visible: bool
         answers = simulate(task, held, seed=seed, progress=told)
     seconds = time.perf_counter() - started
     assert isinstance(answers, Answers)
-    messages, by_devices = _devices(task, held)
-    return Demonstration(task, answers, compare(task, held, answers), messages, by_devices, people, seconds)
+    slept, hours = _slept(people, epsilon, seed)
+    compared = compare(task, held, answers)
+    return Demonstration(task, answers, compared, *_devices(task, held), slept, hours, people, seconds)
+
+
+def _slept(people: int, epsilon: float, seed: int | None) -> "tuple[DistributionAnswer, Floats]":
+    """Return the distribution of a number, asked of the same people in a task of its own, and the truth."""
+    from sottovoce.lab import populations
+    from sottovoce.lab.simulate import simulate
+    from sottovoce.numbers.distribution import Distribution, DistributionAnswer
+    from sottovoce.task import Task
+
+    hours = populations.sleep(people, seed=seed or 0)
+    task = Task("hours of sleep", Distribution(*populations.HOURS, 240), epsilon)
+    answer = simulate(task, hours, seed=seed)
+    assert isinstance(answer, DistributionAnswer)
+    return answer, hours
 
 
 def _devices(task: "Task", held: dict[str, Any]) -> "tuple[list[bytes], Answers]":
@@ -123,18 +150,30 @@ def _message(notice: Any, record: dict[str, Any]) -> bytes:
 
 def _write(shown: Demonstration, out: Path) -> list[Path]:
     from sottovoce import codec
-    from sottovoce.plot import grid
 
     out.mkdir(parents=True, exist_ok=True)
-    task, answer, figure = out / "task.json", out / "answer.json", out / "survey.png"
+    task, answer = out / "task.json", out / "answer.json"
     task.write_text(codec.canonical(codec.document(shown.task)), encoding="utf-8")
     answer.write_text(shown.answers.to_json(), encoding="utf-8")
     try:
-        grid(shown.answers, figure, {one.answer.name: one.truth for one in shown.compared})
+        return [*_draw(shown, out), answer, task]
     except MissingExtraError as error:
-        warn(f"no figure: {error}")
-        return [task, answer]
-    return [figure, answer, task]
+        warn(f"no figures: {error}")
+        return [answer, task]
+
+
+def _draw(shown: Demonstration, out: Path) -> list[Path]:
+    """Draw all answers, one of them raw and consistent together, and the density of the number."""
+    import numpy as np
+
+    from sottovoce.plot import beside, grid
+
+    survey, consistent, sleep = out / "survey.png", out / "consistent.png", out / "sleep.png"
+    truths = {one.answer.name: one.truth for one in shown.compared}
+    grid(shown.answers, survey, truths)
+    beside(shown.answers["favourite dish"], consistent, truths["favourite dish"])
+    shown.slept.plot(sleep, truth=np.histogram(shown.hours, shown.slept.edges)[0])
+    return [survey, consistent, sleep]
 
 
 def _tell(console: "Console", shown: Demonstration, written: list[Path]) -> None:
@@ -143,6 +182,7 @@ def _tell(console: "Console", shown: Demonstration, written: list[Path]) -> None
     for one in shown.compared:
         console.print(table(one, _SHOWN), "")
     console.print(f"{coverage(shown.compared)}.\n")
+    console.print(numbers(shown.slept.measures(), shown.figures()), "")
     console.print(_byte_path(shown) + "\n")
     console.print("Look at: " + "  ".join(map(str, written)), soft_wrap=True)
 

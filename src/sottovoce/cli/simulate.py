@@ -32,6 +32,10 @@ class Wanted:
     domains: tuple[str, ...]
     domain_files: tuple[str, ...]
     ranges: tuple[str, ...]
+    mean: str | None
+    distribution: str | None
+    buckets: int
+    clamp: bool
     decline: bool
     task: Path | None
     seed: int | None
@@ -45,7 +49,12 @@ class Wanted:
     def describes(self) -> bool:
         """Return whether an option says what a task document would say."""
         stated = self.epsilon is not None or self.mechanism or self.decline
-        return bool(stated or self.domains or self.domain_files or self.ranges)
+        return bool(stated or self.domains or self.domain_files or self.ranges or self.numeric)
+
+    @property
+    def numeric(self) -> bool:
+        """Return whether the options ask about a number."""
+        return bool(self.mean or self.distribution)
 
 
 @click.command("simulate")
@@ -56,6 +65,10 @@ class Wanted:
 @click.option("--domain", "domains", multiple=True, metavar="[NAME=]a,b,c", help="The values of a column.")
 @click.option("--domain-file", "domain_files", multiple=True, metavar="[NAME=]FILE", help="The same, one a line.")
 @click.option("--range", "ranges", multiple=True, metavar="[NAME=]LOW:HIGH", help="Whole numbers, both ends included.")
+@click.option("--mean", metavar="LOW:HIGH", help="Ask for the mean of a number.")
+@click.option("--distribution", metavar="LOW:HIGH", help="Ask for the whole distribution of a number.")
+@click.option("--buckets", type=click.IntRange(2, 4096), default=512, help="Intervals of a distribution.")
+@click.option("--clamp", is_flag=True, help="Move numbers outside of LOW:HIGH to its ends instead of refusing them.")
 @click.option("--decline", is_flag=True, help="Count empty cells as 'prefer not to say'.")
 @click.option("--task", type=_READ, help="A task document to simulate, instead of --epsilon and domains.")
 @seed
@@ -77,12 +90,25 @@ def command(data: Path, **options: Any) -> None:
     task = _stated(wanted)
     cells = read(data, _names(wanted, task))
     task = task or _described(wanted, cells, data.stem)
+    if task.plan.kind in ("mean", "distribution"):
+        _rehearse(wanted, task, cells)
+        return
     held = _held(task, cells)
     with progress(len(next(iter(cells.values()))), visible=not wanted.as_json) as told:
         answer = _at(simulate(task, held, seed=wanted.seed, progress=told), wanted.level)
     compared = compare(task, held, answer)
     _write(wanted, task, answer, compared)
     _show(wanted, task, compared)
+
+
+def _rehearse(wanted: Wanted, task: "Task", cells: "dict[str, Column]") -> None:
+    from sottovoce import codec
+    from sottovoce.cli.numbers import Rehearsal, rehearse
+
+    if wanted.save_task:
+        wanted.save_task.write_text(codec.canonical(codec.document(task)), encoding="utf-8")
+    how = Rehearsal(wanted.seed, wanted.level, wanted.plot, wanted.csv, wanted.as_json)
+    rehearse(task, next(iter(cells.values())), how)
 
 
 def _stated(wanted: Wanted) -> "Task | None":
@@ -94,8 +120,8 @@ def _stated(wanted: Wanted) -> "Task | None":
     if wanted.describes:
         raise ParameterError("a task document states epsilon, mechanism and domains: give --task or these, not both")
     task = codec.task(codec.parse(wanted.task.read_bytes()))
-    if task.plan.kind not in ("histogram", "survey"):
-        raise ParameterError("this command simulates tasks of the kinds histogram and survey")
+    if task.plan.kind not in ("histogram", "survey", "mean", "distribution"):
+        raise ParameterError("this command simulates histograms, surveys, means and distributions")
     return task
 
 
@@ -120,6 +146,8 @@ def _described(wanted: Wanted, cells: "dict[str, Column]", title: str) -> "Task"
 
     if wanted.epsilon is None:
         raise ParameterError("say what one answer may reveal: --epsilon, or a document with --task")
+    if wanted.numeric:
+        return _about_a_number(wanted, tuple(cells))
     given = Given(tuple(cells), wanted.domains, wanted.domain_files, wanted.ranges, decline=wanted.decline)
     stated = given.domains()
     for name in (name for name in cells if name not in stated):
@@ -130,6 +158,17 @@ def _described(wanted: Wanted, cells: "dict[str, Column]", title: str) -> "Task"
         return Task(title, Survey(records, mechanism=wanted.mechanism), wanted.epsilon)
     name, domain = next(iter(domains.items()))
     return Task(name, Histogram(domain, wanted.mechanism), wanted.epsilon)
+
+
+def _about_a_number(wanted: Wanted, names: tuple[str, ...]) -> "Task":
+    from sottovoce.cli.numbers import NumericOptions
+    from sottovoce.task import Task
+
+    if len(names) > 1 or wanted.domains or wanted.domain_files or wanted.ranges or wanted.decline or wanted.mechanism:
+        raise ParameterError("--mean and --distribution take one column, and no other option about its values")
+    assert wanted.epsilon is not None
+    options = NumericOptions(wanted.mean, wanted.distribution, wanted.buckets, wanted.clamp)
+    return Task(names[0], options.plan(), wanted.epsilon)
 
 
 def _held(task: "Task", cells: "dict[str, Column]") -> Any:
@@ -145,11 +184,12 @@ def _held(task: "Task", cells: "dict[str, Column]") -> Any:
     return values(name, domain, column)
 
 
-def _at(answer: "Answer | Answers", level: float) -> "Answer | Answers":
-    from sottovoce.answers import Answer
+def _at(answer: Any, level: float) -> "Answer | Answers":
+    from sottovoce.answers import Answer, Answers
 
     if isinstance(answer, Answer):
         return answer.at(level)
+    assert isinstance(answer, Answers)
     return replace(answer, parts={name: part.at(level) for name, part in answer.items()})
 
 

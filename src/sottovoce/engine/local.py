@@ -13,6 +13,7 @@ from sottovoce.arrays import Bools, Floats, Reports, Values
 from sottovoce.envelope import Envelopes
 from sottovoce.errors import CodecError, MismatchError, NoDataError, ParameterError
 from sottovoce.estimate import Estimate
+from sottovoce.measures import Measures
 from sottovoce.mechanism import PureMechanism
 from sottovoce.tally import Tally
 from sottovoce.task import Address, Question, Round, Task
@@ -84,7 +85,7 @@ class LocalCollected:
         return self.shelves[address]
 
 
-def drive(task: Task, gather: Callable[[Round], Mapping[Address, Shelf]]) -> Answer | Answers:
+def drive(task: Task, gather: Callable[[Round], Mapping[Address, Shelf]]) -> Answer | Answers | Measures:
     """Run a task's plan to its answer; ``gather`` brings the reports of one round after another."""
     collected = LocalCollected(task)
     while True:
@@ -94,7 +95,7 @@ def drive(task: Task, gather: Callable[[Round], Mapping[Address, Shelf]]) -> Ans
         collected = collected.after(stepped, gather(stepped))
 
 
-def answer(task: Task, reports: Iterable[bytes] | bytes) -> Answer | Answers:
+def answer(task: Task, reports: Iterable[bytes] | bytes) -> Answer | Answers | Measures:
     """Return the answer in the messages of clients; a message seen twice counts once."""
     messages = envelope.rounds([reports] if isinstance(reports, bytes) else reports)
     return drive(task, lambda asked: shelve(task, asked, messages.get(asked.number, [])))

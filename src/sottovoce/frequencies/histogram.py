@@ -9,6 +9,7 @@ from sottovoce.domain import Categories, Domain, Integers, domain_of
 from sottovoce.errors import ParameterError
 from sottovoce.frequencies.choose import choose
 from sottovoce.mechanism import Mechanism
+from sottovoce.numeric import NumericMechanism
 from sottovoce.task import Address, Collected, Plan, Question, Round
 
 
@@ -43,5 +44,7 @@ def mechanism_for(domain: Domain, epsilon: float, kind: str = "") -> Mechanism:
     if not kind:
         return choose(domain.size, epsilon).mechanism
     made: Any = Mechanism.kinds[kind]
+    if issubclass(made, NumericMechanism):
+        raise ParameterError(f"{kind} randomises numbers: ask for a mean or a distribution")
     mechanism: Mechanism = made(epsilon=epsilon, size=domain.size)
     return mechanism

@@ -34,6 +34,7 @@ DISHES = (
     "waffles",
 )  # fmt: skip
 CONFESSION = "drove after drinking"
+HOURS = (0.0, 12.0)  # of sleep
 
 QUESTIONS: dict[str, Any] = {
     "browser": tuple(BROWSERS),
@@ -57,6 +58,14 @@ def people(count: int, seed: int = 0) -> dict[str, Any]:
         "favourite dish": [DISHES[index] for index in dishes],
         CONFESSION: np.where(drank, "yes", "no").tolist(),
     }
+
+
+def sleep(count: int, seed: int = 0) -> Floats:
+    """Return hours of sleep: most people around seven and a half, some far less."""
+    dice = np.random.default_rng(seed + 1)
+    short = dice.random(count) < 0.22
+    hours = np.where(short, dice.normal(4.6, 0.7, count), dice.normal(7.6, 0.9, count))
+    return np.asarray(hours.clip(0, HOURS[1]))
 
 
 def _age_shares() -> Floats:

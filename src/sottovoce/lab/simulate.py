@@ -10,6 +10,7 @@ from sottovoce.arrays import Ints, Longs, Values
 from sottovoce.engine.local import Shelf, drive
 from sottovoce.errors import NoDataError
 from sottovoce.lab.seeded import SeededRng
+from sottovoce.measures import Measures
 from sottovoce.rng import Rng, SystemRng
 from sottovoce.task import Address, Ask, Bundle, Choice, Round, Task
 
@@ -20,7 +21,7 @@ Progress = Callable[[int], None]
 
 def simulate(
     task: Task, values: Iterable[Any], *, seed: int | None = None, progress: Progress | None = None
-) -> Answer | Answers:
+) -> Answer | Answers | Measures:
     """Return the answer that a task gives when these people are asked.
 
     Every report is made, packed and unpacked as on a device.  Without a seed the randomness is the
