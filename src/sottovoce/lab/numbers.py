@@ -93,8 +93,8 @@ def _covered() -> list[str]:
     lines = [
         "",
         f"Coverage of 95 % intervals over {COLLECTIONS} collections of {COVERED_USERS:,} people, {COVERED_BUCKETS}",
-        "buckets, epsilon 1 (a share of 0.95 has a standard error of 0.013 here).  Smoothing flattens narrow peaks, and",
-        "a bootstrap of smoothed shares cannot see all of it: spiky numbers are not for Square Wave with smoothing.",
+        "buckets, epsilon 1 (a share of 0.95 has a standard error of 0.013 here).  Smoothing flattens narrow peaks,",
+        "and a bootstrap of smoothed shares cannot see all of it: spiky numbers are not for Square Wave with smoothing.",
         "",
         "| shape | mean | " + " | ".join(f"{share:g} quantile" for share in SHARES) + " |",
         "|---|" + "---:|" * (1 + len(SHARES)),
