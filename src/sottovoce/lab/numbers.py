@@ -94,7 +94,7 @@ def _covered() -> list[str]:
         "",
         f"Coverage of 95 % intervals over {COLLECTIONS} collections of {COVERED_USERS:,} people, {COVERED_BUCKETS}",
         "buckets, epsilon 1 (a share of 0.95 has a standard error of 0.013 here).  Smoothing flattens narrow peaks,",
-        "and a bootstrap of smoothed shares cannot see all of it: spiky numbers are not for Square Wave with smoothing.",
+        "and a bootstrap of smoothed shares cannot see all of it: spiky numbers are not for smoothing.",
         "",
         "| shape | mean | " + " | ".join(f"{share:g} quantile" for share in SHARES) + " |",
         "|---|" + "---:|" * (1 + len(SHARES)),
