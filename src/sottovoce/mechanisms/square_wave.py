@@ -70,12 +70,14 @@ class SquareWave(Window, kind="square_wave"):
         from sottovoce.em import em
 
         counts, channel = self.check_tally(tally)["outputs"], self.sliding
-        fit = em(counts, channel, smooth=True, tolerance=TOLERANCE).frequencies
+        end = em(counts, channel, smooth=True, tolerance=TOLERANCE)
+        fit = end.frequencies
         chances = channel.forward(fit)
         again = np.random.default_rng(counts).multinomial(tally.users, chances / chances.sum(), REPLICATES)
         drawn = em(again, channel, smooth=True, tolerance=TOLERANCE).frequencies
         noise = SampledNoise(tally.users * drawn, around=tally.users * fit)
-        return Estimate(tally.users * fit, noise, tally.users, self.epsilon, steps=("ems", "bootstrap"))
+        step = "ems" if end.converged else f"ems (stopped after {int(end.iterations):,} steps)"
+        return Estimate(tally.users * fit, noise, tally.users, self.epsilon, steps=(step, "bootstrap"))
 
     @property
     def sliding(self) -> "Sliding":
