@@ -3,12 +3,13 @@ BIN := .venv/bin
 # Everything a target needs is installed by `setup`, once per change of the lock file.
 READY := .venv/.ready
 
-.PHONY: help setup demo test check bench bench-peers lock clean
+.PHONY: help setup demo test check papers bench bench-peers lock clean
 
 help:
 	@echo "make demo         the whole path on simulated people: truth beside estimate and interval"
 	@echo "make test         checks (types, style, imports) and every test"
 	@echo "make check        the checks alone"
+	@echo "make papers       published claims, and the pages of evidence written anew"
 	@echo "make bench        speed, as ratios measured in one run"
 	@echo "make bench-peers  the same jobs in other libraries, side by side"
 	@echo "make lock         pin the development environment anew"
@@ -34,6 +35,11 @@ check: setup
 
 test: check
 	$(BIN)/pytest -n 2
+
+papers: setup
+	$(BIN)/pytest -n 2 tests/papers
+	PYTHONPATH=tests $(BIN)/python tests/papers/consistency.py
+	$(BIN)/python -m sottovoce.lab.numbers > docs/evidence/numbers.md
 
 bench: setup
 	@$(BIN)/sottovoce bench

@@ -64,6 +64,16 @@ def test_the_cap_is_for_all_tasks_together(tmp_path):
     assert len(ledger.entries()) == 2
 
 
+def test_ten_tenths_fit_under_a_cap_of_one(tmp_path):
+    """In floating point they would come to 0.9999999999999999, and seven of them to more than 0.7."""
+    ledger = DiskLedger(tmp_path / "ledger", cap=1.0)
+    for number in range(10):
+        Client(sv.Task(f"task {number}", sv.Histogram(["a", "b"]), epsilon=0.1), ledger).answer("a")
+    assert ledger.spent == 1.0
+    with pytest.raises(BudgetError):
+        Client(sv.Task("one more", sv.Histogram(["a", "b"]), epsilon=0.001), ledger).answer("a")
+
+
 def test_a_cap_cannot_be_raised_by_opening_the_ledger_again(tmp_path):
     DiskLedger(tmp_path / "ledger", cap=2.0).close()
     with pytest.raises(ParameterError):

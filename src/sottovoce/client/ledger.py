@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from sottovoce import exact
 from sottovoce.budget import Ledger, Spend, refuse_beyond
 from sottovoce.errors import BudgetError, ParameterError
 
@@ -68,7 +69,8 @@ class DiskLedger(Ledger):
 
     @property
     def spent(self) -> float:
-        return sum(float(row[0]) for row in self._book.execute("select epsilon from charge order by task"))
+        charges = self._book.execute("select epsilon from charge")
+        return float(sum(exact.stated(float(row[0])) for row in charges))  # in decimals: ten tenths are one
 
     def entries(self) -> list[Spend]:
         """Return what was charged, for showing to the device's owner."""
