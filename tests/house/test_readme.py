@@ -7,7 +7,8 @@ from pathlib import Path
 import sottovoce as sv
 from sottovoce import codec
 
-README = (Path(__file__).parents[2] / "README.md").read_text()
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
 
 
 def test_the_front_door_runs_as_printed(tmp_path, monkeypatch, capsys):
@@ -18,6 +19,17 @@ def test_the_front_door_runs_as_printed(tmp_path, monkeypatch, capsys):
     assert (tmp_path / "browser.png").stat().st_size > 5_000
     assert scope["answer"].estimate.users == 10_000
     assert "chrome" in capsys.readouterr().out
+
+
+def test_the_guide_runs_as_printed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    scope = {}
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "guide.md").read_text(), re.DOTALL)
+    for block in blocks:
+        exec(compile(block, "guide.md", "exec"), scope)
+    assert len(blocks) == 4
+    assert (tmp_path / "hours.png").exists()
+    assert scope["published"].estimate.totals.min() >= 0
 
 
 def test_the_sample_task_is_canonical_but_for_white_space():
