@@ -190,7 +190,8 @@ def _read_union(wanted: Any, value: Any) -> Any:
     elif isinstance(value, dict) and value.get("kind") in _PLAIN:
         choices = [choice for choice in choices if choice is _PLAIN[value["kind"]]]
     elif isinstance(value, dict):
-        choices = [choice for choice in choices if isinstance(choice, type) and issubclass(choice, _REGISTERED)]
+        registered = [choice for choice in choices if isinstance(choice, type) and issubclass(choice, _REGISTERED)]
+        choices = [choice for choice in registered if issubclass(choice.kinds[str(value.get("kind"))], choice)]
     if not choices:
         raise CodecError("a document has an entry of an unexpected kind")
     return _read(choices[0], value)
@@ -201,6 +202,8 @@ def _read_noun(wanted: type, content: Mapping[str, Any]) -> Any:
     made: Any = wanted.kinds[str(kind)] if hasattr(wanted, "kinds") else wanted
     if not hasattr(wanted, "kinds") and kind != wanted.__name__.lower():
         raise CodecError(f"a {wanted.__name__.lower()} was expected")
+    if not issubclass(made, wanted):
+        raise CodecError(f"a {wanted.__name__.lower()} was expected, not a {kind}")
     hints, entries = get_type_hints(made), {key: value for key, value in content.items() if key != "kind"}
     known = {one.name: one for one in fields(made)}
     needed = {name for name, one in known.items() if one.default is MISSING and one.default_factory is MISSING}

@@ -227,9 +227,9 @@ def domain_of(values: "Domain | Iterable[Any]", *, declinable: bool = False) -> 
 
 def _check_range(domain: "Numbers | Buckets", size: int) -> None:
     for bound in ("low", "high"):
-        object.__setattr__(domain, bound, float(getattr(domain, bound)))
-    if not -inf < domain.low < domain.high < inf:
-        raise ParameterError("a range of numbers needs finite low < high")
+        object.__setattr__(domain, bound, float(getattr(domain, bound)) + 0.0)  # there is one zero
+    if not -inf < domain.low < domain.high < inf or domain.high - domain.low == inf:
+        raise ParameterError("a range of numbers needs finite low < high, and a finite distance between them")
     if isinstance(size, bool) or not isinstance(size, int) or size < 2:
         raise ParameterError("a range of numbers needs at least two points or buckets")
 

@@ -270,6 +270,43 @@ def settle_bloom(epsilon, size, made):
     return {"bits": 128, "hashes": 2, "cohorts": 8, "flip": str(flip)}
 
 
+def keep_window(epsilon, window, cells):
+    """A report in a window of this many cells, each e^epsilon times as likely as a cell outside."""
+    return str(below(lambda odds: window * odds / (window * odds + cells - window), epsilon))
+
+
+def settle_piecewise(epsilon, size, made):
+    cells = made.get("cells", 4096)
+    window = made.get("window") or max(1, nearest(lambda root: cells / (root + 1), epsilon / 2))
+    return {"keep": keep_window(epsilon, window, cells), "cells": cells, "window": window}
+
+
+def settle_hybrid(epsilon, size, made):
+    """The share of Piecewise is 0 up to where the hybrid's worst case meets Duchi's."""
+    alpha = below(lambda root: 1 - 1 / root, epsilon / 2) if epsilon > meeting() else 0
+    return {"alpha": str(alpha), "sign": keep_window(epsilon, 1, 2)} | settle_piecewise(epsilon, size, made)
+
+
+def meeting():
+    """Return ln((2 cbrt(6353 - 405 sqrt 241) + 2 cbrt(6353 + 405 sqrt 241) - 5) / 27), near 0.609."""
+    root, third = HUNDRED.multiply(405, HUNDRED.sqrt(Decimal(241))), HUNDRED.divide(1, 3)
+    small, large = (HUNDRED.power(HUNDRED.add(6353, term), third) for term in (-root, root))
+    return Fraction(HUNDRED.ln(HUNDRED.divide(HUNDRED.subtract(HUNDRED.multiply(2, HUNDRED.add(small, large)), 5), 27)))
+
+
+def settle_square_wave(epsilon, size, made):
+    """The reach of the continuous law, (e E - e + 1) / (2 e (e - 1 - E)) with e = exp(E), in whole buckets."""
+    reach = made.get("reach")
+    if not reach:
+        bounds = (
+            floor(size * (odds * epsilon - odds + 1) / (2 * odds * (odds - 1 - epsilon)))
+            for odds in exp_bounds(epsilon)
+        )
+        reach, same = bounds
+        assert reach == same, "more digits are needed"
+    return {"keep": keep_window(epsilon, 2 * reach + 1, size + 2 * reach), "reach": reach}
+
+
 SETTLED = {
     "grr": lambda epsilon, size, made: {"keep": str(keep_among(epsilon, size))},
     "sue": settle_sue,
@@ -283,10 +320,15 @@ SETTLED = {
     "affine": settle_affine,
     "affine_prefix": settle_affine,
     "bloom": settle_bloom,
+    "duchi": lambda epsilon, size, made: {"keep": keep_window(epsilon, 1, 2)},
+    "piecewise": settle_piecewise,
+    "hybrid": settle_hybrid,
+    "square_wave": settle_square_wave,
 }
 UNARY = ("sue", "oue", "the")
 HASHED = ("blh", "olh", "rmp")
 AFFINE = ("affine", "affine_prefix")
+NUMERIC = ("duchi", "piecewise", "hybrid", "square_wave")
 
 
 class Settings:
@@ -296,18 +338,77 @@ class Settings:
         self.kind = document["kind"]
         self.epsilon = Fraction(document["epsilon"])
         numbers = ("size", "keep", "flip", "second_keep", "second_flip", "rows", "chosen", "bits", "hashes", "cohorts")
-        for name in numbers:
+        for name in (*numbers, "alpha"):
             setattr(self, name, int(document.get(name, 0)))
         self.buckets = int(document.get("buckets", 2))
         self.groups = document.get("groups", [])
         self.index_bits = (self.size - 1).bit_length()
         self.rank = self.buckets.bit_length() - 1
         self.columns = 1 << self.size.bit_length()
+        self.windows = windows(document) if self.kind in NUMERIC else []
+
+
+class Window:
+    """A report is one of ``cells``; the window that most reports fall into starts at one of ``travel`` + 1 places."""
+
+    def __init__(self, document, keep, cells, width):
+        self.size, self.keep, self.cells, self.width = int(document["size"]), int(keep), cells, width
+        self.travel = cells - width
+        # The number that the last index stands for: 1, or of buckets the middle of the last one.
+        self.end = Fraction(self.size - 1, self.size) if "reach" in document else Fraction(1)
+
+    def ratio(self):
+        return Fraction(self.keep * self.travel, (UNIT - self.keep) * self.width)
+
+    def place(self, value):
+        """Return where the window of an index starts, and the chance in parts of ``size`` - 1 of one cell later."""
+        return divmod(value * self.travel, self.size - 1)
+
+    def report(self, value, stream):
+        """Draw the rounding, the coin, a cell inside and a cell outside; what has one outcome is not drawn."""
+        start, rest = self.place(value)
+        if self.travel % (self.size - 1) and stream.integer(self.size - 1) < rest:
+            start += 1
+        near = stream.bernoulli(self.keep)
+        inside = start + (stream.integer(self.width) if self.width > 1 else 0)
+        outside = stream.integer(self.travel) if self.travel > 1 else 0
+        others = [cell for cell in range(self.cells) if not start <= cell < start + self.width]
+        return inside if near else others[outside]
+
+    def chances(self, value):
+        """Return the chance of every cell under an index."""
+        start, rest = self.place(value)
+        near, far = Fraction(self.keep, UNIT * self.width), Fraction(UNIT - self.keep, UNIT * self.travel)
+        found = [far] * self.cells
+        for place, share in ((start, self.size - 1 - rest), (start + 1, rest)):
+            for cell in range(place, place + self.width) if share else ():
+                found[cell] += (near - far) * Fraction(share, self.size - 1)
+        return found
+
+    def numbers(self):
+        """Return the number that each cell stands for: its distance from the middle, stretched until unbiased."""
+        stretch = self.end / (Fraction(self.keep, UNIT) * self.cells - self.width)
+        return [(2 * cell - self.cells + 1) * stretch for cell in range(self.cells)]
+
+
+def windows(document):
+    """Return the parts of a numeric mechanism: one, or Duchi's and Piecewise of the hybrid."""
+    kind, size = document["kind"], int(document["size"])
+    if kind == "square_wave":
+        reach = document["reach"]
+        return [Window(document, document["keep"], size + 2 * reach, 2 * reach + 1)]
+    if kind == "duchi":
+        return [Window(document, document["keep"], 2, 1)]
+    piecewise = Window(document, document["keep"], document["cells"], document["window"])
+    return [piecewise] if kind == "piecewise" else [Window(document, document["sign"], 2, 1), piecewise]
 
 
 def worst_ratio(document):
     """Return the largest ratio of the chances of one report under two values; above 1 whichever way it leans."""
     one = Settings(document)
+    if one.kind in NUMERIC:  # the coin of the hybrid is public: its two parts do not add up
+        used = one.windows[:1] if document.get("alpha") == "0" else one.windows
+        return max(max(part.ratio(), 1 / part.ratio()) for part in used)
     if one.kind in UNARY:
         ratio = Fraction(one.keep * (UNIT - one.flip), one.flip * (UNIT - one.keep))
     elif one.kind == "bloom":
@@ -474,6 +575,17 @@ def report_bloom(one, value, stream):
     return struct.pack("<H", cohort) + packed(bits)
 
 
+def report_window(one, value, stream):
+    return number(one.windows[0].report(value, stream), one.windows[0].cells)
+
+
+def report_hybrid(one, value, stream):
+    """Draw the coin, then both reports; the coin says which of them is sent."""
+    coin = stream.bernoulli(one.alpha)
+    both = [part.report(value, stream) for part in one.windows]
+    return struct.pack("<BH", coin, both[coin])
+
+
 REPORTS = {
     "grr": report_grr,
     **dict.fromkeys(UNARY, report_unary),
@@ -482,6 +594,8 @@ REPORTS = {
     "subset": report_subset,
     **dict.fromkeys(AFFINE, report_affine),
     "bloom": report_bloom,
+    **dict.fromkeys(("duchi", "piecewise", "square_wave"), report_window),
+    "hybrid": report_hybrid,
 }
 
 
@@ -531,6 +645,69 @@ def estimates(document, payloads, candidates):
         pairs = [total * max(total - 1, 0) for total in possible]
         variances = [variance + (sum(pairs) - own) / one.rows for variance, own in zip(variances, pairs, strict=True)]
     return counts, totals, variances
+
+
+def outputs_of(document):
+    """Return the number that each output stands for: of the hybrid the two signs, then the cells."""
+    parts = Settings(document).windows
+    used = parts[:1] if document.get("alpha") == "0" else parts
+    return [number for part in used for number in part.numbers()]
+
+
+def output(document, payload):
+    if document["kind"] != "hybrid":
+        return int.from_bytes(payload, "little")
+    coin, cell = struct.unpack("<BH", payload)
+    return 2 * coin + cell
+
+
+def output_variance(document, value):
+    """Return the variance of the number that comes out for an index, from the chance of every output."""
+    one = Settings(document)
+    weights = [Fraction(1)]
+    if one.kind == "hybrid":
+        weights = [1 - Fraction(one.alpha, UNIT), Fraction(one.alpha, UNIT)]
+    first = second = 0
+    for weight, part in zip(weights, one.windows, strict=True):
+        pairs = list(zip(part.chances(value), part.numbers(), strict=True))
+        assert sum(chance for chance, _ in pairs) == 1
+        first += weight * sum(chance * number for chance, number in pairs)
+        second += weight * sum(chance * number**2 for chance, number in pairs)
+    assert first == one.windows[0].end * Fraction(2 * value - one.size + 1, one.size - 1), "biased"
+    return second - first**2
+
+
+def mean(document, payloads):
+    """Return counts of the outputs that occur, the mean on the scale of [-1, 1] and its variance.
+
+    The variance is that of the numbers, n - 1 below, or the least of the mechanism's own at the first, the middle
+    (size // 2) and the last index if that is larger; over the number of users.
+    """
+    numbers, said, users = outputs_of(document), [output(document, payload) for payload in payloads], len(payloads)
+    size = int(document["size"])
+    centre = sum(numbers[one] for one in said) / users
+    spread = sum((numbers[one] - centre) ** 2 for one in said) / (users - 1)
+    least = min(output_variance(document, value) for value in (0, size // 2, size - 1))
+    return [[one, said.count(one)] for one in sorted(set(said))], centre, max(spread, least) / users
+
+
+def domain_index(domain, value):
+    """Return the index of a double in a domain of numbers, or None if it is refused; double arithmetic throughout."""
+    low, high = float(domain["low"]), float(domain["high"])
+    if domain["clamped"] and value == value:
+        value = min(max(value, low), high)
+    if not low <= value <= high:  # NaN too
+        return None
+    position = (value - low) / (high - low)
+    if domain["kind"] == "numbers":
+        return half_to_even(position * (domain["points"] - 1))
+    return min(floor(position * domain["count"]), domain["count"] - 1)
+
+
+def half_to_even(scaled):
+    below_it = floor(scaled)
+    rest = Fraction(scaled) - below_it
+    return below_it + (rest > Fraction(1, 2) or (rest == Fraction(1, 2) and below_it % 2 == 1))
 
 
 def digits(fraction):

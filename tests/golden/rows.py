@@ -1,7 +1,7 @@
 """Which vectors there are: every file's rows, computed by the reference and written one to a line."""
 
 import json
-from math import gcd
+from math import gcd, inf, nextafter
 from struct import pack
 
 from golden import reference as ref
@@ -12,7 +12,7 @@ U64 = (0, 1, 0xFFFFFFFF, 1 << 32, 1 << 63, 0x0123456789ABCDEF, (1 << 64) - 1)
 
 def write(directory):
     """Write every file that the reference makes."""
-    for make in (task_id, hashes, thresholds, perturb, choice, envelope, decode, reject, memo):
+    for make in (task_id, hashes, thresholds, perturb, choice, envelope, decode, reject, memo, numbers):
         name, content = make()
         (directory / name).write_text(laid_out(content), encoding="ascii", newline="\n")
 
@@ -107,6 +107,29 @@ def all_tasks():
         yield histogram("by name", [f"label {place}" for place in range(20)], "1.0", kind=kind), f"mechanism {kind}"
     yield survey("household", [1, 3], "1.0"), "a choice with weights"
     yield survey("household", [], "0.30000000000000004"), "a choice without weights; epsilon as its shortest decimal"
+    yield mean("body temperature", "30.0", "45.0", "1.0"), "the mean of a number; hybrid"
+    yield mean("body temperature", "30.0", "45.0", "0.5"), "a hybrid without Piecewise: alpha is 0"
+    yield mean("body temperature", "30.0", "45.0", "1.0", clamped=True), "numbers outside are moved to an end"
+    for kind in ("duchi", "piecewise"):
+        yield mean("balance", "-1000.0", "1e+16", "2.0", kind=kind), f"the mean of a number; {kind}"
+    yield mean("tiny", "-1e-05", "5e-324", "1.0", points=2), "the shortest decimals that give the same doubles"
+    yield distribution("income", "0.0", "250000.0", 512, "1.0"), "the distribution of a number"
+    yield distribution("income", "0.0", "250000.0", 512, "1.0", clamped=True), "numbers outside are moved to an end"
+    yield distribution("income", "-0.1", "0.30000000000000004", 2, "20.0"), "two buckets, a reach of 0"
+
+
+POINTS = (1 << 20) + 1  # of the grid of a mean
+
+
+def mean(name, low, high, epsilon, *, kind="hybrid", points=POINTS, clamped=False):
+    domain = {"kind": "numbers", "low": low, "high": high, "points": points, "clamped": clamped}
+    asked = question(ref.mechanism(kind, epsilon, points))
+    return task(name, {"kind": "mean", "mechanism": kind}, domain, asked, epsilon)
+
+
+def distribution(name, low, high, count, epsilon, *, clamped=False):
+    domain = {"kind": "buckets", "low": low, "high": high, "count": count, "clamped": clamped}
+    return task(name, {"kind": "distribution"}, domain, question(ref.mechanism("square_wave", epsilon, count)), epsilon)
 
 
 def histogram(name, labels, epsilon, *, kind="", declinable=False, **more):
@@ -264,6 +287,59 @@ def broken_tasks():
     yield BOTH, ref.canonical(good).replace('"epsilon":"1.0"', '"epsilon":1.0'), "a floating-point number"
     yield BOTH, ref.canonical(good).replace('"size":4', '"size":4.0'), "a floating-point size"
     yield BOTH, ref.canonical(good).replace('"size":4', '"size":4,"size":4'), "a key twice"
+    yield from broken_numbers(mean("body temperature", "30.0", "45.0", "1.0"), "points")
+    yield from broken_numbers(distribution("body temperature", "30.0", "45.0", 256, "1.0"), "count")
+    yield from broken_means(mean("body temperature", "30.0", "45.0", "1.0"))
+
+
+def broken_numbers(good, size):
+    """Ranges that are none."""
+    for name, value, comment in (
+        ("low", "45.0", "a range is not empty"),
+        ("low", "46.0", "low is below high"),
+        ("low", "-inf", "bounds are finite"),
+        ("high", "inf", "bounds are finite"),
+        ("high", "nan", "a bound is a number"),
+        ("low", 30, "a bound is a decimal string"),
+        ("low", "30", "a decimal has one spelling, the shortest"),
+        ("low", "30.00", "a decimal has one spelling, the shortest"),
+        ("high", "4.5e1", "a decimal has one spelling, the shortest"),
+        ("low", "", "a bound is a number"),
+        (size, 1, "at least two"),
+        (size, 0, "at least two"),
+        (size, "256", "integers below 2^53 are numbers"),
+        (size, True, "how many is a number"),
+        ("clamped", 0, "clamped is true or false"),
+        ("clamped", "false", "clamped is true or false"),
+        ("extra", 1, "an unknown field of the domain"),
+    ):
+        yield BOTH, changed(good, "domain", name, value), comment
+    for name in ("low", "high", size, "clamped"):
+        yield BOTH, good | {"domain": without(good["domain"], name)}, f"no {name}: it is always written"
+    more = changed(good, "domain", size, good["domain"][size] + 1)
+    yield ("task",), more, "more indices than the mechanism serves: a device finds out when it is asked"
+    other = {"points": "count", "count": "points"}[size]
+    renamed = without(good["domain"], size) | {other: good["domain"][size]}
+    yield BOTH, good | {"domain": renamed}, "numbers have points, buckets have a count"
+
+
+def broken_means(good):
+    yield ("task",), changed(good, "plan", "mechanism", "duchi"), "the opening round is the one that the plan asks"
+    yield ("task",), changed(good, "plan", "mechanism", "grr"), "a mechanism that does not randomise numbers"
+    yield ("task",), changed(good, "plan", "mechanism", ""), "a mean names its mechanism"
+    yield ("task",), changed(good, "plan", "low", "30.0"), "the range stands in the domain"
+    yield ("task",), good | {"plan": {"kind": "distribution"}}, "the opening round is the one that the plan asks"
+    for name, value, comment in (
+        ("alpha", "0", "alpha is 0 only where it is computed so"),
+        ("alpha", str(1 << 64), "certain, not random"),
+        ("alpha", 7258228221132386316, "a threshold is a string"),
+        ("cells", 1, "at least two cells"),
+        ("cells", 65537, "at most 2^16 cells"),
+        ("window", 4096, "a window leaves out at least one cell"),
+        ("window", 0, "a window is always written"),
+        ("reach", 0, "a field of another mechanism"),
+    ):
+        yield BOTH, in_mechanism(good, name, value), comment
 
 
 def broken_choices(good):
@@ -394,11 +470,11 @@ def thresholds():
     )
     computed = [
         {"given": given, "document": document, "ratio": str(ref.worst_ratio(document))}
-        for given, document in all_mechanisms()
+        for given, document in [*all_mechanisms(), *numeric_mechanisms()]
     ]
     checked = [
         {"document": document, "accepted": accepted, "comment": comment}
-        for document, accepted, comment in checked_mechanisms()
+        for document, accepted, comment in [*checked_mechanisms(), *checked_numeric()]
     ]
     return "thresholds.json", {"about": about, "version": 1, "computed": computed, "checked": checked}
 
@@ -449,6 +525,102 @@ def all_mechanisms():
         ("bloom", "4.0", 60, {"bits": 256, "hashes": 16, "cohorts": 65536}),
     ):
         yield settings(kind, epsilon, size, more)
+
+
+def numeric_mechanisms():
+    for kind, size in (
+        ("duchi", 201),
+        ("piecewise", 201),
+        ("hybrid", POINTS),
+        ("square_wave", 16),
+        ("square_wave", 512),
+        ("square_wave", 4096),
+    ):
+        for epsilon in (*EPSILONS, "0.6093524930273095", "0.6093524930273096"):
+            yield settings(kind, epsilon, size, {})
+    for kind, epsilon, size, more in (
+        ("duchi", "1e-05", 2, {}),
+        ("duchi", "1.0", (1 << 24) + 1, {}),
+        ("piecewise", "1e-05", 2, {}),
+        ("piecewise", "1.0", (1 << 24) + 1, {"cells": 65536}),
+        ("piecewise", "1.0", 3, {"cells": 2}),
+        ("piecewise", "1.0", 3, {"cells": 3}),
+        ("piecewise", "20.0", 3, {"cells": 5}),
+        ("piecewise", "2.0", 11, {"cells": 10, "window": 9}),
+        ("piecewise", "2.0", 11, {"cells": 1000, "window": 1}),
+        ("hybrid", "0.30000000000000004", 2, {"cells": 2}),
+        ("hybrid", "3.0", 101, {"cells": 65536}),
+        ("hybrid", "3.0", 101, {"cells": 100, "window": 7}),
+        ("hybrid", "3.0", 101, {"alpha": "1"}),
+        ("hybrid", "0.5", 101, {"alpha": str(1 << 63)}),
+        ("square_wave", "1e-05", 1000, {}),
+        ("square_wave", "1e-05", 2, {}),
+        ("square_wave", "0.1", 3, {}),
+        ("square_wave", "1.0", 1024, {}),
+        ("square_wave", "1.0", 9, {"reach": 4}),
+        ("square_wave", "3.0", 9, {"reach": 1}),
+    ):
+        yield settings(kind, epsilon, size, more)
+
+
+def checked_numeric():
+    make = ref.mechanism
+    for document in (
+        make("duchi", "1.0", 201),
+        make("duchi", "20.0", 2),
+        make("piecewise", "1.0", 201),
+        make("piecewise", "8.0", 201, cells=100),
+        make("hybrid", "1.0", 201),
+        make("hybrid", "0.5", 201),
+        make("square_wave", "1.0", 512),
+        make("square_wave", "12.0", 16),
+    ):
+        yield document, True, "as computed"
+        for name in ("keep", "sign"):
+            for step in (-1, 1) if name in document else ():
+                moved = document | {name: str(int(document[name]) + step)}
+                accepted = all(
+                    ref.spends_at_most(part.ratio(), document["epsilon"]) for part in ref.Settings(moved).windows
+                )
+                yield moved, accepted, f"{name} {step:+d}" + ("" if accepted else ": spends more than it states")
+            for value in ("1", str((1 << 64) - 1), str(1 << 64), "-1") if name in document else ():
+                yield document | {name: value}, False, f"{name} at an end: that reveals it, or is no threshold"
+        yield document | {"extra": 1}, False, "an unknown field"
+        for name in document:
+            yield without(document, name), False, f"{name} is always written"
+    yield from misspelt_numeric()
+
+
+def misspelt_numeric():
+    make = ref.mechanism
+    even = make("piecewise", "1.0", 201, window=1024)
+    yield even | {"keep": str(1 << 62)}, False, "every cell alike: that reveals nothing"
+    yield even | {"keep": str((1 << 62) - 1)}, False, "the window is avoided"
+    hybrid = make("hybrid", "1.0", 201)
+    for step in (-1, 1):
+        yield hybrid | {"alpha": str(int(hybrid["alpha"]) + step)}, True, "alpha is public and spends nothing"
+    for document, name, value, comment in (
+        (hybrid, "alpha", "0", "alpha is 0 only where it is computed so"),
+        (hybrid, "alpha", str(1 << 64), "certain, not random"),
+        (hybrid, "alpha", "-1", "a negative threshold"),
+        (hybrid, "cells", 1, "at least two cells"),
+        (hybrid, "window", 4096, "a window leaves out at least one cell"),
+        (hybrid, "window", 1545, "keep is that of another window, and spends more than it states"),
+        (make("hybrid", "0.5", 201), "keep", str((1 << 64) - 1), "even if nobody uses Piecewise"),
+        (even, "cells", 65537, "at most 2^16 cells"),
+        (even, "cells", "4096", "integers below 2^53 are numbers"),
+        (even, "window", -1, "a window has at least one cell"),
+        (even, "window", True, "a window is a number"),
+        (even, "size", 1, "a range has at least two values"),
+        (even, "size", (1 << 24) + 2, "at most 2^24 + 1 points"),
+        (make("duchi", "1.0", 201), "size", (1 << 24) + 2, "at most 2^24 + 1 points"),
+        (make("square_wave", "1.0", 512), "size", 4097, "at most 4096 buckets"),
+        (make("square_wave", "1.0", 512), "reach", 257, "a reach is at most half of the buckets"),
+        (make("square_wave", "1.0", 512), "reach", -1, "a reach is not negative"),
+        (make("square_wave", "1.0", 512), "reach", 0, "a reach of 0 only where it is computed so"),
+        (make("square_wave", "1.0", 512), "reach", "131", "integers below 2^53 are numbers"),
+    ):
+        yield document | {name: value}, False, comment
 
 
 def settings(kind, epsilon, size, more):
@@ -610,6 +782,13 @@ def report_rows():
     for document, value, start, comment in scripted():
         label = f"scripted {ref.canonical(document)} {value} {comment}"
         yield report_row(document, value, start + ref.sha_stream(label, 1 << 13), comment)
+    for document, values in numeric_reporters():
+        for value in sorted(values):
+            label = f"report {ref.canonical(document)} {value}"
+            yield report_row(document, value, ref.sha_stream(label, 1 << 8), "")
+    for document, value, start, comment in scripted_numeric():
+        label = f"scripted {ref.canonical(document)} {value} {comment}"
+        yield report_row(document, value, start + ref.sha_stream(label, 1 << 8), comment)
 
 
 def report_row(document, value, data, comment):
@@ -706,6 +885,85 @@ def scripted():
     document = ref.mechanism("sue", "1.0", 4, **second)
     words = 0, 0, (1 << 64) - 1, (1 << 64) - 1, 0, (3 << 62) - 1, 3 << 62, (1 << 62) - 1, 1 << 62
     yield document, 0, pack("<9Q", *words), "both edges of the instantaneous thresholds"
+
+
+def numeric_reporters():
+    make = ref.mechanism
+    for size, epsilon in ((2, "1.0"), (3, "0.1"), (201, "1.0"), (POINTS, "2.0"), ((1 << 24) + 1, "0.5")):
+        yield make("duchi", epsilon, size), {0, 1, size // 3, size - 1}
+    for size, epsilon, more in (
+        (2, "1.0", {}),
+        (201, "0.1", {}),
+        (POINTS, "4.0", {}),
+        ((1 << 24) + 1, "1.0", {"cells": 65536}),
+        (11, "1.0", {"cells": 256}),
+        (11, "1.0", {"cells": 257}),
+        (3, "1.0", {"cells": 2}),
+        (11, "20.0", {}),
+        (11, "2.0", {"cells": 11, "window": 1}),
+        (11, "2.0", {"cells": 10, "window": 9}),
+    ):
+        yield make("piecewise", epsilon, size, **more), {0, 1, size // 3, size - 1}
+    for size, epsilon, more in (
+        (2, "1.0", {}),
+        (201, "0.5", {}),
+        (201, "1.0", {}),
+        (POINTS, "3.0", {}),
+        (POINTS, "8.0", {"cells": 65536}),
+        (11, "4.0", {"cells": 10, "window": 1}),
+    ):
+        yield make("hybrid", epsilon, size, **more), {0, 1, size // 3, size - 1}
+    for size, epsilon in ((2, "1.0"), (16, "5.0"), (16, "1.0"), (170, "1.0"), (512, "0.1"), (4096, "2.0")):
+        yield make("square_wave", epsilon, size), {0, 1, size // 3, size - 1}
+
+
+def word_for(drawn, limit):
+    """Return a 32-bit word that draws this integer below the limit, and is not rejected."""
+    return (drawn << 32) // limit + 2
+
+
+def scripted_numeric():
+    """Yield streams at the edges of every draw: the rounding, the coin, the cell inside, the cell outside."""
+    near, far = 0, (1 << 64) - 1
+    for kind, more in (("duchi", {}), ("piecewise", {"cells": 1000, "window": 300})):
+        document = ref.mechanism(kind, "1.0", 202, **more)
+        (part,), keep = ref.Settings(document).windows, int(document["keep"])
+        start, rest = part.place(50)
+        for drawn, comment in ((rest - 1, "one place later"), (rest, "the earlier place")):
+            for coin, said in ((keep - 1, "just kept"), (keep, "just not kept")):
+                yield document, 50, pack("<IQ", word_for(drawn, 201), coin), f"rounded to {comment}; {said}"
+        reject, accept = edge_words(201)
+        yield document, 50, pack("<III", 0, reject, accept), "two words of the rounding are rejected"
+        if kind == "piecewise":
+            yield from scripted_cells(document, 50, pack("<I", word_for(rest, 201)), part, start)
+    wave = ref.mechanism("square_wave", "1.0", 100)
+    (part,), keep = ref.Settings(wave).windows, int(wave["keep"])
+    for coin, said in ((keep - 1, "just kept"), (keep, "just not kept")):
+        yield wave, 30, pack("<Q", coin), f"nothing to round; {said}"
+    yield from scripted_cells(wave, 30, b"", part, 30)
+    hybrid = ref.mechanism("hybrid", "1.0", 202, cells=1000, window=300)
+    alpha, (signs, cells) = int(hybrid["alpha"]), ref.Settings(hybrid).windows
+    (_, first), (start, second) = signs.place(50), cells.place(50)
+    for coin, said in ((alpha - 1, "a cell is sent"), (alpha, "a sign is sent")):
+        before = pack("<QIQI", coin, word_for(first, 201), near, word_for(second, 201))
+        yield hybrid, 50, before + pack("<Q", far), said
+        rejected = pack("<QIIIQII", coin, 0, edge_words(201)[0], 7, far, 0, word_for(second, 201))
+        yield hybrid, 50, rejected, f"words of both roundings are rejected; {said}"
+        yield from scripted_cells(hybrid, 50, before, cells, start)
+    none = ref.mechanism("hybrid", "0.5", 202)
+    yield none, 50, bytes(8), "alpha is 0: even a coin of 0 sends the sign, and both reports are drawn"
+
+
+def scripted_cells(document, value, before, part, start):
+    near, far, inside, outside = 0, (1 << 64) - 1, part.width, part.travel
+    for drawn in (0, inside - 1):
+        yield document, value, before + pack("<QI", near, word_for(drawn, inside)), f"cell {drawn} of the window"
+    for drawn, comment in ((0, "the first"), (start - 1, "the last before"), (start, "the first after")):
+        data = pack("<QII", far, word_for(1, inside), word_for(drawn, outside))
+        yield document, value, before + data, f"a cell outside: {comment} the window" if drawn else "the first cell"
+    for coin in (near, far):
+        data = pack("<QIIIII", coin, 0, edge_words(inside)[0], word_for(2, inside), 0, word_for(3, outside))
+        yield document, value, before + data, "words of both cells are rejected"
 
 
 def choice():
@@ -889,6 +1147,12 @@ def message_rows():
         record = {"home": "house", "square metres": 120 + place}
         yield message_row(task, None, place, record, [1, 120 + place])
     yield from bundled_rows(task)
+    for task in (
+        mean("body temperature", "30.0", "45.0", "1.0"),
+        distribution("body temperature", "30.0", "45.0", 512, "1.0"),
+    ):
+        for place, value in enumerate((30.0, 36.6, 45)):
+            yield message_row(task, None, place, value, ref.domain_index(task["domain"], value))
 
 
 def bundled_rows(task):
@@ -928,9 +1192,12 @@ def decode():
         "pure: mechanism, packed reports -> how many support each candidate (absent: every value) -> estimated totals "
         "(count - users q)/(p - q) and their variances users q(1-q)/(p-q)^2 + total (1-p-q)/(p-q), the total clipped "
         "to [0, users]; RMP with a pool adds the sum over other values of total (total - 1)/rows. To 17 digits. "
-        "bloom: packed reports -> users of each cohort, and how many of them set each bit."
+        "bloom: packed reports -> users of each cohort, and how many of them set each bit. "
+        "mean: packed reports of numbers -> [output, how often], outputs that do not occur left out -> mean on the "
+        "scale of [-1, 1], unclipped, and its variance. To 17 digits."
     )
-    return "decode.json", {"about": about, "version": 1, "pure": list(pure_rows()), "bloom": list(bloom_rows())}
+    content = {"about": about, "version": 1, "pure": list(pure_rows()), "bloom": list(bloom_rows())}
+    return "decode.json", content | {"mean": list(mean_rows())}
 
 
 def pure_rows():
@@ -1019,11 +1286,57 @@ def bloom_rows():
         yield {"mechanism": document, "payloads": data, "users": users, "bits": bits}
 
 
+def mean_rows():
+    make = ref.mechanism
+    for document in (
+        make("duchi", "0.1", 201),
+        make("duchi", "1.0", POINTS),
+        make("duchi", "20.0", 2),
+        make("piecewise", "0.5", 201),
+        make("piecewise", "4.0", POINTS),
+        make("piecewise", "2.0", 100, cells=257),
+        make("piecewise", "1.0", 3, cells=2),
+        make("hybrid", "0.5", 201),
+        make("hybrid", "1.0", POINTS),
+        make("hybrid", "3.0", 100, cells=300),
+        make("square_wave", "0.1", 512),
+        make("square_wave", "1.0", 1024),
+        make("square_wave", "5.0", 16),
+        make("square_wave", "3.0", 7),
+    ):
+        size = int(document["size"])
+        for users, limit, comment in (
+            (40, size, "spread over the range"),
+            (40, size // 2, "the lower half"),
+            (2, size, "two users"),
+        ):
+            payloads = []
+            for user in range(users):
+                label = f"mean {ref.canonical(document)} {limit} {users} {user}"
+                held = number(label, limit)
+                payloads.append(ref.report(document, held, ref.Stream(ref.sha_stream(label, 512))))
+            yield mean_row(document, payloads, comment)
+        yield mean_row(document, payloads[:1] * 5, "equal reports have no spread: the mechanism's least one counts")
+
+
+def mean_row(document, payloads, comment):
+    outputs, centre, variance = ref.mean(document, payloads)
+    return {
+        "mechanism": document,
+        "users": len(payloads),
+        "payloads": b"".join(payloads).hex(),
+        "outputs": outputs,
+        "mean": ref.digits(centre),
+        "variance": ref.digits(variance),
+        "comment": comment,
+    }
+
+
 def reject():
     about = "reports: mechanism, packed report -> refused, because no device makes it, or (refused false) accepted."
     rows = [
         {"mechanism": document, "payload": data.hex(), "refused": refused, "comment": comment}
-        for document, data, refused, comment in judged()
+        for document, data, refused, comment in [*judged(), *judged_numeric()]
     ]
     return "reject.json", {"about": about, "version": 1, "reports": rows}
 
@@ -1067,6 +1380,39 @@ def judged():
     yield from bounds(bloom, b"\x02\x00\xff\x1f", b"\x03\x00\x00\x00", "a cohort")
     yield bloom, b"\x00\x00\x00\x20", True, "the padding must be zero"
     yield bloom, b"\x00\x01\x00\x00", True, "the high byte of a cohort counts"
+
+
+def judged_numeric():
+    make = ref.mechanism
+    yield from bounds(make("duchi", "1.0", 201), b"\x01", b"\x02", "a sign")
+    yield make("duchi", "1.0", 201), b"\xff", True, "a sign that is not there"
+    yield make("duchi", "1.0", 201), b"\x00", False, "the first sign"
+    for cells, most, over in (
+        (2, b"\x01", b"\x02"),
+        (256, b"\xff", None),
+        (257, b"\x00\x01", b"\x01\x01"),
+        (4096, b"\xff\x0f", b"\x00\x10"),
+        (65536, b"\xff\xff", None),
+    ):
+        yield from bounds(make("piecewise", "1.0", 201, cells=cells), most, over, "a cell")
+    hybrid = make("hybrid", "1.0", 201)
+    yield from bounds(hybrid, b"\x01\xff\x0f", b"\x01\x00\x10", "a cell")
+    yield from bounds(hybrid, b"\x00\x01\x00", b"\x00\x02\x00", "a sign")
+    yield hybrid, b"\x02\x00\x00", True, "a coin that is not there"
+    yield hybrid, b"\x00\x00\x01", True, "the high byte of a sign counts"
+    yield hybrid, b"\x01\x00\x00", False, "the first cell"
+    yield from bounds(make("hybrid", "1.0", 201, cells=65536), b"\x01\xff\xff", None, "a cell")
+    signs = make("hybrid", "0.5", 201)
+    yield from bounds(signs, b"\x00\x01\x00", b"\x01\x01\x00", "a sign, or with alpha 0 a coin of 1")
+    for size, epsilon, most, over in (
+        (16, "5.0", b"\x0f", b"\x10"),
+        (16, "1.0", b"\x17", b"\x18"),
+        (512, "1.0", b"\x05\x03", b"\x06\x03"),
+        (4096, "20.0", b"\xff\x0f", b"\x00\x10"),
+    ):
+        document = make("square_wave", epsilon, size)
+        assert size + 2 * document["reach"] == int.from_bytes(over, "little")
+        yield from bounds(document, most, over, "a bucket")
 
 
 def bounds(document, most, over, what):
@@ -1130,3 +1476,47 @@ def response_rows():
                 "payload": report.hex(),
                 "consumed": stream.consumed,
             }
+
+
+def numbers():
+    about = (
+        "indices: domain of numbers or buckets, value as the shortest decimal of a double (or nan, inf, -inf) -> "
+        "index, or refused. In doubles, each step rounded: position = (value - low) / (high - low); numbers: position "
+        "* (points - 1) to the nearest whole number, halves to the even one; buckets: position * count, rounded down, "
+        "at most count - 1. Clamped: a value outside is moved to the end first; nan is refused all the same."
+    )
+    rows = []
+    for kind, low, high, size, values in number_domains():
+        for clamped in (False, True):
+            domain = {"kind": kind, "low": low, "high": high} | {"numbers": {"points": size}}.get(kind, {"count": size})
+            domain["clamped"] = clamped
+            outside = ("-1e+300", "1e+300", "inf", "-inf", "nan", *beside(low, high))
+            for value in (*(values if not clamped else ()), low, high, *outside):
+                index = ref.domain_index(domain, float(value))
+                found = {"refused": True} if index is None else {"index": index}
+                rows.append({"domain": domain, "value": value} | found)
+    return "numbers.json", {"about": about, "version": 1, "indices": rows}
+
+
+def beside(low, high):
+    """Return the doubles next to both ends: outside, inside, inside, outside."""
+    low, high = float(low), float(high)
+    return [repr(nextafter(end, way)) for end in (low, high) for way in (-inf, inf)]
+
+
+def number_domains():
+    halves = [f"{whole}.5" for whole in range(10)]
+    yield "numbers", "0.0", "10.0", 11, (*halves, "0.49999999999999994", "0.5000000000000001", "4.35", "-0.0", "1e-05")
+    yield "numbers", "-5.0", "5.0", 11, ("-4.5", "-3.5", "-0.5", "0.5", "1.5", "4.5", "-0.0", "0.0")
+    yield "numbers", "0.0", "1.0", 2, ("0.5", "0.49999999999999994", "0.5000000000000001")
+    yield "numbers", "0.0", "1.0", 4, ("0.16666666666666666", "0.5", "0.8333333333333334")
+    yield "numbers", "0.0", "1.0", 101, ("0.005", "0.015", "0.285", "0.345", "0.575", "0.995")
+    yield "numbers", "30.0", "45.0", POINTS, ("36.6", "37.5", "30.000007152557373", "30.00000715255738")
+    yield "numbers", "0.1", "0.7", 7, ("0.15", "0.2", "0.25", "0.35", "0.45", "0.55", "0.65")
+    yield "numbers", "-1e+16", "9007199254740992.0", (1 << 24) + 1, ("0.0", "1.0", "9007199254740991.0")
+    yield "buckets", "0.0", "10.0", 5, ("1.9999999999999998", "2.0", "2.0000000000000004", "5.5", "8.0", "-0.0")
+    yield "buckets", "0.0", "1.0", 100, ("0.07", "0.14", "0.28", "0.29", "0.56", "0.57", "0.58", "0.99")
+    yield "buckets", "-5.0", "5.0", 2, ("-1e-300", "-0.0", "0.0", "1e-300")
+    yield "buckets", "0.1", "0.7", 6, ("0.2", "0.3", "0.4", "0.5", "0.6")
+    yield "buckets", "30.0", "45.0", 4096, ("36.6", "37.5", "37.4963378906", "37.49633789062499")
+    yield "buckets", "-0.1", "0.30000000000000004", 3, ("0.0", "0.1", "0.2")

@@ -15,15 +15,16 @@ from golden import reference as ref
 from sottovoce import codec, envelope, hashing
 from sottovoce.client import client as device
 from sottovoce.client.ledger import DiskLedger
+from sottovoce.domain import Domain
 from sottovoce.engine import local
-from sottovoce.errors import CodecError, MismatchError, ParameterError, SottovoceError
+from sottovoce.errors import CodecError, DomainError, MismatchError, ParameterError, SottovoceError
 from sottovoce.mechanism import Mechanism
 from sottovoce.rng import KeyedRng
 from sottovoce.task import Choice, Question, Round
 from sottovoce.testing import RecordedRng
 
 HERE = Path(__file__).parent
-MADE = ("choice", "decode", "envelope", "hash", "memo", "perturb", "reject", "task_id", "thresholds")
+MADE = ("choice", "decode", "envelope", "hash", "memo", "numbers", "perturb", "reject", "task_id", "thresholds")
 FILES = {path.stem: json.loads(path.read_text("ascii")) for path in sorted(HERE.glob("*.json"))}
 
 
@@ -270,6 +271,28 @@ def check_bloom(row):
     assert tally["bits"].tolist() == row["bits"]
 
 
+def check_mean(row):
+    mechanism = codec.mechanism(row["mechanism"])
+    tally = mechanism.tally(mechanism.unpack(bytes.fromhex(row["payloads"])))
+    counts = tally["outputs"]
+    assert tally.users == row["users"]
+    assert [[int(output), int(counts[output])] for output in np.flatnonzero(counts)] == row["outputs"]
+    found = mechanism.mean(tally)
+    assert_close([found.total, found.variance], [row["mean"], row["variance"]])
+
+
+def check_index(row):
+    entries = {name: value for name, value in row["domain"].items() if name != "kind"}
+    domain = Domain.kinds[row["domain"]["kind"]](**entries)
+    assert codec.document(domain) == row["domain"]
+    for held in ([float(row["value"])], np.array([float(row["value"])])):
+        if row.get("refused"):
+            with pytest.raises(DomainError):
+                domain.indices(held)
+        else:
+            assert domain.indices(held).tolist() == [row["index"]]
+
+
 def check_reject(row):
     mechanism, payload = codec.mechanism(row["mechanism"]), bytes.fromhex(row["payload"])
     if row["refused"]:
@@ -308,26 +331,28 @@ SECTIONS = {
     ("choice", "shares"): (check_share, 21),
     ("decode", "pure"): (check_pure, 31),
     ("decode", "bloom"): (check_bloom, 3),
+    ("decode", "mean"): (check_mean, 56),
     ("envelope", "envelopes"): (check_envelope, 21),
     ("envelope", "streams"): (check_stream, 6),
     ("envelope", "malformed"): (check_malformed, 20),
     ("envelope", "misplaced"): (check_misplaced, 12),
-    ("envelope", "messages"): (check_message, 29),
+    ("envelope", "messages"): (check_message, 35),
     ("hash", "xxh32"): (check_xxh32, 1075),
     ("hash", "words"): (check_words, 37),
     ("hash", "affine"): (check_affine, 166),
     ("memo", "streams"): (check_keyed, 13),
     ("memo", "refused"): (check_short_secret, 2),
     ("memo", "responses"): (check_response, 12),
+    ("numbers", "indices"): (check_index, 387),
     ("perturb", "draws"): (check_draw, 52),
-    ("perturb", "reports"): (check_report, 275),
-    ("reject", "reports"): (check_reject, 95),
+    ("perturb", "reports"): (check_report, 418),
+    ("reject", "reports"): (check_reject, 143),
     ("task_id", "documents"): (check_document, 13),
     ("task_id", "texts"): (check_text, 6),
-    ("task_id", "tasks"): (check_task, 20),
-    ("task_id", "refused"): (check_refused_text, 179),
-    ("thresholds", "computed"): (check_computed, 168),
-    ("thresholds", "checked"): (check_checked, 118),
+    ("task_id", "tasks"): (check_task, 29),
+    ("task_id", "refused"): (check_refused_text, 290),
+    ("thresholds", "computed"): (check_computed, 266),
+    ("thresholds", "checked"): (check_checked, 263),
 }
 
 

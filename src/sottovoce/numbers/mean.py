@@ -44,12 +44,18 @@ class Mean(Plan, kind="mean"):
 
     def step(self, collected: Collected) -> Round | Measures:
         if not collected.rounds:
-            return Round(0, Question(numeric(self.mechanism, collected.epsilon, self.domain.size)))
+            return Round(0, Question(self._mechanism(collected.epsilon)))
         tally = collected.tally(Address())
         mechanism = collected.rounds[0].question(Address()).mechanism
         assert isinstance(mechanism, NumericMechanism)
         figure = on_scale(mechanism.mean(tally), self.domain.low, self.domain.high)
         return Measures("mean", {"mean": figure}, tally.users, collected.epsilon, mechanism.kind)
+
+    def _mechanism(self, epsilon: float) -> NumericMechanism:
+        mechanism = numeric(self.mechanism, epsilon, self.domain.size)
+        if mechanism.end != 1:  # its indices are middles of buckets, those of this domain are points up to the ends
+            raise ParameterError(f"{mechanism.kind} is for distributions: take hybrid, piecewise or duchi for a mean")
+        return mechanism
 
 
 def numeric(kind: str, epsilon: float, size: int) -> NumericMechanism:
