@@ -233,24 +233,22 @@ def _rows(mechanism: Mechanism, reports: Any) -> Any:
 
 
 def _hashed_reports_follow(mechanism: Mechanism, reports: Any, value: int) -> None:
-    """Given its own coin, each report has a known chance: their logs must average as they should."""
+    """Given its own coin a report keeps the value's bucket or not: how many keep it has a known chance."""
     chances = mechanism.likelihood(reports)[:, value]
-    kinds = np.unique(chances.round(15))
-    observed = np.array([np.isclose(chances, kind).sum() for kind in kinds], float)
-    # A report with chance c was one of (mass of that chance) / c equally likely ones.
-    high, low = kinds.max(), kinds.min()
-    if len(kinds) == 2:
-        _chi_square(observed[::-1], np.array([high, 1 - high]) * len(reports))
-    else:
-        raise AssertionError(f"a hashed report has two chances, not {len(kinds)} ({low}, {high})")
+    kept = chances.max()
+    assert len(np.unique(chances.round(15))) == 2, "given its coin, a hashed report has one of two chances"
+    honest = float(np.isclose(chances, kept).sum())
+    _chi_square(np.array([honest, len(reports) - honest]), np.array([kept, 1 - kept]) * len(reports))
 
 
 def _chi_square(observed: Floats, expected: Floats) -> None:
+    assert not observed[expected == 0].any(), "a report turned up that the law calls impossible"
+    observed, expected = observed[expected > 0], expected[expected > 0]
     order = np.argsort(expected)
     small = np.cumsum(expected[order]) < 20  # pool cells too rare for the chi-square law
     pooled = [(observed[order[small]].sum(), expected[order[small]].sum())] if small.any() else []
     cells = pooled + list(zip(observed[order[~small]], expected[order[~small]], strict=True))
-    statistic = sum((seen - meant) ** 2 / meant for seen, meant in cells if meant > 0)
+    statistic = sum((seen - meant) ** 2 / meant for seen, meant in cells)
     freedom = max(len(cells) - 1, 1)
     # Wilson and Hilferty: the cube root of a chi-square over its freedom is nearly normal.
     z = ((statistic / freedom) ** (1 / 3) - (1 - 2 / (9 * freedom))) / sqrt(2 / (9 * freedom))

@@ -114,7 +114,7 @@ def test_functions_stay_short():
             if isinstance(node, ast.FunctionDef):
                 body = node.body[1:] if ast.get_docstring(node) else node.body
                 lines = body[-1].end_lineno - body[0].lineno + 1 if body else 0
-                assert lines <= 30, f"{path.name}:{node.lineno} {node.name} has {lines} lines"
+                assert lines <= 25, f"{path.name}:{node.lineno} {node.name} has {lines} lines"
 
 
 def test_public_names_are_all_real_and_all_in_the_readme():
