@@ -224,7 +224,14 @@ def test_a_locked_ledger_is_an_error_and_nothing_is_spent(tmp_path):
     other = sqlite3.connect(path, isolation_level=None)
     client.ledger.coin(client.notice.digest)
     other.execute("begin exclusive")
-    with pytest.raises(sqlite3.OperationalError):
+    with pytest.raises(BudgetError, match="nothing was charged"):
         client.answer("cat")
     other.execute("rollback")
     assert client.ledger.spent == 0
+
+
+def test_a_file_that_is_no_ledger_is_a_clear_error(tmp_path):
+    (tmp_path / "ledger").write_bytes(b"not a database at all" * 100)
+    for path in (tmp_path / "ledger", tmp_path / "missing" / "ledger"):
+        with pytest.raises(BudgetError, match="cannot be read or written"):
+            Client(TASK, path)

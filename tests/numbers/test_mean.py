@@ -1,5 +1,7 @@
 """Means: from numbers on devices to one number with its interval."""
 
+from statistics import NormalDist
+
 import numpy as np
 import pytest
 
@@ -32,13 +34,18 @@ def test_a_plan_over_another_kind_of_domain_is_refused():
 
 
 def test_intervals_of_means_cover_as_often_as_they_say():
-    """The truth is the mean of these very people, so intervals that allow for drawing them cover a little more."""
-    task, hits = sv.Task("age", sv.Mean(0, 120), epsilon=2.0), 0
-    people = AGES[:2000]
-    for seed in range(600):
-        low, high = sv.simulate(task, people, seed=seed)["mean"].interval()
-        hits += low <= people.mean() <= high
-    assert abs(hits / 600 - 0.955) < 5 * np.sqrt(0.95 * 0.05 / 600)
+    """The truth is the mean of these very people; intervals also allow for drawing them, and so cover a little more."""
+    task, people, runs = sv.Task("age", sv.Mean(0, 120), epsilon=2.0), AGES[:2000], 600
+    figures = [sv.simulate(task, people, seed=seed)["mean"] for seed in range(runs)]
+    noise = task.opening.ask.mechanism.variance(task.plan.domain.indices(people)).mean() * 60**2
+    expected = 2 * NormalDist().cdf(1.959964 * np.sqrt(1 + people.var() / noise)) - 1
+    sigma = np.sqrt(expected * (1 - expected) / runs)
+
+    def covered(width):
+        return np.mean([abs(figure.total - people.mean()) <= width * 1.959964 * figure.error for figure in figures])
+
+    assert abs(covered(1.0) - expected) < 5 * sigma
+    assert abs(covered(0.75) - expected) > 5 * sigma  # intervals a quarter too narrow are caught
 
 
 def test_real_devices_send_whole_numbers_of_one_length():

@@ -29,10 +29,11 @@ class DiskLedger(Ledger):
 
     def __init__(self, path: str | Path, *, cap: float | None = None) -> None:
         where = str(path) if str(path) == ":memory:" else str(Path(path).expanduser())
-        self._book = sqlite3.connect(where, isolation_level=None, timeout=30, check_same_thread=False)
-        self._book.execute("pragma journal_mode = delete")
-        self._book.execute("pragma synchronous = extra")  # the entry is on the disk when the call returns
-        self._book.executescript(_SCHEMA)
+        with _told():
+            self._book = sqlite3.connect(where, isolation_level=None, timeout=30, check_same_thread=False)
+            self._book.execute("pragma journal_mode = delete")
+            self._book.execute("pragma synchronous = extra")  # the entry is on the disk when the call returns
+            self._book.executescript(_SCHEMA)
         self.cap = self._settle_cap(cap)
 
     def charge(self, spend: Spend) -> None:
@@ -92,15 +93,26 @@ class DiskLedger(Ledger):
         return float(str(row[0]))
 
     def _row(self, query: str, *arguments: object) -> tuple[object, ...] | None:
-        row: tuple[object, ...] | None = self._book.execute(query, arguments).fetchone()
+        with _told():
+            row: tuple[object, ...] | None = self._book.execute(query, arguments).fetchone()
         return row
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        self._book.execute("begin immediate")  # one writer at a time, other processes wait
-        try:
-            yield
-        except BaseException:
-            self._book.execute("rollback")
-            raise
-        self._book.execute("commit")
+        with _told():
+            self._book.execute("begin immediate")  # one writer at a time, other processes wait
+            try:
+                yield
+                self._book.execute("commit")
+            except BaseException:
+                self._book.execute("rollback")
+                raise
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Say what a failing disk or a locked file means: without its ledger a device does not answer."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        raise BudgetError("the ledger cannot be read or written, so nothing was charged and nothing is sent") from error

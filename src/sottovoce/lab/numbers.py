@@ -79,7 +79,7 @@ def coverage(shares: Floats, epsilon: float, runs: int = COLLECTIONS) -> dict[st
     for seed in range(runs):
         held = np.random.default_rng(seed).choice(len(shares), COVERED_USERS, p=shares)
         estimate = wave.estimate(wave.tally(wave.privatize(held, SeededRng(seed))))
-        answer = DistributionAnswer("number", labels, estimate, wave.kind, 0.95, edges)
+        answer = DistributionAnswer("number", labels, estimate, wave.kind, edges=edges)
         truth = np.bincount(held, minlength=len(shares)) / COVERED_USERS
         figures = {"mean": answer.mean(), **{f"{share:g}": answer.quantile(share) for share in SHARES}}
         true = [truth @ answer.middles, *np.interp(SHARES, [0, *truth.cumsum()], edges)]

@@ -7,7 +7,7 @@ its ends and at narrow peaks, which smoothing flattens: docs/evidence/numbers.md
 Source: Li et al. 2020.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -50,14 +50,15 @@ class Distribution(Plan, kind="distribution"):
         if not collected.rounds:
             return Round(0, Question(numeric("square_wave", collected.epsilon, self.domain.size)))
         estimate = collected.estimate(Address())
-        return DistributionAnswer("distribution", self.domain.labels, estimate, "square_wave", 0.95, self.domain.edges)
+        labels, edges = self.domain.labels, self.domain.edges
+        return DistributionAnswer("distribution", labels, estimate, "square_wave", edges=edges)
 
 
 @dataclass(frozen=True, eq=False)
 class DistributionAnswer(Answer):
     """A histogram of intervals that also knows its mean, variance and quantiles."""
 
-    edges: Floats = None  # type: ignore[assignment]  # follows fields that have defaults
+    edges: Floats = field(kw_only=True)
 
     @property
     def middles(self) -> Floats:
