@@ -69,17 +69,22 @@ class Categories(Domain, kind="categories"):
         if self.declinable:
             table[None] = self.size - 1
         held = list(values)
+        found = self._looked_up(table, held)
+        return np.array([self._index(table, value) for value in held], np.int64) if found is None else found
+
+    def _looked_up(self, table: Mapping[Any, int], held: list[Any]) -> Ints | None:
+        """Return the indices, or nothing: the error of a failed look-up names the value and must not travel on."""
         try:
             return np.fromiter(map(table.__getitem__, held), np.int64, len(held))
         except (KeyError, TypeError):
-            return np.array([self._index(table, value) for value in held], np.int64)
+            return None
 
     def _index(self, table: Mapping[Any, int], value: Any) -> int:
         label = normalize("NFC", value) if isinstance(value, str) else value
         if label is not None and not isinstance(label, str):
             raise DomainError("a value of these categories must be text")
         if label not in table:
-            raise DomainError(f"a value must be one of the {self.size} categories of the task") from None
+            raise DomainError(f"a value must be one of the {self.size} categories of the task")
         return table[label]
 
 
