@@ -14,6 +14,7 @@ from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 from unicodedata import normalize
 
+from sottovoce.collection import Collection
 from sottovoce.domain import Domain
 from sottovoce.encoding import Encoding
 from sottovoce.errors import CodecError, SottovoceError
@@ -24,7 +25,8 @@ VERSION = 1
 _EXACT_IN_JSON = 1 << 53  # integers from here on travel as strings
 _REGISTERED = (Mechanism, Domain, Encoding, Family, Plan)
 _TASK_FIELDS = {"kind", "domain", "opening", "version", *(one.name for one in fields(Task))}
-_PLAIN = {"question": Question, "choice": Choice, "bundle": Bundle}
+_MAY_BE_ABSENT = {"collection", "distinct"}
+_PLAIN = {"question": Question, "choice": Choice, "bundle": Bundle, "collection": Collection}
 
 Document = dict[str, Any]
 
@@ -118,7 +120,8 @@ def task(content: Document) -> Task:
 def notice(content: Document) -> Notice:
     """Return what a device reads of a task's document; the plan stays unread."""
     _check_version(content)
-    if content.get("kind") != "task" or not isinstance(content.get("plan"), dict) or set(content) != _TASK_FIELDS:
+    complete = _TASK_FIELDS - _MAY_BE_ABSENT <= set(content) <= _TASK_FIELDS
+    if content.get("kind") != "task" or not isinstance(content.get("plan"), dict) or not complete:
         raise CodecError(f"a task has the fields {', '.join(sorted(_TASK_FIELDS))}")
     return Notice(
         name=_read(str, content.get("name")),
@@ -128,6 +131,8 @@ def notice(content: Document) -> Notice:
         epsilon=_read(float, content.get("epsilon")),
         declares=_read(tuple[str, ...], content.get("declares")),
         opening=_strict(Round, content.get("opening")),
+        collection=_strict(Collection, content["collection"]) if "collection" in content else None,
+        distinct=_read(int, content["distinct"]) if "distinct" in content else None,
     )
 
 

@@ -105,6 +105,14 @@ class Mechanism(ABC):
     def privatize(self, values: Values, rng: Rng) -> Reports:
         """Return one randomised report per value."""
 
+    def permanent(self, values: Values, rng: Rng) -> Reports:
+        """Return the responses that devices remember for a longitudinal task."""
+        return self.privatize(values, rng)
+
+    def instantaneous(self, reports: Reports, rng: Rng) -> Reports:
+        """Return what is sent of remembered responses; most mechanisms send them as they are."""
+        return reports
+
     @abstractmethod
     def pack(self, reports: Reports) -> bytes:
         """Return the reports as bytes, each of ``width``."""

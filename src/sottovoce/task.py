@@ -17,6 +17,7 @@ import numpy as np
 
 from sottovoce import exact
 from sottovoce.arrays import Floats, Reports, Values
+from sottovoce.collection import Collection
 from sottovoce.domain import Domain
 from sottovoce.encoding import Encoding
 from sottovoce.errors import ParameterError
@@ -265,20 +266,25 @@ class Plan(ABC):
 
 @dataclass(frozen=True)
 class Task:
-    """A name, a plan and a price; the opening round follows from them."""
+    """A name, a plan and a price; the opening round follows from them.
+
+    A task with ``distinct`` is longitudinal: its rounds go to the same users, whose devices memoise one
+    permanent response per value, for so many distinct values; all of them are paid for beforehand.
+    """
 
     name: str
     plan: Plan
     epsilon: float
     description: str = ""
     declares: tuple[str, ...] = ()
+    collection: Collection | None = None
+    distinct: int | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", exact.check_epsilon(self.epsilon))
         object.__setattr__(self, "declares", tuple(self.declares))
         _check_labels(self.name, self.declares)
-        if exact.stated(self.opening.epsilon) > exact.stated(self.epsilon):
-            raise ParameterError("the opening round spends more than the task's epsilon")
+        _check_price(self.opening, self.epsilon, self.distinct)
 
     @cached_property
     def opening(self) -> Round:
@@ -300,6 +306,8 @@ class Notice:
     epsilon: float
     declares: tuple[str, ...]
     opening: Round
+    collection: Collection | None = None
+    distinct: int | None = None
 
     def __post_init__(self) -> None:
         exact.check_epsilon(self.epsilon)
@@ -308,8 +316,7 @@ class Notice:
 
     def check(self, asked: Round) -> Round:
         """Return the round, or refuse one that costs more than the task stated."""
-        if exact.stated(asked.epsilon) > exact.stated(self.epsilon):
-            raise ParameterError("this round spends more than the epsilon that its task states")
+        _check_price(asked, self.epsilon, self.distinct)
         return asked
 
 
@@ -328,6 +335,13 @@ class _Nothing:
         raise ParameterError("nothing has been collected yet")
 
     tally = estimate = scores = reports = _refuse
+
+
+def _check_price(asked: Round, epsilon: float, distinct: int | None) -> None:
+    if distinct is not None and (type(distinct) is not int or not 1 <= distinct < 1 << 16):
+        raise ParameterError("a longitudinal task declares from 1 to 65,535 distinct values")
+    if exact.stated(asked.epsilon) * (distinct or 1) > exact.stated(epsilon):
+        raise ParameterError("this round spends more than the epsilon that its task states")
 
 
 def _check_labels(name: str, declares: tuple[str, ...]) -> None:

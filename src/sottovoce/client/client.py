@@ -3,13 +3,12 @@
 Randomness is the operating system's; there is no way to pass in another.
 """
 
-import hashlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sottovoce import codec
+from sottovoce import codec, coin
 from sottovoce.arrays import Ints
 from sottovoce.budget import Spend
 from sottovoce.client.ledger import DiskLedger
@@ -33,7 +32,7 @@ class Client:
     @property
     def coin(self) -> int:
         """Return this device's public coin for the task, in units of 2^-64."""
-        return _draw(b"sottovoce/coin/v1", self.ledger.coin(self.notice.digest), self.notice.digest.encode())
+        return coin.place(self.ledger.coin(self.notice.digest), self.notice.digest)
 
     def answer(self, value: Any, *, asked: Round | None = None) -> bytes:
         """Return the message that may leave the device; spends the task's epsilon, once."""
@@ -101,13 +100,8 @@ class Client:
         return found
 
     def _pick(self, choice: Choice, asked: Round, slot: int) -> int:
-        place = asked.number.to_bytes(4, "little") + slot.to_bytes(4, "little")
-        coin = _draw(b"sottovoce/choice/v1", self.ledger.coin(self.notice.digest), place)
-        return int(choice.pick(np.array([coin], np.uint64))[0])
-
-
-def _draw(label: bytes, coin: bytes, place: bytes) -> int:
-    return int.from_bytes(hashlib.sha256(label + coin + place).digest()[:8], "little")
+        drawn = coin.choice(self.ledger.coin(self.notice.digest), asked.number, slot)
+        return int(choice.pick(np.array([drawn], np.uint64))[0])
 
 
 def _notice(task: Task | Notice | codec.Document | str) -> Notice:
