@@ -58,3 +58,28 @@ class MissingExtraError(SottovoceError, ImportError):
 
     exit_code = 8
     status = 501
+
+
+class UnavailableError(SottovoceError):
+    """A disk, a database or a collector that cannot serve now: nothing was lost, try again later."""
+
+    exit_code = 9
+    status = 503
+
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class AccessError(SottovoceError):
+    """A token that is missing, unknown or of the wrong scope: ask the operator for another."""
+
+    exit_code = 10
+    status = 403
+
+
+class StateError(SottovoceError):
+    """Too early or too late: the task or round is not in the state that this needs."""
+
+    exit_code = 11
+    status = 409
