@@ -29,25 +29,29 @@ class Shelf:
 
 @dataclass(frozen=True, eq=False)
 class LocalCollected:
-    """What a task has collected, in memory."""
+    """What a task has collected, in memory: reports, or only the sums of those that have been erased."""
 
     task: Task
     rounds: tuple[Round, ...] = ()
     shelves: Mapping[Address, Shelf] = field(default_factory=dict)
+    sums: Mapping[Address, Tally] = field(default_factory=dict)
 
     @property
     def epsilon(self) -> float:
-        return self.task.epsilon
+        return self.task.response_epsilon
 
     @property
     def seed(self) -> bytes:
         return codec.seed(self.task)
 
     def users(self, round_number: int) -> int:
-        first = [shelf for address, shelf in self.shelves.items() if (address.round, address.slot) == (round_number, 0)]
-        return sum(len(shelf.reports) for shelf in first)
+        counts = {address: len(shelf.reports) for address, shelf in self.shelves.items()}
+        counts |= {address: tally.users for address, tally in self.sums.items()}
+        return sum(count for address, count in counts.items() if (address.round, address.slot) == (round_number, 0))
 
     def tally(self, address: Address) -> Tally:
+        if address in self.sums:
+            return self.sums[address]
         return reduce(add, (self._question(address).mechanism.tally(batch) for batch in self.reports(address)))
 
     def estimate(self, address: Address, among: Values | None = None) -> Estimate:
@@ -74,12 +78,18 @@ class LocalCollected:
         """Return what is collected once a round has been answered."""
         if not any(len(shelf.reports) for shelf in shelves.values()):
             raise NoDataError(f"round {asked.number} of task {self.task.name!r} has no reports")
-        return LocalCollected(self.task, (*self.rounds, asked), {**self.shelves, **shelves})
+        return replace(self, rounds=(*self.rounds, asked), shelves={**self.shelves, **shelves})
+
+    def after_erasing(self, asked: Round, sums: Mapping[Address, Tally]) -> "LocalCollected":
+        """Return what is collected with a round of which only the sums remain."""
+        return replace(self, rounds=(*self.rounds, asked), sums={**self.sums, **sums})
 
     def _question(self, address: Address) -> Question:
         return self.rounds[address.round].question(address)
 
     def _shelf(self, address: Address) -> Shelf:
+        if address in self.sums:
+            raise NoDataError(f"the reports of round {address.round} have been erased; their sums remain")
         if address not in self.shelves:
             raise NoDataError(f"member {address.member} of round {address.round} has no reports")
         return self.shelves[address]

@@ -1,0 +1,1 @@
+"""The collector: one process that publishes tasks, takes reports over HTTP and drives plans to their answers."""

@@ -1,0 +1,233 @@
+"""Which messages could be honest: everything is checked that can be checked without knowing anybody's answer.
+
+Messages come in by the thousand.  They are grouped by shape (the headers of their envelopes), each group is one
+array, and the mechanism's own strict ``unpack`` looks at all its payloads at once.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+
+import numpy as np
+
+from sottovoce import coin, envelope
+from sottovoce.arrays import Bools, Bytes, Ints
+from sottovoce.envelope import Envelopes
+from sottovoce.errors import CodecError, ParameterError
+from sottovoce.service.published import Published
+from sottovoce.store.base import HASH_BYTES, Offer
+from sottovoce.task import Address, Bundle, Choice, Question, Round
+
+_SMALLEST = 44  # bytes of an envelope's fixed fields
+
+
+@dataclass
+class Admitted:
+    """What may go to the store, whose messages those are, and the code of every message that may not."""
+
+    offers: list[Offer] = field(default_factory=list)
+    places: list[Ints] = field(default_factory=list)
+    codes: dict[int, str] = field(default_factory=dict)
+
+    def refuse(self, places: Ints, code: str) -> None:
+        """Turn messages away."""
+        self.codes.update(dict.fromkeys(places.tolist(), code))
+
+
+def admit(published: Published, messages: Sequence[bytes], tokens: Sequence[str]) -> Admitted:
+    """Return what the messages of one task offer; ``tokens`` is as long, or empty where none are asked for."""
+    admitted = Admitted()
+    groups: dict[bytes, list[int]] = defaultdict(list)
+    for place, message in enumerate(messages):
+        groups[_shape(message)].append(place)
+    for shape, group in groups.items():
+        places = np.array(group)
+        if code := _misshapen(published, shape):
+            admitted.refuse(places, code)
+            continue
+        try:
+            _decide(_group(published, shape, [messages[place] for place in group], places), tokens, admitted)
+        except CodecError:
+            admitted.refuse(places, "malformed")  # a payload of another width
+    return admitted
+
+
+def _shape(message: bytes) -> bytes:
+    """Return the headers of a message's envelopes without ids and members; nothing if it cannot be cut into them."""
+    length = int.from_bytes(message[4:8], "little")
+    if length == len(message) >= _SMALLEST:
+        return message[:8] + message[12:28]  # nearly all messages are one envelope
+    shape, position = b"", 0
+    while position < len(message):
+        piece = message[position : position + int.from_bytes(message[position + 4 : position + 8], "little")]
+        if len(piece) < _SMALLEST or len(piece) != int.from_bytes(piece[4:8], "little"):
+            return b""
+        shape += piece[:8] + piece[12:28]
+        position += len(piece)
+    return shape
+
+
+def _heads(shape: bytes) -> list[bytes]:
+    return [shape[start : start + 24] for start in range(0, len(shape), 24)]
+
+
+def _misshapen(published: Published, shape: bytes) -> str:
+    """Return why no message of this shape can be taken, or nothing."""
+    heads = _heads(shape)
+    if not heads or any(head[0] != envelope.VERSION or head[1] >= 2 * envelope.PUBLIC for head in heads):
+        return "malformed"
+    if any(head[8:] != published.digest_bytes for head in heads):
+        return "other-task"
+    numbers = {int.from_bytes(head[2:4], "little") for head in heads}
+    if len(numbers) > 1:
+        return "incomplete"
+    asked = published.asked.get(numbers.pop())
+    if asked is None:
+        return "too-early"
+    return "" if {head[1] for head in heads} == {_flags(published, asked)} else "undeclared"
+
+
+def _flags(published: Published, asked: Round) -> int:
+    declared = published.task.declares
+    flags = envelope.SUBJECT * ("subject" in declared) | envelope.PUBLIC * ("public" in declared)
+    return flags | envelope.SLOT * (asked.slots > 1)
+
+
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """Messages of one shape: ``pieces`` are their envelopes slot by slot."""
+
+    published: Published
+    asked: Round
+    places: Ints
+    rows: Bytes
+    pieces: list[Envelopes]
+
+    @property
+    def one_member(self) -> bool:
+        """Return whether a message answers one member of a choice between bundles, in all its slots."""
+        return isinstance(self.asked.ask, Choice) and self.asked.ask.bundled
+
+    def complete(self) -> Bools:
+        """Return which messages hold every slot of their bundle once, in order, all for one member and one subject."""
+        first = self.pieces[0]
+        good = np.zeros(len(self.rows), bool)
+        for member in np.unique(first.members).tolist() if self.one_member else [0]:
+            fits = _slots(self.asked, member) == len(self.pieces)
+            good |= fits & ((first.members == member) | (not self.one_member))
+        for slot, piece in enumerate(self.pieces):
+            if piece.slots is not None:
+                good &= piece.slots == slot
+            if self.one_member:
+                good &= piece.members == first.members
+            if piece.subjects is not None:
+                good &= (piece.subjects == first.subjects).all(axis=1)
+        return good
+
+    def possible(self, among: Bools) -> Bools:
+        """Return which messages have only payloads that their mechanisms can have made."""
+        good = among.copy()
+        for slot, piece in enumerate(self.pieces):
+            good &= _possible(self.asked, piece, slot, among)
+        return good
+
+    def unclaimed(self, row: int, token: str) -> str:
+        """Return why a token cannot pay for a message: it is missing, or its coin asks for something else."""
+        if not token:
+            return "token-missing"
+        digest = self.published.digest
+        kept = coin.enrolled(token, digest)
+        members = [int(piece.members[row]) for piece in self.pieces]
+        mine = self.asked.asks(coin.place(kept, digest)) and members == self._picks(kept)
+        return "" if mine else "not-asked"
+
+    def _picks(self, kept: bytes) -> list[int]:
+        """Return the members that the coin picks, one for every slot."""
+        ask, number = self.asked.ask, 0 if self.published.task.distinct else self.asked.number
+        if isinstance(ask, Choice):
+            return [_pick(ask, kept, number, 0)] * len(self.pieces)
+        parts = ask.parts if isinstance(ask, Bundle) else (ask,)
+        return [_pick(part, kept, number, slot) if isinstance(part, Choice) else 0 for slot, part in enumerate(parts)]
+
+    def offer(self, chosen: Bools, claims: Bytes | None) -> Offer:
+        """Return the chosen messages as the store takes them."""
+        ids = np.stack([piece.ids for piece in self.pieces], axis=1)[chosen]
+        number = self.asked.number
+        kept = None if claims is None else claims[chosen]
+        return Offer(self.published.digest, number, ids, self.rows[chosen], kept, self.published.epoch(number))
+
+
+def _group(published: Published, shape: bytes, messages: list[bytes], places: Ints) -> _Group:
+    asked = published.asked[int.from_bytes(shape[2:4], "little")]
+    rows = np.frombuffer(b"".join(messages), np.uint8).reshape(len(messages), -1)
+    lengths = [int.from_bytes(head[4:8], "little") for head in _heads(shape)]
+    ends = np.cumsum(lengths).tolist()
+    cut = [rows[:, end - length : end] for end, length in zip(ends, lengths, strict=True)]
+    return _Group(published, asked, places, rows, [envelope.read([one.tobytes()], asked.width)[0] for one in cut])
+
+
+def _decide(group: _Group, tokens: Sequence[str], admitted: Admitted) -> None:
+    """Add the offer of one group, and the codes of what it must not hold."""
+    complete = group.complete()
+    good = group.possible(complete)
+    admitted.refuse(group.places[~complete], "incomplete")
+    admitted.refuse(group.places[complete & ~good], "impossible")
+    claims = None
+    if group.published.collection.enrolment:
+        claims = np.zeros((len(good), HASH_BYTES), np.uint8)
+        for row in np.flatnonzero(good).tolist():
+            token = tokens[group.places[row]] if tokens else ""
+            claims[row] = np.frombuffer(sha256(token.encode()).digest(), np.uint8)
+            if code := group.unclaimed(row, token):
+                good[row] = False
+                admitted.codes[int(group.places[row])] = code
+    if good.any():
+        admitted.offers.append(group.offer(good, claims))
+        admitted.places.append(group.places[good])
+
+
+def _slots(asked: Round, member: int) -> int:
+    """Return how many slots a member of a round has; 0 for a member that does not exist."""
+    ask = asked.ask
+    if isinstance(ask, Choice) and ask.bundled:
+        chosen = ask.members[member] if member < len(ask.members) else None
+        return len(chosen.parts) if isinstance(chosen, Bundle) else int(chosen is not None)
+    return len(ask.parts) if isinstance(ask, Bundle) else 1
+
+
+def _possible(asked: Round, piece: Envelopes, slot: int, among: Bools) -> Bools:
+    """Return which payloads their mechanism can have made."""
+    good = np.zeros(len(piece), bool)
+    for member in np.unique(piece.members[among]).tolist():
+        chosen = np.flatnonzero(among & (piece.members == member))
+        question = _question(asked, member, slot)
+        if question is not None:
+            padded = piece.payloads[chosen][:, question.width :].any(axis=1)
+            good[chosen[~padded]] = _unpacks(question, piece.payloads[chosen[~padded]][:, : question.width])
+    return good
+
+
+def _question(asked: Round, member: int, slot: int) -> Question | None:
+    try:
+        return asked.question(Address(asked.number, member, slot))
+    except ParameterError:
+        return None
+
+
+def _unpacks(question: Question, payloads: Bytes) -> Bools:
+    """Return which rows unpack, halving the array around those that do not."""
+    if not len(payloads):
+        return np.zeros(0, bool)
+    try:
+        question.mechanism.unpack(payloads.tobytes())
+    except CodecError:
+        if len(payloads) == 1:
+            return np.zeros(1, bool)
+        half = len(payloads) // 2
+        return np.concatenate([_unpacks(question, payloads[:half]), _unpacks(question, payloads[half:])])
+    return np.ones(len(payloads), bool)
+
+
+def _pick(choice: Choice, kept: bytes, number: int, slot: int) -> int:
+    return int(choice.pick(np.array([coin.choice(kept, number, slot)], np.uint64))[0])

@@ -1,0 +1,260 @@
+"""The handlers of the routes: each reads a request strictly, asks the collector, and answers with one shape."""
+
+import csv
+import io
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+
+from sottovoce.answers import Answer, Answers
+from sottovoce.errors import CodecError, ParameterError, StateError
+from sottovoce.measures import Measures
+from sottovoce.service import access, metrics, openapi, wire
+from sottovoce.service.collector import DAY, Collector
+from sottovoce.service.intake import Intake
+from sottovoce.service.metrics import Metrics
+from sottovoce.service.operations import METHODS
+from sottovoce.service.problems import RequestError
+from sottovoce.service.published import TAKING, Published
+from sottovoce.service.release import release, withheld
+from sottovoce.service.settings import Settings
+
+JSON, MSGPACK, TOML, CSV = "application/json", "application/msgpack", "application/toml", "text/csv"
+_ARRIVALS = 6 * 3600  # seconds of arrival counts in a status
+
+
+class Api:
+    """One method per operation of the table."""
+
+    def __init__(self, collector: Collector, intake: Intake, settings: Settings, told: Metrics) -> None:
+        self.collector, self.intake, self.settings, self.metrics = collector, intake, settings, told
+
+    async def list_tasks(self, request: Request) -> Response:
+        return _json(wire.TaskList([_line(one) for one in self.collector.tasks()]))
+
+    async def create_task(self, request: Request) -> Response:
+        kind = _kind(request, (JSON, TOML))
+        text = _text(await self.body(request))
+        published, new = await run_in_threadpool(self.collector.create, text, toml=kind == TOML)
+        made = wire.Created(published.record.name, published.digest, new)
+        return _json(made, status=201 if new else 200)
+
+    async def get_task(self, request: Request) -> Response:
+        published = self._published(request)
+        return _tagged(request, published.digest, published.record.document.encode())
+
+    async def get_round(self, request: Request) -> Response:
+        published = self._published(request)
+        taking = published.last.state in TAKING and published.record.finished is None
+        document = msgspec.Raw(published.last.document.encode()) if taking else None
+        current = wire.Current(published.digest, published.state, document)
+        tag = f"{published.digest}-{published.last.number}-{published.state}"
+        return _tagged(request, tag, wire.as_json(current))
+
+    async def upload(self, request: Request) -> Response:
+        published = self._published(request)
+        kind = _kind(request, (JSON, MSGPACK))
+        upload = _decoded(wire.json_upload if kind == JSON else wire.msgpack_upload, await self.body(request))
+        if upload.tokens and len(upload.tokens) != len(upload.reports):
+            raise RequestError("malformed-request", "there is one token for every report, or none")
+        outcome = await self.intake.submit(published, upload.reports, upload.tokens)
+        self._count(published, outcome)
+        if MSGPACK in request.headers.get("accept", "*/*" if kind == JSON else MSGPACK):
+            return Response(wire.as_msgpack(outcome), media_type=MSGPACK)
+        return _json(outcome)
+
+    def _count(self, published: Published, outcome: wire.Outcome) -> None:
+        name = published.record.name
+        for key, count in (("accepted", outcome.accepted), ("duplicate", outcome.duplicates)):
+            if count:
+                self.metrics.messages.labels(name, key).inc(count)
+        for one in outcome.refused:
+            self.metrics.messages.labels(name, one.code).inc()
+
+    async def get_answer(self, request: Request) -> Response:
+        published = self._published(request)
+        method, level = _method(request), _level(request)
+        csv_wanted = _wants_csv(request)
+        released = await run_in_threadpool(self.released, published, method, level)
+        return Response(_csv(released), media_type=CSV) if csv_wanted else _json(released)
+
+    def released(self, published: Published, method: str = "none", level: float = 0.95) -> dict[str, Any]:
+        """Return the answer that may be shown, after a step of post-processing."""
+        answer = processed(self.collector.answer(published.record.name), method, level)
+        made = release(answer, published.collection)
+        if withheld(made):
+            minimum = published.collection.minimum
+            raise RequestError("too-few-users", f"fewer than {minimum} users: nothing is released")
+        return made
+
+    async def get_status(self, request: Request) -> Response:
+        return _json(await run_in_threadpool(self.status, self._published(request)))
+
+    def status(self, published: Published) -> wire.Status:
+        """Return the progress of a task as the store has it now."""
+        store, digest = self.collector.store, published.digest
+        rounds = [
+            wire.RoundLine(
+                one.number, one.state.value, one.opened, one.users, one.count, one.checksum, one.erased is not None
+            )
+            for one in store.rounds(digest)
+        ]
+        arrivals = store.arrivals(digest, self.collector.now - _ARRIVALS)
+        record = published.record
+        return wire.Status(
+            record.name, digest, published.state, record.failure, rounds, store.refusals(digest), arrivals
+        )
+
+    async def close_task(self, request: Request) -> Response:
+        published = self._published(request)
+        at_once = request.query_params.get("at_once", "false")
+        if at_once not in ("true", "false"):
+            raise ParameterError("at_once is true or false")
+        name = published.record.name
+        if not await run_in_threadpool(self.collector.close, name, at_once=at_once == "true"):
+            raise StateError("this task has no round to close")
+        return _json(await run_in_threadpool(self.status, self.collector.find(name)))
+
+    async def issue_tokens(self, request: Request) -> Response:
+        _kind(request, (JSON,))
+        wanted = _decoded(wire.token_request, await self.body(request))
+        tokens = await run_in_threadpool(self._issue, wanted)
+        return _json(wire.TokenList(wanted.scope, tokens), status=201)
+
+    def _issue(self, wanted: wire.TokenRequest) -> list[str]:
+        seconds = wanted.days * DAY or None
+        store, now = self.collector.store, self.collector.now
+        return access.issue(store, wanted.scope, now, label=wanted.label, count=wanted.count, seconds=seconds)
+
+    async def list_tokens(self, request: Request) -> Response:
+        records = await run_in_threadpool(self.collector.store.tokens)
+        lines = [
+            wire.TokenLine(access.identity(one), one.scope, one.label, one.created, one.expires) for one in records
+        ]
+        return _json(wire.TokenLines(lines))
+
+    async def revoke_token(self, request: Request) -> Response:
+        if not await run_in_threadpool(access.revoke, self.collector.store, request.path_params["id"]):
+            raise RequestError("not-found", "there is no such token")
+        return Response(status_code=204)
+
+    async def get_openapi(self, request: Request) -> Response:
+        return _json(openapi.document())
+
+    async def healthz(self, request: Request) -> Response:
+        return PlainTextResponse("alive\n")
+
+    async def readyz(self, request: Request) -> Response:
+        await run_in_threadpool(self.collector.store.check)
+        return PlainTextResponse("ready\n")
+
+    async def get_metrics(self, request: Request) -> Response:
+        return Response(self.metrics.text(), media_type=metrics.CONTENT_TYPE)
+
+    async def body(self, request: Request) -> bytes:
+        """Return the body, or stop reading when it is larger than allowed."""
+        limit, pieces, size = self.settings.largest_body, [], 0
+        if int(request.headers.get("content-length", "0")) > limit:
+            raise RequestError("too-large", f"a body has at most {limit} bytes")
+        async for piece in request.stream():
+            size += len(piece)
+            if size > limit:
+                raise RequestError("too-large", f"a body has at most {limit} bytes")
+            pieces.append(piece)
+        return b"".join(pieces)
+
+    def _published(self, request: Request) -> Published:
+        return self.collector.find(request.path_params["name"])
+
+
+def processed(answer: Answer | Answers | Measures, method: str, level: float) -> Answer | Answers | Measures:
+    """Return an answer after a step of post-processing, with intervals of a confidence level."""
+    if isinstance(answer, Answers):
+        return replace(answer, parts={name: _one(part, method, level) for name, part in answer.parts.items()})
+    if isinstance(answer, Answer):
+        return _one(answer, method, level)
+    if method != "none":
+        raise ParameterError("a mean is one number: there is nothing to make consistent")
+    return answer.at(level)
+
+
+def _one(answer: Answer, method: str, level: float) -> Answer:
+    return answer.at(level) if method == "none" else answer.at(level).postprocess(method)
+
+
+def _line(published: Published) -> wire.TaskLine:
+    task = published.task
+    return wire.TaskLine(task.name, published.digest, task.description, repr(task.epsilon), published.state)
+
+
+def _json(made: Any, status: int = 200) -> Response:
+    return Response(wire.as_json(made), status_code=status, media_type=JSON)
+
+
+def _tagged(request: Request, tag: str, body: bytes) -> Response:
+    headers = {"etag": f'"{tag}"', "cache-control": "no-cache"}
+    if request.headers.get("if-none-match") == headers["etag"]:
+        return Response(status_code=304, headers=headers)
+    return Response(body, media_type=JSON, headers=headers)
+
+
+def _kind(request: Request, allowed: tuple[str, ...]) -> str:
+    kind = request.headers.get("content-type", JSON).split(";")[0].strip().lower()
+    if kind not in allowed:
+        raise RequestError("unsupported-media", f"this route reads {' and '.join(allowed)}")
+    return kind
+
+
+def _decoded(decoder: Any, body: bytes) -> Any:
+    try:
+        return decoder.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise RequestError("malformed-request") from None  # the decoder's own words may quote the body
+
+
+def _text(body: bytes) -> str:
+    try:
+        return body.decode()
+    except UnicodeDecodeError:
+        raise CodecError("a task file is written in UTF-8") from None
+
+
+def _method(request: Request) -> str:
+    method = request.query_params.get("method", "none")
+    if method not in METHODS:
+        raise ParameterError(f"a method is one of {', '.join(METHODS)}")
+    return method
+
+
+def _level(request: Request) -> float:
+    try:
+        level = float(request.query_params.get("level", "0.95"))
+    except ValueError:
+        level = 0.0
+    if not 0.5 <= level <= 0.9999:
+        raise ParameterError("a level is a number from 0.5 to 0.9999")
+    return level
+
+
+def _wants_csv(request: Request) -> bool:
+    accepted = request.headers.get("accept", "*/*")
+    if "*/*" in accepted or JSON in accepted or "application/*" in accepted:
+        return False
+    if CSV in accepted or "text/*" in accepted:
+        return True
+    raise RequestError("not-acceptable")
+
+
+def _csv(released: dict[str, Any]) -> str:
+    parts = released["answers"].values() if "answers" in released else [released]
+    rows = [{"question": part["name"], **row} for part in parts for row in part["rows"] or [{"suppressed": True}]]
+    text = io.StringIO()
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    writer = csv.DictWriter(text, fieldnames=names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()

@@ -1,0 +1,185 @@
+"""The application: the table of operations over a collector, with the doors that every request passes."""
+
+import logging
+import math
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from sottovoce.errors import SottovoceError
+from sottovoce.service import access, problems, wire
+from sottovoce.service import settings as configuration
+from sottovoce.service.api import Api
+from sottovoce.service.collector import Collector
+from sottovoce.service.intake import Intake
+from sottovoce.service.keeper import Keeper
+from sottovoce.service.limits import RateLimit
+from sottovoce.service.metrics import Metrics
+from sottovoce.service.operations import OPERATIONS, Operation
+from sottovoce.service.problems import RequestError
+from sottovoce.service.settings import Settings
+from sottovoce.store.base import Store
+
+PROBLEM = "application/problem+json"
+_UNLIMITED = ("/healthz", "/readyz", "/metrics")
+_SHARED = {
+    "access-control-allow-origin": "*",
+    "access-control-expose-headers": "etag, retry-after",
+}
+_PREFLIGHT = {
+    **_SHARED,
+    "access-control-allow-methods": "GET, POST",
+    "access-control-allow-headers": "content-type, if-none-match",
+    "access-control-max-age": "86400",
+}
+_SWITCH_SECONDS = 0.001  # between the event loop and the thread that commits: the default of 5 ms is felt
+_log = logging.getLogger(__name__)
+
+
+def create(
+    store: Store,
+    settings: Settings,
+    *,
+    clock: Callable[[], float] = configuration.clock,
+    pages: Callable[[Api], Sequence[BaseRoute]] = lambda api: (),
+) -> Starlette:
+    """Return the application; ``pages`` adds routes for people to those for programs."""
+    collector = Collector(store, settings.data, clock)
+    told = Metrics(collector.tasks, lambda: intake.waiting)
+    keeper = Keeper(collector, settings.tick, lambda name: told.failures.labels(name).inc())
+    intake = Intake(store, clock, most_waiting=settings.most_waiting)
+    api = Api(collector, intake, settings, told)
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        sys.setswitchinterval(_SWITCH_SECONDS)
+        intake.start()
+        keeper.start()
+        yield
+        intake.stop()  # everything that was taken is stored and answered
+        keeper.stop()
+
+    app = Starlette(
+        routes=[*_routes(api), *pages(api)],
+        lifespan=lifespan,
+        exception_handlers={SottovoceError: _refused, HTTPException: _not_here, Exception: _broken},
+    )
+    app.add_middleware(Door, limit=RateLimit(settings.rate, clock), told=told)
+    app.state.api = api
+    return app
+
+
+def _routes(api: Api) -> list[Route]:
+    found: dict[str, dict[str, Operation]] = {}
+    for one in OPERATIONS:
+        found.setdefault(one.path, {})[one.method] = one
+    return [Route(path, _endpoint(api, ops), methods=[*ops, "OPTIONS"]) for path, ops in found.items()]
+
+
+def _endpoint(api: Api, operations: dict[str, Operation]) -> Any:
+    """Return the handler of one path: it checks the token that the operation needs, then calls it."""
+    methods = {**operations, **({"HEAD": operations["GET"]} if "GET" in operations else {})}
+
+    async def endpoint(request: Request) -> Response:
+        if request.method == "OPTIONS":
+            shared = any(one.shared for one in operations.values())
+            return Response(status_code=204, headers=_PREFLIGHT if shared else {"allow": ", ".join(operations)})
+        operation = methods[request.method]
+        request.scope["operation"] = operation
+        if operation.scope:
+            await _admit(api, request, operation.scope)
+        response: Response = await getattr(api, operation.handler)(request)
+        return response
+
+    return endpoint
+
+
+async def _admit(api: Api, request: Request, scope: str) -> None:
+    kind, _, token = request.headers.get("authorization", "").partition(" ")
+    given = token.strip() if kind.lower() == "bearer" else None
+    await run_in_threadpool(access.admit, api.collector.store, given, scope, api.collector.now)
+
+
+class Door:
+    """What every request passes: the rate limit, the headers, the counters and one line of log."""
+
+    def __init__(self, app: ASGIApp, limit: RateLimit, told: Metrics) -> None:
+        self._app, self._limit, self._told = app, limit, told
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started, status = time.perf_counter(), 500
+
+        async def sending(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                _add_headers(message, scope.get("operation"))
+            await send(message)
+
+        try:
+            wait = 0.0 if scope["path"] in _UNLIMITED else self._limit.wait((scope.get("client") or ("", 0))[0])
+            if wait:
+                await respond(RequestError("slow-down", retry_after=wait))(scope, receive, sending)
+            else:
+                await self._app(scope, receive, sending)
+        finally:
+            self._tell(scope, status, time.perf_counter() - started)
+
+    def _tell(self, scope: Scope, status: int, seconds: float) -> None:
+        operation = scope.get("operation")
+        route = operation.handler if operation else scope.get("page", "other")
+        self._told.requests.labels(route, str(status)).inc()
+        self._told.seconds.labels(route).observe(seconds)
+        if _log.isEnabledFor(logging.INFO):
+            facts = {"route": route, "status": status, "milliseconds": round(1000 * seconds, 1)}
+            _log.info("request", extra={**facts, "method": scope["method"]})
+
+
+def _add_headers(message: Message, operation: Operation | None) -> None:
+    headers: list[tuple[bytes, bytes]] = message["headers"]
+    headers.append((b"x-content-type-options", b"nosniff"))
+    if operation is not None and operation.shared:
+        headers.extend((name.encode(), value.encode()) for name, value in _SHARED.items())
+
+
+def respond(error: SottovoceError) -> Response:
+    """Return a problem document."""
+    problem = problems.problem_of(error)
+    headers = {"www-authenticate": "Bearer"} if problem.status == 401 else {}
+    retry_after = getattr(error, "retry_after", None) or (1.0 if problem.status in (429, 503) else None)
+    if retry_after:
+        headers["retry-after"] = str(math.ceil(retry_after))
+    content = problems.document(problem, "" if problem.code == "internal" else str(error))
+    return Response(wire.as_json(content), status_code=problem.status, media_type=PROBLEM, headers=headers)
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, SottovoceError)
+    return respond(error)
+
+
+async def _not_here(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    code = {404: "not-found", 405: "method-not-allowed"}.get(error.status_code, "malformed-request")
+    response = respond(RequestError(code))
+    for name, value in (error.headers or {}).items():
+        response.headers[name] = value
+    return response
+
+
+async def _broken(request: Request, error: Exception) -> Response:
+    _log.error("request", exc_info=error)
+    return respond(SottovoceError())

@@ -1,0 +1,36 @@
+"""Structured logs: one JSON object a line, of chosen fields.  Payloads, ids, tokens and addresses have no field."""
+
+import json
+import logging
+import sys
+import traceback
+from typing import Any
+
+FIELDS = ("event", "route", "method", "status", "milliseconds", "task", "round", "state", "messages", "error", "where")
+
+
+class JsonLines(logging.Formatter):
+    """Writes the time, the level and the chosen fields; an error by its class and place, never by its message."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line: dict[str, Any] = {"time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S%z"), "level": record.levelname}
+        own = record.name.startswith("sottovoce")
+        line["event"] = record.getMessage() if own else record.name  # other people's messages may quote a peer
+        line |= {name: getattr(record, name) for name in FIELDS if hasattr(record, name)}
+        if record.exc_info and record.exc_info[0]:
+            line["error"] = record.exc_info[0].__name__
+            frames = traceback.extract_tb(record.exc_info[2])
+            line["where"] = [f"{frame.filename.rsplit('/', 1)[-1]}:{frame.lineno}" for frame in frames[-5:]]
+        return json.dumps(line)
+
+
+def configure(level: int = logging.INFO) -> None:
+    """Send all logs of this process to the standard error as JSON lines."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines())
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(level)
+    for name in ("uvicorn", "uvicorn.error", "uvicorn.access"):
+        logging.getLogger(name).handlers.clear()
+        logging.getLogger(name).propagate = name != "uvicorn.access"

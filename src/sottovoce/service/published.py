@@ -1,0 +1,66 @@
+"""A task as the collector holds it: the record in the store, the nouns in it, and the rounds asked so far."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from sottovoce import codec
+from sottovoce.collection import Collection
+from sottovoce.store.base import RoundRecord, State, TaskRecord
+from sottovoce.task import Round, Task
+
+TAKING = (State.OPEN, State.CLOSING)
+
+
+@dataclass(frozen=True)
+class Published:
+    """A task and how far it is; immutable, so that threads may share it."""
+
+    record: TaskRecord
+    task: Task
+    rounds: tuple[RoundRecord, ...]
+
+    @classmethod
+    def of(cls, record: TaskRecord, rounds: Sequence[RoundRecord]) -> "Published":
+        """Return the task in a record."""
+        return cls(record, codec.task(codec.parse(record.document)), tuple(rounds))
+
+    @property
+    def digest(self) -> str:
+        return self.record.digest
+
+    @cached_property
+    def digest_bytes(self) -> bytes:
+        """Return the digest as envelopes carry it."""
+        return codec.digest_to_bytes(self.digest)
+
+    @property
+    def collection(self) -> Collection:
+        """Return how the task is collected."""
+        assert self.task.collection is not None  # tasks are published with their settings
+        return self.task.collection
+
+    @cached_property
+    def asked(self) -> dict[int, Round]:
+        """Return the rounds asked so far, by number."""
+        return {one.number: codec.round_(codec.parse(one.document)) for one in self.rounds}
+
+    @property
+    def last(self) -> RoundRecord:
+        """Return the latest round."""
+        return self.rounds[-1]
+
+    @property
+    def state(self) -> str:
+        """Return what clients see: open, closing, sealed (between rounds) or finished."""
+        if self.record.finished is not None:
+            return "finished"
+        return self.last.state.value if self.last.state in TAKING else "sealed"
+
+    def epoch(self, round_number: int) -> int:
+        """Return within what a token buys one message: the task, or one round of a longitudinal task."""
+        return round_number if self.task.distinct else 0
+
+    def after(self, record: TaskRecord, rounds: Sequence[RoundRecord]) -> "Published":
+        """Return the same task further on, without reading its document again."""
+        return Published(record, self.task, tuple(rounds))

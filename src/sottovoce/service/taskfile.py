@@ -1,0 +1,98 @@
+"""Task files: what an operator writes, in TOML or JSON, and what becomes an immutable document.
+
+    name = "browser"
+    epsilon = 1.0
+    description = "Which browser do you use?"
+
+    [plan]
+    kind = "histogram"
+    domain = ["chrome", "firefox", "safari", "other"]      # or {low = 18, high = 99}
+
+    [collection]
+    quota = 10_000
+
+The entries of ``plan`` are the arguments of the plan's own constructor.  A whole task document is read as it is.
+"""
+
+import inspect
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import Any
+
+from sottovoce import codec
+from sottovoce.collection import Collection
+from sottovoce.domain import Integers
+from sottovoce.errors import CodecError, ParameterError
+from sottovoce.task import Plan, Task
+
+_ENTRIES = {"name", "epsilon", "description", "declares", "distinct", "plan", "collection"}
+
+
+def read(text: str, *, toml: bool) -> Task:
+    """Return the task in a file; what the file leaves out of the collection has its default."""
+    content = _parsed(text, toml=toml)
+    made = codec.task(codec.parse(text)) if not toml and "version" in content else _task(content)
+    return made if made.collection is not None else replace(made, collection=Collection())
+
+
+def _parsed(text: str, *, toml: bool) -> Mapping[str, Any]:
+    try:
+        content = tomllib.loads(text) if toml else json.loads(text)
+    except (ValueError, RecursionError):
+        raise CodecError(f"the task file is not {'TOML' if toml else 'JSON'}") from None
+    if not isinstance(content, dict):
+        raise CodecError("a task file is a table with a name, an epsilon and a plan")
+    return content
+
+
+def _task(content: Mapping[str, Any]) -> Task:
+    if set(content) - _ENTRIES or not {"name", "epsilon", "plan"} <= set(content):
+        raise CodecError(f"a task file has name, epsilon and plan, and may have {', '.join(sorted(_ENTRIES))}")
+    plan, collection = content["plan"], content.get("collection", {})
+    if not isinstance(plan, dict) or not isinstance(collection, dict) or isinstance(content["epsilon"], (bool, list)):
+        raise CodecError("plan and collection are tables, epsilon is a number")
+    rest = {key: content[key] for key in ("description", "declares", "distinct") if key in content}
+    try:
+        return Task(
+            content["name"],
+            _plan(dict(plan)),
+            float(content["epsilon"]),
+            collection=_built(Collection, collection, {one.name for one in fields(Collection)}),
+            **rest,
+        )
+    except (TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise _told(error) from None
+
+
+def _plan(entries: dict[str, Any]) -> Plan:
+    kind = entries.pop("kind", None)
+    if not isinstance(kind, str):
+        raise CodecError("a plan has a kind")
+    made: type[Plan] = Plan.kinds[kind]
+    known = set(inspect.signature(made).parameters)
+    plan: Plan = _built(made, {key: _value(value) for key, value in entries.items()}, known)
+    return plan
+
+
+def _value(value: Any) -> Any:
+    """Return a list as it is, a table of low and high as the range of integers, other tables entry by entry."""
+    if isinstance(value, dict) and set(value) == {"low", "high"}:
+        return Integers(value["low"], value["high"])
+    return {key: _value(one) for key, one in value.items()} if isinstance(value, dict) else value
+
+
+def _built(made: Any, entries: Mapping[str, Any], known: set[str]) -> Any:
+    if set(entries) - known:
+        raise ParameterError(f"the settings of a {made.__name__.lower()} are {', '.join(sorted(known))}")
+    try:
+        return made(**entries)
+    except (TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise _told(error) from None
+
+
+def _told(error: Exception) -> Exception:
+    """Return an error that states the rule: ours as it is, Python's as a matter of types."""
+    ours = isinstance(error, (ParameterError, CodecError))
+    return error if ours else ParameterError("a setting of the task file has the wrong type")

@@ -1,0 +1,139 @@
+"""What travels over HTTP, as JSON or MessagePack of the same shapes; unknown fields are refused."""
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct
+
+MOST_REPORTS = 1_000  # messages in one upload
+MOST_TOKENS = 10_000  # tokens issued at once
+
+Label = Annotated[str, Meta(max_length=200)]
+Count = Annotated[int, Meta(ge=0)]
+
+
+class Upload(Struct, forbid_unknown_fields=True):
+    """Messages of devices, each one whole bundle; one enrolment token for each where the task asks for them."""
+
+    reports: Annotated[list[bytes], Meta(min_length=1, max_length=MOST_REPORTS)]
+    tokens: Annotated[list[Label], Meta(max_length=MOST_REPORTS)] = []
+
+
+class Refused(Struct):
+    """One message that was turned away, and whether the same bytes may succeed later."""
+
+    index: Count
+    code: str
+    retry: bool
+
+
+class Outcome(Struct):
+    """What became of an upload: everything accepted or duplicate is durable."""
+
+    accepted: Count
+    duplicates: Count
+    refused: list[Refused]
+
+
+class TaskLine(Struct):
+    """One task in the public list."""
+
+    name: str
+    digest: str
+    description: str
+    epsilon: str
+    state: str
+
+
+class TaskList(Struct):
+    """The tasks of this collector."""
+
+    tasks: list[TaskLine]
+
+
+class Current(Struct):
+    """Which round is open; ``round`` is its document, or nothing when none takes reports."""
+
+    digest: str
+    state: str
+    round: msgspec.Raw | None = None
+
+
+class RoundLine(Struct):
+    """The progress of one round."""
+
+    number: Count
+    state: str
+    opened: int
+    users: Count
+    count: Count
+    checksum: str
+    erased: bool
+
+
+class Status(Struct):
+    """How a collection goes: for analysts and operators."""
+
+    name: str
+    digest: str
+    state: str
+    failure: str
+    rounds: list[RoundLine]
+    refused: dict[str, int]
+    arrivals: list[tuple[int, int]]
+
+
+class Created(Struct):
+    """A task as it was published; ``new`` is false if this very task was there already."""
+
+    name: str
+    digest: str
+    new: bool
+
+
+class TokenRequest(Struct, forbid_unknown_fields=True):
+    """Which tokens to issue."""
+
+    scope: Annotated[str, Meta(pattern="^(operator|analyst|enrolment)$")]
+    label: Label = ""
+    count: Annotated[int, Meta(ge=1, le=MOST_TOKENS)] = 1
+    days: Annotated[int, Meta(ge=0, le=36_500)] = 0
+
+
+class TokenList(Struct):
+    """New tokens: shown now and never again, because only their hashes are kept."""
+
+    scope: str
+    tokens: list[str]
+
+
+class TokenLine(Struct):
+    """A token that is in force, by the beginning of its hash."""
+
+    id: str
+    scope: str
+    label: str
+    created: int
+    expires: int | None
+
+
+class TokenLines(Struct):
+    """The tokens in force, but for those of devices and sessions."""
+
+    tokens: list[TokenLine]
+
+
+json_upload = msgspec.json.Decoder(Upload)
+msgpack_upload = msgspec.msgpack.Decoder(Upload)
+token_request = msgspec.json.Decoder(TokenRequest)
+_json, _msgpack = msgspec.json.Encoder(), msgspec.msgpack.Encoder()
+
+
+def as_json(made: Any) -> bytes:
+    """Return a shape as JSON."""
+    return _json.encode(made)
+
+
+def as_msgpack(made: Any) -> bytes:
+    """Return a shape as MessagePack."""
+    return _msgpack.encode(made)
