@@ -1,7 +1,5 @@
 """The handlers of the routes: each reads a request strictly, asks the collector, and answers with one shape."""
 
-import csv
-import io
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +18,7 @@ from sottovoce.service.metrics import Metrics
 from sottovoce.service.operations import METHODS
 from sottovoce.service.problems import RequestError
 from sottovoce.service.published import TAKING, Published
-from sottovoce.service.release import release, withheld
+from sottovoce.service.release import refuse_withheld, release, rows_as_csv
 from sottovoce.service.settings import Settings
 
 JSON, MSGPACK, TOML, CSV = "application/json", "application/msgpack", "application/toml", "text/csv"
@@ -80,16 +78,12 @@ class Api:
         method, level = _method(request), _level(request)
         csv_wanted = _wants_csv(request)
         released = await run_in_threadpool(self.released, published, method, level)
-        return Response(_csv(released), media_type=CSV) if csv_wanted else _json(released)
+        return Response(rows_as_csv(released), media_type=CSV) if csv_wanted else _json(released)
 
     def released(self, published: Published, method: str = "none", level: float = 0.95) -> dict[str, Any]:
         """Return the answer that may be shown, after a step of post-processing."""
         answer = processed(self.collector.answer(published.record.name), method, level)
-        made = release(answer, published.collection)
-        if withheld(made):
-            minimum = published.collection.minimum
-            raise RequestError("too-few-users", f"fewer than {minimum} users: nothing is released")
-        return made
+        return refuse_withheld(release(answer, published.collection))
 
     async def get_status(self, request: Request) -> Response:
         return _json(await run_in_threadpool(self.status, self._published(request)))
@@ -247,14 +241,3 @@ def _wants_csv(request: Request) -> bool:
     if CSV in accepted or "text/*" in accepted:
         return True
     raise RequestError("not-acceptable")
-
-
-def _csv(released: dict[str, Any]) -> str:
-    parts = released["answers"].values() if "answers" in released else [released]
-    rows = [{"question": part["name"], **row} for part in parts for row in part["rows"] or [{"suppressed": True}]]
-    text = io.StringIO()
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    writer = csv.DictWriter(text, fieldnames=names, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()

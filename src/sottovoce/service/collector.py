@@ -201,6 +201,10 @@ class Collector:
             raise NoDataError("the plan of this task asks for more than was collected")
         return replace(stepped, name=record.name)
 
+    def verify(self, published: Published) -> None:
+        """Refuse logs that are not those that were sealed, and logs that are missing."""
+        self.collected(published)
+
     def log(self, one: RoundRecord) -> Path:
         """Return where the log of a round is, or will be."""
         return self.folder / "sealed" / one.task / f"round-{one.number:05d}.parquet"

@@ -1,10 +1,13 @@
 """What may leave the collector as an answer: nothing about too few users, and what is withheld is marked, not zero."""
 
+import csv
+import io
 from typing import Any
 
 from sottovoce.answers import Answer, Answers
 from sottovoce.collection import Collection
 from sottovoce.measures import Measures
+from sottovoce.service.problems import RequestError
 
 
 def release(answer: Answer | Answers | Measures, collection: Collection) -> dict[str, Any]:
@@ -14,8 +17,8 @@ def release(answer: Answer | Answers | Measures, collection: Collection) -> dict
     is below the crowd.
     """
     if isinstance(answer, Answers):
-        parts = {name: release(part, collection) for name, part in answer.parts.items()}
-        return {"name": answer.name, "minimum": collection.minimum, "answers": parts}
+        each = {name: release(part, collection) for name, part in answer.parts.items()}
+        return {"name": answer.name, "minimum": collection.minimum, "answers": each}
     users = answer.users if isinstance(answer, Measures) else answer.estimate.users
     if users < collection.minimum:
         return {"name": answer.name, "minimum": collection.minimum, "suppressed": True, "rows": []}
@@ -25,10 +28,29 @@ def release(answer: Answer | Answers | Measures, collection: Collection) -> dict
     return {**made, "minimum": collection.minimum, "suppressed": False, "rows": rows}
 
 
-def withheld(released: dict[str, Any]) -> bool:
-    """Return whether nothing at all was released."""
-    parts = list(released["answers"].values()) if "answers" in released else [released]
-    return all(part["suppressed"] for part in parts)
+def parts(released: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the parts of a released answer, one for every question."""
+    return list(released["answers"].values()) if "answers" in released else [released]
+
+
+def refuse_withheld(released: dict[str, Any]) -> dict[str, Any]:
+    """Return what was released, or say that nothing was."""
+    if all(part["suppressed"] for part in parts(released)):
+        raise RequestError("too-few-users", f"fewer than {released['minimum']} users: nothing is released")
+    return released
+
+
+def rows_as_csv(released: dict[str, Any]) -> str:
+    """Return all rows as CSV, the question in the first column; what is suppressed says so."""
+    rows = [
+        {"question": part["name"], **row} for part in parts(released) for row in part["rows"] or [{"suppressed": True}]
+    ]
+    text = io.StringIO()
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    writer = csv.DictWriter(text, fieldnames=names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
 
 
 def _row(row: dict[str, Any], crowd: int) -> dict[str, Any]:

@@ -1,8 +1,10 @@
 """Running a collector: the store that the settings name, the application over it, and uvicorn around both."""
 
+import socket
 from collections.abc import Callable, Sequence
 
 import uvicorn
+from starlette.applications import Starlette
 from starlette.routing import BaseRoute
 
 from sottovoce.service import logs
@@ -26,21 +28,35 @@ def open_store(settings: Settings) -> Store:
     return SqliteStore(settings.data / "collector.db")
 
 
-def serve(settings: Settings, pages: Callable[[Api], Sequence[BaseRoute]] = lambda api: ()) -> None:
+def serve(
+    settings: Settings,
+    pages: Callable[[Api], Sequence[BaseRoute]] = lambda api: (),
+    told: Callable[[str], None] = lambda url: None,
+) -> None:
     """Serve until a signal says stop; then finish what is under way, and only then let go of the store."""
     logs.configure()
     store = open_store(settings)
+    door = socket.create_server((settings.host, settings.port), family=_family(settings.host), backlog=2048)
     try:
-        uvicorn.run(
-            create(store, settings, pages=pages),
-            host=settings.host,
-            port=settings.port,
-            access_log=False,
-            log_config=None,
-            server_header=False,
-            proxy_headers=bool(settings.proxies),
-            forwarded_allow_ips=settings.proxies or None,
-            timeout_graceful_shutdown=_DRAIN_SECONDS,
-        )
+        host, port = door.getsockname()[:2]
+        told(f"http://{f'[{host}]' if ':' in host else host}:{port}")
+        uvicorn.Server(_configuration(settings, create(store, settings, pages=pages))).run(sockets=[door])
     finally:
+        door.close()
         store.close()
+
+
+def _configuration(settings: Settings, app: Starlette) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        proxy_headers=bool(settings.proxies),
+        forwarded_allow_ips=settings.proxies or None,
+        timeout_graceful_shutdown=_DRAIN_SECONDS,
+    )
+
+
+def _family(host: str) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in host else socket.AF_INET

@@ -1,0 +1,86 @@
+"""``sottovoce data``: back up, restore and export what a collector holds."""
+
+import shutil
+from pathlib import Path
+
+import click
+
+from sottovoce.cli.opened import data, opened
+from sottovoce.cli.output import as_json, print_json
+
+_FOLDER = click.Path(file_okay=False, path_type=Path)
+
+
+@click.group("data")
+def command() -> None:
+    """Back up, restore and export."""
+
+
+@command.command("backup")
+@click.argument("to", type=_FOLDER)
+@data
+@as_json
+def backup(to: Path, data: Path, database: str, *, as_json: bool) -> None:
+    """Copy everything to the new folder TO, while the collector runs."""
+    from sottovoce.errors import ParameterError
+
+    if to.exists():
+        raise ParameterError("a backup goes to a folder that does not exist yet")
+    with opened(data, database) as collector:
+        to.mkdir(parents=True)
+        # The store first: what it calls sealed then is in the files that are copied after it.
+        collector.store.backup(to / "collector.db")
+        if (data / "sealed").exists():
+            shutil.copytree(data / "sealed", to / "sealed")
+    _told(as_json=as_json, folder=to)
+
+
+@command.command("restore")
+@click.argument("origin", metavar="FROM", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@data
+@as_json
+def restore(origin: Path, data: Path, database: str, *, as_json: bool) -> None:
+    """Make a collector's folder from the backup FROM."""
+    from sottovoce.errors import NoDataError, ParameterError
+
+    if database:
+        raise ParameterError("a PostgreSQL database is restored with pg_restore; the sealed files are copied by hand")
+    if not (origin / "collector.db").exists():
+        raise NoDataError("this folder is not a backup")
+    if data.exists() and any(data.iterdir()):
+        raise ParameterError("a backup is restored into an empty folder")
+    shutil.copytree(origin, data, dirs_exist_ok=True)
+    with opened(data) as collector:
+        for published in collector.tasks():
+            collector.verify(published)
+    _told(as_json=as_json, folder=data)
+
+
+@command.command("export")
+@click.argument("name")
+@click.argument("to", type=_FOLDER)
+@data
+@as_json
+def export(name: str, to: Path, data: Path, database: str, *, as_json: bool) -> None:
+    """Copy the task NAME with its sealed logs (Parquet) to the new folder TO."""
+    from sottovoce.errors import ParameterError
+
+    if to.exists():
+        raise ParameterError("an export goes to a folder that does not exist yet")
+    with opened(data, database) as collector:
+        published = collector.find(name)
+        collector.verify(published)
+        to.mkdir(parents=True)
+        (to / "task.json").write_text(published.record.document, encoding="utf-8")
+        for one in published.rounds:
+            (to / f"round-{one.number:05d}.json").write_text(one.document, encoding="utf-8")
+            if collector.log(one).exists():
+                shutil.copy2(collector.log(one), to)
+    _told(as_json=as_json, folder=to)
+
+
+def _told(*, as_json: bool, folder: Path) -> None:
+    if as_json:
+        print_json({"folder": str(folder)})
+    else:
+        click.echo(f"done: {folder}")

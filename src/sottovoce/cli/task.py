@@ -1,0 +1,104 @@
+"""``sottovoce task``: publish tasks from files, list them, close their rounds."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sottovoce.cli.opened import data, opened
+from sottovoce.cli.output import as_json, print_json
+
+if TYPE_CHECKING:
+    from sottovoce.service.published import Published
+
+
+@click.group("task")
+def command() -> None:
+    """Publish, list and close tasks."""
+
+
+@command.command("create")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@data
+@as_json
+def create(file: Path, data: Path, database: str, *, as_json: bool) -> None:
+    """Publish the task in a TOML or JSON FILE; it never changes afterwards."""
+    with opened(data, database, new=True) as collector:
+        published, new = collector.create(file.read_text(encoding="utf-8"), toml=file.suffix == ".toml")
+    if as_json:
+        print_json({**_facts(published), "new": new})
+    else:
+        click.echo(f"{'published' if new else 'already here'}: {published.record.name}  digest {published.digest}")
+
+
+@command.command("list")
+@data
+@as_json
+def list_(data: Path, database: str, *, as_json: bool) -> None:
+    """List all tasks with their state."""
+    from rich.console import Console
+    from rich.table import Table
+
+    with opened(data, database) as collector:
+        tasks = [_facts(one) for one in collector.tasks()]
+    if as_json:
+        print_json({"tasks": tasks})
+        return
+    table = Table(box=None, pad_edge=False)
+    for heading in ("name", "state", "round", "users", "epsilon", "digest"):
+        table.add_column(heading, justify="right" if heading in ("round", "users", "epsilon") else "left")
+    for one in tasks:
+        table.add_row(*(str(one[key]) for key in ("name", "state", "round", "users", "epsilon", "digest")))
+    Console(highlight=False).print(table if tasks else "no tasks yet: sottovoce task create FILE")
+
+
+@command.command("show")
+@click.argument("name")
+@data
+@as_json
+def show(name: str, data: Path, database: str, *, as_json: bool) -> None:
+    """Show the document of a task and what it promises its users."""
+    from sottovoce import codec
+    from sottovoce.statement import statement, words
+
+    with opened(data, database) as collector:
+        published = collector.find(name)
+    notice = codec.notice(codec.parse(published.record.document))
+    if as_json:
+        document = codec.parse(published.record.document)
+        print_json({**_facts(published), "statement": statement(notice), "document": document})
+    else:
+        click.echo(words(notice))
+
+
+@command.command("close")
+@click.argument("name")
+@data
+@click.option("--now", is_flag=True, help="Without grace for late reports.")
+@as_json
+def close(name: str, data: Path, database: str, *, now: bool, as_json: bool) -> None:
+    """Close the open round of a task; a sealed round never opens again."""
+    from sottovoce.errors import StateError
+
+    with opened(data, database) as collector:
+        if not collector.close(name, at_once=now):
+            raise StateError("this task has no round to close")
+        collector.advance()
+        published = collector.find(name)
+    if as_json:
+        print_json(_facts(published))
+    else:
+        click.echo(f"{name}: {published.state}")
+
+
+def _facts(published: "Published") -> dict[str, Any]:
+    task, last = published.task, published.last
+    return {
+        "name": task.name,
+        "digest": published.digest,
+        "state": published.state,
+        "failure": published.record.failure,
+        "round": last.number,
+        "users": last.users,
+        "epsilon": task.epsilon,
+    }
