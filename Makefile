@@ -3,15 +3,18 @@ BIN := .venv/bin
 # Everything a target needs is installed by `setup`, once per change of the lock file.
 READY := .venv/.ready
 
-.PHONY: help setup demo test check papers bench bench-peers lock clean
+.PHONY: help setup demo test check papers soak bench bench-peers docs client lock clean
 
 help:
-	@echo "make demo         the whole path on simulated people: truth beside estimate and interval"
+	@echo "make demo         the whole path: a collector, thousands of clients over HTTP, answers beside the truth"
 	@echo "make test         checks (types, style, imports) and every test"
 	@echo "make check        the checks alone"
 	@echo "make papers       published claims, and the pages of evidence written anew"
+	@echo "make soak         crashes by the hundred, a million hostile inputs, a million reports; evidence written anew"
 	@echo "make bench        speed, as ratios measured in one run"
 	@echo "make bench-peers  the same jobs in other libraries, side by side"
+	@echo "make docs         the pages that are written from the code, and the screenshots"
+	@echo "make client       build the JavaScript client (needs Node; the built files are committed)"
 	@echo "make lock         pin the development environment anew"
 
 setup: $(READY)
@@ -25,6 +28,7 @@ $(READY): requirements/dev.lock pyproject.toml
 	@touch $@
 
 demo: setup
+	@sh scripts/system_packages.sh chromium
 	@$(BIN)/sottovoce demo
 
 check: setup
@@ -34,6 +38,7 @@ check: setup
 	PYTHONPATH=src $(BIN)/lint-imports
 
 test: check
+	@sh scripts/system_packages.sh chromium postgresql nodejs
 	$(BIN)/pytest -n 2
 
 papers: setup
@@ -41,11 +46,22 @@ papers: setup
 	PYTHONPATH=tests $(BIN)/python tests/papers/consistency.py
 	$(BIN)/python -m sottovoce.lab.numbers > docs/evidence/numbers.md
 
+soak: setup
+	@sh scripts/system_packages.sh postgresql
+	@$(BIN)/python scripts/soak.py
+
 bench: setup
 	@$(BIN)/sottovoce bench
 
 bench-peers: setup
 	@$(BIN)/python scripts/bench_peers.py
+
+docs: setup
+	$(BIN)/python -m sottovoce.service.problems > docs/errors.md
+	$(BIN)/python scripts/screenshots.py
+
+client:
+	cd clients/js && npm ci --no-audit --no-fund && npm run build
 
 lock:
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv

@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from math import nextafter
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
 
 import numpy as np
@@ -257,11 +258,17 @@ class Plan(ABC):
         cls.kind = kind
         Plan.kinds.add(kind, cls)
 
+    lasting: ClassVar[bool] = False  # whether it asks the same users again, which only longitudinal tasks may
+
     domain: Any  # what one person may hold: a Domain; its document stands once in the task's
 
     @abstractmethod
     def step(self, collected: Collected) -> "Round | Answer | Answers | Measures":
         """Return what to ask next, or the answer."""
+
+    def so_far(self, collected: Collected) -> "Answer | Answers | Measures | None":
+        """Return what may be shown before the plan has finished, if anything."""
+        return None
 
 
 @dataclass(frozen=True)
@@ -284,12 +291,22 @@ class Task:
         object.__setattr__(self, "epsilon", exact.check_epsilon(self.epsilon))
         object.__setattr__(self, "declares", tuple(self.declares))
         _check_labels(self.name, self.declares)
+        _check_distinct(self.distinct)
+        if self.plan.lasting and self.distinct is None:
+            raise ParameterError(
+                "this plan asks the same users again: declare how many distinct values the task pays for"
+            )
         _check_price(self.opening, self.epsilon, self.distinct)
+
+    @property
+    def response_epsilon(self) -> float:
+        """Return what one permanent response may cost: times ``distinct`` it never exceeds the task's epsilon."""
+        return _share(self.epsilon, self.distinct) if self.distinct else self.epsilon
 
     @cached_property
     def opening(self) -> Round:
         """Return the first round."""
-        first = self.plan.step(_Nothing(self.epsilon))
+        first = self.plan.step(_Nothing(self.response_epsilon))
         if not isinstance(first, Round):
             raise ParameterError("a plan must ask something before it answers")
         return first
@@ -337,11 +354,23 @@ class _Nothing:
     tally = estimate = scores = reports = _refuse
 
 
-def _check_price(asked: Round, epsilon: float, distinct: int | None) -> None:
+def _check_distinct(distinct: int | None) -> None:
     if distinct is not None and (type(distinct) is not int or not 1 <= distinct < 1 << 16):
         raise ParameterError("a longitudinal task declares from 1 to 65,535 distinct values")
+
+
+def _check_price(asked: Round, epsilon: float, distinct: int | None) -> None:
+    _check_distinct(distinct)
     if exact.stated(asked.epsilon) * (distinct or 1) > exact.stated(epsilon):
         raise ParameterError("this round spends more than the epsilon that its task states")
+
+
+def _share(epsilon: float, distinct: int) -> float:
+    """Return the epsilon of one of several responses, rounded down where their decimals would come to more."""
+    share = epsilon / distinct
+    while exact.stated(share) * distinct > exact.stated(epsilon):
+        share = nextafter(share, 0.0)
+    return share
 
 
 def _check_labels(name: str, declares: tuple[str, ...]) -> None:

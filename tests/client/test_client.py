@@ -1,21 +1,23 @@
 """The device's side: one answer, one charge, the same bytes for ever."""
 
+import json
 import re
-import signal
 import sqlite3
-import subprocess
-import sys
-import textwrap
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 import sottovoce as sv
-from sottovoce import codec
+from sottovoce import codec, coin
+from sottovoce.budget import Window
+from sottovoce.client import client as device
 from sottovoce.client.client import Client
 from sottovoce.client.ledger import DiskLedger
+from sottovoce.collection import Collection
 from sottovoce.errors import BudgetError, CodecError, DomainError, MismatchError, ParameterError
+from sottovoce.lab.seeded import SeededRng
 from sottovoce.task import Round
+from sottovoce.testing import RecordedRng
 
 TASK = sv.Task("pets", sv.Histogram(["cat", "dog", "fish"]), epsilon=1.0)
 
@@ -83,7 +85,7 @@ def test_a_cap_cannot_be_raised_by_opening_the_ledger_again(tmp_path):
 
 
 def test_two_threads_get_one_charge_and_one_message(tmp_path):
-    """Both may randomise; only the message that was kept first ever leaves."""
+    """One of them charges, randomises and keeps; the others repeat its bytes."""
     path = tmp_path / "ledger"
     DiskLedger(path).close()
 
@@ -98,44 +100,6 @@ def test_two_threads_get_one_charge_and_one_message(tmp_path):
         messages = set(pool.map(attempt, range(24)))
     assert len(messages) == 1
     assert DiskLedger(path).spent == 1.0
-
-
-@pytest.mark.parametrize("moment", ["before the charge", "after the charge", "after the message"])
-def test_a_kill_at_any_moment_neither_loses_nor_doubles_a_charge(tmp_path, moment):
-    path = tmp_path / "ledger"
-    script = textwrap.dedent(
-        f"""
-        import os, signal, sottovoce as sv
-        from sottovoce.client.ledger import DiskLedger
-
-        def die(*arguments):
-            os.kill(os.getpid(), signal.SIGKILL)
-
-        class Dying(DiskLedger):
-            def charge(self, spend):
-                {"die()" if moment == "before the charge" else "pass"}
-                super().charge(spend)
-                {"die()" if moment == "after the charge" else "pass"}
-
-            def keep(self, task, message):
-                kept = super().keep(task, message)
-                {"die()" if moment == "after the message" else "pass"}
-                return kept
-
-        task = sv.Task("pets", sv.Histogram(["cat", "dog", "fish"]), epsilon=1.0)
-        sv.Client(task, Dying({str(path)!r})).answer("dog")
-        """
-    )
-    done = subprocess.run([sys.executable, "-c", script], check=False)
-    assert done.returncode == -signal.SIGKILL
-    client = Client(TASK, path)
-    if moment == "after the message":
-        message = client.resend()
-    else:
-        assert client.ledger.spent == (1.0 if moment == "after the charge" else 0.0)
-        message = client.answer("dog")
-    assert client.ledger.spent == 1.0
-    assert sv.answer(TASK, [message, client.resend()]).estimate.users == 1
 
 
 def test_no_true_value_is_ever_written_to_the_ledger(tmp_path):
@@ -211,7 +175,37 @@ def test_it_explains_itself_without_saying_the_answer():
     text = client.explain()
     assert "2.72" in text
     assert "epsilon 1" in text
+    assert "asks this device once" in text
+    assert "your answer or, by chance, another" in text
+    assert "no minimum group" in text
+    assert "spent 1 of 10" in text
     assert "fish" not in text
+
+
+def test_it_explains_what_the_collector_promises_and_what_the_windows_leave():
+    promised = Collection(minimum=500, retention=30, enrolment=True)
+    task = sv.Task("pets", TASK.plan, 1.0, description="Which pet lives with you?", collection=promised)
+    client = Client(task, DiskLedger(":memory:", windows=[Window(86_400, 2.0, 4)]))
+    client.answer("fish")
+    text = client.explain()
+    for words in ("Which pet", "fewer than 500 people", "30 days", "enrolment token", "spent 1 in 1", "2 in 4 answers"):
+        assert words in text
+
+
+def test_the_statement_is_the_same_for_machines():
+    client = Client(sv.Task("pets", TASK.plan, 1.0, collection=Collection(minimum=500)), ":memory:")
+    said = json.loads(json.dumps(client.statement()))
+    assert (said["task"], said["mechanisms"], said["epsilon"]) == ("pets", ["grr"], 1.0)
+    assert said["collector"]["minimum"] == 500
+    assert said["collector"]["retention_days"] == 90
+    assert said["longitudinal"] is None
+    assert said["device"] == {"spent": 0.0, "cap": 10.0, "windows": []}
+
+
+def test_a_statement_names_every_mechanism_that_the_coin_may_pick():
+    survey = sv.Task("s", sv.Survey({"a": ["x", "y"], "b": [str(n) for n in range(500)]}), epsilon=1.0)
+    said = Client(survey, ":memory:").statement()
+    assert said["mechanisms"] == ["affine", "grr"]
 
 
 def test_messages_have_one_length_whatever_the_value():
@@ -221,7 +215,7 @@ def test_messages_have_one_length_whatever_the_value():
 def test_a_locked_ledger_is_an_error_and_nothing_is_spent(tmp_path):
     path = tmp_path / "ledger"
     client = Client(TASK, path)
-    client.ledger._book.execute("pragma busy_timeout = 10")
+    client.ledger._book.rows("pragma busy_timeout = 10")
     other = sqlite3.connect(path, isolation_level=None)
     client.ledger.coin(client.notice.digest)
     other.execute("begin exclusive")
@@ -236,3 +230,100 @@ def test_a_file_that_is_no_ledger_is_a_clear_error(tmp_path):
     for path in (tmp_path / "ledger", tmp_path / "missing" / "ledger"):
         with pytest.raises(BudgetError, match="cannot be read or written"):
             Client(TASK, path)
+
+
+def test_an_enrolment_token_fixes_the_coin(tmp_path):
+    digest = codec.publish(TASK).digest
+    expected = coin.place(coin.enrolled("token of a device", digest), digest)
+    assert Client(TASK, ":memory:", token="token of a device").coin == expected
+    enrolled = Client(TASK, tmp_path / "ledger", "token of a device")
+    assert enrolled.coin == Client(TASK, tmp_path / "ledger").coin == expected
+
+
+def test_a_token_cannot_replace_a_coin(tmp_path):
+    """Otherwise a device could choose between two members, and a memory would serve two questions."""
+    assert Client(TASK, tmp_path / "ledger").coin
+    with pytest.raises(MismatchError, match="before it got this enrolment token"):
+        Client(TASK, tmp_path / "ledger", "a token").answer("cat")
+
+
+SANDBOX = sv.Task("rehearsal", TASK.plan, 1.0, collection=Collection(sandbox=True))
+
+
+def test_a_rehearsal_costs_nothing_and_a_retry_repeats_its_bytes(tmp_path):
+    client = Client(SANDBOX, DiskLedger(tmp_path / "ledger", cap=0.0))
+    message = client.answer("dog")
+    assert Client(SANDBOX, tmp_path / "ledger").resend() == message
+    assert client.ledger.spent == 0
+    assert client.ledger.entries() == []
+    assert sv.answer(SANDBOX, [message]).estimate.users == 1
+    with pytest.raises(BudgetError, match="already answered"):
+        client.answer("dog")
+    assert "rehearsal" in client.explain()
+
+
+def test_a_rehearsal_refuses_values_as_the_real_thing_would():
+    with pytest.raises(DomainError):
+        Client(SANDBOX, ":memory:").answer("bird")
+
+
+def test_a_rehearsal_does_not_depend_on_the_value(monkeypatch):
+    """The draws alone decide: with the same ones every value gives the same bytes."""
+    stream = bytes(SeededRng(7).bytes(4096))
+    for task, values in (
+        (SANDBOX, ["cat", "dog", "fish"]),
+        (
+            sv.Task("s", sv.Survey({"a": ["x", "y"], "b": range(9)}), 1.0, collection=Collection(sandbox=True)),
+            [{"a": a, "b": b} for a in "xy" for b in range(9)],
+        ),
+        (sv.Task("m", sv.Mean(0.0, 10.0), 1.0, collection=Collection(sandbox=True)), [0.0, 3.3, 10.0]),
+    ):
+        sent = {replayed(monkeypatch, task, value, stream) for value in values}
+        assert len(sent) == 1
+
+
+@pytest.mark.parametrize("distinct", [None, 2], ids=["once", "longitudinal"])
+@pytest.mark.parametrize("kind", ["", "sue", "oue", "olh", "hadamard", "subset"])
+def test_draws_and_lengths_do_not_depend_on_the_value(monkeypatch, kind, distinct):
+    labels = [f"label {place}" for place in range(12)]
+    task = sv.Task("all", sv.Histogram(labels, kind), 2.0, distinct=distinct)
+    stream = bytes(SeededRng(7).bytes(4096))
+    seen = {replayed(monkeypatch, task, label, stream, measure=True) for label in labels}
+    assert len(seen) == 1
+
+
+def replayed(monkeypatch, task, value, stream, *, measure=False):
+    """What a device sends whose operating system gives these bytes, or how much it draws and sends."""
+    tape = RecordedRng(stream)
+    monkeypatch.setattr(device, "SystemRng", lambda: tape)
+    message = Client(task, FixedLedger(b"\1" * 16)).answer(value)
+    return (tape.consumed, len(message)) if measure else message
+
+
+class FixedLedger(DiskLedger):
+    """A ledger whose public coin was drawn beforehand."""
+
+    def __init__(self, kept):
+        super().__init__(":memory:")
+        self.kept = kept
+
+    def coin(self, task, enrolled=None):
+        return self.kept
+
+
+def test_opting_out_erases_what_could_still_be_sent_and_refunds_nothing(tmp_path):
+    client = Client(TASK, tmp_path / "ledger")
+    client.answer("cat")
+    message, kept = client.resend(), client.ledger.coin(client.notice.digest)
+    client.opt_out()
+    for again in (client, Client(TASK, tmp_path / "ledger")):
+        with pytest.raises(BudgetError, match="opted out"):
+            again.answer("cat")
+        with pytest.raises(BudgetError, match="has not answered"):
+            again.resend()
+    client.ledger.close()
+    content = (tmp_path / "ledger").read_bytes()
+    assert kept not in content
+    assert message[28:] not in content
+    assert DiskLedger(tmp_path / "ledger").spent == 1.0
+    Client(sv.Task("other", TASK.plan, 1.0), tmp_path / "ledger").answer("cat")

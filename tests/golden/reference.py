@@ -11,7 +11,7 @@ import sys
 from base64 import urlsafe_b64encode
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
-from math import ceil, floor
+from math import ceil, floor, nextafter
 from pathlib import Path
 
 UNIT = 1 << 64
@@ -738,6 +738,12 @@ def pick(weights, coin):
     raise AssertionError("a coin is below 2^64")
 
 
+def enrolled(token, task_digest):
+    """Return the 16 bytes that an enrolment token gives a device for a task."""
+    text = "sottovoce/enrolment/v1" + token + task_digest
+    return hashlib.sha256(text.encode("utf-8")).digest()[:16]
+
+
 def envelope(fields):
     """Write one envelope; ids and payloads are bytes, optional fields may be absent."""
     subject, slot, public = fields.get("subject"), fields.get("slot"), fields.get("public")
@@ -768,6 +774,103 @@ def message(task, asked, secret, value, stream):
             fields["slot"] = slot
         found.append(envelope(fields | {"id": stream.take(16)}))
     return b"".join(found)
+
+
+class Memory:
+    """The permanent responses of a device to one longitudinal task: for each slot the last used one at the end."""
+
+    def __init__(self, secret, distinct):
+        self.secret, self.distinct, self.kept = secret, distinct, {}
+
+    def response(self, slot, index, drawn):
+        """Return the response to an index: the remembered one, or the new one, or beyond the limit the last used."""
+        mine, tag = self.kept.setdefault(slot, []), memo_tag(self.secret, slot, index)
+        entry = next((one for one in mine if one[0] == tag), None)
+        if entry is None:
+            entry = (tag, drawn) if len(mine) < self.distinct else mine[-1]
+        self.kept[slot] = [one for one in mine if one != entry] + [entry]
+        return entry[1]
+
+
+def memo_tag(secret, slot, index):
+    return hmac.new(secret, b"sottovoce/memo/v1" + struct.pack("<HI", slot, index), "sha256").digest()
+
+
+def lasting_message(task, asked, coin, memory, value, stream):
+    """Return what a device sends in one round of a longitudinal task; ``stream`` is that of its operating system."""
+    found = []
+    for member, slot, question in questions(asked | {"number": 0}, coin):
+        payload = lasting_report(digest_bytes(task), (member, slot), question, memory, value, stream)
+        payload = payload.ljust(width(asked["ask"]), b"\0")
+        fields = {"digest": digest_bytes(task), "round": asked["number"], "member": member, "payload": payload}
+        if slots(asked["ask"]) > 1:
+            fields["slot"] = slot
+        found.append(envelope(fields | {"id": stream.take(16)}))
+    return b"".join(found)
+
+
+def lasting_report(task_digest, place, question, memory, value, stream):
+    context = task_digest + struct.pack("<IH", *place)
+    index = encoded(question.get("encoding"), value, Stream(keyed_stream(memory.secret, context, 64)))
+    one = Settings(question["mechanism"])
+    keyed = Stream(keyed_stream(memory.secret, context + struct.pack("<I", index), 4096))
+    drawn = permanent(one, index, keyed) if one.kind in UNARY else REPORTS[one.kind](one, index, keyed)
+    kept = memory.response(place[1], index, drawn)
+    return instantaneous(one, kept, stream) if one.kind in UNARY else kept
+
+
+def encoded(encoding, value, stream):
+    if encoding is None:
+        return value
+    if encoding["kind"] == "attribute":
+        return value[encoding["column"]]
+    return level(encoding["points"], encoding["size"], value, stream)
+
+
+def level(points, size, value, stream):
+    """Round down value (points - 1)/(size - 1), plus an offset below 1 that the stream fixes."""
+    offset = Fraction(size - 2 - stream.integer(size - 1), size - 1)
+    return floor(Fraction(value * (points - 1), size - 1) + offset)
+
+
+def response_epsilon(epsilon, distinct):
+    """Return the epsilon of one of several responses: as decimals, all together are no more than the task's."""
+    share = float(epsilon) / distinct
+    while Fraction(repr(share)) * distinct > Fraction(epsilon):
+        share = nextafter(share, 0)
+    return repr(share)
+
+
+class Book:
+    """A device's ledger, in memory: epsilons are exact fractions."""
+
+    def __init__(self, cap, windows):
+        self.cap, self.windows = Fraction(cap), windows
+        self.charges, self.answered, self.left = {}, set(), set()
+
+    def answer(self, event):
+        """Return whether an answer may leave, after entering it."""
+        task, number, epsilon = event["task"], event["round"], Fraction(event["epsilon"])
+        before = {other for name, other in self.answered if name == task}
+        if self.left & {task, None} or number in before or (before and not event["lasting"]):
+            return False
+        if epsilon and task not in self.charges:
+            now = max([event["time"], *(time for time, _ in self.charges.values())])
+            if not self.affordable(epsilon, now):
+                return False
+            self.charges[task] = (now, epsilon)
+        self.answered.add((task, number))
+        return True
+
+    def affordable(self, epsilon, now):
+        for window in self.windows:
+            recent = [charged for time, charged in self.charges.values() if time > now - window["seconds"]]
+            if len(recent) == window["reports"] or sum(recent) + epsilon > Fraction(window["epsilon"]):
+                return False
+        return self.spent() + epsilon <= self.cap
+
+    def spent(self):
+        return sum((charged for _, charged in self.charges.values()), Fraction())
 
 
 def questions(asked, secret):

@@ -12,7 +12,8 @@ U64 = (0, 1, 0xFFFFFFFF, 1 << 32, 1 << 63, 0x0123456789ABCDEF, (1 << 64) - 1)
 
 def write(directory):
     """Write every file that the reference makes."""
-    for make in (task_id, hashes, thresholds, perturb, choice, envelope, decode, reject, memo, numbers):
+    shared = (task_id, hashes, thresholds, perturb, choice, envelope, decode, reject, memo, numbers)
+    for make in (*shared, longitudinal, ledger):
         name, content = make()
         (directory / name).write_text(laid_out(content), encoding="ascii", newline="\n")
 
@@ -970,10 +971,11 @@ def choice():
     about = (
         "pick: 64-bit coin, weights (empty: all members alike) -> member. coins: a device's 16 bytes and the task's "
         "digest -> its coin for the task. picks: the same 16 bytes, round and slot -> the coin that picks a member. "
-        "shares: whether a round asks a coin."
+        "shares: whether a round asks a coin. enrolled: enrolment token, digest -> the device's 16 bytes -> its coin."
     )
     content = {"about": about, "version": 1, "pick": list(pick_rows()), "coins": list(coin_rows())}
-    return "choice.json", content | {"picks": list(picks_rows()), "shares": list(share_rows())}
+    content |= {"picks": list(picks_rows()), "shares": list(share_rows())}
+    return "choice.json", content | {"enrolled": list(enrolled_rows())}
 
 
 def pick_rows():
@@ -1010,6 +1012,16 @@ def picks_rows():
             coin = ref.choice_coin(secret, round_number, slot)
             place = {"secret": secret.hex(), "round": round_number, "slot": slot, "coin": str(coin)}
             yield place | {"weights": [1, 3, 5, 7], "member": ref.pick([1, 3, 5, 7], coin)}
+
+
+def enrolled_rows():
+    tokens = ("", "a", "token", "città", "\U0001f600", "x" * 200, "8f14e45fceea167a5a36dedd4bea2543", "two words\n")
+    for token in tokens:
+        for task in (histogram("browser", ["a", "b"], "1.0"), survey("household", [1, 3], "1.0")):
+            name = ref.digest(task)
+            secret = ref.enrolled(token, name)
+            coin = str(ref.task_coin(secret, name))
+            yield {"token": token, "digest": name, "secret": secret.hex(), "coin": coin}
 
 
 def share_rows():
@@ -1520,3 +1532,267 @@ def number_domains():
     yield "buckets", "0.1", "0.7", 6, ("0.2", "0.3", "0.4", "0.5", "0.6")
     yield "buckets", "30.0", "45.0", 4096, ("36.6", "37.5", "37.4963378906", "37.49633789062499")
     yield "buckets", "-0.1", "0.30000000000000004", 3, ("0.0", "0.1", "0.2")
+
+
+def longitudinal():
+    about = (
+        "tasks: whole documents of longitudinal tasks, which collector and device both read. tags: secret, slot, "
+        "encoded index -> the tag under which a response is remembered: HMAC-SHA-256(secret, 'sottovoce/memo/v1' | "
+        "slot as 2 | index as 4 little-endian bytes). levels: encoding alpha_point, index, recorded bytes -> level, "
+        "bytes consumed. lives: what one device sends in round after round: task, its 16 public bytes (coin), its 32 "
+        "secret bytes, and for every answer the round (absent: the opening one), value, recorded bytes of the "
+        "operating system (for each slot the instantaneous draws, then the 16 bytes of the report's id) -> message; "
+        "the whole of the task's epsilon is charged at the first answer. refused: task, round, value that must be "
+        "refused before anything is charged."
+    )
+    return "longitudinal.json", {
+        "about": about,
+        "version": 1,
+        "tasks": [named(content, comment) for content, comment in lasting_tasks()],
+        "tags": list(tag_rows()),
+        "levels": list(level_rows()),
+        "lives": list(life_rows()),
+        "refused": list(refused_rounds()),
+    }
+
+
+LABELS = ["home", "office", "road", "elsewhere", "nowhere"]
+RAPPOR = {"second_keep": str(3 << 62), "second_flip": str(1 << 62)}
+
+
+def tracking(labels, epsilon, epochs, distinct, kind="sue"):
+    share = ref.response_epsilon(epsilon, distinct)
+    mechanism = ref.mechanism(kind, share, len(labels), **(RAPPOR if kind == "sue" else {}))
+    domain = {"kind": "categories", "labels": labels, "declinable": False}
+    plan = {"kind": "tracking", "epochs": epochs, "mechanism": kind}
+    return task("where", plan, domain, question(mechanism), epsilon) | {"distinct": distinct}
+
+
+def lasting_tasks():
+    yield tracking(LABELS, "4.0", 12, 2), "the same question in twelve epochs, two distinct values"
+    yield tracking(LABELS, "1.0", 65536, 3), "a third of epsilon, rounded down"
+    yield tracking(LABELS, "0.7", 2, 7), "a seventh of epsilon"
+    yield tracking(LABELS, "20.0", 1, 65535), "as many distinct values as there may be"
+    yield tracking(LABELS, "2.0", 4, 1, "olh"), "permanent responses only"
+    settings = {"quota": 0, "seconds": 86400, "grace": 60, "minimum": 500, "crowd": 0, "retention": 30}
+    settings |= {"kind": "collection", "enrolment": True, "sandbox": False}
+    yield tracking(LABELS, "4.0", 12, 2) | {"collection": settings}, "settings of the collection are part of the task"
+    once = histogram("once", LABELS, "1.0")
+    yield once | {"distinct": 1}, "one round, one value: as a task that is not longitudinal, but memoised"
+    yield once | {"collection": settings | {"enrolment": False, "sandbox": True}}, "a rehearsal"
+    halves = survey("household", [1, 3], "0.5")
+    yield halves | {"epsilon": "1.0", "distinct": 2}, "a choice, with half of epsilon for each of two values"
+
+
+def tag_rows():
+    for secret in (bytes(32), b"\xff" * 32, ref.sha_stream("tag secret", 32)):
+        for slot, index in ((0, 0), (0, 1), (1, 0), (255, 256), (65535, (1 << 32) - 1)):
+            tag = ref.memo_tag(secret, slot, index)
+            yield {"secret": secret.hex(), "slot": slot, "index": index, "tag": tag.hex()}
+
+
+def level_rows():
+    for points, size in ((2, 2), (2, 7), (5, 101), (7, 7), (17, 1000), (1 << 16, 1 << 20), (1 << 31, 1 << 31)):
+        for index in sorted({0, 1, size // 3, size // 2, size - 2, size - 1}):
+            for place in range(2):
+                data = ref.sha_stream(f"level {points} {size} {place}", 16)
+                stream = ref.Stream(data)
+                level = ref.level(points, size, index, stream)
+                encoding = {"kind": "alpha_point", "points": points, "size": size}
+                row = {"encoding": encoding, "index": index, "random": data.hex()}
+                yield row | {"level": level, "consumed": stream.consumed}
+
+
+def life_rows():
+    places = [0, 1, 0, 2, 1, 3, 4, 0]
+    yield life(tracking(LABELS, "4.0", 999, 2), places, "a value beyond the limit repeats the last used")
+    yield life(tracking(LABELS, "4.0", 999, 1), [3, 3, 0, 3], "one distinct value: the first one for ever")
+    for kind in ("grr", "oue", "the", "blh", "olh", "rmp", "hadamard", "subset", "affine", "bloom"):
+        yield life(tracking(LABELS, "2.0", 999, 2, kind), [4, 0, 4, 1], f"permanent responses of {kind}")
+    wide = [f"label {place}" for place in range(70)]
+    yield life(tracking(wide, "6.0", 999, 3), [69, 0, 33, 69, 1, 33], "reports of nine bytes")
+    numbers = mean("body temperature", "30.0", "45.0", "1.0") | {"epsilon": "2.0", "distinct": 2}
+    yield life(numbers, [36.6, 38.2, 36.6, 40.0], "numbers")
+    halves = survey("household", [1, 3], "0.5") | {"epsilon": "1.0", "distinct": 2}
+    for place in range(3):
+        people = [{"home": "house", "square metres": area} for area in (120, 121, 120, 5)]
+        yield life(halves, people, "the coin of a choice is that of round 0 in every round", place)
+    yield from bundled_lives()
+    for mechanism in (ref.mechanism("grr", "1.0", 5), ref.mechanism("sue", "1.0", 5, **RAPPOR)):
+        asked = question(mechanism, encoding={"kind": "alpha_point", "points": 5, "size": 1001})
+        counter = {"kind": "integers", "low": 0, "high": 1000}
+        minutes = task("minutes", {"kind": "unread"}, counter, asked, "2.0") | {"distinct": 2}
+        yield life(minutes, [100, 101, 130, 99, 480, 1000, 100], "a counter rounded by the device's own offset")
+
+
+def bundled_lives():
+    """Openings that a device answers whatever the plan behind them."""
+    column = [{"kind": "attribute", "column": place} for place in (0, 1)]
+    home = question(ref.mechanism("sue", "0.5", 3, **RAPPOR), encoding=column[0])
+    area = question(ref.mechanism("olh", "0.5", 401), encoding=column[1])
+    bits = question(ref.mechanism("oue", "0.5", 3), encoding=column[0])
+    pair = {"kind": "bundle", "parts": [home, area]}
+    mixed = {"kind": "bundle", "parts": [{"kind": "choice", "members": [home, bits], "weights": [1, 2]}, area]}
+    split = {"kind": "choice", "members": [pair, {"kind": "bundle", "parts": [bits, home]}], "weights": [1, 1]}
+    people = [{"home": kind, "square metres": area} for kind, area in (("flat", 9), ("house", 9), ("other", 10))]
+    domain = survey("household", [], "1.0")["domain"]
+    for ask, comment in ((pair, "a bundle"), (mixed, "a bundle of choices"), (split, "a choice of bundles")):
+        for place in range(2):
+            content = task("household", {"kind": "unread"}, domain, ask, "2.0") | {"distinct": 2}
+            yield life(content, people, f"{comment}: a memory for each slot", place)
+
+
+def life(content, values, comment, place=0):
+    label = f"life {ref.digest(content)} {place}"
+    coin, secret = ref.sha_stream(label + " coin", 16), ref.sha_stream(label + " secret", 32)
+    memory, answers = ref.Memory(secret, content["distinct"]), []
+    for turn, value in enumerate(values):
+        asked = content["opening"] | {"number": (0, 1, 2, 3, 255, 256, 998, 65535)[turn]}
+        data = ref.sha_stream(f"{label} {turn}", 1024)
+        stream = ref.Stream(data)
+        sent = ref.lasting_message(content, asked, coin, memory, indexed(content["domain"], value), stream)
+        answer = {"round": asked} if turn else {}
+        told = content["domain"]["labels"][value] if "labels" in content["domain"] else value
+        answer |= {"value": told, "random": data[: stream.consumed + 8].hex()}
+        answers.append(answer | {"message": sent.hex(), "consumed": stream.consumed})
+    return {"task": content, "coin": coin.hex(), "secret": secret.hex(), "answers": answers, "comment": comment}
+
+
+def indexed(domain, value):
+    """Return the index of a value, or those of a record's attributes; labels are given by their place."""
+    if domain["kind"] == "records":
+        home, area = value["home"], value["square metres"]
+        return [["flat", "house", "other"].index(home), area]
+    return ref.domain_index(domain, value) if domain["kind"] == "numbers" else value
+
+
+def refused_rounds():
+    content = tracking(LABELS, "4.0", 12, 2)
+    other = question(ref.mechanism("oue", "2.0", 5))
+    cheap = question(ref.mechanism("sue", "1.0", 5, **RAPPOR))
+    for ask, comment in (
+        (other, "another mechanism: it would draw more from the same secret"),
+        (cheap, "another epsilon"),
+        ({"kind": "bundle", "parts": [cheap, cheap]}, "a bundle of what was asked alone"),
+        (content["opening"]["ask"] | {"epsilon": "2.5"}, "more than the responses together may cost"),
+    ):
+        yield {"task": content, "round": round_(1, ask), "value": "home", "comment": comment}
+    yield {"task": content, "round": content["opening"], "value": "mars", "comment": "a value outside the domain"}
+    large = {"kind": "integers", "low": 0, "high": 1 << 32}
+    asked = question(ref.mechanism("affine", "1.0", (1 << 32) + 1, buckets=2))
+    wide = task("wide", {"kind": "unread"}, large, asked, "1.0") | {"distinct": 1}
+    yield {"task": wide, "round": wide["opening"], "value": 7, "comment": "more than 2^32 encoded values"}
+    rounding = {"kind": "alpha_point", "points": 5, "size": 1002}
+    counter = {"kind": "integers", "low": 0, "high": 1000}
+    asked = question(ref.mechanism("grr", "1.0", 5), encoding=rounding)
+    wrong = task("minutes", {"kind": "unread"}, counter, asked, "1.0") | {"distinct": 1}
+    yield {"task": wrong, "round": wrong["opening"], "value": 7, "comment": "rounding for another range"}
+
+
+def ledger():
+    about = (
+        "scripts: a device's ledger with a cap and sliding windows (epsilon in decimals, seconds, number of charges), "
+        "and events one after another. answer: at a time, for a task and a round, at a price; a lasting task is "
+        "charged once and answered once a round, another one is answered once; an epsilon of 0.0 is a rehearsal; "
+        "accepted says whether the message may leave, and what is refused leaves no trace. opt-out: of a task, or of "
+        "all (null). restart: the ledger is closed and opened again. spent: what was charged in the end. Epsilons add "
+        "as exact decimals. A charge at t is inside a window of s seconds at times before t + s. Time is that of the "
+        "clock, or of the last charge if that is later."
+    )
+    return "ledger.json", {"about": about, "version": 1, "scripts": list(script_rows())}
+
+
+def script_rows():
+    for cap, windows, events, comment in (*capped(), *windowed(), *lasting(), *left()):
+        book, played = ref.Book(cap, windows), []
+        for event in events:
+            if event["event"] == "answer":
+                event = event | {"accepted": book.answer(event)}
+            elif event["event"] == "opt-out":
+                book.left.add(event["task"])
+            played.append(event)
+        row = {"cap": cap, "windows": windows, "events": played, "spent": repr(float(book.spent()))}
+        yield row | {"comment": comment}
+
+
+def said(task, epsilon="1.0", time=0, number=0, *, lasting=False):
+    place = {"event": "answer", "time": time, "task": task, "round": number}
+    return place | {"epsilon": epsilon, "lasting": lasting}
+
+
+def window(seconds, epsilon, reports):
+    return {"seconds": seconds, "epsilon": epsilon, "reports": reports}
+
+
+RESTART = {"event": "restart"}
+
+
+def capped():
+    yield "2.5", [], [said(task) for task in "abc"], "the third would be beyond the cap"
+    yield "1.0", [], [said(task, "0.1") for task in "abcdefghij"] + [said("k", "0.001")], "ten tenths are one"
+    yield "0.7", [], [said(task, "0.1") for task in "abcdefgh"], "seven tenths are 0.7, in doubles they are more"
+    yield "0.3", [], [said("a", "0.1"), said("b", "0.2"), said("c", "0.1")], "0.1 and 0.2 are 0.3"
+    yield "1.0", [], [said("a"), said("b", "1e-300")], "however little is too much"
+    yield "1.5", [], [said("a"), said("b", "5e-324"), said("c", "0.5")], "however little is not forgotten"
+    yield "0.30000000000000004", [], [said("a", "0.3"), said("b", "4e-17"), said("c", "5e-324")], "17 digits"
+    yield "0.0", [], [said("a", "0.1")], "nothing to spend"
+    yield "5.0", [], [said("a"), said("a"), said("a", number=1), said("b")], "a second answer, also to another round"
+    script = [said("a", number=7), RESTART, said("a", number=7), said("b"), RESTART, said("b")]
+    yield "5.0", [], script, "after a restart"
+    yield "2.0", [], [said("a", "2.5"), said("a", "2.0")], "what was refused for its price may be asked for less"
+    yield "0.0", [], [said("a", "0.0"), said("a", "0.0"), said("b", "0.0")], "rehearsals are free, and answered once"
+    yield "1.0", [], [said("a"), said("b", "0.0"), said("c", "0.1")], "a rehearsal beyond the cap"
+
+
+def windowed():
+    two = [window(60, "5.0", 2)]
+    times = [("a", 100), ("b", 130), ("c", 159), ("c", 160), ("d", 189), ("d", 190), ("e", 190)]
+    yield "9.0", two, [said(task, "0.1", time) for task, time in times], "two charges a minute, open at its end"
+    times = [("a", 0), ("b", 0), ("c", 0), ("d", 59), ("d", 60)]
+    yield "9.0", [window(60, "0.3", 9)], [said(task, "0.1", time) for task, time in times], "0.3 a minute, in decimals"
+    both = [window(10, "1.0", 9), window(100, "2.0", 9)]
+    times = [("a", 0), ("b", 9), ("b", 10), ("c", 20), ("c", 99), ("c", 100), ("d", 105), ("d", 110)]
+    yield "3.0", both, [said(task, "1.0", time) for task, time in times], "two windows and the cap at once"
+    one = [window(60, "5.0", 1)]
+    times = [("a", 1000), ("b", 0), ("b", 939), ("b", 1059), ("b", 1060), ("c", 5), ("c", 1119), ("c", 1120)]
+    yield "9.0", one, [said(task, "1.0", time) for task, time in times], "a clock set back refills nothing"
+    times = [("a", 1000), ("b", 10), ("c", 1000), ("d", 1059), ("d", 1060)]
+    yield (
+        "9.0",
+        two,
+        [said(task, "1.0", time) for task, time in times],
+        "a charge of a clock set back has the last time",
+    )
+    script = [said("a", "1.0", 100), said("b", "9.5", 10**6), said("c", "1.0", 159), said("c", "1.0", 160)]
+    yield "9.0", one, script, "a refused charge does not move the clock"
+    script = [said("a", "1.0", 100), RESTART, said("b", "1.0", 120), RESTART, said("b", "1.0", 160)]
+    yield "9.0", one, script, "windows after a restart"
+    script = [said("a", "0.0", 0), said("b", "1.0", 1), said("c", "0.0", 2), said("d", "1.0", 3)]
+    yield "9.0", one, script, "rehearsals do not count"
+    script = [said("a", "5.5", 0), said("a", "5.0", 0), said("b", "0.1", 59), said("b", "0.1", 60)]
+    yield "9.0", [window(60, "5.0", 9)], script, "one charge may fill a window"
+
+
+def lasting():
+    rounds = [said("a", "4.0", turn, number, lasting=True) for turn, number in enumerate((0, 1, 1, 7, 0, 65535))]
+    yield "4.0", [], rounds, "one charge for every round, one answer a round"
+    yield "3.9", [], rounds, "what cannot be paid for whole is not answered at all"
+    yield "4.0", [], [*rounds[:2], RESTART, *rounds[1:4]], "after a restart"
+    script = [said("a", "1.0", 0, lasting=True), said("b", "1.0", 1), said("a", "1.0", 2, 1, lasting=True)]
+    yield "9.0", [window(60, "5.0", 1)], script, "later rounds are paid for and fit in any window"
+    script = [said("a", "1.0", 0, 5, lasting=True), said("a", "1.0", 1, 4, lasting=True)]
+    yield "9.0", [], script, "rounds in any order"
+    script = [said("a", "0.0", 0, number, lasting=True) for number in (0, 1, 1)]
+    yield "0.0", [], script, "a rehearsal of several rounds"
+
+
+def left():
+    leave, leave_all = {"event": "opt-out", "task": "a"}, {"event": "opt-out", "task": None}
+    yield "2.0", [], [said("a"), leave, said("a"), said("b"), said("c")], "an opt-out refunds nothing"
+    yield "9.0", [], [leave, said("a"), said("b")], "before the first answer"
+    script = [said("a", "1.0", 0, lasting=True), leave, said("a", "1.0", 1, 1, lasting=True), said("b")]
+    yield "9.0", [], script, "between two rounds"
+    yield "9.0", [], [said("a"), leave_all, said("a"), said("b"), RESTART, said("c")], "of everything, for good"
+    yield "9.0", [], [leave, RESTART, said("a"), said("a", "0.0"), leave, said("b")], "after a restart, and twice"
+    script = [said("a", "1.0", 0), leave, said("b", "1.0", 59), said("b", "1.0", 60)]
+    yield "9.0", [window(60, "5.0", 1)], script, "what was charged stays in the window"

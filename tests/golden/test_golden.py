@@ -7,24 +7,30 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
 
 from golden import reference as ref
 from sottovoce import codec, envelope, hashing
+from sottovoce.budget import Spend, Window
 from sottovoce.client import client as device
-from sottovoce.client.ledger import DiskLedger
+from sottovoce.client.ledger import DiskLedger, tag_of
 from sottovoce.domain import Domain
+from sottovoce.encoding import Encoding
 from sottovoce.engine import local
-from sottovoce.errors import CodecError, DomainError, MismatchError, ParameterError, SottovoceError
+from sottovoce.errors import BudgetError, CodecError, DomainError, MismatchError, ParameterError, SottovoceError
 from sottovoce.mechanism import Mechanism
 from sottovoce.rng import KeyedRng
 from sottovoce.task import Choice, Question, Round
 from sottovoce.testing import RecordedRng
 
 HERE = Path(__file__).parent
-MADE = ("choice", "decode", "envelope", "hash", "memo", "numbers", "perturb", "reject", "task_id", "thresholds")
+MADE = (
+    *("choice", "decode", "envelope", "hash", "ledger", "longitudinal", "memo", "numbers", "perturb", "reject"),
+    *("task_id", "thresholds"),
+)
 FILES = {path.stem: json.loads(path.read_text("ascii")) for path in sorted(HERE.glob("*.json"))}
 
 
@@ -147,14 +153,17 @@ QUESTION = Question(Mechanism.kinds["grr"](epsilon=1.0, size=2))
 
 
 class FixedLedger(DiskLedger):
-    """A ledger whose public coin was drawn beforehand."""
+    """A ledger whose public coin, and secret of a memory, were drawn beforehand."""
 
-    def __init__(self, secret):
+    def __init__(self, kept, secret=""):
         super().__init__(":memory:")
-        self.secret = bytes.fromhex(secret)
+        self.kept, self.behind = bytes.fromhex(kept), bytes.fromhex(secret)
 
-    def coin(self, task):
-        return self.secret
+    def coin(self, task, enrolled=None):
+        return self.kept
+
+    def secret(self, task):
+        return self.behind
 
 
 def check_coin(row):
@@ -168,6 +177,14 @@ def check_picks(row):
     choice = Choice((QUESTION,) * len(row["weights"]), tuple(row["weights"]))
     assert client._pick(choice, Round(row["round"], choice), row["slot"]) == row["member"]
     assert one(choice.pick(np.array([int(row["coin"])], np.uint64))) == row["member"]
+
+
+def check_enrolled(row):
+    task = codec.publish(codec.task(FILES["task_id"]["tasks"][0]["content"]))
+    object.__setattr__(task, "digest", row["digest"])
+    client = device.Client(task, ":memory:", row["token"])
+    assert client.coin == int(row["coin"])
+    assert client.ledger.coin(row["digest"]).hex() == row["secret"]
 
 
 def check_share(row):
@@ -324,11 +341,70 @@ def check_response(row):
     assert rng.consumed == row["consumed"]
 
 
+def check_tag(row):
+    assert tag_of(bytes.fromhex(row["secret"]), row["slot"], row["index"]).hex() == row["tag"]
+
+
+def check_level(row):
+    settings = {name: value for name, value in row["encoding"].items() if name != "kind"}
+    encoding, rng = Encoding.kinds[row["encoding"]["kind"]](**settings), RecordedRng(bytes.fromhex(row["random"]))
+    assert encoding(np.array([row["index"]]), rng).tolist() == [row["level"]]
+    assert rng.consumed == row["consumed"]
+
+
+def check_life(row):
+    client = device.Client(codec.parse(json.dumps(row["task"])), FixedLedger(row["coin"], row["secret"]))
+    for answer in row["answers"]:
+        asked = codec.round_(answer["round"]) if "round" in answer else client.notice.opening
+        rng = RecordedRng(bytes.fromhex(answer["random"]))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(device, "SystemRng", lambda rng=rng: rng)
+            assert client.answer(answer["value"], asked=asked).hex() == answer["message"]
+        assert rng.consumed == answer["consumed"]
+        assert client.resend(asked.number).hex() == answer["message"]
+        assert client.ledger.spent == float(row["task"]["epsilon"])
+
+
+def check_refused_round(row):
+    client = device.Client(row["task"], ":memory:")
+    with pytest.raises((DomainError, MismatchError, ParameterError)):
+        client.answer(row["value"], asked=codec.round_(row["round"]))
+    assert client.ledger.spent == 0
+
+
+def check_script(row):
+    windows = [Window(one["seconds"], float(one["epsilon"]), one["reports"]) for one in row["windows"]]
+    times = []
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "ledger"
+        ledger = DiskLedger(path, cap=float(row["cap"]), windows=windows, clock=lambda: times[-1] if times else 0.0)
+        for event in row["events"]:
+            if event["event"] == "answer":
+                times.append(event["time"])
+                assert accepted(ledger, event) == event["accepted"], event
+            elif event["event"] == "opt-out":
+                ledger.opt_out(event["task"])
+            else:
+                ledger.close()
+                ledger = DiskLedger(path, clock=lambda: times[-1] if times else 0.0)
+        assert repr(ledger.spent) == row["spent"]
+        ledger.close()
+
+
+def accepted(ledger, event):
+    spend = Spend(event["task"], float(event["epsilon"]), event["round"], event["lasting"])
+    try:
+        return ledger.answer(spend, lambda: b"message") == b"message"
+    except BudgetError:
+        return False
+
+
 SECTIONS = {
     ("choice", "pick"): (check_pick, 121),
     ("choice", "coins"): (check_coin, 16),
     ("choice", "picks"): (check_picks, 56),
     ("choice", "shares"): (check_share, 21),
+    ("choice", "enrolled"): (check_enrolled, 16),
     ("decode", "pure"): (check_pure, 31),
     ("decode", "bloom"): (check_bloom, 3),
     ("decode", "mean"): (check_mean, 56),
@@ -340,6 +416,12 @@ SECTIONS = {
     ("hash", "xxh32"): (check_xxh32, 1075),
     ("hash", "words"): (check_words, 37),
     ("hash", "affine"): (check_affine, 166),
+    ("ledger", "scripts"): (check_script, 34),
+    ("longitudinal", "tasks"): (check_task, 9),
+    ("longitudinal", "tags"): (check_tag, 15),
+    ("longitudinal", "levels"): (check_level, 76),
+    ("longitudinal", "lives"): (check_life, 25),
+    ("longitudinal", "refused"): (check_refused_round, 7),
     ("memo", "streams"): (check_keyed, 13),
     ("memo", "refused"): (check_short_secret, 2),
     ("memo", "responses"): (check_response, 12),

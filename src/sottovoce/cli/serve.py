@@ -1,12 +1,13 @@
 """``sottovoce serve``: the collector and its dashboard, in one process, until it is told to stop."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import click
 
 from sottovoce.cli.opened import data
-from sottovoce.cli.output import as_json, print_json
+from sottovoce.cli.output import as_json
 
 
 @click.command("serve")
@@ -34,7 +35,7 @@ def command(data: Path, database: str, *, as_json: bool, **options: Any) -> None
 
     def told(url: str) -> None:
         if as_json:
-            print_json({"url": url, "data": str(data)})
+            click.echo(json.dumps({"url": url, "data": str(data)}))  # one line, for whoever waits for it
         else:
             click.echo(f"Collector and dashboard: {url}   data: {data}   stop: Ctrl-C")
             click.echo(f"Log in with a token:     sottovoce token create analyst --data {data}")

@@ -59,7 +59,7 @@ def list_(data: Path, database: str, *, as_json: bool) -> None:
 def show(name: str, data: Path, database: str, *, as_json: bool) -> None:
     """Show the document of a task and what it promises its users."""
     from sottovoce import codec
-    from sottovoce.statement import statement, words
+    from sottovoce.statement import explain, statement
 
     with opened(data, database) as collector:
         published = collector.find(name)
@@ -68,7 +68,7 @@ def show(name: str, data: Path, database: str, *, as_json: bool) -> None:
         document = codec.parse(published.record.document)
         print_json({**_facts(published), "statement": statement(notice), "document": document})
     else:
-        click.echo(words(notice))
+        click.echo(explain(statement(notice)))
 
 
 @command.command("close")

@@ -8,80 +8,115 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce import codec, coin
-from sottovoce.arrays import Ints
+from sottovoce import codec, coin, statement
+from sottovoce.arrays import Bytes, Ints, Values
 from sottovoce.budget import Spend
+from sottovoce.client import spending
 from sottovoce.client.ledger import DiskLedger
+from sottovoce.client.memory import Memory
+from sottovoce.client.outbox import Posting
+from sottovoce.domain import Domain, Records
 from sottovoce.envelope import ID_BYTES, Envelopes
 from sottovoce.errors import BudgetError, MismatchError
-from sottovoce.rng import SystemRng
+from sottovoce.rng import Rng, SystemRng
 from sottovoce.task import Address, Bundle, Choice, Notice, Question, Round, Task
 
 
 class Client:
-    """Answers one task for one person, once.
+    """Answers one task for one person: once, or once a round if the task is longitudinal.
 
     ``task`` is the task or its published document; ``ledger`` a file that outlives the process
-    (``":memory:"`` for experiments).
+    (``":memory:"`` for experiments).  With an enrolment ``token`` the public coin follows from it.
     """
 
-    def __init__(self, task: Task | Notice | codec.Document | str, ledger: DiskLedger | str | Path) -> None:
-        self.notice = _notice(task)
+    def __init__(
+        self, task: Task | Notice | codec.Document | str, ledger: DiskLedger | str | Path, token: str | None = None
+    ) -> None:
+        self.notice = notice_of(task)
         self.ledger = ledger if isinstance(ledger, DiskLedger) else DiskLedger(ledger)
+        self._enrolled = None if token is None else coin.enrolled(token, self.notice.digest)
 
     @property
     def coin(self) -> int:
         """Return this device's public coin for the task, in units of 2^-64."""
-        return coin.place(self.ledger.coin(self.notice.digest), self.notice.digest)
+        return coin.place(self._kept, self.notice.digest)
 
-    def answer(self, value: Any, *, asked: Round | None = None) -> bytes:
-        """Return the message that may leave the device; spends the task's epsilon, once."""
-        task = self.notice.digest
-        current = self.notice.check(asked or self.notice.opening)
-        if not current.asks(self.coin):
-            raise MismatchError("this round is put to other users: this device's coin lies outside its share")
-        if self.ledger.message(task) is not None:
-            raise BudgetError("this device has already answered this task; resend() repeats the same bytes")
+    @property
+    def rehearsing(self) -> bool:
+        """Return whether the task is a rehearsal, answered at random and free of charge."""
+        return self.notice.collection is not None and self.notice.collection.sandbox
+
+    def answer(self, value: Any, *, asked: Round | None = None, posting: Posting | None = None) -> bytes:
+        """Return the message that may leave the device; spends the task's epsilon, once.
+
+        With a ``posting`` the ledger queues the message for sending.
+        """
+        current = self._check(asked or self.notice.opening)
         questions = self._questions(current)
-        indices = self.notice.domain.indices([value])  # refused values and questions are never charged
-        if not self.ledger.charged(task):
-            self.ledger.charge(Spend(task, self.notice.epsilon))
-        return self.ledger.keep(task, self._randomise(indices, current, questions))
+        indices = self._indices(value)  # refused values and questions are never charged
+        lasting, epsilon = self.notice.distinct is not None, 0.0 if self.rehearsing else self.notice.epsilon
+        spend = Spend(self.notice.digest, epsilon, current.number, lasting)
+        return self.ledger.answer(spend, lambda: self._message(indices, current, questions), posting)
 
-    def resend(self) -> bytes:
-        """Return the bytes of the answer that was given, identical however often they are sent."""
-        message = self.ledger.message(self.notice.digest)
+    def resend(self, number: int | None = None) -> bytes:
+        """Return the bytes of the answer to a round, or of the last one given; they never change."""
+        message = self.ledger.message(self.notice.digest, number)
         if message is None:
             raise BudgetError("this device has not answered this task")
         return message
 
+    def statement(self) -> dict[str, Any]:
+        """Return what answering means, as plain data."""
+        return {**statement.statement(self.notice), "device": spending.spending(self.ledger)}
+
     def explain(self) -> str:
-        """Return in plain words what answering reveals."""
-        notice = self.notice
-        odds = np.exp(notice.epsilon)
+        """Return in plain words what is asked, what answering reveals and what the collector promises."""
         return (
-            f"Task {notice.name!r} asks this device once. Your answer is randomised here before anything is sent. "
-            f"Whoever sees the message can shift their odds about your answer by a factor of at most {odds:.2f} "
-            f"(epsilon {notice.epsilon:g}). This device has spent {self.ledger.spent:g} of {self.ledger.cap:g} so far."
+            f"{statement.explain(statement.statement(self.notice))} {spending.explain(spending.spending(self.ledger))}"
         )
 
-    def _randomise(self, indices: Ints, asked: Round, questions: list[tuple[Address, Question]]) -> bytes:
+    def opt_out(self) -> None:
+        """Erase secrets, coins and unsent messages of the task and never answer it again; charges stay."""
+        self.ledger.opt_out(self.notice.digest)
+
+    @property
+    def _kept(self) -> bytes:
+        return self.ledger.coin(self.notice.digest, self._enrolled)
+
+    def _check(self, asked: Round) -> Round:
+        """Return the round, or refuse one that costs too much, asks others, or asks a remembered value otherwise."""
+        if self.notice.distinct is not None and asked.ask != self.notice.opening.ask:
+            raise MismatchError("a longitudinal task asks the same question in every round")
+        if not self.notice.check(asked).asks(self.coin):
+            raise MismatchError("this round is put to other users: this device's coin lies outside its share")
+        return asked
+
+    def _indices(self, value: Any) -> Ints:
+        """Return the index of the value; of a random one in a rehearsal, after the same checks."""
+        indices = self.notice.domain.indices([value])
+        return _anything(self.notice.domain, SystemRng()) if self.rehearsing else indices
+
+    def _message(self, indices: Ints, asked: Round, questions: list[tuple[Address, Question]]) -> bytes:
         rng = SystemRng()
         messages = []
         for address, question in questions:
-            packed = question.mechanism.pack(question.privatize(indices, rng))
-            payload = np.frombuffer(packed.ljust(asked.width, b"\0"), np.uint8)[None, :]
+            payload = self._payload(indices, address, question, rng)
             messages.append(
                 Envelopes(
                     digest=codec.digest_to_bytes(self.notice.digest),
                     round=asked.number,
                     members=np.array([address.member]),
-                    ids=np.frombuffer(bytes(rng.bytes(ID_BYTES)), np.uint8)[None, :],
-                    payloads=payload,
+                    ids=_row(bytes(rng.bytes(ID_BYTES))),
+                    payloads=_row(payload.ljust(asked.width, b"\0")),
                     slots=np.array([address.slot]) if asked.slots > 1 else None,
                 ).write()
             )
         return b"".join(messages)
+
+    def _payload(self, indices: Values, address: Address, question: Question, rng: Rng) -> bytes:
+        if self.notice.distinct is None:
+            return question.mechanism.pack(question.privatize(indices, rng))
+        return question.mechanism.pack(Memory(self.ledger, self.notice).report(indices, address, question, rng))
 
     def _questions(self, asked: Round) -> list[tuple[Address, Question]]:
         """Return what this device is asked: the coin picks members, a bundle fills every slot."""
@@ -94,19 +129,37 @@ class Client:
         for slot, part in enumerate(parts):
             chosen = self._pick(part, asked, slot) if isinstance(part, Choice) else member
             address = Address(asked.number, chosen, slot)
-            question = asked.question(address)
-            question.check_domain(self.notice.domain)
-            found.append((address, question))
+            found.append((address, self._checked(asked.question(address))))
         return found
 
+    def _checked(self, question: Question) -> Question:
+        question.check_domain(self.notice.domain)
+        if self.notice.distinct is not None:
+            Memory(self.ledger, self.notice).check(question)
+        return question
+
     def _pick(self, choice: Choice, asked: Round, slot: int) -> int:
-        drawn = coin.choice(self.ledger.coin(self.notice.digest), asked.number, slot)
+        """Return the member for a slot; in a longitudinal task the same one in every round."""
+        number = asked.number if self.notice.distinct is None else 0
+        drawn = coin.choice(self._kept, number, slot)
         return int(choice.pick(np.array([drawn], np.uint64))[0])
 
 
-def _notice(task: Task | Notice | codec.Document | str) -> Notice:
+def notice_of(task: Task | Notice | codec.Document | str) -> Notice:
+    """Return what a device reads of a task, of its document, or of the document's text."""
     if isinstance(task, Notice):
         return task
     if isinstance(task, Task):
         return codec.publish(task)
     return codec.notice(codec.parse(task) if isinstance(task, str) else task)
+
+
+def _anything(domain: Domain, rng: Rng) -> Ints:
+    """Return the index of a uniformly random value, shaped as ``domain.indices`` shapes one."""
+    if isinstance(domain, Records):
+        return np.stack([_anything(attribute, rng) for attribute in domain.attributes], axis=1)
+    return rng.integers(domain.size, 1)
+
+
+def _row(data: bytes) -> Bytes:
+    return np.frombuffer(data, np.uint8)[None, :]

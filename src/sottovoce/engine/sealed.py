@@ -7,11 +7,12 @@ any reader can recompute it.  When reports must be erased, ``condense`` leaves t
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -45,7 +46,7 @@ def write(path: Path, messages: Iterable[bytes], asked: Round) -> Log:
 def read(path: Path, asked: Round, checksum: str = "") -> dict[Address, Shelf]:
     """Return the reports of a log by address; refuses a file that is not the one that was sealed."""
     columns = _read_parquet(path)
-    if checksum and _checksum(columns) != checksum:
+    if checksum and not _sealed(columns, checksum):
         raise MismatchError(f"the log of round {asked.number} is not the one that was sealed")
     members, slots = columns["member"].astype(np.int64), columns["slot"].astype(np.int64)
     found = {}
@@ -73,12 +74,23 @@ def condense(path: Path, shelves: Mapping[Address, Shelf], asked: Round) -> None
 def tallies(path: Path, asked: Round) -> dict[Address, Tally]:
     """Return the tallies that were left of an erased round."""
     found = {}
-    with np.load(path, allow_pickle=False) as arrays:
+    with _loaded(path) as arrays:
         for place, (member, slot, users, names) in enumerate(json.loads(arrays["index"].tobytes())):
             address = Address(asked.number, member, slot)
             counts = {name: arrays[f"{place}/{name}"] for name in names}
             found[address] = Tally(asked.question(address).mechanism.key, users, counts)
     return found
+
+
+@contextmanager
+def _loaded(path: Path) -> Iterator[Any]:
+    if not path.exists():
+        raise NoDataError("the log of this round is missing, and no sums were left of it")
+    try:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+            yield arrays
+    except (ValueError, KeyError, BadZipFile) as error:
+        raise MismatchError("the sums of an erased round are damaged") from error
 
 
 def _columns(groups: list[Envelopes]) -> dict[str, Any]:
@@ -112,12 +124,23 @@ def _rows(column: Any, width: int) -> Bytes:
     return np.frombuffer(b"".join(column.tolist()), np.uint8).reshape(-1, width)
 
 
+def _sealed(columns: Mapping[str, Any], checksum: str) -> bool:
+    try:
+        return _checksum(columns) == checksum
+    except (TypeError, ValueError):
+        return False  # columns of other types than those of a log
+
+
 def _checksum(columns: Mapping[str, Any]) -> str:
+    """Return SHA-256 over every column by name: its length, and its numbers or the lengths and bytes of its entries."""
     total = hashlib.sha256()
     for name, column in sorted(columns.items()):
         total.update(f"{name}:{len(column)}:".encode())
-        plain = column.dtype.kind in "iu"
-        total.update(column.astype("<u4").tobytes() if plain else b"".join(column.tolist()))
+        if column.dtype.kind not in "iu":
+            entries = column.tolist()
+            total.update(b"".join(entries))
+            column = np.fromiter(map(len, entries), "<u4", len(entries))
+        total.update(column.astype("<u4").tobytes())
     return total.hexdigest()
 
 
@@ -146,8 +169,11 @@ def _read_parquet(path: Path) -> dict[str, Any]:
 
     if not path.exists():
         raise NoDataError("the log of this round has been erased or is missing")
-    with duckdb.connect(":memory:", config={"preserve_insertion_order": True}) as engine:
-        found: dict[str, Any] = engine.execute(f"select * from read_parquet('{_quoted(path)}')").fetchnumpy()
+    try:
+        with duckdb.connect(":memory:", config={"preserve_insertion_order": True}) as engine:
+            found: dict[str, Any] = engine.execute(f"select * from read_parquet('{_quoted(path)}')").fetchnumpy()
+    except duckdb.Error as error:
+        raise MismatchError("the log of a round is damaged: it cannot be read") from error
     return found
 
 

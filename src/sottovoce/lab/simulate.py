@@ -41,7 +41,7 @@ def _asked(asked: Round, held: Values, coins: Longs, rng: Rng, progress: Progres
     found: dict[Address, list[Any]] = {}
     for start in range(0, len(people), PEOPLE_AT_ONCE):
         group = people[start : start + PEOPLE_AT_ONCE]
-        for address, members in _addresses(asked.ask, asked.number, group, rng):
+        for address, members in addresses(asked.ask, asked.number, group, rng):
             found.setdefault(address, []).append(_reports(asked, address, held[members], rng))
         progress(len(group))
     return {address: Shelf(np.concatenate(batches)) for address, batches in sorted(found.items())}
@@ -53,16 +53,16 @@ def _reports(asked: Round, address: Address, held: Values, rng: Rng) -> Any:
     return question.mechanism.unpack(question.mechanism.pack(reports))
 
 
-def _addresses(
+def addresses(
     ask: Ask, number: int, people: Ints, rng: Rng, slot: int = 0, member: int = 0
 ) -> list[tuple[Address, Ints]]:
     """Return who answers at which address: public coins pick members, bundles fill every slot."""
     if isinstance(ask, Bundle):
-        parts = [_addresses(part, number, people, rng, index, member) for index, part in enumerate(ask.parts)]
+        parts = [addresses(part, number, people, rng, index, member) for index, part in enumerate(ask.parts)]
         return [pair for part in parts for pair in part]
     if not isinstance(ask, Choice):
         return [(Address(number, member, slot), people)]
     picks = ask.pick(rng.longs(len(people)))
     chosen = [(int(pick), people[picks == pick]) for pick in np.unique(picks)]
-    parts = [_addresses(ask.members[pick], number, group, rng, slot, pick) for pick, group in chosen]
+    parts = [addresses(ask.members[pick], number, group, rng, slot, pick) for pick, group in chosen]
     return [pair for part in parts for pair in part]

@@ -22,6 +22,7 @@ from sottovoce.service.release import refuse_withheld, release, rows_as_csv
 from sottovoce.service.settings import Settings
 
 JSON, MSGPACK, TOML, CSV = "application/json", "application/msgpack", "application/toml", "text/csv"
+_DIGITS = 18  # of a content length that is read as a number at all
 _ARRIVALS = 6 * 3600  # seconds of arrival counts in a status
 
 
@@ -52,26 +53,6 @@ class Api:
         current = wire.Current(published.digest, published.state, document)
         tag = f"{published.digest}-{published.last.number}-{published.state}"
         return _tagged(request, tag, wire.as_json(current))
-
-    async def upload(self, request: Request) -> Response:
-        published = self._published(request)
-        kind = _kind(request, (JSON, MSGPACK))
-        upload = _decoded(wire.json_upload if kind == JSON else wire.msgpack_upload, await self.body(request))
-        if upload.tokens and len(upload.tokens) != len(upload.reports):
-            raise RequestError("malformed-request", "there is one token for every report, or none")
-        outcome = await self.intake.submit(published, upload.reports, upload.tokens)
-        self._count(published, outcome)
-        if MSGPACK in request.headers.get("accept", "*/*" if kind == JSON else MSGPACK):
-            return Response(wire.as_msgpack(outcome), media_type=MSGPACK)
-        return _json(outcome)
-
-    def _count(self, published: Published, outcome: wire.Outcome) -> None:
-        name = published.record.name
-        for key, count in (("accepted", outcome.accepted), ("duplicate", outcome.duplicates)):
-            if count:
-                self.metrics.messages.labels(name, key).inc(count)
-        for one in outcome.refused:
-            self.metrics.messages.labels(name, one.code).inc()
 
     async def get_answer(self, request: Request) -> Response:
         published = self._published(request)
@@ -115,7 +96,7 @@ class Api:
 
     async def issue_tokens(self, request: Request) -> Response:
         _kind(request, (JSON,))
-        wanted = _decoded(wire.token_request, await self.body(request))
+        wanted = decoded(wire.token_request, await self.body(request))
         tokens = await run_in_threadpool(self._issue, wanted)
         return _json(wire.TokenList(wanted.scope, tokens), status=201)
 
@@ -152,7 +133,10 @@ class Api:
     async def body(self, request: Request) -> bytes:
         """Return the body, or stop reading when it is larger than allowed."""
         limit, pieces, size = self.settings.largest_body, [], 0
-        if int(request.headers.get("content-length", "0")) > limit:
+        stated = request.headers.get("content-length", "0")
+        if not (stated.isascii() and stated.isdigit()):
+            raise RequestError("malformed-request", "the content length is not a number of bytes")
+        if len(stated) > _DIGITS or int(stated) > limit:
             raise RequestError("too-large", f"a body has at most {limit} bytes")
         async for piece in request.stream():
             size += len(piece)
@@ -191,7 +175,8 @@ def _json(made: Any, status: int = 200) -> Response:
 
 def _tagged(request: Request, tag: str, body: bytes) -> Response:
     headers = {"etag": f'"{tag}"', "cache-control": "no-cache"}
-    if request.headers.get("if-none-match") == headers["etag"]:
+    known = [one.strip().removeprefix("W/") for one in request.headers.get("if-none-match", "").split(",")]
+    if headers["etag"] in known or known == ["*"]:
         return Response(status_code=304, headers=headers)
     return Response(body, media_type=JSON, headers=headers)
 
@@ -203,7 +188,8 @@ def _kind(request: Request, allowed: tuple[str, ...]) -> str:
     return kind
 
 
-def _decoded(decoder: Any, body: bytes) -> Any:
+def decoded(decoder: Any, body: bytes) -> Any:
+    """Return what a body says, or refuse it without quoting it."""
     try:
         return decoder.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -236,8 +222,10 @@ def _level(request: Request) -> float:
 
 def _wants_csv(request: Request) -> bool:
     accepted = request.headers.get("accept", "*/*")
-    if "*/*" in accepted or JSON in accepted or "application/*" in accepted:
+    if JSON in accepted or "application/*" in accepted:
         return False
     if CSV in accepted or "text/*" in accepted:
         return True
+    if "*/*" in accepted:
+        return False
     raise RequestError("not-acceptable")

@@ -1,7 +1,6 @@
 """The application: the table of operations over a collector, with the doors that every request passes."""
 
 import logging
-import math
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -17,7 +16,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sottovoce.errors import SottovoceError
-from sottovoce.service import access, problems, wire
+from sottovoce.service import access, javascript
 from sottovoce.service import settings as configuration
 from sottovoce.service.api import Api
 from sottovoce.service.collector import Collector
@@ -27,10 +26,11 @@ from sottovoce.service.limits import RateLimit
 from sottovoce.service.metrics import Metrics
 from sottovoce.service.operations import OPERATIONS, Operation
 from sottovoce.service.problems import RequestError
+from sottovoce.service.responding import respond
 from sottovoce.service.settings import Settings
+from sottovoce.service.uploading import Uploading
 from sottovoce.store.base import Store
 
-PROBLEM = "application/problem+json"
 _UNLIMITED = ("/healthz", "/readyz", "/metrics")
 _SHARED = {
     "access-control-allow-origin": "*",
@@ -42,6 +42,7 @@ _PREFLIGHT = {
     "access-control-allow-headers": "content-type, if-none-match",
     "access-control-max-age": "86400",
 }
+_COUNTED = ("upload", "healthz", "readyz", "get_metrics")  # too many for a line each: the counters tell of them
 _SWITCH_SECONDS = 0.001  # between the event loop and the thread that commits: the default of 5 ms is felt
 _log = logging.getLogger(__name__)
 
@@ -70,10 +71,11 @@ def create(
         keeper.stop()
 
     app = Starlette(
-        routes=[*_routes(api), *pages(api)],
+        routes=[*_routes(api), *javascript.routes(), *pages(api)],
         lifespan=lifespan,
         exception_handlers={SottovoceError: _refused, HTTPException: _not_here, Exception: _broken},
     )
+    app.add_middleware(Uploading, api=api)
     app.add_middleware(Door, limit=RateLimit(settings.rate, clock), told=told)
     app.state.api = api
     return app
@@ -141,9 +143,8 @@ class Door:
     def _tell(self, scope: Scope, status: int, seconds: float) -> None:
         operation = scope.get("operation")
         route = operation.handler if operation else scope.get("page", "other")
-        self._told.requests.labels(route, str(status)).inc()
-        self._told.seconds.labels(route).observe(seconds)
-        if _log.isEnabledFor(logging.INFO):
+        self._told.request(route, status, seconds)
+        if route not in _COUNTED or status >= 400:
             facts = {"route": route, "status": status, "milliseconds": round(1000 * seconds, 1)}
             _log.info("request", extra={**facts, "method": scope["method"]})
 
@@ -151,19 +152,9 @@ class Door:
 def _add_headers(message: Message, operation: Operation | None) -> None:
     headers: list[tuple[bytes, bytes]] = message["headers"]
     headers.append((b"x-content-type-options", b"nosniff"))
-    if operation is not None and operation.shared:
+    waits = message["status"] == 429  # which a page of another origin must be able to read, before any route is known
+    if waits or (operation is not None and operation.shared):
         headers.extend((name.encode(), value.encode()) for name, value in _SHARED.items())
-
-
-def respond(error: SottovoceError) -> Response:
-    """Return a problem document."""
-    problem = problems.problem_of(error)
-    headers = {"www-authenticate": "Bearer"} if problem.status == 401 else {}
-    retry_after = getattr(error, "retry_after", None) or (1.0 if problem.status in (429, 503) else None)
-    if retry_after:
-        headers["retry-after"] = str(math.ceil(retry_after))
-    content = problems.document(problem, "" if problem.code == "internal" else str(error))
-    return Response(wire.as_json(content), status_code=problem.status, media_type=PROBLEM, headers=headers)
 
 
 async def _refused(request: Request, error: Exception) -> Response:

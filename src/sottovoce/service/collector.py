@@ -32,7 +32,7 @@ class Collector:
     def __init__(self, store: Store, folder: Path, clock: Callable[[], float]) -> None:
         self.store, self.folder, self._clock = store, folder, clock
         self._published: dict[str, Published] = {}
-        self._answers: dict[tuple[str, int], Answer | Answers | Measures] = {}
+        self._answers: dict[tuple[str, int, int | None], Answer | Answers | Measures] = {}
         self._refreshing = threading.Lock()
         self.refresh()
 
@@ -44,10 +44,10 @@ class Collector:
     def create(self, text: str, *, toml: bool) -> tuple[Published, bool]:
         """Publish the task in a file; False if this very task is here already."""
         task = taskfile.read(text, toml=toml)
-        document = codec.document(task)
-        digest = codec.digest(document)
         codec.publish(task)  # a device must be able to read it
-        record = TaskRecord(task.name, digest, codec.canonical(document), self.now)
+        document = codec.document(task)
+        record = TaskRecord(task.name, codec.digest(document), codec.canonical(document), self.now)
+        Published.of(record, ())  # and so must this collector, as long as it keeps the task
         new = self.store.publish(record, codec.canonical(codec.document(task.opening)))
         self.refresh()
         return self.find(task.name), new
@@ -61,7 +61,7 @@ class Collector:
 
     def _current(self, record: TaskRecord) -> Published:
         known = self._published.get(record.name)
-        if known is not None and known.record == record and all(one.erased for one in known.rounds):
+        if known is not None and known.record == record and _over(known):
             return known  # nothing can change any more
         rounds = self.store.rounds(record.digest)
         if known is None:
@@ -90,27 +90,41 @@ class Collector:
         return moved
 
     def advance(self) -> bool:
-        """Move every task as far as it can go now; returns whether anything moved."""
-        moved = [self._advance(one) for one in self.refresh()]
-        if any(moved):
+        """Move every task as far as it can go now; returns whether anything moved.
+
+        A task that cannot move does not hold up the others: its error is raised after them.
+        """
+        moved, failed = False, None
+        for one in self.refresh():
+            try:
+                moved |= self._advance(one)
+            except Exception as error:
+                failed = failed or error
+        if moved:
             self.refresh()
-        return any(moved)
+        if failed:
+            raise failed
+        return moved
 
     def _advance(self, published: Published) -> bool:
-        expired = [one for one in published.rounds if self._expired(published, one)]
-        if not expired and not self._due(published):
+        if not self._due(published) and not any(self._expired(published, one) for one in published.rounds):
             return False
         with self.store.lease(published.digest) as mine:
             if not mine:
                 return False  # another node is at it
-            for one in expired:
-                self._erase(published, one)
-            moved = False
+            published, moved = self._latest(published), False  # or was, a moment ago
+            for one in published.rounds:
+                if self._expired(published, one):
+                    self._erase(published, one)
+                    moved = True
             while self._due(published):
                 self._step(published)
-                record = next(one for one in self.store.tasks() if one.digest == published.digest)
-                published, moved = published.after(record, self.store.rounds(record.digest)), True
-        return moved or bool(expired)
+                published, moved = self._latest(published), True
+        return moved
+
+    def _latest(self, published: Published) -> Published:
+        record = next(one for one in self.store.tasks() if one.digest == published.digest)
+        return published.after(record, self.store.rounds(record.digest))
 
     def _due(self, published: Published) -> bool:
         """Return whether something has to happen to the latest round."""
@@ -148,15 +162,17 @@ class Collector:
             failure = f"fewer than {minimum} users answered round {last.number}: nothing is released"
             self.store.finish(last.task, self.now, failure)
             return
+        collected = self.collected(published)  # a log that is missing or damaged can be put back: no reason to end
         try:
-            stepped = published.task.plan.step(self.collected(published))
+            stepped = published.task.plan.step(collected)
+            if isinstance(stepped, Round):
+                codec.publish(published.task).check(stepped)
         except SottovoceError as error:
             self.store.finish(last.task, self.now, str(error))
             return
         if not isinstance(stepped, Round):
             self.store.finish(last.task, self.now)
             return
-        codec.publish(published.task).check(stepped)
         if stepped.number != last.number + 1:
             raise MismatchError("a plan asks its rounds in order")
         self.store.open_round(last.task, stepped.number, codec.canonical(codec.document(stepped)), self.now)
@@ -178,12 +194,13 @@ class Collector:
         """Return the answer of a task, or what its plan can say before it has finished."""
         published = self.find(name)
         done = sum(one.state is State.SEALED for one in published.rounds)
-        key = (published.digest, done)
-        if key not in self._answers:
-            self._answers[key] = self._answered(published)
+        key = (published.digest, done, published.record.finished)
+        found = self._answers.get(key)
+        if found is None:
+            found = self._answers[key] = self._answered(published)
             for old in list(self._answers)[:-_KEPT_ANSWERS]:
-                del self._answers[old]
-        return self._answers[key]
+                self._answers.pop(old, None)  # another thread may have
+        return found
 
     def _answered(self, published: Published) -> Answer | Answers | Measures:
         record = published.record
@@ -223,3 +240,7 @@ class Collector:
             sealed.condense(self._sums(one), sealed.read(self.log(one), asked, one.checksum), asked)
             self.log(one).unlink()
         self.store.erase(one.task, one.number, self.now)
+
+
+def _over(published: Published) -> bool:
+    return published.record.finished is not None and all(one.erased is not None for one in published.rounds)

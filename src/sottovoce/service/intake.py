@@ -111,7 +111,7 @@ class _Batch:
 
     def __init__(self, submissions: list[Submission]) -> None:
         self.submissions = submissions
-        self.published = submissions[0].published
+        self.published = submissions[-1].published  # the latest: a round may have opened while others waited
         messages = [message for one in submissions for message in one.messages]
         tokens = [token for one in submissions for token in one.tokens or [""] * len(one.messages)]
         self.admitted: Admitted = admit(self.published, messages, tokens)

@@ -7,6 +7,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector as Source
 
 from sottovoce.service.published import Published
+from sottovoce.service.wire import Outcome
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
@@ -32,6 +33,25 @@ class Metrics:
         )
         Gauge("sottovoce_waiting_messages", "Messages waiting for the store.", registry=registry).set_function(waiting)
         registry.register(_Rounds(tasks))
+
+        self._requests: dict[tuple[str, int], tuple[Counter, Histogram]] = {}  # labels are slow to look up
+
+    def request(self, route: str, status: int, seconds: float) -> None:
+        """Count a request."""
+        found = self._requests.get((route, status))
+        if found is None:
+            found = self.requests.labels(route, str(status)), self.seconds.labels(route)
+            self._requests[route, status] = found
+        found[0].inc()
+        found[1].observe(seconds)
+
+    def count(self, task: str, outcome: Outcome) -> None:
+        """Count the messages of an upload."""
+        for key, count in (("accepted", outcome.accepted), ("duplicate", outcome.duplicates)):
+            if count:
+                self.messages.labels(task, key).inc(count)
+        for one in outcome.refused:
+            self.messages.labels(task, one.code).inc()
 
     def text(self) -> bytes:
         """Return all of them as text."""

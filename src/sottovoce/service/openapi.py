@@ -1,10 +1,10 @@
 """The OpenAPI document of the collector, made from the table of its operations."""
 
+from importlib.metadata import version
 from typing import Any
 
 import msgspec
 
-from sottovoce import __version__
 from sottovoce.service.operations import OPERATIONS, Operation
 from sottovoce.service.problems import CATALOGUE
 
@@ -21,7 +21,7 @@ def document() -> dict[str, Any]:
         paths.setdefault(op.path, {})[op.method.lower()] = _operation(op)
     return {
         "openapi": "3.1.0",
-        "info": {"title": "Sottovoce collector", "version": __version__, "license": {"name": "Apache-2.0"}},
+        "info": {"title": "Sottovoce collector", "version": version("sottovoce"), "license": {"name": "Apache-2.0"}},
         "paths": paths,
         "components": {
             "schemas": {**components, "Problem": _PROBLEM},

@@ -167,3 +167,5 @@ OPERATIONS = (
     ),
     Operation("GET", "/metrics", "get_metrics", "Get counters for Prometheus.", TEXT, produces=("text/plain",)),
 )
+
+UPLOAD = next(one for one in OPERATIONS if one.handler == "upload")

@@ -54,6 +54,6 @@ def rows_as_csv(released: dict[str, Any]) -> str:
 
 
 def _row(row: dict[str, Any], crowd: int) -> dict[str, Any]:
-    if row["estimate"] < crowd:
+    if crowd and row["estimate"] < crowd:  # without a crowd a raw estimate below 0 is a number like any other
         return {"value": row["value"], "suppressed": True}
     return {**row, "suppressed": False}

@@ -34,6 +34,8 @@ def read(text: str, *, toml: bool) -> Task:
     """Return the task in a file; what the file leaves out of the collection has its default."""
     content = _parsed(text, toml=toml)
     made = codec.task(codec.parse(text)) if not toml and "version" in content else _task(content)
+    if "/" in made.name or made.name in (".", "..") or not made.name.isprintable():
+        raise ParameterError("the name of a task is part of an address: it has no slash, no dots alone, no controls")
     return made if made.collection is not None else replace(made, collection=Collection())
 
 
@@ -62,7 +64,7 @@ def _task(content: Mapping[str, Any]) -> Task:
             collection=_built(Collection, collection, {one.name for one in fields(Collection)}),
             **rest,
         )
-    except (TypeError, ValueError, AttributeError, OverflowError) as error:
+    except (TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise _told(error) from None
 
 
@@ -88,11 +90,13 @@ def _built(made: Any, entries: Mapping[str, Any], known: set[str]) -> Any:
         raise ParameterError(f"the settings of a {made.__name__.lower()} are {', '.join(sorted(known))}")
     try:
         return made(**entries)
-    except (TypeError, ValueError, AttributeError, OverflowError) as error:
+    except (TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise _told(error) from None
 
 
 def _told(error: Exception) -> Exception:
     """Return an error that states the rule: ours as it is, Python's as a matter of types."""
     ours = isinstance(error, (ParameterError, CodecError))
-    return error if ours else ParameterError("a setting of the task file has the wrong type")
+    return (
+        error if ours else ParameterError("a setting of the task file has the wrong type, or is out of all proportion")
+    )

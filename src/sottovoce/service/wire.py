@@ -1,6 +1,6 @@
 """What travels over HTTP, as JSON or MessagePack of the same shapes; unknown fields are refused."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, Struct
@@ -94,7 +94,7 @@ class Created(Struct):
 class TokenRequest(Struct, forbid_unknown_fields=True):
     """Which tokens to issue."""
 
-    scope: Annotated[str, Meta(pattern="^(operator|analyst|enrolment)$")]
+    scope: Literal["operator", "analyst", "enrolment"]
     label: Label = ""
     count: Annotated[int, Meta(ge=1, le=MOST_TOKENS)] = 1
     days: Annotated[int, Meta(ge=0, le=36_500)] = 0

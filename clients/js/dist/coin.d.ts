@@ -1,0 +1,6 @@
+import type { Choice, Round } from "./task.js";
+export declare function enrolled(token: string, digest: string): Uint8Array;
+export declare function place(kept: Uint8Array, digest: string): bigint;
+export declare function choiceCoin(kept: Uint8Array, round: number, slot: number): bigint;
+export declare function asks(round: Pick<Round, "low" | "high">, coin: bigint): boolean;
+export declare function pick({ members, weights }: Pick<Choice, "members" | "weights">, coin: bigint): number;

@@ -1,0 +1,28 @@
+import { refuse } from "../domain.js";
+import { need } from "../errors.js";
+import { fields, flag, real, whole } from "../fields.js";
+export const numbers = range("numbers", "points", (position, size) => toEven(position * (size - 1)));
+export const buckets = range("buckets", "count", (position, size) => Math.min(Math.floor(position * size), size - 1));
+function range(kind, many, place) {
+    return (content) => {
+        const read = fields(content, kind, { low: real, high: real, [many]: whole, clamped: flag });
+        const [low, high, size] = [+read.low, +read.high, read[many]];
+        need(low < high && isFinite(high - low) && size > 1, "a range of numbers needs finite low < high and at least two points or buckets");
+        return {
+            size,
+            ordered: true,
+            index(value) {
+                const held = read.clamped && typeof value === "number" ? Math.min(Math.max(value, low), high) : value;
+                if (typeof held !== "number" || !(held >= low && held <= high))
+                    return refuse(`a number from ${low} to ${high}`);
+                const index = place((held - low) / (high - low), Number(size));
+                return Number.isSafeInteger(index) ? index : BigInt(index);
+            },
+        };
+    };
+}
+function toEven(number) {
+    const floor = Math.floor(number);
+    const rest = number - floor;
+    return rest > 0.5 || (rest === 0.5 && floor % 2) ? floor + 1 : floor;
+}

@@ -1,0 +1,24 @@
+import { isContent } from "../canonical.js";
+import { refuse } from "../domain.js";
+import { need, ParameterError } from "../errors.js";
+import { fields, list, text } from "../fields.js";
+import { readDomain } from "../kinds.js";
+export function records(content) {
+    const { names, attributes } = fields(content, "records", { names: list(text), attributes: list(readDomain) });
+    const distinct = new Set(names);
+    const different = distinct.size === names.length && names.length > 0 && !distinct.has("");
+    need(different && names.length === attributes.length, "records need one domain for every name, and all names different");
+    return {
+        get size() {
+            throw new ParameterError("a question about records needs an encoding");
+        },
+        attributes,
+        index(value) {
+            const keys = isContent(value) ? Object.keys(value) : [];
+            if (keys.length !== names.length || !keys.every((key) => distinct.has(key))) {
+                return refuse(`a record of exactly the attributes ${names.join(", ")}`);
+            }
+            return names.map((name, i) => attributes[i].index(value[name]));
+        },
+    };
+}

@@ -1,0 +1,7 @@
+import type { Domain } from "./domain.js";
+import type { Whole } from "./fields.js";
+import type { Random } from "./random.js";
+export interface Encoding {
+    outputs(domain: Domain): Whole;
+    encode(index: Whole | Whole[], random: Random): Whole;
+}

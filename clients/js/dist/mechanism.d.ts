@@ -1,0 +1,23 @@
+import type { Json } from "./canonical.js";
+import type { Ratio } from "./exact.js";
+import type { Fields, Shape, Whole } from "./fields.js";
+import type { Random } from "./random.js";
+export interface Randomizer {
+    readonly ratio: Ratio;
+    readonly width: number;
+    readonly once?: number;
+    permanent(index: any, random: Random): Uint8Array;
+    instantaneous?(packed: Uint8Array, random: Random): Uint8Array;
+}
+export interface Mechanism extends Randomizer {
+    readonly kind: string;
+    readonly epsilon: string;
+    readonly size: Whole;
+    instantaneous(packed: Uint8Array, random: Random): Uint8Array;
+}
+export type Kind = (content: Json) => Mechanism;
+export declare function kind<S extends Shape>(name: string, sizes: readonly [smallest: number, largest: Whole], shape: S, make: (settings: Fields<S> & {
+    epsilon: string;
+    size: number;
+}) => Randomizer): Kind;
+export declare function checkRatio(ratio: Ratio, epsilon: string): void;

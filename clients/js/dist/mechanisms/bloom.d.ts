@@ -1,0 +1,1 @@
+export declare const bloom: import("../mechanism.js").Kind;

@@ -1,0 +1,1 @@
+export declare const hadamard: import("../mechanism.js").Kind;

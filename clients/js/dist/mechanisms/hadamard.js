@@ -1,0 +1,23 @@
+import { little, unsigned } from "../bytes.js";
+import { threshold } from "../fields.js";
+import { affineHash, bitLength } from "../hashing.js";
+import { kind } from "../mechanism.js";
+import { halves } from "../random.js";
+import { responseRatio } from "./grr.js";
+export const hadamard = kind("hadamard", [2, 2 ** 26 - 1], { keep: threshold }, ({ size, keep }) => {
+    const columns = 2 ** bitLength(size);
+    const held = halves(keep);
+    const width = unsigned(columns);
+    return {
+        ratio: responseRatio(keep, 2),
+        width,
+        permanent(index, random) {
+            const owned = index + 1;
+            const positive = random.bernoulli(held);
+            const column = random.integer(columns);
+            const partner = column ^ (owned & -owned);
+            const agrees = !affineHash([Uint32Array.of(owned)], Uint32Array.of(column)) === positive;
+            return little(agrees ? column : partner, width);
+        },
+    };
+});

@@ -1,0 +1,1 @@
+export declare const hybrid: import("../mechanism.js").Kind;

@@ -1,0 +1,1 @@
+export declare const subset: import("../mechanism.js").Kind;

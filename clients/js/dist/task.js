@@ -1,0 +1,87 @@
+import { canonical, digest, digestBytes } from "./canonical.js";
+import { readCollection } from "./collection.js";
+import { rounded, stated } from "./decimal.js";
+import { CodecError, MismatchError, need } from "./errors.js";
+import { checkEpsilon, within } from "./exact.js";
+import { fields, kindOf, list, object, real, small, text, whole } from "./fields.js";
+import { readDomain, readEncoding, readMechanism } from "./kinds.js";
+export function readNotice(content) {
+    if (content.version !== 1)
+        throw new CodecError("this software reads task documents of version 1");
+    const task = fields(content, "task", {
+        name: text,
+        description: text,
+        epsilon: real,
+        domain: readDomain,
+        declares: list(text),
+        opening: readRound,
+        plan: object,
+        version: small,
+        collection: readCollection,
+        distinct: small,
+    }, ["collection", "distinct"]);
+    const { name, declares, distinct = 1 } = task;
+    checkEpsilon(task.epsilon);
+    need(name !== "" && [...name].length <= 200, "a task needs a name of at most 200 characters");
+    const known = declares.every((one, i) => /^(subject|public)$/.test(one) && declares.indexOf(one) === i);
+    need(known, "a task may declare each of subject, public once");
+    need(distinct >= 1 && distinct < 65536, "a longitudinal task declares from 1 to 65,535 distinct values");
+    const notice = { ...task, digest: digest(content), digestBytes: digestBytes(content) };
+    checkRound(notice, notice.opening);
+    return notice;
+}
+export function checkRound(notice, asked) {
+    const { distinct, opening } = notice;
+    const price = stated(asked.ask.epsilon) * BigInt(distinct ?? 1);
+    need(price <= stated(notice.epsilon), "this round spends more than the epsilon that its task states");
+    if (distinct && asked.wording !== opening.wording) {
+        throw new MismatchError("all rounds of a longitudinal task ask the same");
+    }
+    return asked;
+}
+export function readRound(content) {
+    const { number, ask, low, high } = fields(content, "round", { number: small, ask: object, low: whole, high: whole });
+    need(number >= 0 && number < 65536, "a round's number has 16 bits");
+    need(0 <= low && low < high && high <= 1n << 64n, "a round claims a part of the coins, 0 <= low < high <= 2^64");
+    return { number, ask: readAsk(ask), low: BigInt(low), high: BigInt(high), wording: canonical(ask) };
+}
+function readAsk(content, around = []) {
+    const kind = kindOf(content);
+    need(!around.includes(kind), "a report has one member and one slot: choices and bundles nest once");
+    const inner = (part) => readAsk(part, [...around, kind]);
+    if (kind === "choice")
+        return readChoice(content, inner);
+    if (kind === "bundle")
+        return readBundle(content, inner);
+    return readQuestion(content);
+}
+function readQuestion(content) {
+    const read = fields(content, "question", { mechanism: readMechanism, epsilon: real, encoding: readEncoding }, [
+        "encoding",
+    ]);
+    checkEpsilon(read.epsilon);
+    need(within(read.mechanism.ratio, read.epsilon), "this question spends more than the epsilon it states");
+    return { ...read, width: read.mechanism.width };
+}
+function readChoice(content, inner) {
+    const { members, weights } = fields(content, "choice", { members: listed(inner), weights: list(small) });
+    const fit = !weights.length || (weights.length === members.length && weights.every((weight) => weight >= 1));
+    const sum = weights.reduce((total, weight) => total + weight, 0);
+    need(fit && sum < 2 ** 32, "a choice needs one positive whole weight for every member, below 2^32 together");
+    const dearest = members.reduce((most, one) => (stated(one.epsilon) > stated(most.epsilon) ? one : most));
+    return { members, weights, epsilon: dearest.epsilon, width: widest(members) };
+}
+function readBundle(content, inner) {
+    const { parts } = fields(content, "bundle", { parts: listed(inner) });
+    const epsilon = rounded(parts.reduce((total, part) => total + stated(part.epsilon), 0n));
+    return { parts, epsilon, width: widest(parts) };
+}
+function widest(parts) {
+    return parts.reduce((most, part) => Math.max(most, part.width), 0);
+}
+function listed(inner) {
+    return (parts) => {
+        need(Array.isArray(parts) && parts.length, "a choice or bundle lists at least one question; there are no families");
+        return parts.map(inner);
+    };
+}

@@ -1,0 +1,30 @@
+// What a person may hold: values on one side, indices on the other.
+
+import { DomainError } from "./errors.js";
+import type { Whole } from "./fields.js";
+import type { Random } from "./random.js";
+
+export interface Domain {
+  /** How many values there are. */
+  readonly size: Whole;
+  /** Whether indices are in the order of numbers. */
+  readonly ordered?: boolean;
+  readonly attributes?: readonly Domain[];
+  /** Returns the index of a value, for records one for each attribute, or refuses it. */
+  index(value: unknown): Whole | Whole[];
+}
+
+/** Returns an index that says nothing about anybody: what a rehearsal sends. */
+export function anyIndex(domain: Domain, random: Random): Whole | Whole[] {
+  if (domain.attributes) return domain.attributes.map((one) => anyIndex(one, random) as Whole);
+  return domain.size < 2 ** 32 ? random.integer(Number(domain.size)) : narrow(random.wide(BigInt(domain.size)));
+}
+
+export function narrow(number: bigint): Whole {
+  return number < 1n << 53n ? Number(number) : number;
+}
+
+/** Refuses a value by the rule it breaks, never by its name. */
+export function refuse(rule: string): never {
+  throw new DomainError(`a value must be ${rule}`);
+}

@@ -1,0 +1,25 @@
+// Named values; with `declinable` the last one stands for not wanting to say.
+
+import type { Json } from "../canonical.js";
+import type { Domain } from "../domain.js";
+import { refuse } from "../domain.js";
+import { need } from "../errors.js";
+import { fields, flag, list, text } from "../fields.js";
+
+const DECLINED = "prefer not to say";
+
+export function categories(content: Json): Domain {
+  const { labels, declinable } = fields(content, "categories", { labels: list(text), declinable: flag });
+  const places = new Map(labels.map((label, index) => [label, index]));
+  const different = places.size === labels.length && labels.length > 1 && !places.has("");
+  need(different, "categories need at least two labels, all different and none empty");
+  need(!declinable || places.has(DECLINED), `these categories need the label ${DECLINED}`);
+  return {
+    size: labels.length,
+    index(value) {
+      if (value === null && declinable) return labels.length - 1;
+      const found = typeof value === "string" ? places.get(value.normalize("NFC")) : undefined;
+      return found ?? refuse(`one of the ${labels.length} categories of the task`);
+    },
+  };
+}

@@ -1,0 +1,12 @@
+// What a client computes before it randomises, as data that travels in the task.
+
+import type { Domain } from "./domain.js";
+import type { Whole } from "./fields.js";
+import type { Random } from "./random.js";
+
+export interface Encoding {
+  /** Returns how many indices it yields for a domain; refuses a domain that it cannot read. */
+  outputs(domain: Domain): Whole;
+  /** Returns what the mechanism randomises; draws only from `random`. */
+  encode(index: Whole | Whole[], random: Random): Whole;
+}

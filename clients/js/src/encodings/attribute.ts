@@ -1,0 +1,20 @@
+// One attribute of a record: the question a survey puts to one of its groups.
+
+import type { Domain } from "../domain.js";
+import type { Encoding } from "../encoding.js";
+import { need } from "../errors.js";
+import type { Json } from "../canonical.js";
+import type { Whole } from "../fields.js";
+import { fields, whole } from "../fields.js";
+
+export function attribute(content: Json): Encoding {
+  const { column } = fields(content, "attribute", { column: whole });
+  return {
+    outputs(domain: Domain): Whole {
+      const asked = domain.attributes?.[Number(column)];
+      need(asked, "this question asks about an attribute that the domain does not have");
+      return asked.size;
+    },
+    encode: (index) => (index as Whole[])[Number(column)]!,
+  };
+}

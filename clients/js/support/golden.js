@@ -1,0 +1,363 @@
+// Every golden row that a client needs, against the built modules: integers and bytes exactly.
+// Runs alike in Node and in browsers; the caller says how a file is read, and how a ledger of a name is opened.
+
+import { answered, opened } from "../dist/book.js";
+import { hex, unhex } from "../dist/bytes.js";
+import { canonical, digest, digestBytes, parse } from "../dist/canonical.js";
+import { Client } from "../dist/client.js";
+import { asks, choiceCoin, enrolled, pick, place } from "../dist/coin.js";
+import { sealed } from "../dist/envelope.js";
+import { BudgetError, CodecError, DomainError, MismatchError, ParameterError, SottovoceError } from "../dist/errors.js";
+import { affineHash, masks, permute, wordsOf, xxh32 } from "../dist/hashing.js";
+import { KeyedRandom } from "../dist/keyed.js";
+import { load, readDomain, readEncoding, readMechanism } from "../dist/kinds.js";
+import { MemoryLedger } from "../dist/ledger.js";
+import { remembering, tagOf } from "../dist/longitudinal.js";
+import { message, questions } from "../dist/message.js";
+import { halves, multiplyHigh } from "../dist/random.js";
+import { checkRound, readNotice, readRound } from "../dist/task.js";
+import { RecordedRandom } from "./recorded.js";
+
+/** Sections of claimed files that only collectors compute, and files that nobody but them needs. */
+export const COLLECTORS = ["envelope.streams", "envelope.malformed", "envelope.misplaced"];
+export const FILES = [
+  "choice",
+  "envelope",
+  "hash",
+  "ledger",
+  "longitudinal",
+  "memo",
+  "numbers",
+  "perturb",
+  "task_id",
+  "thresholds",
+];
+
+export const CHECKS = {
+  "task_id.documents": checkDocument,
+  "task_id.texts": checkText,
+  "task_id.tasks": checkTask,
+  "task_id.refused": checkRefused,
+  "hash.xxh32": checkXxh32,
+  "hash.words": checkWords,
+  "hash.affine": checkAffine,
+  "thresholds.computed": checkComputed,
+  "thresholds.checked": checkChecked,
+  "perturb.draws": checkDraw,
+  "perturb.reports": checkReport,
+  "choice.pick": checkPick,
+  "choice.coins": checkCoin,
+  "choice.picks": checkPicks,
+  "choice.shares": checkShare,
+  "choice.enrolled": checkEnrolled,
+  "envelope.envelopes": checkEnvelope,
+  "envelope.messages": checkMessage,
+  "numbers.indices": checkIndex,
+  "ledger.scripts": checkScript,
+  "longitudinal.tasks": checkTask,
+  "longitudinal.tags": checkTag,
+  "longitudinal.levels": checkLevel,
+  "longitudinal.lives": checkLife,
+  "longitudinal.refused": checkRefusedRound,
+  "memo.streams": checkStream,
+  "memo.refused": checkShortSecret,
+  "memo.responses": checkResponse,
+};
+
+/** Returns how many rows of each section ran and what failed; rows of another reader are counted apart. */
+export async function runGolden(read, open) {
+  const rows = {};
+  const failures = [];
+  for (const file of FILES) {
+    for (const [section, listed] of Object.entries(await read(file))) {
+      if (!Array.isArray(listed)) continue;
+      const name = `${file}.${section}`;
+      if (COLLECTORS.includes(name)) continue;
+      if (!CHECKS[name]) failures.push(`${name}: nobody checks this section`);
+      else await runSection(name, listed, open, rows, failures);
+    }
+  }
+  for (const name of Object.keys(CHECKS)) if (!rows[name]) failures.push(`${name}: this section has gone`);
+  return { rows, failures };
+}
+
+async function runSection(name, listed, open, rows, failures) {
+  const forCollectors = (row) => row.reader === "task"; // reads the plan, which a device leaves unread
+  const mine = listed.filter((row) => !forCollectors(row));
+  for (const [place, row] of mine.entries()) {
+    try {
+      await CHECKS[name](row, { open, name: `${name}.${place}` });
+      rows[name] = (rows[name] ?? 0) + 1;
+    } catch (error) {
+      failures.push(`${name}[${place}] ${row.comment ?? ""}: ${error}`);
+    }
+  }
+  const others = listed.length - mine.length;
+  if (others) rows[`${name} (for collectors)`] = others;
+}
+
+function same(found, wanted) {
+  const show = (value) => JSON.stringify(value, (_, part) => (typeof part === "bigint" ? String(part) : part));
+  if (show(found) !== show(wanted)) throw new Error(`found ${show(found)} instead of ${show(wanted)}`);
+}
+
+async function refuses(work, ...classes) {
+  try {
+    await work();
+  } catch (error) {
+    if (classes.some((one) => error instanceof one)) return;
+    throw new Error(`refused as ${error.name}: ${error.message}`);
+  }
+  throw new Error("was not refused");
+}
+
+async function mechanismOf(content) {
+  const document = parse(JSON.stringify(content));
+  await load(document);
+  return readMechanism(document);
+}
+
+async function noticeOf(text) {
+  const content = parse(text);
+  await load(content);
+  return readNotice(content);
+}
+
+function numberOf(words) {
+  return words.reduceRight((number, word) => (number << 32n) | BigInt(word), 0n);
+}
+
+function valueOf(value) {
+  return Array.isArray(value) ? numberOf(value) : typeof value === "string" ? BigInt(value) : value;
+}
+
+function checkDocument(row) {
+  const content = parse(JSON.stringify(row.content));
+  same(canonical(content), row.canonical);
+  same(digest(content), row.digest);
+  same(hex(digestBytes(content)), row.digest_hex);
+}
+
+function checkText(row) {
+  same(canonical(parse(row.text)), row.canonical);
+  same(canonical(parse(row.canonical)), row.canonical);
+}
+
+async function checkTask(row) {
+  checkDocument(row);
+  const notice = await noticeOf(row.canonical);
+  same(notice.digest, row.digest);
+  same(hex(notice.digestBytes), row.digest_hex);
+  same(notice.opening.wording, canonical(row.content.opening.ask));
+}
+
+async function checkRefused(row) {
+  const read = { parse, notice: noticeOf }[row.reader];
+  await refuses(() => read(row.text), CodecError, ParameterError);
+}
+
+function checkXxh32(row) {
+  const hash = xxh32(Uint32Array.from(row.words), row.seed);
+  same(hash, row.hash);
+  same(multiplyHigh(hash, row.buckets), row.bucket);
+}
+
+function checkWords(row) {
+  same([...wordsOf(BigInt(row.value), row.bits)], row.words);
+}
+
+function checkAffine({ bits, rank, ...row }) {
+  const seed = BigInt(row.seed);
+  const found = masks(Number(seed & 0xffffffffn), Number(seed >> 32n), bits, rank);
+  const cut = (1n << BigInt(bits)) - 1n;
+  same(
+    found.map((mask) => numberOf([...mask]) & cut),
+    row.masks.map(numberOf),
+  );
+  same(
+    found.reduce((offsets, mask, r) => offsets | ((mask.at(-1) >>> 31) << r), 0),
+    row.offsets,
+  );
+  const point = row.permuted ? permute(numberOf(row.value), bits, row.groups) : numberOf(row.value);
+  same(point, numberOf(row.point));
+  same(affineHash(found, wordsOf(point, bits)), row.hash);
+}
+
+async function checkComputed(row) {
+  const { ratio } = await mechanismOf(row.document); // a client reads thresholds and need not compute them
+  const [top, bottom] = row.ratio.split("/").map(BigInt);
+  same(ratio[0] * (bottom ?? 1n), ratio[1] * top);
+}
+
+async function checkChecked(row) {
+  if (row.accepted) await mechanismOf(row.document);
+  else await refuses(() => mechanismOf(row.document), CodecError, ParameterError);
+}
+
+function checkDraw(row) {
+  const random = new RecordedRandom(unhex(row.random));
+  const drawn = row.draw === "bernoulli" ? coins(random, row) : integers(random, BigInt(row.limit), row.count);
+  same(drawn.map(String), row.drawn.map(String));
+  same(random.consumed, row.consumed);
+}
+
+function coins(random, { threshold, count }) {
+  return Array.from({ length: count }, () => random.bernoulli(halves(BigInt(threshold))));
+}
+
+/** Several at once: all are drawn, then the rejected ones again in their order. */
+function integers(random, limit, count) {
+  const attempt = () => (limit < 1n << 32n ? random.attempt(Number(limit)) : random.attemptWide(limit));
+  const drawn = Array.from({ length: count }, attempt);
+  while (drawn.some((one) => one < 0)) {
+    for (const place of [...drawn.keys()].filter((at) => drawn[at] < 0)) drawn[place] = attempt();
+  }
+  return drawn;
+}
+
+async function checkReport(row) {
+  const mechanism = await mechanismOf(row.mechanism);
+  const random = new RecordedRandom(unhex(row.random));
+  const payload = mechanism.instantaneous(mechanism.permanent(valueOf(row.value), random), random);
+  same(hex(payload), row.payload);
+  same(random.consumed, row.consumed);
+  same(payload.length, mechanism.width);
+}
+
+function checkPick(row) {
+  same(pick({ members: Array(row.members).fill(null), weights: row.weights }, BigInt(row.coin)), row.member);
+}
+
+function checkCoin(row) {
+  same(place(unhex(row.secret), row.digest), row.coin);
+}
+
+function checkPicks(row) {
+  const coin = choiceCoin(unhex(row.secret), row.round, row.slot);
+  same(coin, row.coin);
+  same(pick({ members: row.weights, weights: row.weights }, coin), row.member);
+}
+
+function checkShare(row) {
+  same(asks({ low: BigInt(row.low), high: BigInt(row.high) }, BigInt(row.coin)), row.asked);
+}
+
+function checkEnrolled(row) {
+  const kept = enrolled(row.token, row.digest);
+  same(hex(kept), row.secret);
+  same(place(kept, row.digest), row.coin);
+}
+
+function checkEnvelope({ hex: whole, digest: task, id, payload, subject, ...row }) {
+  const bytes = { digest: unhex(task), id: unhex(id), payload: unhex(payload), subject: subject && unhex(subject) };
+  same(hex(sealed({ ...row, ...bytes })), whole);
+}
+
+async function checkMessage(row) {
+  const notice = await noticeOf(JSON.stringify(row.task));
+  const round = row.round ? readRound(parse(JSON.stringify(row.round))) : notice.opening;
+  const [kept, random] = [unhex(row.secret), new RecordedRandom(unhex(row.random))];
+  same(asks(round, place(kept, notice.digest)), true);
+  const made = message(notice, round, questions(notice, round, kept), notice.domain.index(row.value), random);
+  same(hex(made), row.message);
+  same(random.consumed, row.consumed);
+}
+
+async function checkScript(row, { open, name }) {
+  let time = 0;
+  const now = () => time;
+  const windows = row.windows.map((one) => ({ ...one, epsilon: Number(one.epsilon) }));
+  let ledger = open(name, { cap: Number(row.cap), windows, now });
+  for (const event of row.events) {
+    if (event.event === "answer") {
+      time = event.time;
+      same(await accepted(ledger, event), event.accepted);
+    } else if (event.event === "opt-out") await ledger.optOut(event.task ?? "");
+    else if (event.event === "restart") ledger = open(name, { now });
+    else throw new Error("an unknown event");
+  }
+  same((await ledger.spent()).spent, Number(row.spent));
+}
+
+async function accepted(ledger, { task, epsilon, round, lasting }) {
+  const spend = { task, name: task, epsilon, round, lasting };
+  try {
+    await ledger.update((book) => answered(book, spend, ledger.now(), () => Uint8Array.of(1)));
+    return true;
+  } catch (error) {
+    if (error instanceof BudgetError) return false;
+    throw error;
+  }
+}
+
+function checkTag(row) {
+  same(tagOf(unhex(row.secret), row.slot, row.index), row.tag);
+}
+
+async function checkLevel(row) {
+  const document = parse(JSON.stringify(row.encoding));
+  await load(document);
+  const random = new RecordedRandom(unhex(row.random));
+  same(readEncoding(document).encode(row.index, random), row.level);
+  same(random.consumed, row.consumed);
+}
+
+async function checkLife(row) {
+  const notice = await noticeOf(JSON.stringify(row.task));
+  const { digest: task, name, epsilon } = notice;
+  const memo = {};
+  const memory = { secret: unhex(row.secret), slot: (number) => (memo[number] ??= []) };
+  let book = opened(undefined, { cap: 20 });
+  for (const answer of row.answers) {
+    const round = answer.round ? checkRound(notice, readRound(parse(JSON.stringify(answer.round)))) : notice.opening;
+    const asked = questions(notice, round, unhex(row.coin));
+    const [index, random] = [notice.domain.index(answer.value), new RecordedRandom(unhex(answer.random))];
+    const make = () => message(notice, round, asked, index, random, remembering(notice, memory));
+    same(hex(answered(book, { task, name, epsilon, round: round.number, lasting: true }, 0, make)), answer.message);
+    same(random.consumed, answer.consumed);
+    same(
+      book.charges.map((charge) => charge.epsilon),
+      [row.task.epsilon],
+    );
+    book = JSON.parse(JSON.stringify(book));
+  }
+}
+
+async function checkRefusedRound(row) {
+  const ledger = new MemoryLedger();
+  const answer = async () => {
+    const client = await Client.open(JSON.stringify(row.task), ledger);
+    await client.answer(row.value, await client.round(parse(JSON.stringify(row.round))));
+  };
+  await refuses(answer, DomainError, MismatchError, ParameterError);
+  same((await ledger.spent()).spent, 0);
+}
+
+async function checkIndex(row) {
+  const document = parse(JSON.stringify(row.domain));
+  await load(document);
+  const domain = readDomain(document);
+  const value = { inf: Infinity, "-inf": -Infinity, nan: NaN }[row.value] ?? Number(row.value);
+  if (row.refused) await refuses(() => domain.index(value), DomainError);
+  else same(domain.index(value), row.index);
+}
+
+function checkStream(row) {
+  const [whole, halved] = [0, 1].map(() => new KeyedRandom(unhex(row.secret), unhex(row.context)));
+  same(hex(whole.bytes(96)), row.bytes);
+  same(hex(halved.bytes(5)) + hex(halved.bytes(91)), row.bytes);
+}
+
+async function checkShortSecret(row) {
+  await refuses(() => new KeyedRandom(unhex(row.secret), unhex(row.context)), SottovoceError);
+}
+
+async function checkResponse(row) {
+  const mechanism = await mechanismOf(row.mechanism);
+  const remember = () => mechanism.permanent(row.value, new KeyedRandom(unhex(row.secret), unhex(row.context)));
+  same(hex(remember()), row.permanent);
+  same(hex(remember()), row.permanent); // the same memory, the same response
+  const random = new RecordedRandom(unhex(row.random));
+  same(hex(mechanism.instantaneous(remember(), random)), row.payload);
+  same(random.consumed, row.consumed);
+}

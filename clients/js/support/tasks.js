@@ -1,0 +1,45 @@
+// Task documents for tests: those of the golden files, with other names, prices and collections.
+
+import { readFile } from "node:fs/promises";
+
+import { canonical, digest, parse } from "../dist/canonical.js";
+
+const golden = async (file) =>
+  JSON.parse(await readFile(new URL(`../../../tests/golden/${file}.json`, import.meta.url)));
+
+export const COLLECTION = {
+  kind: "collection",
+  crowd: 0,
+  enrolment: false,
+  grace: 60,
+  minimum: 50,
+  quota: 0,
+  retention: 90,
+  sandbox: false,
+  seconds: 0,
+};
+
+/** A question with four answers, for epsilon 1. */
+export async function browserTask(changes = {}) {
+  return text({ ...(await golden("task_id")).tasks[0].content, ...changes });
+}
+
+/** The same question again and again: five places, two of which are paid for. */
+export async function whereTask(changes = {}) {
+  const found = (await golden("longitudinal")).lives.find(
+    (row) => row.task.name === "where" && row.task.distinct === 2,
+  );
+  return text({ ...found.task, ...changes });
+}
+
+export function text(content) {
+  return canonical(parse(JSON.stringify(content)));
+}
+
+export function digestOf(document) {
+  return digest(parse(document));
+}
+
+export function roundOf(document, number = 0, changes = {}) {
+  return { ...parse(document).opening, number, ...changes };
+}

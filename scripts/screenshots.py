@@ -1,0 +1,222 @@
+"""Take the pictures of the dashboard for the documentation: a real collector, real reports, a real browser.
+
+    python scripts/screenshots.py [FOLDER]
+
+Devices are played by the mechanisms themselves, many at a time; the clock of the collector runs through an afternoon.
+"""
+
+import math
+import shutil
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+
+import httpx
+import numpy as np
+import uvicorn
+from PIL import Image
+from playwright.sync_api import Browser, Page, sync_playwright
+
+import sottovoce as sv
+from sottovoce import codec
+from sottovoce.collection import Collection
+from sottovoce.dashboard.pages import routes
+from sottovoce.envelope import ID_BYTES, Envelopes
+from sottovoce.rng import SystemRng
+from sottovoce.service import access
+from sottovoce.service.api import Api
+from sottovoce.service.app import create
+from sottovoce.service.settings import Settings
+from sottovoce.service.wire import Upload, as_msgpack
+from sottovoce.store.sqlite import SqliteStore
+from sottovoce.task import Address, Choice, Task
+
+FOLDER = Path(__file__).parents[1] / "docs" / "images"
+BROWSER = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+)
+START, END = 1_790_000_000, 1_790_018_000  # the afternoon
+BATCH = 80
+
+BROWSERS = {"Chrome": 0.5, "Safari": 0.21, "Firefox": 0.12, "Edge": 0.09, "Samsung Internet": 0.055, "Opera": 0.02}
+TASKS = {
+    "browser": sv.Task(
+        "browser",
+        sv.Histogram([*BROWSERS, "Brave", "Vivaldi"]),
+        epsilon=1.2,
+        description="Which browser do you use most?",
+        collection=Collection(quota=9_000, grace=0, crowd=50),
+    ),
+    "commute": sv.Task(
+        "commute",
+        sv.Distribution(0, 120, 60),
+        epsilon=2.0,
+        description="How many minutes is your way to work?",
+        collection=Collection(quota=6_000, grace=0),
+    ),
+    "working week": sv.Task(
+        "working week",
+        sv.Survey({"place": ["home", "office", "both"], "days": range(1, 8)}),
+        epsilon=1.5,
+        description="Where do you work, and on how many days?",
+        collection=Collection(quota=12_000, seconds=7 * 86_400, grace=0),
+    ),
+    "newsletter": sv.Task(
+        "newsletter",
+        sv.Histogram(["daily", "weekly", "never"]),
+        epsilon=1.0,
+        description="How often should we write to you?",
+        collection=Collection(quota=2_000, seconds=3 * 86_400, enrolment=True),
+    ),
+}
+
+
+class Afternoon:
+    """A clock that is moved by hand."""
+
+    def __init__(self) -> None:
+        self.now = float(START)
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def messages(task: Task, values: np.ndarray) -> list[bytes]:
+    """Return one message for every person, as devices would make them."""
+    asked, rng = task.opening, SystemRng()
+    ask, made = asked.ask, []
+    people = len(values)
+    members = np.zeros(people, np.int64)
+    if isinstance(ask, Choice):
+        members = ask.pick(np.frombuffer(rng.bytes(8 * people), np.uint64))
+    for member in np.unique(members).tolist():
+        question, chosen = asked.question(Address(0, member)), members == member
+        packed = question.mechanism.pack(question.privatize(values[chosen], rng))
+        payloads = np.zeros((int(chosen.sum()), asked.width), np.uint8)
+        payloads[:, : question.width] = np.frombuffer(packed, np.uint8).reshape(len(payloads), -1)
+        ids = np.frombuffer(rng.bytes(ID_BYTES * len(payloads)), np.uint8).reshape(-1, ID_BYTES)
+        digest = codec.digest_bytes(codec.document(task))
+        whole = Envelopes(digest, 0, members[chosen], ids, payloads).write()
+        size = len(whole) // len(payloads)
+        made += [whole[start : start + size] for start in range(0, len(whole), size)]
+    return made
+
+
+def people() -> dict[str, np.ndarray]:
+    """Return what the people of every task would say, as indices."""
+    draw = np.random.default_rng(7)
+    browsers = draw.choice(len(BROWSERS) + 2, 9_000, p=[*BROWSERS.values(), 0.004, 0.001])
+    minutes = np.clip(draw.gamma(3.0, 11.0, 6_000) + 4, 0, 119) / 2
+    places, days = draw.choice(3, 7_400, p=[0.3, 0.45, 0.25]), draw.choice(7, 7_400, p=_week())
+    week = np.stack([places, days], axis=1)
+    return {"browser": browsers, "commute": minutes.astype(np.int64), "working week": week}
+
+
+def _week() -> list[float]:
+    return [0.03, 0.04, 0.08, 0.2, 0.55, 0.08, 0.02]
+
+
+def collect(address: str, clock: Afternoon) -> None:
+    """Let all people answer during the afternoon, and a few of them badly."""
+    for name, values in people().items():
+        sent = messages(TASKS[name], values)
+        for start in range(0, len(sent), BATCH):
+            share = start / len(sent)
+            clock.now = START + (END - START) * (share + 0.04 * math.sin(6 * math.pi * share))
+            _send(address, name, sent[start : start + BATCH])
+    clock.now = END - 400
+    strangers = messages(TASKS["commute"], people()["commute"][:12])
+    _send(address, "working week", [b"not an envelope"] * 7 + strangers)
+    clock.now = END
+
+
+def _send(address: str, name: str, sent: list[bytes]) -> None:
+    body = as_msgpack(Upload(sent))
+    kind = {"content-type": "application/msgpack"}
+    httpx.post(f"{address}/v1/tasks/{name}/reports", content=body, headers=kind).raise_for_status()
+
+
+@contextmanager
+def collector(data: Path, clock: Afternoon) -> Iterator[tuple[str, Api]]:
+    """Run a collector with its dashboard."""
+    store = SqliteStore(data / "collector.db")
+    app = create(store, Settings(data, rate=0, tick=0.2), clock=clock, pages=routes)
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        time.sleep(0.02)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    try:
+        yield f"http://127.0.0.1:{port}", app.state.api
+    finally:
+        server.should_exit = True
+        thread.join()
+        store.close()
+
+
+def view(browser: Browser, *, width: int = 1080, height: int = 900, dark: bool = False) -> Page:
+    """Return an empty page of a size and a colour scheme."""
+    size = {"width": width, "height": height}
+    scheme = "dark" if dark else "light"
+    return browser.new_context(viewport=size, color_scheme=scheme).new_page()
+
+
+def enter(page: Page, address: str, token: str, path: str = "/") -> Page:
+    """Log in and go to a page."""
+    page.goto(f"{address}/login?next={path}")
+    page.fill("#token", token)
+    page.press("#token", "Enter")
+    page.wait_for_selector("h1:not(:text('Log in'))")
+    return page
+
+
+def take(browser: Browser, address: str, token: str, folder: Path) -> None:
+    """Save all pictures."""
+
+    def save(page: Page, name: str, *, full: bool = False) -> None:
+        taken = Image.open(BytesIO(page.screenshot(full_page=full)))
+        taken.convert("RGB").quantize(64).save(folder / f"dashboard-{name}.png", optimize=True)
+        page.context.close()
+
+    save(enter(view(browser, height=860), address, token), "tasks")
+    save(enter(view(browser, height=1500), address, token, "/tasks/browser"), "histogram")
+    save(enter(view(browser, height=1500, dark=True), address, token, "/tasks/browser"), "histogram-dark")
+    save(enter(view(browser, height=1250), address, token, "/tasks/newsletter"), "empty", full=True)
+    page = enter(view(browser, height=1000), address, token, "/tasks/working%20week")
+    page.evaluate("document.querySelector('#collection').scrollIntoView()")
+    save(page, "collecting")
+    save(enter(view(browser, width=360, height=1500), address, token, "/tasks/commute"), "narrow")
+    page = view(browser, height=640)
+    page.goto(f"{address}/login")
+    page.fill("#token", "not a token of this collector")
+    page.press("#token", "Enter")
+    page.wait_for_selector("#refused")
+    save(page, "login-refused")
+
+
+def main(folder: Path) -> None:
+    """Collect, then take the pictures."""
+    folder.mkdir(parents=True, exist_ok=True)
+    clock = Afternoon()
+    with tempfile.TemporaryDirectory() as data, collector(Path(data), clock) as (address, api):
+        for task in TASKS.values():
+            api.collector.create(codec.canonical(codec.document(task)), toml=False)
+        collect(address, clock)
+        while api.collector.find("commute").state != "finished" or api.collector.find("browser").state != "finished":
+            time.sleep(0.1)
+        (token,) = access.issue(api.collector.store, access.ANALYST, int(clock()))
+        with sync_playwright() as driver:
+            browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=BROWSER.split())
+            take(browser, address, token, folder)
+            browser.close()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER)

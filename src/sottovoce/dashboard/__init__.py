@@ -1,0 +1,1 @@
+"""The dashboard: pages for people over the same collector that serves programs."""

@@ -1,0 +1,147 @@
+"""How a collection goes, as data for templates: tasks, rounds, arrivals and refusals."""
+
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import quote
+
+from sottovoce.collection import Collection
+from sottovoce.dashboard import svg, words
+from sottovoce.service import wire
+from sottovoce.service.problems import CATALOGUE
+from sottovoce.service.published import Published
+
+Facts = dict[str, Any]
+
+HOURS = 6
+_SLICE = 300  # seconds of arrivals in one bar
+_STATES = {
+    "open": "open: reports are taken",
+    "closing": "closing: late reports are still taken",
+    "sealing": "sealing: the log is being written",
+    "sealed": "sealed: the log is complete",
+}
+
+
+def path(name: str) -> str:
+    """Return the address of a task's page.
+
+    >>> path("a b?é")
+    '/tasks/a%20b%3F%C3%A9'
+    """
+    return f"/tasks/{quote(name, safe='')}"
+
+
+def task(published: Published, number: int) -> Facts:
+    """Return one line of the list of tasks."""
+    counts = [one.users for one in published.rounds]
+    users = counts[-1] if published.task.distinct else sum(counts)
+    return {
+        "name": published.record.name,
+        "path": path(published.record.name),
+        "description": published.task.description,
+        "state": state(published),
+        "sandbox": published.collection.sandbox,
+        "users": words.count(users),
+        "epsilon": f"{published.task.epsilon:g}",
+        **_towards(published.last.users, published.collection, f"task-{number}"),
+    }
+
+
+def state(published: Published) -> str:
+    """Return the state of a task in one word."""
+    return "failed" if published.record.failure else published.state
+
+
+def mark(published: Published) -> str:
+    """Return what changes when the page has more to show than numbers that went up."""
+    return f"{published.last.number}-{published.last.state}-{state(published)}"
+
+
+def live(published: Published, status: wire.Status, now: int) -> Facts:
+    """Return the parts of a task's page that change while reports come in."""
+    collection = published.collection
+    taking = not status.failure and status.state != "finished"
+    rounds = [_round(one, collection, now) for one in reversed(status.rounds)]
+    return {
+        "summary": _summary(published, status),
+        "rounds": rounds,
+        "taking": taking,
+        "arrivals": _arrivals(status.arrivals, now),
+        "refusals": [_refusal(code, number) for code, number in sorted(status.refused.items(), key=_by_number)],
+    }
+
+
+def _summary(published: Published, status: wire.Status) -> str:
+    last = status.rounds[-1]
+    if status.failure:
+        return f"Failed: {status.failure}."
+    if status.state == "finished":
+        return f"Finished after {words.many(len(status.rounds), 'round')}."
+    quota = f" of {published.collection.quota:,}" if published.collection.quota else ""
+    return f"Round {last.number} is {last.state}: {last.users:,}{quota} users so far."
+
+
+def _round(one: wire.RoundLine, collection: Collection, now: int) -> Facts:
+    return {
+        "number": one.number,
+        "state": one.state,
+        "meaning": _STATES[one.state],
+        "opened": (words.machine(one.opened), words.moment(one.opened)),
+        "users": words.count(one.users),
+        "until": _until(one, collection, now),
+        "sealed": words.count(one.count) if one.state == "sealed" else "",
+        "checksum": one.checksum,
+        "erased": one.erased,
+        **_towards(one.users, collection, f"round-{one.number}"),
+    }
+
+
+def _towards(users: int, collection: Collection, name: str) -> Facts:
+    """Return how far a round is from what it waits for: its quota, or at least its minimum."""
+    goal = collection.quota or collection.minimum
+    kind = "quota" if collection.quota else "minimum"
+    title = f"{users:,} of {goal:,} users ({kind})"
+    return {"goal": title, "bar": svg.progress(users / goal, title, name)}
+
+
+def _until(one: wire.RoundLine, collection: Collection, now: int) -> str:
+    if one.state != "open":
+        return ""
+    made = [f"at {words.many(collection.quota, 'user')}"] if collection.quota else []
+    if collection.seconds:
+        end = one.opened + collection.seconds
+        over = f"as soon as {words.many(collection.minimum, 'user')} are in: its time is over"
+        made.append(over if now >= end else f"on {words.moment(end)}, in {words.lasting(end - now)}")
+    return f"Closes {' or '.join(made)}." if made else "Closes when an operator closes it."
+
+
+def _arrivals(arrivals: Sequence[tuple[int, int]], now: int) -> Facts:
+    slices = HOURS * 3600 // _SLICE
+    start = now - now % _SLICE - (slices - 1) * _SLICE
+    counts = [0] * slices
+    for minute, number in arrivals:
+        place = (minute - start) // _SLICE
+        if 0 <= place < slices:
+            counts[place] += number
+    total, most = sum(counts), max(counts)
+    title = f"Reports taken in the last {HOURS} hours"
+    busiest = f"{total:,} in the last {HOURS} hours, at most {most:,} in {_SLICE // 60} minutes."
+    text = busiest if total else f"No reports in the last {HOURS} hours."
+    rows = [(words.clock(start + place * _SLICE), words.count(one)) for place, one in enumerate(counts) if one]
+    return {
+        "text": text,
+        "drawing": svg.sparkline(counts, title, text, "arrivals"),
+        "rows": rows[::-1],
+        "ends": (words.clock(start), words.clock(start + slices * _SLICE)),
+        "minutes": _SLICE // 60,
+    }
+
+
+def _refusal(code: str, number: int) -> Facts:
+    problem = CATALOGUE.get(code)
+    about = {"title": problem.title, "remedy": problem.remedy} if problem else {"title": code, "remedy": ""}
+    return {"code": code, "number": words.count(number), **about}
+
+
+def _by_number(item: tuple[str, int]) -> tuple[int, str]:
+    return -item[1], item[0]

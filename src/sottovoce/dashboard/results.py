@@ -1,0 +1,195 @@
+"""An answer as data for templates; everything comes from what the service released, never from the answer itself."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sottovoce.arrays import Floats
+from sottovoce.dashboard import svg, words
+from sottovoce.domain import Buckets, Domain, Integers, Records
+from sottovoce.errors import ParameterError
+from sottovoce.service.operations import METHODS
+from sottovoce.service.published import Published
+from sottovoce.store.base import State
+from sottovoce.task import Plan
+
+Facts = dict[str, Any]
+Row = dict[str, Any]
+
+LEVELS = (0.8, 0.9, 0.95, 0.99, 0.999)
+MOST_ROWS, MOST_PARTS = 25, 12  # of one answer, and of several, that are shown before somebody asks for all
+_ALL_ROWS, _ALL_PARTS = 2_000, 200  # that a page shows then; a download has no limit
+_DRAWN = 4_000  # values that a line is drawn through
+_ABOUT = {
+    "none": "none: raw, unbiased estimates",
+    "base": "base: recorded, nothing changed",
+    "base-cut": "base-cut: only what stands out of the noise",
+    "base-pos": "base-pos: negative becomes zero",
+    "mle-apx": "mle-apx: most likely shares that sum to 1",
+    "norm": "norm: shares sum to 1, may be negative",
+    "norm-cut": "norm-cut: the largest shares that fit into 1",
+    "norm-mul": "norm-mul: not negative, multiplied to sum to 1",
+    "norm-sub": "norm-sub: nearest shares that are possible",
+    "power": "power: for few frequent and many rare values",
+    "power-ns": "power-ns: the same, made possible",
+}
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """How somebody wants to see an answer."""
+
+    method: str = "none"
+    level: float = 0.95
+    everything: bool = False
+
+    @classmethod
+    def of(cls, query: Mapping[str, str], plan: Plan) -> "Wanted":
+        """Return what the query of an address asks for, or refuse it."""
+        method = query.get("method", "none")
+        if method not in methods(plan):
+            raise ParameterError(f"a method for this task is one of {', '.join(methods(plan))}")
+        try:
+            level = float(query.get("level", "0.95"))
+        except ValueError:
+            level = 0.0
+        if not 0.5 <= level <= 0.9999:
+            raise ParameterError("a level is a number from 0.5 to 0.9999")
+        return cls(method, level, query.get("all") == "1")
+
+    @property
+    def query(self) -> str:
+        """Return the query of an address that asks for the same numbers."""
+        return f"method={self.method}&level={self.level:g}"
+
+    def choices(self, plan: Plan) -> Facts:
+        """Return what a form offers."""
+        levels = sorted({*LEVELS, self.level})
+        return {
+            "methods": [(one, _ABOUT.get(one, one), one == self.method) for one in methods(plan)],
+            "levels": [(f"{one:g}", words.level(one), one == self.level) for one in levels],
+        }
+
+
+def methods(plan: Plan) -> tuple[str, ...]:
+    """Return the steps that a task's answer may go through: there is nothing to mend in a mean or a distribution."""
+    return ("none",) if plan.kind in ("mean", "distribution") else METHODS
+
+
+def sections(released: Mapping[str, Any], plan: Plan, wanted: Wanted) -> Facts:
+    """Return the parts of an answer, each with its drawing, its table and what it rests on."""
+    parts = list(released["answers"].items()) if "answers" in released else [("", released)]
+    most = _ALL_PARTS if wanted.everything else MOST_PARTS
+    chosen = parts[-most:][::-1] if plan.lasting else parts[:most]
+    made = [_section(name, part, _domain(plan, name), wanted, number) for number, (name, part) in enumerate(chosen)]
+    cut = len(parts) > len(made) or any(one["more"] for one in made)
+    return {"parts": made, "more": len(parts) - len(made), "cut": cut, "several": len(parts) > 1}
+
+
+def missing(published: Published) -> str:
+    """Return what a task without an answer waits for."""
+    last, collection = published.last, published.collection
+    number = last.number
+    if last.state is not State.OPEN:
+        return f"Round {number} is being sealed. The answer appears here as soon as its log is complete."
+    wait = max(collection.minimum - last.users, 0)
+    few = f" At least {words.many(wait, 'more user')} must answer before anything may be released." if wait else ""
+    have = "No reports have come in yet." if not last.users else f"{words.many(last.users, 'user')} have answered."
+    return f"{have} Round {number} is open; the answer appears here once it is closed and sealed.{few}"
+
+
+def _section(name: str, part: Mapping[str, Any], domain: Domain | None, wanted: Wanted, number: int) -> Facts:
+    if part["suppressed"]:
+        return {"name": name, "suppressed": True, "minimum": words.count(part["minimum"]), "more": 0}
+    counted = "population" in part  # people per value; otherwise figures on the scale of the task
+    rows = _ordered(part["rows"], domain, wanted.everything) if counted else part["rows"]
+    shown = rows[: _ALL_ROWS if wanted.everything else MOST_ROWS]
+    write = _counted if counted else _measured
+    return {
+        "name": name,
+        "suppressed": False,
+        "counted": counted,
+        "level": words.level(part["level"]),
+        "drawing": _drawing(part, shown[:MOST_ROWS], domain, f"chart-{number}") if counted else "",
+        "banded": counted and _banded(domain),
+        "rows": [write(row, part) for row in shown],
+        "hidden": sum(row["suppressed"] for row in rows),
+        "noise": sum(not row["suppressed"] and not row["significant"] for row in rows) if counted else 0,
+        "more": len(rows) - len(shown),
+        "all": words.count(len(rows)),
+        "figures": [_measured(row, part) for row in part.get("measures", ())],
+        "facts": _facts(part),
+    }
+
+
+def _facts(part: Mapping[str, Any]) -> list[tuple[str, str]]:
+    population = part.get("population", part["users"])
+    scaled = [("Population", words.count(population))] if population != part["users"] else []
+    bound = part.get("threshold")
+    noise = [("Noise reaches", words.count(bound))] if bound is not None and not part["steps"] else []
+    return [
+        ("Users", words.count(part["users"])),
+        *scaled,
+        ("Epsilon", f"{part['epsilon']:g}"),
+        ("Mechanism", part["mechanism"]),
+        ("Level", words.level(part["level"])),
+        ("Steps", ", then ".join(part["steps"]) or "none (raw)"),
+        *noise,
+    ]
+
+
+def _counted(row: Row, part: Mapping[str, Any]) -> Facts:
+    if row["suppressed"]:
+        return {"value": row["value"], "suppressed": True, "standing": "suppressed"}
+    error = row["error"] / part["population"]
+    return {
+        "value": row["value"],
+        "suppressed": False,
+        **{key: words.count(row[key]) for key in ("estimate", "low", "high")},
+        "share": words.percent(row["share"], error),
+        "standing": "significant" if row["significant"] else "within noise",
+    }
+
+
+def _measured(row: Row, part: Mapping[str, Any]) -> Facts:
+    if row.get("suppressed"):
+        return {"value": row["value"], "suppressed": True}
+    numbers = {key: words.figure(row[key], row["error"]) for key in ("estimate", "low", "high", "error")}
+    return {"value": row["value"], "suppressed": False, **numbers}
+
+
+def _ordered(rows: Sequence[Row], domain: Domain | None, everything: bool) -> list[Row]:
+    """Return numbers in their order if all are shown, else the largest first; what is suppressed keeps its order."""
+    if isinstance(domain, (Buckets, Integers)) and (everything or len(rows) <= MOST_ROWS):
+        return list(rows)
+    return sorted(rows, key=lambda row: (row["suppressed"], -row.get("estimate", 0.0)))
+
+
+def _drawing(part: Mapping[str, Any], shown: Sequence[Row], domain: Domain | None, name: str) -> str:
+    title = f"{part['name']}: estimates with {words.level(part['level'])} intervals"
+    if _banded(domain):
+        return svg.band(part["rows"], _edges(domain).tolist(), title, name)
+    return svg.bars(shown, title, name)
+
+
+def _banded(domain: Domain | None) -> bool:
+    """Return whether a line says more than bars: many neighbouring numbers."""
+    numeric = isinstance(domain, (Buckets, Integers))
+    return numeric and domain is not None and MOST_ROWS < domain.size <= _DRAWN
+
+
+def _edges(domain: Domain | None) -> Floats:
+    if isinstance(domain, Buckets):
+        return domain.edges
+    assert isinstance(domain, Integers)
+    return np.arange(domain.low, domain.high + 2, dtype=np.float64) - 0.5
+
+
+def _domain(plan: Plan, name: str) -> Domain | None:
+    """Return the domain of one part of an answer."""
+    domain: Domain = plan.domain
+    if isinstance(domain, Records):
+        return dict(zip(domain.names, domain.attributes, strict=True)).get(name)
+    return domain

@@ -1,0 +1,168 @@
+"""Taking reports over HTTP until they are durable, against two ceilings measured in turns in the same run.
+
+One is a bare Starlette route on the same server that only decodes the same requests under the same load; the other a
+bare SQLite writer, without HTTP and without checks, that only commits the same rows a thousand at a time.
+"""
+
+import base64
+import json
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import urllib.request
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+
+from sottovoce import codec
+from sottovoce.collection import Collection
+from sottovoce.frequencies.histogram import Histogram
+from sottovoce.lab import crowd
+from sottovoce.lab.bench.load import Load, load, post
+from sottovoce.lab.bench.row import Goal, Row
+from sottovoce.lab.bench.timing import scaled
+from sottovoce.lab.seeded import SeededRng
+from sottovoce.task import Task
+
+REPORTS = {1: 8_000, 10: 100_000, 1_000: 300_000}  # messages per request: messages in a run
+MANY = 1_000_000
+TURNS = 3
+GROUP = 1_000  # rows in one transaction of the bare writer
+SHARE = 0.6
+
+TASK = Task("load", Histogram(range(1024)), 1.0, collection=Collection())
+PATH = f"/v1/tasks/{TASK.name}/reports"
+
+
+def rows(scale: float) -> Iterator[Row]:
+    """Yield reports per second and latency for every size of request, and how memory grows."""
+    with ExitStack() as stack:
+        ours = stack.enter_context(collector())
+        bare = stack.enter_context(_process("-m", "sottovoce.lab.bench.bare"))[0]
+        for size, usual in REPORTS.items():
+            yield from _race(size, max(size, scaled(usual, scale)), ours, int(bare))
+    yield from _memory(scaled(MANY, scale))
+
+
+def _race(size: int, count: int, ours: int, bare: int) -> Iterator[Row]:
+    best: dict[str, Load] = {}
+    writer = float("inf")
+    for turn in range(TURNS):
+        for name, port in (("bare", bare), ("ours", ours)):
+            taken = load(port, requests(messages(count, seed=[size, turn]), size))
+            best[name] = min(taken, best.get(name, taken), key=lambda one: one.seconds)
+        writer = min(writer, _written(messages(count, seed=[size, turn, 1])))
+    speeds = {"bare Starlette route": count / best["bare"].seconds, "bare SQLite writer": count / writer}
+    lower = min(speeds, key=lambda name: speeds[name])
+    speed = count / best["ours"].seconds
+    goal = Goal("ratio", ">=", SHARE) if size > 1 else None
+    many = f"{size:,} per request"
+    for name, ceiling in speeds.items():
+        yield Row("collecting", f"{many}: {name}", ceiling, "reports/s")
+    yield Row("collecting", f"{many}: accepted and durable", speed, "reports/s", lower, speed / speeds[lower], goal)
+    yield Row("collecting", f"{many}: 99 % of requests within", 1000 * best["ours"].percentile(99), "ms")
+
+
+def _memory(count: int) -> Iterator[Row]:
+    """Yield what the process holds after a quarter of many reports, and at the end."""
+    with _served() as (port, process):
+        parts = [messages(count // 4, seed=[7, part]) for part in range(4)]
+        held = []
+        for part in parts:
+            load(port, requests(part, 1_000))
+            held.append(_resident(process))
+    yield Row("collecting", f"memory after {count // 4:,} reports", held[0] / 1e6, "MB")
+    goal = Goal("ratio", "<=", 1.1)
+    yield Row(
+        "collecting",
+        f"memory after {count:,} reports",
+        held[-1] / 1e6,
+        "MB",
+        "a quarter of them",
+        held[-1] / held[0],
+        goal,
+    )
+
+
+def messages(count: int, seed: list[int]) -> list[bytes]:
+    """Return messages of devices as they go over the wire, made all at once."""
+    return crowd.messages(TASK, np.arange(count) % 1024, rng=SeededRng(np.random.SeedSequence(seed)))
+
+
+def requests(sent: list[bytes], size: int) -> list[bytes]:
+    """Return the uploads of these messages, so many in each."""
+    texts = [base64.b64encode(message).decode() for message in sent]
+    bodies = (json.dumps({"reports": texts[start : start + size]}) for start in range(0, len(texts), size))
+    return [post(PATH, body.encode()) for body in bodies]
+
+
+def _written(sent: list[bytes]) -> float:
+    """Return the seconds that SQLite needs for the same rows: an id each, and the messages of a group in one blob."""
+    width = len(sent[0])
+    whole = np.frombuffer(b"".join(sent), np.uint8).reshape(-1, width)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        closing(sqlite3.connect(f"{folder}/bare.db", isolation_level=None)) as book,
+    ):
+        for pragma in (
+            "page_size = 2048",
+            "journal_mode = wal",
+            "synchronous = full",
+            "cache_size = -131072",
+            "wal_autocheckpoint = 32768",
+        ):
+            book.execute(f"pragma {pragma}").fetchall()
+        book.execute("create table seen (round integer, id blob, primary key (round, id)) without rowid")
+        book.execute("create table segments (round integer, data blob)")
+        started = perf_counter()
+        for start in range(0, len(whole), GROUP):
+            group = whole[start : start + GROUP]
+            book.execute("begin immediate")
+            book.executemany("insert into seen values (1, ?)", ((one[28:44].tobytes(),) for one in group))
+            book.execute("insert into segments values (1, ?)", (group.tobytes(),))
+            book.execute("commit")
+        return perf_counter() - started
+
+
+@contextmanager
+def collector() -> Iterator[int]:
+    """Yield the port of a real collector with the task of this topic."""
+    with _served() as (port, _):
+        yield port
+
+
+@contextmanager
+def _served() -> "Iterator[tuple[int, subprocess.Popen[str]]]":
+    with tempfile.TemporaryDirectory() as folder:
+        task = Path(folder) / "task.json"
+        task.write_text(codec.canonical(codec.document(TASK)), encoding="utf-8")
+        command = [sys.executable, "-m", "sottovoce", "task", "create", str(task), "--data", f"{folder}/data"]
+        subprocess.run(command, check=True, capture_output=True)
+        options = ("serve", "--data", f"{folder}/data", "--port", "0", "--rate", "0", "--json")
+        with _process("-m", "sottovoce", *options) as (line, process):
+            url = json.loads(line)["url"]
+            urllib.request.urlopen(f"{url}/readyz", timeout=10).close()
+            yield int(url.rsplit(":", 1)[1]), process
+
+
+@contextmanager
+def _process(*arguments: str) -> "Iterator[tuple[str, subprocess.Popen[str]]]":
+    """Yield the first line that a Python process prints, and the process."""
+    command = [sys.executable, *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline(), process
+        finally:
+            process.terminate()
+            process.wait()
+
+
+def _resident(process: "subprocess.Popen[str]") -> int:
+    """Return the bytes of memory that a process holds."""
+    pages = int(Path(f"/proc/{process.pid}/statm").read_text().split()[1])
+    return pages * 4096

@@ -1,0 +1,97 @@
+"""A load generator: many connections that each send the next request as soon as the last was answered."""
+
+import asyncio
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sottovoce.arrays import Floats
+from sottovoce.errors import UnavailableError
+
+CONNECTIONS = 16
+_BREAK = b"\r\n\r\n"
+_LENGTH = b"content-length: "
+
+
+@dataclass(frozen=True, eq=False)
+class Load:
+    """How long the requests took, all together and each."""
+
+    seconds: float
+    latencies: Floats
+
+    def percentile(self, share: float) -> float:
+        """Return the latency in seconds that this percentage of requests stays below."""
+        return float(np.percentile(self.latencies, share))
+
+
+def load(port: int, requests: Sequence[bytes], connections: int = CONNECTIONS) -> Load:
+    """Send requests to this machine and return how it went; every answer must be a success."""
+    import uvloop
+
+    return uvloop.run(_run(port, requests, connections))
+
+
+def post(path: str, body: bytes, kind: str = "application/json") -> bytes:
+    """Return a request as it goes over the wire."""
+    head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n"
+    return head.encode() + body
+
+
+async def _run(port: int, requests: Sequence[bytes], connections: int) -> Load:
+    loop = asyncio.get_running_loop()
+    waiting, latencies = iter(requests), np.zeros(len(requests))
+    count = iter(range(len(requests)))
+    started = time.perf_counter()
+    ends = []
+    for _ in range(min(connections, len(requests))):
+        _, line = await loop.create_connection(lambda: _Line(waiting, count, latencies), "127.0.0.1", port)
+        ends.append(line.done)
+    await asyncio.gather(*ends)
+    return Load(time.perf_counter() - started, latencies)
+
+
+class _Line(asyncio.Protocol):
+    """One connection."""
+
+    def __init__(self, waiting: Iterator[bytes], count: Iterator[int], latencies: Floats) -> None:
+        self._waiting, self._count, self._latencies = waiting, count, latencies
+        self._got, self._sent = b"", 0.0
+        self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport: Any = transport  # uvloop's own class
+        self._next()
+
+    def _next(self) -> None:
+        request = next(self._waiting, None)
+        if request is None:
+            self.done.set_result(None)
+            self._transport.close()
+            return
+        self._got, self._sent = b"", time.perf_counter()
+        self._transport.write(request)
+
+    def data_received(self, data: bytes) -> None:
+        self._got += data
+        head, found, body = self._got.partition(_BREAK)
+        if not found:
+            return
+        start = head.lower().index(_LENGTH) + len(_LENGTH)
+        if len(body) < int(head[start:].split(b"\r")[0]):
+            return
+        if not self._got.startswith(b"HTTP/1.1 200"):
+            self._fail("a request under load was refused")
+            return
+        self._latencies[next(self._count)] = time.perf_counter() - self._sent
+        self._next()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._fail("a connection under load was closed")
+
+    def _fail(self, reason: str) -> None:
+        if not self.done.done():
+            self.done.set_exception(UnavailableError(reason))

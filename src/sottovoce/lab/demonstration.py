@@ -1,0 +1,192 @@
+"""The whole path on invented people: a real collector, real clients over HTTP, and the truth beside the answers."""
+
+import json
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sottovoce import codec
+from sottovoce.answers import Answers
+from sottovoce.arrays import Floats
+from sottovoce.client.device import Device
+from sottovoce.client.ledger import DiskLedger
+from sottovoce.client.transport import Collector as Remote
+from sottovoce.collection import Collection
+from sottovoce.errors import MismatchError, MissingExtraError, UnavailableError
+from sottovoce.frequencies.survey import Survey
+from sottovoce.lab import browser, crowd, populations
+from sottovoce.lab.truth import Compared, compare
+from sottovoce.numbers.distribution import Distribution, DistributionAnswer
+from sottovoce.service import access
+from sottovoce.service.collector import Collector
+from sottovoce.service.run import open_store
+from sottovoce.service.settings import Settings, clock
+from sottovoce.task import Task
+
+DEVICES, PAGE = 1_000, 1_000  # people with a Python device, and people in a browser
+AT_ONCE = 1_000  # messages of the crowd in one request
+_PATIENCE = 60  # seconds until a round must be sealed
+
+Told = Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class Hosted:
+    """A collector in a process of its own, and a token for its dashboard."""
+
+    url: str
+    folder: Path
+    token: str
+    process: "subprocess.Popen[str]"
+
+
+@dataclass(frozen=True, eq=False)
+class Demonstration:
+    """What happened: who answered how, and every answer beside the truth."""
+
+    survey: Task
+    answers: Answers
+    compared: tuple[Compared, ...]
+    slept: DistributionAnswer
+    hours: Floats
+    message: bytes
+    devices: int
+    in_page: int
+    crowd: int
+    note: str
+    seconds: float
+
+    @property
+    def people(self) -> int:
+        """Return how many people answered the survey."""
+        return self.devices + self.in_page + self.crowd
+
+
+@contextmanager
+def hosted(folder: Path) -> Iterator[Hosted]:
+    """Yield a fresh collector on a free port; it stops with the block."""
+    shutil.rmtree(folder, ignore_errors=True)
+    store = open_store(Settings(data=folder))
+    token = access.issue(store, access.ANALYST, int(clock()), label="demonstration")[0]
+    store.close()
+    options = ("serve", "--data", str(folder), "--port", "0", "--rate", "0", "--json")
+    with (folder / "collector.log").open("w") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "sottovoce", *options], stdout=subprocess.PIPE, stderr=log, text=True
+        )
+    assert process.stdout is not None
+    try:
+        line = process.stdout.readline()
+        if not line:
+            raise UnavailableError(f"the collector did not start: see {folder / 'collector.log'}")
+        yield Hosted(json.loads(line)["url"], folder, token, process)
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def demonstrate(host: Hosted, people: int, epsilon: float, seed: int, told: Told | None = None) -> Demonstration:
+    """Run both collections to their answers."""
+    told = told or (lambda count: None)
+    survey, sleep = _tasks(people, epsilon)
+    held, hours = populations.people(people, seed), populations.sleep(people, seed)
+    with _collector(host.folder) as collector:
+        for task in (survey, sleep):
+            collector.create(codec.canonical(codec.document(task)), toml=False)
+            _appears(host, task.name)
+        started = time.perf_counter()
+        sent = _survey(host, survey, held, told)
+        _crowd(host, sleep, hours, told)
+        answers, slept = _answer(collector, survey), _answer(collector, sleep)
+    assert isinstance(answers, Answers)
+    assert isinstance(slept, DistributionAnswer)
+    seconds = time.perf_counter() - started
+    return Demonstration(survey, answers, compare(survey, held, answers), slept, hours, *sent, seconds)
+
+
+def _tasks(people: int, epsilon: float) -> tuple[Task, Task]:
+    settings = Collection(quota=people, grace=0, minimum=min(50, people))
+    survey, sleep = Survey(populations.QUESTIONS), Distribution(*populations.HOURS, 240)
+    return (
+        Task("survey", survey, epsilon, "Four questions, one of them to each person.", collection=settings),
+        Task("hours of sleep", sleep, epsilon, "How long did you sleep?", collection=settings),
+    )
+
+
+def _survey(host: Hosted, task: Task, held: dict[str, Any], told: Told) -> tuple[bytes, int, int, int, str]:
+    """Let everybody answer: some on devices, some in a page, the crowd all at once."""
+    columns = [list(column) for column in held.values()]
+    people = len(columns[0])
+    devices, page = min(DEVICES, people // 10), min(PAGE, people // 10)
+    records = [_record(held, index) for index in range(devices + page)]
+    message, note = _devices(host, task.name, records[:devices], told), ""
+    try:
+        in_page = browser.answer(host.url, task.name, records[devices:])
+        told(in_page)
+    except (MissingExtraError, UnavailableError) as error:
+        in_page, note = 0, f"nobody answered in a browser: {error}"
+    first = devices + in_page
+    _crowd(host, task, {name: column[first:] for name, column in zip(held, columns, strict=True)}, told)
+    return message, devices, in_page, people - first, note
+
+
+def _record(held: dict[str, Any], index: int) -> dict[str, Any]:
+    return {name: column[index].item() if hasattr(column, "dtype") else column[index] for name, column in held.items()}
+
+
+def _devices(host: Hosted, name: str, records: Sequence[dict[str, Any]], told: Told) -> bytes:
+    """Let each person's own device fetch the task, answer and send; returns one of the messages."""
+    message = b""
+    for record in records:
+        ledger = DiskLedger(":memory:")
+        device = Device(host.url, ledger)
+        message = device.answer(name, record)
+        device.flush()
+        ledger.close()
+        told(1)
+    return message
+
+
+def _crowd(host: Hosted, task: Task, values: Any, told: Told) -> None:
+    messages, remote = crowd.messages(task, values), Remote(host.url)
+    for start in range(0, len(messages), AT_ONCE):
+        receipt = remote.send(task.name, messages[start : start + AT_ONCE])
+        if receipt.refused:
+            raise UnavailableError("the collector refused messages of the demonstration")
+        told(receipt.accepted)
+
+
+def _appears(host: Hosted, name: str) -> None:
+    """Wait until the collector's own process has seen a task; it looks twice a second."""
+    for _ in range(10 * _PATIENCE):
+        with suppress(MismatchError):
+            Remote(host.url).task(name)
+            return
+        time.sleep(0.1)
+    raise UnavailableError("the collector does not publish its tasks")
+
+
+def _answer(collector: Collector, task: Task) -> Any:
+    """Return the answer once the collector has sealed the round and finished."""
+    for _ in range(10 * _PATIENCE):
+        collector.refresh()
+        if collector.find(task.name).record.finished is not None:
+            return collector.answer(task.name)
+        time.sleep(0.1)
+    raise UnavailableError("the collector did not finish in time")
+
+
+@contextmanager
+def _collector(folder: Path) -> Iterator[Collector]:
+    """Yield the collector's data, beside the process that serves it."""
+    store = open_store(Settings(data=folder))
+    try:
+        yield Collector(store, folder, clock)
+    finally:
+        store.close()

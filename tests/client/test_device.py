@@ -1,0 +1,363 @@
+"""A device from fetching to delivery, over a network that fails in the ways networks do."""
+
+import signal
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+import sottovoce as sv
+from client.serving import Collecting, free_port, serving
+from sottovoce import codec, coin
+from sottovoce.budget import Spend, Window
+from sottovoce.client.device import GAVE_UP, MOST_ATTEMPTS, Device, Flushed
+from sottovoce.client.ledger import DiskLedger
+from sottovoce.client.outbox import MOST_WAITING, Posting
+from sottovoce.collection import Collection
+from sottovoce.errors import (
+    AccessError,
+    BudgetError,
+    DomainError,
+    MismatchError,
+    StateError,
+    UnavailableError,
+)
+from sottovoce.frequencies.tracking import Tracking
+from sottovoce.task import Round
+
+PETS = sv.Task("pets", sv.Histogram(["cat", "dog", "fish"]), epsilon=1.0)
+OPEN = sv.Task("open", PETS.plan, 1.0, collection=Collection())
+ENROLLED = sv.Task("enrolled", PETS.plan, 1.0, collection=Collection(enrolment=True))
+WHERE = sv.Task("where", Tracking(["home", "office"], 9), 2.0, distinct=2)
+
+
+class Clock:
+    """A clock that stands where it was put."""
+
+    def __init__(self, time=1000.0):
+        self.time = time
+
+    def __call__(self):
+        return self.time
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def ledger(tmp_path, clock):
+    return DiskLedger(tmp_path / "ledger", clock=clock)
+
+
+@pytest.fixture
+def collecting():
+    return Collecting(PETS, OPEN, ENROLLED, WHERE)
+
+
+@pytest.fixture
+def url(collecting):
+    with serving(collecting) as address:
+        yield address
+
+
+def test_an_answer_arrives_and_is_done(url, ledger, collecting):
+    device = Device(url, ledger)
+    message = device.answer("pets", "dog")
+    assert device.flush() == Flushed(sent=1, refused=0, waiting=0)
+    assert collecting.messages == [message]
+    assert device.flush() == Flushed(0, 0, 0)
+    assert sv.answer(PETS, collecting.messages).estimate.users == 1
+    (report,) = ledger.queue()
+    assert (report.name, report.state, report.message) == ("pets", "sent", message)
+
+
+def test_a_collector_that_was_down_gets_the_same_bytes_once(ledger, clock):
+    port, collecting = free_port(), Collecting(PETS)
+    device = Device(f"http://127.0.0.1:{port}", ledger)
+    message = device.answer(codec.document(PETS), "dog")
+    for _ in range(3):
+        assert device.flush() == Flushed(0, 0, waiting=1)
+        clock.time += 1000
+    with serving(collecting, port):
+        assert device.flush() == Flushed(1, 0, 0)
+    assert collecting.messages == [message]
+    assert ledger.spent == 1.0
+
+
+def test_an_acknowledgement_that_got_lost_is_made_up_for_by_the_same_bytes(url, ledger, clock, collecting):
+    """The collector has the report, the device does not know: it sends again and hears of a duplicate."""
+    device = Device(url, ledger)
+    device.answer("pets", "dog")
+    proper, collecting.post = collecting.post, lambda body: (proper(body), (503, {}, b""))[1]
+    assert device.flush().waiting == 1
+    collecting.post = proper
+    clock.time += 1000
+    assert device.flush() == Flushed(1, 0, 0)
+    assert len(collecting.messages) == 1
+    assert collecting.bodies[0] == collecting.bodies[1]
+
+
+def test_a_busy_collector_is_left_alone_for_as_long_as_it_says(url, ledger, clock, collecting):
+    device = Device(url, ledger)
+    device.answer("pets", "dog")
+    device.answer("where", "home")
+    collecting.scripted = [(429, {"Retry-After": "500"}, b"")]
+    asked = len(collecting.requests)
+    assert device.flush() == Flushed(0, 0, waiting=2)
+    assert len(collecting.requests) == asked + 1, "one refusal is enough for all"
+    waiting = next(report for report in ledger.queue() if report.attempts)
+    assert 1500.0 <= waiting.due <= 1530.0
+    clock.time = 1499.0
+    assert device.flush() == Flushed(1, 0, waiting=1)
+    clock.time = 1530.0
+    assert device.flush() == Flushed(1, 0, 0)
+
+
+def test_waits_grow_and_end_after_eight_attempts(ledger, clock):
+    device = Device(f"http://127.0.0.1:{free_port()}", ledger)
+    device.answer(codec.document(PETS), "dog")
+    for attempt in range(MOST_ATTEMPTS - 1):
+        assert device.flush() == Flushed(0, 0, 1)
+        (report,) = ledger.queue()
+        assert report.attempts == attempt + 1
+        assert 30 * 2**attempt <= report.due - clock.time <= 60 * 2**attempt
+        assert device.flush() == Flushed(0, 0, 1)
+        assert ledger.queue() == [report], "what is not due is not tried"
+        clock.time = report.due
+    assert device.flush() == Flushed(0, 1, 0)
+    (report,) = ledger.queue()
+    assert (report.state, report.code) == ("refused", GAVE_UP)
+    assert ledger.message(report.task) == report.message
+
+
+def test_force_sends_what_is_not_due(url, ledger):
+    device = Device(url, ledger, delay=1e6)
+    device.answer("pets", "dog")
+    assert device.flush() == Flushed(0, 0, 1)
+    assert device.flush(force=True) == Flushed(1, 0, 0)
+
+
+def test_messages_wait_a_random_while(url, tmp_path, clock):
+    waits = []
+    for number in range(20):
+        ledger = DiskLedger(tmp_path / f"{number}", clock=clock)
+        Device(url, ledger, delay=3600.0).answer("pets", "dog")
+        waits.append(ledger.queue()[0].due - clock.time)
+    assert all(0 <= wait <= 3600 for wait in waits)
+    assert len(set(waits)) == 20
+    assert max(waits) - min(waits) > 360
+
+
+def test_a_clock_set_back_does_not_hold_messages_up(url, ledger, clock):
+    device = Device(url, ledger, delay=10.0)
+    device.answer("pets", "dog")
+    clock.time = 5.0
+    assert device.flush().sent == 1
+
+
+def test_windows_refuse_before_anything_is_queued_and_a_clock_set_back_does_not_help(url, tmp_path, clock):
+    ledger = DiskLedger(tmp_path / "l", windows=[Window(3600, 9.0, 1)], clock=clock)
+    device = Device(url, ledger)
+    device.answer("pets", "dog")
+    for time in (1000.0, 0.0, 4599.0):
+        clock.time = time
+        with pytest.raises(BudgetError, match="try again later"):
+            device.answer("where", "home")
+    assert len(ledger.queue()) == 1
+    clock.time = 4600.0
+    device.answer("where", "home")
+
+
+def test_a_report_refused_for_good_is_dropped_and_one_to_retry_is_not(url, ledger, clock, collecting):
+    device = Device(url, ledger)
+    device.answer("pets", "dog")
+    collecting.refusal = {"index": 0, "code": "not-now", "retry": True}
+    assert device.flush() == Flushed(0, 0, 1)
+    collecting.refusal = {"index": 0, "code": "too-late", "retry": False}
+    clock.time += 1000
+    assert device.flush() == Flushed(0, 1, 0)
+    (report,) = ledger.queue()
+    assert (report.state, report.code, report.attempts) == ("refused", "too-late", 2)
+    assert collecting.bodies[0] == collecting.bodies[1]
+
+
+def test_a_strangers_page_loses_nothing(url, ledger, clock, collecting):
+    """Between the device and the collector sits a hotel that answers everything itself."""
+    device = Device(url, ledger)
+    device.answer("pets", "dog")
+    for reply in ((200, {}, b"<html>log in</html>"), (302, {"Location": "http://hotel.example/"}, b"")):
+        collecting.scripted = [reply]
+        assert device.flush() == Flushed(0, 0, 1)
+        clock.time += 1000
+    assert device.flush() == Flushed(1, 0, 0)
+
+
+def test_every_message_travels_alone(url, ledger, collecting):
+    device = Device(url, ledger)
+    for number in range(3):
+        collecting.ask("where", Round(number, WHERE.opening.ask))
+        device.answer("where", "home")
+    assert device.flush() == Flushed(3, 0, 0)
+    assert [len(body["reports"]) for body in collecting.bodies] == [1, 1, 1]
+    assert ledger.spent == 2.0
+
+
+def test_a_full_queue_refuses_before_charging(url, ledger):
+    for number in range(MOST_WAITING):
+        ledger.answer(Spend(f"{number}", 0.0), lambda: b"m", Posting("x", "elsewhere"))
+    with pytest.raises(BudgetError, match="wait for the network"):
+        Device(url, ledger).answer("pets", "dog")
+    assert ledger.spent == 0
+
+
+def test_only_enrolled_tasks_see_the_token(url, ledger, collecting):
+    device = Device(url, ledger, token="a token")
+    for task in ("pets", "open", "enrolled"):
+        device.answer(task, "dog")
+    device.flush()
+    assert [body.get("tokens") for body in collecting.bodies] == [None, None, ["a token"]]
+    digest = codec.publish(ENROLLED).digest
+    assert ledger.coin(digest) == coin.enrolled("a token", digest)
+
+
+def test_an_enrolled_task_is_not_answered_without_a_token(url, ledger):
+    with pytest.raises(AccessError, match="no token"):
+        Device(url, ledger).answer("enrolled", "dog")
+    assert ledger.spent == 0
+
+
+def test_the_owner_is_asked_and_may_say_no(url, ledger):
+    heard = []
+
+    def consent(notice, explanation):
+        heard.append((notice.name, explanation))
+        return len(heard) > 1
+
+    device = Device(url, ledger, consent=consent)
+    with pytest.raises(BudgetError, match="has not agreed"):
+        device.answer("pets", "dog")
+    assert ledger.spent == 0
+    assert ledger.queue() == []
+    device.answer("pets", "dog")
+    assert heard[0][0] == "pets"
+    assert "epsilon 1" in heard[0][1]
+
+
+def test_a_task_that_does_not_ask_now_costs_nothing(url, ledger, collecting):
+    for state, asked in (("closing", True), ("sealed", True), ("finished", False), ("open", False)):
+        collecting.state = state
+        collecting.rounds["pets"] = codec.document(PETS.opening) if asked else None
+        with pytest.raises(StateError):
+            Device(url, ledger).answer("pets", "dog")
+    assert ledger.spent == 0
+
+
+def test_a_collector_that_lies_about_the_task_gets_no_answer(url, ledger, collecting):
+    dearer = sv.Task("pets", PETS.plan, 5.0)
+    pinned = {"pets": codec.publish(PETS).digest}
+    collecting.documents["pets"] = codec.document(dearer)
+    with pytest.raises(MismatchError):
+        Device(url, ledger, digests=pinned).answer("pets", "dog")
+    with pytest.raises(MismatchError):
+        Device(url, ledger, digests=pinned).answer(codec.document(dearer), "dog")
+    body = codec.canonical(codec.document(dearer)).encode()
+    collecting.scripted = [(200, {"ETag": f'"{pinned["pets"]}"'}, body)]
+    with pytest.raises(MismatchError):
+        Device(url, ledger).answer("pets", "dog")
+    assert ledger.spent == 0
+
+
+def test_a_round_of_another_task_is_not_answered(url, ledger, collecting):
+    collecting.scripted = []
+    good = collecting.get
+
+    def lying(path, headers):
+        return good("/v1/tasks/where/round", headers) if path.endswith("/round") else good(path, headers)
+
+    collecting.get = lying
+    with pytest.raises(MismatchError):
+        Device(url, ledger).answer("pets", "dog")
+    assert ledger.spent == 0
+
+
+def test_a_value_outside_the_domain_costs_nothing(url, ledger):
+    with pytest.raises(DomainError):
+        Device(url, ledger).answer("pets", "bird")
+    assert ledger.spent == 0
+    assert ledger.queue() == []
+
+
+def test_fetching_needs_the_network(ledger):
+    with pytest.raises(UnavailableError):
+        Device(f"http://127.0.0.1:{free_port()}", ledger).answer("pets", "dog")
+    assert ledger.spent == 0
+
+
+def test_opting_out_stops_everything_that_has_not_left(url, ledger, collecting):
+    device = Device(url, ledger)
+    device.answer("pets", "dog")
+    device.flush()
+    device.answer("where", "home")
+    device.opt_out()
+    assert device.flush(force=True) == Flushed(0, 0, 0)
+    assert len(collecting.messages) == 1
+    for task in ("pets", "where", "enrolled"):
+        with pytest.raises(BudgetError, match="opted out"):
+            Device(url, ledger, token="t").answer(task, "dog")
+    assert ledger.spent == 3.0
+
+
+def test_two_processes_that_share_a_ledger_deliver_every_report_once(url, tmp_path, collecting):
+    """Both answer and both flush: each task was charged once and counted once."""
+    path = tmp_path / "shared"
+    script = f"""
+        import sottovoce as sv
+        from sottovoce.client.device import Device
+        from sottovoce.errors import BudgetError
+
+        device = Device({url!r}, sv.Ledger({str(path)!r}))
+        for task, value in (("pets", "dog"), ("where", "home")):
+            try:
+                device.answer(task, value)
+            except BudgetError:
+                pass
+            device.flush(force=True)
+        """
+    command = [sys.executable, "-c", textwrap.dedent(script)]
+    processes = [subprocess.Popen(command) for _ in range(2)]
+    assert [process.wait() for process in processes] == [0, 0]
+    ledger = DiskLedger(path)
+    assert ledger.spent == 3.0
+    assert sorted(report.state for report in ledger.queue()) == ["sent", "sent"]
+    assert sorted(collecting.messages) == sorted(report.message for report in ledger.queue())
+
+
+@pytest.mark.parametrize("moment", ["before it is sent", "after it is sent"])
+def test_a_kill_around_sending_neither_loses_nor_doubles_a_report(url, tmp_path, collecting, moment):
+    path = tmp_path / "killed"
+    script = f"""
+        import os, signal, sottovoce as sv
+        from sottovoce.client.device import Device
+        from sottovoce.client.transport import Collector
+
+        class Dying(Collector):
+            def send(self, *arguments):
+                if {moment == "before it is sent"}:
+                    os.kill(os.getpid(), signal.SIGKILL)
+                super().send(*arguments)
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        device = Device({url!r}, sv.Ledger({str(path)!r}))
+        device.__dict__["_collector"] = Dying({url!r})
+        device.answer("pets", "dog")
+        device.flush()
+        """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], check=False)
+    assert done.returncode == -signal.SIGKILL
+    ledger = DiskLedger(path)
+    assert Device(url, ledger).flush() == Flushed(1, 0, 0)
+    assert collecting.messages == [ledger.queue()[0].message]
+    assert ledger.spent == 1.0

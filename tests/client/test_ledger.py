@@ -1,0 +1,335 @@
+"""The ledger: nothing is charged twice, lost, refilled or half written, whoever shares its file or dies over it."""
+
+import signal
+import sqlite3
+import stat
+import subprocess
+import sys
+import textwrap
+from math import inf, nan
+
+import pytest
+
+import sottovoce as sv
+from sottovoce.budget import Spend, Window
+from sottovoce.client.client import Client
+from sottovoce.client.ledger import DiskLedger, tag_of
+from sottovoce.client.outbox import MOST_WAITING, Posting
+from sottovoce.errors import BudgetError, ParameterError
+
+TASK = sv.Task("pets", sv.Histogram(["cat", "dog", "fish"]), epsilon=1.0)
+
+
+class Clock:
+    """A clock that stands where it was put."""
+
+    def __init__(self, time=1000.0):
+        self.time = time
+
+    def __call__(self):
+        return self.time
+
+
+def charge(ledger, task, epsilon=1.0, **more):
+    ledger.answer(Spend(task, epsilon, **more), lambda: b"message of " + task.encode())
+
+
+def refused(ledger, task, epsilon=1.0, **more):
+    spent = ledger.spent
+    with pytest.raises(BudgetError):
+        charge(ledger, task, epsilon, **more)
+    return ledger.spent == spent and ledger.message(task, more.get("round")) is None
+
+
+def test_a_window_bounds_the_number_of_charges():
+    clock = Clock()
+    ledger = DiskLedger(":memory:", windows=[Window(60, 5.0, 2)], clock=clock)
+    charge(ledger, "a", 0.1)
+    clock.time += 30
+    charge(ledger, "b", 0.1)
+    assert refused(ledger, "c", 0.1)
+    clock.time += 29.5
+    assert refused(ledger, "c", 0.1)
+    clock.time += 0.5
+    charge(ledger, "c", 0.1)
+    assert refused(ledger, "d", 0.1)
+
+
+def test_a_window_bounds_the_sum_of_charges_in_decimals():
+    ledger = DiskLedger(":memory:", windows=[Window(60, 0.3, 9)], clock=Clock())
+    for task in "abc":
+        charge(ledger, task, 0.1)
+    assert refused(ledger, "d", 1e-30)
+
+
+def test_every_window_and_the_cap_hold_at_once():
+    clock = Clock()
+    ledger = DiskLedger(":memory:", cap=3.0, windows=[Window(10, 1.0, 9), Window(100, 2.0, 9)], clock=clock)
+    charge(ledger, "a")
+    assert refused(ledger, "b")
+    clock.time += 10
+    charge(ledger, "b")
+    clock.time += 10
+    assert refused(ledger, "c")
+    clock.time += 90
+    charge(ledger, "c")
+    clock.time += 1000
+    assert refused(ledger, "d")
+
+
+def test_a_clock_set_back_refills_nothing():
+    clock = Clock(1000.0)
+    ledger = DiskLedger(":memory:", windows=[Window(60, 1.0, 1)], clock=clock)
+    charge(ledger, "a")
+    for time in (0.0, -1e9, 939.0, 1059.0):
+        clock.time = time
+        assert refused(ledger, "b")
+    clock.time = 1060.0
+    charge(ledger, "b")
+    clock.time = 5.0
+    assert refused(ledger, "c")
+
+
+def test_windows_are_added_and_never_taken_away(tmp_path):
+    clock = Clock()
+    DiskLedger(tmp_path / "ledger", windows=[Window(60, 1.0, 1)], clock=clock).close()
+    ledger = DiskLedger(tmp_path / "ledger", windows=[Window(90, 5.0, 3)], clock=clock)
+    assert ledger.windows == (Window(60, 1.0, 1), Window(90, 5.0, 3))
+    assert DiskLedger(tmp_path / "ledger", windows=[Window(60.0, 1, 1)], clock=clock).windows == ledger.windows
+
+
+@pytest.mark.parametrize(
+    ("seconds", "epsilon", "reports"), [(0, 1, 1), (inf, 1, 1), (nan, 1, 1), (60, 0, 1), (60, nan, 1), (60, 1, 0)]
+)
+def test_an_impossible_window_is_refused(seconds, epsilon, reports):
+    with pytest.raises(ParameterError):
+        Window(seconds, epsilon, reports)
+
+
+@pytest.mark.parametrize("cap", [-1.0, nan, inf])
+def test_an_impossible_cap_is_refused(cap):
+    with pytest.raises(ParameterError):
+        DiskLedger(":memory:", cap=cap)
+
+
+def test_epsilons_add_exactly_however_small():
+    ledger = DiskLedger(":memory:", cap=1.0)
+    charge(ledger, "a", 1.0)
+    assert refused(ledger, "b", 1e-300)
+
+
+def test_a_message_that_cannot_be_made_costs_nothing():
+    ledger = DiskLedger(":memory:")
+
+    def fail():
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        ledger.answer(Spend("a", 1.0), fail)
+    assert ledger.spent == 0
+    charge(ledger, "a")
+
+
+def test_a_lasting_charge_pays_for_every_round_once():
+    ledger = DiskLedger(":memory:", cap=1.0)
+    for number in (0, 1, 7):
+        charge(ledger, "a", round=number, lasting=True)
+        with pytest.raises(BudgetError, match="this round"):
+            charge(ledger, "a", round=number, lasting=True)
+    assert ledger.entries() == [Spend("a", 1.0)]
+
+
+def test_a_task_that_is_not_lasting_is_answered_in_one_round_only():
+    ledger = DiskLedger(":memory:")
+    charge(ledger, "a", round=3)
+    with pytest.raises(BudgetError, match="this task"):
+        charge(ledger, "a", round=4)
+    assert ledger.message("a") == ledger.message("a", 3) == b"message of a"
+    assert ledger.message("a", 4) is None
+
+
+def test_the_file_is_for_its_owner_alone(tmp_path):
+    DiskLedger(tmp_path / "ledger").close()
+    assert stat.S_IMODE((tmp_path / "ledger").stat().st_mode) == 0o600
+
+
+FIRST_LAYOUT = """
+create table cap (epsilon text not null);
+create table coin (task text primary key, coin blob not null) without rowid;
+create table charge (task text primary key, epsilon text not null, message blob) without rowid;
+insert into cap values ('2.5');
+"""
+
+
+def test_a_ledger_of_the_first_layout_is_taken_over(tmp_path):
+    path, paid = tmp_path / "ledger", sv.Task("paid", TASK.plan, 1.0)
+    messages = {number: b"\1\0" + number.to_bytes(2, "little") + b"the rest" for number in (0, 513)}
+    made = sqlite3.connect(path, isolation_level=None)
+    made.executescript(FIRST_LAYOUT)
+    digest = Client(paid, ":memory:").notice.digest
+    rows = [("old", "0.25", messages[0]), ("older", "0.25", messages[513]), (digest, "1.0", None)]
+    made.executemany("insert into charge values (?, ?, ?)", rows)
+    made.execute("insert into coin values (?, ?)", (digest, b"c" * 16))
+    made.close()
+    for _ in range(2):  # the second time there is nothing to take over
+        ledger = DiskLedger(path, windows=[Window(60, 2.0, 4)], clock=Clock(5.0))
+        assert (ledger.cap, ledger.spent) == (2.5, 1.5)
+        assert ledger.message("old", 0) == messages[0]
+        assert ledger.message("older", 513) == messages[513]
+        assert ledger.coin(digest) == b"c" * 16
+        assert len(ledger.recent(ledger.windows[0])) == 3
+    Client(paid, ledger).answer("cat")
+    assert ledger.spent == 1.5, "what was charged before a crash pays for one message"
+    with pytest.raises(BudgetError):
+        charge(ledger, "old", 0.25)
+
+
+def test_a_ledger_of_a_later_layout_is_not_touched(tmp_path):
+    DiskLedger(tmp_path / "ledger").close()
+    later = sqlite3.connect(tmp_path / "ledger")
+    later.execute("update version set number = 2")
+    later.commit()
+    later.close()
+    before = (tmp_path / "ledger").read_bytes()
+    with pytest.raises(BudgetError, match="newer version"):
+        DiskLedger(tmp_path / "ledger")
+    assert (tmp_path / "ledger").read_bytes() == before
+
+
+def test_the_queue_shows_every_report_and_is_bounded():
+    clock = Clock()
+    ledger = DiskLedger(":memory:", cap=1000.0, clock=clock)
+    posting = Posting("task", "https://collector", delay=5.0)
+    for number in range(MOST_WAITING):
+        ledger.answer(Spend(f"{number}", 0.1), lambda: b"m", posting)
+    with pytest.raises(BudgetError, match="wait for the network"):
+        ledger.answer(Spend("one more", 0.1), lambda: b"m", posting)
+    assert not ledger.charged("one more")
+    first = ledger.queue()[0]
+    assert (first.task, first.round, first.url, first.state) == ("0", 0, "https://collector", "waiting")
+    assert (first.due, first.attempts, first.message) == (1005.0, 0, b"m")
+    ledger.outbox.settle(first, "sent")
+    ledger.answer(Spend("one more", 0.1), lambda: b"m", posting)
+    assert [report.state for report in ledger.queue()].count("waiting") == MOST_WAITING
+
+
+def test_a_message_is_due_at_its_time_or_if_the_clock_was_set_back():
+    clock = Clock()
+    ledger = DiskLedger(":memory:", clock=clock)
+    ledger.answer(Spend("a", 0.1), lambda: b"m", Posting("task", "here", delay=5.0))
+    due = [bool(ledger.outbox.due("here", time)) for time in (999.0, 1000.0, 1004.9, 1005.0, 2000.0)]
+    assert due == [True, False, False, True, True]
+    assert not ledger.outbox.due("elsewhere", 2000.0)
+
+
+def test_opting_out_keeps_what_was_sent_and_its_price():
+    ledger = DiskLedger(":memory:")
+    for task in ("sent", "waiting", "refused"):
+        ledger.answer(Spend(task, 0.5), lambda: b"m", Posting(task, "here"))
+    sent, _, unwanted = ledger.queue()
+    ledger.outbox.settle(sent, "sent")
+    ledger.outbox.settle(unwanted, "refused", "too-late")
+    ledger.opt_out()
+    assert [(one.task, one.state, one.code, one.message) for one in ledger.queue()] == [
+        ("sent", "sent", "", b"m"),
+        ("refused", "refused", "too-late", None),
+    ]
+    assert ledger.spent == 1.5
+    with pytest.raises(BudgetError, match="opted out"):
+        charge(ledger, "new")
+
+
+def test_a_tag_depends_on_secret_slot_and_index():
+    tags = {
+        tag_of(secret, slot, index) for secret in (b"a" * 32, b"b" * 32) for slot in (0, 1) for index in (0, 1, 256)
+    }
+    assert len(tags) == 12
+
+
+def run(script, *arguments):
+    return subprocess.Popen([sys.executable, "-c", textwrap.dedent(script), *map(str, arguments)])
+
+
+@pytest.mark.parametrize("moment", ["before", "after the charge", "after the message", "after all"])
+def test_a_kill_at_any_moment_neither_loses_nor_doubles_a_charge(tmp_path, moment):
+    """Charge and message are one: a device dies with both on its disk or with neither."""
+    script = """
+        import os, signal, sys, sottovoce as sv
+        from sottovoce.client.ledger import DiskLedger
+        from sottovoce.client.outbox import Outbox, Posting
+
+        path, moment = sys.argv[1:]
+
+        def die(now):
+            if now == moment:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        class Dying(DiskLedger):
+            def answer(self, spend, make, posting=None):
+                def dying():
+                    die("after the charge")
+                    return make()
+                die("before")
+                message = super().answer(spend, dying, posting)
+                die("after all")
+                return message
+
+        class DyingOutbox(Outbox):
+            def post(self, *arguments):
+                die("after the message")
+                super().post(*arguments)
+
+        ledger = Dying(path)
+        ledger.outbox = DyingOutbox(ledger._book)
+        task = sv.Task("pets", sv.Histogram(["cat", "dog", "fish"]), epsilon=1.0)
+        sv.Client(task, ledger).answer("dog", posting=Posting("pets", "here"))
+        """
+    path = tmp_path / "ledger"
+    assert run(script, path, moment).wait() == -signal.SIGKILL
+    client = Client(TASK, path)
+    done = moment == "after all"
+    assert client.ledger.spent == (1.0 if done else 0.0)
+    assert len(client.ledger.queue()) == done
+    message = client.resend() if done else client.answer("dog")
+    assert client.ledger.spent == 1.0
+    assert sv.answer(TASK, [message, client.resend()]).estimate.users == 1
+
+
+def test_processes_that_share_a_ledger_share_its_cap(tmp_path):
+    """Six processes try five tasks each under a cap for seven; all see the same seven."""
+    script = """
+        import sys, sottovoce as sv
+        from sottovoce.errors import BudgetError
+
+        ledger = sv.Ledger(sys.argv[1])
+        for number in range(5):
+            task = sv.Task(f"{sys.argv[2]} {number}", sv.Histogram(["a", "b"]), epsilon=1.0)
+            try:
+                sv.Client(task, ledger).answer("a")
+            except BudgetError as refused:
+                assert "only 0 is left" in str(refused)
+        """
+    path = tmp_path / "ledger"
+    DiskLedger(path, cap=7.0).close()
+    processes = [run(script, path, number) for number in range(6)]
+    assert [process.wait() for process in processes] == [0] * 6
+    ledger = DiskLedger(path)
+    assert ledger.spent == 7.0
+    assert all(ledger.message(entry.task) for entry in ledger.entries())
+
+
+def test_processes_that_race_for_one_task_get_one_message(tmp_path):
+    script = """
+        import sys, sottovoce as sv
+        from sottovoce.errors import BudgetError
+
+        client = sv.Client(sv.Task("pets", sv.Histogram(["cat", "dog", "fish"]), epsilon=1.0), sys.argv[1])
+        try:
+            message = client.answer("cat")
+        except BudgetError:
+            message = client.resend()
+        assert message == client.resend()
+        """
+    processes = [run(script, tmp_path / "ledger") for _ in range(6)]
+    assert [process.wait() for process in processes] == [0] * 6
+    assert DiskLedger(tmp_path / "ledger").spent == 1.0

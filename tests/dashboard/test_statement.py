@@ -1,0 +1,32 @@
+"""The statement names every mechanism that a task may use."""
+
+from pathlib import Path
+
+import sottovoce as sv
+from sottovoce import codec, mechanisms
+from sottovoce.collection import Collection
+from sottovoce.dashboard import statement
+
+
+def test_every_mechanism_has_its_words():
+    modules = [path for folder in mechanisms.__path__ for path in Path(folder).glob("[a-z]*.py")]
+    kinds = {path.stem for path in modules if f'kind="{path.stem}"' in path.read_text()}
+    assert set(statement.MECHANISMS) == kinds
+
+
+def test_what_is_asked_follows_from_the_domain():
+    asked = {
+        "one of 2 values (or prefer not to say)": sv.Histogram(["a"], declinable=True),
+        "a whole number from 18 to 1,000": sv.Histogram(range(18, 1001)),
+        "a number from 0 to 2.5": sv.Mean(0, 2.5),
+        "the interval, one of 20, of a number from -1 to 1": sv.Distribution(-1, 1, 20),
+        "one of 2 questions, drawn by a public coin": sv.Survey({"a": ["x", "y"], "b": range(3)}),
+    }
+    for words, plan in asked.items():
+        notice = codec.publish(sv.Task("task", plan, 1.0))
+        assert dict(statement.lines(notice))["Asked"] == f"Every device is asked once for {words}."
+
+
+def test_a_rehearsal_reveals_nothing():
+    task = sv.Task("task", sv.Histogram(["a", "b"]), 1.0, collection=Collection(sandbox=True))
+    assert dict(statement.lines(codec.publish(task)))["Reveals"].startswith("Nothing")

@@ -1,0 +1,361 @@
+"""Everything that reads bytes from outside, with valid inputs to start from and the laws of what it accepts.
+
+``fuzz`` feeds a decoder inputs and counts the outcomes.  The only refusals are errors raised on purpose; anything else,
+and any input that is accepted although it breaks a law, is a ``Finding`` with the input in it.
+"""
+
+import base64
+import json
+import random
+import signal
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from fuzz.mutate import mutated, mutated_inside, mutated_text
+from starlette.testclient import TestClient
+from system.chain import Chain, People, chain_task
+
+from sottovoce import codec, envelope
+from sottovoce.domain import Integers
+from sottovoce.engine.local import LocalCollected, shelve
+from sottovoce.errors import SottovoceError
+from sottovoce.mechanism import Mechanism
+from sottovoce.service import taskfile, wire
+from sottovoce.service.admission import admit
+from sottovoce.service.api import decoded
+from sottovoce.service.app import create
+from sottovoce.service.problems import CATALOGUE
+from sottovoce.service.published import Published
+from sottovoce.service.settings import Settings
+from sottovoce.store.base import RoundRecord, State, TaskRecord
+from sottovoce.store.sqlite import SqliteStore
+from sottovoce.task import Round, Task
+
+_GOLDEN = Path(__file__).parents[1] / "golden"
+_SECONDS = 20  # after which an input hangs its decoder
+
+
+Opened = Callable[[], AbstractContextManager["list[Case]"]]
+
+
+class Finding(AssertionError):
+    """An input that is neither accepted lawfully nor refused on purpose."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """Valid inputs of one decoder, and what reads them: it returns a word for what it accepted."""
+
+    seeds: Sequence[bytes]
+    read: Callable[[bytes], str]
+    change: Callable[[Sequence[bytes], random.Random], bytes] = mutated
+
+
+def fuzz(name: str, seed: int, count: int, decoders: "Mapping[str, Opened] | None" = None) -> Counter[str]:
+    """Return how often a decoder accepted, and how often it refused with which error."""
+    dice, outcomes = random.Random(f"{name} {seed}"), Counter[str]()
+    with (DECODERS if decoders is None else decoders)[name]() as cases, _watched():
+        for _ in range(count):
+            case = dice.choice(cases)
+            outcomes[_outcome(name, case, case.change(case.seeds, dice))] += 1
+    return outcomes
+
+
+def _outcome(name: str, case: Case, data: bytes) -> str:
+    signal.setitimer(signal.ITIMER_REAL, _SECONDS)
+    try:
+        return case.read(data)
+    except SottovoceError as error:
+        return type(error).__name__
+    except Exception as error:
+        shown = data.hex() if len(data) < 4000 else f"{data[:2000].hex()}... ({len(data)} bytes)"
+        raise Finding(f"{name}: {type(error).__name__}: {error}; input {shown}") from error
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+@contextmanager
+def _watched() -> Iterator[None]:
+    def hung(*_: Any) -> None:
+        raise TimeoutError(f"a decoder took more than {_SECONDS} seconds")
+
+    before = signal.signal(signal.SIGALRM, hung)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+
+def law(holds: bool, what: str) -> None:
+    """Refuse what a decoder accepted against a law."""
+    if not holds:
+        raise AssertionError(what)
+
+
+@cache
+def _vectors(name: str) -> Any:
+    return json.loads((_GOLDEN / f"{name}.json").read_text())
+
+
+def _payloads() -> dict[str, dict[str, list[bytes]]]:
+    """Return the payloads of the golden vectors by kind and mechanism."""
+    found: dict[str, dict[str, list[bytes]]] = defaultdict(lambda: defaultdict(list))
+    for row in _vectors("perturb")["reports"]:
+        found[row["mechanism"]["kind"]][codec.canonical(row["mechanism"])].append(bytes.fromhex(row["payload"]))
+    return found
+
+
+def _cases(made: Callable[[], list[Case]]) -> Opened:
+    """Return cases that need nothing to be closed."""
+    return lambda: nullcontext(made())
+
+
+def _unpack_cases(kind: str) -> list[Case]:
+    cases = []
+    for text, payloads in _payloads()[kind].items():
+        mechanism = codec.mechanism(codec.parse(text))
+        cases.append(Case([*payloads, b"".join(payloads)], partial(_unpack, mechanism)))
+    return cases
+
+
+def _unpack(mechanism: Mechanism, data: bytes) -> str:
+    reports = mechanism.unpack(data)
+    law(mechanism.pack(reports) == data, "what unpacks packs to the same bytes")
+    law(len(reports) * mechanism.width == len(data), "all reports pack to one length")
+    return "accepted"
+
+
+def _read_envelopes(width: int, data: bytes) -> str:
+    groups = envelope.read([data], width)
+    law(sum(len(group.write()) for group in groups) == len(data), "left-over bytes are an error")
+    if len(groups) == 1:
+        law(groups[0].write() == data, "what is read is written as the same bytes")
+    return "accepted"
+
+
+def _rounds(data: bytes) -> str:
+    messages = [data[: len(data) // 2], data] if len(data) % 2 else [data]
+    law(sum(map(len, envelope.rounds(messages).values())) == len(messages), "every message has a round")
+    return "accepted"
+
+
+def _parse(data: bytes) -> str:
+    content = codec.parse(data)
+    law(codec.parse(codec.canonical(content)) == content, "a document survives being written")
+    return "accepted"
+
+
+def _noun(read: Callable[[Any], Any], data: bytes) -> str:
+    content = codec.parse(data)
+    made = read(content)
+    law(codec.canonical(codec.document(made)) == codec.canonical(content), "one meaning has one document")
+    return "accepted"
+
+
+def _notice(data: bytes) -> str:
+    content = codec.parse(data)
+    law(codec.notice(content).digest == codec.digest(content), "a notice has the digest of its document")
+    return "accepted"
+
+
+def _taskfile(toml: bool, data: bytes) -> str:
+    task = taskfile.read(data.decode(errors="replace"), toml=toml)
+    codec.publish(task)
+    return "accepted"
+
+
+def _upload(decoder: Any, data: bytes) -> str:
+    upload = decoded(decoder, data)
+    law(1 <= len(upload.reports) <= wire.MOST_REPORTS, "an upload has from 1 to 1,000 reports")
+    return "accepted"
+
+
+def _token_request(data: bytes) -> str:
+    wanted = decoded(wire.token_request, data)
+    law(wanted.scope in ("operator", "analyst", "enrolment"), "tokens have known scopes")
+    return "accepted"
+
+
+def _task_texts() -> list[bytes]:
+    return [row["canonical"].encode() for row in _vectors("task_id")["tasks"]]
+
+
+def _round_texts() -> list[bytes]:
+    texts = [codec.canonical(row["content"]["opening"]).encode() for row in _vectors("task_id")["tasks"]]
+    return texts + [codec.canonical(codec.document(asked)).encode() for asked in published().asked.values()]
+
+
+def _mechanism_texts() -> list[bytes]:
+    return [text.encode() for kind in _payloads().values() for text in kind]
+
+
+TOML = (
+    b'name = "browser"\nepsilon = 1.0\ndescription = "Which?"\n[plan]\nkind = "histogram"\ndomain = ["a", "b", "c"]\n'
+    b"[collection]\nquota = 100\nminimum = 60\ngrace = 0\nenrolment = true\n",
+    b'name = "age"\nepsilon = 2\n[plan]\nkind = "mean"\ndomain = {low = 18, high = 99}\n',
+    b'name = "ages"\nepsilon = 2.5\ndeclares = ["subject"]\n[plan]\nkind = "distribution"\ndomain = {low = 0, high = 63}\n',
+    b'name = "s"\nepsilon = 1.5\n[plan]\nkind = "survey"\n[plan.domain]\npet = ["cat", "dog"]\nage = {low = 1, high = 9}\n',
+    b'name = "t"\nepsilon = 4.0\ndistinct = 2\n[plan]\nkind = "tracking"\ndomain = ["x", "y"]\nepochs = 12\n',
+)
+JSON_FILES = (
+    b'{"name": "browser", "epsilon": 1.0, "plan": {"kind": "histogram", "domain": ["a", "b"], "mechanism": "oue"}}',
+    b'{"name": "age", "epsilon": 1, "plan": {"kind": "mean", "domain": {"low": 0, "high": 100}}, "collection": {}}',
+)
+
+
+@cache
+def published() -> Published:
+    """Return a task with three rounds open: a question, a bundle, and a choice between both."""
+    return _published(chain_task(3, 100))
+
+
+def _published(task: Task) -> Published:
+    people, collected, records = People(task, 1), LocalCollected(task), []
+    digest = people.digest
+    for number in range(3):
+        asked = task.plan.step(collected)
+        assert isinstance(asked, Round)
+        text = codec.canonical(codec.document(asked))
+        records.append(RoundRecord(digest, number, text, State.OPEN, 0, 0, 0))
+        messages = [one.data for one in people.messages(asked, 40)]
+        collected = collected.after(asked, shelve(task, asked, messages))
+    return Published.of(TaskRecord(task.name, digest, codec.canonical(codec.document(task)), 0), records)
+
+
+@cache
+def _declaring() -> Published:
+    """Return the same with everything that a task may declare."""
+    plan = Chain(Integers(0, 11), 3)
+    task = Task("declaring", plan, 2.0, declares=("subject", "public"), collection=chain_task(3, 100).collection)
+    record = TaskRecord(task.name, codec.digest(codec.document(task)), codec.canonical(codec.document(task)), 0)
+    opening = codec.canonical(codec.document(task.opening))
+    return Published.of(record, [RoundRecord(record.digest, 0, opening, State.OPEN, 0, 0, 0)])
+
+
+@cache
+def _messages() -> list[bytes]:
+    people = People(published().task, 2)
+    return [one.data for asked in published().asked.values() for one in people.messages(asked, 9)]
+
+
+def _declared_messages() -> list[bytes]:
+    """Return messages with a subject, and with a public field after it."""
+    plain = [one for one in _messages() if one[2:4] == b"\0\0"]
+    made = []
+    for message in plain:
+        body = message[28:44] + bytes(16) + b'{"a":1}' + message[44:]
+        head = message[:1] + bytes([envelope.SUBJECT | envelope.PUBLIC]) + message[2:4]
+        length = (28 + len(body)).to_bytes(4, "little")
+        made.append(head + length + message[8:12] + _declaring().digest_bytes + body)
+    return made
+
+
+def _admit(kept: Published, tokens: Sequence[str], data: bytes) -> str:
+    honest = [_messages()[0], data, data[: len(data) // 2], _messages()[-1]]
+    admitted = admit(kept, honest, tokens)
+    places = [int(place) for group in admitted.places for place in group]
+    law(sorted([*places, *admitted.codes]) == [0, 1, 2, 3], "every message is offered or refused, once")
+    law(set(admitted.codes.values()) <= set(CATALOGUE), "every code is in the catalogue")
+    for offer, group in zip(admitted.offers, admitted.places, strict=True):
+        law(len(offer) == len(group) == len(offer.ids), "an offer has a row for every message")
+        shelve(kept.task, kept.asked[offer.round], [row.tobytes() for row in offer.data])  # sealing must read it
+    return admitted.codes.get(1, "accepted")
+
+
+@contextmanager
+def _route_cases() -> Iterator[list[Case]]:
+    bodies = [_messages()[:4], _messages()[9:15], _messages()[20:21]]
+    as_json = [json.dumps({"reports": [base64.b64encode(one).decode() for one in body]}).encode() for body in bodies]
+    as_msgpack = [msgspec.msgpack.encode({"reports": body, "tokens": ["a"] * len(body)}) for body in bodies]
+    as_msgpack += [msgspec.msgpack.encode({"reports": body}) for body in bodies]
+    with tempfile.TemporaryDirectory(prefix="sottovoce-fuzz-") as folder, _application(Path(folder)) as client:
+        yield [
+            Case(as_json, partial(_ask, client, "application/json"), mutated_text),
+            Case(as_msgpack, partial(_ask, client, "application/msgpack")),
+            Case(as_json, partial(_ask, client, "application/json; charset=utf-8")),
+            Case(as_msgpack, partial(_ask, client, "text/plain")),
+        ]
+
+
+@contextmanager
+def _application(folder: Path) -> Iterator[TestClient]:
+    """Run a whole collector with three open rounds; it is asked without a socket in between."""
+    kept, store = published(), SqliteStore(folder / "collector.db")
+    store.publish(kept.record, kept.rounds[0].document)
+    for one in kept.rounds[1:]:
+        store.open_round(kept.digest, one.number, one.document, 0)
+    settings = Settings(data=folder, rate=0, tick=3600.0, largest_body=1 << 16)
+    with closing(store), TestClient(create(store, settings)) as client:
+        yield client
+
+
+def _ask(client: TestClient, kind: str, data: bytes) -> str:
+    headers = {"content-type": kind, "accept": "application/json"}
+    response = client.post("/v1/tasks/chain/reports", content=data, headers=headers)
+    content = response.json()
+    if response.status_code == 200:
+        law(all(one["code"] in CATALOGUE for one in content["refused"]), "every code is in the catalogue")
+        return "accepted in part" if content["refused"] else "accepted"
+    law(content["status"] == response.status_code == CATALOGUE[content["code"]].status, "problems are catalogued")
+    law(response.status_code in (400, 413, 415), f"a body gave {response.status_code}")
+    return str(content["code"])
+
+
+def _simple(seeds: Callable[[], Sequence[bytes]], read: Callable[[bytes], str], *, text: bool = False) -> Opened:
+    return _cases(lambda: [Case(seeds(), read, mutated_text if text else mutated)])
+
+
+def _uploads(*, packed: bool) -> list[bytes]:
+    made = []
+    for body in (_messages()[:3], _messages()[10:11]):
+        reports: list[Any] = body if packed else [base64.b64encode(one).decode() for one in body]
+        for content in ({"reports": reports}, {"reports": reports, "tokens": ["token"] * len(body)}):
+            made.append(msgspec.msgpack.encode(content) if packed else json.dumps(content).encode())
+    return made
+
+
+def _envelope_cases() -> list[Case]:
+    asked = published().asked
+    by_round = {number: [one for one in _messages() if one[2] == number] for number in asked}
+    cases = [Case([*some, b"".join(some)], partial(_read_envelopes, asked[n].width)) for n, some in by_round.items()]
+    declared = _declared_messages()
+    return [*cases, Case([*declared, b"".join(declared)], partial(_read_envelopes, 1))]
+
+
+def _admission_cases() -> list[Case]:
+    enrolled = _published(chain_task(3, 100, enrolment=True))
+    return [
+        Case(_messages(), partial(_admit, published(), ())),
+        Case(_messages(), partial(_admit, enrolled, ("a", "", "b", "c"))),
+        Case(_declared_messages(), partial(_admit, _declaring(), ())),
+        Case(_messages(), partial(_admit, published(), ()), mutated_inside),
+        Case(_declared_messages(), partial(_admit, _declaring(), ()), mutated_inside),
+    ]
+
+
+DECODERS: dict[str, Opened] = {
+    "envelope.read": _cases(_envelope_cases),
+    "envelope.rounds": _simple(lambda: _messages(), _rounds),
+    **{f"unpack {kind}": _cases(partial(_unpack_cases, kind)) for kind in sorted(_payloads())},
+    "codec.parse": _simple(_task_texts, _parse, text=True),
+    "codec.task": _simple(_task_texts, partial(_noun, codec.task), text=True),
+    "codec.notice": _simple(_task_texts, _notice, text=True),
+    "codec.round_": _simple(_round_texts, partial(_noun, codec.round_), text=True),
+    "codec.mechanism": _simple(_mechanism_texts, partial(_noun, codec.mechanism), text=True),
+    "taskfile.read TOML": _simple(lambda: TOML, partial(_taskfile, True), text=True),
+    "taskfile.read JSON": _simple(lambda: [*JSON_FILES, *_task_texts()], partial(_taskfile, False), text=True),
+    "wire JSON": _simple(lambda: _uploads(packed=False), partial(_upload, wire.json_upload), text=True),
+    "wire MessagePack": _simple(lambda: _uploads(packed=True), partial(_upload, wire.msgpack_upload)),
+    "wire token request": _simple(
+        lambda: [b'{"scope":"analyst","label":"x","count":3,"days":7}'], _token_request, text=True
+    ),
+    "admission.admit": _cases(_admission_cases),
+    "the upload route": _route_cases,
+}

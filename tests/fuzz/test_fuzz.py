@@ -1,0 +1,39 @@
+"""Whatever bytes come from outside, a decoder accepts them lawfully or refuses them on purpose; ``make soak`` tries more."""
+
+from contextlib import nullcontext
+
+import pytest
+from fuzz.decoders import DECODERS, Case, Finding, fuzz, law
+
+from sottovoce.errors import CodecError
+
+COUNTS = {"the upload route": 500, "codec.task": 800, "codec.notice": 800, "admission.admit": 800}
+
+
+@pytest.mark.parametrize("name", DECODERS)
+def test_a_decoder_accepts_or_refuses_and_does_nothing_else(name):
+    outcomes = fuzz(name, seed=1, count=COUNTS.get(name, 700))
+    assert outcomes["accepted"], outcomes
+    assert outcomes.total() > outcomes["accepted"], "something was refused"
+
+
+def broken(read):
+    return {"broken": lambda: nullcontext([Case([b"seed of some length"], read)])}
+
+
+def test_an_error_that_was_not_meant_is_found():
+    with pytest.raises(Finding, match="IndexError"):
+        fuzz("broken", 1, 1000, broken(lambda data: str(data[12])))
+
+
+def test_a_law_that_is_broken_is_found():
+    def careless(data):
+        law(data.rstrip(b"\0") == data, "left-over bytes are an error")
+        raise CodecError("refused")
+
+    with pytest.raises(Finding, match="left-over"):
+        fuzz("broken", 1, 1000, broken(careless))
+
+
+def test_the_same_seed_gives_the_same_inputs():
+    assert fuzz("codec.parse", 7, 300) == fuzz("codec.parse", 7, 300)

@@ -1,0 +1,81 @@
+"""A small collector over real HTTP, which also serves the built files and the golden ones to pages."""
+
+import base64
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import unquote
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "clients" / "js"
+SERVED = {"clients/js/dist", "clients/js/support", "tests/golden"}
+TYPES = {".js": "text/javascript", ".json": "application/json"}
+
+
+class Collector:
+    """Publishes one task and records the messages that are posted; can be stopped and started on its port."""
+
+    def __init__(self, document: dict, digest: str) -> None:
+        self.document, self.digest = document, digest
+        self.posts: list[bytes] = []
+        self.asked: list[dict[str, str]] = []
+        self.port = 0
+        self._server: ThreadingHTTPServer | None = None
+        self.start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        handler = type("Handler", (_Handler,), {"collector": self})
+        self._server = ThreadingHTTPServer(("127.0.0.1", self.port), handler)
+        self._server.daemon_threads = True
+        self.port = self._server.server_port
+        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
+
+    def stop(self) -> None:
+        assert self._server is not None
+        self._server.shutdown()
+        self._server.server_close()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    collector: Collector
+
+    def do_GET(self) -> None:
+        path = unquote(self.path).lstrip("/")
+        if path == "page":
+            return self._say(b"<!doctype html><title>test</title>", "text/html")
+        if any(path.startswith(f"{folder}/") for folder in SERVED) and ".." not in path:
+            return self._say((ROOT / path).read_bytes(), TYPES[Path(path).suffix])
+        if path == "v1/tasks/browser":
+            return self._say(json.dumps(self.collector.document).encode(), "application/json", self.collector.digest)
+        if path == "v1/tasks/browser/round":
+            now = {"digest": self.collector.digest, "state": "open", "round": self.collector.document["opening"]}
+            return self._say(json.dumps(now).encode(), "application/json")
+        return self.send_error(404)
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.collector.asked.append({name.lower(): value for name, value in self.headers.items()})
+        (message,) = (base64.b64decode(report, validate=True) for report in body["reports"])
+        again = message in self.collector.posts
+        self.collector.posts.append(message)
+        self._say(
+            json.dumps({"accepted": int(not again), "duplicates": int(again), "refused": []}).encode(),
+            "application/json",
+        )
+
+    def _say(self, body: bytes, kind: str, tag: str | None = None) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        if tag:
+            self.send_header("ETag", f'"{tag}"')
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        pass

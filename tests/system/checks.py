@@ -1,0 +1,132 @@
+"""What must hold after any number of crashes: every acknowledged message is in one log once, and nothing else is."""
+
+import hashlib
+import json
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+from system.servers import open_store
+
+from sottovoce import codec
+from sottovoce.engine.local import LocalCollected, shelve
+from sottovoce.service import wire
+from sottovoce.service.release import release
+from sottovoce.store.base import RoundRecord, State, Store
+from sottovoce.task import Round
+
+if TYPE_CHECKING:
+    from system.crash import Trial
+
+
+def check(trial: "Trial", answer: bytes) -> list[str]:
+    """Return everything that is wrong with what the server left behind."""
+    store = open_store(trial.folder, trial.database)
+    try:
+        return [*_check_store(trial, store), *_check_answer(trial, store, answer)]
+    finally:
+        store.close()
+
+
+def _check_store(trial: "Trial", store: Store) -> list[str]:
+    (task,) = store.tasks()
+    rounds, found = store.rounds(task.digest), []
+    if task.finished is None or task.failure:
+        found.append(f"the task has not finished well: {task.failure!r}")
+    for one in rounds:
+        found += [f"round {one.number}: {what}" for what in _check_round(trial, one)]
+    found += _check_tables(store, rounds)
+    found += _check_files(trial.folder / "sealed", {log_path(trial.folder, one) for one in rounds})
+    return found
+
+
+def _check_round(trial: "Trial", one: RoundRecord) -> list[str]:
+    messages = [message for message in trial.messages if message.round == one.number and message.acknowledged]
+    path = log_path(trial.folder, one)
+    if one.state is not State.SEALED or not path.exists():
+        return [f"lost: the round is {one.state} and its log {'is there' if path.exists() else 'is missing'}"]
+    columns = read_log(path)
+    rows = list(zip(*(columns[name] for name in ("id", "member", "slot", "payload")), strict=True))
+    logged = Counter((bytes(name), int(member), int(slot), bytes(data)) for name, member, slot, data in rows)
+    expected = Counter(report for message in messages for report in message.reports)
+    unsent = logged.keys() - {report for message in trial.messages for report in message.reports}
+    found = [
+        (f"lost: {len(expected - logged)} acknowledged reports are not in the log", expected - logged),
+        (f"doubled: {sum((logged - Counter(set(logged))).values())} reports", logged - Counter(set(logged))),
+        (f"doubled: {len(rows) - len(set(columns['id']))} ids", len(rows) > len({bytes(name) for name in columns["id"]})),
+        (f"{len(unsent)} reports in the log that nobody sent", unsent),
+        (f"{len(logged - expected)} reports in the log that were never acknowledged", logged - expected),
+        (f"the store says {one.count} reports and the log has {len(rows)}", one.count != len(rows)),
+        (f"the store says {one.users} users and {len(messages)} sent", one.users != len(messages)),
+        ("the checksum in the store is not that of the log", one.checksum != checksum(columns)),
+        ("the reports are not ordered by their ids", [bytes(row[0]) for row in rows] != sorted(bytes(row[0]) for row in rows)),
+        ("the questions are not those that devices saw", trial.documents.get(one.number) != one.document),
+    ]  # fmt: skip
+    return [what for what, wrong in found if wrong]
+
+
+def _check_tables(store: Any, rounds: list[RoundRecord]) -> list[str]:
+    """Look at the tables themselves: payloads are gone after sealing, ids stay against replays."""
+    with store._reading() as book:
+        segments = book.execute("select count(*) from segments").fetchone()[0]
+        seen = book.execute("select count(*) from seen").fetchone()[0]
+        claims = book.execute("select count(*) from claims").fetchone()[0]
+    users = sum(one.users for one in rounds)
+    found = [
+        (f"{segments} segments are left of sealed rounds", segments),
+        (f"{seen} ids are remembered", seen != sum(one.count for one in rounds)),
+        (f"{claims} tokens are spent for {users} messages", claims not in (0, users)),
+    ]
+    return [what for what, wrong in found if wrong]
+
+
+def _check_files(folder: Path, expected: set[Path]) -> list[str]:
+    there = {path for path in folder.rglob("*") if path.is_file()}
+    return [f"a file is left behind: {path.name}" for path in there - expected]
+
+
+def _check_answer(trial: "Trial", store: Store, answer: bytes) -> list[str]:
+    """Go from round to round with the messages alone, and compare documents and answer bit for bit."""
+    (task,) = store.tasks()
+    documents = {one.number: one.document for one in store.rounds(task.digest)}
+    collected = LocalCollected(trial.task)
+    while True:
+        stepped = trial.task.plan.step(collected)
+        if not isinstance(stepped, Round):
+            break
+        if documents.get(stepped.number) != codec.canonical(codec.document(stepped)):
+            return [f"round {stepped.number} asked something else than its messages lead to"]
+        messages = [one.data for one in trial.messages if one.acknowledged and one.round == stepped.number]
+        collected = collected.after(stepped, shelve(trial.task, stepped, messages))
+    assert trial.task.collection is not None
+    expected = wire.as_json(release(replace(stepped, name=trial.task.name), trial.task.collection))
+    same = json.loads(expected) == json.loads(answer) and expected == answer
+    return [] if same else ["the answer is not the one that the messages give"]
+
+
+def log_path(folder: Path, one: RoundRecord) -> Path:
+    """Return where the log of a round is."""
+    return folder / "sealed" / one.task / f"round-{one.number:05d}.parquet"
+
+
+def read_log(path: Path) -> dict[str, list[Any]]:
+    """Return the columns of a log, read with nothing of ours."""
+    with duckdb.connect(":memory:", config={"preserve_insertion_order": True}) as engine:
+        table = engine.execute(f"select * from read_parquet('{path}')")
+        names = [column[0] for column in table.description or ()]
+        rows = table.fetchall()
+    return {name: [row[place] for row in rows] for place, name in enumerate(names)}
+
+
+def checksum(columns: dict[str, list[Any]]) -> str:
+    """Return the checksum of a log as its description says, computed in another way."""
+    total = hashlib.sha256()
+    for name in sorted(columns):
+        values = columns[name]
+        total.update(f"{name}:{len(values)}:".encode())
+        numbers = [value if isinstance(value, int) else len(value) for value in values]
+        total.update(b"".join(value for value in values if isinstance(value, bytes)))
+        total.update(b"".join(number.to_bytes(4, "little") for number in numbers))
+    return total.hexdigest()

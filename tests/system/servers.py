@@ -1,0 +1,107 @@
+"""A real collector in a process of its own, and how to talk to it."""
+
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from sottovoce.store.base import Store
+
+TESTS = Path(__file__).parents[1]
+TICK = "0.02"  # seconds between looks at what is due: rounds follow one another without waiting
+
+
+class Server:
+    """``sottovoce serve`` on a free port; ``orders`` are those of ``serving.py``."""
+
+    def __init__(self, folder: Path, database: str = "", orders: dict[str, Any] | None = None, **options: Any) -> None:
+        self.log = folder.parent / f"{folder.name}.log"
+        named = [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", str(value))]
+        command = [sys.executable, "-m", "system.serving", json.dumps(orders or {})]
+        command += ["serve", "--data", str(folder), "--port", "0", "--json", "--rate", "0", *named]
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("SOTTOVOCE_")}
+        environment["PYTHONPATH"] = os.pathsep.join([str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])])
+        environment |= {"SOTTOVOCE_TICK": TICK} | ({"SOTTOVOCE_DATABASE": database} if database else {})
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, env=environment)
+        self.address = self._address()
+
+    def _address(self) -> str:
+        said = b""
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            said += line
+            if line.rstrip().endswith(b"}"):
+                return urlsplit(json.loads(said)["url"]).netloc
+        return ""  # it died before it could say where it is
+
+    @property
+    def alive(self) -> bool:
+        return self.process.poll() is None
+
+    def kill(self) -> None:
+        """Let it die at once."""
+        self.process.send_signal(signal.SIGKILL)
+
+    def stop(self) -> int:
+        """Ask it to finish what is under way, and return its exit code."""
+        self.process.terminate()
+        return self.process.wait(timeout=30)
+
+    def discard(self) -> None:
+        """Leave no process behind, whatever happened."""
+        if self.alive:
+            self.process.kill()
+        self.process.wait()
+        if self.process.stdout is not None:
+            self.process.stdout.close()
+
+    def errors(self) -> list[str]:
+        """Return the lines of the log that tell of an error of the collector itself."""
+        lines = self.log.read_text(errors="replace").splitlines() if self.log.exists() else []
+        return [line for line in lines if '"level": "ERROR"' in line or line.startswith("Traceback")]
+
+
+class Wire:
+    """One connection that stays open between requests, as a device library keeps it."""
+
+    def __init__(self, address: str, timeout: float = 30.0) -> None:
+        self.address = address
+        self._connection = http.client.HTTPConnection(address, timeout=timeout)
+
+    def request(
+        self, method: str, path: str, body: bytes | None = None, **headers: str
+    ) -> tuple[int, bytes, http.client.HTTPMessage]:
+        """Return status, body and headers of the response; any failure of the connection is an ``OSError``."""
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        try:
+            self._connection.request(method, path, body, named)
+            response = self._connection.getresponse()
+            return response.status, response.read(), response.headers
+        except (http.client.HTTPException, OSError) as error:
+            self._connection.close()
+            raise ConnectionError(type(error).__name__) from error
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+def bearer(token: str) -> str:
+    return f"Bearer {token}"
+
+
+def open_store(folder: Path, database: str = "") -> Store:
+    """Open the store that a server of this folder and database has, or had."""
+    if database:
+        from sottovoce.store.postgres import PostgresStore
+
+        return PostgresStore(database)
+    from sottovoce.store.sqlite import SqliteStore
+
+    folder.mkdir(parents=True, exist_ok=True)
+    return SqliteStore(folder / "collector.db")
