@@ -68,7 +68,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--inputs", type=int, default=1_000_000, help="inputs for all decoders together")
     parser.add_argument("--reports", type=int, default=1_000_000, help="reports of the memory run; 0 leaves it out")
     parser.add_argument("--stores", default=",".join(STORES), help="comma-separated; empty for none")
-    parser.add_argument("--minutes", type=float, default=0.0, help="start no crash trial of a store after this; 0: no end")
+    parser.add_argument(
+        "--minutes", type=float, default=0.0, help="start no crash trial of a store after this; 0: no end"
+    )
     parser.add_argument("--at-once", type=int, default=2, help="processes side by side")
     parser.add_argument("--first", type=int, default=1, help="the seed of the first trial")
     return parser.parse_args()

@@ -10,11 +10,15 @@ if TYPE_CHECKING:
     from sottovoce.advice import advise
     from sottovoce.answers import Answer, Answers
     from sottovoce.auditing import audit
+    from sottovoce.budget import Window
     from sottovoce.client.client import Client
+    from sottovoce.client.device import Device
     from sottovoce.client.ledger import DiskLedger as Ledger
+    from sottovoce.collection import Collection
     from sottovoce.engine.local import answer
     from sottovoce.frequencies.histogram import Histogram
     from sottovoce.frequencies.survey import Survey
+    from sottovoce.frequencies.tracking import Tracking
     from sottovoce.lab.simulate import simulate
     from sottovoce.numbers.distribution import Distribution
     from sottovoce.numbers.mean import Mean
@@ -26,12 +30,16 @@ _HOMES = {
     "Answer": "sottovoce.answers",
     "Answers": "sottovoce.answers",
     "Client": "sottovoce.client.client",
+    "Collection": "sottovoce.collection",
+    "Device": "sottovoce.client.device",
     "Distribution": "sottovoce.numbers.distribution",
     "Histogram": "sottovoce.frequencies.histogram",
     "Ledger": "sottovoce.client.ledger:DiskLedger",
     "Mean": "sottovoce.numbers.mean",
     "Survey": "sottovoce.frequencies.survey",
     "Task": "sottovoce.task",
+    "Tracking": "sottovoce.frequencies.tracking",
+    "Window": "sottovoce.budget",
     "advise": "sottovoce.advice",
     "answer": "sottovoce.engine.local",
     "audit": "sottovoce.auditing",
@@ -42,12 +50,16 @@ __all__ = [
     "Answer",
     "Answers",
     "Client",
+    "Collection",
+    "Device",
     "Distribution",
     "Histogram",
     "Ledger",
     "Mean",
     "Survey",
     "Task",
+    "Tracking",
+    "Window",
     "advise",
     "answer",
     "audit",

@@ -132,7 +132,7 @@ def notice(content: Document) -> Notice:
         declares=_read(tuple[str, ...], content.get("declares")),
         opening=_strict(Round, content.get("opening")),
         collection=_strict(Collection, content["collection"]) if "collection" in content else None,
-        distinct=_read(int, content["distinct"]) if "distinct" in content else None,
+        distinct=_same_number(content["distinct"]) if "distinct" in content else None,
     )
 
 
@@ -186,6 +186,13 @@ def _read(wanted: Any, value: Any) -> Any:
     if isinstance(value, dict) and isinstance(wanted, type):
         return _read_noun(wanted, value)
     raise CodecError(f"a document has the wrong kind of entry: {getattr(wanted, '__name__', wanted)} was expected")
+
+
+def _same_number(value: Any) -> int:
+    if isinstance(value, str):
+        raise CodecError("a whole number below 2^53 is not written as a string")
+    number: int = _read(int, value)
+    return number
 
 
 def _read_union(wanted: Any, value: Any) -> Any:

@@ -58,6 +58,8 @@ class Categories(Domain, kind="categories"):
             labels = (*labels, DECLINED)
         if len(labels) < 2 or len(set(labels)) < len(labels):
             raise ParameterError("categories need at least two labels, all different")
+        if self.declinable and labels[-1] != DECLINED:
+            raise ParameterError(f"the label {DECLINED!r} is the last one")
         object.__setattr__(self, "labels", labels)
 
     @property
@@ -235,8 +237,8 @@ def _check_range(domain: "Numbers | Buckets", size: int) -> None:
         object.__setattr__(domain, bound, float(getattr(domain, bound)) + 0.0)  # there is one zero
     if not -inf < domain.low < domain.high < inf or domain.high - domain.low == inf:
         raise ParameterError("a range of numbers needs finite low < high, and a finite distance between them")
-    if isinstance(size, bool) or not isinstance(size, int) or size < 2:
-        raise ParameterError("a range of numbers needs at least two points or buckets")
+    if isinstance(size, bool) or not isinstance(size, int) or not 2 <= size <= 1 << 32:
+        raise ParameterError("a range of numbers has from 2 to 2^32 points or buckets")
 
 
 def _position(domain: "Numbers | Buckets", values: Iterable[Any]) -> Floats:

@@ -54,7 +54,8 @@ TEXTS = [
     "dd",
 ]
 DRAWN = ["label", "select", ".choose button", "figcaption", "svg .label", "svg .value", "svg .tick", "footer p"]
-AA = 4.5
+AA, AA_DRAWN = 4.5, 3.0  # for letters, and for what is drawn
+PAINT = "one => one.tagName === 'line' ? getComputedStyle(one).stroke : getComputedStyle(one).fill"
 OPEN = replace(PETS, name="open")
 
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="chromium is not installed: nothing was seen by a browser")
@@ -189,8 +190,10 @@ def test_letters_stand_out_from_what_is_under_them(there, scheme):
         for text in TEXTS + DRAWN:
             above, under = page.locator(text).first.evaluate(COLOURS)
             assert contrast(above, under) >= AA, (text, above, under)
+        bar, line = (page.locator(one).first.evaluate(PAINT) for one in ("svg .bar:not(.noise)", "svg .whisker"))
         background = page.locator("body").evaluate("body => getComputedStyle(body).backgroundColor")
         assert (luminance(background) < 0.2) == (scheme == "dark")
+        assert min(contrast(bar, background), contrast(line, bar), contrast(line, background)) >= AA_DRAWN
 
 
 def contrast(one, other):

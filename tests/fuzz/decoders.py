@@ -18,10 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from fuzz.mutate import mutated, mutated_inside, mutated_text
 from starlette.testclient import TestClient
-from system.chain import Chain, People, chain_task
 
+from fuzz.mutate import mutated, mutated_inside, mutated_text
 from sottovoce import codec, envelope
 from sottovoce.domain import Integers
 from sottovoce.engine.local import LocalCollected, shelve
@@ -37,6 +36,7 @@ from sottovoce.service.settings import Settings
 from sottovoce.store.base import RoundRecord, State, TaskRecord
 from sottovoce.store.sqlite import SqliteStore
 from sottovoce.task import Round, Task
+from system.chain import Chain, People, chain_task
 
 _GOLDEN = Path(__file__).parents[1] / "golden"
 _SECONDS = 20  # after which an input hangs its decoder

@@ -3,8 +3,8 @@
 from contextlib import nullcontext
 
 import pytest
-from fuzz.decoders import DECODERS, Case, Finding, fuzz, law
 
+from fuzz.decoders import DECODERS, Case, Finding, fuzz, law
 from sottovoce.errors import CodecError
 
 COUNTS = {"the upload route": 500, "codec.task": 800, "codec.notice": 800, "admission.admit": 800}

@@ -291,6 +291,27 @@ def broken_tasks():
     yield from broken_numbers(mean("body temperature", "30.0", "45.0", "1.0"), "points")
     yield from broken_numbers(distribution("body temperature", "30.0", "45.0", 256, "1.0"), "count")
     yield from broken_means(mean("body temperature", "30.0", "45.0", "1.0"))
+    yield from broken_settings(good)
+
+
+def broken_settings(good):
+    """Rules that came with collectors."""
+    shy = changed(changed(good, "domain", "declinable", True), "domain", "labels", ["a", "prefer not to say", "b", "c"])
+    yield BOTH, shy, "not wanting to say is the last label"
+    yield BOTH, good | {"distinct": "1"}, "integers below 2^53 are numbers"
+    yield BOTH, good | {"distinct": 0}, "a longitudinal task has at least one value"
+    yield BOTH, good | {"distinct": 2}, "two responses cost twice as much as one"
+    settings = {"crowd": 0, "enrolment": False, "grace": 60, "kind": "collection", "minimum": 50, "quota": 0}
+    settings |= {"retention": 90, "sandbox": False, "seconds": 0}
+    yield BOTH, good | {"collection": settings | {"minimum": 1}}, "a crowd of one is a person"
+    yield BOTH, good | {"collection": settings | {"crowd": 1}}, "a crowd of one is a person"
+    yield BOTH, good | {"collection": settings | {"quota": 49}}, "a quota is not below the minimum"
+    yield BOTH, good | {"collection": settings | {"retention": 0}}, "reports are kept for a day at least"
+    yield BOTH, good | {"collection": settings | {"grace": -1}}, "durations are not negative"
+    yield BOTH, good | {"collection": settings | {"sandbox": 0}}, "a switch is true or false"
+    yield BOTH, good | {"collection": settings | {"extra": 1}}, "an unknown field of the collection"
+    yield BOTH, good | {"collection": without(settings, "grace")}, "all settings are written"
+    yield BOTH, good | {"collection": None}, "what is absent is not written"
 
 
 def broken_numbers(good, size):

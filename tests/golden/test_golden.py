@@ -432,7 +432,7 @@ SECTIONS = {
     ("task_id", "documents"): (check_document, 13),
     ("task_id", "texts"): (check_text, 6),
     ("task_id", "tasks"): (check_task, 29),
-    ("task_id", "refused"): (check_refused_text, 290),
+    ("task_id", "refused"): (check_refused_text, 316),
     ("thresholds", "computed"): (check_computed, 266),
     ("thresholds", "checked"): (check_checked, 263),
 }

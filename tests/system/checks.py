@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
-from system.servers import open_store
 
 from sottovoce import codec
 from sottovoce.engine.local import LocalCollected, shelve
@@ -16,6 +15,7 @@ from sottovoce.service import wire
 from sottovoce.service.release import release
 from sottovoce.store.base import RoundRecord, State, Store
 from sottovoce.task import Round
+from system.servers import open_store
 
 if TYPE_CHECKING:
     from system.crash import Trial

@@ -12,19 +12,19 @@ import shutil
 import threading
 import time
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
-from system.chain import Message, People, chain_task
-from system.checks import check, log_path
-from system.servers import Server, Wire, bearer, open_store
-from system.serving import POINTS
 
 from sottovoce import codec
 from sottovoce.service import access
 from sottovoce.store.base import State
+from system.chain import Message, People, chain_task
+from system.checks import check, log_path
+from system.servers import Server, Wire, bearer, open_store
+from system.serving import POINTS
 
 QUOTA, EXTRA, ROUNDS, UPLOADERS = 40, 12, 3, 3
 _MOST_AT_ONCE = 9
@@ -35,11 +35,11 @@ _NO_LOG = "sealed: no log"
 
 @dataclass(frozen=True)
 class Kill:
-    """When one server dies: at a point of its own code, or some time after a share of a round is acknowledged."""
+    """When one server dies: at a point of its own code, some time after a share of a round has an outcome, or after its start."""
 
     point: str = ""
     times: int = 1
-    round: int = 0
+    round: int | None = None
     share: float = 0.0
     delay: float = 0.0
     database: bool = False  # the database server dies, and the collector has to live on
@@ -51,7 +51,7 @@ class Kill:
         return "the database server" if self.database else "a random moment"
 
 
-NEVER = Kill(round=-1)
+NEVER = Kill(delay=float("inf"))
 
 
 @dataclass
@@ -99,6 +99,7 @@ class Trial:
         self._done = threading.Event()
         self._up = threading.Event()
         self._kill = NEVER
+        self._timers: list[threading.Timer] = []
 
     def run(self) -> Result:
         """Return what happened, with findings if anything is wrong."""
@@ -116,7 +117,9 @@ class Trial:
         finally:
             self._done.set()
             self._up.set()
-            for thread in threads:
+            for timer in self._timers:
+                timer.cancel()
+            for thread in (*threads, *self._timers):
                 thread.join()
             self._finish(answer)
         self.result.seconds = time.monotonic() - started
@@ -152,10 +155,13 @@ class Trial:
         if self._kill.point:
             orders["point"] = [self._kill.point, self._kill.times]
         self.server = Server(self.folder, self.database, orders)
-        self._fired = False
+        self._fired = self._kill is NEVER or bool(self._kill.point)
         self._up.set()
-        if self._kill.round == 0 and self._kill.share == 0.0 and not self._kill.point:
+        if self._kill.round is None:
             self._fire()
+        else:  # a round that is over already counts as the one that is under way
+            self._kill = replace(self._kill, round=max(self._kill.round, len(self.documents) - 1))
+            self._maybe_fire()
 
     def _watch(self) -> None:
         """Start the server again whenever it has died."""
@@ -181,19 +187,25 @@ class Trial:
 
     def _fire(self) -> None:
         """Kill this server, and only this one, after the delay."""
-        server, kill, self._fired = self.server, self._kill, True
-        threading.Timer(kill.delay, self._crash_database if kill.database else server.kill).start()
+        with self._lock:
+            if self._fired:
+                return
+            self._fired = True
+        crash = self._crash_database if self._kill.database else self.server.kill
+        self._timers.append(threading.Timer(self._kill.delay, crash))
+        self._timers[-1].start()
 
     def _crash_database(self) -> None:
         self.result.kills[self._kill.name] += 1
         self._restart()
 
-    def _maybe_fire(self, number: int) -> None:
-        kill = self._kill
-        if self._fired or kill.point or number != kill.round:
+    def _maybe_fire(self) -> None:
+        """Fire when so many messages of the round have an outcome."""
+        if self._fired:
             return
-        of_round = [one for one in self.messages if one.round == number]
-        if sum(one.acknowledged or bool(one.refused) for one in of_round) >= kill.share * len(of_round):
+        of_round = [one for one in self.messages if one.round == self._kill.round]
+        settled = sum(one.acknowledged or bool(one.refused) for one in of_round)
+        if of_round and settled >= self._kill.share * len(of_round):
             self._fire()
 
     # What an operator does
@@ -231,7 +243,7 @@ class Trial:
         while any(not one.acknowledged and not one.refused for one in messages):
             self._check_time()
             time.sleep(0.003)
-        self._maybe_fire(number)
+        self._maybe_fire()
         self._compare_users(messages, number)
 
     def _compare_users(self, messages: list[Message], number: int) -> None:
@@ -361,7 +373,7 @@ class Trial:
             self._accepted += outcome["accepted"]
             for index, message in enumerate(batch):
                 self._note(message, refused.get(index))
-        self._maybe_fire(batch[0].round)
+        self._maybe_fire()
 
     def _note(self, message: Message, refused: dict[str, Any] | None) -> None:
         if refused is None:
@@ -428,11 +440,15 @@ def random_kills(dice: random.Random, *, database: bool = False) -> list[Kill]:
 
 
 def _random_kill(dice: random.Random, *, database: bool) -> Kill:
-    draw = dice.random()
-    if draw < 0.5:
-        point = dice.choice(sorted(POINTS))
-        many = point.startswith("upload")
-        return Kill(point=point, times=dice.randint(1, 20 if many else 3))
-    number, while_uploading = dice.randrange(ROUNDS), dice.random() < 0.4
-    share, delay = (dice.random(), dice.uniform(0, 0.01)) if while_uploading else (1.0, dice.uniform(0, 0.15))
-    return Kill(round=number, share=share, delay=delay, database=database and draw > 0.9)
+    if dice.random() < 0.5:
+        phase = dice.choice(sorted({point.split(":")[0] for point in POINTS}))
+        point = dice.choice([point for point in POINTS if point.startswith(f"{phase}:")])
+        most = {"upload": 20, "turn": 2 * ROUNDS, "seal": ROUNDS, "step": ROUNDS - 1}.get(phase, 1)
+        return Kill(point=point, times=dice.randint(1, most))
+    database = database and dice.random() < 0.2
+    number, draw = dice.randrange(ROUNDS), dice.random()
+    if draw < 0.4:
+        return Kill(round=number, share=dice.random(), delay=dice.uniform(0, 0.005), database=database)
+    if draw < 0.7:
+        return Kill(round=number, share=1.0, delay=dice.uniform(0, 0.2), database=database)
+    return Kill(delay=dice.uniform(0, 1.0), database=database)

@@ -1,6 +1,6 @@
 """``sottovoce serve`` with the plan of the tests, that can die at a named point of its own code.
 
-Started as ``python -m system.serving '{"point": [name, n], "twin": name}' serve --data ...``.  At a point the process sends
+Started as ``python -m system.serving '{"point": [name, n], "twin": name}' serve --data ...``; ``cache`` is that of SQLite.  At a point the process sends
 itself SIGKILL, when it gets there for the n-th time.  A twin is a collector with one mistake that the checks must find.
 """
 
@@ -13,13 +13,12 @@ import threading
 import time
 from typing import Any
 
-from system import chain  # noqa: F401 - the plan must be known before a task names it
-
 from sottovoce.cli.main import main
 from sottovoce.engine import sealed
 from sottovoce.service import collector, intake
 from sottovoce.service.wire import Outcome
 from sottovoce.store import postgres, sql, sqlite
+from system import chain  # noqa: F401 - the plan must be known before a task names it
 
 _STORES = (sqlite.SqliteStore, postgres.PostgresStore)
 _MODULES = (sqlite, postgres)
@@ -113,12 +112,20 @@ def seal_first() -> None:
     collector.Collector._seal = seal  # type: ignore[method-assign]
 
 
+def shrink_cache(kilobytes: int) -> None:
+    """Give the embedded store a small page cache, so that it is full from the beginning."""
+    others = [one for one in sqlite._PRAGMAS if not one.startswith("cache_size")]
+    sqlite._PRAGMAS = (*others, f"cache_size = -{kilobytes}")
+
+
 TWINS = {"acknowledges first": acknowledge_first, "forgets ids": forget_ids, "seals first": seal_first}
 
 if __name__ == "__main__":
     orders = json.loads(sys.argv.pop(1))
     if orders.get("twin"):
         TWINS[orders["twin"]]()
+    if orders.get("cache"):
+        shrink_cache(orders["cache"])
     if orders.get("point"):
         arm(*orders["point"])
     main()

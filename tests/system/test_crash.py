@@ -4,6 +4,7 @@ The short form of ``make soak``: some deaths at random moments, some at the poin
 """
 
 import pytest
+
 from system.crash import Kill, Trial
 
 SQLITE = {
@@ -60,4 +61,3 @@ def test_a_collector_with_a_mistake_is_found_out(tmp_path, twin):
     kills, word = TWINS[twin]
     found = Trial(tmp_path / "data", seed=2, kills=kills, twin=twin).run().findings
     assert any(word in one for one in found), found
-

@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from system.chain import Message, People, chain_task
-from system.checks import check
-from system.crash import encoded
-from system.servers import Server, Wire, bearer, open_store
 
 from sottovoce import codec
 from sottovoce.service import access
 from sottovoce.task import Task
+from system.chain import Message, People, chain_task
+from system.checks import check
+from system.crash import encoded
+from system.servers import Server, Wire, bearer, open_store
 
 QUOTA = 400
 _GIVE_UP = 60.0  # seconds

@@ -31,7 +31,8 @@ def backup(to: Path, data: Path, database: str, *, as_json: bool) -> None:
         # The store first: what it calls sealed then is in the files that are copied after it.
         collector.store.backup(to / "collector.db")
         if (data / "sealed").exists():
-            shutil.copytree(data / "sealed", to / "sealed")
+            half_written = shutil.ignore_patterns(".*")  # by a round that is being sealed at this moment
+            shutil.copytree(data / "sealed", to / "sealed", ignore=half_written)
     _told(as_json=as_json, folder=to)
 
 

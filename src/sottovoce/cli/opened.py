@@ -36,8 +36,8 @@ def opened(data: Path, database: str = "", *, new: bool = False) -> "Iterator[Co
     from sottovoce.service.run import open_store
     from sottovoce.service.settings import Settings, clock
 
-    if not new and not database and not data.is_dir():
-        raise NoDataError("there is no such folder: a collector or `sottovoce task create` makes it")
+    if not new and not database and not (data / "collector.db").exists():
+        raise NoDataError("there is no collector in this folder: `serve` or `task create` makes one")
     store = open_store(Settings(data=data, database=database))
     try:
         yield Collector(store, data, clock)

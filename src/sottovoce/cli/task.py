@@ -23,8 +23,14 @@ def command() -> None:
 @as_json
 def create(file: Path, data: Path, database: str, *, as_json: bool) -> None:
     """Publish the task in a TOML or JSON FILE; it never changes afterwards."""
+    from sottovoce.errors import CodecError
+
+    try:
+        text = file.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise CodecError("a task file is written in UTF-8") from None
     with opened(data, database, new=True) as collector:
-        published, new = collector.create(file.read_text(encoding="utf-8"), toml=file.suffix == ".toml")
+        published, new = collector.create(text, toml=file.suffix == ".toml")
     if as_json:
         print_json({**_facts(published), "new": new})
     else:

@@ -89,7 +89,7 @@ def _loaded(path: Path) -> Iterator[Any]:
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             yield arrays
-    except (ValueError, KeyError, BadZipFile) as error:
+    except (ValueError, KeyError, EOFError, BadZipFile) as error:
         raise MismatchError("the sums of an erased round are damaged") from error
 
 

@@ -60,6 +60,10 @@ class DistributionAnswer(Answer):
 
     edges: Floats = field(kw_only=True)
 
+    def postprocess(self, method: str, **options: Any) -> "Answer":
+        """Refuse: expectation maximisation has made the shares consistent already, and its errors are its own."""
+        raise ParameterError("a distribution is consistent as it is: it takes no further post-processing")
+
     @property
     def middles(self) -> Floats:
         """Return the middle of every interval."""

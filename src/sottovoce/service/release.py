@@ -24,8 +24,7 @@ def release(answer: Answer | Answers | Measures, collection: Collection) -> dict
         return {"name": answer.name, "minimum": collection.minimum, "suppressed": True, "rows": []}
     made = answer.to_dict()
     crowd = 0 if isinstance(answer, Measures) else collection.crowd
-    rows = [_row(row, crowd) for row in made["rows"]]
-    return {**made, "minimum": collection.minimum, "suppressed": False, "rows": rows}
+    return {**made, "minimum": collection.minimum, "suppressed": False, "rows": _rows(made["rows"], crowd)}
 
 
 def parts(released: dict[str, Any]) -> list[dict[str, Any]]:
@@ -53,7 +52,12 @@ def rows_as_csv(released: dict[str, Any]) -> str:
     return text.getvalue()
 
 
-def _row(row: dict[str, Any], crowd: int) -> dict[str, Any]:
-    if crowd and row["estimate"] < crowd:  # without a crowd a raw estimate below 0 is a number like any other
-        return {"value": row["value"], "suppressed": True}
-    return {**row, "suppressed": False}
+def _rows(rows: list[dict[str, Any]], crowd: int) -> list[dict[str, Any]]:
+    """Return the rows with the small ones suppressed; never one alone, which the others and their sum would tell."""
+    order = sorted(range(len(rows)), key=lambda place: rows[place]["estimate"])
+    small = sum(row["estimate"] < crowd for row in rows) if crowd else 0  # raw estimates below 0 are numbers too
+    hidden = set(order[: max(2, small)] if small else ())
+    return [
+        {"value": row["value"], "suppressed": True} if place in hidden else {**row, "suppressed": False}
+        for place, row in enumerate(rows)
+    ]

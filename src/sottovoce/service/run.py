@@ -1,5 +1,6 @@
 """Running a collector: the store that the settings name, the application over it, and uvicorn around both."""
 
+import signal
 import socket
 from collections.abc import Callable, Sequence
 
@@ -7,6 +8,7 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.routing import BaseRoute
 
+from sottovoce.errors import UnavailableError
 from sottovoce.service import logs
 from sottovoce.service.api import Api
 from sottovoce.service.app import create
@@ -35,15 +37,28 @@ def serve(
 ) -> None:
     """Serve until a signal says stop; then finish what is under way, and only then let go of the store."""
     logs.configure()
+    for one in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(one, _leave)
     store = open_store(settings)
-    door = socket.create_server((settings.host, settings.port), family=_family(settings.host), backlog=2048)
     try:
-        host, port = door.getsockname()[:2]
-        told(f"http://{f'[{host}]' if ':' in host else host}:{port}")
-        uvicorn.Server(_configuration(settings, create(store, settings, pages=pages))).run(sockets=[door])
+        with _door(settings) as door:
+            host, port = door.getsockname()[:2]
+            told(f"http://{f'[{host}]' if ':' in host else host}:{port}")
+            uvicorn.Server(_configuration(settings, create(store, settings, pages=pages))).run(sockets=[door])
     finally:
-        door.close()
         store.close()
+
+
+def _leave(*_: object) -> None:
+    """Leave in good order: uvicorn sends itself the signal again once it has finished."""
+    raise SystemExit(0)
+
+
+def _door(settings: Settings) -> socket.socket:
+    try:
+        return socket.create_server((settings.host, settings.port), family=_family(settings.host), backlog=2048)
+    except OSError as error:
+        raise UnavailableError(f"nothing can listen on {settings.host}, port {settings.port}") from error
 
 
 def _configuration(settings: Settings, app: Starlette) -> uvicorn.Config:

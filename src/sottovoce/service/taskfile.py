@@ -64,7 +64,7 @@ def _task(content: Mapping[str, Any]) -> Task:
             collection=_built(Collection, collection, {one.name for one in fields(Collection)}),
             **rest,
         )
-    except (TypeError, ValueError, AttributeError, ArithmeticError) as error:
+    except (TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
         raise _told(error) from None
 
 

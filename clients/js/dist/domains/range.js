@@ -7,7 +7,7 @@ function range(kind, many, place) {
     return (content) => {
         const read = fields(content, kind, { low: real, high: real, [many]: whole, clamped: flag });
         const [low, high, size] = [+read.low, +read.high, read[many]];
-        need(low < high && isFinite(high - low) && size > 1, "a range of numbers needs finite low < high and at least two points or buckets");
+        need(low < high && isFinite(high - low) && size > 1 && size <= 2 ** 32, "a range of numbers needs finite low < high and from 2 to 2^32 points or buckets");
         return {
             size,
             ordered: true,
@@ -15,8 +15,7 @@ function range(kind, many, place) {
                 const held = read.clamped && typeof value === "number" ? Math.min(Math.max(value, low), high) : value;
                 if (typeof held !== "number" || !(held >= low && held <= high))
                     return refuse(`a number from ${low} to ${high}`);
-                const index = place((held - low) / (high - low), Number(size));
-                return Number.isSafeInteger(index) ? index : BigInt(index);
+                return place((held - low) / (high - low), Number(size));
             },
         };
     };

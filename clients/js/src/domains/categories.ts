@@ -13,7 +13,7 @@ export function categories(content: Json): Domain {
   const places = new Map(labels.map((label, index) => [label, index]));
   const different = places.size === labels.length && labels.length > 1 && !places.has("");
   need(different, "categories need at least two labels, all different and none empty");
-  need(!declinable || places.has(DECLINED), `these categories need the label ${DECLINED}`);
+  need(!declinable || labels.at(-1) === DECLINED, `the label ${DECLINED} is the last one`);
   return {
     size: labels.length,
     index(value) {
