@@ -68,9 +68,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--inputs", type=int, default=1_000_000, help="inputs for all decoders together")
     parser.add_argument("--reports", type=int, default=1_000_000, help="reports of the memory run; 0 leaves it out")
     parser.add_argument("--stores", default=",".join(STORES), help="comma-separated; empty for none")
-    parser.add_argument(
-        "--minutes", type=float, default=0.0, help="start no crash trial of a store after this; 0: no end"
-    )
+    parser.add_argument("--minutes", type=float, default=0.0, help="no new trial of a store after this; 0: no end")
     parser.add_argument("--at-once", type=int, default=2, help="processes side by side")
     parser.add_argument("--first", type=int, default=1, help="the seed of the first trial")
     return parser.parse_args()
@@ -203,8 +201,8 @@ def page(soaked: Soaked) -> str:
     """Return the page of evidence."""
     parts = [
         "# Crashes, random bytes and a million reports\n",
-        "Written by `make soak` (`scripts/soak.py`), which fails if anything is lost, doubled, changed or not refused on"
-        " purpose.\n",
+        "Written by `make soak` (`scripts/soak.py`), which fails if anything is lost, doubled, changed or not refused\n"
+        "on purpose.\n",
         f"- {', '.join(f'{name} {version}' for name, version in soaked.versions.items())}",
         f"- findings: {len(soaked.findings)}\n",
         *crash_section(soaked),
@@ -235,13 +233,15 @@ def crash_section(soaked: Soaked) -> list[str]:
     }
     return [
         "## Crashes\n",
-        f"Each trial is one task of {ROUNDS} rounds whose questions depend on all reports before them; {UPLOADERS} threads upload"
-        " over connections that stay open, and replay; every second task asks for enrolment tokens.  The server gets"
-        " SIGKILL one to three times, half of them at random moments and half at a named point of its own code, and is"
-        " started again.  Afterwards each acknowledged message must be in one sealed log once and nothing else in any;"
-        " counts, checksums, users, spent tokens, questions and the answer must be those that the messages give, bit for"
-        " bit.  The same checks find three collectors with a mistake: one that acknowledges before it commits, one that"
-        " forgets ids, and one that erases before its log is written (`tests/system/test_crash.py`).\n",
+        f"Each trial is one task of {ROUNDS} rounds whose questions depend on all reports before them; {UPLOADERS}\n"
+        "threads upload over connections that stay open, and replay; every second task asks for enrolment tokens.\n"
+        "The server gets SIGKILL up to three times, about half of them at random moments and half at a named point of\n"
+        "its own code, and is started again.  Afterwards each acknowledged message must be in one sealed log once,\n"
+        "and nothing else in any; counts, checksums, users, spent tokens, questions and the answer must be those that\n"
+        "the messages give, bit for bit.  The same checks find three collectors with a mistake: one that acknowledges\n"
+        "before it commits, one that forgets ids, and one that erases before its log is written\n"
+        "(`tests/system/test_crash.py`).  A kill ends processes, not the machine: what a disk does with a synced\n"
+        "write in a power cut is not tried here.\n",
         head,
         *(f"| {name} | {cells(soaked, stores, of)} |" for name, of in rows.items()),
         "\nIn which state the kill left the task:\n",
@@ -270,9 +270,9 @@ def fuzz_section(soaked: Soaked) -> list[str]:
     total = sum(outcomes.total() for outcomes in soaked.outcomes.values())
     lines = [
         "## Random bytes\n",
-        f"{total:,} inputs: valid ones with bits flipped, cut, repeated, spliced, set to extremes or changed entry by entry,"
-        " and noise.  A decoder accepts, and then what it read is written as the same bytes, or it refuses with an error"
-        " of the library or a code of the catalogue.\n",
+        f"{total:,} inputs: valid ones with bits flipped, cut, repeated, spliced, set to extremes or changed entry by\n"
+        "entry, and noise.  A decoder accepts, and then what it read is written as the same bytes, or it refuses with\n"
+        "an error of the library or a code of the catalogue.\n",
         "| decoder | inputs | accepted | refused |",
         "|---|---:|---:|---|",
     ]

@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
+from functools import cache
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 from unicodedata import normalize
@@ -216,7 +217,7 @@ def _read_noun(wanted: type, content: Mapping[str, Any]) -> Any:
         raise CodecError(f"a {wanted.__name__.lower()} was expected")
     if not issubclass(made, wanted):
         raise CodecError(f"a {wanted.__name__.lower()} was expected, not a {kind}")
-    hints, entries = get_type_hints(made), {key: value for key, value in content.items() if key != "kind"}
+    hints, entries = _hints(made), {key: value for key, value in content.items() if key != "kind"}
     known = {one.name: one for one in fields(made)}
     needed = {name for name, one in known.items() if one.default is MISSING and one.default_factory is MISSING}
     if set(entries) - set(known) or needed - set(entries):
@@ -227,6 +228,11 @@ def _read_noun(wanted: type, content: Mapping[str, Any]) -> Any:
         raise
     except (TypeError, ValueError, AttributeError) as error:
         raise CodecError(f"the fields of this {kind} do not fit together") from error
+
+
+@cache
+def _hints(made: type) -> dict[str, Any]:
+    return get_type_hints(made)
 
 
 def _whole(value: int | str) -> int:

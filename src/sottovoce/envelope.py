@@ -88,6 +88,11 @@ def read(messages: Iterable[bytes], width: int) -> list[Envelopes]:
     return [_open(group, width) for group in _groups(data)]
 
 
+def read_alike(data: bytes, length: int, width: int) -> Envelopes:
+    """Return envelopes of one length that are known to agree in version, flags, round and digest."""
+    return _open(_rows_of(data, length), width)
+
+
 def rounds(messages: Iterable[bytes]) -> dict[int, list[bytes]]:
     """Return the messages by the number of their round."""
     found: dict[int, list[bytes]] = defaultdict(list)

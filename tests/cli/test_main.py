@@ -3,10 +3,11 @@
 import subprocess
 import sys
 
+import click
 import pytest
 
 import sottovoce
-from sottovoce.cli.main import COMMANDS
+from sottovoce.cli.main import COMMANDS, commands
 
 
 def test_help_lists_every_command(run):
@@ -15,11 +16,27 @@ def test_help_lists_every_command(run):
     assert all(name in result.stdout for name in COMMANDS)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_has_help_and_json(run, name):
-    result = run(name, "--help")
+def every_command():
+    """Every command as it is typed; a group stands for those in it."""
+    with click.Context(commands) as context:
+        for name in COMMANDS:
+            found = commands.get_command(context, name)
+            inside = found.list_commands(context) if isinstance(found, click.Group) else [None]
+            yield from ((name,) if one is None else (name, one) for one in inside)
+
+
+@pytest.mark.parametrize("words", list(every_command()), ids=" ".join)
+def test_every_command_has_help_and_json(run, words):
+    result = run(*words, "--help")
     assert result.exit_code == 0
     assert "--json" in result.stdout
+
+
+@pytest.mark.parametrize("group", ["task", "token", "data"])
+def test_a_group_lists_what_is_in_it(run, group):
+    result = run(group, "--help")
+    assert result.exit_code == 0
+    assert all(words[1] in result.stdout for words in every_command() if words[0] == group)
 
 
 def test_the_version_is_the_packages(run):

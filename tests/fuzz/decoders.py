@@ -45,7 +45,7 @@ _SECONDS = 20  # after which an input hangs its decoder
 Opened = Callable[[], AbstractContextManager["list[Case]"]]
 
 
-class Finding(AssertionError):
+class Finding(AssertionError):  # noqa: N818 - what it is called on the page
     """An input that is neither accepted lawfully nor refused on purpose."""
 
 
@@ -200,8 +200,10 @@ TOML = (
     b'name = "browser"\nepsilon = 1.0\ndescription = "Which?"\n[plan]\nkind = "histogram"\ndomain = ["a", "b", "c"]\n'
     b"[collection]\nquota = 100\nminimum = 60\ngrace = 0\nenrolment = true\n",
     b'name = "age"\nepsilon = 2\n[plan]\nkind = "mean"\ndomain = {low = 18, high = 99}\n',
-    b'name = "ages"\nepsilon = 2.5\ndeclares = ["subject"]\n[plan]\nkind = "distribution"\ndomain = {low = 0, high = 63}\n',
-    b'name = "s"\nepsilon = 1.5\n[plan]\nkind = "survey"\n[plan.domain]\npet = ["cat", "dog"]\nage = {low = 1, high = 9}\n',
+    b'name = "ages"\nepsilon = 2.5\ndeclares = ["subject"]\n[plan]\nkind = "distribution"\n'
+    b"domain = {low = 0, high = 63}\n",
+    b'name = "s"\nepsilon = 1.5\n[plan]\nkind = "survey"\n[plan.domain]\npet = ["cat", "dog"]\n'
+    b"age = {low = 1, high = 9}\n",
     b'name = "t"\nepsilon = 4.0\ndistinct = 2\n[plan]\nkind = "tracking"\ndomain = ["x", "y"]\nepochs = 12\n',
 )
 JSON_FILES = (
@@ -313,12 +315,11 @@ def _simple(seeds: Callable[[], Sequence[bytes]], read: Callable[[bytes], str], 
 
 
 def _uploads(*, packed: bool) -> list[bytes]:
-    made = []
+    contents: list[dict[str, list[Any]]] = []
     for body in (_messages()[:3], _messages()[10:11]):
         reports: list[Any] = body if packed else [base64.b64encode(one).decode() for one in body]
-        for content in ({"reports": reports}, {"reports": reports, "tokens": ["token"] * len(body)}):
-            made.append(msgspec.msgpack.encode(content) if packed else json.dumps(content).encode())
-    return made
+        contents += [{"reports": reports}, {"reports": reports, "tokens": ["token"] * len(body)}]
+    return [msgspec.msgpack.encode(one) if packed else json.dumps(one).encode() for one in contents]
 
 
 def _envelope_cases() -> list[Case]:

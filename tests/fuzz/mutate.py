@@ -1,4 +1,4 @@
-"""Inputs that nobody means to send: valid ones with bits flipped, cut, repeated, spliced or set to extremes, and noise."""
+"""Inputs that nobody means to send: valid ones flipped, cut, repeated, spliced or set to extremes, and noise."""
 
 import json
 import random
@@ -10,12 +10,14 @@ _NUMBER = re.compile(rb"-?[0-9]+(?:\.[0-9]+)?")
 _INTEGERS = (0, 1, 2, 127, 128, 255, 256, 65535, 65536, (1 << 31) - 1, 1 << 31, (1 << 32) - 1, 1 << 53, (1 << 64) - 1)
 _WORDS = (
     b"-1", b"0", b"1e999", b"-0", b"NaN", b"Infinity", b"1" * 30, b"9" * 5000, b"0.1", b"18446744073709551616", b"null",
-    b"true", b'""', b"[]", b"{}", b"[" * 3000, b'{"a":' * 2000, b"\\ud800", b"\xff\xfe", b"\x00", b"'", b'"kind"', b"\n[",
+    b"true", b'""', b"[]", b"{}", b"[" * 3000, b'{"a":' * 2000, b"\\ud800", b"\xff\xfe", b"\x00", b"'", b'"kind"',
+    b"\n[",
 )  # fmt: skip
 _LEAVES: tuple[Any, ...] = (
     None, True, False, 0, -1, 1, 2, 3, 255, 65536, (1 << 32) - 1, (1 << 53) - 1, 1 << 53, 1 << 64, -(1 << 70), 0.5, "",
     "0", "-1", "1.0", "0.0", "1e-300", "1e300", "nan", "inf", "-0.0", "18446744073709551616", "9" * 400, "é", "e\u0301",
-    [], [0], [[]], {}, {"kind": "grr"}, {"kind": "task"}, {"kind": ""}, {"kind": ["grr"]}, "grr", "os", "__init__", "a" * 300,
+    [], [0], [[]], {}, {"kind": "grr"}, {"kind": "task"}, {"kind": ""}, {"kind": ["grr"]}, "grr", "os", "__init__",
+    "a" * 300,
 )  # fmt: skip
 
 

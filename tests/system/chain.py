@@ -23,7 +23,7 @@ _SIZE = 12
 
 @dataclass(frozen=True)
 class Chain(Plan, kind="test_chain"):
-    """Ask a question, then a bundle, then a choice between both, of different people; and so on for ``length`` rounds."""
+    """Ask a question, then a bundle, then a choice between both, of other people each time, for ``length`` rounds."""
 
     domain: Integers
     length: int

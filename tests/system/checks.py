@@ -49,19 +49,20 @@ def _check_round(trial: "Trial", one: RoundRecord) -> list[str]:
         return [f"lost: the round is {one.state} and its log {'is there' if path.exists() else 'is missing'}"]
     columns = read_log(path)
     rows = list(zip(*(columns[name] for name in ("id", "member", "slot", "payload")), strict=True))
+    ids = [bytes(name) for name in columns["id"]]
     logged = Counter((bytes(name), int(member), int(slot), bytes(data)) for name, member, slot, data in rows)
     expected = Counter(report for message in messages for report in message.reports)
     unsent = logged.keys() - {report for message in trial.messages for report in message.reports}
     found = [
         (f"lost: {len(expected - logged)} acknowledged reports are not in the log", expected - logged),
         (f"doubled: {sum((logged - Counter(set(logged))).values())} reports", logged - Counter(set(logged))),
-        (f"doubled: {len(rows) - len(set(columns['id']))} ids", len(rows) > len({bytes(name) for name in columns["id"]})),
+        (f"doubled: {len(ids) - len(set(ids))} ids", len(ids) > len(set(ids))),
         (f"{len(unsent)} reports in the log that nobody sent", unsent),
         (f"{len(logged - expected)} reports in the log that were never acknowledged", logged - expected),
         (f"the store says {one.count} reports and the log has {len(rows)}", one.count != len(rows)),
         (f"the store says {one.users} users and {len(messages)} sent", one.users != len(messages)),
         ("the checksum in the store is not that of the log", one.checksum != checksum(columns)),
-        ("the reports are not ordered by their ids", [bytes(row[0]) for row in rows] != sorted(bytes(row[0]) for row in rows)),
+        ("the reports are not ordered by their ids", ids != sorted(ids)),
         ("the questions are not those that devices saw", trial.documents.get(one.number) != one.document),
     ]  # fmt: skip
     return [what for what, wrong in found if wrong]

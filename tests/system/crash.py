@@ -35,7 +35,7 @@ _NO_LOG = "sealed: no log"
 
 @dataclass(frozen=True)
 class Kill:
-    """When one server dies: at a point of its own code, some time after a share of a round has an outcome, or after its start."""
+    """When a server dies: at a point of its own code, or some time after its start or after a share of a round."""
 
     point: str = ""
     times: int = 1

@@ -49,11 +49,11 @@ class Memory:
         quarters = " | ".join(f"{self.quarter(number):.0f}" for number in (1, 2, 3, 4))
         return [
             "## Memory\n",
-            f"{self.reports:,} reports of a histogram over 16 values (GRR), in uploads of {AT_ONCE:,} from {UPLOADERS} connections into"
-            f" the embedded store; resident size of the server in MiB, the mean over each quarter of the uploads.  The page"
-            f" cache of the store was set to {_CACHE_KIB // 1024} MiB, so that it is full from the beginning; by default it grows to"
-            " 128 MiB.  Sealing holds all reports of one round at once.\n",
-            "| before | first quarter | second | third | fourth | peak while uploading | peak with sealing and answering |",
+            f"{self.reports:,} reports of a histogram over 16 values (GRR), in uploads of {AT_ONCE:,} from\n"
+            f"{UPLOADERS} connections into the embedded store; resident size of the server in MiB, the mean over each\n"
+            f"quarter of the uploads.  The page cache was set to {_CACHE_KIB // 1024} MiB, so that it is full\n"
+            "from the beginning; by default it grows to 128 MiB.  Sealing holds all reports of one round at once.\n",
+            "| before | first quarter | second | third | fourth | peak, uploading | peak, sealing and answering |",
             "|---:|---:|---:|---:|---:|---:|---:|",
             f"| {self.before:.0f} | {quarters} | {self.peak_uploading:.0f} | {self.peak:.0f} |",
             f"\nThe fourth quarter is {self.quarter(4) / self.quarter(2):.2f} times the second.",

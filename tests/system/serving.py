@@ -1,7 +1,8 @@
 """``sottovoce serve`` with the plan of the tests, that can die at a named point of its own code.
 
-Started as ``python -m system.serving '{"point": [name, n], "twin": name}' serve --data ...``; ``cache`` is that of SQLite.  At a point the process sends
-itself SIGKILL, when it gets there for the n-th time.  A twin is a collector with one mistake that the checks must find.
+Started as ``python -m system.serving '{"point": [name, n], "twin": name}' serve --data ...``.  At a point the process
+sends itself SIGKILL, when it gets there for the n-th time.  A twin is a collector with one mistake that the checks must
+find; ``cache`` is the size of SQLite's in KiB.
 """
 
 import json

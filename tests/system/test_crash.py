@@ -1,4 +1,4 @@
-"""A collector that is killed loses nothing that it acknowledged, counts nothing twice, and asks what it would have asked.
+"""A collector that is killed loses nothing that it acknowledged, counts nothing twice, and asks the same afterwards.
 
 The short form of ``make soak``: some deaths at random moments, some at the points between two writes.
 """

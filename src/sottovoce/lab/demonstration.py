@@ -76,19 +76,19 @@ def hosted(folder: Path) -> Iterator[Hosted]:
     token = access.issue(store, access.ANALYST, int(clock()), label="demonstration")[0]
     store.close()
     options = ("serve", "--data", str(folder), "--port", "0", "--rate", "0", "--json")
-    with (folder / "collector.log").open("w") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "sottovoce", *options], stdout=subprocess.PIPE, stderr=log, text=True
-        )
-    assert process.stdout is not None
-    try:
-        line = process.stdout.readline()
-        if not line:
-            raise UnavailableError(f"the collector did not start: see {folder / 'collector.log'}")
-        yield Hosted(json.loads(line)["url"], folder, token, process)
-    finally:
-        process.terminate()
-        process.wait()
+    command = [sys.executable, "-m", "sottovoce", *options]
+    with (
+        (folder / "collector.log").open("w") as log,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True) as process,
+    ):
+        try:
+            assert process.stdout is not None
+            line = process.stdout.readline()
+            if not line:
+                raise UnavailableError(f"the collector did not start: see {folder / 'collector.log'}")
+            yield Hosted(json.loads(line)["url"], folder, token, process)
+        finally:
+            process.terminate()
 
 
 def demonstrate(host: Hosted, people: int, epsilon: float, seed: int, told: Told | None = None) -> Demonstration:

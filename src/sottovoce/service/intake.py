@@ -113,7 +113,9 @@ class _Batch:
         self.submissions = submissions
         self.published = submissions[-1].published  # the latest: a round may have opened while others waited
         messages = [message for one in submissions for message in one.messages]
-        tokens = [token for one in submissions for token in one.tokens or [""] * len(one.messages)]
+        tokens: list[str] = []
+        if self.published.collection.enrolment:
+            tokens = [token for one in submissions for token in one.tokens or [""] * len(one.messages)]
         self.admitted: Admitted = admit(self.published, messages, tokens)
 
     def refused(self) -> dict[tuple[str, str], int]:

@@ -1,0 +1,70 @@
+"""``sottovoce answer``: a table for people, JSON and CSV for machines, a chart, and nothing about too few users."""
+
+import csv
+
+import pytest
+
+from cli.collecting import collected, said
+
+
+@pytest.fixture
+def sealed(run, tmp_path):
+    collected(tmp_path)
+    run("task", "close", "count", "--data", tmp_path, "--now")
+    return tmp_path
+
+
+def test_the_answer_is_a_table_with_intervals(run, sealed):
+    shown = run("answer", "count", "--data", sealed).stdout
+    assert "count  (8 users, epsilon 1)" in shown
+    assert "interval" in shown
+    assert len(shown.splitlines()) >= 10
+
+
+def test_json_is_what_the_api_says(run, sealed):
+    answer = said(run("answer", "count", "--data", sealed, "--json"))
+    assert (answer["users"], answer["suppressed"], len(answer["rows"])) == (8, False, 8)
+    wide = said(run("answer", "count", "--data", sealed, "--json", "--level", 0.99, "--method", "norm-sub"))
+    assert (wide["level"], wide["steps"]) == (0.99, ["norm-sub"])
+
+
+def test_rows_go_to_a_file(run, sealed, tmp_path):
+    file = tmp_path / "rows.csv"
+    assert run("answer", "count", "--data", sealed, "--csv", file).exit_code == 0
+    rows = list(csv.DictReader(file.read_text().splitlines()))
+    assert [row["value"] for row in rows] == [str(value) for value in range(8)]
+
+
+@pytest.mark.parametrize("kind", ["svg", "png"])
+def test_the_answer_can_be_drawn(run, sealed, tmp_path, kind):
+    file = tmp_path / f"chart.{kind}"
+    assert run("answer", "count", "--data", sealed, "--plot", file, "--json").exit_code == 0
+    assert file.stat().st_size > 1000
+
+
+def test_a_task_that_is_still_open_has_no_answer(run, tmp_path):
+    collected(tmp_path)
+    refused = run("answer", "count", "--data", tmp_path)
+    assert refused.exit_code == 11
+    assert "not finished" in refused.stderr
+    assert refused.stdout == ""
+
+
+def test_too_few_users_have_no_answer(run, tmp_path):
+    collected(tmp_path, minimum=9)
+    run("task", "close", "count", "--data", tmp_path, "--now")
+    refused = run("answer", "count", "--data", tmp_path, "--json")
+    assert refused.exit_code != 0
+    assert "fewer than 9 users" in refused.stderr
+    assert refused.stdout == ""
+
+
+@pytest.mark.parametrize("wrong", [["--level", 0.2], ["--level", "much"], ["--method", "magic"]])
+def test_a_setting_that_cannot_work_is_refused(run, sealed, wrong):
+    assert run("answer", "count", "--data", sealed, *wrong).exit_code == 2
+
+
+def test_an_unknown_task_is_refused(run, sealed):
+    refused = run("answer", "none", "--data", sealed)
+    assert refused.exit_code != 0
+    assert "no task of this name" in refused.stderr

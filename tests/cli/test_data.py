@@ -1,0 +1,133 @@
+"""``sottovoce data``: back up while the collector runs, restore what was backed up, export a task."""
+
+import json
+import sqlite3
+from base64 import b64encode
+
+import pytest
+
+from cli.collecting import collected, said
+from service.people import numbered
+from service.running import client, running
+
+
+def users(run, folder):
+    return {one["name"]: one["users"] for one in said(run("task", "list", "--data", folder, "--json"))["tasks"]}
+
+
+@pytest.fixture
+def data(run, tmp_path):
+    """One sealed task and one open one."""
+    folder = tmp_path / "data"
+    collected(folder, "sealed")
+    run("task", "close", "sealed", "--data", folder, "--now")
+    collected(folder, "open")
+    return folder
+
+
+def test_what_is_restored_answers_as_before(run, data, tmp_path):
+    before = said(run("answer", "sealed", "--data", data, "--json"))
+    assert run("data", "backup", tmp_path / "copy", "--data", data).stdout == f"done: {tmp_path / 'copy'}\n"
+    assert said(run("data", "restore", tmp_path / "copy", "--data", tmp_path / "new", "--json")) == {
+        "folder": str(tmp_path / "new")
+    }
+    assert said(run("answer", "sealed", "--data", tmp_path / "new", "--json")) == before
+    assert users(run, tmp_path / "new") == {"sealed": 8, "open": 8}
+    assert run("task", "close", "open", "--data", tmp_path / "new", "--now").exit_code == 0
+    assert said(run("answer", "open", "--data", tmp_path / "new", "--json"))["users"] == 8
+
+
+def test_a_backup_beside_a_running_server_holds_what_was_acknowledged_before_it(run, tmp_path):
+    folder = tmp_path / "data"
+    task = collected(folder, "count", grace=3600)
+    with running(folder, "--rate", "0") as server, client(server) as device:
+        body = {"reports": [b64encode(one).decode() for one in numbered(task, 1, 2, 3)]}
+        assert device.post("/v1/tasks/count/reports", json=body).json()["accepted"] == 3
+        assert run("data", "backup", tmp_path / "copy", "--data", folder).exit_code == 0
+        later = {"reports": [b64encode(one).decode() for one in numbered(task, 4)]}
+        assert device.post("/v1/tasks/count/reports", json=later).json()["accepted"] == 1
+        assert server.stop() == 0
+    run("data", "restore", tmp_path / "copy", "--data", tmp_path / "new")
+    assert users(run, tmp_path / "new") == {"count": 11}
+    assert users(run, folder) == {"count": 12}
+
+
+def test_a_log_that_is_being_written_is_not_backed_up(run, data, tmp_path):
+    (log,) = data.rglob("*.parquet")
+    (log.parent / ".round-00001.new.parquet").write_bytes(b"half")
+    assert run("data", "backup", tmp_path / "copy", "--data", data).exit_code == 0
+    assert [path.name for path in (tmp_path / "copy").rglob("*.parquet")] == [log.name]
+
+
+def test_a_backup_never_overwrites(run, data, tmp_path):
+    (tmp_path / "copy").mkdir()
+    refused = run("data", "backup", tmp_path / "copy", "--data", data)
+    assert refused.exit_code == 2
+    assert "does not exist yet" in refused.stderr
+
+
+def test_a_backup_is_restored_into_an_empty_folder_only(run, data, tmp_path):
+    run("data", "backup", tmp_path / "copy", "--data", data)
+    refused = run("data", "restore", tmp_path / "copy", "--data", data)
+    assert refused.exit_code == 2
+    assert "empty folder" in refused.stderr
+
+
+def test_what_is_no_backup_is_refused(run, tmp_path):
+    (tmp_path / "other").mkdir()
+    refused = run("data", "restore", tmp_path / "other", "--data", tmp_path / "new")
+    assert refused.exit_code == 7
+    assert "not a backup" in refused.stderr
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("damage", ["changed", "missing", "database"])
+def test_a_damaged_backup_is_told(run, data, tmp_path, damage):
+    run("data", "backup", tmp_path / "copy", "--data", data)
+    (log,) = (tmp_path / "copy").rglob("*.parquet")
+    if damage == "changed":
+        log.write_bytes(log.read_bytes()[:-1] + b"?")
+    elif damage == "missing":
+        log.unlink()
+    else:
+        (tmp_path / "copy" / "collector.db").write_bytes(b"no database" * 100)
+    refused = run("data", "restore", tmp_path / "copy", "--data", tmp_path / "new")
+    assert refused.exit_code == {"changed": 5, "missing": 7, "database": 9}[damage]
+    assert refused.stdout == ""
+
+
+def test_postgres_is_restored_by_its_own_tools(run, data, tmp_path):
+    run("data", "backup", tmp_path / "copy", "--data", data)
+    refused = run("data", "restore", tmp_path / "copy", "--data", tmp_path / "new", "--database", "postgresql://x")
+    assert refused.exit_code == 2
+    assert "pg_restore" in refused.stderr
+
+
+def test_an_export_is_the_task_its_rounds_and_their_logs(run, data, tmp_path):
+    to = tmp_path / "export"
+    assert said(run("data", "export", "sealed", to, "--data", data, "--json")) == {"folder": str(to)}
+    assert sorted(path.name for path in to.iterdir()) == ["round-00000.json", "round-00000.parquet", "task.json"]
+    assert json.loads((to / "task.json").read_text())["name"] == "sealed"
+    assert json.loads((to / "round-00000.json").read_text())["kind"] == "round"
+    assert run("data", "export", "sealed", to, "--data", data).exit_code == 2
+    assert run("data", "export", "none", tmp_path / "other", "--data", data).exit_code == 1
+    assert not (tmp_path / "other").exists()
+
+
+def test_a_task_that_is_open_is_exported_without_reports(run, data, tmp_path):
+    run("data", "export", "open", tmp_path / "export", "--data", data)
+    assert sorted(path.name for path in (tmp_path / "export").iterdir()) == ["round-00000.json", "task.json"]
+
+
+def test_a_changed_log_is_not_exported(run, data, tmp_path):
+    (log,) = data.rglob("*.parquet")
+    log.write_bytes(log.read_bytes()[:-1] + b"?")
+    assert run("data", "export", "sealed", tmp_path / "export", "--data", data).exit_code == 5
+    assert not (tmp_path / "export").exists()
+
+
+def test_a_backup_is_a_database_of_its_own(run, data, tmp_path):
+    run("data", "backup", tmp_path / "copy", "--data", data)
+    book = sqlite3.connect(tmp_path / "copy" / "collector.db")
+    assert book.execute("pragma integrity_check").fetchone() == ("ok",)
+    book.close()

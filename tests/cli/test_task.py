@@ -1,0 +1,131 @@
+"""``sottovoce task``: publish, list, show and close, beside a running server and without one."""
+
+import json
+
+import pytest
+
+from cli.collecting import TOML, collected, said
+from service.people import counting, text
+from service.running import client, running, until
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "browser.toml"
+    path.write_text(TOML)
+    return path
+
+
+def test_a_task_is_published_from_a_file_once(run, tmp_path, file):
+    data = tmp_path / "data"
+    first = run("task", "create", file, "--data", data)
+    assert first.stdout.startswith("published: browser  digest ")
+    again = run("task", "create", file, "--data", data)
+    assert again.stdout.startswith("already here: browser")
+    assert said(run("task", "create", file, "--data", data, "--json"))["new"] is False
+
+
+def test_a_json_document_is_a_file_too(run, tmp_path):
+    path = tmp_path / "count.json"
+    path.write_text(text(counting()))
+    made = said(run("task", "create", path, "--data", tmp_path / "data", "--json"))
+    assert (made["name"], made["state"], made["new"], made["users"]) == ("count", "open", True, 0)
+
+
+def test_another_task_of_the_same_name_has_its_exit_code(run, tmp_path, file):
+    run("task", "create", file, "--data", tmp_path / "data")
+    file.write_text(TOML.replace("2.0", "3.0"))
+    refused = run("task", "create", file, "--data", tmp_path / "data")
+    assert refused.exit_code == 5
+    assert refused.stderr.startswith("Error: another task has this name")
+
+
+@pytest.mark.parametrize(
+    ("content", "exit_code", "rule"),
+    [
+        (b"name = ", 4, "not TOML"),
+        (b"name = '\xff'", 4, "UTF-8"),
+        (TOML.replace("20", "1").encode(), 2, "at least 2 users"),
+        (TOML.replace("histogram", "horoscope").encode(), 2, "unknown plan kind"),
+    ],
+)
+def test_a_file_that_cannot_work_says_the_rule(run, tmp_path, file, content, exit_code, rule):
+    file.write_bytes(content)
+    refused = run("task", "create", file, "--data", tmp_path / "data")
+    assert refused.exit_code == exit_code
+    assert rule in refused.stderr
+    assert refused.stdout == ""
+
+
+def test_a_file_that_is_not_there_is_refused(run, tmp_path):
+    assert run("task", "create", tmp_path / "none.toml", "--data", tmp_path).exit_code == 2
+
+
+def test_tasks_are_listed_with_their_state(run, tmp_path):
+    collected(tmp_path, "first")
+    collected(tmp_path, "second", quota=8)
+    listed = said(run("task", "list", "--data", tmp_path, "--json"))["tasks"]
+    assert [(one["name"], one["state"], one["users"]) for one in listed] == [
+        ("first", "open", 8),
+        ("second", "open", 8),
+    ]
+    table = run("task", "list", "--data", tmp_path).stdout
+    assert "first" in table
+    assert "epsilon" in table
+
+
+def test_an_empty_collector_has_no_tasks_yet(run, tmp_path):
+    run("token", "create", "analyst", "--data", tmp_path)
+    assert "no tasks yet" in run("task", "list", "--data", tmp_path).stdout
+    assert said(run("task", "list", "--data", tmp_path, "--json")) == {"tasks": []}
+
+
+@pytest.mark.parametrize("command", [["task", "list"], ["task", "close", "x"], ["answer", "x"], ["token", "list"]])
+def test_a_folder_without_a_collector_is_left_alone(run, tmp_path, command):
+    for folder in (tmp_path, tmp_path / "missing"):
+        refused = run(*command, "--data", folder)
+        assert refused.exit_code == 7
+        assert "no collector" in refused.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_folder_comes_from_the_environment_too(run, tmp_path, monkeypatch):
+    collected(tmp_path)
+    assert run("task", "list").exit_code == 2
+    monkeypatch.setenv("SOTTOVOCE_DATA", str(tmp_path))
+    assert said(run("task", "list", "--json"))["tasks"][0]["name"] == "count"
+
+
+def test_show_tells_what_a_task_promises(run, tmp_path):
+    collected(tmp_path)
+    shown = said(run("task", "show", "count", "--data", tmp_path, "--json"))
+    assert shown["document"]["name"] == "count"
+    assert shown["statement"]
+    assert "count" in run("task", "show", "count", "--data", tmp_path).stdout
+    assert run("task", "show", "none", "--data", tmp_path).exit_code == 1
+
+
+def test_closing_seals_and_answers_when_there_is_no_grace(run, tmp_path):
+    collected(tmp_path)
+    assert run("task", "close", "count", "--data", tmp_path).stdout == "count: finished\n"
+    again = run("task", "close", "count", "--data", tmp_path)
+    assert again.exit_code == 11
+    assert "no round to close" in again.stderr
+
+
+def test_closing_waits_for_grace_unless_it_is_now(run, tmp_path):
+    collected(tmp_path, grace=3600)
+    assert said(run("task", "close", "count", "--data", tmp_path, "--json"))["state"] == "closing"
+    assert said(run("task", "close", "count", "--data", tmp_path, "--now", "--json"))["state"] == "finished"
+
+
+def test_commands_and_a_running_server_see_the_same_tasks(run, tmp_path, file):
+    data = tmp_path / "data"
+    collected(data)
+    with running(data) as server, client(server) as people:
+        run("task", "create", file, "--data", data)
+        until(lambda: len(people.get("/v1/tasks").json()["tasks"]) == 2)
+        assert said(run("task", "close", "count", "--data", data, "--now", "--json"))["state"] in ("sealed", "finished")
+        until(lambda: people.get("/v1/tasks/count/round").json()["state"] == "finished")
+        assert json.loads(run("answer", "count", "--data", data, "--json").stdout)["users"] == 8
+        assert server.stop() == 0

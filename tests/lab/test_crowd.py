@@ -1,0 +1,44 @@
+"""A crowd's messages are what its devices would send."""
+
+import numpy as np
+import pytest
+
+import sottovoce as sv
+from sottovoce.engine.local import shelve
+from sottovoce.errors import DomainError, ParameterError
+from sottovoce.lab import crowd
+from sottovoce.lab.seeded import SeededRng
+from sottovoce.task import Address, Bundle, Question, Round
+
+SURVEY = sv.Task("both", sv.Survey({"pet": ["cat", "dog"], "age": range(100)}), epsilon=1.0)
+
+
+def test_every_person_sends_one_message_that_decodes():
+    people = {"pet": ["cat", "dog"] * 200, "age": list(range(100)) * 4}
+    messages = crowd.messages(SURVEY, people, rng=SeededRng(3))
+    assert len(messages) == len(set(messages)) == 400
+    assert len({len(message) for message in messages}) == 1
+    answers = sv.answer(SURVEY, messages)
+    assert sum(answer.estimate.users for answer in answers.values()) == 400
+
+
+def test_the_reports_are_those_of_the_mechanism():
+    """The same bytes give the same reports: GRR's two draws per person, then the ids."""
+    task = sv.Task("pets", sv.Histogram(["cat", "dog", "fish"], "grr"), epsilon=1.0)
+    values = np.arange(50) % 3
+    labels = [task.plan.domain.labels[value] for value in values]
+    made = crowd.messages(task, labels, rng=SeededRng(5))
+    expected = task.opening.ask.privatize(values, SeededRng(5))
+    assert shelve(task, task.opening, made)[Address()].reports.tolist() == expected.tolist()
+
+
+def test_a_stranger_in_the_crowd_is_refused():
+    with pytest.raises(DomainError):
+        crowd.messages(SURVEY, {"pet": ["bird"], "age": [3]})
+
+
+def test_bundles_are_left_to_devices():
+    task = sv.Task("pets", sv.Histogram(["cat", "dog"]), epsilon=2.0)
+    half = Question(sv.Task("half", sv.Histogram(["cat", "dog"]), epsilon=1.0).opening.ask.mechanism)
+    with pytest.raises(ParameterError, match="one question each"):
+        crowd.messages(task, ["cat"], Round(1, Bundle((half, half))))
