@@ -8,8 +8,9 @@ from collections.abc import Iterator
 import pytest
 
 from js.collector import ROOT, Collector
+from sottovoce.lab.browser import find
 
-CHROMIUM = "/usr/bin/chromium"
+CHROMIUM = find() or ""
 FLAGS = [
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),

@@ -146,6 +146,19 @@ def test_a_value_below_the_crowd_is_marked_and_not_zero(collector, store, clock,
     assert all(row["suppressed"] or row["estimate"] >= 16 for row in processed["rows"])
 
 
+def test_one_small_value_is_never_suppressed_alone(collector):
+    """The users are known, so the others would tell it by subtraction: the next smallest goes with it."""
+    task = Task("task", sv.Histogram(Integers(0, 3), "grr"), 4.0, collection=Collection(minimum=MINIMUM, crowd=10))
+    collector.create(text(task), toml=False)
+    counts = {0: 30, 1: 4, 2: 25, 3: 20}
+    sent = [envelope(digest_of(task), bytes([value])) for value, count in counts.items() for _ in range(count)]
+    send(collector, "task", sent)
+    collector.close("task", at_once=True)
+    collector.advance()
+    released = release(collector.answer("task"), task.collection)
+    assert [row["value"] for row in released["rows"] if row["suppressed"]] == ["1", "3"]
+
+
 def test_without_a_crowd_an_estimate_below_zero_is_a_number_like_any_other(collector):
     task = collected(collector, sv.Histogram(Integers(0, 3), "grr"), 40, epsilon=0.5, values=[0] * 40)
     answer = collector.answer("task")

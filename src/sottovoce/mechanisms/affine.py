@@ -11,7 +11,7 @@ Source: docs/affine-response.md.
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import exp
+from math import exp, inf
 
 import numpy as np
 
@@ -181,6 +181,8 @@ def best_rank(epsilon: float, size: int) -> int:
 
 def average_variance(p: float, q: float, size: int) -> float:
     """Return the exact variance per user averaged over a domain, whatever the population."""
+    if p <= q:
+        return inf  # an epsilon too small for doubles to tell apart; the thresholds then refuse it
     noise = IndependentNoise.of(p, q)
     return noise.unheld + noise.held / size
 

@@ -112,7 +112,7 @@ def _written(sent: list[bytes]) -> float:
             "page_size = 2048",
             "journal_mode = wal",
             "synchronous = full",
-            "cache_size = -131072",
+            "cache_size = -16384",
             "wal_autocheckpoint = 32768",
         ):
             book.execute(f"pragma {pragma}").fetchall()

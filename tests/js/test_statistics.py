@@ -1,0 +1,67 @@
+"""The JavaScript client with its own randomness: its reports follow the law of their mechanism.
+
+The draws are the system's and cannot be seeded; a bound of six standard deviations is left by chance once in 10^9.
+"""
+
+import json
+import subprocess
+from base64 import b64decode
+
+import numpy as np
+import pytest
+
+import sottovoce as sv
+from js.collector import PACKAGE
+from sottovoce import codec
+from sottovoce.engine.local import shelve
+from sottovoce.mechanism import Mechanism
+from sottovoce.task import Address
+
+USERS, VALUE, SIGMAS = 1500, 2, 6
+KINDS = ("grr", "oue", "sue", "the", "olh", "blh", "affine", "hadamard", "subset", "rmp")
+
+ANSWER = """
+import { Client, MemoryLedger } from "./dist/index.js";
+const tasks = JSON.parse(await new Response(process.stdin).text());
+const sent = {};
+for (const [kind, text] of Object.entries(tasks)) {
+  sent[kind] = [];
+  for (let user = 0; user < USERS; user++) {
+    const client = await Client.open(text, new MemoryLedger());
+    sent[kind].push(Buffer.from(await client.answer("c")).toString("base64"));
+  }
+}
+process.stdout.write(JSON.stringify(sent));
+""".replace("USERS", str(USERS))
+
+
+def task_of(kind):
+    return sv.Task(kind, sv.Histogram(list("abcdefgh"), kind), epsilon=1.5)
+
+
+@pytest.fixture(scope="module")
+def reports(node):
+    """Return the reports of people who all hold one value, by mechanism."""
+    documents = json.dumps({kind: codec.canonical(codec.document(task_of(kind))) for kind in KINDS})
+    command = [node, "--input-type=module", "--eval", ANSWER]
+    done = subprocess.run(command, cwd=PACKAGE, input=documents, capture_output=True, text=True, check=True)
+    sent = {kind: [b64decode(message) for message in messages] for kind, messages in json.loads(done.stdout).items()}
+    return {kind: shelve(task_of(kind), task_of(kind).opening, sent[kind])[Address()].reports for kind in KINDS}
+
+
+def deviations(mechanism, reports):
+    """Return how many standard deviations each value's support lies from what p and q say."""
+    counts = mechanism.count(reports, np.arange(8))
+    chances = np.where(np.arange(8) == VALUE, mechanism.p, mechanism.q)
+    return (counts - USERS * chances) / np.sqrt(USERS * chances * (1 - chances))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_reports_follow_the_law_of_their_mechanism(kind, reports):
+    found = deviations(task_of(kind).opening.ask.mechanism, reports[kind])
+    assert np.abs(found).max() < SIGMAS, found
+
+
+def test_a_client_that_spends_twice_its_epsilon_would_be_seen(reports):
+    found = deviations(Mechanism.kinds["grr"](epsilon=0.75, size=8), reports["grr"])
+    assert np.abs(found).max() > SIGMAS, found
