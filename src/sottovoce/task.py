@@ -101,12 +101,12 @@ class Choice:
         if (sum(self.weights) or len(self.members)) >= 1 << 32:
             raise ParameterError("the weights of a choice must sum to less than 2^32")
 
-    @property
+    @cached_property
     def epsilon(self) -> float:
         """Return the most that any member spends: the coin is public and independent of the value."""
         return max(self.members[index].epsilon for index in range(len(self.members)))
 
-    @property
+    @cached_property
     def width(self) -> int:
         return max(self.members[index].width for index in range(len(self.members)))
 

@@ -47,7 +47,7 @@ def collector(store, tmp_path, clock):
 
 @pytest.fixture
 def intake(store, clock, collector):
-    made = Intake(store, clock, most_waiting=5000)
+    made = Intake(store, clock, lambda task, outcomes: None, most_waiting=5000)
     made.start()
     yield made
     store.gate.set()
@@ -216,7 +216,7 @@ def test_a_request_that_went_away_is_stored_and_holds_up_nobody(store, collector
 
 def test_stopping_finishes_what_is_waiting(store, collector, clock):
     found, task = collector.find("count"), counting()
-    intake = Intake(store, clock, most_waiting=5000)
+    intake = Intake(store, clock, lambda task, outcomes: None, most_waiting=5000)
     intake.start()
 
     async def run():

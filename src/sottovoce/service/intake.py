@@ -8,7 +8,7 @@ import asyncio
 import logging
 import threading
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 
@@ -38,8 +38,15 @@ class Submission:
 class Intake:
     """The queue in front of the store and the one thread that empties it."""
 
-    def __init__(self, store: Store, clock: Callable[[], float], *, most_waiting: int) -> None:
-        self._store, self._clock, self._most = store, clock, most_waiting
+    def __init__(
+        self,
+        store: Store,
+        clock: Callable[[], float],
+        told: Callable[[str, Mapping[str, int]], None],
+        *,
+        most_waiting: int,
+    ) -> None:
+        self._store, self._clock, self._told, self._most = store, clock, told, most_waiting
         self._queue: SimpleQueue[Submission | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="intake", daemon=True)
         self.waiting = 0  # messages in the queue; touched by the event loop alone
@@ -102,7 +109,9 @@ class Intake:
         verdicts = iter(self._store.accept(offers, refused, int(self._clock())))
         outcomes: dict[int, Outcome] = {}
         for batch in batches:
-            outcomes |= batch.outcomes([next(verdicts) for _ in batch.admitted.offers])
+            codes = batch.codes([next(verdicts) for _ in batch.admitted.offers])
+            outcomes |= batch.outcomes(codes)
+            self._told(batch.published.record.name, batch.counts(codes))
         return [outcomes[id(one)] for one in group]
 
 
@@ -122,13 +131,22 @@ class _Batch:
         counts = Counter(self.admitted.codes.values())
         return {(self.published.digest, code): count for code, count in counts.items()}
 
-    def outcomes(self, verdicts: list[list[Verdict]]) -> dict[int, Outcome]:
-        """Return the outcome of every submission, by its identity."""
+    def codes(self, verdicts: list[list[Verdict]]) -> dict[int, str]:
+        """Return what became of every message that was not simply accepted, by its place."""
         codes: dict[int, str] = dict(self.admitted.codes)
         for places, given in zip(self.admitted.places, verdicts, strict=True):
-            if any(verdict is not Verdict.ACCEPTED for verdict in given):
+            if given.count(Verdict.ACCEPTED) < len(given):
                 pairs = zip(places.tolist(), given, strict=True)
                 codes |= {place: verdict.value for place, verdict in pairs if verdict is not Verdict.ACCEPTED}
+        return codes
+
+    def counts(self, codes: Mapping[int, str]) -> dict[str, int]:
+        """Return how many messages had which outcome."""
+        messages = sum(len(one.messages) for one in self.submissions)
+        return {**Counter(codes.values()), Verdict.ACCEPTED.value: messages - len(codes)}
+
+    def outcomes(self, codes: Mapping[int, str]) -> dict[int, Outcome]:
+        """Return the outcome of every submission, by its identity."""
         ends = np.cumsum([len(one.messages) for one in self.submissions]).tolist()
         return {
             id(one): _outcome(codes, end - len(one.messages), end)
@@ -136,7 +154,7 @@ class _Batch:
         }
 
 
-def _outcome(codes: dict[int, str], start: int, end: int) -> Outcome:
+def _outcome(codes: Mapping[int, str], start: int, end: int) -> Outcome:
     mine = [(place - start, codes[place]) for place in range(start, end) if place in codes] if codes else []
     refused = [(place, code) for place, code in mine if code != Verdict.DUPLICATE]
     return Outcome(

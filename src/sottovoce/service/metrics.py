@@ -1,13 +1,14 @@
 """Counters for operators, in the text format of Prometheus: counts and durations, never who or what."""
 
-from collections.abc import Callable, Iterable
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping
+from itertools import accumulate
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
-from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client import CollectorRegistry, Counter, Gauge, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector as Source
 
 from sottovoce.service.published import Published
-from sottovoce.service.wire import Outcome
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
@@ -19,12 +20,8 @@ class Metrics:
     def __init__(self, tasks: Callable[[], list[Published]], waiting: Callable[[], int]) -> None:
         self._registry = CollectorRegistry()
         registry = self._registry
-        self.requests = Counter(
-            "sottovoce_requests", "Requests by route and status.", ["route", "status"], registry=registry
-        )
-        self.seconds = Histogram(
-            "sottovoce_request_seconds", "Time to answer a request.", ["route"], registry=registry, buckets=_SECONDS
-        )
+        self._requests = _Requests()
+        registry.register(self._requests)
         self.messages = Counter(
             "sottovoce_messages", "Messages by task and outcome.", ["task", "outcome"], registry=registry
         )
@@ -34,28 +31,41 @@ class Metrics:
         Gauge("sottovoce_waiting_messages", "Messages waiting for the store.", registry=registry).set_function(waiting)
         registry.register(_Rounds(tasks))
 
-        self._requests: dict[tuple[str, int], tuple[Counter, Histogram]] = {}  # labels are slow to look up
-
     def request(self, route: str, status: int, seconds: float) -> None:
-        """Count a request."""
-        found = self._requests.get((route, status))
-        if found is None:
-            found = self.requests.labels(route, str(status)), self.seconds.labels(route)
-            self._requests[route, status] = found
-        found[0].inc()
-        found[1].observe(seconds)
+        """Count a request; only the event loop does."""
+        self._requests.add(route, status, seconds)
 
-    def count(self, task: str, outcome: Outcome) -> None:
-        """Count the messages of an upload."""
-        for key, count in (("accepted", outcome.accepted), ("duplicate", outcome.duplicates)):
-            if count:
-                self.messages.labels(task, key).inc(count)
-        for one in outcome.refused:
-            self.messages.labels(task, one.code).inc()
+    def count(self, task: str, outcomes: Mapping[str, int]) -> None:
+        """Count messages by what became of them."""
+        for outcome, count in outcomes.items():
+            self.messages.labels(task, outcome).inc(count)
 
     def text(self) -> bytes:
         """Return all of them as text."""
         return generate_latest(self._registry)
+
+
+class _Requests(Source):
+    """Requests and how long they took: plain numbers until somebody asks, because every request counts here."""
+
+    def __init__(self) -> None:
+        self._seen: dict[tuple[str, int], list[float]] = {}
+
+    def add(self, route: str, status: int, seconds: float) -> None:
+        row = self._seen.get((route, status))
+        if row is None:
+            row = self._seen[route, status] = [0.0] * (len(_SECONDS) + 2)
+        row[bisect_left(_SECONDS, seconds)] += 1
+        row[-1] += seconds
+
+    def collect(self) -> Iterable[Metric]:
+        counts = CounterMetricFamily("sottovoce_requests", "Requests by route and status.", labels=["route", "status"])
+        times = HistogramMetricFamily("sottovoce_request_seconds", "Time to answer.", labels=["route", "status"])
+        for (route, status), row in list(self._seen.items()):
+            labels, sums = [route, str(status)], list(accumulate(row[:-1]))
+            counts.add_metric(labels, sums[-1])
+            times.add_metric(labels, list(zip([*map(str, _SECONDS), "+Inf"], sums, strict=True)), row[-1])
+        return [counts, times]
 
 
 class _Rounds(Source):

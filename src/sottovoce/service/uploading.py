@@ -5,6 +5,8 @@ ASGI: a request costs about half of what it costs through routing, which is more
 for a small upload.
 """
 
+import logging
+
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sottovoce.errors import SottovoceError
@@ -14,6 +16,7 @@ from sottovoce.service.operations import UPLOAD
 from sottovoce.service.problems import RequestError
 from sottovoce.service.responding import respond
 
+_log = logging.getLogger(__name__)
 _BEFORE, _AFTER = UPLOAD.path.split("{name}")
 _WIRE = {JSON: (wire.json_upload, wire.as_json), MSGPACK: (wire.msgpack_upload, wire.as_msgpack)}
 
@@ -37,6 +40,10 @@ class Uploading:
         except SottovoceError as error:
             await respond(error)(scope, receive, send)
             return
+        except Exception:
+            _log.exception("upload")
+            await respond(SottovoceError())(scope, receive, send)
+            return
         headers = [(b"content-type", kind.encode()), (b"content-length", b"%d" % len(body))]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": body})
@@ -51,7 +58,6 @@ class Uploading:
         if upload.tokens and len(upload.tokens) != len(upload.reports):
             raise RequestError("malformed-request", "there is one token for every report, or none")
         outcome = await self._api.intake.submit(published, upload.reports, upload.tokens)
-        self._api.metrics.count(published.record.name, outcome)
         accepted = headers.get(b"accept", b"").decode("latin-1")
         answer = kind if "*/*" in accepted or not accepted else MSGPACK if MSGPACK in accepted else JSON
         return answer, _WIRE[answer][1](outcome)

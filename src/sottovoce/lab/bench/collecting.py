@@ -12,7 +12,7 @@ import sys
 import tempfile
 import urllib.request
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from time import perf_counter
 
@@ -29,8 +29,9 @@ from sottovoce.lab.seeded import SeededRng
 from sottovoce.task import Task
 
 REPORTS = {1: 8_000, 10: 100_000, 1_000: 300_000}  # messages per request: messages in a run
+CONNECTIONS = {1: 256, 10: 256, 1_000: 16}  # so that a few thousand messages are under way
 MANY = 1_000_000
-TURNS = 3
+TURNS = 5
 GROUP = 1_000  # rows in one transaction of the bare writer
 SHARE = 0.6
 
@@ -40,22 +41,23 @@ PATH = f"/v1/tasks/{TASK.name}/reports"
 
 def rows(scale: float) -> Iterator[Row]:
     """Yield reports per second and latency for every size of request, and how memory grows."""
-    with ExitStack() as stack:
-        ours = stack.enter_context(collector())
-        bare = stack.enter_context(_process("-m", "sottovoce.lab.bench.bare"))[0]
+    with _process("-m", "sottovoce.lab.bench.bare") as (bare, _):
         for size, usual in REPORTS.items():
-            yield from _race(size, max(size, scaled(usual, scale)), ours, int(bare))
+            yield from _race(size, max(size, scaled(usual, scale)), int(bare))
     yield from _memory(scaled(MANY, scale))
 
 
-def _race(size: int, count: int, ours: int, bare: int) -> Iterator[Row]:
+def _race(size: int, count: int, bare: int) -> Iterator[Row]:
+    """Yield a turn's rows; collector and writer start empty every time, so that their trees are equally deep."""
     best: dict[str, Load] = {}
     writer = float("inf")
     for turn in range(TURNS):
-        for name, port in (("bare", bare), ("ours", ours)):
-            taken = load(port, requests(messages(count, seed=[size, turn]), size))
-            best[name] = min(taken, best.get(name, taken), key=lambda one: one.seconds)
-        writer = min(writer, _written(messages(count, seed=[size, turn, 1])))
+        sent = messages(count, seed=[size, turn])
+        with _served() as (ours, _):
+            for name, port in (("bare", bare), ("ours", ours)):
+                taken = load(port, requests(sent, size), CONNECTIONS[size])
+                best[name] = min(taken, best.get(name, taken), key=lambda one: one.seconds)
+        writer = min(writer, _written(sent))
     speeds = {"bare Starlette route": count / best["bare"].seconds, "bare SQLite writer": count / writer}
     lower = min(speeds, key=lambda name: speeds[name])
     speed = count / best["ours"].seconds
@@ -73,7 +75,7 @@ def _memory(count: int) -> Iterator[Row]:
         parts = [messages(count // 4, seed=[7, part]) for part in range(4)]
         held = []
         for part in parts:
-            load(port, requests(part, 1_000))
+            load(port, requests(part, 1_000), CONNECTIONS[1_000])
             held.append(_resident(process))
     yield Row("collecting", f"memory after {count // 4:,} reports", held[0] / 1e6, "MB")
     goal = Goal("ratio", "<=", 1.1)
@@ -126,13 +128,6 @@ def _written(sent: list[bytes]) -> float:
             book.execute("insert into segments values (1, ?)", (group.tobytes(),))
             book.execute("commit")
         return perf_counter() - started
-
-
-@contextmanager
-def collector() -> Iterator[int]:
-    """Yield the port of a real collector with the task of this topic."""
-    with _served() as (port, _):
-        yield port
 
 
 @contextmanager

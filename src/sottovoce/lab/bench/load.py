@@ -11,7 +11,6 @@ import numpy as np
 from sottovoce.arrays import Floats
 from sottovoce.errors import UnavailableError
 
-CONNECTIONS = 16
 _BREAK = b"\r\n\r\n"
 _LENGTH = b"content-length: "
 
@@ -28,7 +27,7 @@ class Load:
         return float(np.percentile(self.latencies, share))
 
 
-def load(port: int, requests: Sequence[bytes], connections: int = CONNECTIONS) -> Load:
+def load(port: int, requests: Sequence[bytes], connections: int) -> Load:
     """Send requests to this machine and return how it went; every answer must be a success."""
     import uvloop
 
