@@ -33,7 +33,7 @@ def node() -> str:
     return found
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # no longer: while it lives, no other event loop can run in this thread
 def browser():
     if not os.access(CHROMIUM, os.X_OK):
         pytest.skip("chromium is not installed")

@@ -176,13 +176,16 @@ def best_rank(epsilon: float, size: int) -> int:
     """
     bits = (size - 1).bit_length()
     ranks = range(1, max(1, min(bits - 1, hashing.MAX_RANK)) + 1)
-    return min(ranks, key=lambda rank: (average_variance(*_support_chances(epsilon, bits, rank), size), rank))
+    return min(ranks, key=lambda rank: (_cost(*_support_chances(epsilon, bits, rank), size), rank))
+
+
+def _cost(p: float, q: float, size: int) -> float:
+    """Return the variance, infinite for an epsilon so small that doubles do not tell p from q; thresholds refuse it."""
+    return average_variance(p, q, size) if p > q else inf
 
 
 def average_variance(p: float, q: float, size: int) -> float:
     """Return the exact variance per user averaged over a domain, whatever the population."""
-    if p <= q:
-        return inf  # an epsilon too small for doubles to tell apart; the thresholds then refuse it
     noise = IndependentNoise.of(p, q)
     return noise.unheld + noise.held / size
 
