@@ -51,7 +51,7 @@ TASKS = {
         sv.Histogram([*BROWSERS, "Brave", "Vivaldi"]),
         epsilon=1.2,
         description="Which browser do you use most?",
-        collection=Collection(quota=9_000, grace=0, crowd=50),
+        collection=Collection(quota=9_000, grace=0, crowd=120),
     ),
     "commute": sv.Task(
         "commute",
