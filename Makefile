@@ -38,7 +38,8 @@ check: setup
 	PYTHONPATH=src $(BIN)/lint-imports
 
 test: check
-	@sh scripts/system_packages.sh chromium postgresql nodejs
+	@sh scripts/system_packages.sh chromium postgresql nodejs npm
+	@cd clients/js && npm ci --silent --no-audit --no-fund >/dev/null 2>&1 || echo "No TypeScript: the check that clients/js/dist is up to date will be skipped"
 	$(BIN)/pytest -n 2
 
 papers: setup

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 
-import httpx
+import httpx2
 import numpy as np
 import uvicorn
 from PIL import Image
@@ -139,7 +139,7 @@ def collect(address: str, clock: Afternoon) -> None:
 def _send(address: str, name: str, sent: list[bytes]) -> None:
     body = as_msgpack(Upload(sent))
     kind = {"content-type": "application/msgpack"}
-    httpx.post(f"{address}/v1/tasks/{name}/reports", content=body, headers=kind).raise_for_status()
+    httpx2.post(f"{address}/v1/tasks/{name}/reports", content=body, headers=kind).raise_for_status()
 
 
 @contextmanager

@@ -7,6 +7,7 @@ for wanted in "$@"; do
     chromium) command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || missing="$missing chromium" ;;
     postgresql) command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || missing="$missing postgresql" ;;
     nodejs) command -v node >/dev/null || missing="$missing nodejs" ;;
+    npm) command -v npm >/dev/null || missing="$missing npm" ;;
   esac
 done
 [ -z "$missing" ] && exit 0

@@ -8,7 +8,7 @@ import time
 from contextlib import contextmanager
 from dataclasses import replace
 
-import httpx
+import httpx2
 import pytest
 import uvicorn
 from playwright.sync_api import expect, sync_playwright
@@ -116,7 +116,7 @@ def enter(page, there, path):
 def hear(there, task, values):
     """Let devices answer over HTTP."""
     reports = [base64.b64encode(message(task, value)).decode() for value in values]
-    httpx.post(f"{there.address}/v1/tasks/{task.name}/reports", json={"reports": reports}).raise_for_status()
+    httpx2.post(f"{there.address}/v1/tasks/{task.name}/reports", json={"reports": reports}).raise_for_status()
     there.api.collector.refresh()
 
 
