@@ -34,7 +34,7 @@ def test_numbers_outside_a_range_are_refused(values):
 def test_ranges_and_lists_name_domains():
     assert domain_of(range(3, 9)) == Integers(3, 8)
     assert domain_of(["a", "b"]) == Categories(("a", "b"))
-    for wrong in ("ab", range(1), 7, [1, 2]):
+    for wrong in ("ab", range(1), 7, [1, 2], {"a": 1, "b": 2}):
         with pytest.raises(ParameterError):
             domain_of(wrong)
 

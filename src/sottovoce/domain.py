@@ -227,7 +227,7 @@ def domain_of(values: "Domain | Iterable[Any]", *, declinable: bool = False) -> 
         if len(values) < 2:
             raise ParameterError("a domain needs at least two values")
         return Integers(values.start, values.stop - 1)
-    if isinstance(values, (str, bytes, Domain)) or not isinstance(values, Iterable):
+    if isinstance(values, (str, bytes, Domain, Mapping)) or not isinstance(values, Iterable):
         raise ParameterError("a domain is a list of labels or a range")
     return Categories(tuple(map(_text, values)), declinable=declinable)
 

@@ -102,7 +102,7 @@ def test_show_tells_what_a_task_promises(run, tmp_path):
     assert shown["document"]["name"] == "count"
     assert shown["statement"]
     assert "count" in run("task", "show", "count", "--data", tmp_path).stdout
-    assert run("task", "show", "none", "--data", tmp_path).exit_code == 1
+    assert run("task", "show", "none", "--data", tmp_path).exit_code == 7
 
 
 def test_closing_seals_and_answers_when_there_is_no_grace(run, tmp_path):

@@ -121,6 +121,14 @@ def test_fields_that_the_task_does_not_declare_are_refused_and_so_is_their_absen
     assert codes(BUNDLED, halves) == ["undeclared"]
 
 
+@pytest.mark.parametrize("public", [b"[]", b"{", b'{"a": 1}', b'{"a":1.5}', b'{"b":1,"a":2}', b"\xff{}"])
+def test_public_fields_are_one_document_written_one_way(public):
+    declaring = once(NARROW, declares=("public",))
+    mine = digest_of(declaring)
+    assert codes(declaring, envelope(mine, b"\0", public=public)) == ["malformed"]
+    assert codes(declaring, envelope(mine, b"\0", public=b'{"a":1}')) == [""]
+
+
 def bundle(task, slots, **rest):
     """A message with these slots, each with the member that ``members`` says."""
     members = rest.pop("members", [0] * len(slots))

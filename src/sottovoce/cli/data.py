@@ -1,6 +1,7 @@
 """``sottovoce data``: back up, restore and export what a collector holds."""
 
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -32,7 +33,7 @@ def backup(to: Path, data: Path, database: str, *, as_json: bool) -> None:
         collector.store.backup(to / "collector.db")
         if (data / "sealed").exists():
             half_written = shutil.ignore_patterns(".*")  # by a round that is being sealed at this moment
-            shutil.copytree(data / "sealed", to / "sealed", ignore=half_written)
+            shutil.copytree(data / "sealed", to / "sealed", ignore=half_written, copy_function=_copy_if_there)
     _told(as_json=as_json, folder=to)
 
 
@@ -50,10 +51,16 @@ def restore(origin: Path, data: Path, database: str, *, as_json: bool) -> None:
         raise NoDataError("this folder is not a backup")
     if data.exists() and any(data.iterdir()):
         raise ParameterError("a backup is restored into an empty folder")
-    shutil.copytree(origin, data, dirs_exist_ok=True)
-    with opened(data) as collector:
-        for published in collector.tasks():
-            collector.verify(published)
+    copied = data.with_name(f"{data.name}.restoring")
+    shutil.rmtree(copied, ignore_errors=True)
+    try:
+        shutil.copytree(origin, copied)
+        with opened(copied) as collector:
+            for published in collector.tasks():
+                collector.verify(published)
+        copied.replace(data)  # only now, and whole
+    finally:
+        shutil.rmtree(copied, ignore_errors=True)
     _told(as_json=as_json, folder=data)
 
 
@@ -78,6 +85,12 @@ def export(name: str, to: Path, data: Path, database: str, *, as_json: bool) -> 
             if collector.log(one).exists():
                 shutil.copy2(collector.log(one), to)
     _told(as_json=as_json, folder=to)
+
+
+def _copy_if_there(origin: str, copy: str) -> None:
+    """Copy a file, unless its retention ended at this moment."""
+    with suppress(FileNotFoundError):
+        shutil.copy2(origin, copy)
 
 
 def _told(*, as_json: bool, folder: Path) -> None:

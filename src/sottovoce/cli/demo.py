@@ -1,5 +1,6 @@
 """``sottovoce demo``: the whole path on invented people, from a value on a device to an answer beside the truth."""
 
+import shutil
 import sys
 from math import exp
 from pathlib import Path
@@ -126,7 +127,8 @@ def _point(console: "Console", host: "Hosted", *, stay: bool) -> None:
     if stay:
         console.print(f"\nDashboard: {host.url}   token: {host.token}   stop: Ctrl-C", soft_wrap=True)
     else:
-        console.print(f"\nDashboard: sottovoce serve --data {host.folder}", soft_wrap=True)
+        command = "sottovoce" if shutil.which("sottovoce") else sys.argv[0]
+        console.print(f"\nDashboard: {command} serve --data {host.folder}", soft_wrap=True)
         console.print(f"then log in at http://127.0.0.1:8000 with the token {host.token}", soft_wrap=True)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce import coin, envelope
+from sottovoce import codec, coin, envelope
 from sottovoce.arrays import Bools, Bytes, Ints
 from sottovoce.envelope import Envelopes
 from sottovoce.errors import CodecError, ParameterError
@@ -142,6 +142,14 @@ class _Group:
                 good &= (piece.subjects == first.subjects).all(axis=1)
         return good
 
+    def well_formed(self) -> Bools:
+        """Return which messages have public fields that are documents, written the one way they are written."""
+        good = np.ones(len(self.rows), bool)
+        for piece in self.pieces:
+            if piece.public:
+                good &= np.array([_canonical(one) for one in piece.public])
+        return good
+
     def possible(self, among: Bools) -> Bools:
         """Return which messages have only payloads that their mechanisms can have made."""
         good = among.copy()
@@ -189,9 +197,11 @@ def _group(published: Published, shape: bytes, rows: Bytes, places: Ints) -> _Gr
 
 def _decide(group: _Group, tokens: Sequence[str], admitted: Admitted) -> None:
     """Add the offer of one group, and the codes of what it must not hold."""
-    complete = group.complete()
+    formed = group.well_formed()
+    complete = formed & group.complete()
     good = group.possible(complete)
-    admitted.refuse(group.places[~complete], "incomplete")
+    admitted.refuse(group.places[~formed], "malformed")
+    admitted.refuse(group.places[formed & ~complete], "incomplete")
     admitted.refuse(group.places[complete & ~good], "impossible")
     claims = None
     if group.published.collection.enrolment:
@@ -205,6 +215,13 @@ def _decide(group: _Group, tokens: Sequence[str], admitted: Admitted) -> None:
     if good.any():
         admitted.offers.append(group.offer(good, claims))
         admitted.places.append(group.places[good])
+
+
+def _canonical(public: bytes) -> bool:
+    try:
+        return codec.canonical(codec.parse(public)).encode() == public
+    except CodecError:
+        return False
 
 
 def _slots(asked: Round, member: int) -> int:

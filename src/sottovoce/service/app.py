@@ -61,12 +61,14 @@ def create(
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        usual = sys.getswitchinterval()
         sys.setswitchinterval(_SWITCH_SECONDS)
         intake.start()
         keeper.start()
         yield
         intake.stop()  # everything that was taken is stored and answered
         keeper.stop()
+        sys.setswitchinterval(usual)
 
     app = _Application(
         lambda rest: Door(Uploading(rest, api), RateLimit(settings.rate, clock), told),

@@ -75,6 +75,10 @@ _BY_CLASS: dict[type[SottovoceError], str] = {
 }
 
 
+# As the errors of the library exit when the command line meets the same obstacle.
+_EXITS = {401: errors.AccessError.exit_code, 404: errors.NoDataError.exit_code, 409: errors.StateError.exit_code}
+
+
 class RequestError(SottovoceError):
     """A whole request turned away for a reason of the catalogue."""
 
@@ -82,6 +86,8 @@ class RequestError(SottovoceError):
         super().__init__(detail or CATALOGUE[code].title)
         self.code = code
         self.retry_after = retry_after
+        self.status = CATALOGUE[code].status
+        self.exit_code = _EXITS.get(self.status, self.exit_code)
 
 
 def problem_of(error: SottovoceError) -> Problem:

@@ -89,6 +89,12 @@ class SqliteStore(SqlStore):
             self._empty_journal()
         return sealed
 
+    def erase(self, task: str, number: int, now: int) -> bool:
+        erased = super().erase(task, number, now)
+        if erased:
+            self._empty_journal()
+        return erased
+
     def prune(self, now: int, arrivals_before: int) -> None:
         super().prune(now, arrivals_before)
         self._empty_journal()  # should a reader have been in the way when a round was sealed

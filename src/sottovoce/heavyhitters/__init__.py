@@ -1,0 +1,1 @@
+"""Finding what is frequent in domains too large to list."""

@@ -1,0 +1,38 @@
+"""How well a search found what is frequent: F1, the normalised cumulative rank, and the error of what was found.
+
+Source: Wang 2021, section 4.4.1.
+"""
+
+from collections.abc import Mapping, Sequence
+from math import nan
+from typing import Any
+
+
+def f1(truth: Sequence[Any], found: Sequence[Any]) -> float:
+    """Return the harmonic mean of precision and recall.
+
+    >>> f1("abcd", "acxy")
+    0.5
+    """
+    common = len(set(truth) & set(found))
+    return 2 * common / (len(truth) + len(found)) if common else 0.0
+
+
+def ncr(truth: Sequence[Any], found: Sequence[Any]) -> float:
+    """Return the normalised cumulative rank: the most frequent of k is worth k, the last 1, strangers nothing.
+
+    >>> ncr("abcd", "acxy")
+    0.6
+    """
+    worth = {value: len(truth) - rank for rank, value in enumerate(truth)}
+    return sum(worth.get(value, 0) for value in set(found)) / sum(worth.values())
+
+
+def squared_error(truth: Mapping[Any, float], found: Mapping[Any, float]) -> float:
+    """Return the mean squared error of the counts of what was rightly found; not a number if nothing was.
+
+    >>> squared_error({"a": 10, "b": 5}, {"a": 12, "x": 3})
+    4.0
+    """
+    common = set(truth) & set(found)
+    return sum((truth[value] - found[value]) ** 2 for value in common) / len(common) if common else nan
