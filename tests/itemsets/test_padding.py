@@ -14,7 +14,6 @@ from sottovoce.itemsets.padding import (
     significant,
 )
 
-
 ITEMS = 5
 
 
