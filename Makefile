@@ -71,4 +71,4 @@ lock:
 	  --no-header --all-extras --group dev pyproject.toml -o requirements/dev.lock
 
 clean:
-	rm -rf .venv demo .peers build dist
+	rm -rf .venv demo .peers build dist clients/js/node_modules

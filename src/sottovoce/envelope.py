@@ -93,12 +93,17 @@ def read_alike(data: bytes, length: int, width: int) -> Envelopes:
     return _open(_rows_of(data, length), width)
 
 
+def head(piece: bytes) -> bytes:
+    """Return what envelopes of one shape share: version, flags, round, length, digest; 24 bytes."""
+    return piece[:8] + piece[12:28]
+
+
 def rounds(messages: Iterable[bytes]) -> dict[int, list[bytes]]:
     """Return the messages by the number of their round."""
     found: dict[int, list[bytes]] = defaultdict(list)
     for message in messages:
-        if len(message) < _HEADER.itemsize or message[0] != VERSION:
-            raise CodecError(f"an envelope starts with {_HEADER.itemsize} bytes of version {VERSION}")
+        if len(message) < HEADER_BYTES or message[0] != VERSION:
+            raise CodecError(f"an envelope starts with {HEADER_BYTES} bytes of version {VERSION}")
         found[int.from_bytes(message[2:4], "little")].append(message)
     return dict(found)
 
@@ -117,7 +122,7 @@ _FIXED: list[Any] = [
     ("digest", "u1", (ID_BYTES,)),
     ("id", "u1", (ID_BYTES,)),
 ]
-_HEADER = np.dtype(_FIXED)
+HEADER_BYTES = np.dtype(_FIXED).itemsize
 
 
 def _groups(data: bytes) -> list[npt.NDArray[Any]]:
@@ -127,11 +132,11 @@ def _groups(data: bytes) -> list[npt.NDArray[Any]]:
     whole = _uniform(data)
     if whole is not None:
         return [whole]
-    pieces: dict[tuple[bytes, ...], list[bytes]] = defaultdict(list)
+    pieces: dict[bytes, list[bytes]] = defaultdict(list)
     position = 0
     while position < len(data):
         piece = _cut(data, position)
-        pieces[piece[:8], piece[12:28]].append(piece)
+        pieces[head(piece)].append(piece)
         position += len(piece)
     return [_rows_of(b"".join(group), len(group[0])) for group in pieces.values()]
 
@@ -148,7 +153,7 @@ def _uniform(data: bytes) -> npt.NDArray[Any] | None:
 def _cut(data: bytes, position: int) -> bytes:
     length = int.from_bytes(data[position + 4 : position + 8], "little")
     piece = data[position : position + length]
-    if len(piece) < _HEADER.itemsize or len(piece) < length or piece[0] != VERSION:
+    if len(piece) < HEADER_BYTES or len(piece) < length or piece[0] != VERSION:
         raise CodecError(f"an envelope of version {VERSION} is cut or malformed")
     return piece
 

@@ -8,7 +8,7 @@ what to ask next, or answers.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from math import nextafter
@@ -204,6 +204,16 @@ class Round:
         assert isinstance(ask, Question)
         return ask
 
+    def addresses(self, coin: Callable[[int], int]) -> list[Address]:
+        """Return where a user answers: the 64-bit coin of a slot picks its member, a bundle fills every slot."""
+        ask, member = self.ask, 0
+        if isinstance(ask, Choice):
+            member = _picked(ask, coin(0))
+            ask = ask.members[member]
+        parts = ask.parts if isinstance(ask, Bundle) else (ask,)
+        members = [_picked(part, coin(slot)) if isinstance(part, Choice) else member for slot, part in enumerate(parts)]
+        return [Address(self.number, one, slot) for slot, one in enumerate(members)]
+
     @property
     def slots(self) -> int:
         """Return how many slots a user fills at the most."""
@@ -378,6 +388,10 @@ def _check_labels(name: str, declares: tuple[str, ...]) -> None:
         raise ParameterError("a task needs a name of at most 200 characters")
     if set(declares) - set(FIELDS_A_TASK_MAY_DECLARE) or len(set(declares)) < len(declares):
         raise ParameterError(f"a task may declare each of {', '.join(FIELDS_A_TASK_MAY_DECLARE)} once")
+
+
+def _picked(choice: Choice, coin: int) -> int:
+    return int(choice.pick(np.array([coin], np.uint64))[0])
 
 
 def _member(members: Any, index: int) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from golden import reference as ref
-from sottovoce import codec, envelope, hashing
+from sottovoce import codec, coin, envelope, hashing
 from sottovoce.budget import Spend, Window
 from sottovoce.client import client as device
 from sottovoce.client.ledger import DiskLedger, tag_of
@@ -23,7 +23,7 @@ from sottovoce.engine import local
 from sottovoce.errors import BudgetError, CodecError, DomainError, MismatchError, ParameterError, SottovoceError
 from sottovoce.mechanism import Mechanism
 from sottovoce.rng import KeyedRng
-from sottovoce.task import Choice, Question, Round
+from sottovoce.task import Address, Bundle, Choice, Question, Round
 from sottovoce.testing import RecordedRng
 
 HERE = Path(__file__).parent
@@ -173,9 +173,11 @@ def check_coin(row):
 
 
 def check_picks(row):
-    client = device.Client(FILES["task_id"]["tasks"][0]["content"], FixedLedger(row["secret"]))
     choice = Choice((QUESTION,) * len(row["weights"]), tuple(row["weights"]))
-    assert client._pick(choice, Round(row["round"], choice), row["slot"]) == row["member"]
+    kept, number, slot = bytes.fromhex(row["secret"]), row["round"], row["slot"]
+    assert coin.choice(kept, number, slot) == int(row["coin"])
+    dealt = Round(number, Bundle((choice,) * (slot + 1))).addresses(lambda place: coin.choice(kept, number, place))
+    assert dealt[slot] == Address(number, row["member"], slot)
     assert one(choice.pick(np.array([int(row["coin"])], np.uint64))) == row["member"]
 
 

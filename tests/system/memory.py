@@ -23,7 +23,6 @@ AT_ONCE = 1_000  # reports in one upload
 UPLOADERS = 2
 _SAMPLES = 40
 _FLAT = 1.10
-_CACHE_KIB = 4096
 
 
 @dataclass
@@ -51,8 +50,7 @@ class Memory:
             "## Memory\n",
             f"{self.reports:,} reports of a histogram over 16 values (GRR), in uploads of {AT_ONCE:,} from\n"
             f"{UPLOADERS} connections into the embedded store; resident size of the server in MiB, the mean over each\n"
-            f"quarter of the uploads.  The page cache was set to {_CACHE_KIB // 1024} MiB, so that it is full\n"
-            "from the beginning; by default it grows to 128 MiB.  Sealing holds all reports of one round at once.\n",
+            "quarter of the uploads.  Sealing holds all reports of one round at once.\n",
             "| before | first quarter | second | third | fourth | peak, uploading | peak, sealing and answering |",
             "|---:|---:|---:|---:|---:|---:|---:|",
             f"| {self.before:.0f} | {quarters} | {self.peak_uploading:.0f} | {self.peak:.0f} |",
@@ -67,7 +65,7 @@ def measure(folder: Path, reports: int, show: Callable[[str], None] = lambda tex
     store.close()
     labels = [str(value) for value in range(16)]
     task = sv.Task("memory", sv.Histogram(labels, mechanism="grr"), 1.0, collection=Collection(grace=0))
-    server = Server(folder, orders={"cache": _CACHE_KIB})
+    server = Server(folder)
     try:
         _ask(server, operator, "POST", "/v1/tasks", codec.canonical(codec.document(task)).encode())
         memory = Memory(reports, before=_status(server, "VmRSS"))

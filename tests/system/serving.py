@@ -2,7 +2,7 @@
 
 Started as ``python -m system.serving '{"point": [name, n], "twin": name}' serve --data ...``.  At a point the process
 sends itself SIGKILL, when it gets there for the n-th time.  A twin is a collector with one mistake that the checks must
-find; ``cache`` is the size of SQLite's in KiB.
+find.
 """
 
 import json
@@ -113,20 +113,12 @@ def seal_first() -> None:
     collector.Collector._seal = seal  # type: ignore[method-assign]
 
 
-def shrink_cache(kilobytes: int) -> None:
-    """Give the embedded store a small page cache, so that it is full from the beginning."""
-    others = [one for one in sqlite._PRAGMAS if not one.startswith("cache_size")]
-    sqlite._PRAGMAS = (*others, f"cache_size = -{kilobytes}")
-
-
 TWINS = {"acknowledges first": acknowledge_first, "forgets ids": forget_ids, "seals first": seal_first}
 
 if __name__ == "__main__":
     orders = json.loads(sys.argv.pop(1))
     if orders.get("twin"):
         TWINS[orders["twin"]]()
-    if orders.get("cache"):
-        shrink_cache(orders["cache"])
     if orders.get("point"):
         arm(*orders["point"])
     main()

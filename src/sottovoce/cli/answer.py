@@ -26,8 +26,7 @@ def command(name: str, data: Path, database: str, *, as_json: bool, **wanted: An
     """Print the answer to the task NAME; what rests on too few users is suppressed."""
     from rich.console import Console
 
-    from sottovoce.service.api import processed
-    from sottovoce.service.release import refuse_withheld, release, rows_as_csv
+    from sottovoce.service.release import processed, refuse_withheld, release, rows_as_csv
 
     with opened(data, database) as collector:
         published = collector.find(name)

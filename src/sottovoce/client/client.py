@@ -19,7 +19,7 @@ from sottovoce.domain import Domain, Records
 from sottovoce.envelope import ID_BYTES, Envelopes
 from sottovoce.errors import BudgetError, MismatchError
 from sottovoce.rng import Rng, SystemRng
-from sottovoce.task import Address, Bundle, Choice, Notice, Question, Round, Task
+from sottovoce.task import Address, Notice, Question, Round, Task
 
 
 class Client:
@@ -119,30 +119,16 @@ class Client:
         return question.mechanism.pack(Memory(self.ledger, self.notice).report(indices, address, question, rng))
 
     def _questions(self, asked: Round) -> list[tuple[Address, Question]]:
-        """Return what this device is asked: the coin picks members, a bundle fills every slot."""
-        ask, member = asked.ask, 0
-        if isinstance(ask, Choice):
-            member = self._pick(ask, asked, slot=0)
-            ask = ask.members[member]
-        parts = ask.parts if isinstance(ask, Bundle) else (ask,)
-        found = []
-        for slot, part in enumerate(parts):
-            chosen = self._pick(part, asked, slot) if isinstance(part, Choice) else member
-            address = Address(asked.number, chosen, slot)
-            found.append((address, self._checked(asked.question(address))))
-        return found
+        """Return what this device is asked; in a longitudinal task the same in every round."""
+        number = asked.number if self.notice.distinct is None else 0
+        addresses = asked.addresses(lambda slot: coin.choice(self._kept, number, slot))
+        return [(address, self._checked(asked.question(address))) for address in addresses]
 
     def _checked(self, question: Question) -> Question:
         question.check_domain(self.notice.domain)
         if self.notice.distinct is not None:
             Memory(self.ledger, self.notice).check(question)
         return question
-
-    def _pick(self, choice: Choice, asked: Round, slot: int) -> int:
-        """Return the member for a slot; in a longitudinal task the same one in every round."""
-        number = asked.number if self.notice.distinct is None else 0
-        drawn = coin.choice(self._kept, number, slot)
-        return int(choice.pick(np.array([drawn], np.uint64))[0])
 
 
 def notice_of(task: Task | Notice | codec.Document | str) -> Notice:

@@ -31,8 +31,8 @@ def queries(bits: int, kept: int, groups: int) -> int:
     327680
     """
     found = lengths(bits, kept, groups)
-    return sum(min(kept if start else 1 << found[0], 1 << shorter) << (longer - shorter)
-               for start, (shorter, longer) in enumerate(pairwise(found)))  # fmt: skip
+    prefixes = [1 << found[0], *(min(kept, 1 << length) for length in found[1:])]
+    return sum(count << (longer - shorter) for count, (shorter, longer) in zip(prefixes, pairwise(found), strict=False))
 
 
 def fewest_groups(bits: int, kept: int, budget: int = QUERY_BUDGET) -> int:

@@ -7,20 +7,18 @@ array, and the mechanism's own strict ``unpack`` looks at all its payloads at on
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from hashlib import sha256
 from typing import Any
 
 import numpy as np
 
 from sottovoce import codec, coin, envelope
 from sottovoce.arrays import Bools, Bytes, Ints
-from sottovoce.envelope import Envelopes
+from sottovoce.envelope import HEADER_BYTES, Envelopes
 from sottovoce.errors import CodecError, ParameterError
+from sottovoce.service import access
 from sottovoce.service.published import Published
 from sottovoce.store.base import HASH_BYTES, Offer
 from sottovoce.task import Address, Bundle, Choice, Question, Round
-
-_SMALLEST = 44  # bytes of an envelope's fixed fields
 
 
 @dataclass
@@ -53,7 +51,7 @@ def admit(published: Published, messages: Sequence[bytes], tokens: Sequence[str]
 
 def _groups(messages: Sequence[bytes]) -> Iterator[tuple[bytes, Any, Bytes]]:
     """Yield the shapes of the messages, with the places and the bytes of those that have it."""
-    if len(set(map(len, messages))) == 1 and len(messages[0]) >= _SMALLEST:
+    if len(set(map(len, messages))) == 1 and len(messages[0]) >= HEADER_BYTES:
         rows = _stacked(messages)
         alike = (rows[:, :8] == rows[0, :8]).all() and (rows[:, 12:28] == rows[0, 12:28]).all()
         if alike and int.from_bytes(messages[0][4:8], "little") == len(messages[0]):
@@ -73,14 +71,14 @@ def _stacked(messages: Sequence[bytes]) -> Bytes:
 def _shape(message: bytes) -> bytes:
     """Return the headers of a message's envelopes without ids and members; nothing if it cannot be cut into them."""
     length = int.from_bytes(message[4:8], "little")
-    if length == len(message) >= _SMALLEST:
-        return message[:8] + message[12:28]  # nearly all messages are one envelope
+    if length == len(message) >= HEADER_BYTES:
+        return envelope.head(message)  # nearly all messages are one envelope
     shape, position = b"", 0
     while position < len(message):
         piece = message[position : position + int.from_bytes(message[position + 4 : position + 8], "little")]
-        if len(piece) < _SMALLEST or len(piece) != int.from_bytes(piece[4:8], "little"):
+        if len(piece) < HEADER_BYTES or len(piece) != int.from_bytes(piece[4:8], "little"):
             return b""
-        shape += piece[:8] + piece[12:28]
+        shape += envelope.head(piece)
         position += len(piece)
     return shape
 
@@ -163,17 +161,11 @@ class _Group:
             return "token-missing"
         digest = self.published.digest
         kept = coin.enrolled(token, digest)
-        members = [int(piece.members[row]) for piece in self.pieces]
-        mine = self.asked.asks(coin.place(kept, digest)) and members == self._picks(kept)
+        number = 0 if self.published.task.distinct else self.asked.number
+        dealt = self.asked.addresses(lambda slot: coin.choice(kept, number, slot))
+        answered = [int(piece.members[row]) for piece in self.pieces]
+        mine = self.asked.asks(coin.place(kept, digest)) and answered == [address.member for address in dealt]
         return "" if mine else "not-asked"
-
-    def _picks(self, kept: bytes) -> list[int]:
-        """Return the members that the coin picks, one for every slot."""
-        ask, number = self.asked.ask, 0 if self.published.task.distinct else self.asked.number
-        if isinstance(ask, Choice):
-            return [_pick(ask, kept, number, 0)] * len(self.pieces)
-        parts = ask.parts if isinstance(ask, Bundle) else (ask,)
-        return [_pick(part, kept, number, slot) if isinstance(part, Choice) else 0 for slot, part in enumerate(parts)]
 
     def offer(self, chosen: Bools, claims: Bytes | None) -> Offer:
         """Return the chosen messages as the store takes them."""
@@ -208,7 +200,7 @@ def _decide(group: _Group, tokens: Sequence[str], admitted: Admitted) -> None:
         claims = np.zeros((len(good), HASH_BYTES), np.uint8)
         for row in np.flatnonzero(good).tolist():
             token = tokens[group.places[row]] if tokens else ""
-            claims[row] = np.frombuffer(sha256(token.encode()).digest(), np.uint8)
+            claims[row] = np.frombuffer(access.hashed(token), np.uint8)
             if code := group.unclaimed(row, token):
                 good[row] = False
                 admitted.codes[int(group.places[row])] = code
@@ -273,7 +265,3 @@ def _unpacks(question: Question, payloads: Bytes) -> Bools:
         half = len(payloads) // 2
         return np.concatenate([_unpacks(question, payloads[:half]), _unpacks(question, payloads[half:])])
     return np.ones(len(payloads), bool)
-
-
-def _pick(choice: Choice, kept: bytes, number: int, slot: int) -> int:
-    return int(choice.pick(np.array([coin.choice(kept, number, slot)], np.uint64))[0])

@@ -1,6 +1,5 @@
 """The handlers of the routes: each reads a request strictly, asks the collector, and answers with one shape."""
 
-from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -8,9 +7,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from sottovoce.answers import Answer, Answers
 from sottovoce.errors import CodecError, ParameterError, StateError
-from sottovoce.measures import Measures
 from sottovoce.service import access, metrics, openapi, wire
 from sottovoce.service.collector import DAY, Collector
 from sottovoce.service.intake import Intake
@@ -18,7 +15,7 @@ from sottovoce.service.metrics import Metrics
 from sottovoce.service.operations import METHODS
 from sottovoce.service.problems import RequestError
 from sottovoce.service.published import TAKING, Published
-from sottovoce.service.release import refuse_withheld, release, rows_as_csv
+from sottovoce.service.release import processed, refuse_withheld, release, rows_as_csv
 from sottovoce.service.settings import Settings
 
 JSON, MSGPACK, TOML, CSV = "application/json", "application/msgpack", "application/toml", "text/csv"
@@ -147,21 +144,6 @@ class Api:
 
     def _published(self, request: Request) -> Published:
         return self.collector.find(request.path_params["name"])
-
-
-def processed(answer: Answer | Answers | Measures, method: str, level: float) -> Answer | Answers | Measures:
-    """Return an answer after a step of post-processing, with intervals of a confidence level."""
-    if isinstance(answer, Answers):
-        return replace(answer, parts={name: _one(part, method, level) for name, part in answer.parts.items()})
-    if isinstance(answer, Answer):
-        return _one(answer, method, level)
-    if method != "none":
-        raise ParameterError("a mean is one number: there is nothing to make consistent")
-    return answer.at(level)
-
-
-def _one(answer: Answer, method: str, level: float) -> Answer:
-    return answer.at(level) if method == "none" else answer.at(level).postprocess(method)
 
 
 def _line(published: Published) -> wire.TaskLine:

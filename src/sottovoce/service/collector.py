@@ -5,6 +5,7 @@ rounds close on a quota or a deadline, are sealed after their grace, and the pla
 is durable before the next and may be repeated after a crash: the plan is a pure function of the log.
 """
 
+import logging
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,6 +24,7 @@ from sottovoce.store.base import RoundRecord, State, Store, TaskRecord
 from sottovoce.task import Round
 
 DAY = 86_400
+_log = logging.getLogger(__name__)
 _KEPT_ANSWERS = 16
 
 
@@ -120,6 +122,9 @@ class Collector:
             while self._due(published):
                 self._step(published)
                 published, moved = self._latest(published), True
+                last = published.last
+                facts = {"task": published.record.name, "round": last.number, "state": last.state.value}
+                _log.info("finished" if published.record.finished is not None else "moved", extra=facts)
         return moved
 
     def _latest(self, published: Published) -> Published:

@@ -78,8 +78,8 @@ class Intake:
                 outcomes: Sequence[Outcome | SottovoceError] = self._commit(group)
             except SottovoceError as error:
                 outcomes = [error] * len(group)
-            except Exception as error:  # the thread must live on: every request in the group is told
-                _log.exception("intake", extra={"error": type(error).__name__})
+            except Exception:  # the thread must live on: every request in the group is told
+                _log.exception("intake")
                 outcomes = [UnavailableError("the reports could not be stored")] * len(group)
             loop = group[0].promise.get_loop()
             loop.call_soon_threadsafe(_resolve, group, outcomes)

@@ -32,8 +32,7 @@ class Keeper:
     def _run(self) -> None:
         while not self._stopped.is_set():
             try:
-                if self._collector.advance():
-                    _log.info("advanced")
+                self._collector.advance()
                 self._prune()
             except Exception as error:  # the thread must live on: a full disk is emptied, a database comes back
                 self._failed(type(error).__name__)

@@ -6,7 +6,7 @@ import sys
 import traceback
 from typing import Any
 
-FIELDS = ("event", "route", "method", "status", "milliseconds", "task", "round", "state", "messages", "error", "where")
+FIELDS = ("event", "route", "method", "status", "milliseconds", "task", "round", "state", "error", "where")
 
 
 class JsonLines(logging.Formatter):

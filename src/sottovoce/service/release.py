@@ -2,10 +2,12 @@
 
 import csv
 import io
+from dataclasses import replace
 from typing import Any
 
 from sottovoce.answers import Answer, Answers
 from sottovoce.collection import Collection
+from sottovoce.errors import ParameterError
 from sottovoce.measures import Measures
 from sottovoce.service.problems import RequestError
 
@@ -25,6 +27,21 @@ def release(answer: Answer | Answers | Measures, collection: Collection) -> dict
     made = answer.to_dict()
     crowd = 0 if isinstance(answer, Measures) else collection.crowd
     return {**made, "minimum": collection.minimum, "suppressed": False, "rows": _rows(made["rows"], crowd)}
+
+
+def processed(answer: Answer | Answers | Measures, method: str, level: float) -> Answer | Answers | Measures:
+    """Return an answer after a step of post-processing, with intervals of a confidence level."""
+    if isinstance(answer, Answers):
+        return replace(answer, parts={name: _one(part, method, level) for name, part in answer.parts.items()})
+    if isinstance(answer, Answer):
+        return _one(answer, method, level)
+    if method != "none":
+        raise ParameterError("a mean is one number: there is nothing to make consistent")
+    return answer.at(level)
+
+
+def _one(answer: Answer, method: str, level: float) -> Answer:
+    return answer.at(level) if method == "none" else answer.at(level).postprocess(method)
 
 
 def parts(released: dict[str, Any]) -> list[dict[str, Any]]:

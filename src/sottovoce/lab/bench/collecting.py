@@ -6,6 +6,7 @@ bare SQLite writer, without HTTP and without checks, that only commits the same 
 
 import base64
 import json
+import os
 import sqlite3
 import subprocess
 import sys
@@ -53,7 +54,7 @@ def _race(size: int, count: int, bare: int) -> Iterator[Row]:
     writer = float("inf")
     for turn in range(TURNS):
         sent = messages(count, seed=[size, turn])
-        with _served() as (ours, _):
+        with _served() as (ours, _, _):
             for name, port in (("bare", bare), ("ours", ours)):
                 taken = load(port, requests(sent, size), CONNECTIONS[size])
                 best[name] = min(taken, best.get(name, taken), key=lambda one: one.seconds)
@@ -70,13 +71,16 @@ def _race(size: int, count: int, bare: int) -> Iterator[Row]:
 
 
 def _memory(count: int) -> Iterator[Row]:
-    """Yield what the process holds after a quarter of many reports, and at the end."""
-    with _served() as (port, process):
+    """Yield what the process and the disk hold after a quarter of many reports, at the end, and once sealed."""
+    with _served() as (port, process, data):
         parts = [messages(count // 4, seed=[7, part]) for part in range(4)]
         held = []
         for part in parts:
             load(port, requests(part, 1_000), CONNECTIONS[1_000])
             held.append(_resident(process))
+        before = _bytes(data)
+        _command("task", "close", TASK.name, "--now", "--data", str(data))
+        after = _bytes(data / "sealed")
     yield Row("collecting", f"memory after {count // 4:,} reports", held[0] / 1e6, "MB")
     goal = Goal("ratio", "<=", 1.1)
     yield Row(
@@ -88,6 +92,9 @@ def _memory(count: int) -> Iterator[Row]:
         held[-1] / held[0],
         goal,
     )
+    many = len(parts) * len(parts[0])
+    yield Row("collecting", f"disk while open, messages of {len(parts[0][0])} bytes", before / many, "bytes/report")
+    yield Row("collecting", "disk once sealed", after / many, "bytes/report")
 
 
 def messages(count: int, seed: list[int]) -> list[bytes]:
@@ -131,17 +138,25 @@ def _written(sent: list[bytes]) -> float:
 
 
 @contextmanager
-def _served() -> "Iterator[tuple[int, subprocess.Popen[str]]]":
+def _served() -> "Iterator[tuple[int, subprocess.Popen[str], Path]]":
+    """Yield the port, the process and the folder of a real collector with the task of this topic."""
     with tempfile.TemporaryDirectory() as folder:
-        task = Path(folder) / "task.json"
+        task, data = Path(folder) / "task.json", Path(folder) / "data"
         task.write_text(codec.canonical(codec.document(TASK)), encoding="utf-8")
-        command = [sys.executable, "-m", "sottovoce", "task", "create", str(task), "--data", f"{folder}/data"]
-        subprocess.run(command, check=True, capture_output=True)
-        options = ("serve", "--data", f"{folder}/data", "--port", "0", "--rate", "0", "--json")
+        _command("task", "create", str(task), "--data", str(data))
+        options = ("serve", "--data", str(data), "--port", "0", "--rate", "0", "--json")
         with _process("-m", "sottovoce", *options) as (line, process):
             url = json.loads(line)["url"]
             urllib.request.urlopen(f"{url}/readyz", timeout=10).close()
-            yield int(url.rsplit(":", 1)[1]), process
+            yield int(url.rsplit(":", 1)[1]), process, data
+
+
+def _command(*arguments: str) -> None:
+    subprocess.run([sys.executable, "-m", "sottovoce", *arguments], check=True, capture_output=True)
+
+
+def _bytes(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
 @contextmanager
@@ -160,4 +175,4 @@ def _process(*arguments: str) -> "Iterator[tuple[str, subprocess.Popen[str]]]":
 def _resident(process: "subprocess.Popen[str]") -> int:
     """Return the bytes of memory that a process holds."""
     pages = int(Path(f"/proc/{process.pid}/statm").read_text().split()[1])
-    return pages * 4096
+    return pages * os.sysconf("SC_PAGE_SIZE")
