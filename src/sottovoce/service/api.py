@@ -14,9 +14,10 @@ from sottovoce.service.intake import Intake
 from sottovoce.service.metrics import Metrics
 from sottovoce.service.operations import METHODS
 from sottovoce.service.problems import RequestError
-from sottovoce.service.published import TAKING, Published
+from sottovoce.service.published import Published
 from sottovoce.service.release import processed, refuse_withheld, release, rows_as_csv
 from sottovoce.service.settings import Settings
+from sottovoce.store.base import TAKING
 
 JSON, MSGPACK, TOML, CSV = "application/json", "application/msgpack", "application/toml", "text/csv"
 _DIGITS = 18  # of a content length that is read as a number at all

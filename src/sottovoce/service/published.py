@@ -6,10 +6,8 @@ from functools import cached_property
 
 from sottovoce import codec
 from sottovoce.collection import Collection
-from sottovoce.store.base import RoundRecord, State, TaskRecord
+from sottovoce.store.base import TAKING, RoundRecord, TaskRecord
 from sottovoce.task import Round, Task
-
-TAKING = (State.OPEN, State.CLOSING)
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,9 @@ class State(StrEnum):
     SEALED = "sealed"  # the log is complete and never changes
 
 
+TAKING = (State.OPEN, State.CLOSING)  # reports
+
+
 class Verdict(StrEnum):
     """What became of one message."""
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, TypeAlias
 
-from sottovoce.store.base import Offer, Verdict
+from sottovoce.store.base import TAKING, Offer, Verdict
 from sottovoce.store.sql import count_users
-from sottovoce.store.verdicts import TAKING, Facts, chosen, judge, report_ids, token_hashes
+from sottovoce.store.verdicts import Facts, chosen, judge, report_ids, token_hashes
 
 _SHARDS = 32
 _ADD_IDS = (

@@ -17,10 +17,10 @@ import numpy as np
 
 from sottovoce.arrays import Bytes
 from sottovoce.errors import ParameterError, UnavailableError
-from sottovoce.store.base import HASH_BYTES, Offer, Verdict
+from sottovoce.store.base import HASH_BYTES, TAKING, Offer, Verdict
 from sottovoce.store.schema import SQLITE, STEPS, Steps, migrate
 from sottovoce.store.sql import SqlStore, count_messages, count_users
-from sottovoce.store.verdicts import ID_BYTES, TAKING, Facts, chosen, judge, tallies
+from sottovoce.store.verdicts import ID_BYTES, Facts, chosen, judge, tallies
 
 _BUSY_SECONDS = 5.0
 # Random ids fall on a page each: small pages and rare checkpoints write less, and half as much is twice as fast.

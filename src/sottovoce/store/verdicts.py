@@ -6,10 +6,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sottovoce.store.base import HASH_BYTES, Offer, State, Verdict
+from sottovoce.store.base import HASH_BYTES, Offer, Verdict
 
 ID_BYTES = 16
-TAKING = (State.OPEN, State.CLOSING)
 
 
 @dataclass
