@@ -4,7 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -19,13 +19,17 @@ _SHOWN = 25  # rows that print() shows of a long table
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """One distribution: every value with estimate, interval, users, epsilon and the steps applied."""
+    """One distribution: every value with estimate, interval, users, epsilon and the steps applied.
+
+    ``details`` are what else the method has to say: how it searched, what it could have seen.
+    """
 
     name: str
     labels: tuple[str, ...]
     estimate: Estimate
     mechanism: str
     level: float = 0.95
+    details: Mapping[str, Any] = field(default_factory=dict)
 
     def at(self, level: float) -> "Answer":
         """Return the same answer with intervals of another confidence level."""
@@ -80,6 +84,7 @@ class Answer:
             "level": self.level,
             "steps": list(self.estimate.steps),
             "threshold": self.estimate.threshold(),
+            **self.details,
         }
 
     def to_dict(self) -> dict[str, Any]:

@@ -15,7 +15,7 @@ SMALLEST_CROWD = 2  # a crowd of one is a person
 class Collection:
     """Durations in seconds, but ``retention`` in days; 0 users of a quota or 0 seconds mean no such limit."""
 
-    quota: int = 0  # users after which a round closes
+    quota: int = 0  # users of the whole task; a round closes when its share of them has answered
     seconds: int = 0  # time after which a round closes, once the minimum is in
     grace: int = 60  # time for late reports after a round has closed
     minimum: int = 50  # users below which nothing is released

@@ -13,9 +13,10 @@ from unicodedata import normalize
 
 import numpy as np
 
-from sottovoce.arrays import Floats, Ints
+from sottovoce.arrays import Floats, Ints, Values
 from sottovoce.errors import DomainError, NoDataError, ParameterError
 from sottovoce.registry import Registry
+from sottovoce.rng import Rng
 
 DECLINED = "prefer not to say"
 
@@ -24,7 +25,7 @@ class Domain(ABC):
     """A set of values with an order that never changes."""
 
     kind: ClassVar[str]
-    kinds: ClassVar[Registry["Domain"]] = Registry("domain")
+    kinds: ClassVar[Registry["Domain"]] = Registry("domain", "sottovoce.domains")
 
     def __init_subclass__(cls, kind: str, **rest: Any) -> None:
         super().__init_subclass__(**rest)
@@ -37,8 +38,12 @@ class Domain(ABC):
         """Return how many values there are."""
 
     @abstractmethod
-    def indices(self, values: Iterable[Any]) -> Ints:
+    def indices(self, values: Iterable[Any]) -> Values:
         """Return the index of every value, or refuse them all."""
+
+    def anything(self, rng: Rng) -> Values:
+        """Return the index of a random value, shaped as ``indices`` shapes one: what a rehearsal sends."""
+        return rng.integers(self.size, 1)
 
 
 @dataclass(frozen=True)
@@ -206,6 +211,9 @@ class Records(Domain, kind="records"):
         if len({len(column) for column in found}) > 1:
             raise DomainError("the columns of records must have equal lengths")
         return np.stack(found, axis=1)
+
+    def anything(self, rng: Rng) -> Ints:
+        return np.stack([attribute.anything(rng) for attribute in self.attributes], axis=1)
 
     def _columns(self, records: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
         if not records:

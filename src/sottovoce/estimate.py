@@ -40,6 +40,10 @@ class Noise(ABC):
         """Return the law for some candidates of the domain instead of all its values."""
         return self
 
+    def picked(self, places: Ints) -> "Noise":
+        """Return the law for the candidates at some places."""
+        return self.among()
+
 
 @dataclass(frozen=True)
 class IndependentNoise(Noise):
@@ -73,6 +77,52 @@ class ListedNoise(IndependentNoise):
     """Independent noise where only some candidates are estimated."""
 
     complete = False
+
+    def among(self) -> Noise:
+        return self
+
+
+@dataclass(frozen=True)
+class SetNoise(ListedNoise):
+    """The noise of counts of items where everybody may hold several of them.
+
+    A total of several items would need to know who holds which together, so there is none.
+    """
+
+    @classmethod
+    def sampled(cls, p: float, q: float, length: int) -> "SetNoise":
+        """Return the noise of votes times ``length`` of a pure mechanism that reports one of so many elements."""
+        seen = q + (p - q) / length  # the chance that the report of somebody who holds the item supports it
+        return cls(length**2 * q * (1 - q) / (p - q) ** 2, length * (1 - q - seen) / (p - q))
+
+    def times(self, factor: float) -> "SetNoise":
+        """Return the law of votes that have been multiplied."""
+        return SetNoise(self.unheld * factor**2, self.held * factor)
+
+    def linear(self, coefficients: Floats, votes: Floats, users: int) -> float:
+        if np.count_nonzero(coefficients) > 1:
+            raise ParameterError("somebody may hold several items: their counts do not add up to a number of people")
+        return super().linear(coefficients, votes, users)
+
+
+@dataclass(frozen=True, eq=False)
+class StatedNoise(Noise):
+    """A variance of its own for every cell, which includes the drawing of who was asked about it; sums have none."""
+
+    stated: Floats
+
+    complete = False
+
+    def variances(self, votes: Floats, users: int) -> Floats:
+        return self.stated
+
+    def picked(self, places: Ints) -> "StatedNoise":
+        return StatedNoise(self.stated[places])
+
+    def linear(self, coefficients: Floats, votes: Floats, users: int) -> float:
+        if np.count_nonzero(coefficients) > 1:
+            raise ParameterError("somebody may hold several items: their counts do not add up to a number of people")
+        return float(coefficients**2 @ self.stated)
 
 
 @dataclass(frozen=True)
@@ -117,6 +167,9 @@ class PartialNoise(BalancedNoise):
 
     complete = False
 
+    def among(self) -> Noise:
+        return self
+
     def total(self, coefficients: Floats, votes: Floats, users: int) -> float:
         return float(coefficients @ votes)
 
@@ -141,6 +194,11 @@ class SampledNoise(Noise):
     replicates: Floats
     floor: float = 0.0
     around: Floats | None = None
+
+    def picked(self, places: Ints) -> "SampledNoise":
+        return SampledNoise(
+            self.replicates[:, places], self.floor, None if self.around is None else self.around[places]
+        )
 
     def variances(self, votes: Floats, users: int) -> Floats:
         return np.maximum(self._spread(self.replicates, self.around), self.floor**2)
@@ -179,7 +237,8 @@ class Estimate:
 
     ``users`` reported; ``population`` is how many they stand for, a random part of it or the whole.
     Nothing is clipped: a total may be negative or exceed the population.  ``raw`` is the estimate before
-    any step of post-processing changed it.
+    any step of post-processing changed it.  ``tested`` is how many candidates these were picked from, if not all
+    are here.
     """
 
     votes: Floats
@@ -189,6 +248,7 @@ class Estimate:
     population: int = 0
     steps: tuple[str, ...] = ()
     raw: "Estimate | None" = None
+    tested: int = 0
 
     def __post_init__(self) -> None:
         if self.users < 1:
@@ -200,6 +260,17 @@ class Estimate:
     def of(self, population: int) -> "Estimate":
         """Return the estimate for the population that this group was drawn from at random."""
         return replace(self, population=population, raw=self.raw and self.raw.of(population))
+
+    def picked(self, places: Ints) -> "Estimate":
+        """Return the estimate of some of the candidates, which remembers how many there were."""
+        raw = self.raw and self.raw.picked(places)
+        return replace(
+            self,
+            votes=self.votes[places],
+            noise=self.noise.picked(places),
+            tested=self.tested or len(self.votes),
+            raw=raw,
+        )
 
     @property
     def scale(self) -> float:
@@ -252,7 +323,7 @@ class Estimate:
         if self.raw:
             return self.raw.threshold(alpha, tested)
         nobody = self.noise.variances(np.zeros(len(self.votes)), self.users).max()
-        return upper_quantile(alpha / (tested or len(self.votes))) * self.scale * sqrt(nobody)
+        return upper_quantile(alpha / (tested or self.tested or len(self.votes))) * self.scale * sqrt(nobody)
 
     def significant(self, alpha: float = 0.05) -> Bools:
         """Return which values stand out of the noise, all tests taken together; only raw totals can be tested."""

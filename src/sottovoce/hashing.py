@@ -60,6 +60,19 @@ def words_of(values: Values, bits: int) -> Words:
     return rows
 
 
+def indices_of(numbers: Sequence[int], bits: int) -> Values:
+    """Numbers of any length as indices of so many bits: integers, or rows of 32-bit words where they need more than 63.
+
+    >>> indices_of([1 << 64], 65).tolist()
+    [[0, 0, 1]]
+    """
+    if bits <= LONGEST:
+        return np.array(numbers, np.int64)
+    width = -(-bits // 32)
+    flat = b"".join(int(number).to_bytes(4 * width, "little") for number in numbers)
+    return np.frombuffer(flat, "<u4").reshape(len(numbers), width).astype(np.uint32)
+
+
 def mix(words: Words) -> Words:
     """A bijection of 32-bit words that scatters every bit of them.
 

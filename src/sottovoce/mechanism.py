@@ -38,6 +38,7 @@ class Mechanism(ABC):
 
     smallest: ClassVar[int] = 2
     largest: ClassVar[int] = 1 << 32
+    summable: ClassVar[bool] = True  # whether a tally holds all that reports say; else estimates need the reports
 
     epsilon: float
     size: int

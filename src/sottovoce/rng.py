@@ -53,6 +53,16 @@ class Rng(ABC):
             drawn[again], fair[again] = draw(limit, len(again))
         return drawn
 
+    def below(self, limits: Ints) -> Ints:
+        """Return one integer uniform in [0, limit) for every limit below 2^32, without bias."""
+        drawn = np.zeros(len(limits), np.int64)
+        todo = np.arange(len(limits))
+        while len(todo):
+            product = self.words(len(todo)).astype(np.uint64) * limits[todo].astype(np.uint64)
+            drawn[todo] = product >> np.uint64(32)
+            todo = todo[product.astype(np.uint32) < (1 << 32) % limits[todo]]
+        return drawn
+
     def _below_word(self, limit: int, count: int) -> tuple[Ints, Bools]:
         product = self.words(count).astype(np.uint64) * np.uint64(limit)
         fair = product.astype(np.uint32) >= np.uint32((1 << 32) % limit)

@@ -61,7 +61,7 @@ class Question:
             raise ParameterError("this question has no answer for some values of its task's domain")
 
     def privatize(self, values: Values, rng: Rng) -> Reports:
-        """Return one report per value of the task's domain."""
+        """Return one report per value of the task's domain, given as its ``indices`` gives them."""
         return self.mechanism.privatize(self.encoding(values, rng) if self.encoding else values, rng)
 
 
@@ -69,6 +69,7 @@ class Family(ABC):
     """Questions too many to list: their number, and the one at an index."""
 
     kind: ClassVar[str]
+    alike: ClassVar[bool] = False  # whether all cost the same and pack to the same length
     kinds: ClassVar[Registry["Family"]] = Registry("family", "sottovoce.encodings")
 
     def __init_subclass__(cls, kind: str, **rest: Any) -> None:
@@ -104,11 +105,17 @@ class Choice:
     @cached_property
     def epsilon(self) -> float:
         """Return the most that any member spends: the coin is public and independent of the value."""
-        return max(self.members[index].epsilon for index in range(len(self.members)))
+        return max(one.epsilon for one in self._different)
 
     @cached_property
     def width(self) -> int:
-        return max(self.members[index].width for index in range(len(self.members)))
+        return max(one.width for one in self._different)
+
+    @property
+    def _different(self) -> "Iterator[Question | Bundle]":
+        """Return the members, of those that are alike only the first."""
+        alike = isinstance(self.members, Family) and self.members.alike
+        return (self.members[index] for index in range(1 if alike else len(self.members)))
 
     @property
     def bundled(self) -> bool:
@@ -180,6 +187,10 @@ class Round:
     def width(self) -> int:
         return self.ask.width
 
+    def part(self, users: int) -> int:
+        """Return how many of so many users of the whole task belong to the round, rounded up."""
+        return -(-users * (self.high - self.low) // exact.UNIT)
+
     def asks(self, coin: int) -> bool:
         """Return whether the user with this coin belongs to the round."""
         return self.low <= coin < self.high
@@ -223,6 +234,20 @@ class Round:
         return len(ask.parts) if isinstance(ask, Bundle) else 1
 
 
+@dataclass(frozen=True)
+class Blocks:
+    """Candidates too many to list: every extension by ``extension`` bits of every prefix, prefix by prefix."""
+
+    prefixes: tuple[int, ...]
+    extension: int
+
+    def __len__(self) -> int:
+        return len(self.prefixes) << self.extension
+
+    def __getitem__(self, place: int) -> int:
+        return self.prefixes[place >> self.extension] << self.extension | place & ((1 << self.extension) - 1)
+
+
 class Collected(Protocol):
     """What the plan may look at: the rounds so far and the reports that answered them."""
 
@@ -241,7 +266,7 @@ class Collected(Protocol):
     def tally(self, address: Address) -> Tally:
         """Return the sums over the reports at an address."""
 
-    def estimate(self, address: Address, among: Values | None = None) -> Estimate:
+    def estimate(self, address: Address, among: Values | Blocks | None = None) -> Estimate:
         """Return totals for the mechanism's domain, or for some candidates, scaled to the round's users."""
 
     def scores(self, address: Address, target: Floats) -> tuple[Values, Floats]:
@@ -270,11 +295,17 @@ class Plan(ABC):
 
     lasting: ClassVar[bool] = False  # whether it asks the same users again, which only longitudinal tasks may
 
+    needs: ClassVar[tuple[str, ...]] = ()  # the fields of a report that its tasks must declare
+
     domain: Any  # what one person may hold: a Domain; its document stands once in the task's
 
     @abstractmethod
     def step(self, collected: Collected) -> "Round | Answer | Answers | Measures":
         """Return what to ask next, or the answer."""
+
+    def concerns(self, epsilon: float) -> tuple[str, ...]:
+        """Return what speaks against collecting like this, known before anybody is asked."""
+        return ()
 
     def so_far(self, collected: Collected) -> "Answer | Answers | Measures | None":
         """Return what may be shown before the plan has finished, if anything."""
@@ -299,7 +330,8 @@ class Task:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", exact.check_epsilon(self.epsilon))
-        object.__setattr__(self, "declares", tuple(self.declares))
+        needed = (field for field in self.plan.needs if field not in self.declares)
+        object.__setattr__(self, "declares", (*self.declares, *needed))
         _check_labels(self.name, self.declares)
         _check_distinct(self.distinct)
         if self.plan.lasting and self.distinct is None:
@@ -307,6 +339,11 @@ class Task:
                 "this plan asks the same users again: declare how many distinct values the task pays for"
             )
         _check_price(self.opening, self.epsilon, self.distinct)
+
+    @property
+    def concerns(self) -> tuple[str, ...]:
+        """Return what speaks against collecting like this, known before anybody is asked."""
+        return self.plan.concerns(self.response_epsilon)
 
     @property
     def response_epsilon(self) -> float:

@@ -86,7 +86,7 @@ def test_declared_subjects_reach_the_scores():
     collected = LocalCollected(task).after(task.opening, shelve(task, task.opening, [rows]))
     subjects, scores = collected.scores(Address(), np.array([0.0, 1.0, 0.0]))
     grr = task.opening.ask.mechanism
-    assert subjects[2].tolist() == list(range(32, 48))
+    assert bytes(subjects[2]) == bytes(range(32, 48))
     assert scores == pytest.approx(
         [-grr.q / (grr.p - grr.q), (1 - grr.q) / (grr.p - grr.q), (1 - grr.q) / (grr.p - grr.q)]
     )

@@ -15,7 +15,6 @@ from sottovoce.client import spending
 from sottovoce.client.ledger import DiskLedger
 from sottovoce.client.memory import Memory
 from sottovoce.client.outbox import Posting
-from sottovoce.domain import Domain, Records
 from sottovoce.envelope import ID_BYTES, Envelopes
 from sottovoce.errors import BudgetError, MismatchError
 from sottovoce.rng import Rng, SystemRng
@@ -94,10 +93,11 @@ class Client:
     def _indices(self, value: Any) -> Ints:
         """Return the index of the value; of a random one in a rehearsal, after the same checks."""
         indices = self.notice.domain.indices([value])
-        return _anything(self.notice.domain, SystemRng()) if self.rehearsing else indices
+        return self.notice.domain.anything(SystemRng()) if self.rehearsing else indices
 
     def _message(self, indices: Ints, asked: Round, questions: list[tuple[Address, Question]]) -> bytes:
         rng = SystemRng()
+        subject = _row(bytes(rng.bytes(ID_BYTES))) if "subject" in self.notice.declares else None
         messages = []
         for address, question in questions:
             payload = self._payload(indices, address, question, rng)
@@ -108,6 +108,7 @@ class Client:
                     members=np.array([address.member]),
                     ids=_row(bytes(rng.bytes(ID_BYTES))),
                     payloads=_row(payload.ljust(asked.width, b"\0")),
+                    subjects=subject,
                     slots=np.array([address.slot]) if asked.slots > 1 else None,
                 ).write()
             )
@@ -138,13 +139,6 @@ def notice_of(task: Task | Notice | codec.Document | str) -> Notice:
     if isinstance(task, Task):
         return codec.publish(task)
     return codec.notice(codec.parse(task) if isinstance(task, str) else task)
-
-
-def _anything(domain: Domain, rng: Rng) -> Ints:
-    """Return the index of a uniformly random value, shaped as ``domain.indices`` shapes one."""
-    if isinstance(domain, Records):
-        return np.stack([_anything(attribute, rng) for attribute in domain.attributes], axis=1)
-    return rng.integers(domain.size, 1)
 
 
 def _row(data: bytes) -> Bytes:

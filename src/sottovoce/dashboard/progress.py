@@ -43,7 +43,9 @@ def task(published: Published, number: int) -> Facts:
         "sandbox": published.collection.sandbox,
         "users": words.count(users),
         "epsilon": f"{published.task.epsilon:g}",
-        **_towards(published.last.users, published.collection, f"task-{number}"),
+        **_towards(
+            published.last.users, published.quota(published.last.number), published.collection, f"task-{number}"
+        ),
     }
 
 
@@ -61,7 +63,7 @@ def live(published: Published, status: wire.Status, now: int) -> Facts:
     """Return the parts of a task's page that change while reports come in."""
     collection = published.collection
     taking = not status.failure and status.state != "finished"
-    rounds = [_round(one, collection, now) for one in reversed(status.rounds)]
+    rounds = [_round(one, published.quota(one.number), collection, now) for one in reversed(status.rounds)]
     return {
         "summary": _summary(published, status),
         "rounds": rounds,
@@ -77,37 +79,37 @@ def _summary(published: Published, status: wire.Status) -> str:
         return f"Failed: {status.failure}."
     if status.state == "finished":
         return f"Finished after {words.many(len(status.rounds), 'round')}."
-    quota = f" of {published.collection.quota:,}" if published.collection.quota else ""
+    quota = f" of {published.quota(last.number):,}" if published.collection.quota else ""
     return f"Round {last.number} is {last.state}: {last.users:,}{quota} users so far."
 
 
-def _round(one: wire.RoundLine, collection: Collection, now: int) -> Facts:
+def _round(one: wire.RoundLine, quota: int, collection: Collection, now: int) -> Facts:
     return {
         "number": one.number,
         "state": one.state,
         "meaning": _STATES[one.state],
         "opened": (words.machine(one.opened), words.moment(one.opened)),
         "users": words.count(one.users),
-        "until": _until(one, collection, now),
+        "until": _until(one, quota, collection, now),
         "sealed": words.count(one.count) if one.state == "sealed" else "",
         "checksum": one.checksum,
         "erased": one.erased,
-        **_towards(one.users, collection, f"round-{one.number}"),
+        **_towards(one.users, quota, collection, f"round-{one.number}"),
     }
 
 
-def _towards(users: int, collection: Collection, name: str) -> Facts:
+def _towards(users: int, quota: int, collection: Collection, name: str) -> Facts:
     """Return how far a round is from what it waits for: its quota, or at least its minimum."""
-    goal = collection.quota or collection.minimum
-    kind = "quota" if collection.quota else "minimum"
+    goal = quota or collection.minimum
+    kind = "quota" if quota else "minimum"
     title = f"{users:,} of {goal:,} users ({kind})"
     return {"goal": title, "bar": svg.progress(users / goal, title, name)}
 
 
-def _until(one: wire.RoundLine, collection: Collection, now: int) -> str:
+def _until(one: wire.RoundLine, quota: int, collection: Collection, now: int) -> str:
     if one.state != "open":
         return ""
-    made = [f"at {words.many(collection.quota, 'user')}"] if collection.quota else []
+    made = [f"at {words.many(quota, 'user')}"] if quota else []
     if collection.seconds:
         end = one.opened + collection.seconds
         over = f"as soon as {words.many(collection.minimum, 'user')} are in: its time is over"

@@ -9,14 +9,15 @@ import numpy as np
 
 from sottovoce import codec, envelope
 from sottovoce.answers import Answer, Answers
-from sottovoce.arrays import Bools, Floats, Reports, Values
+from sottovoce.arrays import Bools, Bytes, Floats, Reports, Values
 from sottovoce.envelope import Envelopes
 from sottovoce.errors import CodecError, MismatchError, NoDataError, ParameterError
 from sottovoce.estimate import Estimate
 from sottovoce.measures import Measures
 from sottovoce.mechanism import PureMechanism
+from sottovoce.mechanisms.affine_prefix import AffinePrefix
 from sottovoce.tally import Tally
-from sottovoce.task import Address, Question, Round, Task
+from sottovoce.task import Address, Blocks, Question, Round, Task
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,10 +55,14 @@ class LocalCollected:
             return self.sums[address]
         return reduce(add, (self._question(address).mechanism.tally(batch) for batch in self.reports(address)))
 
-    def estimate(self, address: Address, among: Values | None = None) -> Estimate:
+    def estimate(self, address: Address, among: Values | Blocks | None = None) -> Estimate:
         mechanism = self._question(address).mechanism
         if among is None:
             estimate = mechanism.estimate(self.tally(address))
+        elif isinstance(among, Blocks):
+            if not isinstance(mechanism, AffinePrefix):
+                raise ParameterError("prefixes are extended only for the affine_prefix kind")
+            estimate = mechanism.estimate_blocks(self._shelf(address).reports, among.prefixes, among.extension)
         elif isinstance(mechanism, PureMechanism):
             estimate = mechanism.estimate_among(self._shelf(address).reports, among)
         else:
@@ -68,7 +73,7 @@ class LocalCollected:
         mechanism, shelf = self._question(address).mechanism, self._shelf(address)
         if not isinstance(mechanism, PureMechanism):
             raise ParameterError("only a pure mechanism scores reports")
-        subjects = np.arange(len(shelf.reports)) if shelf.subjects is None else shelf.subjects
+        subjects = np.arange(len(shelf.reports)) if shelf.subjects is None else _names(shelf.subjects)
         return subjects, mechanism.score(shelf.reports, target)
 
     def reports(self, address: Address) -> Iterator[Reports]:
@@ -134,9 +139,13 @@ def _belonging(group: Envelopes, task: Task, asked: Round) -> Envelopes:
 
 
 def _unseen(group: Envelopes) -> Envelopes:
-    names = np.ascontiguousarray(group.ids).view(np.dtype((np.void, envelope.ID_BYTES))).ravel()
-    _, first = np.unique(names, return_index=True)
+    _, first = np.unique(_names(group.ids), return_index=True)
     return group if len(first) == len(group) else group.take(np.sort(first))
+
+
+def _names(rows: Bytes) -> Values:
+    """Return rows of bytes as one array that sorts and compares."""
+    return np.ascontiguousarray(rows).view(np.dtype((np.void, envelope.ID_BYTES))).ravel()
 
 
 def _unpack(asked: Round, address: Address, group: Envelopes, chosen: Bools) -> Shelf:

@@ -60,15 +60,17 @@ def read(path: Path, asked: Round, checksum: str = "") -> dict[Address, Shelf]:
 
 
 def condense(path: Path, shelves: Mapping[Address, Shelf], asked: Round) -> None:
-    """Write the tally of every address: what remains of a round when its reports are erased."""
+    """Write the tally of every address that has one: what remains of a round when its reports are erased."""
     arrays: dict[str, Ints] = {}
     index = []
     for address, shelf in shelves.items():
+        if not asked.question(address).mechanism.summable:
+            continue
         tally = asked.question(address).mechanism.tally(shelf.reports)
         index.append([address.member, address.slot, tally.users, sorted(tally.counts)])
         arrays |= {f"{len(index) - 1}/{name}": array for name, array in tally.counts.items()}
     text = np.frombuffer(json.dumps(index).encode(), np.uint8)
-    _replace(path, lambda new: np.savez_compressed(new, index=text, **arrays))  # type: ignore[arg-type]
+    replace_file(path, lambda new: np.savez_compressed(new, index=text, **arrays))  # type: ignore[arg-type]
 
 
 def tallies(path: Path, asked: Round) -> dict[Address, Tally]:
@@ -151,7 +153,7 @@ def _write_parquet(path: Path, columns: Mapping[str, Any]) -> None:
         engine.register("reports", {name: _plain(column) for name, column in columns.items()})
         copy = f"copy (select {', '.join(columns)} from reports) to '{{}}' (format parquet, compression zstd)"
         try:
-            _replace(path, lambda new: engine.execute(copy.format(_quoted(new))))
+            replace_file(path, lambda new: engine.execute(copy.format(_quoted(new))))
         except duckdb.Error as error:
             raise UnavailableError("the log of a round cannot be written now") from error
 
@@ -181,7 +183,7 @@ def _quoted(path: Path) -> str:
     return str(path).replace("'", "''")
 
 
-def _replace(path: Path, make: Any) -> None:
+def replace_file(path: Path, make: Any) -> None:
     """Make a file under another name, push it to the disk, and only then give it its own."""
     new = path.with_name(f".{path.stem}.new{path.suffix}")
     try:

@@ -104,27 +104,46 @@ def factor_scores(
 def block_supports(
     seeds: Longs,
     buckets: Values,
-    prefixes: Longs,
+    prefixes: Sequence[int] | Longs,
     extension_bits: int,
     bits: int,
     rank: int,
     threads: int | None = None,
 ) -> Ints:
     """The ``(prefixes, 2^extension_bits)`` supports of every extension of every prefix, without a permutation."""
-    seeds, buckets = _reports(seeds, buckets, bits, rank, hashing.LONGEST)
-    prefixes = np.ascontiguousarray(prefixes, np.uint64)
-    if not 0 <= extension_bits <= min(bits, LARGEST) or (prefixes >> np.uint64(bits - extension_bits)).any():
+    seeds, buckets = _reports(seeds, buckets, bits, rank, max(bits, hashing.LONGEST))
+    numbers = [int(prefix) for prefix in prefixes]
+    if not 0 <= extension_bits <= min(bits, LARGEST) or any(one >> (bits - extension_bits) for one in numbers):
         raise ParameterError(f"prefixes have bits - extension_bits bits, here {bits} - {extension_bits}")
+    wide = bits > hashing.LONGEST
+    points = hashing.indices_of([one << extension_bits * wide for one in numbers], bits)
+    scatter = _scatter_wide if wide else _scatter_narrow
 
     def part(users: slice) -> Ints:
-        spectra = np.zeros((len(prefixes), 1 << extension_bits), np.int64)
-        loops.scatter_prefixes(seeds[users], buckets[users], bits, rank, prefixes, extension_bits, spectra)
+        spectra = np.zeros((len(numbers), 1 << extension_bits), np.int64)
+        scatter(seeds[users], buckets[users], bits, rank, points, extension_bits, spectra)
         return spectra
 
     total = _sum(pool.run(part, len(seeds), threads))
     total[:, 0] += len(seeds)
     walsh.transform(total)
     return np.right_shift(total, rank, out=total)
+
+
+def _scatter_narrow(
+    seeds: Longs, buckets: Values, bits: int, rank: int, prefixes: Values, extension: int, spectra: Ints
+) -> None:
+    loops.scatter_prefixes(seeds, buckets, bits, rank, prefixes.astype(np.uint64), extension, spectra)
+
+
+def _scatter_wide(
+    seeds: Longs, buckets: Values, bits: int, rank: int, points: Values, extension: int, spectra: Ints
+) -> None:
+    points = hashing.padded(points, bits)
+    for start in range(0, len(seeds), _WIDE_BLOCK):
+        block = slice(start, start + _WIDE_BLOCK)
+        masks, offsets = hashing.masks(seeds[block], bits, rank)
+        loops.scatter_wide_prefixes(masks, buckets[block] ^ offsets, points, extension, spectra)
 
 
 def candidate_supports(

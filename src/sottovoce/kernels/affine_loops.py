@@ -191,6 +191,27 @@ def scatter_prefixes(
 
 
 @jit
+def scatter_wide_prefixes(masks: Words, wanted: Any, points: Words, extension: int, spectra: Ints) -> None:
+    """``scatter_prefixes`` for values of several words: ``points`` are the prefixes, followed by zeros."""
+    reports, rank, width = masks.shape
+    low, span = np.uint32((1 << extension) - 1), np.empty(1 << rank, np.uint32)
+    span[0] = 0
+    for p in range(len(points)):
+        row = spectra[p]
+        for i in range(reports):
+            for r in range(rank):
+                common = np.uint32(0)
+                for j in range(width):
+                    common ^= masks[i, r, j] & points[p, j]
+                odd = np.uint32((popcount(np.uint32(common)) ^ (wanted[i] >> r)) & 1)
+                half, w = 1 << r, np.uint32((masks[i, r, 0] & low) | (odd << np.uint32(31)))
+                for u in range(half):
+                    span[half + u] = span[u] ^ w
+            for u in range(1, 1 << rank):
+                row[span[u] & ~SIGN] += 1 - 2 * np.int64(span[u] >> np.uint32(31))
+
+
+@jit
 def count_points(seeds: Longs, buckets: Any, bits: int, rank: int, points: Longs, counts: Ints) -> None:
     """Adds to each point how many reports support it: those all of whose parities come out even."""
     words, odd = np.empty((rank, BLOCK), np.uint64), np.empty(BLOCK, np.uint64)

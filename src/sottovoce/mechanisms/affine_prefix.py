@@ -8,6 +8,7 @@ Indices of more than 63 bits are rows of 32-bit words, low word first.
 Source: docs/affine-response.md.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -25,6 +26,7 @@ class AffinePrefix(AffineResponse, kind="affine_prefix"):
 
     largest = 1 << 480  # sixty bytes; variances beyond leave the range of floating point
     permuted = False
+    summable = False  # what is estimated next depends on what was found before
 
     def prepare(self) -> None:
         super().prepare()
@@ -48,12 +50,12 @@ class AffinePrefix(AffineResponse, kind="affine_prefix"):
     def score(self, reports: Reports, coefficients: Floats) -> Floats:
         raise ParameterError("sums over many values need the permutation: use the affine kind")
 
-    def estimate_blocks(self, reports: Reports, prefixes: Values, extension: int) -> Estimate:
+    def estimate_blocks(self, reports: Reports, prefixes: Sequence[int], extension: int) -> Estimate:
         """Return totals for every extension of every prefix, prefix by prefix."""
         counts = self.count_blocks(reports, prefixes, extension).ravel()
         return replace(self.estimate_counts(counts, len(reports)), noise=self.noise.among())
 
-    def count_blocks(self, reports: Reports, prefixes: Values, extension: int) -> Ints:
+    def count_blocks(self, reports: Reports, prefixes: Sequence[int], extension: int) -> Ints:
         """Return (prefixes, 2^extension): how many reports support each."""
         from sottovoce.kernels import affine
 

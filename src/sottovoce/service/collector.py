@@ -17,7 +17,7 @@ from sottovoce.engine import sealed
 from sottovoce.engine.local import LocalCollected
 from sottovoce.errors import MismatchError, NoDataError, SottovoceError, StateError
 from sottovoce.measures import Measures
-from sottovoce.service import taskfile
+from sottovoce.service import archive, taskfile
 from sottovoce.service.problems import RequestError
 from sottovoce.service.published import Published
 from sottovoce.store.base import RoundRecord, State, Store, TaskRecord
@@ -137,7 +137,7 @@ class Collector:
         if published.record.finished is not None:
             return False
         if last.state is State.OPEN:
-            full = 0 < settings.quota <= last.users
+            full = 0 < published.quota(last.number) <= last.users
             over = 0 < settings.seconds <= now - last.opened and last.users >= settings.minimum
             return full or over
         return last.state is not State.CLOSING or now - last.changed >= settings.grace
@@ -212,6 +212,8 @@ class Collector:
         if record.failure:
             few = any(one.users < published.collection.minimum for one in published.rounds)
             raise RequestError("too-few-users" if few else "no-data", record.failure)
+        if archive.exists(self._archive(published)):
+            return replace(archive.read(self._archive(published)), name=record.name)
         collected = self.collected(published)
         if record.finished is None:
             early = published.task.plan.so_far(collected) if collected.rounds else None
@@ -238,9 +240,14 @@ class Collector:
         old = self.now - one.changed >= published.collection.retention * DAY
         return one.state is State.SEALED and one.erased is None and old
 
+    def _archive(self, published: Published) -> Path:
+        return self.folder / "sealed" / published.digest / "answer.json"
+
     def _erase(self, published: Published, one: RoundRecord) -> None:
-        """Keep the retention that was promised: sums stay, reports and their ids go."""
-        asked = published.asked[one.number]
+        """Keep the retention that was promised: sums and the answer stay, reports and their ids go."""
+        asked, record = published.asked[one.number], published.record
+        if record.finished is not None and not record.failure and not archive.exists(self._archive(published)):
+            archive.write(self._archive(published), self._answered(published))
         if self.log(one).exists():
             sealed.condense(self._sums(one), sealed.read(self.log(one), asked, one.checksum), asked)
             self.log(one).unlink()

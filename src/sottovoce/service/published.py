@@ -43,6 +43,10 @@ class Published:
         """Return the rounds asked so far, by number."""
         return {one.number: codec.round_(codec.parse(one.document)) for one in self.rounds}
 
+    def quota(self, number: int) -> int:
+        """Return after how many users a round closes, its share of the task's quota; 0 for no such limit."""
+        return self.asked[number].part(self.collection.quota)
+
     @property
     def last(self) -> RoundRecord:
         """Return the latest round."""

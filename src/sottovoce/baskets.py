@@ -1,0 +1,86 @@
+"""One set of items per person, all in two arrays: what sets of labels become on the way to a question."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from sottovoce.arrays import Bools, Ints
+from sottovoce.errors import ParameterError
+
+
+@dataclass(frozen=True, eq=False)
+class Baskets:
+    """The items of person i, ascending and each once, stand at ``items[starts[i] : starts[i + 1]]``.
+
+    >>> Baskets.of([2, 0, 1], [3, 1, 4]).sizes
+    array([2, 0, 1])
+    """
+
+    starts: Ints
+    items: Ints
+
+    @classmethod
+    def of(cls, sizes: Any, items: Any) -> "Baskets":
+        """Return the baskets of so many items each, taken in turn; order and repetition within one do not count."""
+        sizes, items = np.asarray(sizes, np.int64), np.asarray(items, np.int64)
+        if sizes.sum() != len(items) or (len(items) and int(items.min()) < 0):
+            raise ParameterError("baskets need as many items, from 0 on, as their sizes say")
+        owners = np.repeat(np.arange(len(sizes)), sizes)
+        base = int(items.max()) + 1 if len(items) else 1
+        codes = np.unique(owners * base + items)
+        return cls._of_codes(codes, len(sizes), base)
+
+    @classmethod
+    def _of_codes(cls, codes: Ints, people: int, base: int) -> "Baskets":
+        """Return the baskets of ascending codes owner * base + item."""
+        starts = np.searchsorted(codes, np.arange(people + 1) * base)
+        return cls(starts.astype(np.int64), codes % base)
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def __getitem__(self, people: Any) -> "Baskets":
+        """Return the baskets of some people, given as a slice, a mask or numbers."""
+        chosen = np.arange(len(self))[people]
+        sizes = self.sizes[chosen]
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        offsets = np.repeat(self.starts[chosen] - starts[:-1], sizes)
+        return Baskets(starts, self.items[np.arange(starts[-1]) + offsets])
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """Return how many items everybody has."""
+        return np.diff(self.starts)
+
+    @cached_property
+    def owners(self) -> Ints:
+        """Return whose item each one is."""
+        return np.repeat(np.arange(len(self)), self.sizes)
+
+    def holds(self, item: int) -> Bools:
+        """Return who has an item."""
+        found = np.zeros(len(self), bool)
+        found[self.owners[self.items == item]] = True
+        return found
+
+    def counts(self, size: int) -> Ints:
+        """Return how many people have each of so many items."""
+        return np.bincount(self.items, minlength=size)
+
+    def holding(self, candidates: Sequence[Sequence[int]]) -> "Baskets":
+        """Return which of the candidates everybody has whole, by position: a candidate is a set of items."""
+        needed = np.array([len(one) for one in candidates], np.int64)
+        wanted = np.concatenate([np.asarray(one, np.int64) for one in candidates])
+        order = np.argsort(wanted, kind="stable")
+        ranked, places = wanted[order], np.repeat(np.arange(len(candidates)), needed)[order]
+        first = np.searchsorted(ranked, self.items)  # of the candidates that an item is part of
+        sizes = np.searchsorted(ranked, self.items, side="right") - first
+        ends = np.cumsum(sizes)
+        steps = np.arange(int(sizes.sum())) - np.repeat(ends - sizes, sizes)
+        found = places[np.repeat(first, sizes) + steps]
+        codes, parts = np.unique(np.repeat(self.owners, sizes) * len(candidates) + found, return_counts=True)
+        whole = codes[parts == needed[codes % len(candidates)]]
+        return Baskets._of_codes(whole, len(self), len(candidates))

@@ -1,0 +1,1 @@
+"""Domains too large to list: long values, and sets of items."""

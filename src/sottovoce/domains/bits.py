@@ -1,0 +1,69 @@
+"""Values of a fixed number of bits: identifiers, hashes, addresses."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sottovoce.arrays import Values
+from sottovoce.domain import Domain
+from sottovoce.errors import DomainError, ParameterError
+from sottovoce.hashing import LONGEST as INTEGER
+from sottovoce.hashing import indices_of
+from sottovoce.rng import Rng
+
+LONGEST = 480
+
+
+@dataclass(frozen=True)
+class Bits(Domain, kind="bits"):
+    """Whole numbers below 2^bits; the first bit is the most significant one.
+
+    >>> Bits(48).indices([0, 255])
+    array([  0, 255])
+    """
+
+    bits: int
+
+    def __post_init__(self) -> None:
+        if type(self.bits) is not int or not 2 <= self.bits <= LONGEST:
+            raise ParameterError(f"a value has from 2 to {LONGEST} bits")
+
+    @property
+    def size(self) -> int:
+        return 1 << self.bits
+
+    def indices(self, values: Iterable[Any]) -> Values:
+        held = values if isinstance(values, np.ndarray) else list(values)
+        if isinstance(held, np.ndarray) and held.dtype.kind in "iu" and held.ndim == 1:
+            return self._numbers(held)
+        if not all(type(value) is int and 0 <= value < self.size for value in held):
+            raise DomainError(f"a value must be a whole number from 0 to 2^{self.bits} - 1")
+        return indices_of(list(held), self.bits)
+
+    def _numbers(self, held: Values) -> Values:
+        low, high = (int(held.min()), int(held.max())) if len(held) else (0, 0)
+        if low < 0 or high >> self.bits:
+            raise DomainError(f"a value must be a whole number from 0 to 2^{self.bits} - 1")
+        if self.bits <= INTEGER:
+            return held.astype(np.int64)
+        rows = np.zeros((len(held), -(-self.bits // 32)), np.uint32)
+        rows[:, 0], rows[:, 1] = held.astype(np.uint64) & np.uint64(0xFFFFFFFF), held.astype(np.uint64) >> np.uint64(32)
+        return rows
+
+    def anything(self, rng: Rng) -> Values:
+        return random_bits(self.bits, rng)
+
+    def label(self, number: int) -> str:
+        """Return a value as people write it: in hexadecimal."""
+        return f"0x{number:0{-(-self.bits // 4)}x}"
+
+    def possible(self, prefix: int, length: int) -> bool:
+        """Return whether some value begins with this prefix of so many bits: any may."""
+        return True
+
+
+def random_bits(bits: int, rng: Rng) -> Values:
+    """Return one uniformly random index of so many bits."""
+    return indices_of([int.from_bytes(bytes(rng.bytes(-(-bits // 8))), "little") & ((1 << bits) - 1)], bits)
