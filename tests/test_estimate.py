@@ -1,10 +1,22 @@
 """Estimates: intervals, sums, thresholds and the drawing of a group."""
 
+from fractions import Fraction
+from itertools import combinations
+
 import numpy as np
 import pytest
 
 from sottovoce.errors import NoDataError, ParameterError
-from sottovoce.estimate import BalancedNoise, Estimate, IndependentNoise, SampledNoise, quantile, upper_quantile
+from sottovoce.estimate import (
+    BalancedNoise,
+    Estimate,
+    IndependentNoise,
+    SampledNoise,
+    SetNoise,
+    StatedNoise,
+    quantile,
+    upper_quantile,
+)
 
 NOISE = IndependentNoise.of(0.5, 0.2)
 
@@ -107,3 +119,80 @@ def test_no_replicate_may_state_less_than_the_floor():
     noise = SampledNoise(np.zeros((10, 3)), floor=2.0)
     assert noise.variances(np.zeros(3), 1) == pytest.approx([4, 4, 4])
     assert noise.linear(np.array([1.0, 1.0, 0.0]), np.zeros(3), 1) == pytest.approx(8)
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 4])
+@pytest.mark.parametrize(("p", "q"), [(Fraction(1, 2), Fraction(1, 8)), (Fraction(9, 10), Fraction(1, 3))])
+def test_the_noise_of_sampled_sets_is_exact(length, p, q):
+    """Everybody's vote is length (supports - q)/(p - q) and supports with chance q + (p - q)/length if they hold it.
+
+    All sets of at most ``length`` of four items, one person each, in rational numbers.
+    """
+    sets = [held for size in range(length + 1) for held in combinations(range(4), size)]
+    seen = [q + (p - q) / length if 0 in held else q for held in sets]
+    exact = sum((length / (p - q)) ** 2 * chance * (1 - chance) for chance in seen)
+    holders = sum(0 in held for held in sets)
+    noise = SetNoise.sampled(float(p), float(q), length)
+    assert noise.variances(np.array([float(holders)]), len(sets)) == pytest.approx([float(exact)], rel=1e-12)
+    published = length**2 * IndependentNoise.of(float(p), float(q)).variances(np.zeros(1), len(sets))
+    if p + q < 1:
+        assert published[0] < float(exact)  # the part that holders add is left out there
+
+
+def test_the_noise_of_sets_of_one_is_that_of_a_pure_mechanism():
+    plain, sets = IndependentNoise.of(0.5, 0.2), SetNoise.sampled(0.5, 0.2, 1)
+    assert (sets.unheld, sets.held) == pytest.approx((plain.unheld, plain.held))
+
+
+@pytest.mark.parametrize("noise", [SetNoise.sampled(0.5, 0.2, 3), StatedNoise(np.array([4.0, 9.0, 1.0]))])
+def test_items_that_one_person_may_hold_together_have_no_sum(noise):
+    estimate = Estimate(np.array([50.0, 20.0, 30.0]), noise, 100, 1.0)
+    assert not noise.complete
+    with pytest.raises(ParameterError, match="several items"):
+        estimate.sum(np.array([0, 1]))
+    assert estimate.sum(np.array([1])).variance == pytest.approx(estimate.variance[1])
+    assert estimate.weighted(np.array([0.0, 0.0, 2.0])).variance == pytest.approx(4 * estimate.variance[2])
+
+
+def test_a_stated_variance_is_not_scaled_again():
+    estimate = Estimate(np.array([50.0, 20.0]), StatedNoise(np.array([4.0, 9.0])), 100, 1.0)
+    assert estimate.variance.tolist() == [4.0, 9.0]
+
+
+NOISES = [
+    IndependentNoise.of(0.5, 0.2),
+    BalancedNoise.subsets(0.6, 8, 2),
+    BalancedNoise.subsets(0.6, 8, 2).among(),
+    SetNoise.sampled(0.5, 0.2, 3),
+    StatedNoise(np.array([4.0, 9.0, 1.0, 2.0])),
+    SampledNoise(np.arange(20.0).reshape(5, 4) ** 2, floor=1.0, around=np.arange(4.0)),
+]
+
+
+@pytest.mark.parametrize("noise", NOISES, ids=lambda noise: type(noise).__name__)
+def test_picked_candidates_keep_their_totals_and_errors(noise):
+    estimate = Estimate(np.array([10.0, 40.0, -3.0, 25.0]), noise, 100, 1.0, population=100)
+    places = np.array([3, 1])
+    picked = estimate.picked(places)
+    assert picked.totals.tolist() == [25.0, 40.0]
+    assert picked.variance == pytest.approx(estimate.variance[places])
+    assert picked.weighted(np.array([0.0, 1.0])).variance > 0
+
+
+def test_picking_does_not_change_what_stands_out():
+    """Candidates are picked because they are large: the test stays the one over all that were tested."""
+    estimate = Estimate(np.linspace(0, 100, 50), NOISE, 500, 1.0)
+    picked = estimate.picked(np.array([49, 48]))
+    assert picked.tested == 50
+    assert picked.threshold() == pytest.approx(estimate.threshold())
+    assert picked.picked(np.array([0])).tested == 50
+    assert picked.threshold(tested=2) < picked.threshold() == pytest.approx(picked.threshold(tested=50))
+
+
+def test_what_is_picked_is_picked_from_the_raw_estimate_too():
+    raw = Estimate(np.array([10.0, 40.0, 25.0]), NOISE, 100, 1.0)
+    estimate = Estimate(2 * raw.votes, NOISE, 100, 1.0, steps=("doubled",), raw=raw)
+    picked = estimate.picked(np.array([2, 0]))
+    assert picked.raw.totals.tolist() == [25.0, 10.0]
+    assert picked.raw.tested == 3
+    assert picked.threshold() == raw.threshold()

@@ -293,3 +293,27 @@ def test_hashing_nobody_gives_nothing():
     assert hashing.affine_hash(nobody, nobody, 10, 2).shape == (0,)
     assert hashing.permute(nobody, 10).shape == (0,)
     assert hashing.masks(nobody, 64, 2)[0].shape == (0, 2, 3)
+
+
+@pytest.mark.parametrize("bits", [2, 31, 32, 33, 63, 64, 65, 96, 97, 160, 480])
+def test_numbers_of_any_length_become_indices_and_words(bits):
+    numbers = [0, 1, (1 << bits) - 1, 1 << (bits - 1), (1 << bits) // 3]
+    indices = hashing.indices_of(numbers, bits)
+    assert indices.dtype == (np.int64 if bits <= 63 else np.uint32)
+    assert as_integers(hashing.words_of(indices, bits)) == numbers
+    padded = hashing.padded(indices, bits)
+    assert as_integers(padded) == numbers
+    assert padded.shape[1] == bits // 32 + 1  # as many words as a mask has
+    assert len(hashing.indices_of([], bits)) == 0
+
+
+def test_wide_and_narrow_points_hash_alike_where_both_rules_apply():
+    """A point of 63 bits given as an integer or as words has the same buckets."""
+    seeds = np.arange(400, dtype=np.uint64)
+    numbers = [0, 1, (1 << 63) - 1, 0x0123456789ABCDEF]
+    narrow = hashing.affine_hash_table(seeds, hashing.indices_of(numbers, 63), 63, 3)
+    masks = hashing._careful(seeds, 63, 3)
+    offsets = hashing._packed_bits(masks[:, r, -1] >> np.uint32(31) for r in range(3))
+    masks[:, :, -1] &= np.uint32((1 << 31) - 1)
+    rows = np.array([[number & WORD, number >> 32] for number in numbers], np.uint32)
+    assert np.array_equal(hashing._wide_hash(masks[:, None], offsets[:, None], rows[None, :, None]), narrow)

@@ -15,11 +15,19 @@ if TYPE_CHECKING:
     from sottovoce.client.device import Device
     from sottovoce.client.ledger import DiskLedger as Ledger
     from sottovoce.collection import Collection
+    from sottovoce.domains.bits import Bits
+    from sottovoce.domains.sets import Sets
+    from sottovoce.domains.strings import Strings
     from sottovoce.engine.local import answer
     from sottovoce.frequencies.histogram import Histogram
     from sottovoce.frequencies.survey import Survey
     from sottovoce.frequencies.tracking import Tracking
+    from sottovoce.heavyhitters.pem import HeavyHitters
+    from sottovoce.itemsets.dbs import AdaptiveTopItems
+    from sottovoce.itemsets.svim import TopItems
+    from sottovoce.itemsets.svsm import Itemsets
     from sottovoce.lab.simulate import simulate
+    from sottovoce.marginals.marginals import Marginals
     from sottovoce.numbers.distribution import Distribution
     from sottovoce.numbers.mean import Mean
     from sottovoce.task import Task
@@ -27,17 +35,25 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "AdaptiveTopItems": "sottovoce.itemsets.dbs",
     "Answer": "sottovoce.answers",
     "Answers": "sottovoce.answers",
+    "Bits": "sottovoce.domains.bits",
     "Client": "sottovoce.client.client",
     "Collection": "sottovoce.collection",
     "Device": "sottovoce.client.device",
     "Distribution": "sottovoce.numbers.distribution",
+    "HeavyHitters": "sottovoce.heavyhitters.pem",
     "Histogram": "sottovoce.frequencies.histogram",
+    "Itemsets": "sottovoce.itemsets.svsm",
     "Ledger": "sottovoce.client.ledger:DiskLedger",
+    "Marginals": "sottovoce.marginals.marginals",
     "Mean": "sottovoce.numbers.mean",
+    "Sets": "sottovoce.domains.sets",
+    "Strings": "sottovoce.domains.strings",
     "Survey": "sottovoce.frequencies.survey",
     "Task": "sottovoce.task",
+    "TopItems": "sottovoce.itemsets.svim",
     "Tracking": "sottovoce.frequencies.tracking",
     "Window": "sottovoce.budget",
     "advise": "sottovoce.advice",
@@ -47,17 +63,25 @@ _HOMES = {
 }
 
 __all__ = [
+    "AdaptiveTopItems",
     "Answer",
     "Answers",
+    "Bits",
     "Client",
     "Collection",
     "Device",
     "Distribution",
+    "HeavyHitters",
     "Histogram",
+    "Itemsets",
     "Ledger",
+    "Marginals",
     "Mean",
+    "Sets",
+    "Strings",
     "Survey",
     "Task",
+    "TopItems",
     "Tracking",
     "Window",
     "advise",

@@ -16,3 +16,16 @@ Values: TypeAlias = npt.NDArray[
     Any
 ]  # one domain index per user; (users, words) of 32 bits where an index needs more than 63
 Reports: TypeAlias = npt.NDArray[Any]  # one row per user, in the dtype the mechanism chose
+
+
+def grouped(keys: Ints) -> list[tuple[int, Ints]]:
+    """Return every distinct key with the places where it stands, both ascending.
+
+    >>> [(key, places.tolist()) for key, places in grouped(np.array([5, 2, 5]))]
+    [(2, [1]), (5, [0, 2])]
+    """
+    if not len(keys):
+        return []
+    order = np.argsort(keys, kind="stable")
+    ends = np.flatnonzero(np.diff(keys[order])) + 1
+    return [(int(keys[places[0]]), places) for places in np.split(order, ends)]

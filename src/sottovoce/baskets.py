@@ -26,11 +26,12 @@ class Baskets:
     def of(cls, sizes: Any, items: Any) -> "Baskets":
         """Return the baskets of so many items each, taken in turn; order and repetition within one do not count."""
         sizes, items = np.asarray(sizes, np.int64), np.asarray(items, np.int64)
-        if sizes.sum() != len(items) or (len(items) and int(items.min()) < 0):
+        if sizes.sum() != len(items) or (sizes < 0).any() or (items < 0).any():
             raise ParameterError("baskets need as many items, from 0 on, as their sizes say")
         owners = np.repeat(np.arange(len(sizes)), sizes)
         base = int(items.max()) + 1 if len(items) else 1
-        codes = np.unique(owners * base + items)
+        codes = np.sort(owners * base + items)
+        codes = codes[np.diff(codes, prepend=-1) > 0]
         return cls._of_codes(codes, len(sizes), base)
 
     @classmethod
@@ -73,7 +74,7 @@ class Baskets:
     def holding(self, candidates: Sequence[Sequence[int]]) -> "Baskets":
         """Return which of the candidates everybody has whole, by position: a candidate is a set of items."""
         needed = np.array([len(one) for one in candidates], np.int64)
-        wanted = np.concatenate([np.asarray(one, np.int64) for one in candidates])
+        wanted = np.array([item for one in candidates for item in one], np.int64)
         order = np.argsort(wanted, kind="stable")
         ranked, places = wanted[order], np.repeat(np.arange(len(candidates)), needed)[order]
         first = np.searchsorted(ranked, self.items)  # of the candidates that an item is part of

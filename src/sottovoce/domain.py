@@ -107,8 +107,8 @@ class Integers(Domain, kind="integers"):
     high: int
 
     def __post_init__(self) -> None:
-        if not self.low < self.high:
-            raise ParameterError("a range of integers needs low < high")
+        if type(self.low) is not int or type(self.high) is not int or not self.low < self.high:
+            raise ParameterError("a range of integers needs whole numbers low < high")
 
     @property
     def size(self) -> int:

@@ -4,6 +4,10 @@ Messages state the rule and the setting, never a value somebody holds.
 """
 
 
+class ConcernWarning(UserWarning):
+    """Something speaks against collecting like this: read it, then change the task or go on."""
+
+
 class SottovoceError(Exception):
     """The root of every error raised on purpose."""
 

@@ -67,6 +67,10 @@ class IndependentNoise(Noise):
     def variances(self, votes: Floats, users: int) -> Floats:
         return users * self.unheld + np.clip(votes, 0, users) * self.held
 
+    def covariance(self, votes: Floats, users: int) -> Floats:
+        """Return (cells, cells): how the sums of votes of all cells vary together."""
+        return np.diag(self.variances(votes, users))
+
     def linear(self, coefficients: Floats, votes: Floats, users: int) -> float:
         squares = coefficients**2
         return float(users * self.unheld * squares.sum() + self.held * _held(squares, votes, users))
@@ -94,10 +98,6 @@ class SetNoise(ListedNoise):
         """Return the noise of votes times ``length`` of a pure mechanism that reports one of so many elements."""
         seen = q + (p - q) / length  # the chance that the report of somebody who holds the item supports it
         return cls(length**2 * q * (1 - q) / (p - q) ** 2, length * (1 - q - seen) / (p - q))
-
-    def times(self, factor: float) -> "SetNoise":
-        """Return the law of votes that have been multiplied."""
-        return SetNoise(self.unheld * factor**2, self.held * factor)
 
     def linear(self, coefficients: Floats, votes: Floats, users: int) -> float:
         if np.count_nonzero(coefficients) > 1:
@@ -152,6 +152,12 @@ class BalancedNoise(IndependentNoise):
     def among(self) -> Noise:
         return PartialNoise(self.unheld, self.held, self.spread, self.swing, self.cells)
 
+    def covariance(self, votes: Floats, users: int) -> Floats:
+        held, even = np.clip(votes, 0, users), 1 / self.cells
+        spread = users * self.spread * (np.eye(len(votes)) - even)
+        apart = np.diag(held) - (held[:, None] + held) * even + held.sum() * even**2
+        return np.asarray(spread + self.swing * apart)
+
     def total(self, coefficients: Floats, votes: Floats, users: int) -> float:
         return float(coefficients @ votes + coefficients.mean() * (users - votes.sum()))
 
@@ -181,6 +187,22 @@ class PartialNoise(BalancedNoise):
         squares = (coefficients - mean) ** 2 - mean**2
         held = users * mean**2 + _held(np.append(squares, 0.0), np.append(votes, 0.0), users)
         return float(users * self.spread * spread + self.swing * held)
+
+
+@dataclass(frozen=True, eq=False)
+class JointNoise(Noise):
+    """The whole covariance of the cells of a table, which includes the drawing of who was asked about it."""
+
+    covariance: Floats
+
+    def picked(self, places: Ints) -> "JointNoise":
+        return JointNoise(self.covariance[np.ix_(places, places)])
+
+    def variances(self, votes: Floats, users: int) -> Floats:
+        return np.diagonal(self.covariance).copy()
+
+    def linear(self, coefficients: Floats, votes: Floats, users: int) -> float:
+        return float(coefficients @ self.covariance @ coefficients)
 
 
 @dataclass(frozen=True, eq=False)
@@ -320,14 +342,18 @@ class Estimate:
 
     def threshold(self, alpha: float = 0.05, tested: int = 0) -> float:
         """Return T_s: the raw total that a value nobody holds exceeds with probability alpha / tested."""
-        if self.raw:
-            return self.raw.threshold(alpha, tested)
-        nobody = self.noise.variances(np.zeros(len(self.votes)), self.users).max()
-        return upper_quantile(alpha / (tested or self.tested or len(self.votes))) * self.scale * sqrt(nobody)
+        return float(self._thresholds(alpha, tested).max())
 
     def significant(self, alpha: float = 0.05) -> Bools:
         """Return which values stand out of the noise, all tests taken together; only raw totals can be tested."""
-        return (self.raw or self).totals >= self.threshold(alpha)
+        return (self.raw or self).totals >= self._thresholds(alpha)
+
+    def _thresholds(self, alpha: float, tested: int = 0) -> Floats:
+        """Return the threshold of every value: they differ where not all were asked about equally often."""
+        if self.raw:
+            return self.raw._thresholds(alpha, tested)
+        nobody = self.noise.variances(np.zeros(len(self.votes)), self.users)
+        return upper_quantile(alpha / (tested or self.tested or len(self.votes))) * self.scale * np.sqrt(nobody)
 
     @property
     def _drawing(self) -> float:

@@ -6,7 +6,7 @@ promise must not.  The decimal module's functions are correctly rounded everywhe
 
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
-from math import ceil, floor
+from math import ceil, floor, inf, nextafter
 
 from sottovoce.errors import ParameterError
 
@@ -28,6 +28,26 @@ def check_epsilon(epsilon: float) -> float:
 def stated(epsilon: float) -> Decimal:
     """Return the number that the shortest decimal form of ``epsilon`` names: what a task document says."""
     return Decimal(repr(float(epsilon)))
+
+
+def part(epsilon: float, count: int) -> float:
+    """Return one of so many equal parts of epsilon, rounded down where their decimals would come to more.
+
+    >>> part(0.3, 3), part(1.2, 2)
+    (0.09999999999999999, 0.6)
+    """
+    share = epsilon / count
+    while stated(share) * count > stated(epsilon):
+        share = nextafter(share, 0.0)
+    return share
+
+
+def at_least(number: Decimal) -> float:
+    """Return the smallest epsilon whose stated form is no less than a number."""
+    found = float(number)
+    while stated(found) < number:
+        found = nextafter(found, inf)
+    return found
 
 
 def exp(exponent: float | Decimal) -> Decimal:

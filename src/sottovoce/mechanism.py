@@ -38,7 +38,6 @@ class Mechanism(ABC):
 
     smallest: ClassVar[int] = 2
     largest: ClassVar[int] = 1 << 32
-    summable: ClassVar[bool] = True  # whether a tally holds all that reports say; else estimates need the reports
 
     epsilon: float
     size: int
@@ -81,9 +80,19 @@ class Mechanism(ABC):
         """Return the largest ratio of the chances of one report under two values, from the integers."""
 
     @property
+    def worst_part(self) -> Fraction:
+        """Return the largest such ratio for one part of a value alone, where a report has several."""
+        return self.worst_ratio
+
+    @property
     def epsilon_realised(self) -> float:
         """Return the epsilon that the integer thresholds really spend; never above the stated one."""
         return float(exact.log(self.worst_ratio))
+
+    @property
+    def summable(self) -> bool:
+        """Return whether a tally holds all that reports say; else estimates need the reports."""
+        return True
 
     @property
     def key(self) -> str:

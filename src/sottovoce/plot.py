@@ -1,6 +1,6 @@
 """Figures of answers: every bar with its interval, the truth beside it where it is known."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -53,6 +53,25 @@ def beside(answer: Answer, path: str | Path | None = None, truth: Truth | None =
     percent = [100 * total / answer.estimate.population for total in totals]
     axes.plot(percent, range(len(rows)), "o", color=_MENDED, markeredgecolor="white", label="consistent", zorder=4)
     axes.legend(loc="lower right", bbox_to_anchor=(1.01, 1.0), ncols=3, frameon=False, fontsize=9, borderaxespad=0.2)
+    return _saved(figure, path)
+
+
+def heat(
+    names: Sequence[str], tables: Mapping[str, Any], path: str | Path | None = None, edges: Sequence[Any] = ()
+) -> Any:
+    """Draw a square of numbers for every pair of names, one panel for each table; ``edges`` are framed pairs."""
+    figure = _figure(1 + 4.2 * len(tables), 4.6)
+    panels = figure.subplots(1, len(tables), squeeze=False)[0]
+    most = max(float(table.max()) for table in tables.values()) or 1.0
+    for axes, (title, table) in zip(panels, tables.items(), strict=True):
+        image = axes.imshow(table, cmap="Blues", vmin=0, vmax=most)
+        axes.set_title(title, loc="left", fontsize=11, color=_INK)
+        axes.set_xticks(range(len(names)), [_short(name) for name in names], rotation=60, ha="right", fontsize=8)
+        axes.set_yticks(range(len(names)), [_short(name) for name in names], fontsize=8)
+        axes.spines[:].set_visible(False)
+        for one, other in edges:
+            axes.plot([one, other], [other, one], "s", markersize=9, markerfacecolor="none", markeredgecolor=_TRUTH)
+    figure.colorbar(image, ax=list(panels), shrink=0.8, label="mutual information (nats)")
     return _saved(figure, path)
 
 

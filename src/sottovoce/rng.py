@@ -55,6 +55,8 @@ class Rng(ABC):
 
     def below(self, limits: Ints) -> Ints:
         """Return one integer uniform in [0, limit) for every limit below 2^32, without bias."""
+        if len(limits) and not 1 <= int(limits.min()) <= int(limits.max()) < 1 << 32:
+            raise ParameterError("a range of random integers must be between 1 and 2^32 - 1")
         drawn = np.zeros(len(limits), np.int64)
         todo = np.arange(len(limits))
         while len(todo):

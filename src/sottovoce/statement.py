@@ -7,23 +7,33 @@ from math import exp
 from typing import Any
 
 from sottovoce.collection import Collection
-from sottovoce.task import Ask, Bundle, Choice, Notice
+from sottovoce.task import Ask, Bundle, Choice, Family, Notice, Question, Round
 
+_ROW = "sends a row of random bits, one of which fits your answer more often than not"
 _BITS = "sends a yes or a no for every possible answer, each of them turned by chance"
 _CODE = "sends a random code, which fits your answer more often than another"
 _NUMBER = "sends a random number, which is right only on average over many people"
+_PIECE = "Only a part of your answer is used, such as its beginning; a public coin picks which part."
+_USES = {
+    "sample": "One of your items, or none, is drawn at random; only that is used.",
+    "size": "Only the number of your items, of those in question, is used.",
+    "holds": "Only whether you have one particular item is used; a public coin picks which.",
+    **dict.fromkeys(("segment", "channel"), _PIECE),
+}
 _WAYS = {
     "grr": "sends your answer or, by chance, another possible answer",
     "subset": "sends a random set of possible answers, with yours among them more often than another",
+    "channels": _ROW,
+    "product": "sends for each of your answers that answer or, by chance, another possible one",
     **dict.fromkeys(("sue", "oue", "the"), _BITS),
-    **dict.fromkeys(("blh", "olh", "rmp", "hadamard", "bloom", "affine", "affine_prefix"), _CODE),
+    **dict.fromkeys(("blh", "olh", "rmp", "hadamard", "hcms", "bloom", "affine", "affine_prefix"), _CODE),
     **dict.fromkeys(("duchi", "piecewise", "hybrid", "square_wave"), _NUMBER),
 }
 
 
-def statement(notice: Notice) -> dict[str, Any]:
-    """Return what a task asks, costs and promises, ready for JSON."""
-    ask = notice.opening.ask
+def statement(notice: Notice, asked: Round | None = None) -> dict[str, Any]:
+    """Return what a task asks, costs and promises, ready for JSON; ``asked`` is its round, if not the opening."""
+    ask = (asked or notice.opening).ask
     lasting = None
     if notice.distinct is not None:
         lasting = {"distinct": notice.distinct, "epsilon_response": ask.epsilon, "epsilon_once": _once(ask)}
@@ -31,9 +41,11 @@ def statement(notice: Notice) -> dict[str, Any]:
         "task": notice.name,
         "description": notice.description,
         "digest": notice.digest,
-        "mechanisms": sorted(_kinds(ask)),
+        "mechanisms": sorted({one.mechanism.kind for one in _questions(ask)}),
+        "encodings": sorted({one.encoding.kind for one in _questions(ask) if one.encoding}),
         "epsilon": notice.epsilon,
         "odds": exp(notice.epsilon),
+        "waiver": _waiver(ask),
         "longitudinal": lasting,
         "collector": _promises(notice.collection),
     }
@@ -56,9 +68,28 @@ def _randomised(said: dict[str, Any]) -> list[str]:
     ways = sorted({_WAYS.get(kind, f"randomises your answer ({kind})") for kind in said["mechanisms"]})
     reach = "all messages together" if said["longitudinal"] else "the message"
     return [
+        *sorted({_USES[kind] for kind in said["encodings"] if kind in _USES}),
         f"Your answer is randomised here before anything is sent: your device {', or '.join(ways)}.",
-        f"Whoever sees {reach} can shift their odds about your answer by a factor of at most {said['odds']:.2f} "
-        f"(epsilon {said['epsilon']:g}).",
+        *(_waived(said) or [_odds(said["odds"], said["epsilon"], reach)]),
+    ]
+
+
+def _odds(factor: float, epsilon: float, reach: str) -> str:
+    return (
+        f"Whoever sees {reach} can shift their odds about your answer by a factor of at most {factor:.2f} "
+        f"(epsilon {epsilon:g})."
+    )
+
+
+def _waived(said: dict[str, Any]) -> list[str]:
+    waiver = said["waiver"]
+    if not waiver:
+        return []
+    return [
+        f"The guarantee that this task states, epsilon {said['epsilon']:g}, is weaker than local differential privacy: "
+        "it is about one part of your answer at a time, and rests on assumptions about all people.",
+        f"{_odds(waiver['odds_pure'], waiver['epsilon_pure'], 'the message')} Nothing less is certain.",
+        *(f"The operator states: \u201c{text}\u201d" for text in waiver["statements"]),
     ]
 
 
@@ -90,6 +121,13 @@ def _rehearsed(said: dict[str, Any]) -> bool:
     return bool((said["collector"] or {}).get("sandbox"))
 
 
+def _waiver(ask: Ask) -> dict[str, Any] | None:
+    if not ask.waived:
+        return None
+    statements = sorted({one.waiver for one in _questions(ask) if one.waiver is not None})
+    return {"epsilon_pure": ask.epsilon_pure, "odds_pure": exp(ask.epsilon_pure), "statements": statements}
+
+
 def _promises(collection: Collection | None) -> dict[str, Any] | None:
     if collection is None:
         return None
@@ -102,9 +140,9 @@ def _promises(collection: Collection | None) -> dict[str, Any] | None:
     }
 
 
-def _kinds(ask: Ask) -> set[str]:
-    parts = _parts(ask)
-    return {kind for part in parts for kind in _kinds(part)} if parts else {ask.mechanism.kind}  # type: ignore[union-attr]
+def _questions(ask: Ask) -> list[Question]:
+    """Return what somebody may be asked; of questions that are alike only the first."""
+    return [ask] if isinstance(ask, Question) else [one for part in _parts(ask) for one in _questions(part)]
 
 
 def _once(ask: Ask) -> float:
@@ -116,5 +154,6 @@ def _once(ask: Ask) -> float:
 
 def _parts(ask: Ask) -> list[Ask]:
     if isinstance(ask, Choice):
-        return [ask.members[index] for index in range(len(ask.members))]
+        alike = isinstance(ask.members, Family) and ask.members.alike
+        return [ask.members[index] for index in range(1 if alike else len(ask.members))]
     return list(ask.parts) if isinstance(ask, Bundle) else []

@@ -10,14 +10,15 @@ what to ask next, or answers.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
-from math import nextafter
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
+from unicodedata import normalize
 
 import numpy as np
 
 from sottovoce import exact
-from sottovoce.arrays import Floats, Reports, Values
+from sottovoce.arrays import Floats, Ints, Reports, Values, grouped
 from sottovoce.collection import Collection
 from sottovoce.domain import Domain
 from sottovoce.encoding import Encoding
@@ -33,22 +34,45 @@ if TYPE_CHECKING:
     from sottovoce.measures import Measures
 
 FIELDS_A_TASK_MAY_DECLARE = ("subject", "public")
+SHORTEST_WAIVER, LONGEST_WAIVER = 20, 1000  # characters
 
 
 @dataclass(frozen=True)
 class Question:
-    """One mechanism, what is computed before it, and the epsilon of both together."""
+    """One mechanism, what is computed before it, and the epsilon of both together.
+
+    With a ``waiver``, the operator's statement in writing, the epsilon is that of a weaker guarantee than local
+    differential privacy; devices refuse such a question unless they were built to accept it.
+    """
 
     mechanism: Mechanism
     encoding: Encoding | None = None
     epsilon: float = 0.0
+    waiver: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", exact.check_epsilon(self.epsilon or self.mechanism.epsilon))
-        encoding, mechanism = self.encoding, self.mechanism
-        worst = encoding.worst_ratio(mechanism) if encoding else mechanism.worst_ratio
-        if exact.log(worst) > exact.stated(self.epsilon):
+        exceeds = exact.log(self._worst) > exact.stated(self.epsilon)
+        if self.waived:
+            object.__setattr__(self, "waiver", _check_waiver(self.waiver, exceeds=exceeds))
+            if exact.log(self.mechanism.worst_part) > exact.stated(self.epsilon):
+                raise ParameterError("a waiver is about parts of an answer together: each alone keeps to the epsilon")
+        elif exceeds:
             raise ParameterError("this question spends more than the epsilon it states")
+
+    @property
+    def waived(self) -> bool:
+        """Return whether the stated epsilon is that of a weaker guarantee."""
+        return self.waiver is not None
+
+    @property
+    def epsilon_pure(self) -> float:
+        """Return the epsilon of local differential privacy that the report really spends."""
+        return exact.at_least(exact.log(self._worst))
+
+    @property
+    def _worst(self) -> Fraction:
+        return self.encoding.worst_ratio(self.mechanism) if self.encoding else self.mechanism.worst_ratio
 
     @property
     def width(self) -> int:
@@ -69,7 +93,7 @@ class Family(ABC):
     """Questions too many to list: their number, and the one at an index."""
 
     kind: ClassVar[str]
-    alike: ClassVar[bool] = False  # whether all cost the same and pack to the same length
+    alike: ClassVar[bool] = False  # whether all are randomised by the same mechanism
     kinds: ClassVar[Registry["Family"]] = Registry("family", "sottovoce.encodings")
 
     def __init_subclass__(cls, kind: str, **rest: Any) -> None:
@@ -82,6 +106,14 @@ class Family(ABC):
 
     @abstractmethod
     def __getitem__(self, index: int) -> Question: ...
+
+    def encoded(self, members: Ints, values: Values, rng: Rng) -> Values:
+        """Return what is randomised for people who are asked different members; only of those that are alike."""
+        found = np.zeros(len(members), np.int64)
+        for member, places in grouped(members):
+            encoding = self[member].encoding
+            found[places] = encoding(values[places], rng) if encoding else values[places]
+        return found
 
 
 @dataclass(frozen=True)
@@ -108,6 +140,16 @@ class Choice:
         return max(one.epsilon for one in self._different)
 
     @cached_property
+    def epsilon_pure(self) -> float:
+        """Return the most that any member spends of local differential privacy."""
+        return max(one.epsilon_pure for one in self._different)
+
+    @cached_property
+    def waived(self) -> bool:
+        """Return whether some member states the epsilon of a weaker guarantee."""
+        return any(one.waived for one in self._different)
+
+    @cached_property
     def width(self) -> int:
         return max(one.width for one in self._different)
 
@@ -124,13 +166,12 @@ class Choice:
 
     def pick(self, coins: Values) -> Values:
         """Return the member that each 64-bit coin picks."""
-        weights = np.array(self.weights or (1,) * len(self.members), np.uint64)
-        bounds = np.cumsum(weights)
-        whole = int(bounds[-1])
+        bounds = np.cumsum(np.array(self.weights, np.uint64))
+        whole = int(bounds[-1]) if self.weights else len(self.members)
         # floor(coin * whole / 2^64), in two 32-bit halves
         low, high = coins & np.uint64(0xFFFFFFFF), coins >> np.uint64(32)
         position = (high * np.uint64(whole) + (low * np.uint64(whole) >> np.uint64(32))) >> np.uint64(32)
-        return np.searchsorted(bounds, position, side="right")
+        return np.searchsorted(bounds, position, side="right") if self.weights else position.astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -148,6 +189,16 @@ class Bundle:
     @property
     def epsilon(self) -> float:
         return float(sum(exact.stated(part.epsilon) for part in self.parts))
+
+    @property
+    def epsilon_pure(self) -> float:
+        """Return what the parts together spend of local differential privacy."""
+        return float(sum(exact.stated(part.epsilon_pure) for part in self.parts))
+
+    @property
+    def waived(self) -> bool:
+        """Return whether some part states the epsilon of a weaker guarantee."""
+        return any(part.waived for part in self.parts)
 
     @property
     def width(self) -> int:
@@ -188,8 +239,9 @@ class Round:
         return self.ask.width
 
     def part(self, users: int) -> int:
-        """Return how many of so many users of the whole task belong to the round, rounded up."""
-        return -(-users * (self.high - self.low) // exact.UNIT)
+        """Return how many of so many users of the whole task belong to the round; all rounds together, all of them."""
+        first, last = ((users * bound + exact.UNIT // 2) // exact.UNIT for bound in (self.low, self.high))
+        return last - first
 
     def asks(self, coin: int) -> bool:
         """Return whether the user with this coin belongs to the round."""
@@ -268,6 +320,9 @@ class Collected(Protocol):
 
     def estimate(self, address: Address, among: Values | Blocks | None = None) -> Estimate:
         """Return totals for the mechanism's domain, or for some candidates, scaled to the round's users."""
+
+    def yes(self, number: int) -> tuple[Ints, Ints]:
+        """Return how often each member of a round of yes-or-no questions was asked, and how many reports said yes."""
 
     def scores(self, address: Address, target: Floats) -> tuple[Values, Floats]:
         """Return the subject and the score of every report at an address."""
@@ -348,7 +403,7 @@ class Task:
     @property
     def response_epsilon(self) -> float:
         """Return what one permanent response may cost: times ``distinct`` it never exceeds the task's epsilon."""
-        return _share(self.epsilon, self.distinct) if self.distinct else self.epsilon
+        return exact.part(self.epsilon, self.distinct) if self.distinct else self.epsilon
 
     @cached_property
     def opening(self) -> Round:
@@ -398,7 +453,7 @@ class _Nothing:
     def _refuse(self, *_: Any) -> Any:
         raise ParameterError("nothing has been collected yet")
 
-    tally = estimate = scores = reports = _refuse
+    tally = estimate = yes = scores = reports = _refuse
 
 
 def _check_distinct(distinct: int | None) -> None:
@@ -410,14 +465,17 @@ def _check_price(asked: Round, epsilon: float, distinct: int | None) -> None:
     _check_distinct(distinct)
     if exact.stated(asked.epsilon) * (distinct or 1) > exact.stated(epsilon):
         raise ParameterError("this round spends more than the epsilon that its task states")
+    if distinct is not None and asked.ask.waived:
+        raise ParameterError("a weaker guarantee is not known to add up: no longitudinal task may state one")
 
 
-def _share(epsilon: float, distinct: int) -> float:
-    """Return the epsilon of one of several responses, rounded down where their decimals would come to more."""
-    share = epsilon / distinct
-    while exact.stated(share) * distinct > exact.stated(epsilon):
-        share = nextafter(share, 0.0)
-    return share
+def _check_waiver(waiver: str | None, *, exceeds: bool) -> str:
+    text = normalize("NFC", waiver) if isinstance(waiver, str) else ""
+    if not SHORTEST_WAIVER <= len(text.strip()) <= len(text) <= LONGEST_WAIVER:
+        raise ParameterError(f"a waiver is a statement of {SHORTEST_WAIVER} to {LONGEST_WAIVER} characters")
+    if not exceeds:
+        raise ParameterError("this question spends no more than the epsilon it states: there is nothing to waive")
+    return text
 
 
 def _check_labels(name: str, declares: tuple[str, ...]) -> None:

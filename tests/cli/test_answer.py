@@ -4,7 +4,16 @@ import csv
 
 import pytest
 
+import sottovoce as sv
 from cli.collecting import collected, said
+from service.people import text
+from service.sending import send
+from sottovoce.collection import Collection
+from sottovoce.lab import crowd
+from sottovoce.lab.seeded import SeededRng
+from sottovoce.service.collector import Collector
+from sottovoce.service.settings import clock
+from sottovoce.store.sqlite import SqliteStore
 
 
 @pytest.fixture
@@ -68,3 +77,21 @@ def test_an_unknown_task_is_refused(run, sealed):
     refused = run("answer", "none", "--data", sealed)
     assert refused.exit_code != 0
     assert "no task of this name" in refused.stderr
+
+
+def test_the_answer_of_a_search_says_how_it_searched(run, tmp_path):
+    store = SqliteStore(tmp_path / "collector.db")
+    task = sv.Task("words", sv.HeavyHitters(sv.Strings(2), 2), 6.0, collection=Collection(minimum=2, grace=0))
+    collector = Collector(store, tmp_path, clock)
+    collector.create(text(task), toml=False)
+    send(collector, "words", crowd.messages(task, ["ja"] * 90 + ["[b"] * 60, rng=SeededRng(1)))
+    collector.close("words", at_once=True)
+    collector.advance()
+    store.close()
+    shown = run("answer", "words", "--data", tmp_path).stdout
+    for words in ("ja", "[b", "Groups of users: 1", "Values are seen from a share of: "):
+        assert words in shown
+    assert said(run("answer", "words", "--data", tmp_path, "--json"))["groups"] == 1
+    refused = run("answer", "words", "--data", tmp_path, "--method", "norm-sub")
+    assert refused.exit_code == 2
+    assert "needs the whole domain" in refused.stderr

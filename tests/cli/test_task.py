@@ -129,3 +129,24 @@ def test_commands_and_a_running_server_see_the_same_tasks(run, tmp_path, file):
         until(lambda: people.get("/v1/tasks/count/round").json()["state"] == "finished")
         assert json.loads(run("answer", "count", "--data", data, "--json").stdout)["users"] == 8
         assert server.stop() == 0
+
+
+def test_what_speaks_against_a_task_is_said_when_it_is_published(run, tmp_path):
+    file = tmp_path / "songs.toml"
+    plan = 'kind = "dbs"\ndomain = {low = 1, high = 2_000}\nusers = 400\ntop = 2'
+    file.write_text(f'name = "songs"\nepsilon = 0.5\n[plan]\n{plan}\n')
+    made = run("task", "create", file, "--data", tmp_path / "data", "--json")
+    assert said(made)["new"]
+    assert made.stderr.startswith("Warning: pruning 2,000 items to 20 will lose items of the top")
+    file.write_text(TOML)
+    assert run("task", "create", file, "--data", tmp_path / "data").stderr == ""
+
+
+def test_show_tells_what_a_device_does_with_a_set(run, tmp_path):
+    file = tmp_path / "songs.toml"
+    file.write_text('name = "songs"\nepsilon = 2.0\n[plan]\nkind = "svim"\ndomain = ["a", "b", "c"]\ntop = 1\n')
+    run("task", "create", file, "--data", tmp_path / "data")
+    assert (
+        "One of your items, or none, is drawn at random"
+        in run("task", "show", "songs", "--data", tmp_path / "data").stdout
+    )

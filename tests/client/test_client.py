@@ -4,19 +4,22 @@ import json
 import re
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 
 import pytest
 
 import sottovoce as sv
-from sottovoce import codec, coin
+from sottovoce import codec, coin, envelope
 from sottovoce.budget import Window
 from sottovoce.client import client as device
 from sottovoce.client.client import Client
 from sottovoce.client.ledger import DiskLedger
 from sottovoce.collection import Collection
 from sottovoce.errors import BudgetError, CodecError, DomainError, MismatchError, ParameterError
+from sottovoce.heavyhitters.spm import SegmentPairs
+from sottovoce.itemsets.mining import how_many
 from sottovoce.lab.seeded import SeededRng
-from sottovoce.task import Round
+from sottovoce.task import Choice, Round
 from sottovoce.testing import RecordedRng
 
 TASK = sv.Task("pets", sv.Histogram(["cat", "dog", "fish"]), epsilon=1.0)
@@ -206,6 +209,52 @@ def test_a_statement_names_every_mechanism_that_the_coin_may_pick():
     survey = sv.Task("s", sv.Survey({"a": ["x", "y"], "b": [str(n) for n in range(500)]}), epsilon=1.0)
     said = Client(survey, ":memory:").statement()
     assert said["mechanisms"] == ["affine", "grr"]
+
+
+FOODS = ["bread", "milk", "tea", "oats", "rye", "figs"]
+SETS = sv.Task("foods", sv.TopItems(FOODS, 2), 1.0)
+
+
+def test_it_explains_what_is_done_with_a_set():
+    client = Client(SETS, ":memory:")
+    assert "One of your items, or none, is drawn at random; only that is used." in client.explain()
+    later = Round(1, how_many(1.0, len(FOODS), ((0,), (1,), (2,))), SETS.opening.high)
+    assert "Only the number of your items" in client.explain(later)
+    assert client.statement()["encodings"] == ["sample"]
+
+
+def test_it_explains_what_is_done_with_a_text():
+    text = Client(sv.Task("words", sv.HeavyHitters(sv.Strings(20)), 1.0), ":memory:").explain()
+    assert "Only a part of your answer is used" in text
+    assert "sends a random code" in text
+
+
+def test_it_explains_a_question_about_one_item_without_listing_all():
+    """Ten thousand questions that are alike are one in words."""
+    task = sv.Task("songs", sv.AdaptiveTopItems(range(10_000), 400_000, 1_000, rounds=2), 4.0)
+    assert isinstance(task.opening.ask, Choice)
+    text = Client(task, ":memory:").explain()
+    assert "Only whether you have one particular item is used; a public coin picks which." in text
+
+
+def test_a_person_without_items_answers_like_anybody():
+    clients = (Client(SETS, ":memory:") for _ in range(200))
+    asked = list(islice((client for client in clients if SETS.opening.asks(client.coin)), 3))
+    messages = [client.answer(value) for client, value in zip(asked, ([], ["tea"], FOODS), strict=True)]
+    assert len({len(message) for message in messages}) == 1
+
+
+def test_one_random_subject_joins_the_slots_of_a_message_and_no_two_messages():
+    task = sv.Task("pairs", SegmentPairs(sv.Bits(16), 2, segments=2), 2.0)
+    assert task.declares == ("subject",)
+    subjects = []
+    for _ in range(8):
+        (group,) = envelope.read([Client(task, ":memory:").answer(7)], task.opening.width)
+        assert len(group) == task.opening.slots > 1
+        assert len({subject.tobytes() for subject in group.subjects}) == 1, "the same in all slots"
+        subjects.append(group.subjects[0].tobytes())
+    assert len(set(subjects)) == 8, "and different between users"
+    assert all(any(subject) for subject in subjects)
 
 
 def test_messages_have_one_length_whatever_the_value():

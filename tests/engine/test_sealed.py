@@ -247,7 +247,10 @@ def test_a_folder_that_cannot_be_made_is_unavailable(tmp_path):
         sealed.condense(tmp_path / "file" / "round.npz", shelves, PLAIN.opening)
 
 
-@pytest.mark.parametrize("shape", [*KINDS, *list(ASKS)[-5:]])
+SUMMED = [kind for kind in KINDS if kind != "affine_prefix"]
+
+
+@pytest.mark.parametrize("shape", [*SUMMED, *list(ASKS)[-5:]])
 def test_what_remains_of_erased_reports_are_their_sums(tmp_path, shape):
     task = once(ASKS[shape])
     shelves = shelve(task, task.opening, honest(task, 60))
@@ -262,6 +265,12 @@ def test_what_remains_of_erased_reports_are_their_sums(tmp_path, shape):
         assert all(np.array_equal(one.counts[name], other.counts[name]) for name in one.counts)
         with pytest.raises(NoDataError, match="erased"):
             next(sums.reports(address))
+
+
+def test_of_prefixes_no_sums_remain_because_none_would_answer_again(tmp_path):
+    task = once(ASKS["affine_prefix"])
+    sealed.condense(tmp_path / "round.npz", shelve(task, task.opening, honest(task, 60)), task.opening)
+    assert sealed.tallies(tmp_path / "round.npz", task.opening) == {}
 
 
 def test_sums_that_are_damaged_are_refused(tmp_path):

@@ -11,8 +11,11 @@ import sys
 from base64 import urlsafe_b64encode
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
-from math import ceil, floor, nextafter
+from itertools import combinations, islice
+from itertools import product as all_of
+from math import ceil, floor, nextafter, prod
 from pathlib import Path
+from unicodedata import normalize
 
 UNIT = 1 << 64
 WORD = 1 << 32
@@ -307,6 +310,12 @@ def settle_square_wave(epsilon, size, made):
     return {"keep": keep_window(epsilon, 2 * reach + 1, size + 2 * reach), "reach": reach}
 
 
+def settle_product(epsilon, size, made):
+    """Every attribute has an equal share, as a double whose decimals never come to more than the whole."""
+    share = response_epsilon(made["epsilon"], len(made["sizes"]))
+    return {"keeps": [whole(keep_among(share, one)) for one in made["sizes"]]}
+
+
 SETTLED = {
     "grr": lambda epsilon, size, made: {"keep": str(keep_among(epsilon, size))},
     "sue": settle_sue,
@@ -324,6 +333,9 @@ SETTLED = {
     "piecewise": settle_piecewise,
     "hybrid": settle_hybrid,
     "square_wave": settle_square_wave,
+    "channels": lambda epsilon, size, made: {"keep": str(keep_among(epsilon, 2))},
+    "product": settle_product,
+    "hcms": lambda epsilon, size, made: {"rows": 5, "columns": 256, "keep": str(keep_among(epsilon, 2))},
 }
 UNARY = ("sue", "oue", "the")
 HASHED = ("blh", "olh", "rmp")
@@ -344,7 +356,8 @@ class Settings:
         self.groups = document.get("groups", [])
         self.index_bits = (self.size - 1).bit_length()
         self.rank = self.buckets.bit_length() - 1
-        self.columns = 1 << self.size.bit_length()
+        self.columns = document.get("columns") or 1 << self.size.bit_length()
+        self.sizes, self.keeps = ([int(one) for one in document.get(name, [])] for name in ("sizes", "keeps"))
         self.windows = windows(document) if self.kind in NUMERIC else []
 
 
@@ -415,6 +428,9 @@ def worst_ratio(document):
         ratio = Fraction(UNIT - one.flip, one.flip) ** (2 * one.hashes)
     elif one.kind == "subset":
         ratio = Fraction(one.keep * (one.size - one.chosen), (UNIT - one.keep) * one.chosen)
+    elif one.kind == "product":
+        pairs = zip(one.sizes, one.keeps, strict=True)
+        ratio = prod(Fraction(keep * (size - 1), UNIT - keep) for size, keep in pairs)
     else:
         outcomes = one.size if one.kind == "grr" else one.buckets  # Hadamard response has two signs
         ratio = Fraction(one.keep * (outcomes - 1), UNIT - one.keep)
@@ -586,6 +602,50 @@ def report_hybrid(one, value, stream):
     return struct.pack("<BH", coin, both[coin])
 
 
+def report_channels(one, value, stream):
+    """Draw a fair bit for every channel, then whether the bit of the user's channel is the held one."""
+    channels = one.size // 2
+    bits = unpacked(stream.take(-(-channels // 8)), channels)
+    channel, bit = divmod(value, 2)
+    bits[channel] = bit if stream.bernoulli(one.keep) else 1 - bit
+    return packed(bits)
+
+
+def digits_of(record, sizes):
+    """Return the columns of a record; the first changes slowest."""
+    found = []
+    for size in reversed(sizes):
+        record, digit = divmod(record, size)
+        found.insert(0, digit)
+    return found
+
+
+def joined(columns, sizes):
+    """Return the place of a record in the table of its attributes."""
+    return sum(column * prod(sizes[place + 1 :]) for place, column in enumerate(columns))
+
+
+def report_product(one, value, stream):
+    """Direct response of every attribute in its turn."""
+    columns = zip(digits_of(value, one.sizes), one.sizes, one.keeps, strict=True)
+    said = [respond(column, size, keep, stream) for column, size, keep in columns]
+    return number(joined(said, one.sizes), one.size)
+
+
+def sketch_bucket(one, row, value):
+    """Return the place of a value in a row: a polynomial whose coefficients are scattered words, modulo 2^31 - 1."""
+    prime = (1 << 31) - 1
+    square, slope, shift = (mix(3 * row + place) % prime for place in range(3))
+    return (max(square, 1) * value**2 + slope * value + shift) % prime % one.columns
+
+
+def report_hcms(one, value, stream):
+    row, coordinate, kept = stream.integer(one.rows), stream.integer(one.columns), stream.bernoulli(one.keep)
+    odd = (sketch_bucket(one, row, value) & coordinate).bit_count() % 2
+    said = odd if kept else 1 - odd
+    return number((row * one.columns + coordinate) * 2 + said, 2 * one.rows * one.columns)
+
+
 REPORTS = {
     "grr": report_grr,
     **dict.fromkeys(UNARY, report_unary),
@@ -596,6 +656,9 @@ REPORTS = {
     "bloom": report_bloom,
     **dict.fromkeys(("duchi", "piecewise", "square_wave"), report_window),
     "hybrid": report_hybrid,
+    "channels": report_channels,
+    "product": report_product,
+    "hcms": report_hcms,
 }
 
 
@@ -610,6 +673,9 @@ def supports(one, payload, value):
         seed, said = struct.unpack("<QH", payload)
         return affine_hash(seed, point(one, value), one.index_bits, one.rank) == said
     said = int.from_bytes(payload, "little")
+    if one.kind == "hcms":
+        row, coordinate = divmod(said // 2, one.columns)
+        return (sketch_bucket(one, row, value) & coordinate).bit_count() % 2 == said % 2
     return said == value if one.kind == "grr" else (said & value + 1).bit_count() % 2 == 0
 
 
@@ -623,6 +689,8 @@ def chances(one):
         return p, (Fraction(cells, one.buckets) - p) / (cells - 1)
     if one.kind in ("grr", "subset"):
         return p, ((one.chosen or 1) - p) / (one.size - 1)
+    if one.kind == "hcms":  # another value has the same bucket, or else agrees by chance
+        return p, p / one.columns + Fraction(one.columns - 1, 2 * one.columns)
     return p, Fraction(1, one.buckets)
 
 
@@ -704,6 +772,53 @@ def domain_index(domain, value):
     return min(floor(position * domain["count"]), domain["count"] - 1)
 
 
+def held_index(domain, value):
+    """Return the number of a long value or the items of a set, ascending; None if the value is refused."""
+    if domain["kind"] == "bits":
+        return value if type(value) is int and 0 <= value < 2 ** domain["bits"] else None
+    return text_index(domain, value) if domain["kind"] == "strings" else set_index(domain["items"], value)
+
+
+def record_index(domain, record):
+    """Return the indices of a record's attributes, in the order of the domain."""
+    found = []
+    for name, attribute in zip(domain["names"], domain["attributes"], strict=True):
+        value = record[name]
+        if attribute["kind"] == "integers":
+            found.append(int(value) - int(attribute["low"]))
+        else:
+            found.append(len(attribute["labels"]) - 1 if value is None else attribute["labels"].index(value))
+    return found
+
+
+def text_index(domain, value):
+    """Return the bytes of as many whole characters as fit, filled with zeros, as one number; the first byte leads."""
+    if not isinstance(value, str) or any(one == "\0" or 0xD800 <= ord(one) <= 0xDFFF for one in value):
+        return None
+    written, room = b"", domain["length"]
+    for character in normalize("NFC", value):
+        coded = character.encode("utf-8")
+        if len(written) + len(coded) > room:
+            if domain["whole"]:
+                return None
+            break
+        written += coded
+    return sum(byte * 256 ** (room - 1 - place) for place, byte in enumerate(written))
+
+
+def set_index(items, value):
+    kind = str if items["kind"] == "categories" else int
+    if not isinstance(value, list) or any(type(one) is not kind for one in value):
+        return None
+    if kind is str:
+        return sorted({items["labels"].index(normalize("NFC", one)) for one in value if one_of(items, one)})
+    return sorted({one - items["low"] for one in value if items["low"] <= one <= items["high"]})
+
+
+def one_of(items, label):
+    return normalize("NFC", label) in items["labels"]
+
+
 def half_to_even(scaled):
     below_it = floor(scaled)
     rest = Fraction(scaled) - below_it
@@ -758,21 +873,26 @@ def envelope(fields):
 def width(ask):
     """Return the payload's bytes in a round: those of its longest report."""
     inner = ask.get("members") or ask.get("parts")
-    if inner:
+    if isinstance(inner, list):
         return max(width(one) for one in inner)
-    return len(report(ask["mechanism"], 0, Stream(sha_stream("width", 1 << 14))))
+    asked = inner or ask
+    used = asked.get("mechanisms") or [asked["mechanism"]]
+    return max(len(report(one, 0, Stream(sha_stream("width", 1 << 14)))) for one in used)
 
 
 def message(task, asked, secret, value, stream):
-    """Return what a device sends: for every slot a report and then its id, one envelope after another."""
-    found = []
+    """Return what a device sends: for every slot a report and then its id, one envelope after another.
+
+    A task that declares subjects has 16 bytes drawn before anything else, which stand in every envelope.
+    """
+    found, subject = [], {"subject": stream.take(16)} if "subject" in task["declares"] else {}
     for member, slot, question in questions(asked, secret):
-        held = value[question["encoding"]["column"]] if "encoding" in question else value
+        held = encoded(question.get("encoding"), value, stream)
         payload = report(question["mechanism"], held, stream).ljust(width(asked["ask"]), b"\0")
         fields = {"digest": digest_bytes(task), "round": asked["number"], "member": member, "payload": payload}
         if slots(asked["ask"]) > 1:
             fields["slot"] = slot
-        found.append(envelope(fields | {"id": stream.take(16)}))
+        found.append(envelope(fields | subject | {"id": stream.take(16)}))
     return b"".join(found)
 
 
@@ -798,14 +918,14 @@ def memo_tag(secret, slot, index):
 
 def lasting_message(task, asked, coin, memory, value, stream):
     """Return what a device sends in one round of a longitudinal task; ``stream`` is that of its operating system."""
-    found = []
+    found, subject = [], {"subject": stream.take(16)} if "subject" in task["declares"] else {}
     for member, slot, question in questions(asked | {"number": 0}, coin):
         payload = lasting_report(digest_bytes(task), (member, slot), question, memory, value, stream)
         payload = payload.ljust(width(asked["ask"]), b"\0")
         fields = {"digest": digest_bytes(task), "round": asked["number"], "member": member, "payload": payload}
         if slots(asked["ask"]) > 1:
             fields["slot"] = slot
-        found.append(envelope(fields | {"id": stream.take(16)}))
+        found.append(envelope(fields | subject | {"id": stream.take(16)}))
     return b"".join(found)
 
 
@@ -822,15 +942,87 @@ def lasting_report(task_digest, place, question, memory, value, stream):
 def encoded(encoding, value, stream):
     if encoding is None:
         return value
-    if encoding["kind"] == "attribute":
-        return value[encoding["column"]]
-    return level(encoding["points"], encoding["size"], value, stream)
+    return ENCODINGS[encoding["kind"]](encoding, value, stream)
 
 
 def level(points, size, value, stream):
     """Round down value (points - 1)/(size - 1), plus an offset below 1 that the stream fixes."""
     offset = Fraction(size - 2 - stream.integer(size - 1), size - 1)
     return floor(Fraction(value * (points - 1), size - 1) + offset)
+
+
+def segment(encoding, value, stream):
+    """Return the number that some of the binary digits spell; the most significant is the first."""
+    written = format(value, "b").rjust(encoding["bits"], "0")
+    return int(written[encoding["start"] : encoding["start"] + encoding["length"]], 2)
+
+
+def channel(encoding, value, stream):
+    hashed = bucket(xxh32(words_of(value, encoding["bits"]), 0), encoding["channels"])
+    return hashed * 2 ** encoding["length"] + segment(encoding, value, stream)
+
+
+def held_candidates(encoding, value):
+    """Return which candidates a set holds whole, by position; without a list of them every item is one."""
+    if not encoding["among"]:
+        return value
+    return [place for place, one in enumerate(encoding["among"]) if set(one) <= set(value)]
+
+
+def sample(encoding, value, stream):
+    """Draw a place in the padded set, then a dummy, whether it is needed or not."""
+    held, length = held_candidates(encoding, value), encoding["length"]
+    place, dummy = stream.integer(max(len(held), length)), stream.integer(length)
+    return held[place] if place < len(held) else (len(encoding["among"]) or encoding["items"]) + dummy
+
+
+def view(encoding, value, stream):
+    return joined([value[column] for column in encoding["columns"]], [int(size) for size in encoding["sizes"]])
+
+
+def parity(encoding, value, stream):
+    chosen = zip(encoding["columns"], encoding["masks"], strict=True)
+    return sum((value[column] & int(mask)).bit_count() for column, mask in chosen) % 2
+
+
+ENCODINGS = {
+    "attribute": lambda encoding, value, stream: value[encoding["column"]],
+    "alpha_point": lambda encoding, value, stream: level(encoding["points"], encoding["size"], value, stream),
+    "segment": segment,
+    "channel": channel,
+    "sample": sample,
+    "size": lambda encoding, value, stream: len(held_candidates(encoding, value)),
+    "holds": lambda encoding, value, stream: int(encoding["item"] in value),
+    "view": view,
+    "parity": parity,
+}
+
+
+def outputs(encoding):
+    """Return how many indices an encoding yields."""
+    kind = encoding["kind"]
+    if kind == "segment":
+        return 2 ** encoding["length"]
+    if kind == "channel":
+        return encoding["channels"] * 2 ** encoding["length"]
+    if kind in ("holds", "parity"):
+        return 2
+    if kind == "view":
+        return prod(int(size) for size in encoding["sizes"])
+    return (len(encoding["among"]) or encoding["items"]) + (encoding["length"] if kind == "sample" else 1)
+
+
+def end_to_end(question):
+    """Return the worst ratio of a question: of direct response after sampling 1 + (ratio - 1)/length."""
+    ratio, encoding = worst_ratio(question["mechanism"]), question.get("encoding", {})
+    if encoding.get("kind") == "sample" and question["mechanism"]["kind"] == "grr":
+        return 1 + (ratio - 1) / encoding["length"]
+    return ratio
+
+
+def keep_sampled(epsilon, size, length):
+    """Return the largest threshold of direct response that spends at most epsilon after sampling."""
+    return below(lambda odds: (1 + length * (odds - 1)) / (length * (odds - 1) + size), Fraction(epsilon))
 
 
 def response_epsilon(epsilon, distinct):
@@ -878,33 +1070,95 @@ def questions(asked, secret):
     ask, member = asked["ask"], 0
     if ask["kind"] == "choice":
         member = picked_member(ask, secret, asked["number"], 0)
-        ask = ask["members"][member]
+        ask = member_of(ask["members"], member)
     found = []
     for slot, part in enumerate(ask["parts"] if ask["kind"] == "bundle" else [ask]):
         own = member
         if part["kind"] == "choice":
             own = picked_member(part, secret, asked["number"], slot)
-            part = part["members"][own]
+            part = member_of(part["members"], own)
         found.append((own, slot, part))
     return found
 
 
 def picked_member(choice, secret, round_number, slot):
-    weights = choice["weights"] or [1] * len(choice["members"])
-    return pick(weights, choice_coin(secret, round_number, slot))
+    return pick(weights_of(choice), choice_coin(secret, round_number, slot))
+
+
+def weights_of(choice):
+    members = choice["members"]
+    return choice["weights"] or [1] * (len(members) if isinstance(members, list) else family_length(members))
+
+
+def family_length(family):
+    if family["kind"] == "parities":
+        return sum(1 for _ in coefficients(family))
+    return len(family["columns"]) if family["kind"] == "views" else len(family["among"]) or family["items"]
+
+
+def member_of(members, place):
+    """Return a member of a list, or of a family."""
+    if isinstance(members, list):
+        return members[place]
+    mechanism, encoding = FAMILIES[members["kind"]](members, place)
+    return {"kind": "question", "mechanism": mechanism, "epsilon": mechanism["epsilon"], "encoding": encoding}
+
+
+def one_item(family, place):
+    item = family["among"][place] if family["among"] else place
+    return family["mechanism"], {"kind": "holds", "items": family["items"], "item": item}
+
+
+def one_view(family, place):
+    columns = family["columns"][place]
+    sizes = [family["sizes"][column] for column in columns]
+    (mechanism,) = (one for one in family["mechanisms"] if one["size"] == prod(sizes))
+    return mechanism, {"kind": "view", "columns": columns, "sizes": sizes}
+
+
+def one_coefficient(family, place):
+    touched = next(islice(coefficients(family), place, None))
+    columns, masks = [column for column, _ in touched], [mask for _, mask in touched]
+    sizes = [family["sizes"][column] for column in columns]
+    return family["mechanism"], {"kind": "parity", "columns": columns, "sizes": sizes, "masks": masks}
+
+
+FAMILIES = {"each_item": one_item, "views": one_view, "parities": one_coefficient}
+
+
+def coefficients(family):
+    """List what every coefficient touches, in the order of their numbers: columns, and a mask of bits of each.
+
+    With ``within`` every set of exactly ``order`` columns has all its masks, and some may be empty but not all.
+    """
+    order, lowest = family["order"], 0 if family["within"] else 1
+    for count in range(order if family["within"] else 1, order + 1):
+        for columns in combinations(range(len(family["sizes"])), count):
+            for masks in all_of(*(range(lowest, next_power(family["sizes"][column])) for column in columns)):
+                touched = [pair for pair in zip(columns, masks, strict=True) if pair[1]]
+                if touched:
+                    yield touched
+
+
+def next_power(size):
+    """Return the smallest power of two that is no less."""
+    power = 1
+    while power < size:
+        power *= 2
+    return power
 
 
 def slots(ask):
     if ask["kind"] == "choice":
-        return max(slots(member) for member in ask["members"])
+        return max(slots(member) for member in ask["members"]) if isinstance(ask["members"], list) else 1
     return len(ask["parts"]) if ask["kind"] == "bundle" else 1
 
 
 def main(directory):
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-    from golden import rows
+    from golden import discovery, marginals, rows
 
-    rows.write(directory)
+    rows.write(directory, discovery.discovery, marginals.marginals)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Which vectors there are: every file's rows, computed by the reference and written one to a line."""
 
 import json
+from fractions import Fraction
 from math import gcd, inf, nextafter
 from struct import pack
 
@@ -10,10 +11,10 @@ EPSILONS = ("0.1", "0.25", "0.5", "1.0", "1.0986122886681098", "2.0", "3.5", "5.
 U64 = (0, 1, 0xFFFFFFFF, 1 << 32, 1 << 63, 0x0123456789ABCDEF, (1 << 64) - 1)
 
 
-def write(directory):
+def write(directory, *more):
     """Write every file that the reference makes."""
     shared = (task_id, hashes, thresholds, perturb, choice, envelope, decode, reject, memo, numbers)
-    for make in (*shared, longitudinal, ledger):
+    for make in (*shared, longitudinal, ledger, *more):
         name, content = make()
         (directory / name).write_text(laid_out(content), encoding="ascii", newline="\n")
 
@@ -492,11 +493,11 @@ def thresholds():
     )
     computed = [
         {"given": given, "document": document, "ratio": str(ref.worst_ratio(document))}
-        for given, document in [*all_mechanisms(), *numeric_mechanisms()]
+        for given, document in [*all_mechanisms(), *numeric_mechanisms(), *channel_mechanisms()]
     ]
     checked = [
         {"document": document, "accepted": accepted, "comment": comment}
-        for document, accepted, comment in [*checked_mechanisms(), *checked_numeric()]
+        for document, accepted, comment in [*checked_mechanisms(), *checked_numeric(), *checked_channels()]
     ]
     return "thresholds.json", {"about": about, "version": 1, "computed": computed, "checked": checked}
 
@@ -583,6 +584,36 @@ def numeric_mechanisms():
         ("square_wave", "3.0", 9, {"reach": 1}),
     ):
         yield settings(kind, epsilon, size, more)
+
+
+def channel_mechanisms():
+    for epsilon in EPSILONS:
+        yield settings("channels", epsilon, 128, {})
+    for size in (4, 18, 1 << 17):
+        yield settings("channels", "1.0", size, {})
+
+
+def checked_channels():
+    document = ref.mechanism("channels", "1.0", 128)
+    yield document, True, "as computed"
+    for step in (-1, 1):
+        moved = document | {"keep": str(int(document["keep"]) + step)}
+        accepted = ref.spends_at_most(ref.worst_ratio(moved), "1.0")
+        yield moved, accepted, f"keep {step:+d}" + ("" if accepted else ": spends more than it states")
+    for name, value, comment in (
+        ("keep", "1", "the bit is never told: that reveals it"),
+        ("keep", str(1 << 63), "a fair coin reveals nothing"),
+        ("keep", str((1 << 64) - 1), "all but certain"),
+        ("keep", str(1 << 64), "certain, not random"),
+        ("keep", int(document["keep"]), "a threshold is a string"),
+        ("size", 127, "every channel has two indices"),
+        ("size", 2, "at least two channels"),
+        ("size", (1 << 17) + 2, "at most 2^16 channels"),
+        ("extra", 1, "an unknown field"),
+    ):
+        yield document | {name: value}, False, comment
+    for name in document:
+        yield without(document, name), False, f"{name} is always written"
 
 
 def checked_numeric():
@@ -811,6 +842,9 @@ def report_rows():
     for document, value, start, comment in scripted_numeric():
         label = f"scripted {ref.canonical(document)} {value} {comment}"
         yield report_row(document, value, start + ref.sha_stream(label, 1 << 8), comment)
+    for document, value, start, comment in channel_reports():
+        label = f"report {ref.canonical(document)} {value} {comment}"
+        yield report_row(document, value, start + ref.sha_stream(label, 1 << 8), comment)
 
 
 def report_row(document, value, data, comment):
@@ -939,6 +973,19 @@ def numeric_reporters():
         yield make("square_wave", epsilon, size), {0, 1, size // 3, size - 1}
 
 
+def channel_reports():
+    make = ref.mechanism
+    for size, epsilon in ((4, "1.0"), (14, "0.5"), (16, "1.0"), (18, "2.0"), (128, "4.0"), (1000, "1.0")):
+        for value in sorted({0, 1, size // 2, size - 2, size - 1}):
+            yield make("channels", epsilon, size), value, b"", ""
+    document = make("channels", "1.0", 20)
+    keep, ones, zeros = int(document["keep"]), b"\xff\xff", b"\x00\x00"
+    for value in (0, 1, 15, 16, 18):
+        for coin, said in ((keep - 1, "just kept"), (keep, "just not kept")):
+            yield document, value, ones + pack("<Q", coin), f"{said}, among ones: the padding is cleared"
+            yield document, value, zeros + pack("<Q", coin), f"{said}, among zeros"
+
+
 def word_for(drawn, limit):
     """Return a 32-bit word that draws this integer below the limit, and is not rejected."""
     return (drawn << 32) // limit + 2
@@ -1056,8 +1103,8 @@ def envelope():
         "envelopes: fields -> bytes; bytes are hex, public is canonical JSON. streams: envelopes one after another, "
         "width of the payload -> fields of each. malformed: bytes that must be refused for a payload of this width. "
         "misplaced: messages that the collector of the task must refuse. messages: task, round (absent: the opening "
-        "one), the device's 16 public bytes, value, recorded bytes (for each slot the report's draws, then the 16 "
-        "bytes of its id) -> what leaves the device."
+        "one), the device's 16 public bytes, value, recorded bytes (16 of a subject if the task declares it, then for "
+        "each slot the report's draws and the 16 bytes of its id) -> what leaves the device."
     )
     fields = list(envelope_fields())
     return "envelope.json", {
@@ -1186,6 +1233,10 @@ def message_rows():
     ):
         for place, value in enumerate((30.0, 36.6, 45)):
             yield message_row(task, None, place, value, ref.domain_index(task["domain"], value))
+    task = histogram("browser", labels, "1.0", declares=["subject"])
+    yield message_row(task, None, 0, "firefox", 1) | {"comment": "a subject is drawn before the report"}
+    for row in [*bundled_rows(survey("household", [1, 3], "1.0", declares=["subject"]))][:3]:
+        yield row | {"comment": "all envelopes of a message have one subject"}
 
 
 def bundled_rows(task):
@@ -1227,10 +1278,12 @@ def decode():
         "to [0, users]; RMP with a pool adds the sum over other values of total (total - 1)/rows. To 17 digits. "
         "bloom: packed reports -> users of each cohort, and how many of them set each bit. "
         "mean: packed reports of numbers -> [output, how often], outputs that do not occur left out -> mean on the "
-        "scale of [-1, 1], unclipped, and its variance. To 17 digits."
+        "scale of [-1, 1], unclipped, and its variance. To 17 digits. "
+        "channels: packed reports -> how many have the bit of each channel set -> for each index 2 channel + bit the "
+        "estimated users less half of its channel's, (bits like it - users/2)/(2 keep/2^64 - 1). To 17 digits."
     )
     content = {"about": about, "version": 1, "pure": list(pure_rows()), "bloom": list(bloom_rows())}
-    return "decode.json", content | {"mean": list(mean_rows())}
+    return "decode.json", content | {"mean": list(mean_rows()), "channels": list(channel_rows())}
 
 
 def pure_rows():
@@ -1319,6 +1372,20 @@ def bloom_rows():
         yield {"mechanism": document, "payloads": data, "users": users, "bits": bits}
 
 
+def channel_rows():
+    for size, epsilon in ((4, "1.0"), (18, "0.5"), (32, "3.0")):
+        document, payloads = ref.mechanism("channels", epsilon, size), []
+        for user in range(40):
+            label = f"channels {ref.canonical(document)} {user}"
+            payloads.append(ref.report(document, number(label, size), ref.Stream(ref.sha_stream(label, 64))))
+        rows = [ref.unpacked(payload, size // 2) for payload in payloads]
+        ones, less = [sum(column) for column in zip(*rows, strict=True)], Fraction(len(rows), 2)
+        told = 2 * Fraction(int(document["keep"]), 1 << 64) - 1
+        totals = [ref.digits(sign * (one - less) / told) for one in ones for sign in (-1, 1)]
+        data = b"".join(payloads).hex()
+        yield {"mechanism": document, "users": len(rows), "payloads": data, "ones": ones, "totals": totals}
+
+
 def mean_rows():
     make = ref.mechanism
     for document in (
@@ -1369,7 +1436,7 @@ def reject():
     about = "reports: mechanism, packed report -> refused, because no device makes it, or (refused false) accepted."
     rows = [
         {"mechanism": document, "payload": data.hex(), "refused": refused, "comment": comment}
-        for document, data, refused, comment in [*judged(), *judged_numeric()]
+        for document, data, refused, comment in [*judged(), *judged_numeric(), *judged_channels()]
     ]
     return "reject.json", {"about": about, "version": 1, "reports": rows}
 
@@ -1446,6 +1513,14 @@ def judged_numeric():
         document = make("square_wave", epsilon, size)
         assert size + 2 * document["reach"] == int.from_bytes(over, "little")
         yield from bounds(document, most, over, "a bucket")
+
+
+def judged_channels():
+    make = ref.mechanism
+    yield from bounds(make("channels", "1.0", 4), b"\x03", b"\x04", "a row of bits")
+    yield from bounds(make("channels", "1.0", 16), b"\xff", None, "a row of bits")
+    yield from bounds(make("channels", "1.0", 18), b"\xff\x01", b"\x00\x02", "a row of bits")
+    yield make("channels", "1.0", 18), b"\x00\x80", True, "the padding must be zero"
 
 
 def bounds(document, most, over, what):
@@ -1639,6 +1714,7 @@ def life_rows():
         people = [{"home": "house", "square metres": area} for area in (120, 121, 120, 5)]
         yield life(halves, people, "the coin of a choice is that of round 0 in every round", place)
     yield from bundled_lives()
+    yield life(tracking(LABELS, "4.0", 999, 2) | {"declares": ["subject"]}, [0, 1, 0], "a new subject in every round")
     for mechanism in (ref.mechanism("grr", "1.0", 5), ref.mechanism("sue", "1.0", 5, **RAPPOR)):
         asked = question(mechanism, encoding={"kind": "alpha_point", "points": 5, "size": 1001})
         counter = {"kind": "integers", "low": 0, "high": 1000}

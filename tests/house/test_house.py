@@ -12,7 +12,13 @@ import sottovoce as sv
 from sottovoce.mechanism import Mechanism
 from sottovoce.mechanisms import __path__ as mechanisms_path
 
-BOOTSTRAPS = ("mechanisms/bloom.py", "mechanisms/square_wave.py", "postprocess/bootstrap.py")
+BOOTSTRAPS = (
+    "mechanisms/bloom.py",
+    "mechanisms/square_wave.py",
+    "postprocess/bootstrap.py",
+    "marginals/calm.py",
+    "marginals/input_em.py",
+)
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "sottovoce"
 MODULES = sorted(SOURCE.rglob("*.py"))
@@ -49,6 +55,9 @@ def test_all_kinds_of_the_literature_are_here():
         "piecewise",
         "hybrid",
         "square_wave",
+        "channels",
+        "product",
+        "hcms",
     }
     assert set(kinds()) == expected
 

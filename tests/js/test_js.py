@@ -9,9 +9,12 @@ import pytest
 
 from js.collector import PACKAGE, ROOT
 
-FOR_COLLECTORS = {("envelope", "streams"), ("envelope", "malformed"), ("envelope", "misplaced")}
+FOR_COLLECTORS = {
+    *(("envelope", section) for section in ("streams", "malformed", "misplaced")),
+    *(("marginals", section) for section in ("reject", "sketches", "records")),
+}
 FILES = (
-    *("choice", "envelope", "hash", "ledger", "longitudinal", "memo", "numbers", "perturb"),
+    *("choice", "discovery", "envelope", "hash", "ledger", "longitudinal", "marginals", "memo", "numbers", "perturb"),
     *("task_id", "thresholds"),
 )
 FILES_FOR_COLLECTORS = ("affine", "decode", "reject")

@@ -226,3 +226,80 @@ def test_settings_that_do_not_fit_are_refused():
     for call in refused:
         with pytest.raises(ParameterError):
             call()
+
+
+WIDE = [*((bits, rank) for bits in (64, 65, 96, 100) for rank in (1, 3)), (160, 2), (160, 7), (480, 2)]
+
+
+def extensions(prefixes, extension, bits):
+    """Every extension of every prefix, prefix by prefix, as the indices that direct hashing takes."""
+    return hashing.indices_of([one << extension | low for one in prefixes for low in range(1 << extension)], bits)
+
+
+def some_prefixes(bits, extension, count=5):
+    rng = np.random.default_rng([bits, extension])
+    drawn = int.from_bytes(rng.bytes(60 * count)), (1 << (bits - extension)) - 1
+    return [0, drawn[1], *(drawn[0] >> 480 * one & drawn[1] for one in range(count - 2))]
+
+
+def block_twin(seeds, buckets, prefixes, extension, bits, rank, *, order=1, sign=-1):
+    """Plain NumPy: signed spans, cut to the extension, transformed; two switches for mistakes that must be caught."""
+    masks, offsets = hashing.masks(seeds, bits, rank)
+    low, total = (1 << extension) - 1, np.zeros((len(prefixes), 1 << extension), np.int64)
+    for row, prefix in enumerate(prefixes):
+        point = hashing.padded(hashing.indices_of([prefix << extension], bits), bits)[0]
+        parity = np.bitwise_count(np.bitwise_xor.reduce(masks & point, axis=2)) & 1
+        positions, signs = np.zeros((len(seeds), 1), np.int64), np.ones((len(seeds), 1), np.int64)
+        for r in range(rank):
+            odd = parity[:, r] ^ ((buckets ^ offsets) >> np.uint16(r) & np.uint16(1))
+            positions = np.hstack([positions, positions ^ (masks[:, r, :1] & low)])
+            signs = np.hstack([signs, signs * np.where(odd, sign, 1)[:, None]])
+        np.add.at(total[row], positions.ravel(), signs.ravel())
+    return walsh.transform(total)[:, ::order] >> rank
+
+
+@pytest.mark.parametrize(("bits", "rank"), WIDE)
+@pytest.mark.parametrize("extension", [0, 1, 6])
+def test_wide_prefix_blocks_count_what_direct_hashing_counts(bits, rank, extension):
+    seeds, buckets = reports(affine._WIDE_BLOCK + 104, rank, seed=bits)
+    prefixes = some_prefixes(bits, extension)
+    wanted = affine.candidate_supports(seeds, buckets, extensions(prefixes, extension, bits), bits, rank)
+    found = affine.block_supports(seeds, buckets, prefixes, extension, bits, rank)
+    assert found.shape == (5, 1 << extension)
+    assert np.array_equal(found.ravel(), wanted)
+    assert np.array_equal(found, block_twin(seeds, buckets, prefixes, extension, bits, rank))
+    for threads in (2, 3):
+        parts = affine.block_supports(seeds, buckets, prefixes, extension, bits, rank, threads=threads)
+        assert np.array_equal(parts, found)
+
+
+@pytest.mark.parametrize("mistake", [{"order": -1}, {"sign": 1}])
+def test_direct_counting_catches_a_wrong_sign_and_a_wrong_order_of_bits(mistake):
+    seeds, buckets = reports(500, 2)
+    prefixes = some_prefixes(100, 4)
+    wanted = affine.candidate_supports(seeds, buckets, extensions(prefixes, 4, 100), 100, 2).reshape(5, 16)
+    assert np.array_equal(block_twin(seeds, buckets, prefixes, 4, 100, 2), wanted)
+    assert not np.array_equal(block_twin(seeds, buckets, prefixes, 4, 100, 2, **mistake), wanted)
+
+
+@pytest.mark.parametrize(("bits", "rank"), [(2, 1), (8, 3), (13, 12), (16, 2)])
+def test_a_prefix_of_no_bits_decodes_the_whole_domain(bits, rank):
+    seeds, buckets = reports(900, rank, seed=bits)
+    found = affine.block_supports(seeds, buckets, [0], bits, bits, rank)
+    spectrum = affine.spectrum(seeds, buckets, bits, rank)
+    assert np.array_equal(found[0], affine.supports(spectrum, bits, rank, 1 << bits, permuted=False))
+
+
+@pytest.mark.parametrize("bits", [8, 40, 64, 160])
+def test_blocks_of_no_reports_and_of_no_prefixes_are_empty(bits):
+    nobody = np.zeros(0, np.uint64), np.zeros(0, np.uint16)
+    for extension in (0, 3):
+        assert affine.block_supports(*nobody, [0, 1], extension, bits, 2).tolist() == [[0] * (1 << extension)] * 2
+        assert affine.block_supports(*reports(10, 2), [], extension, bits, 2).shape == (0, 1 << extension)
+
+
+@pytest.mark.parametrize("bits", [8, 40, 64, 160])
+def test_prefixes_of_other_lengths_are_refused(bits):
+    for prefixes, extension in (([1 << (bits - 3)], 3), ([-1], 3), ([0], -1), ([0], affine.LARGEST + 1)):
+        with pytest.raises(ParameterError):
+            affine.block_supports(*reports(10, 2), prefixes, extension, bits, 2)

@@ -5,7 +5,7 @@ import pytest
 
 import sottovoce as sv
 from sottovoce.engine.local import shelve
-from sottovoce.errors import DomainError, ParameterError
+from sottovoce.errors import DomainError
 from sottovoce.lab import crowd
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.task import Address, Bundle, Question, Round
@@ -37,8 +37,13 @@ def test_a_stranger_in_the_crowd_is_refused():
         crowd.messages(SURVEY, {"pet": ["bird"], "age": [3]})
 
 
-def test_bundles_are_left_to_devices():
-    task = sv.Task("pets", sv.Histogram(["cat", "dog"]), epsilon=2.0)
+def test_a_bundle_is_one_message_with_a_report_in_every_slot_under_one_subject():
+    task = sv.Task("pets", sv.Histogram(["cat", "dog"]), epsilon=2.0, declares=("subject",))
     half = Question(sv.Task("half", sv.Histogram(["cat", "dog"]), epsilon=1.0).opening.ask.mechanism)
-    with pytest.raises(ParameterError, match="one question each"):
-        crowd.messages(task, ["cat"], Round(1, Bundle((half, half))))
+    asked = Round(0, Bundle((half, half)))
+    messages = crowd.messages(task, ["cat", "dog", "dog"], asked)
+    assert len(messages) == 3
+    first, second = shelve(task, asked, messages).values()
+    assert len(first.reports) == len(second.reports) == 3
+    assert sorted(map(bytes, first.subjects)) == sorted(map(bytes, second.subjects))
+    assert len(set(map(bytes, first.subjects))) == 3

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from sottovoce import hashing
 from sottovoce.errors import DomainError, NoDataError, ParameterError
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.mechanisms.affine_prefix import AffinePrefix
@@ -57,3 +58,54 @@ def test_sums_and_groups_are_refused():
         AffinePrefix(1.0, 64, groups=(3, 3))
     with pytest.raises(ParameterError):
         AffinePrefix(1.0, (1 << 70) + 1)
+
+
+@pytest.mark.parametrize(("bits", "extension"), [(64, 6), (100, 4), (160, 5), (480, 3)])
+def test_wide_blocks_equal_direct_candidates(bits, extension):
+    affine = AffinePrefix(2.0, 1 << bits)
+    numbers = [int.from_bytes(np.random.default_rng([bits, one]).bytes(bits // 8)) for one in range(5)]
+    held = hashing.indices_of([numbers[one % 5] for one in range(3000)], bits)
+    reports = affine.privatize(held, SeededRng(bits))
+    prefixes = sorted(number >> extension for number in numbers)
+    every = [prefix << extension | low for prefix in prefixes for low in range(1 << extension)]
+    candidates = hashing.indices_of(every, bits)
+    blocks = affine.count_blocks(reports, prefixes, extension)
+    np.testing.assert_array_equal(blocks.ravel(), affine.support(reports, candidates).sum(axis=0))
+    found, direct = affine.estimate_blocks(reports, prefixes, extension), affine.estimate_among(reports, candidates)
+    np.testing.assert_array_equal(found.totals, direct.totals)
+    np.testing.assert_array_equal(found.variance, direct.variance)
+    held_by_600 = np.isin(np.array(every, object), np.array(numbers, object))
+    assert np.abs((found.totals - 600 * held_by_600) / found.errors).max() < 5
+
+
+def null_ratio(estimates, affine, users):
+    """The spread of estimates of values nobody holds, over the theoretical one; and its own standard deviation.
+
+    The squares' correlations need only the joint laws of pairs of values, which are as good as independent.
+    """
+    deviation = np.sqrt(users * affine.noise.unheld)
+    return np.sqrt(np.mean(estimates**2)) / deviation, 1 / np.sqrt(2 * len(estimates))
+
+
+@pytest.mark.parametrize("bits", [24, 48, 64])
+def test_what_nobody_holds_spreads_as_theory_says(bits):
+    """16,384 candidates of one group of prefixes, genuine reports; the published check allows .97 to 1.03."""
+    affine, users = AffinePrefix(2.0, 1 << bits), 25_000
+    held = hashing.indices_of([0xA5 << (bits - 8) | one % 7 for one in range(users)], bits)
+    reports = affine.privatize(held, SeededRng(bits))
+    estimate = affine.estimate_blocks(reports, range(16), 10)
+    assert len(estimate.totals) == 16_384
+    ratio, sigma = null_ratio(estimate.totals, affine, users)
+    print("bits", bits, "ratio", ratio, "expected 1, sigma", sigma)
+    assert abs(ratio - 1) < 5 * sigma
+    assert 0.97 < ratio < 1.03
+
+
+def test_the_spread_catches_the_wrong_chance_of_a_stranger():
+    """The broken twin takes the response's own q, 1/(e^epsilon + buckets - 1), for that of the hash."""
+    affine, users = AffinePrefix(2.0, 1 << 24), 25_000
+    reports = affine.privatize(np.full(users, 0xA5A5A5), SeededRng(24))
+    counts = affine.count_blocks(reports, range(16), 10).ravel()
+    wrong = affine.p * np.exp(-affine.epsilon)
+    ratio, sigma = null_ratio((counts - users * wrong) / (affine.p - wrong), affine, users)
+    assert abs(ratio - 1) > 5 * sigma

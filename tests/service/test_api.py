@@ -607,3 +607,12 @@ def test_a_minimum_that_is_no_crowd_is_refused_over_http(site):
             answer = site.client.post("/v1/tasks", content=content, headers=site.bearing("operator") | headers)
             assert "at least 2" in problem(answer, 400, "invalid")["detail"]
     assert site.collector.tasks() == []
+
+
+def test_what_speaks_against_a_task_is_told_when_it_is_published(site):
+    plan = {"kind": "dbs", "domain": {"low": 1, "high": 2000}, "users": 400, "top": 2}
+    file = {"name": "songs", "epsilon": 0.5, "plan": plan}
+    made = site.client.post("/v1/tasks", json=file, headers=site.bearing("operator"))
+    assert made.status_code == 201
+    (concern,) = made.json()["concerns"]
+    assert concern == site.collector.find("songs").task.concerns[0]

@@ -14,11 +14,13 @@ from sottovoce.collection import Collection
 from sottovoce.domain import Integers
 from sottovoce.errors import CodecError, DomainError, ParameterError, SottovoceError
 from sottovoce.frequencies.tracking import Tracking
+from sottovoce.heavyhitters.spm import SegmentPairs
 from sottovoce.service import taskfile
 from sottovoce.service.collector import Collector
 from sottovoce.store.sqlite import SqliteStore
-from sottovoce.task import Task
+from sottovoce.task import Plan, Task
 
+FOODS = ["bread", "milk", "tea", "oats", "rye", "figs"]
 FILES = {
     "histogram": (
         'kind = "histogram"\ndomain = ["chrome", "firefox", "other"]',
@@ -39,6 +41,32 @@ FILES = {
         sv.Mean(-1.5, 2.5, "duchi", clamped=True),
     ),
     "distribution": ('kind = "distribution"\nlow = 0\nhigh = 24\nbuckets = 48', sv.Distribution(0, 24, 48)),
+    "survey of questions with short names": (
+        'kind = "survey"\n[plan.domain]\nlow = ["a", "b"]\nhigh = {low = 1, high = 3}\nbits = ["x", "y"]',
+        sv.Survey({"low": ["a", "b"], "high": Integers(1, 3), "bits": ["x", "y"]}),
+    ),
+    "survey of one question named bits": (
+        'kind = "survey"\n[plan.domain]\nbits = ["x", "y"]',
+        sv.Survey({"bits": ["x", "y"]}),
+    ),
+    "heavy hitters of some bits": ('kind = "pem"\ndomain = {bits = 48}', sv.HeavyHitters(sv.Bits(48))),
+    "heavy hitters of some bytes": (
+        'kind = "pem"\ndomain = {bytes = 20}\nthreshold = 0.01',
+        sv.HeavyHitters(sv.Strings(20), threshold=0.01),
+    ),
+    "heavy hitters of whole texts": (
+        'kind = "pem"\ndomain = {bytes = 20, whole = true}\ntop = 32',
+        sv.HeavyHitters(sv.Strings(20, whole=True), 32),
+    ),
+    "top items": (f'kind = "svim"\ndomain = {FOODS}\ntop = 3', sv.TopItems(FOODS, 3)),
+    "top items of a range": ('kind = "svim"\ndomain = {low = 1, high = 900}', sv.TopItems(Integers(1, 900))),
+    "itemsets": (f'kind = "svsm"\ndomain = {FOODS}\ntop = 5\npaper = true', sv.Itemsets(FOODS, 5, paper=True)),
+    "adaptive top items": (
+        f'kind = "dbs"\ndomain = {FOODS}\nusers = 5_000\ntop = 2\nrounds = 4\neven = true\nbasket = 2.5',
+        sv.AdaptiveTopItems(FOODS, 5000, 2, rounds=4, even=True, basket=2.5),
+    ),
+    "pairs of segments": ('kind = "spm"\ndomain = {bits = 64}\ntop = 8', SegmentPairs(sv.Bits(64), 8)),
+    "channels": ('kind = "hash"\ndomain = {bytes = 8}\nchannels = 64', Plan.kinds["hash"](sv.Strings(8), channels=64)),
 }
 
 
@@ -108,6 +136,10 @@ def test_a_whole_document_is_read_as_it_is():
         read(changed)
 
 
+def searching(domain, kind="pem", **rest):
+    return plain(plan={"kind": kind, "domain": domain, **rest})
+
+
 BAD = {
     "no name": ({"epsilon": 1.0, "plan": {}}, CodecError, "name"),
     "no plan": ({"name": "x", "epsilon": 1.0}, CodecError, "plan"),
@@ -132,6 +164,19 @@ BAD = {
         ParameterError,
         "low < high",
     ),
+    "a text of no bytes": (searching({"bytes": 0}), ParameterError, "from 1 to 60 bytes"),
+    "bytes of text": (searching({"bytes": "20"}), ParameterError, "from 1 to 60 bytes"),
+    "half whole": (searching({"bytes": 20, "whole": 1}), ParameterError, "from 1 to 60 bytes"),
+    "one bit": (searching({"bits": 1}), ParameterError, "from 2 to 480 bits"),
+    "bits and bytes": (searching({"bits": 16, "bytes": 2}), ParameterError, "some bits or texts"),
+    "whole bits": (searching({"bits": 16, "whole": True}), ParameterError, "some bits or texts"),
+    "heavy hitters of a list": (searching(["a", "b"]), ParameterError, "some bits or texts"),
+    "more sought than there are": (searching(["a", "b"], kind="svim"), ParameterError, "can be sought"),
+    "items that are bits": (searching({"bits": 16}, kind="svim"), ParameterError, "a list of labels or a range"),
+    "too few sets": (searching(["a", "b", "c"], kind="svsm", top=2), ParameterError, "at least 5 sets"),
+    "adaptive items of nobody": (searching(["a", "b", "c"], kind="dbs", top=1, users=2), ParameterError, "fewer users"),
+    "users of text": (searching(["a", "b", "c"], kind="dbs", top=1, users="9"), ParameterError, "whole numbers"),
+    "adaptive items without users": (searching(["a", "b", "c"], kind="dbs"), ParameterError, "type"),
     "a name that is a number": (plain(name=7), ParameterError, "name"),
     "an empty name": (plain(name=""), ParameterError, "name"),
     "a long name": (plain(name="x" * 201), ParameterError, "200"),

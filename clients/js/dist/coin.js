@@ -12,10 +12,12 @@ export function choiceCoin(kept, round, slot) {
 export function asks(round, coin) {
     return round.low <= coin && coin < round.high;
 }
-export function pick({ members, weights }, coin) {
-    const each = weights.length ? weights : members.map(() => 1);
-    let position = Number((coin * BigInt(each.reduce((total, weight) => total + weight, 0))) >> 64n);
-    return each.findIndex((weight) => (position -= weight) < 0);
+export function pick(choice, coin) {
+    let position = Number((coin * BigInt(total(choice))) >> 64n);
+    return choice.weights.length ? choice.weights.findIndex((weight) => (position -= weight) < 0) : position;
+}
+export function total({ members, weights }) {
+    return weights.length ? weights.reduce((sum, weight) => sum + weight, 0) : members.length;
 }
 function drawn(...parts) {
     return new DataView(sha256(...parts).buffer).getBigUint64(0, true);

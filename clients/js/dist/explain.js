@@ -33,7 +33,7 @@ function promised({ collection }) {
 }
 function once(ask) {
     if ("members" in ask)
-        return Math.max(...ask.members.map(once));
+        return Math.max(...ask.different.map(once));
     if ("parts" in ask)
         return ask.parts.reduce((sum, part) => sum + once(part), 0);
     return ask.mechanism.once ?? +ask.epsilon;
@@ -41,5 +41,5 @@ function once(ask) {
 function questions(ask) {
     if ("mechanism" in ask)
         return [ask];
-    return ("parts" in ask ? ask.parts : ask.members).flatMap(questions);
+    return ("parts" in ask ? ask.parts : ask.different).flatMap(questions);
 }

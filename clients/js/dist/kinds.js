@@ -22,10 +22,25 @@ const MECHANISMS = {
     piecewise: window,
     square_wave: window,
     hybrid: () => import("./mechanisms/hybrid.js"),
+    channels: () => import("./mechanisms/channels.js"),
+    product: () => import("./mechanisms/product.js"),
+    hcms: () => import("./mechanisms/hcms.js"),
 };
 const ENCODINGS = {
     attribute: () => import("./encodings/attribute.js"),
     alpha_point: () => import("./encodings/alpha_point.js"),
+    segment: () => import("./encodings/segment.js"),
+    channel: () => import("./encodings/channel.js"),
+    sample: () => import("./encodings/sample.js"),
+    size: () => import("./encodings/size.js"),
+    holds: () => import("./encodings/holds.js"),
+    view: () => import("./encodings/view.js"),
+    parity: () => import("./encodings/parity.js"),
+};
+const FAMILIES = {
+    each_item: () => import("./encodings/each_item.js"),
+    views: () => import("./encodings/views.js"),
+    parities: () => import("./encodings/parities.js"),
 };
 const DOMAINS = {
     categories: () => import("./domains/categories.js"),
@@ -33,19 +48,24 @@ const DOMAINS = {
     numbers: range,
     buckets: range,
     records: () => import("./domains/records.js"),
+    bits: () => import("./domains/bits.js"),
+    strings: () => import("./domains/strings.js"),
+    sets: () => import("./domains/sets.js"),
 };
-const HOMES = { ...MECHANISMS, ...ENCODINGS, ...DOMAINS };
+const HOMES = { ...MECHANISMS, ...ENCODINGS, ...FAMILIES, ...DOMAINS };
 const LOADED = {};
 export async function load(content, depth = 8) {
     const kind = kindOf(content);
     if (Object.hasOwn(HOMES, kind))
-        Object.assign(LOADED, await HOMES[kind]());
+        LOADED[kind] = (await HOMES[kind]())[kind];
     if (depth && typeof content === "object")
         for (const part of Object.values(content ?? {}))
-            await load(part, depth - 1);
+            if (typeof part === "object")
+                await load(part, depth - 1);
 }
 export const readMechanism = reader("mechanism", MECHANISMS);
 export const readEncoding = reader("encoding", ENCODINGS);
+export const readFamily = reader("family", FAMILIES);
 export const readDomain = reader("domain", DOMAINS);
 function reader(family, homes) {
     return (content) => {

@@ -7,8 +7,14 @@ export interface Question extends Priced {
     readonly mechanism: Mechanism;
     readonly encoding?: Encoding;
 }
+export interface Family {
+    readonly length: number;
+    at(place: number): Question;
+    readonly different?: readonly Question[];
+}
 export interface Choice extends Priced {
-    readonly members: readonly (Question | Bundle)[];
+    readonly members: readonly (Question | Bundle)[] | Family;
+    readonly different: readonly (Question | Bundle)[];
     readonly weights: readonly number[];
 }
 export interface Bundle extends Priced {

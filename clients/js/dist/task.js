@@ -1,10 +1,11 @@
 import { canonical, digest, digestBytes } from "./canonical.js";
+import { total } from "./coin.js";
 import { readCollection } from "./collection.js";
 import { rounded, stated } from "./decimal.js";
 import { CodecError, MismatchError, need } from "./errors.js";
 import { checkEpsilon, within } from "./exact.js";
 import { fields, kindOf, list, object, real, small, text, whole } from "./fields.js";
-import { readDomain, readEncoding, readMechanism } from "./kinds.js";
+import { readDomain, readEncoding, readFamily, readMechanism } from "./kinds.js";
 export function readNotice(content) {
     if (content.version !== 1)
         throw new CodecError("this software reads task documents of version 1");
@@ -60,20 +61,25 @@ function readQuestion(content) {
         "encoding",
     ]);
     checkEpsilon(read.epsilon);
-    need(within(read.mechanism.ratio, read.epsilon), "this question spends more than the epsilon it states");
+    const ratio = read.encoding?.ratio?.(read.mechanism) ?? read.mechanism.ratio;
+    need(within(ratio, read.epsilon), "this question spends more than the epsilon it states");
     return { ...read, width: read.mechanism.width };
 }
 function readChoice(content, inner) {
-    const { members, weights } = fields(content, "choice", { members: listed(inner), weights: list(small) });
+    const { members, weights } = fields(content, "choice", {
+        members: (part) => (Array.isArray(part) ? listed(inner)(part) : readFamily(part)),
+        weights: list(small),
+    });
     const fit = !weights.length || (weights.length === members.length && weights.every((weight) => weight >= 1));
-    const sum = weights.reduce((total, weight) => total + weight, 0);
-    need(fit && sum < 2 ** 32, "a choice needs one positive whole weight for every member, below 2^32 together");
-    const dearest = members.reduce((most, one) => (stated(one.epsilon) > stated(most.epsilon) ? one : most));
-    return { members, weights, epsilon: dearest.epsilon, width: widest(members) };
+    const bounded = fit && total({ members, weights }) < 2 ** 32;
+    need(bounded, "a choice needs one positive whole weight for every member, below 2^32 together");
+    const different = Array.isArray(members) ? members : (members.different ?? [members.at(0)]);
+    const dearest = different.reduce((most, one) => (stated(one.epsilon) > stated(most.epsilon) ? one : most));
+    return { members, different, weights, epsilon: dearest.epsilon, width: widest(different) };
 }
 function readBundle(content, inner) {
     const { parts } = fields(content, "bundle", { parts: listed(inner) });
-    const epsilon = rounded(parts.reduce((total, part) => total + stated(part.epsilon), 0n));
+    const epsilon = rounded(parts.reduce((sum, part) => sum + stated(part.epsilon), 0n));
     return { parts, epsilon, width: widest(parts) };
 }
 function widest(parts) {
@@ -81,7 +87,7 @@ function widest(parts) {
 }
 function listed(inner) {
     return (parts) => {
-        need(Array.isArray(parts) && parts.length, "a choice or bundle lists at least one question; there are no families");
+        need(Array.isArray(parts) && parts.length, "a choice or bundle lists at least one question");
         return parts.map(inner);
     };
 }

@@ -4,6 +4,8 @@ import { little, utf8 } from "./bytes.js";
 import { sha256 } from "./sha256.js";
 import type { Choice, Round } from "./task.js";
 
+type Weighed = Pick<Choice, "members" | "weights">;
+
 /** Returns the 16 bytes that an enrolment token gives a device for one task. */
 export function enrolled(token: string, digest: string): Uint8Array {
   return sha256(utf8("sottovoce/enrolment/v1" + token + digest)).slice(0, 16);
@@ -24,10 +26,14 @@ export function asks(round: Pick<Round, "low" | "high">, coin: bigint): boolean 
 }
 
 /** Returns the member in whose part of the weights the coin falls. */
-export function pick({ members, weights }: Pick<Choice, "members" | "weights">, coin: bigint): number {
-  const each = weights.length ? weights : members.map(() => 1);
-  let position = Number((coin * BigInt(each.reduce((total, weight) => total + weight, 0))) >> 64n);
-  return each.findIndex((weight) => (position -= weight) < 0);
+export function pick(choice: Weighed, coin: bigint): number {
+  let position = Number((coin * BigInt(total(choice))) >> 64n);
+  return choice.weights.length ? choice.weights.findIndex((weight) => (position -= weight) < 0) : position;
+}
+
+/** Returns the sum of the weights; without any, all members weigh one. */
+export function total({ members, weights }: Weighed): number {
+  return weights.length ? weights.reduce((sum, weight) => sum + weight, 0) : members.length;
 }
 
 function drawn(...parts: Uint8Array[]): bigint {

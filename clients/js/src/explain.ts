@@ -41,12 +41,12 @@ function promised({ collection }: Notice): string[] {
 
 /** Returns the epsilon of one message to somebody who sees no other. */
 function once(ask: Ask): number {
-  if ("members" in ask) return Math.max(...ask.members.map(once));
+  if ("members" in ask) return Math.max(...ask.different.map(once));
   if ("parts" in ask) return ask.parts.reduce((sum, part) => sum + once(part), 0);
   return ask.mechanism.once ?? +ask.epsilon;
 }
 
 function questions(ask: Ask): Question[] {
   if ("mechanism" in ask) return [ask];
-  return ("parts" in ask ? ask.parts : ask.members).flatMap(questions);
+  return ("parts" in ask ? ask.parts : ask.different).flatMap(questions);
 }

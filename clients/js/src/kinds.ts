@@ -1,4 +1,4 @@
-// Kinds of mechanisms, encodings and domains by name, loaded when a document first names them.
+// Kinds of mechanisms, encodings, families and domains by name, loaded when a document first names them.
 // A released kind never changes meaning; new behaviour is a new kind.
 
 import type { Json } from "./canonical.js";
@@ -7,8 +7,9 @@ import type { Encoding } from "./encoding.js";
 import { need } from "./errors.js";
 import { kindOf } from "./fields.js";
 import type { Mechanism } from "./mechanism.js";
+import type { Family } from "./task.js";
 
-type Homes = Record<string, () => Promise<object>>;
+type Homes = Record<string, () => Promise<any>>;
 
 const unary = () => import("./mechanisms/unary.js");
 const olh = () => import("./mechanisms/olh.js");
@@ -33,10 +34,25 @@ const MECHANISMS: Homes = {
   piecewise: window,
   square_wave: window,
   hybrid: () => import("./mechanisms/hybrid.js"),
+  channels: () => import("./mechanisms/channels.js"),
+  product: () => import("./mechanisms/product.js"),
+  hcms: () => import("./mechanisms/hcms.js"),
 };
 const ENCODINGS: Homes = {
   attribute: () => import("./encodings/attribute.js"),
   alpha_point: () => import("./encodings/alpha_point.js"),
+  segment: () => import("./encodings/segment.js"),
+  channel: () => import("./encodings/channel.js"),
+  sample: () => import("./encodings/sample.js"),
+  size: () => import("./encodings/size.js"),
+  holds: () => import("./encodings/holds.js"),
+  view: () => import("./encodings/view.js"),
+  parity: () => import("./encodings/parity.js"),
+};
+const FAMILIES: Homes = {
+  each_item: () => import("./encodings/each_item.js"),
+  views: () => import("./encodings/views.js"),
+  parities: () => import("./encodings/parities.js"),
 };
 const DOMAINS: Homes = {
   categories: () => import("./domains/categories.js"),
@@ -44,21 +60,25 @@ const DOMAINS: Homes = {
   numbers: range,
   buckets: range,
   records: () => import("./domains/records.js"),
+  bits: () => import("./domains/bits.js"),
+  strings: () => import("./domains/strings.js"),
+  sets: () => import("./domains/sets.js"),
 };
-const HOMES = { ...MECHANISMS, ...ENCODINGS, ...DOMAINS };
+const HOMES = { ...MECHANISMS, ...ENCODINGS, ...FAMILIES, ...DOMAINS };
 const LOADED: Record<string, (content: Json) => any> = {};
 
 /** Loads the kinds that a round or a domain names; they stand at most 8 levels deep. */
 export async function load(content: Json, depth = 8): Promise<void> {
   const kind = kindOf(content);
-  if (Object.hasOwn(HOMES, kind)) Object.assign(LOADED, await HOMES[kind]!());
+  if (Object.hasOwn(HOMES, kind)) LOADED[kind] = (await HOMES[kind]!())[kind];
   if (depth && typeof content === "object")
-    for (const part of Object.values(content ?? {})) await load(part, depth - 1);
+    for (const part of Object.values(content ?? {})) if (typeof part === "object") await load(part, depth - 1);
 }
 
 /** Returns the mechanism in a document; one that spends more than it states is refused. */
 export const readMechanism: (content: Json) => Mechanism = reader("mechanism", MECHANISMS);
 export const readEncoding: (content: Json) => Encoding = reader("encoding", ENCODINGS);
+export const readFamily: (content: Json) => Family = reader("family", FAMILIES);
 export const readDomain: (content: Json) => Domain = reader("domain", DOMAINS);
 
 function reader(family: string, homes: Homes) {

@@ -1,9 +1,11 @@
-// From an index to the bytes that may leave the device: every slot's report, then its report id.
+// From an index to the bytes that may leave the device: a subject where one is declared, then every slot's report and
+// its report id.
 
 import { joined } from "./bytes.js";
 import { choiceCoin, pick } from "./coin.js";
 import { sealed } from "./envelope.js";
 import { need } from "./errors.js";
+import { within } from "./exact.js";
 import type { Whole } from "./fields.js";
 import type { Random } from "./random.js";
 import type { Ask, Choice, Notice, Question, Round } from "./task.js";
@@ -20,10 +22,10 @@ export function questions(notice: Notice, round: Round, kept: Uint8Array): Asked
   const picked = (choice: Choice, slot: number) => pick(choice, choiceCoin(kept, number, slot));
   const { ask } = round;
   const member = "members" in ask ? picked(ask, 0) : 0;
-  const chosen = "members" in ask ? ask.members[member]! : ask;
+  const chosen = "members" in ask ? ask.members.at(member)! : ask;
   return ("parts" in chosen ? chosen.parts : [chosen]).map((part, slot) => {
     const own = "members" in part ? picked(part, slot) : member;
-    const question = ("members" in part ? part.members[own]! : part) as Question;
+    const question = ("members" in part ? part.members.at(own)! : part) as Question;
     checkDomain(notice, question);
     return { member: own, slot, question };
   });
@@ -41,6 +43,8 @@ export function message(
   report: Report = once,
 ): Uint8Array {
   const slotted = slots(round.ask) > 1;
+  // Tells which slots belong together, and nothing else.
+  const subject = notice.declares.includes("subject") ? random.bytes(16) : undefined;
   return joined(
     ...asked.map((one) => {
       const payload = new Uint8Array(round.ask.width);
@@ -52,6 +56,7 @@ export function message(
         member: one.member,
         id: random.bytes(16),
         payload,
+        subject,
         slot,
       });
     }),
@@ -59,10 +64,12 @@ export function message(
 }
 
 /** Refuses a domain with values that the mechanism cannot take: silence would give them away. */
-function checkDomain({ domain, distinct }: Notice, { mechanism, encoding }: Question): void {
+function checkDomain({ domain, distinct }: Notice, { mechanism, encoding, epsilon }: Question): void {
   const outputs = encoding ? encoding.outputs(domain) : domain.size;
   need(outputs <= mechanism.size, "this question has no answer for some values of its task's domain");
   need(!distinct || outputs <= 2 ** 32, "responses are remembered for at most 2^32 values");
+  // Several responses of one device share the draw that hides a single one.
+  need(!distinct || within(mechanism.ratio, epsilon), "this question hides no more than one response");
 }
 
 function once({ question: { mechanism, encoding } }: Asked, index: Whole | Whole[], random: Random): Uint8Array {
@@ -73,5 +80,5 @@ function once({ question: { mechanism, encoding } }: Asked, index: Whole | Whole
 /** Returns how many slots a user fills at the most. */
 function slots(ask: Ask): number {
   if ("parts" in ask) return ask.parts.length;
-  return "members" in ask ? ask.members.reduce((most, one) => Math.max(most, slots(one)), 1) : 1;
+  return "members" in ask ? ask.different.reduce((most, one) => Math.max(most, slots(one)), 1) : 1;
 }

@@ -2,6 +2,7 @@
 
 import type { Content, Json } from "./canonical.js";
 import { canonical, digest, digestBytes } from "./canonical.js";
+import { total } from "./coin.js";
 import type { Collection } from "./collection.js";
 import { readCollection } from "./collection.js";
 import { rounded, stated } from "./decimal.js";
@@ -10,7 +11,7 @@ import type { Encoding } from "./encoding.js";
 import { CodecError, MismatchError, need } from "./errors.js";
 import { checkEpsilon, within } from "./exact.js";
 import { fields, kindOf, list, object, real, small, text, whole } from "./fields.js";
-import { readDomain, readEncoding, readMechanism } from "./kinds.js";
+import { readDomain, readEncoding, readFamily, readMechanism } from "./kinds.js";
 import type { Mechanism } from "./mechanism.js";
 
 /** One mechanism, what is computed before it, and the epsilon of both together. */
@@ -19,9 +20,19 @@ export interface Question extends Priced {
   readonly encoding?: Encoding;
 }
 
-/** One member of a list, picked by the user's public coin. */
+/** Questions too many to list: their number, and the one at a place. */
+export interface Family {
+  readonly length: number;
+  at(place: number): Question;
+  /** One member for every mechanism; without it all are alike. */
+  readonly different?: readonly Question[];
+}
+
+/** One member of a list or a family, picked by the user's public coin. */
 export interface Choice extends Priced {
-  readonly members: readonly (Question | Bundle)[];
+  readonly members: readonly (Question | Bundle)[] | Family;
+  /** The members, of a family only those that differ in more than what they ask about. */
+  readonly different: readonly (Question | Bundle)[];
   readonly weights: readonly number[];
 }
 
@@ -126,22 +137,27 @@ function readQuestion(content: Json): Question {
   ]);
   checkEpsilon(read.epsilon);
   // A deterministic encoding neither adds nor hides anything.
-  need(within(read.mechanism.ratio, read.epsilon), "this question spends more than the epsilon it states");
+  const ratio = read.encoding?.ratio?.(read.mechanism) ?? read.mechanism.ratio;
+  need(within(ratio, read.epsilon), "this question spends more than the epsilon it states");
   return { ...read, width: read.mechanism.width };
 }
 
 function readChoice(content: Json, inner: (part: Json) => Question | Bundle): Choice {
-  const { members, weights } = fields(content, "choice", { members: listed(inner), weights: list(small) });
+  const { members, weights } = fields(content, "choice", {
+    members: (part) => (Array.isArray(part) ? listed(inner)(part) : readFamily(part)),
+    weights: list(small),
+  });
   const fit = !weights.length || (weights.length === members.length && weights.every((weight) => weight >= 1));
-  const sum = weights.reduce((total, weight) => total + weight, 0);
-  need(fit && sum < 2 ** 32, "a choice needs one positive whole weight for every member, below 2^32 together");
-  const dearest = members.reduce((most, one) => (stated(one.epsilon) > stated(most.epsilon) ? one : most));
-  return { members, weights, epsilon: dearest.epsilon, width: widest(members) };
+  const bounded = fit && total({ members, weights }) < 2 ** 32;
+  need(bounded, "a choice needs one positive whole weight for every member, below 2^32 together");
+  const different = Array.isArray(members) ? members : (members.different ?? [members.at(0)]);
+  const dearest = different.reduce((most, one) => (stated(one.epsilon) > stated(most.epsilon) ? one : most));
+  return { members, different, weights, epsilon: dearest.epsilon, width: widest(different) };
 }
 
 function readBundle(content: Json, inner: (part: Json) => Question | Choice): Bundle {
   const { parts } = fields(content, "bundle", { parts: listed(inner) });
-  const epsilon = rounded(parts.reduce((total, part) => total + stated(part.epsilon), 0n));
+  const epsilon = rounded(parts.reduce((sum, part) => sum + stated(part.epsilon), 0n));
   return { parts, epsilon, width: widest(parts) };
 }
 
@@ -149,10 +165,9 @@ function widest(parts: readonly Priced[]): number {
   return parts.reduce((most, part) => Math.max(most, part.width), 0);
 }
 
-/** Questions too many to list would be a family; none exists yet. */
 function listed<T>(inner: (part: Json) => T) {
   return (parts: Json): T[] => {
-    need(Array.isArray(parts) && parts.length, "a choice or bundle lists at least one question; there are no families");
+    need(Array.isArray(parts) && parts.length, "a choice or bundle lists at least one question");
     return parts.map(inner);
   };
 }

@@ -10,7 +10,7 @@ import { sealed } from "../dist/envelope.js";
 import { BudgetError, CodecError, DomainError, MismatchError, ParameterError, SottovoceError } from "../dist/errors.js";
 import { affineHash, masks, permute, wordsOf, xxh32 } from "../dist/hashing.js";
 import { KeyedRandom } from "../dist/keyed.js";
-import { load, readDomain, readEncoding, readMechanism } from "../dist/kinds.js";
+import { load, readDomain, readEncoding, readFamily, readMechanism } from "../dist/kinds.js";
 import { MemoryLedger } from "../dist/ledger.js";
 import { remembering, tagOf } from "../dist/longitudinal.js";
 import { message, questions } from "../dist/message.js";
@@ -19,13 +19,22 @@ import { checkRound, readNotice, readRound } from "../dist/task.js";
 import { RecordedRandom } from "./recorded.js";
 
 /** Sections of claimed files that only collectors compute, and files that nobody but them needs. */
-export const COLLECTORS = ["envelope.streams", "envelope.malformed", "envelope.misplaced"];
+export const COLLECTORS = [
+  "envelope.streams",
+  "envelope.malformed",
+  "envelope.misplaced",
+  "marginals.reject",
+  "marginals.sketches",
+  "marginals.records",
+];
 export const FILES = [
   "choice",
+  "discovery",
   "envelope",
   "hash",
   "ledger",
   "longitudinal",
+  "marginals",
   "memo",
   "numbers",
   "perturb",
@@ -50,6 +59,16 @@ export const CHECKS = {
   "choice.picks": checkPicks,
   "choice.shares": checkShare,
   "choice.enrolled": checkEnrolled,
+  "discovery.indices": checkHeld,
+  "discovery.encodings": checkEncoding,
+  "discovery.misfits": checkMisfit,
+  "discovery.malformed": checkMalformed,
+  "discovery.questions": checkQuestion,
+  "discovery.picks": checkFamily,
+  "discovery.tasks": checkTask,
+  "discovery.refused": checkRefused,
+  "discovery.messages": checkMessage,
+  "discovery.lasting": checkLasting,
   "envelope.envelopes": checkEnvelope,
   "envelope.messages": checkMessage,
   "numbers.indices": checkIndex,
@@ -59,6 +78,18 @@ export const CHECKS = {
   "longitudinal.levels": checkLevel,
   "longitudinal.lives": checkLife,
   "longitudinal.refused": checkRefusedRound,
+  "marginals.encodings": checkEncoding,
+  "marginals.misfits": checkMisfit,
+  "marginals.malformed": checkMalformed,
+  "marginals.coefficients": checkCoefficients,
+  "marginals.picks": checkMember,
+  "marginals.computed": checkComputed,
+  "marginals.checked": checkChecked,
+  "marginals.reports": checkReport,
+  "marginals.tasks": checkTask,
+  "marginals.refused": checkRefused,
+  "marginals.messages": checkMessage,
+  "marginals.waived": checkWaived,
   "memo.streams": checkStream,
   "memo.refused": checkShortSecret,
   "memo.responses": checkResponse,
@@ -112,9 +143,28 @@ async function refuses(work, ...classes) {
 }
 
 async function mechanismOf(content) {
+  return readAs(readMechanism, content);
+}
+
+async function readAs(read, content) {
   const document = parse(JSON.stringify(content));
   await load(document);
-  return readMechanism(document);
+  return read(document);
+}
+
+/** The round that puts this to everybody. */
+async function asking(ask) {
+  return readAs(readRound, { kind: "round", number: 0, ask, low: 0, high: String(2n ** 64n) });
+}
+
+/** A row's value: a whole number in decimals is one that JSON may not hold exactly. */
+function givenOf(row) {
+  return "number" in row ? BigInt(row.number) : row.value;
+}
+
+/** Numbers that rows write as 32-bit words, as decimals or as they are. */
+function indexOf(index) {
+  return Array.isArray(index) ? numberOf(index) : BigInt(index);
 }
 
 async function noticeOf(text) {
@@ -255,10 +305,10 @@ function checkEnvelope({ hex: whole, digest: task, id, payload, subject, ...row 
 
 async function checkMessage(row) {
   const notice = await noticeOf(JSON.stringify(row.task));
-  const round = row.round ? readRound(parse(JSON.stringify(row.round))) : notice.opening;
+  const round = row.round ? await readAs(readRound, row.round) : notice.opening;
   const [kept, random] = [unhex(row.secret), new RecordedRandom(unhex(row.random))];
   same(asks(round, place(kept, notice.digest)), true);
-  const made = message(notice, round, questions(notice, round, kept), notice.domain.index(row.value), random);
+  const made = message(notice, round, questions(notice, round, kept), notice.domain.index(givenOf(row)), random);
   same(hex(made), row.message);
   same(random.consumed, row.consumed);
 }
@@ -340,6 +390,103 @@ async function checkIndex(row) {
   const value = { inf: Infinity, "-inf": -Infinity, nan: NaN }[row.value] ?? Number(row.value);
   if (row.refused) await refuses(() => domain.index(value), DomainError);
   else same(domain.index(value), row.index);
+}
+
+async function checkHeld(row) {
+  const domain = await readAs(readDomain, row.domain);
+  if (row.refused) return refuses(() => domain.index(givenOf(row)), DomainError);
+  const found = domain.index(givenOf(row));
+  same(...(row.domain.kind === "sets" ? [found, row.index] : [BigInt(found), indexOf(row.index)]));
+}
+
+async function checkEncoding(row) {
+  const [domain, encoding] = [await readAs(readDomain, row.domain), await readAs(readEncoding, row.encoding)];
+  const random = new RecordedRandom(unhex(row.random));
+  same(BigInt(encoding.encode(domain.index(givenOf(row)), random)), indexOf(row.index));
+  same(random.consumed, row.consumed);
+  same(BigInt(encoding.outputs(domain)), indexOf(row.outputs));
+}
+
+async function checkMisfit(row) {
+  const [domain, encoding] = [await readAs(readDomain, row.domain), await readAs(readEncoding, row.encoding)];
+  await refuses(() => encoding.outputs(domain), ParameterError);
+}
+
+async function checkMalformed(row) {
+  const readers = { domain: readDomain, encoding: readEncoding, family: readFamily };
+  const read = () => readAs(readers[row.family], row.document);
+  await (row.accepted ? read() : refuses(read, CodecError, ParameterError));
+}
+
+async function checkQuestion(row) {
+  if (!row.accepted) return refuses(() => asking(row.question), ParameterError);
+  const { mechanism, encoding, epsilon } = (await asking(row.question)).ask;
+  const [top, bottom] = row.ratio.split("/").map(BigInt);
+  const ratio = encoding?.ratio?.(mechanism) ?? mechanism.ratio;
+  same(ratio[0] * (bottom ?? 1n), ratio[1] * top);
+  same(epsilon, row.question.epsilon);
+}
+
+async function checkFamily(row) {
+  const { ask } = await asking(row.ask);
+  same(pick(ask, BigInt(row.coin)), row.member);
+  const { mechanism, encoding, epsilon } = ask.members.at(row.member);
+  const { item } = row.question.encoding;
+  same([mechanism.kind, mechanism.epsilon, epsilon], [row.question.mechanism.kind, ask.epsilon, row.question.epsilon]);
+  same([encoding.encode([item]), encoding.encode([item + 1]), encoding.encode([])], [1, 0, 0]);
+}
+
+/** A member is known by its mechanism and by what it makes of records with all but one attribute zero. */
+async function checkMember(row) {
+  const [{ ask }, { ask: wanted }] = [await asking(row.ask), await asking(row.question)];
+  same(pick(ask, BigInt(row.coin)), row.member);
+  const found = ask.members.at(row.member);
+  const known = ({ mechanism: { kind, size, ratio, width }, epsilon }) => [kind, size, ratio, width, epsilon];
+  same(known(found), known(wanted));
+  const { sizes } = row.ask.members;
+  const domain = { attributes: sizes.map((size) => ({ size })) };
+  same(found.encoding.outputs(domain), wanted.encoding.outputs(domain));
+  same(probed(found.encoding, sizes), probed(wanted.encoding, sizes));
+}
+
+/** A coefficient is the parity of exactly the bits of its masks: found out one bit of one attribute at a time. */
+async function checkCoefficients(row) {
+  const family = await readAs(readFamily, row.family);
+  same(family.length, row.length);
+  const { sizes, mechanism } = row.family;
+  for (const [number, columns, masks] of row.coefficients) {
+    const { encoding, ...question } = family.at(number);
+    same([question.mechanism.kind, question.epsilon], [mechanism.kind, mechanism.epsilon]);
+    const found = sizes.map((size, column) =>
+      powers(size).reduce((mask, bit) => mask + bit * encoding.encode(alone(sizes, column, bit)), 0),
+    );
+    const wanted = sizes.map((_, column) => masks[columns.indexOf(column)] ?? 0);
+    same(found, wanted);
+  }
+}
+
+function probed(encoding, sizes) {
+  return sizes.flatMap((size, column) => [0, ...powers(size)].map((bit) => encoding.encode(alone(sizes, column, bit))));
+}
+
+/** The bits of the values of an attribute. */
+function powers(size) {
+  return Array.from({ length: Math.ceil(Math.log2(size)) }, (_, i) => 2 ** i);
+}
+
+function alone(sizes, column, value) {
+  return sizes.map((_, place) => (place === column ? value : 0));
+}
+
+async function checkWaived(row) {
+  await refuses(() => Client.open(JSON.stringify(row.task), new MemoryLedger()), CodecError);
+}
+
+async function checkLasting(row) {
+  const client = await Client.open(JSON.stringify(row.task), new MemoryLedger());
+  if (row.accepted) return client.answer(row.value);
+  await refuses(() => client.answer(row.value), ParameterError);
+  same((await client.ledger.spent()).spent, 0);
 }
 
 function checkStream(row) {

@@ -32,6 +32,19 @@ export async function whereTask(changes = {}) {
   return text({ ...found.task, ...changes });
 }
 
+/** A search for long texts, values of some bits, or items of sets, put to everybody. */
+export async function discoveryTask(comment, changes = {}) {
+  const { content } = (await golden("discovery")).tasks.find((row) => row.comment === comment);
+  const opening = { ...content.opening, low: 0, high: String(2n ** 64n) };
+  return text({ ...content, opening, ...changes });
+}
+
+/** Joint statistics of a record, by one of the methods. */
+export async function jointTask(comment, changes = {}) {
+  const { content } = (await golden("marginals")).tasks.find((row) => row.comment === comment);
+  return text({ ...content, ...changes });
+}
+
 export function text(content) {
   return canonical(parse(JSON.stringify(content)));
 }

@@ -25,6 +25,8 @@ test("a changed row, a new section and a missing one are noticed", async () => {
       Object.entries(await read(file)).map(([name, rows]) => [name, rows.slice?.(0, 8)]),
     );
     if (file === "hash") content.xxh32[7].hash ^= 1;
+    if (file === "discovery") content.encodings[3].index ^= 1;
+    if (file === "marginals") content.coefficients[2].coefficients[5][2][0] ^= 1;
     if (file === "memo") content.novel = [{}];
     if (file === "choice") delete content.picks;
     if (file === "ledger") content.scripts[0].events[2].accepted = true;
@@ -35,5 +37,9 @@ test("a changed row, a new section and a missing one are noticed", async () => {
     (name, options) => new FileLedger(join(folder, `twin.${name}`), options),
   );
   const found = failures.map((failure) => failure.split(/[: ]/)[0]);
-  assert.deepEqual(found.sort(), ["choice.picks", "hash.xxh32[7]", "ledger.scripts[0]", "memo.novel"]);
+  const noticed = [
+    ...["choice.picks", "discovery.encodings[3]", "hash.xxh32[7]", "ledger.scripts[0]", "marginals.coefficients[2]"],
+    "memo.novel",
+  ];
+  assert.deepEqual(found.sort(), noticed);
 });

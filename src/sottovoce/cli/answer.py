@@ -40,7 +40,7 @@ def command(name: str, data: Path, database: str, *, as_json: bool, **wanted: An
         print_json(released)
         return
     for part in released.get("answers", {"": released}).values():
-        Console(highlight=False).print(_table(part), "")
+        Console(highlight=False, markup=False).print(_table(part), *_details(part), "", sep="\n")
 
 
 def _plot(answer: Any, released: dict[str, Any], path: Path) -> None:
@@ -50,6 +50,13 @@ def _plot(answer: Any, released: dict[str, Any], path: Path) -> None:
     if any(part["suppressed"] or any(row["suppressed"] for row in part["rows"]) for part in parts):
         raise NoDataError("some values rest on too few users: they are in the table as suppressed, and are not drawn")
     answer.plot(path)
+
+
+def _details(part: dict[str, Any]) -> list[str]:
+    """Return what else the method has to say."""
+    from sottovoce.dashboard.details import facts
+
+    return [] if part["suppressed"] else [f"{term}: {text}" for term, text in facts(part)]
 
 
 def _table(part: dict[str, Any]) -> "Table":

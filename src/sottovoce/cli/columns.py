@@ -12,11 +12,11 @@ Column = list[str | None]
 _PARQUET = b"PAR1"
 
 
-def read(path: Path, names: Sequence[str]) -> dict[str, Column]:
-    """Return the named columns of a file, whichever of the two formats it has."""
+def read(path: Path, names: Sequence[str], separator: str = ";") -> dict[str, Column]:
+    """Return the named columns of a file, whichever of the two formats it has; lists become separated text."""
     with path.open("rb") as file:
         parquet = file.read(len(_PARQUET)) == _PARQUET
-    rows = _parquet_rows(path, names) if parquet else _csv_rows(path, names)
+    rows = _parquet_rows(path, names, separator) if parquet else _csv_rows(path, names)
     columns = [list(column) for column in zip(*rows, strict=True)]
     if not columns:
         raise NoDataError("the file has no rows")
@@ -42,7 +42,7 @@ def _picked(row: list[str], places: list[int], width: int, line: int) -> Column:
     return [row[place] or None for place in places]
 
 
-def _parquet_rows(path: Path, names: Sequence[str]) -> list[tuple[Any, ...]]:
+def _parquet_rows(path: Path, names: Sequence[str], separator: str) -> list[tuple[Any, ...]]:
     try:
         import duckdb
     except ImportError:
@@ -51,12 +51,19 @@ def _parquet_rows(path: Path, names: Sequence[str]) -> list[tuple[Any, ...]]:
         try:
             whole = book.read_parquet(str(path))
             _places(whole.columns, names)
-            quoted = ('"' + name.replace('"', '""') + '"' for name in names)
-            texts = ", ".join(f"nullif(cast({name} as varchar), '')" for name in quoted)
+            kinds = dict(zip(whole.columns, map(str, whole.types), strict=True))
+            texts = ", ".join(f"nullif({_text(name, kinds[name], separator)}, '')" for name in names)
             rows: list[tuple[Any, ...]] = whole.project(texts).fetchall()
         except duckdb.Error:
             raise CodecError("the file is not Parquet that can be read") from None
     return rows
+
+
+def _text(name: str, kind: str, separator: str) -> str:
+    """Return the SQL that makes a cell text."""
+    quoted, between = '"' + name.replace('"', '""') + '"', separator.replace("'", "''")
+    listed = f"array_to_string(cast({quoted} as varchar[]), '{between}')"
+    return listed if kind.endswith("[]") else f"cast({quoted} as varchar)"
 
 
 def _places(header: Sequence[str], names: Sequence[str]) -> list[int]:

@@ -1,12 +1,16 @@
 """Domains as they are given on the command line, and columns of text as values of them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sottovoce.cli.columns import Column
+from sottovoce.cli.discovery import split, warn_of_strangers
 from sottovoce.domain import DECLINED, Categories, Domain, Integers
+from sottovoce.domains.bits import Bits
+from sottovoce.domains.sets import Sets
+from sottovoce.domains.strings import Strings
 from sottovoce.errors import DomainError, ParameterError
 
 Reader = Callable[[str], Categories | Integers]
@@ -67,14 +71,32 @@ class Given:
         return Categories(numbers.labels, declinable=True) if self.decline else numbers
 
 
-def values(name: str, domain: Domain, column: Column) -> list[Any]:
-    """Return a column as values of a domain; empty cells only where declining is an answer."""
+def values(name: str, domain: Domain, column: Column, separator: str = ";") -> list[Any]:
+    """Return a column as values of a domain; empty cells only where declining is an answer, or for empty sets."""
+    if isinstance(domain, Sets):
+        return _sets(name, domain, column, separator)
     empty = column.count(None)
+    if empty and isinstance(domain, (Bits, Strings)):
+        raise DomainError(f"column {name!r} has {empty:,} empty cells: leave out the people who hold nothing")
     if empty and not getattr(domain, "declinable", False):
         raise DomainError(f"column {name!r} has {empty:,} empty cells: --decline counts them as {DECLINED!r}")
-    if not isinstance(domain, Integers):
-        return column
+    if isinstance(domain, Integers):
+        return _numbers(column, f"column {name!r} must hold whole numbers from {domain.low} to {domain.high}")
+    if isinstance(domain, Bits):
+        return _numbers(column, f"column {name!r} must hold whole numbers of {domain.bits} bits, 0x before hexadecimal")
+    return column
+
+
+def _numbers(cells: Iterable[str | None], rule: str) -> list[int]:
     try:
-        return [int(cell or "") for cell in column]
+        return [int(cell or "", 16 if (cell or "").startswith("0x") else 10) for cell in cells]
     except ValueError:
-        raise DomainError(f"column {name!r} must hold whole numbers from {domain.low} to {domain.high}") from None
+        raise DomainError(rule) from None
+
+
+def _sets(name: str, domain: Sets, column: Column, separator: str) -> list[Any]:
+    baskets = split(column, separator)
+    warn_of_strangers(baskets, domain.items)
+    if isinstance(domain.items, Categories):
+        return baskets
+    return [_numbers(basket, f"the items in column {name!r} must be whole numbers") for basket in baskets]

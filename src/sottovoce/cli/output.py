@@ -59,6 +59,16 @@ def coverage(compared: "tuple[Compared, ...]") -> str:
     return f"{covered} of all {intervals} intervals at {100 * level:g} % contain the truth"
 
 
+def scores(compared: "tuple[Compared, ...]") -> list[str]:
+    """Return how much of what was sought every search has found, in words."""
+    return [
+        f"found: F1 {one.found['f1']:.2f}, normalised cumulative rank {one.found['ncr']:.2f}, "
+        f"against the {len(one.sought):,} that really are most frequent"
+        for one in compared
+        if one.found
+    ]
+
+
 @contextmanager
 def progress(people: int, *, visible: bool) -> Iterator[Callable[[int], None] | None]:
     """Yield what to call with the number of people just asked; draws a bar where somebody is watching."""

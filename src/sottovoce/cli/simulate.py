@@ -1,13 +1,16 @@
 """``sottovoce simulate``: a whole collection on data you hold, truth beside estimate."""
 
-from dataclasses import dataclass, replace
+import warnings
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from sottovoce.cli.output import as_json, coverage, print_json, progress, seed, table, warn
-from sottovoce.errors import ParameterError
+from sottovoce.cli.discovery import SearchOptions
+from sottovoce.cli.discovery import options as search_options
+from sottovoce.cli.output import as_json, coverage, print_json, progress, scores, seed, table, warn
+from sottovoce.errors import ConcernWarning, ParameterError
 
 if TYPE_CHECKING:
     from sottovoce.answers import Answer, Answers
@@ -36,6 +39,7 @@ class Wanted:
     distribution: str | None
     buckets: int
     clamp: bool
+    search: SearchOptions
     decline: bool
     task: Path | None
     seed: int | None
@@ -49,7 +53,7 @@ class Wanted:
     def describes(self) -> bool:
         """Return whether an option says what a task document would say."""
         stated = self.epsilon is not None or self.mechanism or self.decline
-        return bool(stated or self.domains or self.domain_files or self.ranges or self.numeric)
+        return bool(stated or self.domains or self.domain_files or self.ranges or self.numeric or self.search.wanted)
 
     @property
     def numeric(self) -> bool:
@@ -69,6 +73,7 @@ class Wanted:
 @click.option("--distribution", metavar="LOW:HIGH", help="Ask for the whole distribution of a number.")
 @click.option("--buckets", type=click.IntRange(2, 4096), default=512, help="Intervals of a distribution.")
 @click.option("--clamp", is_flag=True, help="Move numbers outside of LOW:HIGH to its ends instead of refusing them.")
+@search_options
 @click.option("--decline", is_flag=True, help="Count empty cells as 'prefer not to say'.")
 @click.option("--task", type=_READ, help="A task document to simulate, instead of --epsilon and domains.")
 @seed
@@ -83,22 +88,32 @@ def command(data: Path, **options: Any) -> None:
     Asks the people in DATA, a CSV or Parquet file, and shows the truth beside every estimate.
     """
     from sottovoce.cli.columns import read
-    from sottovoce.lab.simulate import simulate
     from sottovoce.lab.truth import compare
 
-    wanted = Wanted(**options)
+    search = SearchOptions(**{one.name: options.pop(one.name) for one in fields(SearchOptions)})
+    wanted = Wanted(search=search, **options)
     task = _stated(wanted)
-    cells = read(data, _names(wanted, task))
+    cells = read(data, _names(wanted, task), search.separator)
     task = task or _described(wanted, cells, data.stem)
     if task.plan.kind in ("mean", "distribution"):
         _rehearse(wanted, task, cells)
         return
-    held = _held(task, cells)
-    with progress(len(next(iter(cells.values()))), visible=not wanted.as_json) as told:
-        answer = _at(simulate(task, held, seed=wanted.seed, progress=told), wanted.level)
+    held = _held(task, cells, search.separator)
+    answer = _at(_simulated(wanted, task, held, len(next(iter(cells.values())))), wanted.level)
     compared = compare(task, held, answer)
     _write(wanted, task, answer, compared)
     _show(wanted, task, compared)
+
+
+def _simulated(wanted: Wanted, task: "Task", held: Any, people: int) -> Any:
+    """Return the answer of a simulation; what speaks against it is said in the words of this command."""
+    from sottovoce.lab.simulate import simulate
+
+    for concern in task.concerns:
+        warn(concern)
+    with progress(people, visible=not wanted.as_json) as told, warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConcernWarning)
+        return simulate(task, held, seed=wanted.seed, progress=told)
 
 
 def _rehearse(wanted: Wanted, task: "Task", cells: "dict[str, Column]") -> None:
@@ -114,14 +129,15 @@ def _rehearse(wanted: Wanted, task: "Task", cells: "dict[str, Column]") -> None:
 def _stated(wanted: Wanted) -> "Task | None":
     """Return the task in a document, if one is given."""
     from sottovoce import codec
+    from sottovoce.lab.frequent import searches
 
     if wanted.task is None:
         return None
     if wanted.describes:
         raise ParameterError("a task document states epsilon, mechanism and domains: give --task or these, not both")
     task = codec.task(codec.parse(wanted.task.read_bytes()))
-    if task.plan.kind not in ("histogram", "survey", "mean", "distribution"):
-        raise ParameterError("this command simulates histograms, surveys, means and distributions")
+    if task.plan.kind not in ("histogram", "survey", "mean", "distribution") and not searches(task.plan):
+        raise ParameterError("this command simulates histograms, surveys, means, distributions and searches")
     return task
 
 
@@ -148,10 +164,12 @@ def _described(wanted: Wanted, cells: "dict[str, Column]", title: str) -> "Task"
         raise ParameterError("say what one answer may reveal: --epsilon, or a document with --task")
     if wanted.numeric:
         return _about_a_number(wanted, tuple(cells))
+    if wanted.search.wanted:
+        return _searching(wanted, cells)
     given = Given(tuple(cells), wanted.domains, wanted.domain_files, wanted.ranges, decline=wanted.decline)
     stated = given.domains()
     for name in (name for name in cells if name not in stated):
-        warn(f"the values found in column {name!r} define its domain: fine for planning, but a real task must state it")
+        _warn_of_found(name)
     domains = {name: stated.get(name) or given.found(column) for name, column in cells.items()}
     if len(domains) > 1:
         records = Records(tuple(domains), tuple(domains.values()))
@@ -160,10 +178,36 @@ def _described(wanted: Wanted, cells: "dict[str, Column]", title: str) -> "Task"
     return Task(name, Histogram(domain, wanted.mechanism), wanted.epsilon)
 
 
+def _warn_of_found(name: str) -> None:
+    warn(f"the values found in column {name!r} define its domain: fine for planning, but a real task must state it")
+
+
+def _searching(wanted: Wanted, cells: "dict[str, Column]") -> "Task":
+    """Return the task of a search; the items that the options leave out come from the data, with a warning."""
+    from sottovoce.cli.discovery import split
+    from sottovoce.cli.domains import Given
+    from sottovoce.task import Task
+
+    ((name, column), *others), search = cells.items(), wanted.search
+    if others or wanted.mechanism or wanted.decline:
+        raise ParameterError("a search takes one column, chooses its own mechanisms, and nobody declines")
+    assert wanted.epsilon is not None
+    given = Given((name,), wanted.domains, wanted.domain_files, wanted.ranges)
+    items = given.domains().get(name)
+    if items is not None and not search.items:
+        raise ParameterError("heavy hitters are searched for because nobody can list them: a domain is for --items")
+    if items is None and search.items:
+        _warn_of_found(name)
+        items = given.found([item for basket in split(column, search.separator) for item in basket])
+    return Task(name, search.plan(items, len(column)), wanted.epsilon)
+
+
 def _about_a_number(wanted: Wanted, names: tuple[str, ...]) -> "Task":
     from sottovoce.cli.numbers import NumericOptions
     from sottovoce.task import Task
 
+    if wanted.search.wanted:
+        raise ParameterError("one question at a time: --mean, --distribution, --heavy-hitters or --items")
     if len(names) > 1 or wanted.domains or wanted.domain_files or wanted.ranges or wanted.decline or wanted.mechanism:
         raise ParameterError("--mean and --distribution take one column, and no other option about its values")
     assert wanted.epsilon is not None
@@ -171,7 +215,7 @@ def _about_a_number(wanted: Wanted, names: tuple[str, ...]) -> "Task":
     return Task(names[0], options.plan(), wanted.epsilon)
 
 
-def _held(task: "Task", cells: "dict[str, Column]") -> Any:
+def _held(task: "Task", cells: "dict[str, Column]", separator: str) -> Any:
     """Return what the people hold: a list for one question, columns for a survey."""
     from sottovoce.cli.domains import values
     from sottovoce.domain import Records
@@ -181,7 +225,7 @@ def _held(task: "Task", cells: "dict[str, Column]") -> Any:
         parts: dict[str, Domain] = dict(zip(domain.names, domain.attributes, strict=True))
         return {name: values(name, parts[name], column) for name, column in cells.items()}
     name, column = next(iter(cells.items()))
-    return values(name, domain, column)
+    return values(name, domain, column, separator)
 
 
 def _at(answer: Any, level: float) -> "Answer | Answers":
@@ -233,3 +277,5 @@ def _show(wanted: Wanted, task: "Task", compared: "tuple[Compared, ...]") -> Non
     for one in compared:
         console.print(table(one, _SHOWN), "")
     console.print(coverage(compared), highlight=False)
+    for line in scores(compared):
+        console.print(line, highlight=False)

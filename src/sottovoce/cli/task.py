@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sottovoce.cli.opened import data, opened
-from sottovoce.cli.output import as_json, print_json
+from sottovoce.cli.output import as_json, print_json, warn
 
 if TYPE_CHECKING:
     from sottovoce.service.published import Published
@@ -31,6 +31,8 @@ def create(file: Path, data: Path, database: str, *, as_json: bool) -> None:
         raise CodecError("a task file is written in UTF-8") from None
     with opened(data, database, new=True) as collector:
         published, new = collector.create(text, toml=file.suffix == ".toml")
+    for concern in published.task.concerns:
+        warn(concern)
     if as_json:
         print_json({**_facts(published), "new": new})
     else:

@@ -25,13 +25,19 @@ class Client:
     """Answers one task for one person: once, or once a round if the task is longitudinal.
 
     ``task`` is the task or its published document; ``ledger`` a file that outlives the process
-    (``":memory:"`` for experiments).  With an enrolment ``token`` the public coin follows from it.
+    (``":memory:"`` for experiments).  With an enrolment ``token`` the public coin follows from it.  Only with
+    ``waived`` does it answer a task whose epsilon is that of a weaker guarantee than local differential privacy.
     """
 
     def __init__(
-        self, task: Task | Notice | codec.Document | str, ledger: DiskLedger | str | Path, token: str | None = None
+        self,
+        task: Task | Notice | codec.Document | str,
+        ledger: DiskLedger | str | Path,
+        token: str | None = None,
+        *,
+        waived: bool = False,
     ) -> None:
-        self.notice = notice_of(task)
+        self.notice, self.waived = notice_of(task), waived
         self.ledger = ledger if isinstance(ledger, DiskLedger) else DiskLedger(ledger)
         self._enrolled = None if token is None else coin.enrolled(token, self.notice.digest)
 
@@ -68,11 +74,10 @@ class Client:
         """Return what answering means, as plain data."""
         return {**statement.statement(self.notice), "device": spending.spending(self.ledger)}
 
-    def explain(self) -> str:
+    def explain(self, asked: Round | None = None) -> str:
         """Return in plain words what is asked, what answering reveals and what the collector promises."""
-        return (
-            f"{statement.explain(statement.statement(self.notice))} {spending.explain(spending.spending(self.ledger))}"
-        )
+        said = statement.statement(self.notice, asked)
+        return f"{statement.explain(said)} {spending.explain(spending.spending(self.ledger))}"
 
     def opt_out(self) -> None:
         """Erase secrets, coins and unsent messages of the task and never answer it again; charges stay."""
@@ -86,7 +91,12 @@ class Client:
         """Return the round, or refuse one that costs too much, asks others, or asks a remembered value otherwise."""
         if self.notice.distinct is not None and asked.ask != self.notice.opening.ask:
             raise MismatchError("a longitudinal task asks the same question in every round")
-        if not self.notice.check(asked).asks(self.coin):
+        if self.notice.check(asked).ask.waived and not self.waived:
+            raise MismatchError(
+                "this round states less than it spends of local differential privacy: "
+                "a device answers it only if it was built to accept waivers"
+            )
+        if not asked.asks(self.coin):
             raise MismatchError("this round is put to other users: this device's coin lies outside its share")
         return asked
 

@@ -41,7 +41,8 @@ class Device:
     """One person's device and one collector.
 
     ``consent`` gets the notice of a task and its explanation and says whether the owner agrees; ``delay`` is the
-    longest random wait before a message leaves, in seconds; ``digests`` pins tasks by name.
+    longest random wait before a message leaves, in seconds; ``digests`` pins tasks by name.  Only with ``waived`` does
+    it answer tasks whose epsilon is that of a weaker guarantee than local differential privacy.
     """
 
     url: str
@@ -50,6 +51,7 @@ class Device:
     consent: Consent | None = None
     delay: float = 0.0
     digests: Mapping[str, str] = field(default_factory=dict)
+    waived: bool = field(default=False, kw_only=True)
 
     def answer(self, task: str | codec.Document | Notice, value: Any) -> bytes:
         """Answer a task that the collector offers under a name, or one whose document the app has; queues the message.
@@ -57,9 +59,9 @@ class Device:
         The latter needs no network and answers the opening round.
         """
         notice, asked = self._asked(task)
-        client = Client(notice, self.ledger, self._token(notice))
+        client = Client(notice, self.ledger, self._token(notice), waived=self.waived)
         self.ledger.refuse_left(notice.digest)
-        if self.consent is not None and not self.consent(notice, client.explain()):
+        if self.consent is not None and not self.consent(notice, client.explain(asked)):
             raise BudgetError("the owner of this device has not agreed")
         posting = Posting(notice.name, self._collector.url, self._token(notice), _uniform(self.delay))
         return client.answer(value, asked=asked, posting=posting)

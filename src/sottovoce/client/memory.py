@@ -10,7 +10,7 @@ Source: Erlingsson 2014.
 
 from dataclasses import dataclass
 
-from sottovoce import codec
+from sottovoce import codec, exact
 from sottovoce.arrays import Reports, Values
 from sottovoce.client.ledger import DiskLedger
 from sottovoce.errors import ParameterError
@@ -28,10 +28,13 @@ class Memory:
     notice: Notice
 
     def check(self, question: Question) -> None:
-        """Refuse a question with more encoded values than can be remembered."""
+        """Refuse a question with more encoded values than can be remembered, or that counts on being asked once."""
         encoding, domain = question.encoding, self.notice.domain
         if (encoding.outputs(domain) if encoding else domain.size) > LARGEST:
             raise ParameterError("a longitudinal task remembers at most 2^32 different values")
+        # All responses of a device share the draw of its encoding, which hides a single one and not several.
+        if exact.log(question.mechanism.worst_ratio) > exact.stated(question.epsilon):
+            raise ParameterError("this question hides one response, but not several of one device")
 
     def report(self, indices: Values, address: Address, question: Question, rng: Rng) -> Reports:
         """Return a report of the remembered response; everything is drawn alike, new or remembered."""

@@ -109,7 +109,8 @@ def _towards(users: int, quota: int, collection: Collection, name: str) -> Facts
 def _until(one: wire.RoundLine, quota: int, collection: Collection, now: int) -> str:
     if one.state != "open":
         return ""
-    made = [f"at {words.many(quota, 'user')}"] if quota else []
+    share = f", its share of the task's {collection.quota:,}" if quota < collection.quota else ""
+    made = [f"at {words.many(quota, 'user')}{share}"] if quota else []
     if collection.seconds:
         end = one.opened + collection.seconds
         over = f"as soon as {words.many(collection.minimum, 'user')} are in: its time is over"

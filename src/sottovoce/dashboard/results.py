@@ -7,9 +7,13 @@ from typing import Any
 import numpy as np
 
 from sottovoce.arrays import Floats
-from sottovoce.dashboard import svg, words
+from sottovoce.dashboard import details, svg, words
 from sottovoce.domain import Buckets, Domain, Integers, Records
+from sottovoce.domains.bits import Bits
+from sottovoce.domains.sets import Sets
+from sottovoce.domains.strings import Strings
 from sottovoce.errors import ParameterError
+from sottovoce.exact import UNIT
 from sottovoce.service.operations import METHODS
 from sottovoce.service.published import Published
 from sottovoce.store.base import State
@@ -74,7 +78,12 @@ class Wanted:
 
 
 def methods(plan: Plan) -> tuple[str, ...]:
-    """Return the steps that a task's answer may go through: there is nothing to mend in a mean or a distribution."""
+    """Return the steps that a task's answer may go through.
+
+    There is nothing to mend in a mean or a distribution, and shares of what a search has found do not sum to 1.
+    """
+    if isinstance(plan.domain, (Bits, Strings, Sets)):
+        return ("none", "base-pos")
     return ("none",) if plan.kind in ("mean", "distribution") else METHODS
 
 
@@ -91,13 +100,15 @@ def sections(released: Mapping[str, Any], plan: Plan, wanted: Wanted) -> Facts:
 def missing(published: Published) -> str:
     """Return what a task without an answer waits for."""
     last, collection = published.last, published.collection
-    number = last.number
+    number, more = last.number, published.asked[last.number].high < UNIT and not published.task.distinct
     if last.state is not State.OPEN:
-        return f"Round {number} is being sealed. The answer appears here as soon as its log is complete."
+        then = "Then others are asked, or the" if more else "The"
+        return f"Round {number} is being sealed. {then} answer appears here as soon as its log is complete."
     wait = max(collection.minimum - last.users, 0)
     few = f" At least {words.many(wait, 'more user')} must answer before anything may be released." if wait else ""
     have = "No reports have come in yet." if not last.users else f"{words.many(last.users, 'user')} have answered."
-    return f"{have} Round {number} is open; the answer appears here once it is closed and sealed.{few}"
+    after = "after the last round" if more else "once it is closed and sealed"
+    return f"{have} Round {number} is open; the answer appears here {after}.{few}"
 
 
 def _section(name: str, part: Mapping[str, Any], domain: Domain | None, wanted: Wanted, number: int) -> Facts:
@@ -137,6 +148,7 @@ def _facts(part: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Level", words.level(part["level"])),
         ("Steps", ", then ".join(part["steps"]) or "none (raw)"),
         *noise,
+        *details.facts(part),
     ]
 
 

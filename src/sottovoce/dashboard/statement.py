@@ -4,10 +4,21 @@ from typing import Any
 
 from sottovoce.dashboard import words
 from sottovoce.domain import Buckets, Categories, Domain, Integers, Numbers, Records
+from sottovoce.domains.bits import Bits
+from sottovoce.domains.sets import Sets
+from sottovoce.domains.strings import Strings
 from sottovoce.statement import statement
 from sottovoce.task import Notice
 
 Line = tuple[str, str]
+
+_PARTS = {
+    "sample": ", of which one item or none, drawn at random, is used",
+    "size": ", of which the number of items is used",
+    "holds": ", of which one item, picked by a public coin, is used",
+    "segment": ", of which one part, picked by a public coin, is used",
+    "channel": ", of which one part, picked by a public coin, and a hash of the whole are used",
+}
 
 MECHANISMS = {
     "grr": "generalised randomised response: the answer itself or, by chance, another one",
@@ -19,9 +30,12 @@ MECHANISMS = {
     "olh": "optimised local hashing: a random code that fits the answer more often than another",
     "rmp": "random matrix projection: one random bit that fits the answer more often than another",
     "hadamard": "Hadamard response: a random code that fits the answer more often than another",
+    "hcms": "a Hadamard sketch: one random bit that fits the answer more often than another",
     "bloom": "a randomised Bloom filter: a few bits that fit the answer more often than another",
     "affine": "affine response: a random code that fits the answer more often than another",
     "affine_prefix": "affine response: a random code that fits the answer more often than another",
+    "channels": "a bit for every channel: that of the answer's channel turned by chance, all others drawn at random",
+    "product": "direct response to every attribute: each answer itself or, by chance, another one",
     "duchi": "Duchi's mechanism: one of two numbers, right only on average",
     "piecewise": "the piecewise mechanism: a random number, right only on average",
     "hybrid": "the hybrid mechanism: a random number, right only on average",
@@ -36,6 +50,7 @@ def lines(notice: Notice) -> list[Line]:
         ("Asked", _asked(said, notice.domain)),
         ("Randomised by", _mechanisms(said["mechanisms"])),
         ("Reveals", _reveals(said)),
+        *_waived(said),
         *_lasting(said),
         *_promises(said["collector"]),
     ]
@@ -43,7 +58,8 @@ def lines(notice: Notice) -> list[Line]:
 
 def _asked(said: dict[str, Any], domain: Domain) -> str:
     often = "Every device is asked in every round" if said["longitudinal"] else "Every device is asked once"
-    return f"{often} for {_values(domain)}."
+    parts = "".join(_PARTS[kind] for kind in said["encodings"] if kind in _PARTS)
+    return f"{often} for {_values(domain)}{parts}."
 
 
 def _values(domain: Domain) -> str:
@@ -55,6 +71,12 @@ def _values(domain: Domain) -> str:
         return f"the interval, one of {domain.count:,}, of a number from {domain.low:g} to {domain.high:g}"
     if isinstance(domain, Numbers):
         return f"a number from {domain.low:g} to {domain.high:g}"
+    if isinstance(domain, Strings):
+        return f"a text of up to {words.many(domain.length, 'byte')}"
+    if isinstance(domain, Bits):
+        return f"a value of {domain.bits} bits"
+    if isinstance(domain, Sets):
+        return f"a set of {domain.items.size:,} items"
     declined = " (or prefer not to say)" if isinstance(domain, Categories) and domain.declinable else ""
     return f"one of {domain.size:,} values{declined}"
 
@@ -68,10 +90,25 @@ def _reveals(said: dict[str, Any]) -> str:
     if (said["collector"] or {}).get("sandbox"):
         return "Nothing: this is a rehearsal, in which devices send answers drawn at random."
     reach = "all messages of a device together" if said["longitudinal"] else "the message of a device"
+    waiver = said["waiver"] or {"odds_pure": said["odds"], "epsilon_pure": said["epsilon"]}
     return (
         f"Whoever sees {reach} can shift the odds about its owner's answer by a factor of at most "
-        f"{said['odds']:,.2f} (epsilon {said['epsilon']:g})."
+        f"{waiver['odds_pure']:,.2f} (epsilon {waiver['epsilon_pure']:g})."
     )
+
+
+def _waived(said: dict[str, Any]) -> list[Line]:
+    if not said["waiver"]:
+        return []
+    stated = " ".join(f"\u201c{text}\u201d" for text in said["waiver"]["statements"])
+    return [
+        (
+            "Waived",
+            f"The stated epsilon {said['epsilon']:g} is that of a weaker guarantee than local differential privacy: it "
+            "is about one part of an answer at a time, and rests on assumptions about all people. Only devices that "
+            f"accept waivers answer. The operator states: {stated}",
+        )
+    ]
 
 
 def _lasting(said: dict[str, Any]) -> list[Line]:
@@ -99,6 +136,6 @@ def _promises(collector: dict[str, Any] | None) -> list[Line]:
     anyone = "Anyone may report; one person with many devices is not noticed."
     return [
         ("Released", few + below),
-        ("Kept", f"Reports are erased {days} after their round was sealed; only sums remain."),
+        ("Kept", f"Reports are erased {days} after their round was sealed; only sums and the answer remain."),
         ("Enrolment", enrolled if collector["enrolment"] else anyone),
     ]

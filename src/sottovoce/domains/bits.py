@@ -38,9 +38,9 @@ class Bits(Domain, kind="bits"):
         held = values if isinstance(values, np.ndarray) else list(values)
         if isinstance(held, np.ndarray) and held.dtype.kind in "iu" and held.ndim == 1:
             return self._numbers(held)
-        if not all(type(value) is int and 0 <= value < self.size for value in held):
+        if not all(_whole(value) and 0 <= value < self.size for value in held):
             raise DomainError(f"a value must be a whole number from 0 to 2^{self.bits} - 1")
-        return indices_of(list(held), self.bits)
+        return indices_of([int(value) for value in held], self.bits)
 
     def _numbers(self, held: Values) -> Values:
         low, high = (int(held.min()), int(held.max())) if len(held) else (0, 0)
@@ -59,9 +59,17 @@ class Bits(Domain, kind="bits"):
         """Return a value as people write it: in hexadecimal."""
         return f"0x{number:0{-(-self.bits // 4)}x}"
 
+    def shown(self, number: int) -> str:
+        """Return a value as it may be printed."""
+        return self.label(number)
+
     def possible(self, prefix: int, length: int) -> bool:
         """Return whether some value begins with this prefix of so many bits: any may."""
         return True
+
+
+def _whole(value: Any) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 def random_bits(bits: int, rng: Rng) -> Values:

@@ -1,10 +1,11 @@
 """Texts of bounded length: words, addresses of pages, names that nobody has listed."""
 
 import codecs
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
-from unicodedata import normalize
+from unicodedata import is_normalized, normalize
 
 from sottovoce.arrays import Values
 from sottovoce.domain import Domain
@@ -14,6 +15,7 @@ from sottovoce.hashing import indices_of
 from sottovoce.rng import Rng
 
 LONGEST = 60
+_CODES = (range(1, 0x80), range(0x80, 0x800), range(0x800, 0x10000), range(0x10000, 0x110000))  # by bytes in UTF-8
 
 
 @dataclass(frozen=True)
@@ -62,16 +64,54 @@ class Strings(Domain, kind="strings"):
         """Return the text that a number stands for."""
         return number.to_bytes(self.length, "big").rstrip(b"\0").decode(errors="replace")
 
+    def shown(self, number: int) -> str:
+        """Return the text as it may be printed: what others sent must not move a cursor or turn a line around.
+
+        >>> Strings(4).shown(0x61071B62)
+        'a\\\\x07\\\\x1bb'
+        """
+        escaped = (one if one.isprintable() else one.encode("unicode_escape").decode() for one in self.label(number))
+        return "".join(escaped)
+
     def possible(self, prefix: int, length: int) -> bool:
-        """Return whether some text begins with this prefix of so many bits: UTF-8, and nothing after a zero byte."""
+        """Return whether some text begins with this prefix of so many bits."""
         whole, begun = divmod(length, 8)
-        text = (prefix >> begun).to_bytes(whole, "big")
-        written = text.rstrip(b"\0")
+        coded, rest = (prefix >> begun).to_bytes(whole, "big"), prefix & ((1 << begun) - 1)
+        written = coded.rstrip(b"\0")
         ended = len(written) < whole
-        if b"\0" in written or (ended and prefix & ((1 << begun) - 1)):
+        text, cut = _read(written)
+        if text is None or (ended and (cut or rest)):
             return False
-        try:
-            codecs.getincrementaldecoder("utf-8")().decode(written, final=ended or length == self.bits)
-        except UnicodeDecodeError:
-            return False
-        return True
+        room = self.length - (len(written) - len(cut))
+        return ended or _goes_on(text, int.from_bytes(cut) << begun | rest, 8 * len(cut) + begun, room)
+
+
+def _read(coded: bytes) -> tuple[str | None, bytes]:
+    """Return the whole characters, if they are those of a text, and the bytes of one that is cut."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        text = decoder.decode(coded)
+    except UnicodeDecodeError:
+        return None, b""
+    return text if "\0" not in text and is_normalized("NFC", text) else None, decoder.getstate()[0]
+
+
+def _goes_on(text: str, begun: int, bits: int, room: int) -> bool:
+    """Return whether a character may follow that begins with these bits, or nothing at all."""
+    if not begun:
+        return True  # no more bits, or those of a zero byte
+    following = (one for size in range(1, min(room, len(_CODES)) + 1) for one in _codes(begun, bits, size))
+    return any(is_normalized("NFC", text + chr(one)) for one in following if not 0xD800 <= one <= 0xDFFF)
+
+
+def _codes(begun: int, bits: int, size: int) -> range:
+    """Return the characters of so many bytes in UTF-8, as ordered as those, that begin with these bits."""
+    open_bits = 8 * size - bits
+    if open_bits < 0:
+        return range(0)
+    codes, low = _CODES[size - 1], begun << open_bits
+    return codes[bisect_left(codes, low, key=_coded) : bisect_left(codes, low + (1 << open_bits), key=_coded)]
+
+
+def _coded(code: int) -> int:
+    return int.from_bytes(chr(code).encode(errors="surrogatepass"))

@@ -4,10 +4,15 @@ Source: Du 2025, section 5.1.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
+
+from sottovoce.arrays import Ints
 from sottovoce.encodings.holds import Holds
 from sottovoce.errors import ParameterError
 from sottovoce.mechanism import Mechanism
+from sottovoce.rng import Rng
 from sottovoce.task import Family, Question
 
 
@@ -24,6 +29,8 @@ class EachItem(Family, kind="each_item"):
     def __post_init__(self) -> None:
         if self.mechanism.size != 2:
             raise ParameterError("having an item is a matter of yes or no")
+        if not all(type(number) is int for number in (self.items, *self.among)) or self.items < 2:
+            raise ParameterError("items are numbered, and a set is of at least two of them")
         if len(set(self.among)) < len(self.among) or not all(0 <= item < self.items for item in self.among):
             raise ParameterError("the items asked about are some of all, each once")
 
@@ -33,3 +40,9 @@ class EachItem(Family, kind="each_item"):
     def __getitem__(self, index: int) -> Question:
         item = self.among[index] if self.among else index
         return Question(self.mechanism, Holds(self.items, item))
+
+    def encoded(self, members: Ints, values: Any, rng: Rng) -> Ints:
+        wanted = np.asarray(self.among, np.int64)[members] if self.among else members
+        found = np.zeros(len(members), np.int64)
+        found[values.owners[values.items == wanted[values.owners]]] = 1
+        return found

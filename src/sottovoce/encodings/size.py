@@ -35,6 +35,8 @@ def check_candidates(items: int, among: Sequence[Sequence[int]]) -> None:
     """Refuse candidates that are no sets of items: each has at least one, ascending, and no two are the same."""
     if type(items) is not int or items < 2:
         raise ParameterError("a set is of at least two items")
+    if any(type(item) is not int for one in among for item in one):
+        raise ParameterError("items are numbered")
     if any(not one or sorted(set(one)) != list(one) or not 0 <= one[0] <= one[-1] < items for one in among):
         raise ParameterError("a candidate lists the items of one set, each once and in ascending order")
     if len(set(map(tuple, among))) < len(among):

@@ -9,15 +9,15 @@ import numpy as np
 
 from sottovoce import codec, envelope
 from sottovoce.answers import Answer, Answers
-from sottovoce.arrays import Bools, Bytes, Floats, Reports, Values
+from sottovoce.arrays import Bytes, Floats, Ints, Reports, Values, grouped
 from sottovoce.envelope import Envelopes
 from sottovoce.errors import CodecError, MismatchError, NoDataError, ParameterError
 from sottovoce.estimate import Estimate
 from sottovoce.measures import Measures
-from sottovoce.mechanism import PureMechanism
+from sottovoce.mechanism import Mechanism, PureMechanism
 from sottovoce.mechanisms.affine_prefix import AffinePrefix
 from sottovoce.tally import Tally
-from sottovoce.task import Address, Blocks, Question, Round, Task
+from sottovoce.task import Address, Blocks, Choice, Family, Question, Round, Task
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +36,7 @@ class LocalCollected:
     rounds: tuple[Round, ...] = ()
     shelves: Mapping[Address, Shelf] = field(default_factory=dict)
     sums: Mapping[Address, Tally] = field(default_factory=dict)
+    tallied: dict[Address, Tally] = field(default_factory=dict, repr=False)  # what has been added up already
 
     @property
     def epsilon(self) -> float:
@@ -53,7 +54,10 @@ class LocalCollected:
     def tally(self, address: Address) -> Tally:
         if address in self.sums:
             return self.sums[address]
-        return reduce(add, (self._question(address).mechanism.tally(batch) for batch in self.reports(address)))
+        if address not in self.tallied:
+            mechanism = self._question(address).mechanism
+            self.tallied[address] = reduce(add, map(mechanism.tally, self.reports(address)))
+        return self.tallied[address]
 
     def estimate(self, address: Address, among: Values | Blocks | None = None) -> Estimate:
         mechanism = self._question(address).mechanism
@@ -68,6 +72,20 @@ class LocalCollected:
         else:
             raise ParameterError("candidates can be chosen only for a pure mechanism")
         return estimate.of(self.users(address.round))
+
+    def yes(self, number: int) -> tuple[Ints, Ints]:
+        ask = self.rounds[number].ask
+        family = ask.members if isinstance(ask, Choice) else None
+        if not isinstance(family, Family) or not family.alike or not _binary(family[0].mechanism):
+            raise ParameterError("only families of questions with two values are answered by yes or no")
+        times, ones = np.zeros(len(family), np.int64), np.zeros(len(family), np.int64)
+        for address, shelf in self.shelves.items():
+            if address.round == number:
+                times[address.member], ones[address.member] = len(shelf.reports), int(shelf.reports.sum())
+        for address, tally in self.sums.items():
+            if address.round == number:
+                times[address.member], ones[address.member] = tally.users, tally["support"][1]
+        return times, ones
 
     def scores(self, address: Address, target: Floats) -> tuple[Values, Floats]:
         mechanism, shelf = self._question(address).mechanism, self._shelf(address)
@@ -122,10 +140,9 @@ def shelve(task: Task, asked: Round, messages: Iterable[bytes]) -> dict[Address,
     found: dict[Address, list[Shelf]] = {}
     for group in groups:
         slots = np.zeros(len(group), np.int64) if group.slots is None else group.slots
-        for member, slot in np.unique(np.stack([group.members, slots], axis=1), axis=0).tolist():
-            address = Address(asked.number, member, slot)
-            chosen = (group.members == member) & (slots == slot)
-            found.setdefault(address, []).append(_unpack(asked, address, group, chosen))
+        for key, places in grouped(group.members.astype(np.int64) << 16 | slots):
+            address = Address(asked.number, key >> 16, key & 0xFFFF)
+            found.setdefault(address, []).append(_unpack(asked, address, group, places))
     return {address: _joined(shelves) for address, shelves in sorted(found.items())}
 
 
@@ -143,12 +160,16 @@ def _unseen(group: Envelopes) -> Envelopes:
     return group if len(first) == len(group) else group.take(np.sort(first))
 
 
+def _binary(mechanism: Mechanism) -> bool:
+    return mechanism.kind == "grr" and mechanism.size == 2
+
+
 def _names(rows: Bytes) -> Values:
     """Return rows of bytes as one array that sorts and compares."""
     return np.ascontiguousarray(rows).view(np.dtype((np.void, envelope.ID_BYTES))).ravel()
 
 
-def _unpack(asked: Round, address: Address, group: Envelopes, chosen: Bools) -> Shelf:
+def _unpack(asked: Round, address: Address, group: Envelopes, chosen: Ints) -> Shelf:
     try:
         question = asked.question(address)
     except ParameterError as error:

@@ -17,7 +17,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from sottovoce import envelope
-from sottovoce.arrays import Bytes, Ints
+from sottovoce.arrays import Bytes, Ints, grouped
 from sottovoce.engine.local import Shelf
 from sottovoce.envelope import ID_BYTES, Envelopes
 from sottovoce.errors import CodecError, MismatchError, NoDataError, UnavailableError
@@ -48,11 +48,10 @@ def read(path: Path, asked: Round, checksum: str = "") -> dict[Address, Shelf]:
     columns = _read_parquet(path)
     if checksum and not _sealed(columns, checksum):
         raise MismatchError(f"the log of round {asked.number} is not the one that was sealed")
-    members, slots = columns["member"].astype(np.int64), columns["slot"].astype(np.int64)
     found = {}
-    for member, slot in np.unique(np.stack([members, slots], axis=1), axis=0).tolist():
-        address = Address(asked.number, member, slot)
-        question, chosen = asked.question(address), (members == member) & (slots == slot)
+    for key, chosen in grouped(columns["member"].astype(np.int64) << 16 | columns["slot"]):
+        address = Address(asked.number, key >> 16, key & 0xFFFF)
+        question = asked.question(address)
         payloads = _rows(columns["payload"][chosen], asked.width)[:, : question.width]
         subjects = _rows(columns["subject"][chosen], ID_BYTES) if "subject" in columns else None
         found[address] = Shelf(question.mechanism.unpack(payloads.tobytes()), subjects)

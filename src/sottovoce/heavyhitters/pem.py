@@ -25,6 +25,7 @@ from sottovoce.mechanisms.affine_prefix import AffinePrefix
 from sottovoce.task import Address, Blocks, Choice, Collected, Plan, Question, Round
 
 MOST_KEPT = 4096  # prefixes above a threshold that are followed
+MOST_CANDIDATES = 1 << 24  # estimated in all: the counts of a group must fit in memory
 
 
 @dataclass(frozen=True, init=False)
@@ -55,7 +56,9 @@ class HeavyHitters(Plan, kind="pem"):
     ) -> None:
         if not isinstance(domain, (Bits, Strings)):
             raise ParameterError("heavy hitters are sought among values of some bits or texts of some bytes")
-        if type(top) is not int or not 1 <= top <= MOST_KEPT or not 0 <= threshold < 1:
+        if any(type(number) is not int for number in (top, groups, queries)):
+            raise ParameterError("values sought, groups and queries are whole numbers")
+        if not 1 <= top <= MOST_KEPT or not 0 <= threshold < 1:
             raise ParameterError(f"from 1 to {MOST_KEPT} values are sought, or those above a share from 0 to 1")
         if threshold and threshold < 1 / MOST_KEPT:
             raise ParameterError(f"a threshold is at least 1/{MOST_KEPT}")
@@ -64,7 +67,8 @@ class HeavyHitters(Plan, kind="pem"):
             object.__setattr__(self, name, setting)
         if not groups:
             object.__setattr__(self, "groups", prefixes.fewest_groups(domain.bits, self.kept, queries))
-        assert self.lengths  # refuses impossible groups
+        if prefixes.queries(domain.bits, self.kept, self.groups) > MOST_CANDIDATES:
+            raise ParameterError("so few groups leave more candidates than can be decoded")
 
     @property
     def kept(self) -> int:
@@ -91,25 +95,31 @@ class HeavyHitters(Plan, kind="pem"):
         for group, length in enumerate(self.lengths[1:]):
             blocks = Blocks(kept, length - shorter)
             estimate = collected.estimate(Address(0, group), blocks)
-            places = self._places(estimate, blocks, length)
-            full |= bool(self.threshold) and len(places) == MOST_KEPT
+            places = self._places(estimate, blocks, group)
+            full |= bool(self.threshold) and len(places) == self._most(group)
             kept, shorter = tuple(sorted(blocks[place] for place in places)), length
-        labels = tuple(self.domain.label(blocks[place]) for place in places)
+        labels = tuple(self.domain.shown(blocks[place]) for place in places)
         details = {**self._facts(len(blocks), estimate), "candidates_left_out": full}
         return Answer("heavy hitters", labels, estimate.picked(np.array(places)), "affine_prefix", details=details)
 
-    def _places(self, estimate: Estimate, blocks: Blocks, length: int) -> list[int]:
+    def _places(self, estimate: Estimate, blocks: Blocks, group: int) -> list[int]:
         """Return where the candidates stand that are kept, most frequent first; of equal ones the first."""
-        order, most = _descending(estimate), MOST_KEPT if self.threshold else self.top
+        order, length = _descending(estimate), self.lengths[group + 1]
         if self.threshold:
             order = order[estimate.frequencies[order] > self.threshold]
-        elif length < self.domain.bits:
-            most = self.kept
         possible = (place for place in order.tolist() if self.domain.possible(blocks[place], length))
-        places = [place for place, _ in zip(possible, range(most), strict=False)]
+        places = [place for place, _ in zip(possible, range(self._most(group)), strict=False)]
         if not places:
             raise NoDataError("no value is as frequent as the threshold")
         return places
+
+    def _most(self, group: int) -> int:
+        """Return how many candidates of a group are kept at the most."""
+        last = group == self.groups - 1
+        if not self.threshold:
+            return self.top if last else self.kept
+        extension = 0 if last else self.lengths[group + 2] - self.lengths[group + 1]
+        return min(MOST_KEPT, MOST_CANDIDATES >> extension)
 
     def _facts(self, candidates: int, last: Estimate) -> dict[str, Any]:
         unheld = max(candidates - self.kept, 2)

@@ -16,8 +16,6 @@ import numpy as np
 from sottovoce.arrays import Bools, Floats, Ints
 from sottovoce.errors import ParameterError
 
-_GRID = 200  # points at which a round's size is tried before it is refined
-
 
 def opening_users(users: int, items: int, epsilon: float) -> int:
     """Return how many users to spend evenly on all items before adapting: the maximum of (n - x)(1 - d exp(-c x)).
@@ -52,7 +50,10 @@ def distance(deviation: Floats, gap: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """How often each item was asked about, how many ones were reported, and how many items are sought."""
+    """How often each item was asked about, how many ones were reported, and how many items are sought.
+
+    An item that nobody was asked about counts as reported by nobody, and weighs as much as any can.
+    """
 
     times: Ints
     ones: Ints
@@ -61,13 +62,13 @@ class Asked:
     def __post_init__(self) -> None:
         if len(self.times) != len(self.ones) or not 1 <= self.sought < len(self.times):
             raise ParameterError("from one item to all but one can be sought")
-        if (self.times < 1).any() or (self.ones < 0).any() or (self.ones > self.times).any():
-            raise ParameterError("every item has been asked about before sampling adapts")
+        if (self.ones < 0).any() or (self.ones > self.times).any():
+            raise ParameterError("an item has from no ones to as many as it was asked about")
 
     @cached_property
     def rates(self) -> Floats:
         """Return the share of reported ones of every item."""
-        return self.ones / self.times
+        return self.ones / np.maximum(self.times, 1)
 
     @cached_property
     def order(self) -> Ints:
@@ -99,7 +100,7 @@ class Asked:
         """
         gaps = self.gaps
         if even:
-            best = ((self.deviations / self.times)[self.top] ** 2).min()
+            best = ((self.deviations / np.maximum(self.times, 1))[self.top] ** 2).min()
             gaps = np.where(self.top, np.sqrt(best * self.times), gaps)
         return log(3) - self.times * distance(self.deviations, gaps) ** 2
 
@@ -109,28 +110,29 @@ class Asked:
         raised = np.exp(weights - weights.max())
         return np.asarray(raised / raised.sum())
 
-    def doubt(self, shares: Floats, more: Floats) -> Floats:
-        """Return the sum of 2 exp(-2 t gap^2) over all items after so many more users (Hoeffding), for each number."""
-        times = self.times + np.asarray(more)[:, None] * shares
-        return np.asarray(2 * np.exp(-2 * times * self.gaps**2).sum(axis=1))
+    def doubt(self, shares: Floats, more: float) -> tuple[float, float]:
+        """Return the sum of 2 exp(-2 t gap^2) over all items after so many more users (Hoeffding), and its slope."""
+        steep = 2 * self.gaps**2
+        terms = 2 * np.exp(-steep * (self.times + more * shares))
+        return float(terms.sum()), -float((terms * steep) @ shares)
 
 
 def round_users(asked: Asked, shares: Floats, left: int, rounds_left: int) -> int:
     """Return how many users the next of the remaining rounds asks with these shares (DBS).
 
-    It minimises x e(0) + (S - x) e(x) with S twice an even share of the users that are left; both errors are of one
-    form, or the first round would be empty.
+    It minimises x e(0) + (S - x) e(x) with S twice an even share of the users that are left, which is convex; both
+    errors are of one form, or the first round would be empty.
     """
     if rounds_left < 1 or left < 1:
         raise ParameterError("a round needs users")
     if rounds_left == 1:
         return left
     whole = 2 * left / rounds_left
-    start, end, chosen = 0.0, whole, 0.0
-    while end - start > 0.5:
-        tried = np.linspace(start, end, _GRID)
-        errors = asked.doubt(shares, tried)
-        chosen = float(tried[np.argmin(tried * asked.doubt(shares, np.zeros(1)) + (whole - tried) * errors)])
-        step = (end - start) / (_GRID - 1)
-        start, end = max(0.0, chosen - step), min(whole, chosen + step)
-    return int(min(max(1, round(chosen)), left // rounds_left))
+    now, _ = asked.doubt(shares, 0.0)
+    low, high = 0.0, whole
+    while high - low > 0.1:
+        middle = (low + high) / 2
+        later, slope = asked.doubt(shares, middle)
+        falling = now - later + (whole - middle) * slope < 0
+        low, high = (middle, high) if falling else (low, middle)
+    return max(1, min(round((low + high) / 2), left // rounds_left))

@@ -4,6 +4,7 @@ Source: Wang 2021, section 5.3.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import nextafter
 
 import numpy as np
@@ -20,6 +21,7 @@ from sottovoce.mechanism import PureMechanism
 from sottovoce.mechanisms.affine import AffineResponse
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.olh import OLH
+from sottovoce.postprocess.moved import MovedNoise
 from sottovoce.task import Address, Ask, Collected, Question, Round
 
 Candidates = tuple[tuple[int, ...], ...]
@@ -64,6 +66,13 @@ def share_of(number: int, ask: Ask, shares: Sequence[int]) -> Round:
     return Round(number, ask, UNIT * before // 100, UNIT * (before + shares[number]) // 100)
 
 
+def candidates_of(asked: Round) -> Candidates:
+    """Return the candidates that a round has asked about."""
+    encoding = asked.question(Address(asked.number)).encoding
+    assert isinstance(encoding, (Sample, Size))
+    return encoding.among
+
+
 def everybody(collected: Collected) -> int:
     """Return how many users all rounds had."""
     return sum(collected.users(asked.number) for asked in collected.rounds)
@@ -90,20 +99,13 @@ def padding(collected: Collected, number: int, *, paper: bool = False) -> Reach:
 
 def corrected(estimate: Estimate, reached: Reach) -> Estimate:
     """Return the estimate with what sets beyond the padding lost given back, the raw one kept beside it."""
-    factor, noise = reached.correction, estimate.noise
+    # One factor is right for all items together, not for each: errors include the whole move.
+    factor = reached.correction
     if factor == 1:
         return estimate
-    assert isinstance(noise, SetNoise)
     step = f"times {factor:.4g} for sets of more than {reached.length}"
-    return Estimate(
-        factor * estimate.votes,
-        noise.times(factor),
-        estimate.users,
-        estimate.epsilon,
-        estimate.population,
-        (step,),
-        estimate,
-    )
+    noise = MovedNoise(estimate.votes, estimate.noise, whole=False)
+    return replace(estimate, votes=factor * estimate.votes, noise=noise, steps=(step,), raw=estimate)
 
 
 def largest(estimate: Estimate, count: int) -> Ints:

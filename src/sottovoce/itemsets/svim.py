@@ -61,6 +61,8 @@ class Search:
         """Return the items that are left, each as a set of one."""
         if not self.pruned:
             return tuple((item,) for item in range(self.items))
+        if len(collected.rounds) > 1:
+            return mining.candidates_of(collected.rounds[1])
         chosen = mining.largest(mining.sampled(collected, 0, collected.users(0)), 2 * self.top)
         return tuple((item,) for item in sorted(chosen.tolist()))
 

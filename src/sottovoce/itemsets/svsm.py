@@ -55,15 +55,15 @@ class Itemsets(Plan, kind="svsm"):
         asked = search.ask(collected)
         if asked is not None:
             return asked
-        number, shares = len(collected.rounds), (*search.stages, *_SHARES)
-        if number == len(search.stages):
-            question = mining.how_many(collected.epsilon, items, self._sets(collected), paper=self.paper)
+        number, shares, sets = len(collected.rounds), (*search.stages, *_SHARES), self._sets(collected)
+        if sets and number == len(search.stages):
+            question = mining.how_many(collected.epsilon, items, sets, paper=self.paper)
             return mining.share_of(number, question, shares)
-        if number == len(search.stages) + 1:
+        if sets and number == len(search.stages) + 1:
             length = mining.padding(collected, number - 1, paper=self.paper).length
-            question = mining.which(collected.epsilon, items, length, self._sets(collected), paper=self.paper)
+            question = mining.which(collected.epsilon, items, length, sets, paper=self.paper)
             return mining.share_of(number, question, shares)
-        return self._answer(collected)
+        return self._answer(collected, sets)
 
     def _singles(self, collected: Collected) -> tuple[list[int], Estimate]:
         """Return the frequent items, most frequent first, and how many people have each."""
@@ -73,16 +73,21 @@ class Itemsets(Plan, kind="svsm"):
         return [candidates[place][0] for place in best.tolist()], estimate.picked(best)
 
     def _sets(self, collected: Collected) -> mining.Candidates:
+        """Return the likely sets; none, if fewer than two items stand out of nothing."""
+        later = collected.rounds[len(self.search.stages) :]
+        if later:
+            return mining.candidates_of(later[0])
         items, estimate = self._singles(collected)
         return likely_sets(items, estimate.totals.tolist(), 2 * self.top)
 
-    def _answer(self, collected: Collected) -> Answer:
-        items, singles = self._singles(collected)
-        number, everybody = len(collected.rounds) - 1, mining.everybody(collected)
-        reached = mining.padding(collected, number - 1, paper=self.paper)
-        sets = mining.corrected(mining.sampled(collected, number, everybody), reached)
-        candidates = (*((item,) for item in items), *self._sets(collected))
-        both = _together(singles, sets)
+    def _answer(self, collected: Collected, sets: mining.Candidates) -> Answer:
+        items, both = self._singles(collected)
+        number, reached = len(collected.rounds) - 1, self.search.reached(collected)
+        if sets:
+            reached = mining.padding(collected, number - 1, paper=self.paper)
+            raw = mining.sampled(collected, number, mining.everybody(collected))
+            both = _together(both, mining.corrected(raw, reached))
+        candidates = (*((item,) for item in items), *sets)
         best, names = mining.largest(both, self.top), self.domain.labels
         labels = tuple(" + ".join(names[item] for item in candidates[place]) for place in best.tolist())
         kind = collected.rounds[number].question(Address(number)).mechanism.kind

@@ -36,3 +36,12 @@ def squared_error(truth: Mapping[Any, float], found: Mapping[Any, float]) -> flo
     """
     common = set(truth) & set(found)
     return sum((truth[value] - found[value]) ** 2 for value in common) / len(common) if common else nan
+
+
+def top_error(truth: Mapping[Any, float], found: Mapping[Any, float]) -> float:
+    """Return the mean squared error over all that should have been found; what was missed counts as 0.
+
+    >>> top_error({"a": 10, "b": 5}, {"a": 12, "x": 3})
+    14.5
+    """
+    return sum((share - found.get(value, 0.0)) ** 2 for value, share in truth.items()) / len(truth)

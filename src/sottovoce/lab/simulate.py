@@ -1,18 +1,19 @@
 """A whole collection on data you hold: the clients' own code over arrays of people, and a plan to its answer."""
 
+import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from sottovoce.answers import Answer, Answers
-from sottovoce.arrays import Ints, Longs, Values
+from sottovoce.arrays import Ints, Longs, Values, grouped
 from sottovoce.engine.local import Shelf, drive
-from sottovoce.errors import NoDataError
+from sottovoce.errors import ConcernWarning, NoDataError
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.measures import Measures
 from sottovoce.rng import Rng, SystemRng
-from sottovoce.task import Address, Ask, Bundle, Choice, Round, Task
+from sottovoce.task import Address, Ask, Bundle, Choice, Family, Round, Task
 
 PEOPLE_AT_ONCE = 100_000
 
@@ -31,20 +32,40 @@ def simulate(
     held = task.plan.domain.indices(values)
     if not len(held):
         raise NoDataError("there is nobody to ask")
+    for concern in task.concerns:
+        warnings.warn(concern, ConcernWarning, stacklevel=2)
     coins = rng.longs(len(held)).copy()
-    return drive(task, lambda asked: _asked(asked, held, coins, rng, progress or (lambda people: None)))
+    return drive(task, lambda asked: shelves(asked, _asked(asked, held, coins), rng, progress))
 
 
-def _asked(asked: Round, held: Values, coins: Longs, rng: Rng, progress: Progress) -> dict[Address, Shelf]:
-    last = np.uint64(asked.high - 1)
-    people = np.flatnonzero((coins >= np.uint64(asked.low)) & (coins <= last))
+def shelves(asked: Round, held: Values, rng: Rng, progress: Progress | None = None) -> dict[Address, Shelf]:
+    """Return the reports of everybody who is asked in a round, by address."""
     found: dict[Address, list[Any]] = {}
-    for start in range(0, len(people), PEOPLE_AT_ONCE):
-        group = people[start : start + PEOPLE_AT_ONCE]
-        for address, members in addresses(asked.ask, asked.number, group, rng):
-            found.setdefault(address, []).append(_reports(asked, address, held[members], rng))
-        progress(len(group))
+    for start in range(0, len(held), PEOPLE_AT_ONCE):
+        group = np.arange(start, min(start + PEOPLE_AT_ONCE, len(held)))
+        for address, reports in _answered(asked, held, group, rng):
+            found.setdefault(address, []).append(reports)
+        if progress:
+            progress(len(group))
     return {address: Shelf(np.concatenate(batches)) for address, batches in sorted(found.items())}
+
+
+def _asked(asked: Round, held: Values, coins: Longs) -> Values:
+    """Return what the people hold whose coins fall into a round."""
+    return held[np.flatnonzero((coins >= np.uint64(asked.low)) & (coins <= np.uint64(asked.high - 1)))]
+
+
+def _answered(asked: Round, held: Values, people: Ints, rng: Rng) -> list[tuple[Address, Any]]:
+    """Return the reports of some people by address; questions that are alike are answered all at once."""
+    ask = asked.ask
+    if not isinstance(ask, Choice) or not isinstance(ask.members, Family) or not ask.members.alike:
+        chosen = addresses(ask, asked.number, people, rng)
+        return [(address, _reports(asked, address, held[members], rng)) for address, members in chosen]
+    picks = ask.pick(rng.longs(len(people)))
+    mechanism = ask.members[0].mechanism
+    reports = mechanism.privatize(ask.members.encoded(picks, held[people], rng), rng)
+    reports = mechanism.unpack(mechanism.pack(reports))
+    return [(Address(asked.number, pick), reports[places]) for pick, places in grouped(picks)]
 
 
 def _reports(asked: Round, address: Address, held: Values, rng: Rng) -> Any:
@@ -63,6 +84,6 @@ def addresses(
     if not isinstance(ask, Choice):
         return [(Address(number, member, slot), people)]
     picks = ask.pick(rng.longs(len(people)))
-    chosen = [(int(pick), people[picks == pick]) for pick in np.unique(picks)]
+    chosen = [(pick, people[places]) for pick, places in grouped(picks)]
     parts = [addresses(ask.members[pick], number, group, rng, slot, pick) for pick, group in chosen]
     return [pair for part in parts for pair in part]

@@ -1,7 +1,7 @@
 """Truth beside estimate: what simulated people really hold, and how many intervals contain it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -9,16 +9,21 @@ import numpy as np
 from sottovoce.answers import Answer, Answers
 from sottovoce.arrays import Ints
 from sottovoce.domain import Records
+from sottovoce.lab import frequent, metrics
 from sottovoce.summary import Row, shown
 from sottovoce.task import Task
 
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """An answer and the number of people who really hold each value."""
+    """An answer and the number of people who really hold each value.
+
+    ``sought`` is what a search should have found, most frequent first; nothing where every value was asked about.
+    """
 
     answer: Answer
     truth: Mapping[str, int]
+    sought: Mapping[str, int] = field(default_factory=dict)
 
     def rows(self, most: int = 0) -> list[Row]:
         """Return the rows of an answer with ``truth`` and ``covered``; all of them, or the ones worth showing."""
@@ -31,9 +36,17 @@ class Compared:
         """Return how many intervals contain the truth."""
         return sum(row["covered"] for row in self.rows())
 
+    @property
+    def found(self) -> dict[str, float]:
+        """Return how much of what was sought a search has found: its F1 score and normalised cumulative rank."""
+        true, labels = list(self.sought), self.answer.labels
+        return {"f1": metrics.f1(true, labels), "ncr": metrics.ncr(true, labels)} if true else {}
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data."""
-        return {**self.answer.about, "rows": self.rows(), "covered": self.covered, "intervals": len(self.truth)}
+        score = {**self.found, "sought": dict(self.sought)} if self.sought else {}
+        facts = {"covered": self.covered, "intervals": len(self.truth)}
+        return {**self.answer.about, "rows": self.rows(), **facts, **score}
 
     def _beside(self, row: Row, members: tuple[str, ...]) -> Row:
         held = sum(self.truth[member] for member in members)
@@ -44,6 +57,9 @@ class Compared:
 def compare(task: Task, values: Any, answer: Answer | Answers) -> tuple[Compared, ...]:
     """Return every answer of a task beside what these people hold."""
     indices = task.plan.domain.indices(values)
+    if isinstance(answer, Answer) and frequent.searches(task.plan):
+        true = frequent.counted(task.plan, indices, answer.labels)
+        return (Compared(answer, true, frequent.sought(task.plan, indices)),)
     if isinstance(answer, Answer):
         return (Compared(answer, _counts(answer, indices)),)
     domain = task.plan.domain

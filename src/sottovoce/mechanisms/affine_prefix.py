@@ -26,7 +26,6 @@ class AffinePrefix(AffineResponse, kind="affine_prefix"):
 
     largest = 1 << 480  # sixty bytes; variances beyond leave the range of floating point
     permuted = False
-    summable = False  # what is estimated next depends on what was found before
 
     def prepare(self) -> None:
         super().prepare()
@@ -34,6 +33,10 @@ class AffinePrefix(AffineResponse, kind="affine_prefix"):
             raise ParameterError("without the permutation there are no groups of bits")
         if self.bits > hashing.LONGEST and self.size != self.cells:
             raise ParameterError(f"a domain above 2^{hashing.LONGEST} must be a power of two")
+
+    @property
+    def summable(self) -> bool:
+        return False  # what is estimated next depends on what was found before
 
     def check(self, values: Values) -> Values:
         if self.bits <= hashing.LONGEST:

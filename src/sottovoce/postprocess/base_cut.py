@@ -51,5 +51,5 @@ def rule_for(estimate: Estimate, alpha: float = SURVIVORS, top: int = 0) -> Rule
     """Return the rule for this estimate's noise, or for a number of values to keep."""
     if top:
         return Rule("base-cut", lambda raw: base_cut_top(raw, top), remark=lambda raw: f"top {top}")
-    cut = threshold(sigma(estimate), len(estimate.votes), alpha)
+    cut = threshold(sigma(estimate), estimate.tested or len(estimate.votes), alpha)
     return Rule("base-cut", lambda raw: base_cut(raw, cut), remark=lambda raw: f"alpha {alpha:g}")

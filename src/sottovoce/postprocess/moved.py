@@ -10,7 +10,7 @@ docs/evidence/post-processing.md has the measured coverage.
 
 from dataclasses import dataclass
 
-from sottovoce.arrays import Floats
+from sottovoce.arrays import Floats, Ints
 from sottovoce.estimate import Noise
 
 
@@ -24,6 +24,9 @@ class MovedNoise(Noise):
     raw: Floats
     noise: Noise
     whole: bool
+
+    def picked(self, places: Ints) -> "MovedNoise":
+        return MovedNoise(self.raw[places], self.noise.picked(places), self.whole)
 
     def variances(self, votes: Floats, users: int) -> Floats:
         return self.noise.variances(self.raw, users) + (votes - self.raw) ** 2

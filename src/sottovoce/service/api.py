@@ -37,7 +37,7 @@ class Api:
         kind = _kind(request, (JSON, TOML))
         text = _text(await self.body(request))
         published, new = await run_in_threadpool(self.collector.create, text, toml=kind == TOML)
-        made = wire.Created(published.record.name, published.digest, new)
+        made = wire.Created(published.record.name, published.digest, new, list(published.task.concerns))
         return _json(made, status=201 if new else 200)
 
     async def get_task(self, request: Request) -> Response:

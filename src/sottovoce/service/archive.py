@@ -1,10 +1,14 @@
 """An answer as it was when the reports behind it were erased: written once, read for ever after.
 
-Numbers are written in full, so that what is read back is the answer to the last digit.
+Numbers are written in full, so that what is read back is the answer to the last digit; a checksum tells a file that
+is no longer what was written.
 """
 
+import hashlib
 import json
-from dataclasses import fields
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,34 +16,21 @@ import numpy as np
 
 from sottovoce.answers import Answer, Answers
 from sottovoce.engine.sealed import replace_file
-from sottovoce.errors import MismatchError
-from sottovoce.estimate import (
-    BalancedNoise,
-    Estimate,
-    IndependentNoise,
-    ListedNoise,
-    PartialNoise,
-    SampledNoise,
-    SetNoise,
-    StatedNoise,
-    Total,
-)
+from sottovoce.errors import MismatchError, ParameterError
+from sottovoce.estimate import Estimate, Noise, Total
 from sottovoce.measures import Measures
-from sottovoce.numbers.distribution import DistributionAnswer
+from sottovoce.mechanism import Mechanism
 
-_NOUNS = {
-    noun.__name__: noun
-    for noun in (
-        *(Answer, Answers, DistributionAnswer, Measures, Estimate, Total),
-        *(IndependentNoise, ListedNoise, SetNoise, StatedNoise, BalancedNoise, PartialNoise, SampledNoise),
-    )
-}
+_NOUNS: tuple[type[Any], ...] = (Answer, Answers, Measures, Estimate, Total, Noise)
 
 
 def write(path: Path, answer: Answer | Answers | Measures) -> None:
-    """Keep an answer; the file appears whole or not at all."""
-    text = json.dumps(_written(answer), ensure_ascii=False)
-    replace_file(path, lambda new: new.write_text(text, encoding="utf-8"))
+    """Keep an answer, unless sums of reports will give it again; the file appears whole or not at all."""
+    kept = answer.kept() if isinstance(answer, Answers) else answer
+    if kept is None:
+        return
+    text = json.dumps(_written(kept), ensure_ascii=False)
+    replace_file(path, lambda new: new.write_text(f"{_checksum(text)}\n{text}", encoding="utf-8"))
 
 
 def exists(path: Path) -> bool:
@@ -48,24 +39,33 @@ def exists(path: Path) -> bool:
 
 
 def read(path: Path) -> Answer | Answers | Measures:
-    """Return the answer that was kept."""
+    """Return the answer that was kept, or refuse one that is not as it was written."""
     try:
-        answer: Answer | Answers | Measures = _read(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise MismatchError("the answer that was kept of an erased task is damaged") from error
+        checksum, _, text = path.read_text(encoding="utf-8").partition("\n")
+        answer: Answer | Answers | Measures | None = _read(json.loads(text)) if checksum == _checksum(text) else None
+    except (OSError, ValueError, KeyError, TypeError):
+        answer = None
+    if not isinstance(answer, (Answer, Answers, Measures)):
+        raise MismatchError("the answer that was kept of an erased task is damaged")
     return answer
 
 
+def _checksum(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 def _written(part: Any) -> Any:
-    if type(part).__name__ in _NOUNS:
+    if isinstance(part, _NOUNS) and is_dataclass(part):
         return {"noun": type(part).__name__, **{one.name: _written(getattr(part, one.name)) for one in fields(part)}}
     if isinstance(part, np.ndarray):
         return {"array": part.tolist()}
-    if isinstance(part, dict):
+    if isinstance(part, np.generic):
+        return part.item()
+    if isinstance(part, Mapping):
         return {"entries": [[key, _written(value)] for key, value in part.items()]}
-    if isinstance(part, (tuple, list)):
-        return [_written(one) for one in part]
-    return part
+    if isinstance(part, list):
+        return {"list": [_written(one) for one in part]}
+    return [_written(one) for one in part] if isinstance(part, tuple) else part
 
 
 def _read(content: Any) -> Any:
@@ -75,6 +75,18 @@ def _read(content: Any) -> Any:
         return content
     if "array" in content:
         return np.array(content["array"], np.float64)
+    if "list" in content:
+        return [_read(one) for one in content["list"]]
     if "entries" in content:
         return {key: _read(value) for key, value in content["entries"]}
-    return _NOUNS[content["noun"]](**{name: _read(value) for name, value in content.items() if name != "noun"})
+    with suppress(ParameterError, KeyError):
+        Mechanism.kinds[content["mechanism"]]  # the errors of a mechanism may have a law of their own, beside it
+    noun = _known(_NOUNS)[content["noun"]]
+    return noun(**{name: _read(value) for name, value in content.items() if name != "noun"})
+
+
+def _known(nouns: Iterable[type[Any]]) -> dict[str, type[Any]]:
+    """Return these nouns and all that inherit from them, by name; a plan brings its own with it."""
+    return {
+        name: found for noun in nouns for name, found in {noun.__name__: noun, **_known(noun.__subclasses__())}.items()
+    }

@@ -115,16 +115,16 @@ class Collector:
             if not mine:
                 return False  # another node is at it
             published, moved = self._latest(published), False  # or was, a moment ago
-            for one in published.rounds:
-                if self._expired(published, one):
-                    self._erase(published, one)
-                    moved = True
             while self._due(published):
                 self._step(published)
                 published, moved = self._latest(published), True
                 last = published.last
                 facts = {"task": published.record.name, "round": last.number, "state": last.state.value}
                 _log.info("finished" if published.record.finished is not None else "moved", extra=facts)
+            for one in published.rounds:  # only now: the plan may have needed the reports
+                if self._expired(published, one):
+                    self._erase(published, one)
+                    moved = True
         return moved
 
     def _latest(self, published: Published) -> Published:
@@ -245,13 +245,22 @@ class Collector:
 
     def _erase(self, published: Published, one: RoundRecord) -> None:
         """Keep the retention that was promised: sums and the answer stay, reports and their ids go."""
-        asked, record = published.asked[one.number], published.record
-        if record.finished is not None and not record.failure and not archive.exists(self._archive(published)):
-            archive.write(self._archive(published), self._answered(published))
-        if self.log(one).exists():
-            sealed.condense(self._sums(one), sealed.read(self.log(one), asked, one.checksum), asked)
-            self.log(one).unlink()
+        asked = published.asked[one.number]
+        try:
+            self._keep(published)
+            if self.log(one).exists():
+                sealed.condense(self._sums(one), sealed.read(self.log(one), asked, one.checksum), asked)
+        except MismatchError:  # damaged, and nobody put it back in all that time: the promise counts
+            _log.warning("erased unread", extra={"task": published.record.name, "round": one.number})
+        self.log(one).unlink(missing_ok=True)
         self.store.erase(one.task, one.number, self.now)
+
+
+    def _keep(self, published: Published) -> None:
+        """Write the answer of a finished task down while there are still reports to make it of."""
+        record, path = published.record, self._archive(published)
+        if record.finished is not None and not record.failure and not archive.exists(path):
+            archive.write(path, self._answered(published))
 
 
 def _over(published: Published) -> bool:

@@ -44,8 +44,12 @@ class Published:
         return {one.number: codec.round_(codec.parse(one.document)) for one in self.rounds}
 
     def quota(self, number: int) -> int:
-        """Return after how many users a round closes, its share of the task's quota; 0 for no such limit."""
-        return self.asked[number].part(self.collection.quota)
+        """Return after how many users a round closes: its share of the task's quota, the minimum at the least.
+
+        0 stands for no such limit.  A share below the minimum would close a round that may not be released.
+        """
+        quota = self.collection.quota
+        return max(self.asked[number].part(quota), self.collection.minimum) if quota else 0
 
     @property
     def last(self) -> RoundRecord:

@@ -11,22 +11,33 @@
     [collection]
     quota = 10_000
 
-The entries of ``plan`` are the arguments of the plan's own constructor.  A whole task document is read as it is.
+The entries of ``plan`` are the arguments of the plan's own constructor.  Plans that search for what is frequent take
+long values, ``domain = {bits = 48}``, or texts, ``domain = {bytes = 20}`` (with ``whole = true`` longer ones are
+refused, not cut), or sets, for which ``domain`` lists the items as it lists labels above.  A whole task document is
+read as it is.
 """
 
 import inspect
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from typing import Any
 
 from sottovoce import codec
 from sottovoce.collection import Collection
-from sottovoce.domain import Integers
+from sottovoce.domain import Domain, Integers
+from sottovoce.domains.bits import Bits
+from sottovoce.domains.strings import Strings
 from sottovoce.errors import CodecError, ParameterError
 from sottovoce.task import Plan, Task
 
+_SHORT: dict[frozenset[str], Callable[..., Domain]] = {
+    frozenset({"low", "high"}): Integers,
+    frozenset({"bits"}): Bits,
+    frozenset({"bytes"}): lambda *, bytes: Strings(bytes),  # the word that people write
+    frozenset({"bytes", "whole"}): lambda *, bytes, whole: Strings(bytes, whole),
+}
 _ENTRIES = {"name", "epsilon", "description", "declares", "distinct", "plan", "collection"}
 
 
@@ -79,10 +90,13 @@ def _plan(entries: dict[str, Any]) -> Plan:
 
 
 def _value(value: Any) -> Any:
-    """Return a list as it is, a table of low and high as the range of integers, other tables entry by entry."""
-    if isinstance(value, dict) and set(value) == {"low", "high"}:
-        return Integers(value["low"], value["high"])
-    return {key: _value(one) for key, one in value.items()} if isinstance(value, dict) else value
+    """Return a list as it is, a table that describes a domain in short as the domain, other tables entry by entry."""
+    if not isinstance(value, dict):
+        return value
+    short = _SHORT.get(frozenset(value))
+    if short and not any(isinstance(one, (dict, list)) for one in value.values()):  # those are questions of a survey
+        return short(**value)
+    return {key: _value(one) for key, one in value.items()}
 
 
 def _built(made: Any, entries: Mapping[str, Any], known: set[str]) -> Any:

@@ -83,12 +83,16 @@ class Status(Struct):
     arrivals: list[tuple[int, int]]
 
 
-class Created(Struct):
-    """A task as it was published; ``new`` is false if this very task was there already."""
+class Created(Struct, omit_defaults=True):
+    """A task as it was published; ``new`` is false if this very task was there already.
+
+    ``concerns`` are what speaks against collecting like this, known before anybody is asked.
+    """
 
     name: str
     digest: str
     new: bool
+    concerns: list[str] = []
 
 
 class TokenRequest(Struct, forbid_unknown_fields=True):

@@ -14,12 +14,14 @@ export function categories(content: Json): Domain {
   const different = places.size === labels.length && labels.length > 1 && !places.has("");
   need(different, "categories need at least two labels, all different and none empty");
   need(!declinable || labels.at(-1) === DECLINED, `the label ${DECLINED} is the last one`);
+  const find = (value: unknown) =>
+    typeof value === "string" ? places.get(value.normalize("NFC")) : refuse("text, or a list of texts");
   return {
     size: labels.length,
     index(value) {
       if (value === null && declinable) return labels.length - 1;
-      const found = typeof value === "string" ? places.get(value.normalize("NFC")) : undefined;
-      return found ?? refuse(`one of the ${labels.length} categories of the task`);
+      return find(value) ?? refuse(`one of the ${labels.length} categories of the task`);
     },
+    find: declinable ? undefined : find, // declining is no item of a set
   };
 }

@@ -10,13 +10,15 @@ import { fields, whole } from "../fields.js";
 export function integers(content: Json): Domain {
   const { low, high } = fields(content, "integers", { low: whole, high: whole });
   need(low < high, "a range needs low < high");
+  const find = (value: unknown) => {
+    if (typeof value !== "bigint" && !Number.isSafeInteger(value)) refuse("a whole number, or a list of them");
+    const held = value as Whole;
+    return held < low || held > high ? undefined : narrow(BigInt(held) - BigInt(low));
+  };
   return {
     size: narrow(BigInt(high) - BigInt(low) + 1n),
     ordered: true,
-    index(value) {
-      const fits = typeof value === "bigint" || Number.isSafeInteger(value);
-      if (!fits || (value as Whole) < low || (value as Whole) > high) refuse(`a whole number from ${low} to ${high}`);
-      return narrow(BigInt(value as Whole) - BigInt(low));
-    },
+    index: (value) => find(value) ?? refuse(`a whole number from ${low} to ${high}`),
+    find,
   };
 }

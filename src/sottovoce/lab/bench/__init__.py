@@ -13,7 +13,18 @@ from sottovoce.errors import ParameterError
 from sottovoce.lab.bench.report import print_tables, say
 from sottovoce.lab.bench.row import Row
 
-TOPICS = ("affine", "olh", "privatizing", "unary", "moving", "consistency", "growth", "collecting")
+TOPICS = (
+    "affine",
+    "olh",
+    "privatizing",
+    "unary",
+    "moving",
+    "consistency",
+    "growth",
+    "discovery",
+    "marginals",
+    "collecting",
+)
 
 
 def run(only: str | Iterable[str] = "", *, json: bool = False, scale: float = 1.0) -> list[dict[str, Any]]:

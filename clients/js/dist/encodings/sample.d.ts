@@ -1,0 +1,3 @@
+import type { Json } from "../canonical.js";
+import type { Encoding } from "../encoding.js";
+export declare function sample(content: Json): Encoding;

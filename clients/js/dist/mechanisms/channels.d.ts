@@ -1,0 +1,1 @@
+export declare const channels: import("../mechanism.js").Kind;

@@ -1,0 +1,1 @@
+export declare const hcms: import("../mechanism.js").Kind;

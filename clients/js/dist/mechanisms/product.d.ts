@@ -1,0 +1,1 @@
+export declare const product: import("../mechanism.js").Kind;

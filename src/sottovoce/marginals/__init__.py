@@ -1,0 +1,1 @@
+"""Joint statistics of several attributes from one report per person."""

@@ -1,0 +1,164 @@
+"""Drawn collections against genuine ones: the same plan, the same laws."""
+
+from math import sqrt
+
+import numpy as np
+import pytest
+
+import sottovoce as sv
+from sottovoce.domains.bits import Bits
+from sottovoce.domains.strings import Strings
+from sottovoce.errors import NoDataError, ParameterError
+from sottovoce.heavyhitters.pem import HeavyHitters
+from sottovoce.lab import aggregate
+from sottovoce.lab.aggregate import DrawnCollected, drawn
+from sottovoce.lab.metrics import f1
+from sottovoce.mechanisms.affine_prefix import AffinePrefix
+from sottovoce.task import Address, Blocks, Task
+from sottovoce.testing import FIVE_SIGMA
+
+RUNS = 500
+# Two groups with so much epsilon that the three values are found in every run: their totals are free of selection.
+CLEAR = Task("clear", HeavyHitters(Bits(8), 4, groups=2), epsilon=7.0)
+CLEAR_HELD = {3: 900, 100: 600, 200: 500}
+# So little epsilon that more than half is missed.
+NOISY = Task("noisy", HeavyHitters(Bits(8), 4, groups=2), epsilon=1.0)
+NOISY_HELD = {11 * rank: 400 // (rank + 1) for rank in range(20)}
+
+
+def genuine(task, held):
+    """One answer after another, every report made by the clients' own code."""
+    values = np.repeat(list(held), list(held.values()))
+    return [sv.simulate(task, values, seed=run) for run in range(RUNS)]
+
+
+def quick(task, held):
+    return [drawn(task, held, run) for run in range(RUNS)]
+
+
+def totals(answers):
+    """(runs, values): what is estimated for the three clear values."""
+    found = [dict(zip(answer.labels, answer.estimate.totals, strict=True)) for answer in answers]
+    return np.array([[one[CLEAR.plan.domain.label(value)] for value in CLEAR_HELD] for one in found])
+
+
+def scores(answers):
+    """(runs, 1): F1 of the noisy searches."""
+    truth = [NOISY.plan.domain.label(value) for value in list(NOISY_HELD)[:4]]
+    return np.array([[f1(truth, answer.labels)] for answer in answers])
+
+
+def sigmas_apart(these, those):
+    """(2, columns): how many standard errors the means and the variances of two samples lie apart."""
+    return np.array([_distance(these, those), _distance(*((one - one.mean(axis=0)) ** 2 for one in (these, those)))])
+
+
+def _distance(these, those):
+    sigma = np.sqrt(these.var(axis=0) / len(these) + those.var(axis=0) / len(those))
+    return np.abs(these.mean(axis=0) - those.mean(axis=0)) / sigma
+
+
+@pytest.fixture(scope="module")
+def clear():
+    return totals(genuine(CLEAR, CLEAR_HELD))
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    return scores(genuine(NOISY, NOISY_HELD))
+
+
+def test_drawn_totals_have_the_law_of_genuine_ones(clear):
+    distances = sigmas_apart(totals(quick(CLEAR, CLEAR_HELD)), clear)
+    print("sigma between means, between variances", distances)
+    assert distances.max() < FIVE_SIGMA
+
+
+@pytest.mark.parametrize("source", ["genuine", "drawn"])
+def test_totals_have_the_variance_of_theory(source, clear):
+    """Noise of the last group scaled up, and the drawing of that group."""
+    sample = clear if source == "genuine" else totals(quick(CLEAR, CLEAR_HELD))
+    held = np.array(list(CLEAR_HELD.values()))
+    users, noise = held.sum(), AffinePrefix(7.0, 1 << 8).noise
+    expected = 2 * (users * noise.unheld + held * noise.held) + held * (1 - held / users)
+    assert (np.abs(sample.mean(axis=0) - held) < FIVE_SIGMA * np.sqrt(expected / RUNS)).all()
+    assert (np.abs(sample.var(axis=0) / expected - 1) < FIVE_SIGMA * sqrt(2 / RUNS)).all()
+
+
+def test_drawn_searches_find_as_much_as_genuine_ones(noisy):
+    found = scores(quick(NOISY, NOISY_HELD))
+    distances = sigmas_apart(found, noisy)
+    print("F1 drawn", found.mean(), "genuine", noisy.mean(), "sigma between means and variances", distances.ravel())
+    assert 0.2 < noisy.mean() < 0.6
+    assert distances.max() < FIVE_SIGMA
+
+
+class Spared(DrawnCollected):
+    """A broken twin: every group gets its exact share of the holders of every value."""
+
+    @property
+    def groups(self):
+        return np.stack([self.counts // 2, self.counts // 2])
+
+
+class Shifted(DrawnCollected):
+    """A broken twin: others support a value twice as often as the estimator takes off."""
+
+    def supports(self, mechanism, held, users, rng):
+        return rng.binomial(held, mechanism.p) + rng.binomial(users - held, 2 * mechanism.q)
+
+
+class Quiet(DrawnCollected):
+    """A broken twin: counts without their noise."""
+
+    def supports(self, mechanism, held, users, rng):
+        return np.rint(held * mechanism.p + (users - held) * mechanism.q).astype(np.int64)
+
+
+def test_groups_without_chance_are_caught(clear, monkeypatch):
+    monkeypatch.setattr(aggregate, "DrawnCollected", Spared)
+    means, variances = sigmas_apart(totals(quick(CLEAR, CLEAR_HELD)), clear)
+    assert means.max() < FIVE_SIGMA < variances.max()
+
+
+def test_another_q_is_caught(clear, monkeypatch):
+    monkeypatch.setattr(aggregate, "DrawnCollected", Shifted)
+    assert sigmas_apart(totals(quick(CLEAR, CLEAR_HELD)), clear)[0].max() > FIVE_SIGMA
+
+
+def test_missing_noise_is_caught_by_what_is_found(noisy, monkeypatch):
+    monkeypatch.setattr(aggregate, "DrawnCollected", Quiet)
+    assert sigmas_apart(scores(quick(NOISY, NOISY_HELD)), noisy)[0].max() > FIVE_SIGMA
+
+
+def test_the_same_seed_gives_the_same_answer_and_the_same_question_too():
+    first, again = (drawn(NOISY, NOISY_HELD, 7) for _ in range(2))
+    assert first.to_dict() == again.to_dict()
+    collected = DrawnCollected(NOISY, tuple(NOISY_HELD), np.array(list(NOISY_HELD.values())), start=7)
+    blocks = Blocks((0, 1), 4)
+    one, other = (collected.estimate(Address(0, 0), blocks) for _ in range(2))
+    assert one.totals.tolist() == other.totals.tolist()
+
+
+def test_groups_are_a_split_of_everybody():
+    collected = DrawnCollected(NOISY, tuple(NOISY_HELD), np.array(list(NOISY_HELD.values())), start=1)
+    assert collected.groups.shape == (2, len(NOISY_HELD))
+    assert collected.groups.sum(axis=0).tolist() == list(NOISY_HELD.values())
+    sizes = [collected.estimate(Address(0, group), Blocks((0,), 5 + 3 * group)).users for group in range(2)]
+    assert sum(sizes) == collected.users(0) == sum(NOISY_HELD.values())
+
+
+def test_texts_and_values_of_many_words_are_drawn_too():
+    task = Task("texts", HeavyHitters(Strings(12), 2), epsilon=6.0)
+    found = drawn(task, {"sottovoce": 30_000, "pianissimo": 20_000, "tacet": 10}, seed=1)
+    assert found.labels == ("sottovoce", "pianissimo")
+
+
+def test_what_has_no_drawn_law_is_refused():
+    with pytest.raises(ParameterError):
+        drawn(Task("plain", sv.Histogram(range(4)), epsilon=1.0), {1: 10}, seed=0)
+    with pytest.raises(NoDataError, match="nobody"):
+        drawn(NOISY, {1: 0}, seed=0)
+    collected = DrawnCollected(NOISY, (1,), np.array([10]), start=0)
+    with pytest.raises(ParameterError):
+        collected.estimate(Address(0, 0))

@@ -1,0 +1,63 @@
+from itertools import combinations
+from math import comb
+
+import numpy as np
+import pytest
+
+from sottovoce.errors import ParameterError
+from sottovoce.marginals.covering import covers
+from sottovoce.marginals.planning import Layout, expected_cells, layout, noise_error, views
+
+
+def test_the_worked_example_of_the_noise_error():
+    assert 3 * noise_error(1 << 16, [2] * 8, 2.0, 3) == pytest.approx(3.2031e-4, rel=1e-4)
+    assert 3 * noise_error(1 << 16, [2] * 8, 2.0, 4) == pytest.approx(7.6756e-4, rel=1e-4)
+
+
+def test_expected_cells_are_the_average_over_all_views():
+    sizes = [2, 3, 5, 4, 2]
+    for attributes in range(1, 6):
+        cells = [np.prod([sizes[one] for one in view]) for view in combinations(range(5), attributes)]
+        assert expected_cells(sizes, attributes) == pytest.approx(np.mean(cells))
+
+
+@pytest.mark.parametrize(
+    ("power", "attributes", "order", "expected"),
+    [
+        (16, 8, 3, {0.2: (28, 2), 1.4: (28, 2), 1.5: (56, 3), 1.6: (56, 3), 2.0: (14, 4)}),
+        (16, 16, 3, {0.2: (65, 2), 1.6: (65, 2), 2.0: (65, 3)}),
+        (16, 16, 6, {0.2: (65, 2), 2.0: (65, 2)}),
+        (16, 16, 8, {0.2: (65, 2), 2.0: (65, 2)}),
+        (18, 16, 3, {0.2: (120, 2), 1.0: (120, 2), 1.2: (262, 3), 1.5: (262, 3), 1.6: (262, 4), 2.0: (140, 4)}),
+        (18, 16, 6, {0.2: (120, 2), 1.4: (120, 2), 1.5: (262, 3), 1.6: (262, 3), 2.0: (262, 4)}),
+        (18, 16, 8, {0.2: (120, 2), 1.5: (120, 2), 1.6: (262, 3), 2.0: (262, 3)}),
+    ],
+)
+def test_the_published_choices_of_views(power, attributes, order, expected):
+    for epsilon, (number, size) in expected.items():
+        assert layout(1 << power, [2] * attributes, epsilon, order) == Layout(number, size)
+
+
+def test_views_are_a_covering_filled_up_with_what_is_covered_least():
+    chosen = views(Layout(20, 4), 8, 3)
+    assert len(set(chosen)) == 20
+    assert covers(chosen, 8, 3)
+    pairs = views(Layout(9, 2), 6, 3)  # no covering of triples by pairs: as many pairs as there are views
+    assert len(set(pairs)) == 9
+    assert {one for view in pairs for one in view} == set(range(6))
+
+
+def test_every_attribute_is_in_some_view():
+    for number in range(4, comb(8, 2) + 1):
+        assert {one for view in views(Layout(number, 2), 8, 3) for one in view} == set(range(8))
+
+
+def test_too_few_users_are_refused():
+    with pytest.raises(ParameterError, match="too few users"):
+        layout(2_000, [2] * 16, 1.0, 3)
+
+
+@pytest.mark.parametrize("wrong", [{"order": 0}, {"order": 9}, {"threshold": 0.0}, {"threshold": 1.0}])
+def test_impossible_plans_are_refused(wrong):
+    with pytest.raises(ParameterError):
+        layout(1 << 16, [2] * 8, 1.0, **{"order": 3, **wrong})
