@@ -202,7 +202,7 @@ class JointNoise(Noise):
         return np.diagonal(self.covariance).copy()
 
     def linear(self, coefficients: Floats, votes: Floats, users: int) -> float:
-        return float(coefficients @ self.covariance @ coefficients)
+        return max(0.0, float(coefficients @ self.covariance @ coefficients))  # what is known exactly rounds to nought
 
 
 @dataclass(frozen=True, eq=False)

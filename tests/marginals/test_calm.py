@@ -7,6 +7,7 @@ import pytest
 import sottovoce as sv
 from papers.marginal_errors import collected, domain, held, truth
 from sottovoce.errors import ParameterError
+from sottovoce.lab.power import Asked, drawn
 from sottovoce.marginals.calm import Calm
 from sottovoce.marginals.consistency import consistent, disagreement, projected
 from sottovoce.marginals.entropy import SWEEPS
@@ -97,7 +98,7 @@ def test_replicates_together_are_replicates_one_by_one(answer):
     model = answer.model
     rows = model._replicates
     precisions = {view: table.precision for view, table in model.reported.tables.items()}
-    dice = np.random.default_rng(0)
+    dice = np.random.default_rng(model._seed)
     redrawn = {view: shares + model._noise(view, dice) for view, shares in model.views.items()}
     for row in (0, 17):
         alone = consistent({view: table[row] for view, table in redrawn.items()}, precisions)
@@ -125,21 +126,49 @@ def test_at_a_large_epsilon_only_sampling_is_left():
     assert np.mean(errors) <= 15 / users
 
 
-RUNS = 60
+def pairs_only():
+    """Four bits with interactions of pairs only, so that maximum entropy is right about triples."""
+    signs = 1 - 2 * np.indices((2, 2, 2, 2))
+    weights = np.exp(sum(0.3 * signs[one] * signs[other] for one, other in combinations(range(4), 2)) + 0.4 * signs[0])
+    return weights / weights.sum()
 
 
-def covered(joint, views, sizes, level=0.95):
-    """For every view the share of cells, over collections of other people, inside their intervals; raw ones beside."""
-    inside = {view: [] for view in views}
-    raw = {view: [] for view in views}
-    for run in range(RUNS):
-        records = people(1 << 13, 100 + run, joint)
-        answer = asked(records, 1.5, seed=run, sizes=sizes)
+class Hopeful(Calm):
+    """Replicates with less noise than the reports have."""
+
+    def _noise(self, view, dice):
+        return 0.6 * super()._noise(view, dice)
+
+
+def coverage(kind, views, runs, seed):
+    """For every view the share of its cells, over collections drawn from their law, within 1.96 standard errors."""
+    joint, dice, hits = pairs_only(), np.random.default_rng(seed), {view: [] for view in views}
+    for _ in range(runs):
+        model = kind(drawn(Asked("marg_ps", 1 << 13, 1.5), joint, dice), joint.shape)
         for view in views:
-            table, made = truth(records, sizes, view).ravel() * len(records), answer.marginal(*(f"a{o}" for o in view))
-            inside[view].append(_inside(table, made, level))
-            raw[view].append((made.raw.estimate.totals - table) / made.raw.estimate.errors)
-    return inside, raw
+            table = model.table(view)
+            errors = (table.shares - projected(joint, (0, 1, 2, 3), view)).ravel()
+            hits[view].append(np.abs(errors) < 1.96 * np.sqrt(np.diag(table.covariance)))
+    return {view: float(np.mean(hit)) for view, hit in hits.items()}
+
+
+def test_intervals_cover_inside_views_and_by_maximum_entropy():
+    """Replicates know noise, drawing and the bias of non-negative cells; seen over 400 collections: 93 to 95 %."""
+    rates = coverage(Calm, [(2, 3), (0, 1, 2)], 100, 1)
+    print("coverage of 95 % intervals", rates)
+    assert all(0.92 < rate < 0.98 for rate in rates.values())
+    assert max(coverage(Hopeful, [(2, 3), (0, 1, 2)], 30, 1).values()) < 0.9
+
+
+def test_raw_tables_are_unbiased():
+    joint, dice, runs = pairs_only(), np.random.default_rng(2), 300
+    scores = []
+    for _ in range(runs):
+        raw = Calm(drawn(Asked("marg_ps", 1 << 12, 1.0), joint, dice), joint.shape)._raw((0, 1))
+        scores.append((raw.shares - projected(joint, (0, 1, 2, 3), (0, 1))).ravel() / np.sqrt(np.diag(raw.covariance)))
+    bias = np.mean(scores, axis=0) * sqrt(runs)
+    print("bias of raw cells in sigmas", bias)
+    assert np.abs(bias).max() < FIVE_SIGMA
 
 
 def _inside(table, made, level):
@@ -150,24 +179,6 @@ def _inside(table, made, level):
 def xor():
     """Three bits of which any two are independent and the third is their sum: no pair knows anything about it."""
     return np.array([[[0.25, 0.0], [0.0, 0.25]], [[0.0, 0.25], [0.25, 0.0]]])
-
-
-def test_intervals_cover_inside_views_and_by_maximum_entropy():
-    """95 % intervals hold 92 to 98 %: replicates know noise, drawing and the bias of non-negative cells.
-
-    The population has interactions of pairs only, so that maximum entropy is right about triples.  Raw tables are
-    unbiased within five sigma.
-    """
-    signs = 1 - 2 * np.indices((2, 2, 2, 2))
-    weights = np.exp(sum(0.3 * signs[one] * signs[other] for one, other in combinations(range(4), 2)) + 0.4 * signs[0])
-    views = [(0,), (0, 1), (2, 3), (0, 1, 2), (1, 2, 3)]
-    inside, raw = covered(weights / weights.sum(), views, (2,) * 4)
-    rates = {view: float(np.mean(hits)) for view, hits in inside.items()}
-    print("coverage", rates)
-    assert all(0.9 < rate < 0.99 for rate in rates.values())
-    bias = np.mean(raw[0, 1], axis=0) * sqrt(RUNS)
-    print("bias of raw cells in sigmas", bias)
-    assert np.abs(bias).max() < FIVE_SIGMA
 
 
 def test_intervals_do_not_know_what_no_view_holds():

@@ -15,7 +15,7 @@ RR = GRR(1.0, 2)
 GAIN = 1 / (RR.p - RR.q)
 
 
-def exact_spectrum(family, joint, users=10**9):
+def exact_spectrum(family, joint, users=10**14):
     """A spectrum whose signs are those of a joint distribution."""
     grid = np.indices(joint.shape).reshape(joint.ndim, -1)
     signs = []
@@ -23,7 +23,8 @@ def exact_spectrum(family, joint, users=10**9):
         columns, masks = family.coefficient(place)
         odd = sum(np.bitwise_count(grid[column] & mask) for column, mask in zip(columns, masks, strict=True)) % 2
         signs.append(float((1 - 2.0 * odd) @ joint.ravel()))
-    made = Spectrum(family, np.full(len(family), users), np.zeros(len(family), np.int64))
+    ones = np.rint(users * (1 - np.array(signs) / GAIN) / 2).astype(np.int64)
+    made = Spectrum(family, np.full(len(family), users), ones)
     vars(made)["signs"] = np.array(signs)
     return made
 
@@ -154,3 +155,24 @@ def test_a_question_is_about_one_coefficient_at_the_full_budget():
     asked = ask(1.5, (2, 3), 2)
     assert asked.epsilon == 1.5
     assert asked.members.mechanism == GRR(1.5, 2)
+
+
+def test_coefficients_of_fewer_attributes_are_pooled_over_the_sets_they_were_asked_in():
+    """Three attributes in pairs: that of the first stands in the pairs (0, 1) and (0, 2)."""
+    family = Parities(RR, (2, 2, 2), 2, within=True)
+    alone = [place for place in range(len(family)) if family.coefficient(place) == ((0,), (1,))]
+    times, ones = np.full(9, 10), np.zeros(9, np.int64)
+    times[alone], ones[alone] = [30, 0], [6, 0]  # nobody at all was asked in the second
+    table = Spectrum(family, times, ones).table((0,))
+    assert table.shares[1] == pytest.approx(0.5 - GAIN * (30 - 12) / 30 / 2)
+    assert table.covariance[0, 0] < 0.25 * (GAIN**2) / 30
+
+
+def test_a_table_of_the_whole_order_uses_the_reports_of_its_own_set_only():
+    family = Parities(RR, (2, 2, 2), 2, within=True)
+    times, ones = np.full(9, 10), np.arange(9)
+    before = Spectrum(family, times, ones).table((0, 1)).shares
+    start = family.start((0, 1))
+    other = [place for place in range(9) if not start <= place < start + 3]
+    ones[other] = 10
+    np.testing.assert_array_equal(Spectrum(family, times, ones).table((0, 1)).shares, before)

@@ -1,6 +1,7 @@
 """Tables that groups of people reported."""
 
-from itertools import permutations, product
+from dataclasses import replace
+from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
@@ -78,6 +79,54 @@ def test_a_direct_response_sums_over_several_cells_as_one_response_with_more_tru
     held, other = grr.p + 3 * grr.q, 4 * grr.q
     stated = (share * held * (1 - held) + (1 - share) * other * (1 - other)) / (grr.p - grr.q) ** 2 / users
     np.testing.assert_allclose(np.diag(table.covariance), stated, rtol=1e-9)
+
+
+@pytest.fixture(scope="module")
+def halves():
+    """All ways to split four people over the views (0, 1) and (0, 2), and all their reports: chances and both tables.
+
+    Of three, one and no reports the larger group has more weight.
+    """
+    grr, records = GRR(2.0, 4), np.array([[0, 0, 1], [0, 1, 1], [1, 1, 0], [0, 1, 0]])
+    cells = {(0, 1): records @ [2, 1, 0], (0, 2): records @ [2, 0, 1]}
+    chances, found = grr.likelihood(np.arange(4)), []
+    for chosen in combinations(range(4), 3):
+        for reports in product(range(4), repeat=4):
+            groups = {(0, 1): list(chosen), (0, 2): [one for one in range(4) if one not in chosen]}
+            held = [cells[(0, 1)][one] if one in chosen else cells[(0, 2)][one] for one in range(4)]
+            tables = {
+                view: of_estimate(view, (2, 2, 2), grr.estimate(grr.tally(np.array(reports)[people])).of(4))
+                for view, people in groups.items()
+            }
+            found.append((np.prod(chances[list(reports), held]) / 4, tables))
+    return found
+
+
+def test_the_mean_of_several_views_is_unbiased(halves):
+    """By enumeration; the covariance leaves out that both groups are drawn from the same people."""
+    made = [(chance, Reported(tables, 4).table((0,))) for chance, tables in halves]
+    truth = np.array([0.75, 0.25])
+    np.testing.assert_allclose(sum(chance * table.shares for chance, table in made), truth, atol=1e-12)
+    square = sum(chance * np.outer(table.shares - truth, table.shares - truth) for chance, table in made)
+    weights = np.array([table.onto((0,)).precision for table in halves[0][1].values()])
+    weights /= weights.sum()
+    assert weights[0] > 0.7
+    grr, spread = GRR(2.0, 4), np.diag(truth) - np.outer(truth, truth)
+    noise = of_estimate((0, 1), (2, 2), Estimate(np.array([1.0, 2, 0, 1]), grr.noise, 4, 2.0)).onto((0,)).covariance * 4
+    parts = weights**2 / np.array([3, 1])
+    together = parts.sum() * noise + spread * (parts.sum() * 4 - 1) / 3
+    np.testing.assert_allclose(square, together, atol=1e-12)
+
+
+def test_weights_that_look_at_the_data_would_be_noticed(halves):
+    """Broken twin: the precision that each table states after the reports."""
+    found = 0.0
+    for chance, tables in halves:
+        found = (
+            found
+            + chance * Reported({view: replace(one, even=0.0) for view, one in tables.items()}, 4).table((0,)).shares
+        )
+    assert abs(found - [0.75, 0.25]).max() > 0.001
 
 
 def test_several_views_of_the_same_attributes_are_averaged_by_their_precision():

@@ -31,12 +31,11 @@ def taxi_like(users, attributes=8, seed=0):
 
 
 def kosarak_like(users, attributes, seed=0):
-    """Clicks on pages, a few of them popular: one factor behind all, with loading 0.9."""
+    """Clicks on pages, a few of them popular: one factor behind all, with loading 0.9 beside noise of variance 1."""
     dice, loading = np.random.default_rng(seed), 0.9
     shares = np.concatenate([CLICKED, 0.046 - 0.0008 * np.arange(max(0, attributes - len(CLICKED)))])[:attributes]
-    factor = loading * dice.standard_normal((users, 1))
-    pull = factor + np.sqrt(1 - loading**2) * dice.standard_normal((users, attributes))
-    return (pull > norm.isf(shares)).astype(np.int64)
+    pull = loading * dice.standard_normal((users, 1)) + dice.standard_normal((users, attributes))
+    return (pull > np.sqrt(1 + loading**2) * norm.isf(shares)).astype(np.int64)
 
 
 def tree_like(users, seed=0):

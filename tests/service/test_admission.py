@@ -7,12 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import sottovoce as sv
 from service import people
 from service.people import ASKS, HALF, NARROW, OTHER_HALF, WIDE, digest_of, envelope, honest, once, published
 from sottovoce import coin
 from sottovoce.client.client import Client
+from sottovoce.collection import Collection
 from sottovoce.domain import Integers
 from sottovoce.engine.local import shelve
+from sottovoce.mechanisms.grr import GRR
 from sottovoce.service.access import hashed
 from sottovoce.service.admission import admit
 from sottovoce.store.base import HASH_BYTES, State
@@ -52,6 +55,34 @@ def test_honest_messages_pass(shape):
 def test_messages_of_real_devices_pass(shape):
     task = once(ASKS[shape])
     assert codes(task, *(Client(task, ":memory:").answer(value) for value in range(16))) == [""] * 16
+
+
+MANY = {f"trait {number}": ["a", "b"] for number in range(17)}
+
+
+@pytest.mark.parametrize("method", ["marg_ps", "inp_ht"])
+def test_a_round_of_many_questions_is_checked_mechanism_by_mechanism(method, monkeypatch):
+    """Not question by question: a batch would take as many calls as it has messages."""
+    task = sv.Task("many", sv.Marginals(MANY, 50_000, 2, method), 2.0, collection=Collection(minimum=2))
+    held, unpack, calls = published(task), GRR.unpack, []
+    messages = honest(task, 200)
+    members = {int.from_bytes(one[8:12], "little") for one in messages}
+    assert len(members) > 80
+    monkeypatch.setattr(GRR, "unpack", lambda self, data: calls.append(len(data)) or unpack(self, data))
+    assert not admit(held, messages, ()).codes
+    assert calls == [200]
+    assert held.after(held.record, held.rounds).asked[0] is held.asked[0], "read once, however often it is looked at"
+    width, last = task.opening.width, len(task.opening.ask.members) - 1
+    digest = digest_of(task)
+    wrong = [
+        envelope(digest, b"\0" * width, member=last + 1),
+        envelope(digest, b"\xff" * width, member=last),
+        envelope(digest, b"\0" * width, member=last),
+        envelope(digest, b"\0" * width, member=(1 << 32) - 1),
+        envelope(digest, b"\0" * (width + 1), member=0),
+    ]
+    assert codes(task, *wrong) == ["impossible", "impossible", "", "impossible", "malformed"]
+    assert codes(task, *messages[:5], *wrong[:2]) == [""] * 5 + ["impossible"] * 2
 
 
 @pytest.mark.parametrize("declares", [("subject",), ("public",), ("subject", "public")])

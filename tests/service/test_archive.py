@@ -16,7 +16,7 @@ from sottovoce.errors import MismatchError, NoDataError
 from sottovoce.estimate import Estimate, IndependentNoise, SetNoise, StatedNoise
 from sottovoce.lab import crowd
 from sottovoce.lab.seeded import SeededRng
-from sottovoce.service import archive
+from sottovoce.service import archive, tables
 from sottovoce.service.collector import DAY, Collector
 from sottovoce.service.release import processed
 from sottovoce.store.sqlite import SqliteStore
@@ -27,6 +27,12 @@ DICE = np.random.default_rng(4)
 NUMBERS = DICE.integers(0, 16, 240)
 BASKETS = [[FOODS[item] for item in range(10) if DICE.random() < 0.7 / (1 + item)] for _ in range(240)]
 WORDS = [["ja", "no", "si", "da"][place] for place in DICE.choice(4, 240, p=[0.6, 0.2, 0.15, 0.05])]
+TRAITS = {"sex": ["f", "m"], "age": range(4), "car": ["yes", "no"]}
+TRAITED = [
+    {"sex": "fm"[DICE.integers(2)], "age": int(DICE.integers(4)), "car": ("yes", "no")[DICE.integers(2)]}
+    for _ in range(240)
+]
+WIDE = {f"trait {number}": ["a", "b"] for number in range(21)}  # more combinations than anybody adds up
 PLANS = {
     **{kind: (sv.Histogram(Integers(0, 15), kind), NUMBERS) for kind in ("affine", "hadamard", "rmp", "oue", "grr")},
     "survey": (sv.Survey({"pet": ["cat", "dog"], "age": range(8)}), [{"pet": "cat", "age": 3}] * 240),
@@ -38,6 +44,7 @@ PLANS = {
     "dbs": (sv.AdaptiveTopItems(FOODS, 240, 2, rounds=2, holdout=20), BASKETS),
     "spm": (Plan.kinds["spm"](sv.Bits(16), 2, segments=2), NUMBERS),
     "hash": (Plan.kinds["hash"](sv.Bits(16), 2), NUMBERS),
+    **{method: (sv.Marginals(TRAITS, 5000, 2, method), TRAITED) for method in ("calm", "inp_ht", "marg_ps", "inp_em")},
 }
 
 
@@ -77,6 +84,35 @@ def test_the_answer_outlives_its_reports_to_the_last_digit(collector, clock, tmp
     again = Collector(collector.store, tmp_path, clock)
     assert said(again.answer("task")) == before, "from the file alone"
     assert json.dumps(said(again.answer("task"))) == json.dumps(before), "lists are lists and whole numbers whole"
+
+
+@pytest.mark.parametrize(("kind", "names"), [("calm", ("sex", "age", "car")), ("inp_em", ("sex", "age", "car"))])
+def test_any_joint_table_can_be_asked_for_after_reports_are_erased(collector, clock, tmp_path, kind, names):
+    """Where sums of reports give every table there is no need to keep some."""
+    task = finished(collector, *PLANS[kind])
+    before = tables.chosen(collector.answer("task"), names, task.plan).to_dict()
+    clock.pass_(DAY)
+    collector.advance()
+    assert not list(tmp_path.rglob("*.parquet"))
+    assert not list(tmp_path.rglob("answer.json"))
+    again = Collector(collector.store, tmp_path, clock).answer("task")
+    assert tables.chosen(again, names, task.plan).to_dict() == before
+    assert again.tree().edges == collector.answer("task").tree().edges
+
+
+def test_tables_that_only_reports_could_give_are_those_that_were_kept(collector, clock, tmp_path):
+    held = [{name: "ab"[DICE.integers(2)] for name in WIDE} for _ in range(240)]
+    task = finished(collector, sv.Marginals(WIDE, 240, 1, "inp_em"), held)
+    before = collector.answer("task").to_dict()
+    clock.pass_(DAY)
+    collector.advance()
+    assert len(list(tmp_path.rglob("answer.json"))) == 1
+    again = Collector(collector.store, tmp_path, clock).answer("task")
+    assert again.to_dict() == before
+    assert tables.chosen(again, ["trait 3"], task.plan).to_dict() == before["answers"]["trait 3"]
+    with pytest.raises(NoDataError, match="not among those that were kept"):
+        tables.chosen(again, ["trait 3,trait 4"], task.plan)
+    assert tables.structure(again, task.collection) is None
 
 
 def test_sums_alone_would_not_give_a_search_for_prefixes_its_answer(collector, clock, tmp_path):

@@ -65,6 +65,16 @@ FILES = {
         f'kind = "dbs"\ndomain = {FOODS}\nusers = 5_000\ntop = 2\nrounds = 4\neven = true\nbasket = 2.5',
         sv.AdaptiveTopItems(FOODS, 5000, 2, rounds=4, even=True, basket=2.5),
     ),
+    "joint tables": (
+        'kind = "marginals"\nusers = 50_000\n'
+        '[plan.domain]\npet = ["cat", "dog"]\nage = {low = 1, high = 5}\nlow = ["a", "b"]',
+        sv.Marginals({"pet": ["cat", "dog"], "age": Integers(1, 5), "low": ["a", "b"]}, 50_000),
+    ),
+    "joint tables with everything": (
+        'kind = "marginals"\nusers = 900\norder = 2\nmethod = "inp_ht"\nthreshold = 0.5\n'
+        '[plan.domain]\nlow = ["a", "b"]\nhigh = ["c", "d"]',
+        sv.Marginals({"low": ["a", "b"], "high": ["c", "d"]}, 900, 2, "inp_ht", 0.5),
+    ),
     "pairs of segments": ('kind = "spm"\ndomain = {bits = 64}\ntop = 8', SegmentPairs(sv.Bits(64), 8)),
     "channels": ('kind = "hash"\ndomain = {bytes = 8}\nchannels = 64', Plan.kinds["hash"](sv.Strings(8), channels=64)),
 }
@@ -136,6 +146,11 @@ def test_a_whole_document_is_read_as_it_is():
         read(changed)
 
 
+def joint(domain=None, **rest):
+    traits = {"a": ["x", "y"], "b": {"low": 1, "high": 4}} if domain is None else domain
+    return plain(plan={"kind": "marginals", "users": 9000, "order": 2, "domain": traits} | rest)
+
+
 def searching(domain, kind="pem", **rest):
     return plain(plan={"kind": kind, "domain": domain, **rest})
 
@@ -163,6 +178,23 @@ BAD = {
         plain(plan={"kind": "histogram", "domain": {"low": 9, "high": 1}}),
         ParameterError,
         "low < high",
+    ),
+    "joint tables of nobody": (joint(users=0), ParameterError, "at least one user"),
+    "joint tables of half a user": (joint(users=900.5), ParameterError, "at least one user"),
+    "joint tables of more than there is": (joint(order=3), ParameterError, "order is from 1 to all attributes"),
+    "joint tables of an order of text": (joint(order="two"), ParameterError, "order is from 1 to all attributes"),
+    "joint tables by magic": (joint(method="magic"), ParameterError, "a method one of calm"),
+    "joint tables by a list": (joint(method=["calm"]), ParameterError, "a method one of calm"),
+    "joint tables of a list": (joint(["x", "y"]), ParameterError, "type"),
+    "joint tables of one domain": (joint({"low": 1, "high": 4}), ParameterError, "type"),
+    "joint tables of bits": (joint({"a": ["x", "y"], "b": {"bits": 8}}), ParameterError, "labels or"),
+    "joint tables of one value": (joint({"a": ["x", "y"], "b": ["z"]}), ParameterError, "two labels"),
+    "joint tables with a loose threshold": (joint(threshold="much"), ParameterError, "type"),
+    "joint tables for too few users": (joint(users=10), ParameterError, "too few users"),
+    "joint tables of too many cells": (
+        joint({f"a{n}": ["x", "y"] for n in range(21)}, method="fc"),
+        ParameterError,
+        "at most 1,048,576 cells",
     ),
     "a text of no bytes": (searching({"bytes": 0}), ParameterError, "from 1 to 60 bytes"),
     "bytes of text": (searching({"bytes": "20"}), ParameterError, "from 1 to 60 bytes"),

@@ -1,24 +1,90 @@
 """``sottovoce advise``: what to expect of a collection before anybody is asked."""
 
+from dataclasses import dataclass
+from typing import Any
+
 import click
 
 from sottovoce.cli.output import as_json, print_json
+from sottovoce.errors import ParameterError
 
 
 @click.command("advise")
 @click.option("--users", type=int, required=True, help="How many people will answer.")
-@click.option("--size", type=int, required=True, help="How many values a person may hold.")
 @click.option("--epsilon", type=float, required=True, help="What one answer may reveal.")
+@click.option("--size", type=int, help="How many values a person may hold.")
 @click.option("--questions", type=int, default=1, help="Over how many questions the people are partitioned.")
 @click.option("--error", type=float, help="A wished standard error, as a share: how many users does it take?")
 @click.option("--rule", default="least variance", help="How to choose: least variance, published, unary.")
+@click.option("--marginals", metavar="2,2,3", help="Joint tables instead: the sizes of the attributes.")
+@click.option("--order", type=int, default=3, help="Attributes of a joint table.")
+@click.option("--bits", type=int, help="A search for long values instead: their bits.")
+@click.option("--items", type=int, help="A search for frequent items instead: how many items there are.")
+@click.option("--basket", type=float, default=5.0, help="Items that people have on average.")
+@click.option("--top", type=int, default=16, help="How many a search is for.")
+@click.option("--share", type=float, help="A share of people to find: how many users does it take?")
 @as_json
-def command(users: int, size: int, epsilon: float, *, as_json: bool, **wishes: object) -> None:
-    """Plan: mechanism, error, bytes, users needed."""
-    from sottovoce.advice import advise
-
-    advice = advise(users, size, epsilon, **wishes)  # type: ignore[arg-type]
+def command(*, as_json: bool, **options: Any) -> None:
+    """Plan: mechanism or method, error, bytes, users needed."""
+    advice = Wanted(**options).advice()
     if as_json:
         print_json(advice.to_dict())
     else:
         click.echo(str(advice))
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The options of the command."""
+
+    users: int
+    epsilon: float
+    size: int | None
+    questions: int
+    error: float | None
+    rule: str
+    marginals: str | None
+    order: int
+    bits: int | None
+    items: int | None
+    basket: float
+    top: int
+    share: float | None
+
+    def advice(self) -> Any:
+        """Return the advice about the one thing that is asked about."""
+        named = {"size": self._values, "marginals": self._tables, "bits": self._long_values, "items": self._items}
+        asked = [advise for name, advise in named.items() if getattr(self, name) is not None]
+        if len(asked) != 1:
+            raise ParameterError("ask about one thing: --size, --marginals, --bits or --items")
+        return asked[0]()
+
+    def _values(self) -> Any:
+        from sottovoce.advice import advise
+
+        assert self.size is not None
+        return advise(self.users, self.size, self.epsilon, questions=self.questions, error=self.error, rule=self.rule)
+
+    def _tables(self) -> Any:
+        from sottovoce.marginals.advice import advise_marginals
+
+        return advise_marginals(self.users, _sizes(self.marginals or ""), self.epsilon, self.order)
+
+    def _long_values(self) -> Any:
+        from sottovoce.search_advice import advise_values
+
+        assert self.bits is not None
+        return advise_values(self.users, self.bits, self.epsilon, top=self.top, share=self.share)
+
+    def _items(self) -> Any:
+        from sottovoce.search_advice import advise_items
+
+        assert self.items is not None
+        return advise_items(self.users, self.items, self.epsilon, top=self.top, basket=self.basket, share=self.share)
+
+
+def _sizes(text: str) -> list[int]:
+    try:
+        return [int(size) for size in text.split(",")]
+    except ValueError:
+        raise ParameterError("the sizes of attributes are whole numbers with commas between them") from None

@@ -19,6 +19,7 @@ _WRITE = click.Path(dir_okay=False, writable=True, path_type=Path)
 @data
 @click.option("--method", default="none", help="A step of post-processing, such as norm-sub.")
 @click.option("--level", type=click.FloatRange(0.5, 0.9999), default=0.95, help="Confidence level.")
+@click.option("--marginal", multiple=True, metavar="NAME,NAME", help="The table of these attributes, of joint tables.")
 @click.option("--csv", "csv_path", type=_WRITE, help="Write the rows to a file.")
 @click.option("--plot", "plot_path", type=_WRITE, help="Draw the answer to a file.")
 @as_json
@@ -26,11 +27,14 @@ def command(name: str, data: Path, database: str, *, as_json: bool, **wanted: An
     """Print the answer to the task NAME; what rests on too few users is suppressed."""
     from rich.console import Console
 
+    from sottovoce.service import tables
     from sottovoce.service.release import processed, refuse_withheld, release, rows_as_csv
 
     with opened(data, database) as collector:
         published = collector.find(name)
-        answer = processed(collector.answer(name), wanted["method"], wanted["level"])
+        answer = collector.answer(name)
+        answer = tables.chosen(answer, wanted["marginal"], published.task.plan) if wanted["marginal"] else answer
+        answer = processed(answer, wanted["method"], wanted["level"])
     released = refuse_withheld(release(answer, published.collection))
     if wanted["csv_path"]:
         wanted["csv_path"].write_text(rows_as_csv(released), encoding="utf-8")

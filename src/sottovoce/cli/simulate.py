@@ -9,6 +9,8 @@ import click
 
 from sottovoce.cli.discovery import SearchOptions
 from sottovoce.cli.discovery import options as search_options
+from sottovoce.cli.marginals import JointOptions, Rehearsal, draw
+from sottovoce.cli.marginals import options as joint_options
 from sottovoce.cli.output import as_json, coverage, print_json, progress, scores, seed, table, warn
 from sottovoce.errors import ConcernWarning, ParameterError
 
@@ -17,9 +19,11 @@ if TYPE_CHECKING:
     from sottovoce.cli.columns import Column
     from sottovoce.domain import Domain
     from sottovoce.lab.truth import Compared
+    from sottovoce.marginals.marginals import Tables
     from sottovoce.task import Task
 
 _SHOWN = 25  # rows of a table
+_SIMULATED = ("histogram", "survey", "marginals", "mean", "distribution")
 
 _READ = click.Path(exists=True, dir_okay=False, path_type=Path)
 _WRITE = click.Path(dir_okay=False, writable=True, path_type=Path)
@@ -40,6 +44,7 @@ class Wanted:
     buckets: int
     clamp: bool
     search: SearchOptions
+    joint: JointOptions
     decline: bool
     task: Path | None
     seed: int | None
@@ -53,7 +58,8 @@ class Wanted:
     def describes(self) -> bool:
         """Return whether an option says what a task document would say."""
         stated = self.epsilon is not None or self.mechanism or self.decline
-        return bool(stated or self.domains or self.domain_files or self.ranges or self.numeric or self.search.wanted)
+        domains = self.domains or self.domain_files or self.ranges
+        return bool(stated or domains or self.numeric or self.search.wanted or self.joint.marginals)
 
     @property
     def numeric(self) -> bool:
@@ -74,6 +80,7 @@ class Wanted:
 @click.option("--buckets", type=click.IntRange(2, 4096), default=512, help="Intervals of a distribution.")
 @click.option("--clamp", is_flag=True, help="Move numbers outside of LOW:HIGH to its ends instead of refusing them.")
 @search_options
+@joint_options
 @click.option("--decline", is_flag=True, help="Count empty cells as 'prefer not to say'.")
 @click.option("--task", type=_READ, help="A task document to simulate, instead of --epsilon and domains.")
 @seed
@@ -91,7 +98,8 @@ def command(data: Path, **options: Any) -> None:
     from sottovoce.lab.truth import compare
 
     search = SearchOptions(**{one.name: options.pop(one.name) for one in fields(SearchOptions)})
-    wanted = Wanted(search=search, **options)
+    joint = JointOptions(**{one.name: options.pop(one.name) for one in fields(JointOptions)})
+    wanted = Wanted(search=search, joint=joint, **options)
     task = _stated(wanted)
     cells = read(data, _names(wanted, task), search.separator)
     task = task or _described(wanted, cells, data.stem)
@@ -99,7 +107,11 @@ def command(data: Path, **options: Any) -> None:
         _rehearse(wanted, task, cells)
         return
     held = _held(task, cells, search.separator)
-    answer = _at(_simulated(wanted, task, held, len(next(iter(cells.values())))), wanted.level)
+    simulated = _simulated(wanted, task, held, len(next(iter(cells.values()))))
+    if task.plan.kind == "marginals":
+        _join(wanted, task, held, simulated)
+        return
+    answer = _at(simulated, wanted.level)
     compared = compare(task, held, answer)
     _write(wanted, task, answer, compared)
     _show(wanted, task, compared)
@@ -126,6 +138,19 @@ def _rehearse(wanted: Wanted, task: "Task", cells: "dict[str, Column]") -> None:
     rehearse(task, next(iter(cells.values())), how)
 
 
+def _join(wanted: Wanted, task: "Task", held: Any, answer: "Tables") -> None:
+    from sottovoce import codec
+
+    made = Rehearsal.of(task, held, answer, wanted.level)
+    if wanted.save_task:
+        wanted.save_task.write_text(codec.canonical(codec.document(task)), encoding="utf-8")
+    if wanted.csv:
+        wanted.csv.write_text(_csv(made.compared), encoding="utf-8")
+    if wanted.plot:
+        draw(task, held, answer, wanted.plot)
+    made.show(as_json=wanted.as_json)
+
+
 def _stated(wanted: Wanted) -> "Task | None":
     """Return the task in a document, if one is given."""
     from sottovoce import codec
@@ -136,8 +161,8 @@ def _stated(wanted: Wanted) -> "Task | None":
     if wanted.describes:
         raise ParameterError("a task document states epsilon, mechanism and domains: give --task or these, not both")
     task = codec.task(codec.parse(wanted.task.read_bytes()))
-    if task.plan.kind not in ("histogram", "survey", "mean", "distribution") and not searches(task.plan):
-        raise ParameterError("this command simulates histograms, surveys, means, distributions and searches")
+    if task.plan.kind not in _SIMULATED and not searches(task.plan):
+        raise ParameterError("this command simulates histograms, surveys, joint tables, numbers and searches")
     return task
 
 
@@ -162,6 +187,7 @@ def _described(wanted: Wanted, cells: "dict[str, Column]", title: str) -> "Task"
 
     if wanted.epsilon is None:
         raise ParameterError("say what one answer may reveal: --epsilon, or a document with --task")
+    _check_one_question(wanted)
     if wanted.numeric:
         return _about_a_number(wanted, tuple(cells))
     if wanted.search.wanted:
@@ -171,11 +197,18 @@ def _described(wanted: Wanted, cells: "dict[str, Column]", title: str) -> "Task"
     for name in (name for name in cells if name not in stated):
         _warn_of_found(name)
     domains = {name: stated.get(name) or given.found(column) for name, column in cells.items()}
+    if wanted.joint.marginals:
+        return Task(title, wanted.joint.plan(domains, len(next(iter(cells.values())))), wanted.epsilon)
     if len(domains) > 1:
         records = Records(tuple(domains), tuple(domains.values()))
         return Task(title, Survey(records, mechanism=wanted.mechanism), wanted.epsilon)
     name, domain = next(iter(domains.items()))
     return Task(name, Histogram(domain, wanted.mechanism), wanted.epsilon)
+
+
+def _check_one_question(wanted: Wanted) -> None:
+    if wanted.joint.marginals and (wanted.numeric or wanted.search.wanted or wanted.mechanism):
+        raise ParameterError("--marginals takes columns and their domains, and chooses its own mechanisms: --method")
 
 
 def _warn_of_found(name: str) -> None:

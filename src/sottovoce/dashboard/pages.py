@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 from urllib.parse import parse_qs, quote
@@ -13,10 +14,10 @@ from starlette.routing import BaseRoute, Match, Route
 from starlette.types import Scope
 
 from sottovoce import codec
-from sottovoce.dashboard import progress, results, sessions, statement
+from sottovoce.dashboard import joint, progress, results, sessions, statement
 from sottovoce.dashboard.assets import HEADERS, Assets
 from sottovoce.errors import AccessError, SottovoceError, StateError, UnavailableError
-from sottovoce.service import problems
+from sottovoce.service import problems, tables
 from sottovoce.service.api import Api
 from sottovoce.service.problems import RequestError
 from sottovoce.service.published import Published
@@ -138,7 +139,8 @@ class Pages:
     def _answer(self, published: Published, wanted: results.Wanted) -> Facts:
         """Return the parts of an answer, or why there is none."""
         try:
-            released = self._api.released(published, wanted.method, wanted.level)
+            released = self._api.released(published, wanted.method, wanted.level, wanted.marginal)
+            joined = self._joined(published, wanted)
         except StateError:
             return {"kind": "waiting", "reason": results.missing(published)}
         except UnavailableError:
@@ -147,7 +149,16 @@ class Pages:
             few = problems.problem_of(error).code == "too-few-users"
             other = "failed" if published.record.failure else "refused"
             return {"kind": "withheld" if few else other, "reason": str(error)}
-        return {"kind": "answered", **results.sections(released, published.task.plan, wanted)}
+        return {"kind": "answered", **results.sections(released, published.task.plan, wanted), **joined}
+
+    def _joined(self, published: Published, wanted: results.Wanted) -> Facts:
+        """Return how the attributes of a task about joint tables hang together; nothing for others."""
+        answer, settings = self._api.collector.answer(published.record.name), published.collection
+        query, path = replace(wanted, marginal=()).query, progress.path(published.record.name)
+        return {
+            "together": joint.together(tables.structure(answer, settings), path, query),
+            "tested": joint.tested(tables.dependence(answer, wanted.marginal, settings)),
+        }
 
     async def live(self, request: Request) -> Response:
         """Return the parts that change; where there is more to show than they do, the page is loaded again."""

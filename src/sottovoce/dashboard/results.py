@@ -3,8 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
+from starlette.datastructures import QueryParams
 
 from sottovoce.arrays import Floats
 from sottovoce.dashboard import details, svg, words
@@ -14,6 +16,8 @@ from sottovoce.domains.sets import Sets
 from sottovoce.domains.strings import Strings
 from sottovoce.errors import ParameterError
 from sottovoce.exact import UNIT
+from sottovoce.marginals.marginals import Marginals
+from sottovoce.service import tables
 from sottovoce.service.operations import METHODS
 from sottovoce.service.published import Published
 from sottovoce.store.base import State
@@ -26,6 +30,7 @@ LEVELS = (0.8, 0.9, 0.95, 0.99, 0.999)
 MOST_ROWS, MOST_PARTS = 25, 12  # of one answer, and of several, that are shown before somebody asks for all
 _ALL_ROWS, _ALL_PARTS = 2_000, 200  # that a page shows then; a download has no limit
 _DRAWN = 4_000  # values that a line is drawn through
+_OF_EQUAL_ERRORS = ("base-cut", "mle-apx", "power", "power-ns")
 _ABOUT = {
     "none": "none: raw, unbiased estimates",
     "base": "base: recorded, nothing changed",
@@ -43,14 +48,15 @@ _ABOUT = {
 
 @dataclass(frozen=True)
 class Wanted:
-    """How somebody wants to see an answer."""
+    """How somebody wants to see an answer; ``marginal`` are the attributes of a joint table."""
 
     method: str = "none"
     level: float = 0.95
     everything: bool = False
+    marginal: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, query: Mapping[str, str], plan: Plan) -> "Wanted":
+    def of(cls, query: QueryParams, plan: Plan) -> "Wanted":
         """Return what the query of an address asks for, or refuse it."""
         method = query.get("method", "none")
         if method not in methods(plan):
@@ -61,35 +67,54 @@ class Wanted:
             level = 0.0
         if not 0.5 <= level <= 0.9999:
             raise ParameterError("a level is a number from 0.5 to 0.9999")
-        return cls(method, level, query.get("all") == "1")
+        named = query.getlist("marginal") if isinstance(plan, Marginals) else []
+        marginal = tables.named(named, plan) if isinstance(plan, Marginals) and named else ()
+        return cls(method, level, query.get("all") == "1", marginal)
 
     @property
     def query(self) -> str:
         """Return the query of an address that asks for the same numbers."""
-        return f"method={self.method}&level={self.level:g}"
+        chosen = "".join(f"&marginal={quote(name, safe='')}" for name in self.marginal)
+        return f"method={self.method}&level={self.level:g}{chosen}"
 
     def choices(self, plan: Plan) -> Facts:
         """Return what a form offers."""
         levels = sorted({*LEVELS, self.level})
         return {
-            "methods": [(one, _ABOUT.get(one, one), one == self.method) for one in methods(plan)],
+            "methods": [(one, _about(one, plan), one == self.method) for one in methods(plan)],
             "levels": [(f"{one:g}", words.level(one), one == self.level) for one in levels],
+            "attributes": [(one, one in self.marginal) for one in _attributes(plan)],
         }
 
 
 def methods(plan: Plan) -> tuple[str, ...]:
     """Return the steps that a task's answer may go through.
 
-    There is nothing to mend in a mean or a distribution, and shares of what a search has found do not sum to 1.
+    There is nothing to mend in a mean or a distribution, shares of what a search has found do not sum to 1, and cells
+    of a joint table do not all have the same error.
     """
+    if isinstance(plan, Marginals):
+        return tuple(one for one in METHODS if one not in _OF_EQUAL_ERRORS)
     if isinstance(plan.domain, (Bits, Strings, Sets)):
         return ("none", "base-pos")
     return ("none",) if plan.kind in ("mean", "distribution") else METHODS
 
 
+def _about(method: str, plan: Plan) -> str:
+    """Return a step in a few words; joint tables may be biased before any."""
+    as_given = method == "none" and isinstance(plan, Marginals)
+    return "none: as the task's own method gives them" if as_given else _ABOUT.get(method, method)
+
+
+def _attributes(plan: Plan) -> tuple[str, ...]:
+    """Return the attributes that somebody may choose a table of."""
+    return plan.domain.names if isinstance(plan, Marginals) else ()
+
+
 def sections(released: Mapping[str, Any], plan: Plan, wanted: Wanted) -> Facts:
     """Return the parts of an answer, each with its drawing, its table and what it rests on."""
-    parts = list(released["answers"].items()) if "answers" in released else [("", released)]
+    alone = released["name"] if wanted.marginal else ""
+    parts = list(released["answers"].items()) if "answers" in released else [(alone, released)]
     most = _ALL_PARTS if wanted.everything else MOST_PARTS
     chosen = parts[-most:][::-1] if plan.lasting else parts[:most]
     made = [_section(name, part, _domain(plan, name), wanted, number) for number, (name, part) in enumerate(chosen)]

@@ -18,6 +18,8 @@ _PARTS = {
     "holds": ", of which one item, picked by a public coin, is used",
     "segment": ", of which one part, picked by a public coin, is used",
     "channel": ", of which one part, picked by a public coin, and a hash of the whole are used",
+    "view": ", of which a few attributes together, picked by a public coin, are used",
+    "parity": ", of which one yes-or-no summary of a few attributes, picked by a public coin, is used",
 }
 
 MECHANISMS = {
@@ -58,8 +60,12 @@ def lines(notice: Notice) -> list[Line]:
 
 def _asked(said: dict[str, Any], domain: Domain) -> str:
     often = "Every device is asked in every round" if said["longitudinal"] else "Every device is asked once"
-    parts = "".join(_PARTS[kind] for kind in said["encodings"] if kind in _PARTS)
-    return f"{often} for {_values(domain)}{parts}."
+    if isinstance(domain, Records) and "attribute" not in said["encodings"]:
+        asked = f"a record of {words.many(len(domain.names), 'attribute')}"
+    else:
+        asked = _values(domain)
+    used = [kind for kind in said["encodings"] if kind in _PARTS and (said["coin"] or kind != "view")]
+    return f"{often} for {asked}{''.join(_PARTS[kind] for kind in used)}."
 
 
 def _values(domain: Domain) -> str:

@@ -18,6 +18,7 @@ Row = dict[str, Any]
 _ROW, _AXIS, _TOP = 44, 26, 4  # heights in pixels: a value, the axis, the space above
 _BAR, _CAP, _MARK = 14, 4, 28
 _BAND, _SPARK = 240, 64  # heights of the band and of the sparkline
+_CELL, _NAMES = 30, 34  # the height of a cell of a heat map, and the width of its names in percent
 _LONGEST = 30  # characters of a value's name; the table has all of them
 _TICKS = 5
 _MOST_DECIMALS = 9
@@ -103,6 +104,43 @@ def band(rows: Sequence[Row], edges: Sequence[float], title: str, name: str) -> 
     return _drawing("band", parts, height, title, text, name)
 
 
+def heat(
+    names: Sequence[str], table: Sequence[Sequence[float]], framed: Sequence[tuple[int, int]], title: str, name: str
+) -> str:
+    """Return a cell for every pair of names, fuller the larger its number is; some pairs are framed."""
+    pairs = [(row, column) for row in range(1, len(names)) for column in range(row)]
+    most, wide = max(table[row][column] for row, column in pairs) or 1.0, (100 - _NAMES) / (len(names) - 1)
+    parts = []
+    for row, column in pairs:
+        number, kind = table[row][column], "cell tree" if (column, row) in framed else "cell"
+        told = f"{names[column]}, {names[row]}: {number:.4f}"
+        parts.append(
+            f'<g><title>{escape(told)}</title><rect class="{kind}" x="{round(_NAMES + wide * column, 2)}%" '
+            f'y="{_TOP + _CELL * (row - 1)}" width="{round(0.92 * wide, 2)}%" height="{_CELL - 4}" '
+            f'fill-opacity="{round(max(number, 0.0) / most, 3)}"/></g>'
+        )
+    row, column = max(pairs, key=lambda pair: table[pair[0]][pair[1]])
+    told = f"{words.many(len(pairs), 'pair')}; the largest number is that of {names[column]} and {names[row]}."
+    height = _TOP + _CELL * (len(names) - 1) + _AXIS
+    return _drawing("heat", [*parts, *_sides(names, wide, height)], height, title, f"{told} The table has all.", name)
+
+
+def _sides(names: Sequence[str], wide: float, height: int) -> list[str]:
+    """Return the names of the rows, numbered, and the numbers of the columns."""
+    numbered = [f"{place}. {one}" for place, one in enumerate(names, 1)]
+    rows = [
+        f'<text class="label" x="0" y="{_TOP + _CELL * row - 11}">{escape(_cut(one))}</text>'
+        for row, one in enumerate(numbered[1:], 1)
+    ]
+    columns = [
+        f'<text class="tick" x="{round(_NAMES + wide * (place + 0.46), 2)}%" y="{height - 8}" '
+        f'text-anchor="middle"><title>{escape(one)}</title>{place + 1}</text>'
+        for place, one in enumerate(names[:-1])
+    ]
+    first = f'<text class="tick" x="0" y="{height - 8}">{escape(_cut(numbered[0]))}</text>'
+    return [*rows, *columns, first]
+
+
 def sparkline(counts: Sequence[int], title: str, text: str, name: str) -> str:
     """Return one thin bar for every count, the highest as tall as the drawing."""
     most, step = max(counts, default=0) or 1, 100 / max(len(counts), 1)
@@ -166,11 +204,14 @@ def _withheld(row: Row, top: int, start: float, name: str) -> list[str]:
 
 
 def _named(row: Row, top: int, value: str) -> list[str]:
-    label = row["value"] if len(row["value"]) <= _LONGEST else row["value"][: _LONGEST - 1] + "…"
     return [
-        f'<text class="label" x="0" dx="6" y="{top + 14}">{escape(label)}</text>',
+        f'<text class="label" x="0" dx="6" y="{top + 14}">{escape(_cut(row["value"]))}</text>',
         f'<text class="value" x="100%" y="{top + 14}" text-anchor="end">{escape(value)}</text>',
     ]
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
 def _grid(scale: Scale, bottom: int, height: int) -> list[str]:

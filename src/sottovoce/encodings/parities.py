@@ -45,7 +45,8 @@ class Parities(Family, kind="parities"):
             raise ParameterError("a coefficient is a matter of odd or even")
         if not 1 <= self.order <= len(self.sizes) or min(self.sizes) < 2:
             raise ParameterError("marginals are of at least one attribute and at most all, of at least 2 values each")
-        if self._count > MOST:
+        # Sets of so many attributes have at least 2^order - 1 coefficients: there is no need to count more.
+        if self.order >= MOST.bit_length() or self._count > MOST:
             raise ParameterError(f"at most {MOST:,} coefficients are asked about")
 
     def __len__(self) -> int:

@@ -6,13 +6,12 @@ combinations stand for nothing.
 Source: Wang 2021, chapter 6.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from sottovoce.arrays import Floats, Ints
 from sottovoce.encodings.parity import bits_of
-from sottovoce.marginals.calm import Calm
 from sottovoce.marginals.structure import possible
 from sottovoce.marginals.tables import View
 
@@ -36,11 +35,11 @@ def order_of(sizes: Sequence[int], order: int) -> int:
     return sum(sorted(map(bits_of, sizes))[-order:])
 
 
-def put_together(model: Calm, sizes: Sequence[int], view: View) -> Floats:
+def put_together(tables: Callable[[View], Floats], sizes: Sequence[int], view: View) -> Floats:
     """Return the table of some attributes from that of their bits, without the cells that stand for nothing."""
     starts = np.concatenate([[0], np.cumsum([bits_of(size) for size in sizes])])
     bits = tuple(int(bit) for one in view for bit in range(starts[one], starts[one + 1]))
-    table = model.fit(bits).table.reshape([1 << bits_of(sizes[one]) for one in view])
+    table = tables(bits).reshape([1 << bits_of(sizes[one]) for one in view])
     return possible(table[tuple(slice(sizes[one]) for one in view)])
 
 

@@ -17,21 +17,21 @@ def messages(task: Task, values: Any, asked: Round | None = None, rng: Rng | Non
     asked, rng = asked or task.opening, rng or SystemRng()
     held = task.plan.domain.indices(values)
     sent: list[bytes] = [b""] * len(held)
+    digest = codec.digest_bytes(codec.document(task))
     subjects = _random(len(held), rng) if "subject" in task.declares else None
     for address, people in addresses(asked.ask, asked.number, np.arange(len(held)), rng):
         theirs = None if subjects is None else subjects[people]
-        parts = _sent(task, asked, address, held[people], theirs, rng)
+        parts = _sent(digest, asked, address, held[people], theirs, rng)
         for person, part in zip(people.tolist(), parts, strict=True):
             sent[person] += part
     return sent
 
 
-def _sent(task: Task, asked: Round, address: Address, held: Values, subjects: Bytes | None, rng: Rng) -> list[bytes]:
+def _sent(digest: bytes, asked: Round, address: Address, held: Values, subjects: Bytes | None, rng: Rng) -> list[bytes]:
     question, count = asked.question(address), len(held)
     payloads = np.zeros((count, asked.width), np.uint8)
     packed = question.mechanism.pack(question.privatize(held, rng))
     payloads[:, : question.width] = np.frombuffer(packed, np.uint8).reshape(count, question.width)
-    digest = codec.digest_bytes(codec.document(task))
     members, slots = np.full(count, address.member), np.full(count, address.slot) if asked.slots > 1 else None
     whole = Envelopes(digest, asked.number, members, _random(count, rng), payloads, subjects, slots).write()
     width = len(whole) // count

@@ -17,9 +17,10 @@ from sottovoce.arrays import Floats
 from sottovoce.encodings.parities import Parities
 from sottovoce.errors import ParameterError
 from sottovoce.marginals.calm import Calm
+from sottovoce.marginals.consistency import projected
 from sottovoce.marginals.hadamard import Spectrum
 from sottovoce.marginals.independence import dependence
-from sottovoce.marginals.tables import Model, Table, View, marginal_map, of_estimate
+from sottovoce.marginals.tables import Model, Table, View, of_estimate
 from sottovoce.marginals.views import Reported
 from sottovoce.mechanisms.grr import GRR
 
@@ -36,11 +37,15 @@ class Rejected:
 
 @dataclass(frozen=True)
 class Asked:
-    """How the attributes of a population are asked about: the method, how many people, and how privately."""
+    """How the attributes of a population are asked about: the method, how many people, and how privately.
+
+    Everybody is asked about one of the views; all pairs if none are named.
+    """
 
     method: str
     users: int
     epsilon: float
+    views: tuple[View, ...] = ()
 
 
 def rejections(asked: Asked, joint: Floats, pairs: Sequence[View], runs: int, seed: int = 0) -> dict[View, Rejected]:
@@ -68,7 +73,7 @@ def copied(strength: float, attributes: int = 4) -> Floats:
 
 
 def drawn(asked: Asked, joint: Floats, dice: np.random.Generator) -> Model:
-    """Return what a collection of pairs says about people drawn from a population."""
+    """Return what a collection says about people drawn from a population."""
     if asked.method == "inp_ht":
         return _spectrum(asked, joint, dice)
     if asked.method not in ("marg_ps", "calm"):
@@ -88,12 +93,12 @@ def _spectrum(asked: Asked, joint: Floats, dice: np.random.Generator) -> Spectru
 
 
 def _reported(asked: Asked, joint: Floats, dice: np.random.Generator) -> Reported:
-    whole, views = tuple(range(joint.ndim)), list(combinations(range(joint.ndim), 2))
+    views = asked.views or tuple(combinations(range(joint.ndim), 2))
     groups = dice.multinomial(asked.users, np.full(len(views), 1 / len(views))).tolist()
     tables: dict[View, Table] = {}
     for view, group in zip(views, groups, strict=True):
         mechanism = GRR(asked.epsilon, prod(joint.shape[one] for one in view))
-        shares = marginal_map(joint.shape, whole, view) @ joint.ravel()
+        shares = projected(joint, tuple(range(joint.ndim)), view).ravel()
         counts = dice.multinomial(group, mechanism.q + (mechanism.p - mechanism.q) * shares)
         tables[view] = of_estimate(view, joint.shape, mechanism.estimate_counts(counts, group).of(asked.users))
     return Reported(tables, asked.users)

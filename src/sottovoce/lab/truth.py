@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,8 @@ import numpy as np
 from sottovoce.answers import Answer, Answers
 from sottovoce.arrays import Ints
 from sottovoce.domain import Records
-from sottovoce.lab import frequent, metrics
+from sottovoce.lab import frequent, joint, metrics
+from sottovoce.marginals.marginals import TOGETHER, Marginals
 from sottovoce.summary import Row, shown
 from sottovoce.task import Task
 
@@ -62,10 +64,23 @@ def compare(task: Task, values: Any, answer: Answer | Answers) -> tuple[Compared
         return (Compared(answer, true, frequent.sought(task.plan, indices)),)
     if isinstance(answer, Answer):
         return (Compared(answer, _counts(answer, indices)),)
+    if isinstance(task.plan, Marginals):
+        return tuple(Compared(part, _joint(task.plan, indices, part)) for part in answer.values())
     domain = task.plan.domain
     assert isinstance(domain, Records)
     columns = {name: indices[:, column] for column, name in enumerate(domain.names)}
     return tuple(Compared(part, _counts(part, columns[name])) for name, part in answer.items())
+
+
+def _joint(plan: Marginals, records: Ints, answer: Answer) -> dict[str, int]:
+    """Return the true counts of a table, which is named after its attributes."""
+    names = next(
+        view
+        for count in range(1, len(plan.sizes) + 1)
+        for view in combinations(plan.domain.names, count)
+        if TOGETHER.join(view) == answer.name
+    )
+    return joint.counts(plan, records, names)
 
 
 def _counts(answer: Answer, indices: Ints) -> dict[str, int]:

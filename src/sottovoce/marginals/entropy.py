@@ -64,6 +64,7 @@ def fitted_rows(wanted: View, sizes: Mapping[int, int], marginals: Mapping[View,
         tables[left] = _swept(before, {axes: target[left] for axes, target in targets.items()})
         sweeps[left] += 1
         left = left[_largest(tables[left] - before) >= TOLERANCE]
+    tables = _possible(tables, len(shape))  # contradictions cost some of the total
     gaps = [_largest(tables.sum(axis=axes) - target) for axes, target in targets.items()]
     return [Fitted(*one) for one in zip(tables, np.max(gaps, axis=0).tolist(), sweeps.tolist(), strict=True)]
 

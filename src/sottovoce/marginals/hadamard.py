@@ -9,7 +9,6 @@ Source: Cormode 2018, section 4.
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from sottovoce.arrays import Floats, Ints
 from sottovoce.encodings.parities import Parities
 from sottovoce.encodings.parity import bits_of
 from sottovoce.errors import ParameterError
-from sottovoce.marginals.tables import Table, View, averaged
+from sottovoce.marginals.tables import Table, View
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.task import Choice, Collected
 from sottovoce.walsh import transform
@@ -69,10 +68,19 @@ class Spectrum:
             raise ParameterError(f"marginals are of 1 to {family.order} attributes")
         if not family.within:
             return self._table(view, self._within(view))
-        wider = [one for one in combinations(range(len(family.sizes)), family.order) if set(view) <= set(one)]
-        return averaged(
-            [self._table(one, family.start(one) + np.arange(self._length(one) - 1)).onto(view) for one in wider]
-        )
+        if len(view) < family.order:
+            return self._pooled.table(view)
+        return self._table(view, family.start(view) + np.arange(self._length(view) - 1))
+
+    @cached_property
+    def _pooled(self) -> "Spectrum":
+        """Return the coefficients whatever set they were asked in: those of fewer attributes were asked in several."""
+        family = self.family
+        every = Parities(family.mechanism, family.sizes, family.order)
+        numbers = {every.coefficient(index): index for index in range(len(every))}
+        places = [numbers[family.coefficient(index)] for index in range(len(family))]
+        times, ones = (np.bincount(places, counts, len(every)).astype(np.int64) for counts in (self.times, self.ones))
+        return Spectrum(every, times, ones)
 
     def _table(self, view: View, coefficients: Ints) -> Table:
         """Return the table of the cells that there are: shares 2^-b sum (-1)^(a.g) w_a of independent coefficients."""

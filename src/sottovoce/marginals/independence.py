@@ -2,8 +2,8 @@
 
 Pearson's statistic takes a table's noise for dependence: it rejects most independent pairs.  Here the deviations from
 independence are weighed by their own covariance (Wald), noise of reports and sampling of people included.  Pearson's is
-kept beside it as the counter-example that it is.  On independent pairs the test rejects 3 to 7 % at a level of 5 %; on
-the tables that CALM made consistent it would reject up to 17 %, so it reads the ones that were reported.
+kept beside it as the counter-example that it is.  On independent pairs the test rejects 3 to 8 % at a level of 5 %; on
+the tables that CALM made consistent, 5 to 9 %, so it reads the ones that were reported.
 
 Source: Cormode 2018, section 6.1.
 """
@@ -43,16 +43,16 @@ def dependence(table: Table, users: int) -> Dependence:
     """Return what a table of two attributes says about their independence, before any step that biased it."""
     if len(table.view) != 2:
         raise ParameterError("independence is tested between two attributes")
-    shares = (table.raw or table).shares
+    shares, covariance = _whole(table.raw or table)
     rows, columns = shares.sum(axis=1), shares.sum(axis=0)
     apart = shares - np.outer(rows, columns)
     if table.steps and not table.raw and np.abs(apart).max() < _NOTHING:
         raise NoDataError("no report says anything about these attributes together: they were taken to be independent")
     slopes = _slopes(rows, columns)
-    together = slopes @ ((table.raw or table).covariance + _sampling(shares, users)) @ slopes.T
+    together = slopes @ (covariance + _sampling(shares, users)) @ slopes.T
     kept = [row * shares.shape[1] + column for row in range(len(rows) - 1) for column in range(len(columns) - 1)]
     statistic = _weighed(apart.ravel()[kept], together[np.ix_(kept, kept)])
-    chance = float(optional("scipy.stats", "server").chi2.sf(statistic, len(kept)))
+    chance = float(optional("scipy.special", "server").chdtrc(len(kept), statistic))
     return Dependence(statistic, len(kept), chance, pearson(shares, users))
 
 
@@ -61,6 +61,13 @@ def pearson(shares: Floats, users: int) -> float:
     possible = np.maximum(norm_sub(shares.ravel()).reshape(shares.shape), _SMALLEST)
     expected = np.outer(possible.sum(axis=1), possible.sum(axis=0)) / possible.sum()
     return float(users * ((possible - expected) ** 2 / expected).sum())
+
+
+def _whole(table: Table) -> tuple[Floats, Floats]:
+    """Return the shares and their covariance once the same is added to all cells so that they sum to 1."""
+    cells = table.shares.size
+    centred = np.eye(cells) - 1 / cells
+    return table.shares + (1 - table.shares.sum()) / cells, centred @ table.covariance @ centred
 
 
 def _weighed(found: Floats, covariance: Floats) -> float:

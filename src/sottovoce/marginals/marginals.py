@@ -4,9 +4,10 @@ Source: Cormode 2018; Wang 2021, chapter 6.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations, product
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,9 @@ from sottovoce.rng import Rng, SystemRng
 from sottovoce.task import Ask, Collected, Plan, Round
 
 TOGETHER = " & "  # between the names of attributes, and between the values of a cell
-_MOST_PAIRS = 150  # tables of two attributes that an answer lists by itself
+_MOST_PAIRS = 150  # tables of two attributes that an answer lists by itself,
+_MOST_CELLS = 1024  # and their cells: the covariance is the square of that
+_REMEMBERED = 512  # tables that an answer does not make again
 
 METHODS = (
     *("calm", "inp_ht", "inp_rr", "inp_ps", "inp_olh", "inp_htcms", "inp_em"),
@@ -124,6 +127,21 @@ class Tables(Answers):
     plan: Marginals
     model: Model
     epsilon: float
+    made: dict[View, Table] = field(default_factory=dict, repr=False)  # so far
+
+    @property
+    def users(self) -> int:
+        return self.model.users
+
+    def table(self, view: View) -> Table:
+        """Return the table of a view, made once."""
+        found = self.made.get(view)
+        if found is None:
+            found = self.model.table(view)
+            if len(self.made) >= _REMEMBERED:
+                self.made.clear()
+            self.made[view] = found
+        return found
 
     @classmethod
     def of(cls, plan: Marginals, model: Model, epsilon: float) -> "Tables":
@@ -135,7 +153,7 @@ class Tables(Answers):
     def marginal(self, *names: str) -> Answer:
         """Return the table of some attributes as one answer, with the covariance of its cells."""
         view, known = self._view(names), self.plan.domain.names
-        table = self.model.table(view)
+        table = self.table(view)
         labels = [self.plan.domain.attributes[one].labels for one in view]  # type: ignore[attr-defined]
         cells = tuple(TOGETHER.join(cell) for cell in product(*labels))
         title = TOGETHER.join(known[one] for one in view)
@@ -143,19 +161,20 @@ class Tables(Answers):
 
     def kept(self) -> Answers | None:
         """Return the listed tables where reports are needed for any other, nothing where their sums are enough."""
-        return Answers(self.name, dict(self.parts)) if isinstance(self.model, input_em.InputEM) else None
+        unsummed = isinstance(self.model, input_em.InputEM) and not self.model.mechanism.summable
+        return Answers(self.name, dict(self.parts)) if unsummed else None
 
     def dependence(self, one: str, other: str) -> Dependence:
         """Return whether two attributes hang together, by a test that knows the noise of their table."""
-        return dependence(self.model.table(self._view((one, other))), self.model.users)
+        return dependence(self.table(self._view((one, other))), self.users)
 
     def information(self) -> Floats:
         """Return (attributes, attributes): the mutual information of every pair, in nats."""
-        return pairwise(len(self.plan.sizes), lambda pair: mutual_information(self.model.table(pair).shares))
+        return pairwise(len(self.plan.sizes), lambda pair: mutual_information(self.table(pair).shares))
 
     def tree(self) -> Tree:
         """Return the tree that joins the attributes by the most mutual information (Chow-Liu)."""
-        return chow_liu(self.model, len(self.plan.sizes))
+        return chow_liu(self, len(self.plan.sizes))
 
     def heat(self, path: str | Path | None = None, *, truth: Floats | None = None) -> Any:
         """Draw how much every pair of attributes tells about each other, the tree's pairs framed."""
@@ -182,7 +201,7 @@ class Tables(Answers):
         return tuple(sorted(known.index(name) for name in names))
 
     def _estimate(self, table: Table) -> Estimate:
-        users = self.model.users
+        users = self.users
         noise = JointNoise(table.covariance * users**2)
         raw = None if table.raw is None else self._estimate(table.raw)
         return Estimate(table.shares.ravel() * users, noise, users, self.epsilon, steps=table.steps, raw=raw)
@@ -196,11 +215,12 @@ class _Listed(Mapping[str, Answer]):
 
     @cached_property
     def _names(self) -> dict[str, tuple[str, ...]]:
-        names = self._tables.plan.domain.names
-        pairs = list(combinations(names, 2)) if len(names) * (len(names) - 1) // 2 <= _MOST_PAIRS else []
-        if self._tables.plan.order < 2:
-            pairs = []
-        return {TOGETHER.join(one): one for one in [*((name,) for name in names), *pairs]}
+        plan = self._tables.plan
+        pairs = list(combinations(range(len(plan.sizes)), 2)) if plan.order > 1 else []
+        small = [pair for pair in pairs if prod(plan.sizes[one] for one in pair) <= _MOST_CELLS]
+        listed = [*((one,) for one in range(len(plan.sizes))), *(small if len(pairs) <= _MOST_PAIRS else [])]
+        named = [tuple(plan.domain.names[one] for one in view) for view in listed]
+        return {TOGETHER.join(one): one for one in named}
 
     def __getitem__(self, name: str) -> Answer:
         return self._tables.marginal(*self._names[name])

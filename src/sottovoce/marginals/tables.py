@@ -26,11 +26,12 @@ class Table:
     covariance: Floats
     steps: tuple[str, ...] = ()  # what was done to it that may have biased it
     raw: "Table | None" = None  # before that, where there is such a table
+    even: float = 0.0  # the variance of a cell if all were alike; 0 if it is not known
 
     @property
     def precision(self) -> float:
-        """Return the inverse of the mean variance of a cell."""
-        return self.shares.size / float(np.trace(self.covariance))
+        """Return the inverse of the variance of a cell, whatever was reported: weights must not see the data."""
+        return 1 / (self.even or float(np.trace(self.covariance)) / self.shares.size)
 
     def onto(self, view: View) -> "Table":
         """Return the marginal over some of the attributes."""
@@ -39,7 +40,7 @@ class Table:
         sums = marginal_map(self.shares.shape, self.view, view)
         shape = tuple(size for one, size in zip(self.view, self.shares.shape, strict=True) if one in view)
         shares = (sums @ self.shares.ravel()).reshape(shape)
-        return Table(view, shares, sums @ self.covariance @ sums.T)
+        return Table(view, shares, sums @ self.covariance @ sums.T, even=self.even * self.shares.size / shares.size)
 
 
 class Model(Protocol):
@@ -53,7 +54,11 @@ class Model(Protocol):
 
 
 def averaged(tables: Sequence[Table]) -> Table:
-    """Return the mean of independent tables of one view, weighted by their precision."""
+    """Return the mean of independent tables of one view, weighted by their precision.
+
+    Groups of the same people are not quite independent: where drawing them is what errs most, the mean errs less than
+    stated.
+    """
     if not tables:
         raise NoDataError("no report says anything about these attributes together")
     weights = np.array([table.precision for table in tables])
@@ -70,7 +75,10 @@ def of_estimate(view: View, sizes: Sequence[int], estimate: Estimate) -> Table:
     shares = estimate.frequencies
     shape = tuple(sizes[one] for one in view)
     together = noise.covariance(estimate.votes, users) / users**2
-    return Table(view, shares.reshape(shape), together + drawing(shares, users, estimate.population))
+    level = np.full(len(shares), 1 / len(shares))
+    even = noise.variances(level * users, users) / users**2 + np.diag(drawing(level, users, estimate.population))
+    covariance = together + drawing(shares, users, estimate.population)
+    return Table(view, shares.reshape(shape), covariance, even=float(even.mean()))
 
 
 def drawing(shares: Floats, users: int, population: int) -> Floats:

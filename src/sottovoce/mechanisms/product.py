@@ -47,6 +47,8 @@ class Product(Mechanism, kind="product"):
     def prepare(self) -> None:
         if not self.sizes or min(self.sizes) < 2 or prod(self.sizes) != self.size:
             raise ParameterError("the sizes of at least one attribute multiply to the size of the domain")
+        if max(self.sizes) > GRR.largest:
+            raise ParameterError(f"an attribute has at most {GRR.largest} values")
         if not self.keeps:
             share = exact.part(self.epsilon, len(self.sizes))
             object.__setattr__(self, "keeps", tuple(GRR(share, size).keep for size in self.sizes))

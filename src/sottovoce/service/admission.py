@@ -14,7 +14,7 @@ import numpy as np
 from sottovoce import codec, coin, envelope
 from sottovoce.arrays import Bools, Bytes, Ints
 from sottovoce.envelope import HEADER_BYTES, Envelopes
-from sottovoce.errors import CodecError, ParameterError
+from sottovoce.errors import CodecError
 from sottovoce.service import access
 from sottovoce.service.published import Published
 from sottovoce.store.base import HASH_BYTES, Offer
@@ -152,7 +152,7 @@ class _Group:
         """Return which messages have only payloads that their mechanisms can have made."""
         good = among.copy()
         for slot, piece in enumerate(self.pieces):
-            good &= _possible(self.asked, piece, slot, among)
+            good &= _possible(self.published, self.asked.number, piece, slot, among)
         return good
 
     def unclaimed(self, row: int, token: str) -> str:
@@ -225,32 +225,32 @@ def _slots(asked: Round, member: int) -> int:
     return len(ask.parts) if isinstance(ask, Bundle) else 1
 
 
-def _possible(asked: Round, piece: Envelopes, slot: int, among: Bools) -> Bools:
+def _possible(published: Published, number: int, piece: Envelopes, slot: int, among: Bools) -> Bools:
     """Return which payloads their mechanism can have made."""
     good = np.zeros(len(piece), bool)
-    members = piece.members
-    if among.all() and (members == members[0]).all():
-        return _made(asked, int(members[0]), slot, piece.payloads)  # without copies
-    for member in np.unique(members[among]).tolist():
-        chosen = np.flatnonzero(among & (members == member))
-        good[chosen] = _made(asked, member, slot, piece.payloads[chosen])
+    places = np.flatnonzero(among)
+    members, which = np.unique(piece.members[places], return_inverse=True)
+    for question, chosen in _questions(published, [Address(number, member, slot) for member in members.tolist()]):
+        rows = places if len(chosen) == len(members) else places[np.isin(which, chosen)]
+        whole = len(rows) == len(piece)  # then without copies
+        good[rows] = _made(question, piece.payloads if whole else piece.payloads[rows])
     return good
 
 
-def _made(asked: Round, member: int, slot: int, payloads: Bytes) -> Bools:
-    question = _question(asked, member, slot)
-    if question is None:
-        return np.zeros(len(payloads), bool)
+def _questions(published: Published, addresses: list[Address]) -> list[tuple[Question, list[int]]]:
+    """Return questions with the places of all addresses that one mechanism answers: a round may have thousands."""
+    found: dict[int, tuple[Question, list[int]]] = {}
+    for place, address in enumerate(addresses):
+        question = published.question(address)
+        if question is not None:
+            found.setdefault(id(question.mechanism), (question, []))[1].append(place)
+    return list(found.values())
+
+
+def _made(question: Question, payloads: Bytes) -> Bools:
     good: Bools = np.logical_not(np.asarray(payloads[:, question.width :].any(axis=1)))
     good[good] = _unpacks(question, payloads[good][:, : question.width])
     return good
-
-
-def _question(asked: Round, member: int, slot: int) -> Question | None:
-    try:
-        return asked.question(Address(asked.number, member, slot))
-    except ParameterError:
-        return None
 
 
 def _unpacks(question: Question, payloads: Bytes) -> Bools:

@@ -1,5 +1,6 @@
 """The handlers of the routes: each reads a request strictly, asks the collector, and answers with one shape."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -8,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from sottovoce.errors import CodecError, ParameterError, StateError
-from sottovoce.service import access, metrics, openapi, wire
+from sottovoce.service import access, metrics, openapi, tables, wire
 from sottovoce.service.collector import DAY, Collector
 from sottovoce.service.intake import Intake
 from sottovoce.service.metrics import Metrics
@@ -56,13 +57,17 @@ class Api:
         published = self._published(request)
         method, level = _method(request), _level(request)
         csv_wanted = _wants_csv(request)
-        released = await run_in_threadpool(self.released, published, method, level)
+        marginal = tuple(request.query_params.getlist("marginal"))
+        released = await run_in_threadpool(self.released, published, method, level, marginal)
         return Response(rows_as_csv(released), media_type=CSV) if csv_wanted else _json(released)
 
-    def released(self, published: Published, method: str = "none", level: float = 0.95) -> dict[str, Any]:
-        """Return the answer that may be shown, after a step of post-processing."""
-        answer = processed(self.collector.answer(published.record.name), method, level)
-        return refuse_withheld(release(answer, published.collection))
+    def released(
+        self, published: Published, method: str = "none", level: float = 0.95, marginal: Sequence[str] = ()
+    ) -> dict[str, Any]:
+        """Return the answer that may be shown, or its table of some attributes, after a step of post-processing."""
+        answer = self.collector.answer(published.record.name)
+        answer = tables.chosen(answer, marginal, published.task.plan) if marginal else answer
+        return refuse_withheld(release(processed(answer, method, level), published.collection))
 
     async def get_status(self, request: Request) -> Response:
         return _json(await run_in_threadpool(self.status, self._published(request)))

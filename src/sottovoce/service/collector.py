@@ -255,7 +255,6 @@ class Collector:
         self.log(one).unlink(missing_ok=True)
         self.store.erase(one.task, one.number, self.now)
 
-
     def _keep(self, published: Published) -> None:
         """Write the answer of a finished task down while there are still reports to make it of."""
         record, path = published.record, self._archive(published)

@@ -50,6 +50,13 @@ _method = Parameter(
 _level = Parameter(
     "level", "query", "The confidence level of the intervals.", {"type": "number", "minimum": 0.5, "maximum": 0.9999}
 )
+_marginal = Parameter(
+    "marginal",
+    "query",
+    "Of a task about joint tables, the table of these attributes: names with commas between them, or the parameter "
+    "once for each. Without it, the tables of single attributes and of pairs.",
+    TEXT,
+)
 _now = Parameter("at_once", "query", "Close without grace for late reports.", {"type": "boolean"})
 _token = Parameter("id", "path", "The id of a token, as listed.", {"type": "string", "pattern": "^[0-9a-f]{12}$"})
 
@@ -108,7 +115,7 @@ OPERATIONS = (
         OBJECT,
         access.ANALYST,
         produces=("application/json", "text/csv"),
-        parameters=(_name, _method, _level),
+        parameters=(_name, _method, _level, _marginal),
         problems=("invalid", "not-found", "no-data", "not-acceptable", "conflict", "not-ready", "too-few-users"),
     ),
     Operation(

@@ -1,13 +1,14 @@
 """A task as the collector holds it: the record in the store, the nouns in it, and the rounds asked so far."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from sottovoce import codec
 from sottovoce.collection import Collection
+from sottovoce.errors import ParameterError
 from sottovoce.store.base import TAKING, RoundRecord, TaskRecord
-from sottovoce.task import Round, Task
+from sottovoce.task import Address, Choice, Family, Question, Round, Task
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,9 @@ class Published:
     record: TaskRecord
     task: Task
     rounds: tuple[RoundRecord, ...]
+    # What has been read so far, by document and by address: both take long to read, and never change.
+    _asked: dict[str, Round] = field(default_factory=dict, repr=False, compare=False)
+    _questions: dict[Address, Question] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def of(cls, record: TaskRecord, rounds: Sequence[RoundRecord]) -> "Published":
@@ -41,7 +45,23 @@ class Published:
     @cached_property
     def asked(self) -> dict[int, Round]:
         """Return the rounds asked so far, by number."""
-        return {one.number: codec.round_(codec.parse(one.document)) for one in self.rounds}
+        for one in self.rounds:
+            if one.document not in self._asked:
+                self._asked[one.document] = codec.round_(codec.parse(one.document))
+        return {one.number: self._asked[one.document] for one in self.rounds}
+
+    def question(self, address: Address) -> Question | None:
+        """Return the question at an address, nothing where there is none; of questions that are alike the first."""
+        asked = self.asked[address.round]
+        family = asked.ask.members if isinstance(asked.ask, Choice) else None
+        if isinstance(family, Family) and family.alike and address.member < len(family):
+            address = Address(address.round, 0, address.slot)
+        if address not in self._questions:
+            try:
+                self._questions[address] = asked.question(address)
+            except ParameterError:
+                return None
+        return self._questions[address]
 
     def quota(self, number: int) -> int:
         """Return after how many users a round closes: its share of the task's quota, the minimum at the least.
@@ -69,4 +89,4 @@ class Published:
 
     def after(self, record: TaskRecord, rounds: Sequence[RoundRecord]) -> "Published":
         """Return the same task further on, without reading its document again."""
-        return Published(record, self.task, tuple(rounds))
+        return Published(record, self.task, tuple(rounds), self._asked, self._questions)

@@ -1,0 +1,46 @@
+"""The pages about searches and joint tables: every block of Python on them runs as it is printed."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import sottovoce as sv
+from sottovoce.service import taskfile
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def blocks(page, language):
+    return re.findall(rf"```{language}\n(.*?)```", (DOCS / page).read_text(encoding="utf-8"), re.DOTALL)
+
+
+def ran(page, folder, monkeypatch):
+    """Run the blocks of a page one after another, and return what they define."""
+    monkeypatch.chdir(folder)
+    scope = {}
+    for block in blocks(page, "python"):
+        exec(compile(block, page, "exec"), scope)
+    return scope
+
+
+def test_the_page_about_searches_runs(tmp_path, monkeypatch, capsys):
+    assert len(blocks("discovery.md", "python")) == 4
+    scope = ran("discovery.md", tmp_path, monkeypatch)
+    assert len(scope["answer"].labels) == len(scope["songs"].labels) == 10
+    assert "AdaptiveTopItems" in capsys.readouterr().out
+
+
+def test_the_page_about_joint_tables_runs(tmp_path, monkeypatch, capsys):
+    assert len(blocks("marginals.md", "python")) == 2
+    scope = ran("marginals.md", tmp_path, monkeypatch)
+    assert scope["answer"].dependence("age", "work").rejects()
+    said = capsys.readouterr().out
+    assert "university & high" in said
+    assert "Advice for 65,536 users, 16 attributes" in said
+
+
+@pytest.mark.parametrize(("page", "plan"), [("discovery.md", sv.HeavyHitters), ("marginals.md", sv.Marginals)])
+def test_the_task_files_on_these_pages_are_task_files(page, plan):
+    (text,) = blocks(page, "toml")
+    assert type(taskfile.read(text, toml=True).plan) is plan
