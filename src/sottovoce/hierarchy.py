@@ -1,0 +1,76 @@
+"""Trees of intervals over ordered values: what range questions are made of.
+
+A tree of fan-out b has levels 0, the root, to h, single values; a node of level l covers b^(h - l) neighbouring values.
+Values are padded to b^h; nobody holds the padding.  Categories have two levels: everything, and each of them.
+
+Source: Wang 2021, section 7.3.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from sottovoce.arrays import Ints, Values
+from sottovoce.errors import ParameterError
+
+FANOUT = 5
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """The tree over ``size`` values; ``flat`` has only the root and the values.
+
+    >>> tree = Hierarchy(25, 5)
+    >>> tree.height, tree.width(1), tree.nodes(1)
+    (2, 5, 5)
+    """
+
+    size: int
+    fanout: int = FANOUT
+    flat: bool = False
+
+    def __post_init__(self) -> None:
+        numbers = all(type(number) is int for number in (self.size, self.fanout))
+        if not numbers or self.size < 2 or self.fanout < 2:
+            raise ParameterError("a tree has at least two values and a fan-out of at least 2")
+
+    @cached_property
+    def height(self) -> int:
+        """Return the level of single values."""
+        height = 1
+        while not self.flat and self.fanout**height < self.size:
+            height += 1
+        return height
+
+    @property
+    def leaves(self) -> int:
+        """Return the values, padding included."""
+        return self.size if self.flat else self.fanout**self.height
+
+    def width(self, level: int) -> int:
+        """Return how many values a node of a level covers."""
+        self._check(level)
+        if self.flat:
+            return self.size if level == 0 else 1
+        return int(self.fanout ** (self.height - level))
+
+    def nodes(self, level: int) -> int:
+        """Return how many nodes a level has, those of padding alone included."""
+        return self.leaves // self.width(level)
+
+    def real(self, level: int) -> int:
+        """Return how many nodes of a level hold at least one value."""
+        return -(-self.size // self.width(level))
+
+    def node(self, values: Values, level: int) -> Ints:
+        """Return the node of every value."""
+        return np.asarray(values // self.width(level), np.int64)
+
+    def children(self, level: int) -> int:
+        """Return how many children a node of a level has; single values have none."""
+        return 0 if level == self.height else self.width(level) // self.width(level + 1)
+
+    def _check(self, level: int) -> None:
+        if not 0 <= level <= self.height:
+            raise ParameterError(f"the levels of this tree are 0 to {self.height}")

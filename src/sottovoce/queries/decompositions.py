@@ -1,0 +1,137 @@
+"""A range as nodes of a tree: added up, or added and taken away, or several of these weighed against each other.
+
+A decomposition maps (level, node) to a coefficient; over any value the coefficients of the nodes that contain it sum to
+the target.  Fewer nodes are fewer noisy terms, and decompositions that share little average out.
+
+Source: Wang 2021, section 7.3; Xu 2020, section 6.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from heapq import nsmallest
+from itertools import product
+
+import numpy as np
+
+from sottovoce.arrays import Floats
+from sottovoce.errors import ParameterError
+from sottovoce.hierarchy import Hierarchy
+
+Node = tuple[int, int]
+Decomposition = Mapping[Node, float]
+
+
+def additive(tree: Hierarchy, low: int, high: int) -> dict[Node, float]:
+    """Return the fewest disjoint nodes that make up a range, both ends included.
+
+    A range to the last value is extended over the padding, which nobody holds.
+
+    >>> sorted(additive(Hierarchy(8, 2), 1, 6))
+    [(2, 1), (2, 2), (3, 1), (3, 6)]
+    """
+    first, after = _bounds(tree, low, high)
+    found: dict[Node, float] = {}
+    if first == 0 and after == tree.leaves:
+        return {(0, 0): 1.0}
+    for level in range(tree.height, 0, -1):
+        step = tree.children(level - 1)
+        while first % step and first < after:
+            found[level, first] = 1.0
+            first += 1
+        while after % step and first < after:
+            after -= 1
+            found[level, after] = 1.0
+        if first >= after:
+            break
+        first, after = first // step, after // step
+    return found
+
+
+def smallest(tree: Hierarchy, low: int, high: int, count: int = 1) -> list[dict[Node, float]]:
+    """Return so many decompositions with coefficients 1 and -1 and the fewest nodes, the smallest first.
+
+    >>> [len(one) for one in smallest(Hierarchy(25, 5), 10, 24, 2)]
+    [3, 3]
+    """
+    first, after = _bounds(tree, low, high)
+    search = _Search(tree, first, after, count)
+    found = [dict(nodes) for _, nodes in search.best(0, 0, 0)]
+    return found[:count]
+
+
+@dataclass(frozen=True)
+class _Search:
+    """Dynamic programming over the tree: the best ways to write what is left of the target below a node."""
+
+    tree: Hierarchy
+    low: int
+    after: int
+    count: int
+
+    def best(self, level: int, node: int, above: int) -> list[tuple[int, tuple[tuple[Node, float], ...]]]:
+        """Return the cheapest decompositions within a node, given the sum of the coefficients above it."""
+        width = self.tree.width(level)
+        start, end = node * width, (node + 1) * width
+        inside, outside = self.low <= start and end <= self.after, end <= self.low or self.after <= start
+        if (inside and above == 1) or (outside and above == 0):
+            return [(0, ())]
+        options = []
+        for coefficient in (0, 1 if above == 0 else -1):
+            own: tuple[tuple[Node, float], ...] = (((level, node), float(coefficient)),) if coefficient else ()
+            options += [
+                (abs(coefficient) + cost, own + rest) for cost, rest in self._below(level, node, above + coefficient)
+            ]
+        return nsmallest(self.count, options, key=lambda option: option[0])
+
+    def _below(self, level: int, node: int, above: int) -> list[tuple[int, tuple[tuple[Node, float], ...]]]:
+        if level == self.tree.height:
+            wanted = int(self.low <= node < self.after)
+            return [(0, ())] if above == wanted else []
+        step = self.tree.children(level)
+        merged: list[tuple[int, tuple[tuple[Node, float], ...]]] = [(0, ())]
+        for child in range(node * step, (node + 1) * step):
+            below = self.best(level + 1, child, above)
+            joined = [(one[0] + other[0], one[1] + other[1]) for one, other in product(merged, below)]
+            merged = nsmallest(self.count, joined, key=lambda option: option[0])
+        return merged
+
+
+def combined(decompositions: Sequence[Decomposition], weights: Sequence[float]) -> dict[Node, float]:
+    """Return the weighted sum of decompositions of one target; weights sum to 1."""
+    total: dict[Node, float] = {}
+    for decomposition, weight in zip(decompositions, weights, strict=True):
+        for node, coefficient in decomposition.items():
+            total[node] = total.get(node, 0.0) + weight * coefficient
+    return {node: coefficient for node, coefficient in total.items() if coefficient}
+
+
+def published_weights(decompositions: Sequence[Decomposition]) -> Floats:
+    """Return weights by the number of nodes, as if decompositions shared none (RDC)."""
+    inverse = np.array([1 / len(one) for one in decompositions])
+    return np.asarray(inverse / inverse.sum())
+
+
+def best_weights(decompositions: Sequence[Decomposition]) -> Floats:
+    """Return the weights of least variance, shared nodes taken into account (generalised least squares)."""
+    shared = np.array([[_product(one, other) for other in decompositions] for one in decompositions])
+    solved = np.linalg.lstsq(shared, np.ones(len(shared)), rcond=None)[0]
+    return np.asarray(solved / solved.sum())
+
+
+def over_values(tree: Hierarchy, decomposition: Decomposition) -> Floats:
+    """Return what a decomposition says about every value, padding included: the target, if it is right."""
+    found = np.zeros(tree.leaves)
+    for (level, node), coefficient in decomposition.items():
+        width = tree.width(level)
+        found[node * width : (node + 1) * width] += coefficient
+    return found
+
+
+def _product(one: Decomposition, other: Decomposition) -> float:
+    return sum(coefficient * other.get(node, 0.0) for node, coefficient in one.items())
+
+
+def _bounds(tree: Hierarchy, low: int, high: int) -> tuple[int, int]:
+    if not 0 <= low <= high < tree.size:
+        raise ParameterError("a range lies within the values, and its low end is not above its high end")
+    return low, tree.leaves if high == tree.size - 1 else high + 1
