@@ -9,6 +9,7 @@ from collections import Counter
 import numpy as np
 
 import sottovoce as sv
+from sottovoce.errors import NoDataError
 from sottovoce.lab.census import SCHEMA, census
 from sottovoce.marginals.structure import mutual_information, pairwise
 
@@ -40,7 +41,11 @@ print("The tree of most mutual information:")
 for one, other in tree.edges:
     print(f"  {names[one]:>9} - {names[other]:<9} really {truth[one, other]:.3f} nats")
 for one, other in (("age", "work"), ("sex", "commute")):
-    found = answer.dependence(one, other)
+    try:
+        found = answer.dependence(one, other)
+    except NoDataError:
+        print(f"{one} and {other}: nobody was asked about both")
+        continue
     print(f"{one} and {other}: {'dependent' if found.rejects() else 'no sign of dependence'} (p = {found.p_value:.2g})")
 
 invented = answer.synthetic(10_000)

@@ -50,11 +50,9 @@ def test_views_that_agree_stay_as_they_are():
 
 def test_agreement_keeps_estimates_unbiased_and_makes_them_more_precise():
     tables, runs, dice = truth(), 2_000, np.random.default_rng(3)
-    errors = {view: np.zeros((runs, *table.shape)) for view, table in tables.items()}
-    for run in range(runs):
-        made = agreed(noisy(tables, dice), EVEN)
-        for view, table in tables.items():
-            errors[view][run] = made[view] - table
+    collections = {view: np.broadcast_to(table, (runs, *table.shape)) for view, table in tables.items()}
+    made = agreed(noisy(collections, dice), EVEN)
+    errors = {view: made[view] - table for view, table in tables.items()}
     worst = max(np.abs(one.mean(axis=0) / (one.std(axis=0) / sqrt(runs))).max() for one in errors.values())
     assert worst < 4.5
     assert sum((one**2).mean(axis=0).sum() for one in errors.values()) < 0.8 * 0.05**2 * sum(
@@ -80,6 +78,15 @@ def test_repetitions_leave_little_below_zero_and_no_disagreement():
     raw, made = agreed(tables, EVEN), consistent(tables, EVEN, rounds=20)
     assert disagreement(made) < 1e-12
     assert min(table.min() for table in made.values()) > min(table.min() for table in raw.values()) / 5
+
+
+def test_collections_on_one_axis_are_what_each_is_alone():
+    dice = np.random.default_rng(5)
+    several = [noisy(truth(), dice, deviation=0.03) for _ in range(3)]
+    together = consistent({view: np.stack([one[view] for one in several]) for view in VIEWS}, EVEN)
+    for row, alone in enumerate(several):
+        for view, table in consistent(alone, EVEN).items():
+            np.testing.assert_allclose(together[view][row], table, atol=1e-14)
 
 
 def test_a_negative_number_of_repetitions_is_refused():

@@ -38,6 +38,20 @@ def test_too_many_blocks_are_refused_without_looking_for_them():
     assert cover(63, 8, 9, most=1_000) is None
 
 
+@pytest.mark.parametrize(("size", "blocks"), [(8, 171), (6, 388)])
+def test_many_attributes_are_covered_by_blocks_that_grow(size, blocks):
+    """Blocks are too many to list; these numbers are what more tries reached as well."""
+    found = cover(32, 3, size)
+    assert covers(found, 32, 3)
+    assert fewest(32, 3, size) <= len(found) <= blocks
+
+
+def test_more_sets_than_can_be_told_apart_are_refused():
+    with pytest.raises(ParameterError, match="sets"):
+        cover(40, 8, 20)
+    assert cover(40, 8, 40) == (tuple(range(40)),)
+
+
 def test_the_same_request_gives_the_same_blocks():
     first = cover(13, 2, 4)
     _covering.cache_clear()

@@ -3,7 +3,7 @@ import pytest
 
 from sottovoce.errors import ParameterError
 from sottovoce.marginals.consistency import projected
-from sottovoce.marginals.entropy import SWEEPS, fitted, maximal
+from sottovoce.marginals.entropy import SWEEPS, fitted, fitted_rows, maximal
 
 BITS = {0: 2, 1: 2, 2: 2}
 PAIRS = [(0, 1), (0, 2), (1, 2)]
@@ -56,6 +56,26 @@ def test_an_attribute_without_a_view_and_a_table_of_too_many_cells_are_refused()
         fitted((0, 1), {0: 2, 1: 2}, {(0,): np.array([0.5, 0.5])})
     with pytest.raises(ParameterError, match="cells"):
         fitted(tuple(range(21)), dict.fromkeys(range(21), 2), {tuple(range(21)): np.ones((2,) * 21)})
+
+
+def test_rows_are_fitted_as_each_is_alone_and_each_stops_by_itself():
+    joints = [pairwise(1), np.full((2, 2, 2), 0.125), pairwise(2)]
+    alone = [fitted((0, 1, 2), BITS, {pair: projected(one, (0, 1, 2), pair) for pair in PAIRS}) for one in joints]
+    marginals = {pair: np.stack([projected(one, (0, 1, 2), pair) for one in joints]) for pair in PAIRS}
+    together = fitted_rows((0, 1, 2), BITS, marginals)
+    assert [one.sweeps for one in together] == [one.sweeps for one in alone]
+    assert together[1].sweeps == 1 < together[0].sweeps
+    for one, other in zip(together, alone, strict=True):
+        np.testing.assert_allclose(one.table, other.table, atol=1e-14)
+        assert one.residual == pytest.approx(other.residual, abs=1e-14)
+
+
+def test_contradictions_cost_none_of_the_total():
+    """A cell that one marginal forbids and another wants is lost on the way; the table still sums to 1."""
+    wanted = {(0, 1): np.array([[0.5, 0.0], [0.0, 0.5]]), (1, 2): np.array([[0.0, 0.0], [0.5, 0.5]])}
+    made = fitted((0, 1, 2), BITS, {**wanted, (0,): np.array([0.5, 0.5])})
+    assert made.table.sum() == pytest.approx(1)
+    assert made.residual > 0.1
 
 
 def test_of_nested_views_the_largest_count():

@@ -6,7 +6,7 @@ import pytest
 
 from sottovoce.errors import ParameterError
 from sottovoce.marginals.covering import covers
-from sottovoce.marginals.planning import Layout, expected_cells, layout, noise_error, views
+from sottovoce.marginals.planning import Layout, _Grown, expected_cells, layout, noise_error, views
 
 
 def test_the_worked_example_of_the_noise_error():
@@ -50,6 +50,24 @@ def test_views_are_a_covering_filled_up_with_what_is_covered_least():
 def test_every_attribute_is_in_some_view():
     for number in range(4, comb(8, 2) + 1):
         assert {one for view in views(Layout(number, 2), 8, 3) for one in view} == set(range(8))
+
+
+def test_views_that_are_too_many_to_list_are_grown_and_none_is_taken_twice():
+    assert comb(40, 5) > 100_000
+    chosen = views(Layout(120, 5), 40, 6)
+    assert len(set(chosen)) == 120
+    assert {one for view in chosen for one in view} == set(range(40))
+    assert all(len(view) == 5 and list(view) == sorted(view) for view in chosen)
+    pairs = [pair for view in chosen[:20] for pair in combinations(view, 2)]
+    assert len(set(pairs)) > 0.9 * len(pairs)  # the first ones repeat next to nothing
+
+
+def test_growing_falls_back_on_any_free_view():
+    """All extensions of what it would grow are taken: the first free view comes instead."""
+    taken = {view for view in combinations(range(4), 2) if 0 in view}
+    free = _Grown(4, 2, taken)
+    seen, uses = np.zeros((4, 4), np.int64), np.array([0, 1, 1, 1])
+    assert free.next(seen, uses) == (1, 2)
 
 
 def test_too_few_users_are_refused():

@@ -13,6 +13,7 @@ from math import prod
 
 import numpy as np
 
+from sottovoce.answers import optional
 from sottovoce.arrays import Floats
 from sottovoce.encodings.parities import Parities
 from sottovoce.errors import ParameterError
@@ -24,7 +25,7 @@ from sottovoce.marginals.tables import Model, Table, View, of_estimate
 from sottovoce.marginals.views import Reported
 from sottovoce.mechanisms.grr import GRR
 
-CRITICAL = {1: 3.841, 2: 5.991, 3: 7.815, 4: 9.488, 6: 12.592, 9: 16.919}  # of chi-square, at 5 % by degrees
+LEVEL = 0.05
 
 
 @dataclass(frozen=True)
@@ -50,12 +51,12 @@ class Asked:
 
 def rejections(asked: Asked, joint: Floats, pairs: Sequence[View], runs: int, seed: int = 0) -> dict[View, Rejected]:
     """Return for pairs of attributes of a population how often each was said to be dependent at 5 %."""
-    dice, users = np.random.default_rng(seed), asked.users
+    dice, users, critical = np.random.default_rng(seed), asked.users, optional("scipy.special", "server").chdtri
     counts = np.zeros((len(pairs), 2))
     for _ in range(runs):
         model = drawn(asked, joint, dice)
         tests = [dependence(model.table(pair), users) for pair in pairs]
-        counts += [(test.rejects(), test.naive > CRITICAL[test.degrees]) for test in tests]
+        counts += [(test.rejects(LEVEL), test.naive > critical(test.degrees, LEVEL)) for test in tests]
     return {pair: Rejected(*row) for pair, row in zip(pairs, (counts / runs).tolist(), strict=True)}
 
 

@@ -14,7 +14,7 @@ from sottovoce.hierarchy import Hierarchy
 
 
 def blue(tree: Hierarchy, target: Floats, variances: Floats) -> list[Floats]:
-    """Return the coefficients of every level's nodes; ``variances`` are those of a node of each level, inf if not asked.
+    """Return the coefficients of every level's nodes; ``variances`` are those of a level's nodes, inf if not asked.
 
     >>> tree = Hierarchy(5, 5)
     >>> [level.round(3).tolist() for level in blue(tree, np.ones(5), np.array([1.0, 1.0]))]
