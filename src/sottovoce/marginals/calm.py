@@ -4,9 +4,10 @@ For many attributes, attributes of several values, or an order that is not known
 anything is asked; afterwards they are made to agree and to be non-negative, and what no view holds is the table of most
 entropy among those with the marginals that views do hold.  The result is a little biased and much more precise.
 
-Errors are those of replicates of the whole procedure.  In simulations intervals of 95 % held between 91 and 98 % of
-cells, inside views and by maximum entropy, the fewest where cells are near zero.  What no view holds they cannot know:
-an interaction of three attributes is missed by views of two, and the interval of such a cell misses it as well.
+Errors are those of replicates of the whole procedure.  In simulations of three populations, 60 to 100 collections each,
+intervals of 95 % held 91 to 98 % of the cells of a table, inside views and by maximum entropy; single cells near zero
+as few as 78 %.  What no view holds they cannot know: an interaction of three attributes is missed by views of two, and
+the interval of such a cell misses it as well.  Raw tables, where there are any, held 95 to 99 %.
 
 Source: Wang 2021, section 6.2.
 """
