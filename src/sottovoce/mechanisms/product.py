@@ -33,7 +33,7 @@ class Product(Mechanism, kind="product"):
 
     ``keeps`` are thresholds of 2^64, one for every attribute; left out, the budget is split evenly.
 
-    >>> Product(epsilon=2.0, size=6, sizes=(2, 3)).epsilon_realised < 2.0
+    >>> Product(epsilon=2.0, size=6, sizes=(2, 3)).epsilon_realised <= 2.0
     True
     """
 

@@ -35,7 +35,7 @@ def rows(scale: float) -> Iterator[Row]:
     for name, sizes, order in (("32 binary attributes", BINARY, 3), ("14 mixed attributes", MIXED, 2)):
         yield from _whole(Study("calm", sizes, order, max(users, 40_000)), name)
     yield _transformed(Study("inp_ht", (2,) * 16, 4, users))
-    counts = [scaled(count, scale) for count in (1 << 16, 1 << 17, 1 << 18, 1 << 19)]
+    counts = [scaled(1 << 16, scale) << step for step in range(4)]
     yield _grown("inp_ht in users", counts, [Study("inp_ht", (2,) * 16, 3, count) for count in counts])
     yield _grown("calm in users", counts, [Study("calm", (2,) * 16, 3, count, USERS) for count in counts])
     wide = [8, 12, 16, 24]
