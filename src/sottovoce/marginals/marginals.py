@@ -26,6 +26,7 @@ from sottovoce.marginals.tables import Model, Table, View
 from sottovoce.rng import Rng, SystemRng
 from sottovoce.task import Ask, Collected, Plan, Round
 
+USERS = 100_000
 TOGETHER = " & "  # between the names of attributes, and between the values of a cell
 _MOST_PAIRS = 150  # tables of two attributes that an answer lists by itself,
 _MOST_CELLS = 1024  # and their cells: the covariance is the square of that
@@ -41,7 +42,7 @@ METHODS = (
 class Marginals(Plan, kind="marginals"):
     """Ask everybody about one part of their record, so that any table of up to ``order`` attributes can be estimated.
 
-    ``users`` is how many people are expected to answer: views are chosen for so many.
+    ``users`` is how many people are expected to answer: CALM chooses its views for so many.
     """
 
     domain: Records
@@ -53,7 +54,7 @@ class Marginals(Plan, kind="marginals"):
     def __init__(
         self,
         domain: Records | Mapping[str, Domain | Iterable[Any]],
-        users: int,
+        users: int = USERS,
         order: int = 3,
         method: str = "calm",
         threshold: float = THRESHOLD,
