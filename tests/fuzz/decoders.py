@@ -183,12 +183,16 @@ def _token_request(data: bytes) -> str:
     return "accepted"
 
 
+def _task_rows() -> list[dict[str, Any]]:
+    return [row for name in ("task_id", "discovery", "marginals") for row in _vectors(name)["tasks"]]
+
+
 def _task_texts() -> list[bytes]:
-    return [row["canonical"].encode() for row in _vectors("task_id")["tasks"]]
+    return [row["canonical"].encode() for row in _task_rows()]
 
 
 def _round_texts() -> list[bytes]:
-    texts = [codec.canonical(row["content"]["opening"]).encode() for row in _vectors("task_id")["tasks"]]
+    texts = [codec.canonical(row["content"]["opening"]).encode() for row in _task_rows()]
     return texts + [codec.canonical(codec.document(asked)).encode() for asked in published().asked.values()]
 
 
@@ -197,6 +201,10 @@ def _mechanism_texts() -> list[bytes]:
 
 
 TOML = (
+    b'name = "words"\nepsilon = 2.0\n[plan]\nkind = "pem"\ndomain = {bytes = 12}\ntop = 20\n',
+    b'name = "songs"\nepsilon = 2.0\n[plan]\nkind = "svim"\ndomain = ["a", "b", "c"]\ntop = 1\n',
+    b'name = "joint"\nepsilon = 2.0\n[plan]\nkind = "marginals"\norder = 2\n'
+    b'[plan.domain]\na = ["x", "y"]\nb = {low = 1, high = 5}\n',
     b'name = "browser"\nepsilon = 1.0\ndescription = "Which?"\n[plan]\nkind = "histogram"\ndomain = ["a", "b", "c"]\n'
     b"[collection]\nquota = 100\nminimum = 60\ngrace = 0\nenrolment = true\n",
     b'name = "age"\nepsilon = 2\n[plan]\nkind = "mean"\ndomain = {low = 18, high = 99}\n',

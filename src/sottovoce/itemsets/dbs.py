@@ -22,6 +22,7 @@ from sottovoce.mechanisms.grr import GRR
 from sottovoce.task import Collected, Plan, Round
 
 MOST_ROUNDS = 1000
+MOST_USERS = 1 << 53
 FEWEST_HELD = 16  # users held out for every item: nobody is asked about one of them with chance e^-16
 
 
@@ -66,6 +67,8 @@ class AdaptiveTopItems(Plan, kind="dbs"):
     def _check(self) -> None:
         if not all(type(number) is int for number in (self.users, self.top, self.rounds, self.holdout)):
             raise ParameterError("users, top, rounds and the percentage held out are whole numbers")
+        if not 1 <= self.users <= MOST_USERS:
+            raise ParameterError(f"from one to {MOST_USERS} users are expected")
         if not 1 <= self.top < self.domain.items.size:
             raise ParameterError("from one item to all but one can be sought: for all of them ask a survey of each")
         if not 1 <= self.rounds <= MOST_ROUNDS or not 0 <= self.holdout <= 90:

@@ -30,6 +30,7 @@ USERS = 100_000
 TOGETHER = " & "  # between the names of attributes, and between the values of a cell
 _MOST_PAIRS = 150  # tables of two attributes that an answer lists by itself,
 _MOST_CELLS = 1024  # and their cells: the covariance is the square of that
+_MOST_USERS, _MOST_VALUES = 1 << 53, 1 << 20
 _REMEMBERED = 512  # tables that an answer does not make again
 
 METHODS = (
@@ -65,8 +66,12 @@ class Marginals(Plan, kind="marginals"):
             raise ParameterError("marginals are of attributes with labels or whole numbers")
         if type(order) is not int or not 1 <= order <= len(domain.attributes) or method not in METHODS:
             raise ParameterError(f"an order is from 1 to all attributes, a method one of {', '.join(METHODS)}")
-        if type(users) is not int or users < 1:
-            raise ParameterError("at least one user is expected")
+        if not 0 < threshold < 1:
+            raise ParameterError("a threshold lies between 0 and 1")
+        if type(users) is not int or not 1 <= users <= _MOST_USERS:
+            raise ParameterError(f"from one to {_MOST_USERS} users are expected")
+        if max(one.size for one in domain.attributes) > _MOST_VALUES:
+            raise ParameterError(f"an attribute has at most {_MOST_VALUES:,} values")
         settings = {"domain": domain, "users": users, "order": order, "method": method, "threshold": float(threshold)}
         for name, setting in settings.items():
             object.__setattr__(self, name, setting)

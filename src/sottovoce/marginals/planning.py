@@ -10,7 +10,7 @@ Source: Wang 2021, section 6.2.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import comb, exp, expm1
+from math import comb, exp, expm1, inf
 
 import numpy as np
 
@@ -49,7 +49,10 @@ def noise_error(users: int, sizes: Sequence[int], epsilon: float, attributes: in
     It does not depend on the number of views: with more of them each has fewer users, and more contain the attribute.
     """
     cells = expected_cells(sizes, attributes)
-    variance = min(4 * exp(epsilon), cells - 2 + exp(epsilon)) / expm1(epsilon) ** 2
+    distance = expm1(epsilon) ** 2
+    if not distance:
+        return inf  # an epsilon so small that its square is nothing
+    variance = min(4 * exp(epsilon), cells - 2 + exp(epsilon)) / distance
     return variance * cells / attributes * len(sizes) / users
 
 
@@ -59,9 +62,10 @@ def layout(users: int, sizes: Sequence[int], epsilon: float, order: int, thresho
     >>> layout(1 << 16, [2] * 8, 2.0, 3)
     Layout(views=14, size=4)
     """
-    attributes, most = len(sizes), int(threshold * users)
+    attributes = len(sizes)
     if not 1 <= order <= attributes or not 0 < threshold < 1:
         raise ParameterError("marginals are of 1 to all attributes, and a threshold lies between 0 and 1")
+    most = int(threshold * users)
     largest = min(2, attributes)
     while largest < attributes and order * noise_error(users, sizes, epsilon, largest + 1) <= threshold:
         largest += 1
