@@ -68,7 +68,7 @@ class AdaptiveTopItems(Plan, kind="dbs"):
         if not all(type(number) is int for number in (self.users, self.top, self.rounds, self.holdout)):
             raise ParameterError("users, top, rounds and the percentage held out are whole numbers")
         if not 1 <= self.users <= MOST_USERS:
-            raise ParameterError(f"from one to {MOST_USERS} users are expected")
+            raise ParameterError("at least one user is expected, and at most 2^53 are")
         if not 1 <= self.top < self.domain.items.size:
             raise ParameterError("from one item to all but one can be sought: for all of them ask a survey of each")
         if not 1 <= self.rounds <= MOST_ROUNDS or not 0 <= self.holdout <= 90:

@@ -69,7 +69,7 @@ class Marginals(Plan, kind="marginals"):
         if not 0 < threshold < 1:
             raise ParameterError("a threshold lies between 0 and 1")
         if type(users) is not int or not 1 <= users <= _MOST_USERS:
-            raise ParameterError(f"from one to {_MOST_USERS} users are expected")
+            raise ParameterError("at least one user is expected, and at most 2^53 are")
         if max(one.size for one in domain.attributes) > _MOST_VALUES:
             raise ParameterError(f"an attribute has at most {_MOST_VALUES:,} values")
         settings = {"domain": domain, "users": users, "order": order, "method": method, "threshold": float(threshold)}
