@@ -8,6 +8,7 @@ Source: Wang 2021, section 3.2.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import field, fields, replace
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -208,6 +209,10 @@ class PureMechanism(Mechanism):
         """Return totals for chosen candidates, straight from the reports."""
         estimate = self.estimate_counts(self.count(reports, candidates), len(reports))
         return replace(estimate, noise=self.noise.among())
+
+    def estimate_blocks(self, reports: Reports, prefixes: Sequence[int], extension: int) -> Estimate:
+        """Return totals for every extension by some bits of every prefix, prefix by prefix."""
+        raise ParameterError("this mechanism does not look for values prefix by prefix")
 
     def estimate_counts(self, counts: Ints, users: int) -> Estimate:
         """Return unbiased totals from support counts, equation 3.1."""

@@ -15,7 +15,6 @@ from sottovoce.errors import CodecError, MismatchError, NoDataError, ParameterEr
 from sottovoce.estimate import Estimate
 from sottovoce.measures import Measures
 from sottovoce.mechanism import Mechanism, PureMechanism
-from sottovoce.mechanisms.affine_prefix import AffinePrefix
 from sottovoce.tally import Tally
 from sottovoce.task import Address, Blocks, Choice, Family, Question, Round, Task
 
@@ -63,14 +62,12 @@ class LocalCollected:
         mechanism = self._question(address).mechanism
         if among is None:
             estimate = mechanism.estimate(self.tally(address))
-        elif isinstance(among, Blocks):
-            if not isinstance(mechanism, AffinePrefix):
-                raise ParameterError("prefixes are extended only for the affine_prefix kind")
-            estimate = mechanism.estimate_blocks(self._shelf(address).reports, among.prefixes, among.extension)
-        elif isinstance(mechanism, PureMechanism):
-            estimate = mechanism.estimate_among(self._shelf(address).reports, among)
-        else:
+        elif not isinstance(mechanism, PureMechanism):
             raise ParameterError("candidates can be chosen only for a pure mechanism")
+        elif isinstance(among, Blocks):
+            estimate = mechanism.estimate_blocks(self._shelf(address).reports, among.prefixes, among.extension)
+        else:
+            estimate = mechanism.estimate_among(self._shelf(address).reports, among)
         return estimate.of(self.users(address.round))
 
     def yes(self, number: int) -> tuple[Ints, Ints]:

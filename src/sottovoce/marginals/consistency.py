@@ -16,11 +16,11 @@ import numpy as np
 
 from sottovoce.arrays import Floats
 from sottovoce.errors import ParameterError
+from sottovoce.marginals.tables import View
 from sottovoce.postprocess.norm_sub import norm_sub
 
 ROUNDS = 3
 
-View = tuple[int, ...]
 Tables = Mapping[View, Floats]  # the last axes of a table are the attributes of its view, in ascending order
 
 

@@ -14,12 +14,11 @@ import numpy as np
 from sottovoce.arrays import Floats
 from sottovoce.errors import ParameterError
 from sottovoce.marginals.consistency import missing
+from sottovoce.marginals.tables import View
 
 TOLERANCE = 1e-9
 SWEEPS = 200
 MOST_CELLS = 1_000_000
-
-View = tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
