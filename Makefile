@@ -2,6 +2,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 # Everything a target needs is installed by `setup`, once per change of the lock file.
 READY := .venv/.ready
+# Spark is half a gigabyte, so that only `test` installs it.
+SPARK := .venv/.spark
 
 .PHONY: help setup demo test check papers soak bench bench-peers docs client lock clean
 
@@ -27,6 +29,12 @@ $(READY): requirements/dev.lock pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
 	@touch $@
 
+# Without Spark the rest goes on: its tests say that they are skipped.
+$(SPARK): requirements/spark.lock $(READY)
+	@echo "Installing Spark into .venv (450 MB)"
+	@if $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --require-hashes -r requirements/spark.lock; \
+	  then touch $@; else echo "No Spark: it could not be installed, so that its tests will be skipped"; fi
+
 demo: setup
 	@sh scripts/system_packages.sh chromium
 	@$(BIN)/sottovoce demo
@@ -37,8 +45,9 @@ check: setup
 	$(BIN)/mypy
 	PYTHONPATH=src $(BIN)/lint-imports
 
-test: check
-	@sh scripts/system_packages.sh chromium postgresql nodejs npm
+test: check $(SPARK)
+	@sh scripts/system_packages.sh chromium postgresql nodejs npm java
+	@command -v java >/dev/null || echo "No Java: the tests on Spark will be skipped"
 	@cd clients/js && npm ci --silent --no-audit --no-fund >/dev/null 2>&1 || echo "No TypeScript: the check that clients/js/dist is up to date will be skipped"
 	$(BIN)/pytest -n 2
 
@@ -64,11 +73,13 @@ docs: setup
 client:
 	cd clients/js && npm ci --no-audit --no-fund && npm run build
 
+COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header
+
 lock:
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
-	  --no-header --all-extras --group dev pyproject.toml -o requirements/dev.lock
+	@$(COMPILE) --extra all --group dev pyproject.toml -o requirements/dev.lock
+	@$(COMPILE) --extra spark --constraints requirements/dev.lock pyproject.toml -o requirements/spark.lock
 
 clean:
 	rm -rf .venv demo .peers build dist clients/js/node_modules

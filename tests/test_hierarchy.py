@@ -14,7 +14,7 @@ def test_every_value_is_in_one_node_of_every_level(size, fanout):
     for level in range(tree.height + 1):
         nodes = tree.node(values, level)
         assert nodes.min() == 0
-        assert nodes.max() + 1 == tree.real(level) <= tree.nodes(level)
+        assert nodes.max() + 1 == len(tree.real(level)) <= tree.nodes(level)
         if level:
             assert (nodes // tree.children(level - 1) == tree.node(values, level - 1)).all()
     assert tree.nodes(0) == 1

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from sottovoce.marginals.marginals import Marginals
     from sottovoce.numbers.distribution import Distribution
     from sottovoce.numbers.mean import Mean
+    from sottovoce.queries.joint import Joint
+    from sottovoce.queries.table import Table
     from sottovoce.task import Task
 
 __version__ = "0.1.0"
@@ -46,12 +48,14 @@ _HOMES = {
     "HeavyHitters": "sottovoce.heavyhitters.pem",
     "Histogram": "sottovoce.frequencies.histogram",
     "Itemsets": "sottovoce.itemsets.svsm",
+    "Joint": "sottovoce.queries.joint",
     "Ledger": "sottovoce.client.ledger:DiskLedger",
     "Marginals": "sottovoce.marginals.marginals",
     "Mean": "sottovoce.numbers.mean",
     "Sets": "sottovoce.domains.sets",
     "Strings": "sottovoce.domains.strings",
     "Survey": "sottovoce.frequencies.survey",
+    "Table": "sottovoce.queries.table",
     "Task": "sottovoce.task",
     "TopItems": "sottovoce.itemsets.svim",
     "Tracking": "sottovoce.frequencies.tracking",
@@ -74,12 +78,14 @@ __all__ = [
     "HeavyHitters",
     "Histogram",
     "Itemsets",
+    "Joint",
     "Ledger",
     "Marginals",
     "Mean",
     "Sets",
     "Strings",
     "Survey",
+    "Table",
     "Task",
     "TopItems",
     "Tracking",

@@ -162,6 +162,6 @@ def _once(ask: Ask) -> float:
 
 def _parts(ask: Ask) -> list[Ask]:
     if isinstance(ask, Choice):
-        alike = isinstance(ask.members, Family) and ask.members.alike
-        return [ask.members[index] for index in range(1 if alike else len(ask.members))]
+        listed = ask.members.different() if isinstance(ask.members, Family) else range(len(ask.members))
+        return [ask.members[index] for index in listed]
     return list(ask.parts) if isinstance(ask, Bundle) else []

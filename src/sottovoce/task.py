@@ -8,7 +8,7 @@ what to ask next, or answers.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -107,6 +107,10 @@ class Family(ABC):
     @abstractmethod
     def __getitem__(self, index: int) -> Question: ...
 
+    def different(self) -> Iterable[int]:
+        """Return members that stand for all: every mechanism that any of them has."""
+        return range(1 if self.alike else len(self))
+
     def encoded(self, members: Ints, values: Values, rng: Rng) -> Values:
         """Return what is randomised for people who are asked different members; only of those that are alike."""
         found = np.zeros(len(members), np.int64)
@@ -155,9 +159,9 @@ class Choice:
 
     @property
     def _different(self) -> "Iterator[Question | Bundle]":
-        """Return the members, of those that are alike only the first."""
-        alike = isinstance(self.members, Family) and self.members.alike
-        return (self.members[index] for index in range(1 if alike else len(self.members)))
+        """Return members that stand for all."""
+        family = isinstance(self.members, Family)
+        return (self.members[index] for index in (self.members.different() if family else range(len(self.members))))
 
     @property
     def bundled(self) -> bool:
@@ -300,6 +304,18 @@ class Blocks:
         return self.prefixes[place >> self.extension] << self.extension | place & ((1 << self.extension) - 1)
 
 
+Columns: TypeAlias = Mapping[str, Values]
+
+
+@dataclass(frozen=True)
+class Scored:
+    """What reports in some slots say about several targets: ``score`` gets slot, member and reports of an address."""
+
+    slots: tuple[int, ...]
+    width: int
+    score: Callable[[int, int, Reports], Floats]
+
+
 class Collected(Protocol):
     """What the plan may look at: the rounds so far and the reports that answered them."""
 
@@ -330,6 +346,16 @@ class Collected(Protocol):
     def reports(self, address: Address) -> Iterator[Reports]:
         """Yield the reports at an address in batches."""
 
+    def counts(self, number: int) -> Mapping[Address, int]:
+        """Return how many reports there are at every address of a round."""
+
+    def select(self, number: int, scored: "Mapping[str, Scored]", public: Mapping[str, bool], statement: Any) -> Columns:
+        """Return the columns of a relational statement over the reports of a round.
+
+        Its relations are one for each of ``scored``, with the columns person, s0, s1, ..., and ``people``, with person and
+        the ``public`` columns p0, p1, ..., of which it is said whether they are numbers.
+        """
+
 
 class Plan(ABC):
     """A pure state machine: what was collected in, the next round or the answer out."""
@@ -350,13 +376,16 @@ class Plan(ABC):
 
     lasting: ClassVar[bool] = False  # whether it asks the same users again, which only longitudinal tasks may
 
-    needs: ClassVar[tuple[str, ...]] = ()  # the fields of a report that its tasks must declare
-
     domain: Any  # what one person may hold: a Domain; its document stands once in the task's
 
     @abstractmethod
     def step(self, collected: Collected) -> "Round | Answer | Answers | Measures":
         """Return what to ask next, or the answer."""
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Return the fields of a report that its tasks must declare."""
+        return ()
 
     def concerns(self, epsilon: float) -> tuple[str, ...]:
         """Return what speaks against collecting like this, known before anybody is asked."""
@@ -453,7 +482,7 @@ class _Nothing:
     def _refuse(self, *_: Any) -> Any:
         raise ParameterError("nothing has been collected yet")
 
-    tally = estimate = yes = scores = reports = _refuse
+    tally = estimate = yes = scores = reports = counts = select = _refuse
 
 
 def _check_distinct(distinct: int | None) -> None:

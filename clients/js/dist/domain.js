@@ -4,7 +4,10 @@ export function anyIndex(domain, random) {
         return domain.anything(random);
     if (domain.attributes)
         return domain.attributes.map((one) => anyIndex(one, random));
-    return domain.size < 2 ** 32 ? random.integer(Number(domain.size)) : narrow(random.wide(BigInt(domain.size)));
+    return below(domain.size, random);
+}
+export function below(limit, random) {
+    return limit < 2 ** 32 ? random.integer(Number(limit)) : narrow(random.wide(BigInt(limit)));
 }
 export function narrow(number) {
     return number < 1n << 53n ? Number(number) : number;

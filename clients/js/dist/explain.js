@@ -3,10 +3,14 @@ export function explain(notice, { ask }, { spent, cap }) {
     const about = description && ` It is about: ${description}`;
     return [
         `Task "${name}" asks this device ${distinct ? "in every round" : "once"}.${about}`,
+        ...shown(notice),
         ...revealed(notice, ask),
         ...promised(notice),
         `This device has spent ${spent} of ${cap} so far.`,
     ].join(" ");
+}
+function shown({ domain: { shown = [] } }) {
+    return shown.length ? [`Sent as they are, not randomised and not covered by epsilon: ${shown.join(", ")}.`] : [];
 }
 function revealed({ epsilon, distinct, collection }, ask) {
     if (collection?.sandbox) {

@@ -36,11 +36,13 @@ const ENCODINGS = {
     holds: () => import("./encodings/holds.js"),
     view: () => import("./encodings/view.js"),
     parity: () => import("./encodings/parity.js"),
+    cell: () => import("./encodings/cell.js"),
 };
 const FAMILIES = {
     each_item: () => import("./encodings/each_item.js"),
     views: () => import("./encodings/views.js"),
     parities: () => import("./encodings/parities.js"),
+    layers: () => import("./encodings/layers.js"),
 };
 const DOMAINS = {
     categories: () => import("./domains/categories.js"),
@@ -51,6 +53,8 @@ const DOMAINS = {
     bits: () => import("./domains/bits.js"),
     strings: () => import("./domains/strings.js"),
     sets: () => import("./domains/sets.js"),
+    lists: () => import("./domains/lists.js"),
+    services: () => import("./domains/services.js"),
 };
 const HOMES = { ...MECHANISMS, ...ENCODINGS, ...FAMILIES, ...DOMAINS };
 const LOADED = {};

@@ -5,6 +5,7 @@ import type { Random } from "./random.js";
 export interface Randomizer {
     readonly ratio: Ratio;
     readonly width: number;
+    readonly groups?: readonly number[];
     readonly once?: number;
     permanent(index: any, random: Random): Uint8Array;
     instantaneous?(packed: Uint8Array, random: Random): Uint8Array;

@@ -1,4 +1,4 @@
-import type { Whole } from "./fields.js";
+import type { Index } from "./domain.js";
 import type { Random } from "./random.js";
 import type { Notice, Question, Round } from "./task.js";
 export interface Asked {
@@ -7,5 +7,5 @@ export interface Asked {
     readonly question: Question;
 }
 export declare function questions(notice: Notice, round: Round, kept: Uint8Array): Asked[];
-export type Report = (asked: Asked, index: Whole | Whole[], random: Random) => Uint8Array;
-export declare function message(notice: Notice, round: Round, asked: Asked[], index: Whole | Whole[], random: Random, report?: Report): Uint8Array;
+export type Report = (asked: Asked, index: Index, random: Random) => Uint8Array;
+export declare function message(notice: Notice, round: Round, asked: Asked[], index: Index, random: Random, report?: Report): Uint8Array;

@@ -31,6 +31,7 @@ export function message(notice, round, asked, index, random, report = once) {
             payload,
             subject,
             slot,
+            public: index.public,
         });
     }));
 }

@@ -7,10 +7,16 @@ export function explain(notice: Notice, { ask }: Round, { spent, cap }: { spent:
   const about = description && ` It is about: ${description}`;
   return [
     `Task "${name}" asks this device ${distinct ? "in every round" : "once"}.${about}`,
+    ...shown(notice),
     ...revealed(notice, ask),
     ...promised(notice),
     `This device has spent ${spent} of ${cap} so far.`,
   ].join(" ");
+}
+
+/** What is sent as it is stands before what is not. */
+function shown({ domain: { shown = [] } }: Notice): string[] {
+  return shown.length ? [`Sent as they are, not randomised and not covered by epsilon: ${shown.join(", ")}.`] : [];
 }
 
 function revealed({ epsilon, distinct, collection }: Notice, ask: Ask): string[] {

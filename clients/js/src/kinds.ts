@@ -48,11 +48,13 @@ const ENCODINGS: Homes = {
   holds: () => import("./encodings/holds.js"),
   view: () => import("./encodings/view.js"),
   parity: () => import("./encodings/parity.js"),
+  cell: () => import("./encodings/cell.js"),
 };
 const FAMILIES: Homes = {
   each_item: () => import("./encodings/each_item.js"),
   views: () => import("./encodings/views.js"),
   parities: () => import("./encodings/parities.js"),
+  layers: () => import("./encodings/layers.js"),
 };
 const DOMAINS: Homes = {
   categories: () => import("./domains/categories.js"),
@@ -63,6 +65,8 @@ const DOMAINS: Homes = {
   bits: () => import("./domains/bits.js"),
   strings: () => import("./domains/strings.js"),
   sets: () => import("./domains/sets.js"),
+  lists: () => import("./domains/lists.js"),
+  services: () => import("./domains/services.js"),
 };
 const HOMES = { ...MECHANISMS, ...ENCODINGS, ...FAMILIES, ...DOMAINS };
 const LOADED: Record<string, (content: Json) => any> = {};

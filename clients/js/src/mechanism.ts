@@ -14,6 +14,8 @@ export interface Randomizer {
   readonly ratio: Ratio;
   /** The bytes of one packed report. */
   readonly width: number;
+  /** The widths of the groups of bits that are permuted each by itself, where there are such. */
+  readonly groups?: readonly number[];
   /** What one report reveals to somebody who sees no other, where that is less than epsilon; for reading only. */
   readonly once?: number;
   /** Returns the packed report that a device makes once, or remembers; draws the same words whatever the index. */

@@ -3,10 +3,10 @@
 
 import { joined } from "./bytes.js";
 import { choiceCoin, pick } from "./coin.js";
+import type { Holdings, Index } from "./domain.js";
 import { sealed } from "./envelope.js";
 import { need } from "./errors.js";
 import { within } from "./exact.js";
-import type { Whole } from "./fields.js";
 import type { Random } from "./random.js";
 import type { Ask, Choice, Notice, Question, Round } from "./task.js";
 
@@ -32,13 +32,13 @@ export function questions(notice: Notice, round: Round, kept: Uint8Array): Asked
 }
 
 /** How the report in one slot is made. */
-export type Report = (asked: Asked, index: Whole | Whole[], random: Random) => Uint8Array;
+export type Report = (asked: Asked, index: Index, random: Random) => Uint8Array;
 
 export function message(
   notice: Notice,
   round: Round,
   asked: Asked[],
-  index: Whole | Whole[],
+  index: Index,
   random: Random,
   report: Report = once,
 ): Uint8Array {
@@ -58,6 +58,7 @@ export function message(
         payload,
         subject,
         slot,
+        public: (index as Holdings).public,
       });
     }),
   );
@@ -72,7 +73,7 @@ function checkDomain({ domain, distinct }: Notice, { mechanism, encoding, epsilo
   need(!distinct || within(mechanism.ratio, epsilon), "this question hides no more than one response");
 }
 
-function once({ question: { mechanism, encoding } }: Asked, index: Whole | Whole[], random: Random): Uint8Array {
+function once({ question: { mechanism, encoding } }: Asked, index: Index, random: Random): Uint8Array {
   const encoded = encoding ? encoding.encode(index, random) : index;
   return mechanism.instantaneous(mechanism.permanent(encoded, random), random);
 }

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sottovoce import codec, coin, statement
-from sottovoce.arrays import Bytes, Ints, Values
+from sottovoce.arrays import Bytes, Values
 from sottovoce.budget import Spend
 from sottovoce.client import spending
 from sottovoce.client.ledger import DiskLedger
@@ -17,6 +17,7 @@ from sottovoce.client.memory import Memory
 from sottovoce.client.outbox import Posting
 from sottovoce.envelope import ID_BYTES, Envelopes
 from sottovoce.errors import BudgetError, MismatchError
+from sottovoce.holdings import Holdings
 from sottovoce.rng import Rng, SystemRng
 from sottovoce.task import Address, Notice, Question, Round, Task
 
@@ -100,14 +101,15 @@ class Client:
             raise MismatchError("this round is put to other users: this device's coin lies outside its share")
         return asked
 
-    def _indices(self, value: Any) -> Ints:
+    def _indices(self, value: Any) -> Any:
         """Return the index of the value; of a random one in a rehearsal, after the same checks."""
         indices = self.notice.domain.indices([value])
         return self.notice.domain.anything(SystemRng()) if self.rehearsing else indices
 
-    def _message(self, indices: Ints, asked: Round, questions: list[tuple[Address, Question]]) -> bytes:
+    def _message(self, indices: Any, asked: Round, questions: list[tuple[Address, Question]]) -> bytes:
         rng = SystemRng()
         subject = _row(bytes(rng.bytes(ID_BYTES))) if "subject" in self.notice.declares else None
+        public = tuple(indices.public) if isinstance(indices, Holdings) else ()
         messages = []
         for address, question in questions:
             payload = self._payload(indices, address, question, rng)
@@ -120,6 +122,7 @@ class Client:
                     payloads=_row(payload.ljust(asked.width, b"\0")),
                     subjects=subject,
                     slots=np.array([address.slot]) if asked.slots > 1 else None,
+                    public=public,
                 ).write()
             )
         return b"".join(messages)

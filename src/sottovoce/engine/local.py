@@ -4,19 +4,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
+from typing import Any
 
 import numpy as np
 
 from sottovoce import codec, envelope
 from sottovoce.answers import Answer, Answers
-from sottovoce.arrays import Bytes, Floats, Ints, Reports, Values, grouped
+from sottovoce.arrays import Floats, Ints, Reports, Values, grouped
 from sottovoce.envelope import Envelopes
 from sottovoce.errors import CodecError, MismatchError, NoDataError, ParameterError
 from sottovoce.estimate import Estimate
 from sottovoce.measures import Measures
 from sottovoce.mechanism import Mechanism, PureMechanism
 from sottovoce.tally import Tally
-from sottovoce.task import Address, Blocks, Choice, Family, Question, Round, Task
+from sottovoce.task import Address, Blocks, Choice, Columns, Family, Question, Round, Scored, Task
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +25,8 @@ class Shelf:
     """The reports at one address, and whose they are where the task declares subjects."""
 
     reports: Reports
-    subjects: Values | None = None
+    subjects: Values | None = None  # rows of bytes, or numbers
+    public: Values | None = None  # JSON texts
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +38,7 @@ class LocalCollected:
     shelves: Mapping[Address, Shelf] = field(default_factory=dict)
     sums: Mapping[Address, Tally] = field(default_factory=dict)
     tallied: dict[Address, Tally] = field(default_factory=dict, repr=False)  # what has been added up already
+    persons: dict[int, dict[Address, Ints]] = field(default_factory=dict, repr=False)  # whose reports, by round
 
     @property
     def epsilon(self) -> float:
@@ -88,11 +91,24 @@ class LocalCollected:
         mechanism, shelf = self._question(address).mechanism, self._shelf(address)
         if not isinstance(mechanism, PureMechanism):
             raise ParameterError("only a pure mechanism scores reports")
-        subjects = np.arange(len(shelf.reports)) if shelf.subjects is None else _names(shelf.subjects)
+        subjects = np.arange(len(shelf.reports)) if shelf.subjects is None else names(shelf.subjects)
         return subjects, mechanism.score(shelf.reports, target)
 
     def reports(self, address: Address) -> Iterator[Reports]:
         yield self._shelf(address).reports
+
+    def counts(self, number: int) -> dict[Address, int]:
+        return {one: len(shelf.reports) for one, shelf in self.shelves.items() if one.round == number}
+
+    def select(self, number: int, scored: Mapping[str, Scored], public: Mapping[str, bool], statement: Any) -> Columns:
+        from sottovoce.engine import relations
+
+        if not any(address.round == number for address in self.shelves):
+            raise NoDataError(f"the reports of round {number} have been erased; questions in SQL need them")
+        shelves = {address: shelf for address, shelf in self.shelves.items() if address.round == number}
+        if number not in self.persons:
+            self.persons[number] = relations.persons(shelves)
+        return relations.select(shelves, self.persons[number], scored, public, statement)
 
     def after(self, asked: Round, shelves: Mapping[Address, Shelf]) -> "LocalCollected":
         """Return what is collected once a round has been answered."""
@@ -153,7 +169,7 @@ def _belonging(group: Envelopes, task: Task, asked: Round) -> Envelopes:
 
 
 def _unseen(group: Envelopes) -> Envelopes:
-    _, first = np.unique(_names(group.ids), return_index=True)
+    _, first = np.unique(names(group.ids), return_index=True)
     return group if len(first) == len(group) else group.take(np.sort(first))
 
 
@@ -161,8 +177,10 @@ def _binary(mechanism: Mechanism) -> bool:
     return mechanism.kind == "grr" and mechanism.size == 2
 
 
-def _names(rows: Bytes) -> Values:
-    """Return rows of bytes as one array that sorts and compares."""
+def names(rows: Values) -> Values:
+    """Return rows of bytes as one array that sorts and compares; numbers as they are."""
+    if rows.ndim == 1:
+        return rows
     return np.ascontiguousarray(rows).view(np.dtype((np.void, envelope.ID_BYTES))).ravel()
 
 
@@ -175,10 +193,14 @@ def _unpack(asked: Round, address: Address, group: Envelopes, chosen: Ints) -> S
     if payloads[:, question.width :].any():
         raise CodecError("the padding of a payload must be zero")
     reports = question.mechanism.unpack(payloads[:, : question.width].tobytes())
-    return Shelf(reports, None if group.subjects is None else group.subjects[chosen])
+    public = np.array(group.public, object)[chosen] if group.public else None
+    return Shelf(reports, None if group.subjects is None else group.subjects[chosen], public)
 
 
 def _joined(shelves: list[Shelf]) -> Shelf:
     subjects = [shelf.subjects for shelf in shelves if shelf.subjects is not None]
+    public = [shelf.public for shelf in shelves if shelf.public is not None]
     reports = np.concatenate([shelf.reports for shelf in shelves])
-    return Shelf(reports, np.concatenate(subjects) if subjects else None)
+    return Shelf(
+        reports, np.concatenate(subjects) if subjects else None, np.concatenate(public) if public else None
+    )

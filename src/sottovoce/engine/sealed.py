@@ -54,7 +54,8 @@ def read(path: Path, asked: Round, checksum: str = "") -> dict[Address, Shelf]:
         question = asked.question(address)
         payloads = _rows(columns["payload"][chosen], asked.width)[:, : question.width]
         subjects = _rows(columns["subject"][chosen], ID_BYTES) if "subject" in columns else None
-        found[address] = Shelf(question.mechanism.unpack(payloads.tobytes()), subjects)
+        public = columns["public"][chosen] if "public" in columns else None
+        found[address] = Shelf(question.mechanism.unpack(payloads.tobytes()), subjects, public)
     return found
 
 

@@ -8,6 +8,7 @@ Source: docs/affine-response.md.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from sottovoce.kernels import pool, walsh
 
 LARGEST = 28  # bits of a domain whose spectrum still fits in memory
 _WIDE_BLOCK = 1 << 12
+_REMEMBERED_BITS = 20  # of a permutation: at most 4 MiB each
 
 
 def spectrum(seeds: Longs, buckets: Values, bits: int, rank: int, threads: int | None = None) -> Ints:
@@ -52,12 +54,20 @@ def supports(
 
 def permutation(bits: int, size: int, groups: Sequence[int] = ()) -> Words:
     """``hashing.permute`` of every value below ``size``, for domains that have a spectrum."""
-    widths = np.array(tuple(groups) or (bits,), np.int64)
-    if bits > LARGEST or widths.sum() != bits or widths.min() < 1:
+    widths = tuple(groups) or (bits,)
+    if bits > LARGEST or sum(widths) != bits or min(widths) < 1:
         raise ParameterError(f"groups must be widths that add up to bits, at most {LARGEST}, not {tuple(groups)}")
-    table = np.empty(size, np.uint32)
-    loops.fill_permutation(widths, table)
+    return (_remembered if bits <= _REMEMBERED_BITS else _permuted)(widths)[:size]
+
+
+def _permuted(widths: tuple[int, ...]) -> Words:
+    table = np.empty(1 << sum(widths), np.uint32)
+    loops.fill_permutation(np.array(widths, np.int64), table)
+    table.flags.writeable = False
     return table
+
+
+_remembered = lru_cache(maxsize=64)(_permuted)
 
 
 def scores(

@@ -10,6 +10,7 @@ from sottovoce.answers import Answer, Answers
 from sottovoce.arrays import Ints, Longs, Values, grouped
 from sottovoce.engine.local import Shelf, drive
 from sottovoce.errors import ConcernWarning, NoDataError
+from sottovoce.holdings import Holdings
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.measures import Measures
 from sottovoce.rng import Rng, SystemRng
@@ -35,19 +36,31 @@ def simulate(
     for concern in task.concerns:
         warnings.warn(concern, ConcernWarning, stacklevel=2)
     coins = rng.longs(len(held)).copy()
-    return drive(task, lambda asked: shelves(asked, _asked(asked, held, coins), rng, progress))
+    known = "subject" in task.declares
+    return drive(task, lambda asked: shelves(asked, _asked(asked, held, coins), rng, progress, subjects=known))
 
 
-def shelves(asked: Round, held: Values, rng: Rng, progress: Progress | None = None) -> dict[Address, Shelf]:
-    """Return the reports of everybody who is asked in a round, by address."""
-    found: dict[Address, list[Any]] = {}
+def shelves(
+    asked: Round, held: Values, rng: Rng, progress: Progress | None = None, *, subjects: bool = False
+) -> dict[Address, Shelf]:
+    """Return the reports of everybody who is asked in a round, by address; with ``subjects`` also whose they are."""
+    found: dict[Address, list[tuple[Any, Ints]]] = {}
     for start in range(0, len(held), PEOPLE_AT_ONCE):
         group = np.arange(start, min(start + PEOPLE_AT_ONCE, len(held)))
-        for address, reports in _answered(asked, held, group, rng):
-            found.setdefault(address, []).append(reports)
+        for address, reports, people in _answered(asked, held, group, rng):
+            found.setdefault(address, []).append((reports, people))
         if progress:
             progress(len(group))
-    return {address: Shelf(np.concatenate(batches)) for address, batches in sorted(found.items())}
+    return {address: _shelf(batches, held, subjects=subjects) for address, batches in sorted(found.items())}
+
+
+def _shelf(batches: list[tuple[Any, Ints]], held: Values, *, subjects: bool) -> Shelf:
+    reports = np.concatenate([batch for batch, _ in batches])
+    if not subjects:
+        return Shelf(reports)
+    people = np.concatenate([people for _, people in batches])
+    seen = held.public if isinstance(held, Holdings) else ()
+    return Shelf(reports, people, np.array([seen[person] for person in people], object) if seen else None)
 
 
 def _asked(asked: Round, held: Values, coins: Longs) -> Values:
@@ -55,17 +68,17 @@ def _asked(asked: Round, held: Values, coins: Longs) -> Values:
     return held[np.flatnonzero((coins >= np.uint64(asked.low)) & (coins <= np.uint64(asked.high - 1)))]
 
 
-def _answered(asked: Round, held: Values, people: Ints, rng: Rng) -> list[tuple[Address, Any]]:
+def _answered(asked: Round, held: Values, people: Ints, rng: Rng) -> list[tuple[Address, Any, Ints]]:
     """Return the reports of some people by address; questions that are alike are answered all at once."""
     ask = asked.ask
     if not isinstance(ask, Choice) or not isinstance(ask.members, Family) or not ask.members.alike:
         chosen = addresses(ask, asked.number, people, rng)
-        return [(address, _reports(asked, address, held[members], rng)) for address, members in chosen]
+        return [(address, _reports(asked, address, held[members], rng), members) for address, members in chosen]
     picks = ask.pick(rng.longs(len(people)))
     mechanism = ask.members[0].mechanism
     reports = mechanism.privatize(ask.members.encoded(picks, held[people], rng), rng)
     reports = mechanism.unpack(mechanism.pack(reports))
-    return [(Address(asked.number, pick), reports[places]) for pick, places in grouped(picks)]
+    return [(Address(asked.number, pick), reports[places], people[places]) for pick, places in grouped(picks)]
 
 
 def _reports(asked: Round, address: Address, held: Values, rng: Rng) -> Any:

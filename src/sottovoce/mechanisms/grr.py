@@ -74,6 +74,9 @@ class GRR(PureMechanism, kind="grr"):
     def count(self, reports: Reports, candidates: Values) -> Ints:
         return np.bincount(reports, minlength=self.size)[candidates].astype(np.int64)
 
+    def score(self, reports: Reports, coefficients: Floats) -> Floats:
+        return np.asarray((coefficients[reports] - self.q * coefficients.sum()) / (self.p - self.q))
+
     def outcomes(self) -> Reports:
         return np.arange(self.size)
 

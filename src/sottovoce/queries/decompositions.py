@@ -13,7 +13,7 @@ from itertools import product
 
 import numpy as np
 
-from sottovoce.arrays import Floats
+from sottovoce.arrays import Bools, Floats, Ints
 from sottovoce.errors import ParameterError
 from sottovoce.hierarchy import Hierarchy
 
@@ -29,21 +29,19 @@ def additive(tree: Hierarchy, low: int, high: int) -> dict[Node, float]:
     >>> sorted(additive(Hierarchy(8, 2), 1, 6))
     [(2, 1), (2, 2), (3, 1), (3, 6)]
     """
-    first, after = _bounds(tree, low, high)
+    return additive_set(tree, _range(tree, low, high))
+
+
+def additive_set(tree: Hierarchy, wanted: Bools) -> dict[Node, float]:
+    """Return the fewest disjoint nodes that make up a set of leaves."""
     found: dict[Node, float] = {}
-    if first == 0 and after == tree.leaves:
-        return {(0, 0): 1.0}
-    for level in range(tree.height, 0, -1):
-        step = tree.children(level - 1)
-        while first % step and first < after:
-            found[level, first] = 1.0
-            first += 1
-        while after % step and first < after:
-            after -= 1
-            found[level, after] = 1.0
-        if first >= after:
-            break
-        first, after = first // step, after // step
+    above = np.zeros(1, bool)  # whether a node lies in one that was taken
+    for level in range(tree.height + 1):
+        if level:
+            above = np.repeat(above, tree.children(level - 1))
+        whole = wanted.reshape(-1, tree.width(level)).all(axis=1)
+        found |= {(level, int(node)): 1.0 for node in np.flatnonzero(whole & ~above)}
+        above = above | whole
     return found
 
 
@@ -53,27 +51,28 @@ def smallest(tree: Hierarchy, low: int, high: int, count: int = 1) -> list[dict[
     >>> [len(one) for one in smallest(Hierarchy(25, 5), 10, 24, 2)]
     [3, 3]
     """
-    first, after = _bounds(tree, low, high)
-    search = _Search(tree, first, after, count)
-    found = [dict(nodes) for _, nodes in search.best(0, 0, 0)]
-    return found[:count]
+    return smallest_sets(tree, _range(tree, low, high), count)
 
 
-@dataclass(frozen=True)
+def smallest_sets(tree: Hierarchy, wanted: Bools, count: int = 1) -> list[dict[Node, float]]:
+    """Return so many such decompositions of a set of leaves."""
+    search = _Search(tree, np.concatenate([[0], np.cumsum(wanted)]), count)
+    return [dict(nodes) for _, nodes in search.best(0, 0, 0)][:count]
+
+
+@dataclass(frozen=True, eq=False)
 class _Search:
     """Dynamic programming over the tree: the best ways to write what is left of the target below a node."""
 
     tree: Hierarchy
-    low: int
-    after: int
+    before: Ints  # how many leaves in front of each are wanted
     count: int
 
     def best(self, level: int, node: int, above: int) -> list[tuple[int, tuple[tuple[Node, float], ...]]]:
         """Return the cheapest decompositions within a node, given the sum of the coefficients above it."""
         width = self.tree.width(level)
-        start, end = node * width, (node + 1) * width
-        inside, outside = self.low <= start and end <= self.after, end <= self.low or self.after <= start
-        if (inside and above == 1) or (outside and above == 0):
+        inside = self.before[(node + 1) * width] - self.before[node * width]
+        if (inside == width and above == 1) or (inside == 0 and above == 0):
             return [(0, ())]
         options = []
         for coefficient in (0, 1 if above == 0 else -1):
@@ -85,7 +84,7 @@ class _Search:
 
     def _below(self, level: int, node: int, above: int) -> list[tuple[int, tuple[tuple[Node, float], ...]]]:
         if level == self.tree.height:
-            wanted = int(self.low <= node < self.after)
+            wanted = self.before[node + 1] - self.before[node]
             return [(0, ())] if above == wanted else []
         step = self.tree.children(level)
         merged: list[tuple[int, tuple[tuple[Node, float], ...]]] = [(0, ())]
@@ -131,7 +130,8 @@ def _product(one: Decomposition, other: Decomposition) -> float:
     return sum(coefficient * other.get(node, 0.0) for node, coefficient in one.items())
 
 
-def _bounds(tree: Hierarchy, low: int, high: int) -> tuple[int, int]:
+def _range(tree: Hierarchy, low: int, high: int) -> Bools:
     if not 0 <= low <= high < tree.size:
         raise ParameterError("a range lies within the values, and its low end is not above its high end")
-    return low, tree.leaves if high == tree.size - 1 else high + 1
+    leaves = np.arange(tree.leaves)
+    return (leaves >= low) & ((leaves <= high) | (high == tree.size - 1))

@@ -10,10 +10,13 @@ export function integers(content) {
         const held = value;
         return held < low || held > high ? undefined : narrow(BigInt(held) - BigInt(low));
     };
+    const index = (value) => find(value) ?? refuse(`a whole number from ${low} to ${high}`);
     return {
         size: narrow(BigInt(high) - BigInt(low) + 1n),
         ordered: true,
-        index: (value) => find(value) ?? refuse(`a whole number from ${low} to ${high}`),
+        index,
+        plain: (value) => String(BigInt(low) + BigInt(index(value))),
+        valueAt: (index) => BigInt(low) + BigInt(index),
         find,
     };
 }

@@ -1,3 +1,4 @@
+import { repr } from "../decimal.js";
 import { refuse } from "../domain.js";
 import { need } from "../errors.js";
 import { fields, flag, real, whole } from "../fields.js";
@@ -8,15 +9,16 @@ function range(kind, many, place) {
         const read = fields(content, kind, { low: real, high: real, [many]: whole, clamped: flag });
         const [low, high, size] = [+read.low, +read.high, read[many]];
         need(low < high && isFinite(high - low) && size > 1 && size <= 2 ** 32, "a range of numbers needs finite low < high and from 2 to 2^32 points or buckets");
+        const inside = (value) => {
+            const held = read.clamped && typeof value === "number" ? Math.min(Math.max(value, low), high) : value;
+            return typeof held === "number" && held >= low && held <= high ? held : refuse(`a number from ${low} to ${high}`);
+        };
         return {
             size,
             ordered: true,
-            index(value) {
-                const held = read.clamped && typeof value === "number" ? Math.min(Math.max(value, low), high) : value;
-                if (typeof held !== "number" || !(held >= low && held <= high))
-                    return refuse(`a number from ${low} to ${high}`);
-                return place((held - low) / (high - low), Number(size));
-            },
+            index: (value) => place((inside(value) - low) / (high - low), Number(size)),
+            plain: (value) => `"${Object.is(value, -0) && low <= 0 && high >= 0 ? "-0.0" : repr(inside(value))}"`,
+            valueAt: (index) => low + ((high - low) * Number(index)) / Number(size),
         };
     };
 }

@@ -1,5 +1,5 @@
 import type { Json } from "../canonical.js";
-import type { Domain } from "../domain.js";
+import type { Domain, Index } from "../domain.js";
 import type { Encoding } from "../encoding.js";
 import type { Whole } from "../fields.js";
 export declare const SHAPE: {
@@ -15,4 +15,4 @@ export declare function cell(asked: Columns): Encoding;
 export declare function checked<C extends Columns>(asked: C): C;
 export declare function checkAttributes({ columns, sizes }: Columns, domain: Domain): void;
 export declare function cells(sizes: readonly Whole[]): bigint;
-export declare function held(record: Whole | Whole[], column: Whole): bigint;
+export declare function held(record: Index, column: Whole): bigint;

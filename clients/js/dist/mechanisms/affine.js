@@ -21,6 +21,7 @@ function of(name, longest) {
         return {
             ratio: responseRatio(keep, buckets),
             width: 10,
+            groups,
             permanent(index, random) {
                 const point = permuted ? permute(index, bits, groups) : index;
                 const [low, high] = [random.word(), random.word()];

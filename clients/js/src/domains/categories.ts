@@ -16,12 +16,15 @@ export function categories(content: Json): Domain {
   need(!declinable || labels.at(-1) === DECLINED, `the label ${DECLINED} is the last one`);
   const find = (value: unknown) =>
     typeof value === "string" ? places.get(value.normalize("NFC")) : refuse("text, or a list of texts");
+  const index = (value: unknown) => {
+    if (value === null && declinable) return labels.length - 1;
+    return find(value) ?? refuse(`one of the ${labels.length} categories of the task`);
+  };
   return {
     size: labels.length,
-    index(value) {
-      if (value === null && declinable) return labels.length - 1;
-      return find(value) ?? refuse(`one of the ${labels.length} categories of the task`);
-    },
+    index,
+    plain: (value) => JSON.stringify(labels[index(value)]),
+    valueAt: (index) => labels[Number(index)],
     find: declinable ? undefined : find, // declining is no item of a set
   };
 }

@@ -15,10 +15,13 @@ export function integers(content: Json): Domain {
     const held = value as Whole;
     return held < low || held > high ? undefined : narrow(BigInt(held) - BigInt(low));
   };
+  const index = (value: unknown) => find(value) ?? refuse(`a whole number from ${low} to ${high}`);
   return {
     size: narrow(BigInt(high) - BigInt(low) + 1n),
     ordered: true,
-    index: (value) => find(value) ?? refuse(`a whole number from ${low} to ${high}`),
+    index,
+    plain: (value) => String(BigInt(low) + BigInt(index(value))),
+    valueAt: (index) => BigInt(low) + BigInt(index),
     find,
   };
 }

@@ -2,6 +2,7 @@
 // Every step on the way to an index is a double, in this order in every language.
 
 import type { Json } from "../canonical.js";
+import { repr } from "../decimal.js";
 import type { Domain } from "../domain.js";
 import { refuse } from "../domain.js";
 import { need } from "../errors.js";
@@ -25,15 +26,16 @@ function range(
       low < high && isFinite(high - low) && size > 1 && size <= 2 ** 32,
       "a range of numbers needs finite low < high and from 2 to 2^32 points or buckets",
     );
+    const inside = (value: unknown): number => {
+      const held = read.clamped && typeof value === "number" ? Math.min(Math.max(value, low), high) : value;
+      return typeof held === "number" && held >= low && held <= high ? held : refuse(`a number from ${low} to ${high}`);
+    };
     return {
       size,
       ordered: true,
-      index(value) {
-        const held = read.clamped && typeof value === "number" ? Math.min(Math.max(value, low), high) : value;
-        if (typeof held !== "number" || !(held >= low && held <= high))
-          return refuse(`a number from ${low} to ${high}`);
-        return place((held - low) / (high - low), Number(size));
-      },
+      index: (value) => place((inside(value) - low) / (high - low), Number(size)),
+      plain: (value) => `"${Object.is(value, -0) && low <= 0 && high >= 0 ? "-0.0" : repr(inside(value))}"`,
+      valueAt: (index) => low + ((high - low) * Number(index)) / Number(size),
     };
   };
 }

@@ -22,6 +22,7 @@ export function records(content: Json): Domain {
       throw new ParameterError("a question about records needs an encoding");
     },
     attributes,
+    names,
     index(value) {
       const keys = isContent(value) ? Object.keys(value) : [];
       if (keys.length !== names.length || !keys.every((key) => distinct.has(key))) {

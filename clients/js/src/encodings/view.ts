@@ -1,7 +1,7 @@
 // Several attributes of a record as one value: a cell of their table.
 
 import type { Json } from "../canonical.js";
-import type { Domain } from "../domain.js";
+import type { Domain, Index } from "../domain.js";
 import { narrow } from "../domain.js";
 import type { Encoding } from "../encoding.js";
 import { need } from "../errors.js";
@@ -61,6 +61,6 @@ export function cells(sizes: readonly Whole[]): bigint {
 }
 
 /** Returns what a record holds in a column. */
-export function held(record: Whole | Whole[], column: Whole): bigint {
+export function held(record: Index, column: Whole): bigint {
   return BigInt((record as Whole[])[Number(column)]!);
 }

@@ -34,6 +34,7 @@ function of(name: string, longest: number) {
     return {
       ratio: responseRatio(keep, buckets),
       width: 10,
+      groups,
       permanent(index: Whole, random) {
         const point = permuted ? permute(index, bits, groups) : index;
         const [low, high] = [random.word(), random.word()];

@@ -1,0 +1,23 @@
+import type { Json } from "../canonical.js";
+import type { Encoding } from "../encoding.js";
+import type { Whole } from "../fields.js";
+export interface Layer {
+    readonly table: Whole;
+    readonly columns: readonly Whole[];
+    readonly sizes: readonly Whole[];
+    readonly widths: readonly Whole[];
+    readonly most: Whole;
+    readonly weighted: boolean;
+    readonly rounded: readonly Whole[];
+    readonly mirrored: readonly Whole[];
+    readonly aligned: boolean;
+}
+export interface Extent {
+    readonly factors: readonly bigint[];
+    readonly order: readonly number[];
+    readonly groups: readonly number[];
+    readonly cells: bigint;
+}
+export declare function cell(content: Json): Encoding;
+export declare function cellOf(layer: Layer): Encoding;
+export declare function measured(layer: Layer): Extent;

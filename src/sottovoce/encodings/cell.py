@@ -1,0 +1,147 @@
+"""The cell of a record in a layer of intervals: for every column the interval that holds its value.
+
+Of a list of records one is drawn, and a coin that falls with the chance (records held)/(most) says whether it counts;
+somebody without records draws from everything there is, and their coin never falls.  A number may be rounded to the
+ends of its range by a coin that keeps its mean, so that a sum needs two cells instead of one for every value.
+
+Source: Wang 2021, section 7.4; Xu 2020, sections 3 and 5.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from sottovoce.arrays import Bools, Ints
+from sottovoce.domain import Domain
+from sottovoce.domains.services import Services
+from sottovoce.encoding import Encoding
+from sottovoce.errors import ParameterError
+from sottovoce.holdings import Rows
+from sottovoce.rng import Rng
+
+MOST_CELLS = 1 << 62
+
+
+@dataclass(frozen=True)
+class Cell(Encoding, kind="cell"):
+    """Yield the cell of some columns of a table, the first factor changing slowest.
+
+    ``widths`` are how many values an interval of each column covers.  ``most`` is that of a list, 0 for a record;
+    ``weighted`` adds the coin that says whether a drawn record counts, ``rounded`` a rounding coin for each of the
+    named columns.  The column in ``mirrored`` (one, or none) is doubled by its rounding coin: values rounded down lie
+    mirrored in front of those rounded up; its width 0 stands for everything.  ``aligned`` gives every factor whole bits,
+    those with the fewest slowest.
+    """
+
+    table: int
+    columns: tuple[int, ...]
+    sizes: tuple[int, ...]
+    widths: tuple[int, ...]
+    most: int = 0
+    weighted: bool = False
+    rounded: tuple[int, ...] = ()
+    mirrored: tuple[int, ...] = ()
+    aligned: bool = False
+
+    def __post_init__(self) -> None:
+        numbers = (*self.columns, *self.sizes, *self.widths, *self.rounded, *self.mirrored, self.most, self.table)
+        lengths = {len(self.columns), len(self.sizes), len(self.widths)}
+        if any(type(one) is not int or one < 0 for one in numbers) or len(lengths) > 1 or not self.columns:
+            raise ParameterError("a cell is of at least one column, each with a size and a width")
+        if sorted(set(self.columns)) != list(self.columns) or min(self.sizes) < 2:
+            raise ParameterError("the columns of a cell are in ascending order, each of at least two values")
+        if not {*self.rounded, *self.mirrored} <= set(self.columns) or len(self.mirrored) > 1:
+            raise ParameterError("rounded columns are among those of the cell, and at most one is mirrored")
+        if sorted(set(self.rounded)) != list(self.rounded) or (self.weighted and not self.most):
+            raise ParameterError("rounded columns are in ascending order, and only drawn records are weighed")
+        least = [0 if column in self.mirrored else 1 for column in self.columns]
+        if any(width < low for width, low in zip(self.widths, least, strict=True)) or self.cells > MOST_CELLS:
+            raise ParameterError("an interval covers at least one value, and a layer has at most 2^62 cells")
+
+    @cached_property
+    def factors(self) -> tuple[int, ...]:
+        """Return how many values each factor has: the columns' intervals, then the coins."""
+        triples = zip(self.columns, self.sizes, self.widths, strict=True)
+        nodes = [_nodes(size, width, doubled=column in self.mirrored) for column, size, width in triples]
+        return (*nodes, *([2] if self.weighted else []), *([2] * len(self.rounded)))
+
+    @cached_property
+    def order(self) -> tuple[int, ...]:
+        """Return the factors from the slowest to the fastest."""
+        places = range(len(self.factors))
+        return tuple(sorted(places, key=lambda place: self.bits[place])) if self.aligned else tuple(places)
+
+    @cached_property
+    def bits(self) -> tuple[int, ...]:
+        """Return the bits that each factor takes where they are aligned."""
+        return tuple((factor - 1).bit_length() for factor in self.factors)
+
+    @cached_property
+    def groups(self) -> tuple[int, ...]:
+        """Return the widths of the bit groups of an aligned cell, the fastest first; nothing where it is not aligned."""
+        return tuple(self.bits[place] for place in reversed(self.order) if self.bits[place]) if self.aligned else ()
+
+    @property
+    def cells(self) -> int:
+        """Return how many cells the layer has."""
+        return 1 << sum(self.bits) if self.aligned else prod(self.factors)
+
+    def __call__(self, values: Any, rng: Rng) -> Ints:
+        table = values.tables[self.table]
+        records, counts = self._drawn(table, rng) if isinstance(table, Rows) else (table, None)
+        coins = {column: self._rounds_up(records, column, rng) for column in (*self.mirrored, *self.rounded)}
+        parts = [self._intervals(records[:, column], place, coins) for place, column in enumerate(self.columns)]
+        if self.weighted and counts is not None:
+            parts.append(counts.astype(np.int64))
+        parts += [coins[column].astype(np.int64) for column in self.rounded]
+        cells = np.zeros(len(records), np.int64)
+        for place in self.order:
+            cells = cells * (1 << self.bits[place] if self.aligned else self.factors[place]) + parts[place]
+        return cells
+
+    def outputs(self, domain: Domain) -> int:
+        known = isinstance(domain, Services) and self.table < len(domain.names) and domain.most(self.table) == self.most
+        attributes = domain.records(self.table).attributes if known and isinstance(domain, Services) else ()
+        if not attributes or self.columns[-1] >= len(attributes):
+            raise ParameterError("this question asks about a table or columns that the domain does not have")
+        if any(attributes[column].size != size for column, size in zip(self.columns, self.sizes, strict=True)):
+            raise ParameterError("this question asks about columns of other sizes than the domain has")
+        return self.cells
+
+    def _drawn(self, table: Rows, rng: Rng) -> tuple[Ints, Bools]:
+        """Return one record of everybody and whether it counts; the same draws are made for everybody.
+
+        Of r records each is drawn with the chance 1/r, and counts with the chance r/most: together 1/most.
+        """
+        people = len(table)
+        drawn = rng.below(np.maximum(table.sizes, 1))
+        made_up = np.stack([rng.integers(size, people) for size in self.sizes], axis=1)
+        counts = rng.integers(self.most, people) < table.sizes
+        records = np.zeros((people, self.columns[-1] + 1), np.int64)
+        records[:, list(self.columns)] = made_up
+        some = np.flatnonzero(table.sizes)
+        records[np.ix_(some, self.columns)] = table.cells[table.starts[:-1][some] + drawn[some]][:, list(self.columns)]
+        return records, counts
+
+    def _rounds_up(self, records: Ints, column: int, rng: Rng) -> Bools:
+        """Return a coin with the chance value/(size - 1): the mean of its ends is the value."""
+        size = self.sizes[self.columns.index(column)]
+        return np.asarray(rng.integers(size - 1, len(records)) < records[:, column])
+
+    def _intervals(self, values: Ints, place: int, coins: dict[int, Bools]) -> Ints:
+        column, size, width = self.columns[place], self.sizes[place], self.widths[place]
+        if column not in self.mirrored:
+            return np.asarray(values // width, np.int64)
+        if not width:
+            return np.zeros(len(values), np.int64)
+        up = coins[column]
+        return np.where(up, -(-size // width) + values // width, (size - 1 - values) // width)
+
+
+def _nodes(size: int, width: int, *, doubled: bool) -> int:
+    if not width:
+        return 1
+    return -(-size // width) * (2 if doubled else 1)

@@ -1,0 +1,73 @@
+"""What people hold in several tables at once: one row of some, any number of rows of others."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from sottovoce.arrays import Ints
+from sottovoce.errors import ParameterError
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The rows of person i in one table stand at ``cells[starts[i] : starts[i + 1]]``, one column per attribute.
+
+    >>> Rows.of(np.array([1, 0, 1]), np.array([[7], [8], [9]]), 3).sizes
+    array([1, 2, 0])
+    """
+
+    starts: Ints
+    cells: Ints
+
+    @classmethod
+    def of(cls, owners: Ints, cells: Ints, people: int) -> "Rows":
+        """Return the rows of so many people, numbered from 0, given whose each row is."""
+        owners = np.asarray(owners)
+        known = not len(owners) or (owners.dtype.kind in "iu" and 0 <= owners.min() and owners.max() < people)
+        if not known or len(owners) != len(cells):
+            raise ParameterError("every row belongs to one of the people, numbered from 0")
+        order = np.argsort(owners, kind="stable")
+        starts = np.searchsorted(owners[order], np.arange(people + 1))
+        return cls(starts.astype(np.int64), np.asarray(cells, np.int64)[order])
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def __getitem__(self, people: Any) -> "Rows":
+        """Return the rows of some people, given as a slice, a mask or numbers."""
+        chosen = np.arange(len(self))[people]
+        sizes = self.sizes[chosen]
+        starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        places = np.arange(starts[-1]) + np.repeat(self.starts[chosen] - starts[:-1], sizes)
+        return Rows(starts, self.cells[places])
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """Return how many rows everybody has."""
+        return np.diff(self.starts)
+
+
+@dataclass(frozen=True, eq=False)
+class Holdings:
+    """One entry per table: ``(people, attributes)`` where everybody has one row, ``Rows`` where they have any number.
+
+    ``public`` is what everybody lets the collector see as it is: one JSON text each, or nothing.
+    """
+
+    tables: tuple[Ints | Rows, ...]
+    public: Sequence[bytes] = ()
+
+    def __post_init__(self) -> None:
+        if len({len(table) for table in self.tables}) != 1 or (self.public and len(self.public) != len(self)):
+            raise ParameterError("all tables are about the same people")
+
+    def __len__(self) -> int:
+        return len(self.tables[0])
+
+    def __getitem__(self, people: Any) -> "Holdings":
+        chosen = np.arange(len(self))[people]
+        public = tuple(self.public[person] for person in chosen) if self.public else ()
+        return Holdings(tuple(table[chosen] for table in self.tables), public)

@@ -1,0 +1,250 @@
+"""Answers in SQL from one collection: any number of questions, at no further cost to anybody.
+
+Source: Wang 2021, chapter 7; Xu 2020.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import inf, nan, sqrt
+from typing import Any
+
+import numpy as np
+
+from sottovoce.answers import Answer, Answers
+from sottovoce.arrays import Floats
+from sottovoce.domain import Categories, Domain
+from sottovoce.estimate import Estimate, StatedNoise
+from sottovoce.queries import planning, rewriting
+from sottovoce.queries.asking import Asking
+from sottovoce.queries.explaining import explained
+from sottovoce.queries.planning import Cell, Line, Work
+from sottovoce.queries.query import Column, Query
+from sottovoce.queries.result import Explanation, Figure, Result
+from sottovoce.task import Collected, Columns, Scored
+
+STABLE = 3.0  # standard errors that a denominator lies above nought
+_LISTED = 200  # values of a column whose counts an answer lists by itself
+
+
+@dataclass(frozen=True, eq=False)
+class Database(Answers):
+    """The counts of every column, by name, and an answer to any question in SQL."""
+
+    asking: Asking
+    collected: Collected = field(repr=False)
+
+    @classmethod
+    def of(cls, asking: Asking, collected: Collected) -> "Database":
+        """Return the answers of a collection."""
+        made = cls("tables", {}, asking, collected)
+        object.__setattr__(made, "parts", _Listed(made))
+        return made
+
+    @property
+    def users(self) -> int:
+        return self.collected.users(0)
+
+    def sql(self, text: str) -> Result | Explanation:
+        """Return the answer to a question, or how it would be answered if the question begins with EXPLAIN."""
+        from sottovoce.queries.reading import read
+
+        query = read(text, self.asking.services)
+        return self.explain(query) if query.explain else self.answer(query)
+
+    def explain(self, query: Query) -> Explanation:
+        """Return how a question would be answered and how good the answer would be."""
+        return Explanation(explained(self.asking, query, self.users))
+
+    def answer(self, query: Query) -> Result:
+        """Return the answer to a question that has been read."""
+        work = self._scaled(planning.plan(self.asking, query))
+        statement = rewriting.rewritten(work, {name: at for at, name in enumerate(self._public)})
+        scored = {
+            rewriting.relation(place): Scored(
+                tuple(slot.number for slot in one.factor.slots), len(one.targets), one
+            )
+            for place, one in work.scorings.items()
+        }
+        found = self.collected.select(0, scored, self._public, statement)
+        return _Read(self, work, found, statement.sql(pretty=True)).result()
+
+    def kept(self) -> Answers | None:
+        """Return the counts of every column: without reports no other question can be answered."""
+        return Answers(self.name, dict(self.parts))
+
+    @cached_property
+    def _public(self) -> dict[str, bool]:
+        seen = self.asking.services.public
+        kinds = zip(seen.names, seen.attributes, strict=True) if seen else ()
+        return {name: not isinstance(kind, Categories) for name, kind in kinds}
+
+    def _scaled(self, work: Work) -> Work:
+        return work
+
+
+@dataclass(frozen=True, eq=False)
+class _Read:
+    """Reads the figures of an answer from what the engine added up."""
+
+    database: Database
+    work: Work
+    found: Columns
+    statement: str
+
+    def result(self) -> Result:
+        query = self.work.query
+        rows = [
+            (self._labels(line, place), tuple(self._figure(cell, place) for cell in line.cells))
+            for place in range(len(self.found["users"]))
+            for line in self.work.lines
+        ]
+        rows = self._ordered(rows)[: query.limit]
+        keys = tuple(self._name(column) for column in query.group_by)
+        users = int(sum(self.found["users"]))
+        return Result(
+            keys,
+            tuple(one.name for one in query.aggregates),
+            tuple(labels for labels, _ in rows),
+            tuple(figures for _, figures in rows),
+            users,
+            self.database.asking.epsilon,
+            query.options.confidence,
+            (*query.notices, *self._notices(users, [figure for _, row in rows for figure in row])),
+            self.statement,
+            explained(self.database.asking, query, users, self.work),
+        )
+
+    def _labels(self, line: Line, place: int) -> tuple[str, ...]:
+        private, public = iter(line.groups), iter(range(len(self.work.query.group_by)))
+        labels = []
+        for column in self.work.query.group_by:
+            if column.public:
+                labels.append(str(self.found[f"g{next(public)}"][place]))
+            else:
+                labels.append(labels_of(self._kind(column))[next(private)])
+        return tuple(labels)
+
+    def _figure(self, cell: Cell, place: int) -> Figure:
+        users = int(self.found["users"][place])
+        totals = np.array([self._number(f"t{at}", place) for at in cell.parts])
+        moments = np.array([[self._moment(one, other, place) for other in cell.parts] for one in cell.parts])
+        covariance = moments - np.outer(totals, totals) / max(users, 1)
+        return _MAKERS[cell.aggregate.kind](totals, covariance)
+
+    def _moment(self, one: int, other: int, place: int) -> float:
+        return self._number(f"m{min(one, other)}_{max(one, other)}", place)
+
+    def _number(self, name: str, place: int) -> float:
+        value = self.found[name][place]
+        return 0.0 if value is None else float(value)
+
+    def _ordered(self, rows: list[Any]) -> list[Any]:
+        query = self.work.query
+        if not query.order_by:
+            return rows
+        names = [one.name for one in query.aggregates]
+        if query.order_by in names:
+            at = names.index(query.order_by)
+            return sorted(rows, key=lambda row: _rank(row[1][at].value), reverse=query.descending)
+        at = [self._name(column) for column in query.group_by].index(query.order_by)
+        return sorted(rows, key=lambda row: row[0][at], reverse=query.descending)
+
+    def _name(self, column: Column) -> str:
+        if column.public:
+            return column.public.partition(".")[2]
+        return self.database.asking.services.records(column.table).names[column.place]
+
+    def _kind(self, column: Column) -> Domain:
+        return self.database.asking.attributes(column.table)[column.place]
+
+    def _notices(self, users: int, figures: Sequence[Figure]) -> list[str]:
+        found = []
+        if any(figure.unstable for figure in figures):
+            found.append(
+                f"a ratio is marked unstable where its denominator is not {STABLE:g} standard errors above nought: "
+                "its interval says nothing"
+            )
+        everybody = self.database.users
+        if users < everybody and self.work.query.among == Query((), ()).among:
+            found.append(f"{everybody - users:,} people whose reports are not complete, or repeated, are left out")
+        return found
+
+
+def labels_of(kind: Domain) -> Sequence[str]:
+    """Return the names of a column's values."""
+    known = getattr(kind, "labels", None)
+    return known if known is not None else [f"{number:.6g}" for number in planning.numbers_of(kind)]
+
+
+def _rank(value: float) -> float:
+    return -inf if np.isnan(value) else value
+
+
+def _plain(totals: Floats, covariance: Floats) -> Figure:
+    return Figure(float(totals[0]), max(0.0, float(covariance[0, 0])))
+
+
+def _ratio(totals: Floats, covariance: Floats) -> Figure:
+    """Return the first total over the second, with the error of its linear part."""
+    top, bottom = totals
+    if bottom == 0:
+        return Figure(nan, inf, True)
+    ratio = float(top / bottom)
+    slope = np.array([1.0, -ratio]) / bottom
+    return Figure(ratio, max(0.0, float(slope @ covariance @ slope)), _doubtful(bottom, covariance[1, 1]))
+
+
+def _deviation(totals: Floats, covariance: Floats) -> Figure:
+    """Return the root of the mean square less the squared mean: of sum, count and sum of squares."""
+    total, count, squares = totals
+    if count == 0:
+        return Figure(nan, inf, True)
+    mean, square = float(total / count), float(squares / count)
+    spread = square - mean**2
+    if spread <= 0:
+        return Figure(0.0, inf, True)
+    slope = np.array([-2 * mean, 2 * mean**2 - square, 1.0]) / (count * 2 * sqrt(spread))
+    return Figure(sqrt(spread), max(0.0, float(slope @ covariance @ slope)), _doubtful(count, covariance[1, 1]))
+
+
+def _doubtful(bottom: float, variance: float) -> bool:
+    return bool(bottom < STABLE * sqrt(max(0.0, variance)))
+
+
+_MAKERS = {"count": _plain, "sum": _plain, "avg": _ratio, "freq": _ratio, "stddev": _deviation}
+
+
+class _Listed(Mapping[str, Answer]):
+    """The counts of every column that has few enough values, made when they are looked at."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    @cached_property
+    def _columns(self) -> dict[str, Column]:
+        services = self._database.asking.services
+        return {
+            f"{name}.{column}": Column(table, place)
+            for table, name in enumerate(services.names)
+            for place, column in enumerate(services.records(table).names)
+            if services.records(table).attributes[place].size <= _LISTED
+        }
+
+    def __getitem__(self, name: str) -> Answer:
+        from sottovoce.queries.query import Aggregate
+
+        column = self._columns[name]
+        query = Query((column.table,), (Aggregate("count", "count"),), group_by=(column,))
+        result = self._database.answer(query)
+        totals = np.array([row[0].value for row in result.figures])
+        noise = StatedNoise(np.array([row[0].variance for row in result.figures]))
+        labels = tuple(row[0] for row in result.groups)
+        estimate = Estimate(totals, noise, result.users, self._database.asking.epsilon)
+        return Answer(name, labels, estimate, self._database.asking.method)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)

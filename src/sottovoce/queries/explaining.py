@@ -1,0 +1,135 @@
+"""How a question is answered, in figures: budgets, layers, coefficients, and the error to expect.
+
+Source: Xu 2020, section 6.
+"""
+
+from collections.abc import Sequence
+from math import inf, prod, sqrt
+from typing import Any
+
+import numpy as np
+
+from sottovoce.queries import planning
+from sottovoce.queries.asking import Asking, Factor
+from sottovoce.queries.planning import Cell, Work
+from sottovoce.queries.query import Every, Query
+from sottovoce.queries.scoring import Scoring, layer
+
+MANY = 3  # services, from which on a join is hardly ever precise
+
+
+def explained(asking: Asking, query: Query, users: int, work: Work | None = None) -> dict[str, Any]:
+    """Return the plan of a question and the error to expect of so many people, were they spread evenly over all values."""
+    made = planning.plan(asking, query) if work is None else work
+    facts: dict[str, Any] = {
+        "epsilon": asking.epsilon,
+        "epsilon of a record": asking.each,
+        "reports of a person": sum(len(factor.slots) for factor in asking.factors),
+        "collected by": f"{asking.method}, {'as published' if asking.published else 'affine response'}",
+        "method": str(made.way),
+        "measure": made.way.measure.upper(),
+        "people": users,
+        "monomials": len(query.where),
+        "tables": [_table(asking, made, place) for place in query.tables],
+        "public conditions": query.among != Every(),
+        "numbers": [_expected(made, cell, users) for cell in made.lines[0].cells],
+    }
+    if work is None:
+        facts["compared with"] = _compared(asking, query, users)
+    if warnings := _warnings(asking, query, facts["numbers"]):
+        facts["warnings"] = warnings
+    return facts
+
+
+def _table(asking: Asking, work: Work, place: int) -> dict[str, Any]:
+    name = asking.services.names[place]
+    scored = [one for one in work.scorings.values() if one.factor.table == place]
+    if not scored:
+        return {"table": name, "use": "dropped: what is asked of it is true of everybody"}
+    return {
+        "table": name,
+        "use": "joined, with how many records people have" if asking.services.most(place) else "joined",
+        "layers": [len(slot.family) for one in scored for slot in one.factor.slots][:1],
+        "buckets": _buckets(scored[0].factor),
+        "scores": sum(len(one.targets) for one in scored),
+        "squared coefficients": [round(_squares(one), 4) for one in scored][:1],
+        "share of reports used": round(float(np.mean([_used(one) for one in scored])), 4),
+    }
+
+
+def _buckets(factor: Factor) -> str:
+    sizes = {getattr(one, "buckets", one.size) for one in factor.slots[0].family.mechanisms}
+    return f"{min(sizes)} to {max(sizes)}" if len(sizes) > 1 else str(*sizes)
+
+
+def _squares(scoring: Scoring) -> float:
+    """Return the sum of the squared coefficients of the first target."""
+    total = 0.0
+    for terms in scoring.targets[0].groups:
+        for one in terms:
+            for other in terms:
+                axes = zip(one.axes, other.axes, strict=True)
+                shared = [sum(_dot(a, b) for a, b in zip(left, right, strict=True)) for left, right in axes]
+                total += one.weight * other.weight * prod(shared)
+    return total
+
+
+def _dot(left: Any, right: Any) -> float:
+    return 0.0 if left is None or right is None else float(left @ right)
+
+
+def _used(scoring: Scoring) -> float:
+    """Return the share of reports whose layer has a part in the first target."""
+    shares = [
+        sum(slot.chance(member) for member in range(len(slot.family)) if layer(slot, member, scoring.targets[0]))
+        for slot in scoring.factor.slots
+    ]
+    return float(np.mean(shares))
+
+
+def _expected(work: Work, cell: Cell, users: int) -> dict[str, Any]:
+    """Return the error of one number under an even spread, absolute and relative to what it would then be."""
+    errors = [sqrt(users * work.predicted[at]) for at in cell.parts]
+    meant = [users * _meant(work, at) for at in cell.parts]
+    kind, name = cell.aggregate.kind, cell.aggregate.name
+    if kind in ("count", "sum"):
+        found = {"name": name, "expected error": errors[0], "relative": _relative(errors[0], meant[0])}
+    elif meant[1] <= 0:
+        found = {"name": name, "expected error": inf, "relative": inf}
+    else:  # errors of numerator and denominator as if independent: at least of the right size
+        ratio = meant[0] / meant[1]
+        error = sqrt(errors[0] ** 2 + (ratio * errors[1]) ** 2) / meant[1]
+        found = {"name": name, "expected error": error, "relative": _relative(error, ratio)}
+    return found
+
+
+def _relative(error: float, value: float) -> float:
+    return error / abs(value) if value else inf
+
+
+def _meant(work: Work, at: int) -> float:
+    """Return what one person contributes to a total on average, were people spread evenly."""
+    total = 0.0
+    for one in work.totals[at].products:
+        total += one.weight * prod(work.moments[score].mean for score in one.scores)
+    return total
+
+
+def _compared(asking: Asking, query: Query, users: int) -> list[dict[str, Any]]:
+    found = []
+    for way in planning.alternatives(asking, query):
+        made = planning.planned(asking, query, way)
+        at = made.lines[0].cells[0].parts[0]
+        found.append({"method": str(way), "expected error": sqrt(users * made.predicted[at])})
+    return found
+
+
+def _warnings(asking: Asking, query: Query, numbers: Sequence[dict[str, Any]]) -> list[str]:
+    found = [
+        f"the expected error of {one['name']} exceeds its expected value"
+        for one in numbers
+        if one["relative"] > 1
+    ]
+    if len(query.tables) >= MANY:
+        found.append("a join of three tables and more is hardly ever precise")
+    return found

@@ -1,0 +1,291 @@
+"""From a question to what has to be scored and added up: sums of products of the scores of factors, person by person.
+
+Source: Xu 2020, sections 4 to 6 and 8.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from math import prod, sqrt
+from typing import Any
+
+import numpy as np
+
+from sottovoce.arrays import Bools, Floats
+from sottovoce.domain import Buckets, Domain, Integers, Numbers
+from sottovoce.errors import ParameterError
+from sottovoce.queries.asking import Asking, Factor
+from sottovoce.queries.predicting import Moments, cells, moments
+from sottovoce.queries.query import Aggregate, Column, Monomial, Public, Query
+from sottovoce.queries.scoring import Scoring
+from sottovoce.queries.targets import Target, Wanted, Way, check, target
+
+MOST_CELLS = 2000  # of a report where every cell is hashed
+MOST_GROUPS = 1000
+_FALLBACK = ("blue", "gls", "rdc", "signed", "add")
+
+
+@dataclass(frozen=True)
+class Product:
+    """A number times one column of scores of each of some factors, for people of whom a public condition holds."""
+
+    weight: float
+    public: Public
+    scores: tuple[tuple[int, int], ...]  # the place of a factor, and of its column
+    times: str = ""  # a public column to multiply with
+
+
+@dataclass(frozen=True)
+class Total:
+    """One number about everybody: the sum over people of a sum of products."""
+
+    products: tuple[Product, ...]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One number of the answer: what it is made of, by place among the totals."""
+
+    aggregate: Aggregate
+    parts: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """One row of the answer: the labels of its private groups, and its numbers."""
+
+    groups: tuple[int, ...]
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """All that is to be done for a question, in one pass over the reports."""
+
+    query: Query
+    way: Way
+    scorings: Mapping[int, Scoring]
+    totals: tuple[Total, ...]
+    lines: tuple[Line, ...]
+    predicted: tuple[float, ...]  # the variance of one person's part of each total, were people spread evenly
+    moments: Mapping[tuple[int, int], Moments] = field(default_factory=dict)
+
+
+def numbers_of(kind: Domain) -> Floats:
+    """Return the number that each value of a column stands for; of a bucket its middle."""
+    if isinstance(kind, Integers):
+        return np.arange(kind.low, kind.high + 1, dtype=float)
+    if isinstance(kind, Buckets):
+        edges = kind.edges
+        return (edges[:-1] + edges[1:]) / 2
+    if isinstance(kind, Numbers):
+        return np.linspace(kind.low, kind.high, kind.points)
+    raise ParameterError("labels cannot be added up: only columns of numbers have sums")
+
+
+def plan(asking: Asking, query: Query) -> Work:
+    """Return the work for a question in the way that promises the least error."""
+    works = [planned(asking, query, way) for way in ways(asking, query)]
+    limit = query.options.max_cells or MOST_CELLS
+    if asking.published or query.options.max_cells:
+        works = [work for work in works if _cells(work) <= limit] or works[-1:]
+    return min(works, key=lambda work: sum(work.predicted))
+
+
+def ways(asking: Asking, query: Query) -> list[Way]:
+    """Return the ways that are compared: the one that is asked for, or all that may be the best."""
+    options, rounds = query.options, asking.method in ("ahio", "ehio", "sr_hio", "sc_join")
+    measure = options.measure
+    if measure == "auto":
+        measure = ("round" if rounds else "enum") if asking.published else "lin"
+    if options.method != "auto":
+        return [Way(options.method, measure, options.k)]
+    if asking.published:
+        return [Way("add", measure)]
+    return [Way("blue", measure), Way("blue", measure, signal=signal(asking))]
+
+
+def alternatives(asking: Asking, query: Query) -> list[Way]:
+    """Return one way of every kind, to compare them."""
+    measure = ways(asking, query)[0].measure
+    return [Way(method, measure, query.options.k) for method in reversed(_FALLBACK)]
+
+
+def signal(asking: Asking) -> float:
+    """Return what holding a node adds to the variance of its votes, in units of that of other nodes."""
+    noise: Any = asking.factors[0].slots[0].family.mechanisms[-1].noise  # type: ignore[attr-defined]
+    spread, held = (noise.spread, noise.swing) if hasattr(noise, "spread") else (noise.unheld, noise.held)
+    return max(0.0, float((held + 1) / spread))
+
+
+def planned(asking: Asking, query: Query, way: Way) -> Work:
+    """Return the work for a question in one way."""
+    return _Planner(asking, query, way).work()
+
+
+def _cells(work: Work) -> float:
+    return sum(
+        max((cells(slot, one) for one in scoring.targets), default=0.0)
+        for scoring in work.scorings.values()
+        for slot in scoring.factor.slots
+    )
+
+
+@dataclass(eq=False)
+class _Planner:
+    """Collects targets, each once, while the lines of the answer are planned."""
+
+    asking: Asking
+    query: Query
+    way: Way
+    wanted: dict[int, list[list[tuple[float, Wanted]]]] = field(default_factory=dict)  # by factor and column
+    keys: dict[Any, int] = field(default_factory=dict)
+    totals: list[Total] = field(default_factory=list)
+
+    def work(self) -> Work:
+        lines = tuple(self._line(groups) for groups in self._groups())
+        made = {place: tuple(map(self._target, columns)) for place, columns in self.wanted.items()}
+        scorings = {place: Scoring(self.asking.factors[place], targets) for place, targets in made.items()}
+        found = {
+            (place, at): moments(parts, made[place][at])
+            for place, columns in self.wanted.items()
+            for at, parts in enumerate(columns)
+        }
+        predicted = tuple(_predicted(one, found) for one in self.totals)
+        return Work(self.query, self.way, scorings, tuple(self.totals), lines, predicted, found)
+
+    def _target(self, parts: Sequence[tuple[float, Wanted]]) -> Target:
+        """Return the sum of several targets of one factor."""
+        made = [(weight, target(wanted, self.way)) for weight, wanted in parts]
+        groups = tuple(
+            tuple(type(term)(weight * term.weight, term.axes) for weight, one in made for term in one.groups[at])
+            for at in range(len(made[0][1].groups))
+        )
+        return Target(groups, sum(weight * one.known for weight, one in made))
+
+    def _groups(self) -> list[tuple[int, ...]]:
+        private = [column for column in self.query.group_by if not column.public]
+        sizes = [range(self._kind(column).size) for column in private]
+        if prod(len(one) for one in sizes) > MOST_GROUPS:
+            raise ParameterError(f"a question has at most {MOST_GROUPS:,} groups: restrict it, or group by fewer columns")
+        return list(product(*sizes))
+
+    def _line(self, groups: tuple[int, ...]) -> Line:
+        return Line(groups, tuple(self._cell(one, groups) for one in self.query.aggregates))
+
+    def _cell(self, aggregate: Aggregate, groups: tuple[int, ...]) -> Cell:
+        where, kind = self.query.where, aggregate.kind
+        parts = []
+        if kind in ("count", "freq", "avg", "stddev"):
+            parts.append(self._total([(1.0, None, 1)], where, groups))
+        if kind == "freq":
+            parts.append(self._total([(1.0, None, 1)], (Monomial(1.0),), ()))
+        if kind in ("sum", "avg", "stddev"):
+            terms = [(factor, column, 1) for factor, column in aggregate.terms]
+            parts.insert(0, self._total(terms, where, groups))
+        if kind == "stddev":
+            squares = [(factor**2, column, 2) for factor, column in aggregate.terms]
+            parts.append(self._total(squares, where, groups))
+        return Cell(aggregate, tuple(parts))
+
+    def _total(
+        self, terms: Sequence[tuple[float, Column | None, int]], where: Sequence[Monomial], groups: tuple[int, ...]
+    ) -> int:
+        """Return the place of a total: the sum over monomials and over the terms of a linear measure."""
+        products = [self._product(one, groups, *term) for one in where for term in terms]
+        merged = self._merged([one for one in products if one is not None])
+        total = Total(tuple(merged))
+        if total not in self.totals:
+            self.totals.append(total)
+        return self.totals.index(total)
+
+    def _product(
+        self, one: Monomial, groups: tuple[int, ...], factor: float, measured: Column | None, power: int
+    ) -> tuple[float, Public, str, dict[int, Wanted]] | None:
+        sets = dict(one.sets)
+        private = [column for column in self.query.group_by if not column.public]
+        for column, group in zip(private, groups, strict=False):
+            chosen = np.zeros(self._kind(column).size, bool)
+            chosen[group] = True
+            sets[column] = sets.get(column, chosen) & chosen
+        if any(not held.any() for held in sets.values()):
+            return None
+        public = measured.public if measured is not None else ""
+        times = f"{public}^{power}" if power > 1 and public else public
+        wanted: dict[int, Wanted] = {}
+        for table in self.query.tables:
+            own = measured if measured is not None and not public and measured.table == table else None
+            wanted |= self._wanted(table, {c.place: held for c, held in sets.items() if c.table == table}, own, power)
+        return one.factor * factor, one.public, times, wanted
+
+    def _wanted(
+        self, table: int, sets: Mapping[int, Bools], measured: Column | None, power: int
+    ) -> dict[int, Wanted]:
+        sets = {place: held for place, held in sets.items() if not held.all()}
+        many = self.asking.services.most(table)
+        found = {}
+        for place, factor in enumerate(self.asking.factors):
+            if factor.table != table:
+                continue
+            own = {column: held for column, held in sets.items() if column in factor.columns}
+            coin = factor.slots[0].family.rounding == "one" and len(factor.columns) == 1 and not factor.known
+            apart = self.asking.method == "sc_join" and coin
+            reads = self._reads(factor, measured, apart=apart)
+            if reads is None and (apart or not (own or many)):
+                continue  # true of everybody
+            numbers = None if reads is None else numbers_of(self._kind(Column(table, reads))) ** power
+            weight = many / self.asking.rows[table] if many else 1.0
+            found[place] = Wanted(factor, {} if apart else own, reads, numbers, weight)
+            check(found[place], self.way)
+        return found
+
+    def _reads(self, factor: Factor, measured: Column | None, *, apart: bool) -> int | None:
+        """Return the column that a factor measures, if any: where coins are reported apart, only they are rounded."""
+        if measured is None or measured.place not in factor.columns:
+            return None
+        if self.asking.method == "sc_join" and (self.way.measure == "round") != apart:
+            return None
+        return measured.place
+
+    def _merged(self, products: Sequence[tuple[float, Public, str, dict[int, Wanted]]]) -> list[Product]:
+        """Return the products; those of one and the same factor alone become one target."""
+        groups: dict[Any, list[tuple[float, Wanted]]] = {}
+        rest = []
+        for weight, public, times, wanted in products:
+            if len(wanted) == 1:
+                groups.setdefault((public, times, *wanted), []).append((weight, *wanted.values()))
+            else:
+                scores = tuple((place, self._column(place, [(1.0, one)])) for place, one in wanted.items())
+                rest.append(Product(weight, public, scores, times))
+        alone = [
+            Product(1.0, public, ((place, self._column(place, parts)),), times)
+            for (public, times, place), parts in groups.items()
+        ]
+        return alone + rest
+
+    def _column(self, place: int, parts: Sequence[tuple[float, Wanted]]) -> int:
+        """Return the column of a factor's scores for a sum of targets, each scored once."""
+        key = (place, tuple((weight, _key(wanted)) for weight, wanted in parts))
+        if key not in self.keys:
+            columns = self.wanted.setdefault(place, [])
+            columns.append(list(parts))
+            self.keys[key] = len(columns) - 1
+        return self.keys[key]
+
+    def _kind(self, column: Column) -> Domain:
+        return self.asking.attributes(column.table)[column.place]
+
+
+def _key(wanted: Wanted) -> Any:
+    numbers = None if wanted.numbers is None else wanted.numbers.tobytes()
+    sets = tuple(sorted((column, held.tobytes()) for column, held in wanted.sets.items()))
+    return sets, wanted.measured, numbers, wanted.weight
+
+
+def _predicted(total: Total, found: Mapping[tuple[int, int], Moments]) -> float:
+    """Return the variance of one person's part; of several products at most."""
+    spread = 0.0
+    for one in total.products:
+        parts = [found[score] for score in one.scores]
+        spread += abs(one.weight) * sqrt(max(0.0, prod(p.square for p in parts) - prod(p.signal for p in parts)))
+    return spread**2

@@ -1,0 +1,130 @@
+"""What every report says about some targets: unbiased numbers that add up, and multiply, person by person.
+
+A report of layer l scores L times its vote for the layer's coefficients.  The mean of these coefficients, which no report
+can tell apart from what it says about everybody, is left out and added for all layers at once: that spares the noise of
+which layer a person was asked about, and leaves what holds of everybody exact.
+
+Source: Xu 2020, section 5; docs/affine-response.md.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from math import prod
+
+import numpy as np
+
+from sottovoce.arrays import Floats, Reports
+from sottovoce.errors import ParameterError
+from sottovoce.estimate import BalancedNoise
+from sottovoce.mechanism import PureMechanism
+from sottovoce.mechanisms.affine import AffineResponse
+from sottovoce.queries.asking import Factor, Slot
+from sottovoce.queries.targets import Target, Term
+
+
+@dataclass(frozen=True, eq=False)
+class Scoring:
+    """The targets of one factor; picklable, so that any process can score reports."""
+
+    factor: Factor
+    targets: tuple[Target, ...]
+    shares: tuple[tuple[float, ...], ...] = ()  # by slot and member, the share of people really asked; or none
+
+    def __call__(self, slot: int, member: int, reports: Reports) -> Floats:
+        """Return (reports, targets): the scores of the reports at one address."""
+        asked = self._slot(slot)
+        mechanism = asked.family[member].mechanism
+        if not isinstance(mechanism, PureMechanism):
+            raise ParameterError("only a pure mechanism scores reports")
+        chance = self.shares[slot - self.factor.slots[0].number][member] if self.shares else asked.chance(member)
+        columns = [self._scored(asked, member, mechanism, one, chance, reports) for one in self.targets]
+        return np.stack(columns, axis=1) if columns else np.zeros((len(reports), 0))
+
+    def _scored(
+        self, asked: Slot, member: int, mechanism: PureMechanism, target: Target, chance: float, reports: Reports
+    ) -> Floats:
+        first = asked is self.factor.slots[0]
+        base = bases(asked, target) + first * target.known
+        terms = layer(asked, member, target)
+        if not terms:
+            return np.full(len(reports), base)
+        votes = _votes(asked, member, mechanism, terms, reports)
+        mean = sum(weight * prod(one.mean() for one in vectors) for weight, vectors in terms)
+        return base + (votes - mean * centred(mechanism)) / chance
+
+    def _slot(self, number: int) -> Slot:
+        return self.factor.slots[number - self.factor.slots[0].number]
+
+
+def centred(mechanism: PureMechanism) -> bool:
+    """Return whether one report's votes for all cells of a layer sum to one."""
+    return isinstance(mechanism.noise, BalancedNoise)
+
+
+def layer(asked: Slot, member: int, target: Target) -> list[tuple[float, list[Floats]]]:
+    """Return the terms of a target that a layer has a part in: their weights, and a vector for each axis."""
+    group, levels = asked.levels(member)
+    found = []
+    for term in target.groups[group]:
+        vectors = [axis[level] for axis, level in zip(term.axes, levels, strict=True)]
+        used = [one for one in vectors if one is not None]
+        if len(used) == len(vectors):
+            found.append((term.weight, used))
+    return found
+
+
+def bases(asked: Slot, target: Target) -> float:
+    """Return the sum over all layers of the mean of their coefficients, by group a product over axes."""
+    if not centred(_pure(asked, 0)):
+        return 0.0
+    total = sum(_base(asked, group, term) for group, terms in enumerate(target.groups) for term in terms)
+    return total - asked.family.first * _root(target)
+
+
+def _base(asked: Slot, group: int, term: Term) -> float:
+    sums = [
+        sum(float(vector.mean()) for vector in (levels[level] for level in axis.levels) if vector is not None)
+        for axis, levels in zip(asked.groups[group], term.axes, strict=True)
+    ]
+    return term.weight * prod(sums)
+
+
+def _root(target: Target) -> float:
+    """Return the coefficient of the layer that is left out."""
+    roots = [(term.weight, [levels[0] for levels in term.axes]) for term in target.groups[0]]
+    return sum(weight * prod(float(one[0]) for one in root if one is not None) for weight, root in roots if _all(root))
+
+
+def _all(vectors: Sequence[Floats | None]) -> bool:
+    return all(one is not None for one in vectors)
+
+
+def _pure(asked: Slot, member: int) -> PureMechanism:
+    mechanism = asked.family[member].mechanism
+    assert isinstance(mechanism, PureMechanism)
+    return mechanism
+
+
+def _votes(
+    asked: Slot, member: int, mechanism: PureMechanism, terms: list[tuple[float, list[Floats]]], reports: Reports
+) -> Floats:
+    cell = asked.family.cell(member)
+    if not cell.aligned:
+        coefficients = sum(weight * reduce(np.multiply.outer, vectors).ravel() for weight, vectors in terms)
+        return mechanism.score(reports, _filled(np.asarray(coefficients), mechanism))
+    if isinstance(mechanism, AffineResponse):
+        order = [place for place in cell.order if cell.bits[place]]
+        scored = [
+            weight * prod(float(vectors[place][0]) for place in cell.order if not cell.bits[place])
+            * mechanism.score_product(reports, [vectors[place] for place in reversed(order)])
+            for weight, vectors in terms
+        ]
+        return np.asarray(sum(scored))
+    raise ParameterError("layers of more than 2^20 cells are scored by affine response only")
+
+
+def _filled(coefficients: Floats, mechanism: PureMechanism) -> Floats:
+    """Return the coefficients, with a harmless one for a cell that nobody holds where a layer has a single cell."""
+    spare = coefficients.mean() if centred(mechanism) else 0.0
+    return np.pad(coefficients, (0, mechanism.size - len(coefficients)), constant_values=spare)

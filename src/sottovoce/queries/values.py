@@ -1,0 +1,92 @@
+"""Which values of a column a comparison means, and what to say where it does not fit them exactly.
+
+A number in a bucket counts by the bucket's middle, a number at a point by that point.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf
+from unicodedata import normalize
+
+import numpy as np
+
+from sottovoce.arrays import Bools, Floats
+from sottovoce.domain import Buckets, Categories, Domain, Integers, Numbers
+
+CLOSE = 1e-9  # of the distance between two points: 0.3 is the point 0.30000000000000004
+SHOWN = 40  # characters of a literal in a notice
+
+
+@dataclass(frozen=True)
+class Span:
+    """The numbers from ``low`` to ``high``, with or without the ends."""
+
+    low: float = -inf
+    high: float = inf
+    open: bool = False
+
+    def among(self, points: Floats, close: float) -> Bools:
+        if self.open:
+            return np.asarray((points > self.low + close) & (points < self.high - close))
+        return np.asarray((points >= self.low - close) & (points <= self.high + close))
+
+
+def spans(sign: str, number: float) -> Span:
+    """Return the numbers that are equal, smaller or larger."""
+    if sign in ("=", "<>"):
+        return Span(number, number)
+    ends = {"low": number} if ">" in sign else {"high": number}
+    return Span(**ends, open="=" not in sign)
+
+
+def within(kind: Domain, wanted: Sequence[Span], name: str) -> tuple[Bools, list[str]]:
+    """Return the values of a column of numbers that lie in one of some spans, and notices."""
+    lows, points, highs = _cells(kind)
+    close = 0.0 if isinstance(kind, Integers) else CLOSE * float(points[1] - points[0])
+    held, notices = np.zeros(len(points), bool), []
+    for span in wanted:
+        inside = span.among(points, close)
+        if not inside.any():
+            notices.append(f"{name}: no value lies where the condition looks for one")
+        elif not isinstance(kind, Integers) and _cut(span, lows, highs, inside, close):
+            notices.append(_rounded(kind, name))
+        held |= inside
+    return held, notices
+
+
+def listed(kind: Categories, wanted: Sequence[str], name: str) -> tuple[Bools, list[str]]:
+    """Return the values that are among some labels, and a notice for each label that there is not."""
+    labels = [normalize("NFC", one) for one in wanted]
+    notices = [f"{name}: there is no label {_short(one)}" for one in labels if one not in kind.labels]
+    return np.array([one in labels for one in kind.labels], bool), notices
+
+
+def _cells(kind: Domain) -> tuple[Floats, Floats, Floats]:
+    """Return, for each value, where the numbers that it stands for begin, the one it counts as, and where they end."""
+    if isinstance(kind, Integers):
+        points = np.arange(kind.low, kind.high + 1, dtype=np.float64)
+        return points, points, points
+    if isinstance(kind, Buckets):
+        edges = kind.edges
+        return edges[:-1], (edges[:-1] + edges[1:]) / 2, edges[1:]
+    assert isinstance(kind, Numbers)
+    points = np.linspace(kind.low, kind.high, kind.points)
+    between = (points[:-1] + points[1:]) / 2
+    return np.concatenate([points[:1], between]), points, np.concatenate([between, points[-1:]])
+
+
+def _cut(span: Span, lows: Floats, highs: Floats, inside: Bools, close: float) -> bool:
+    """Return whether some numbers count though they are not in the span, or do not though they are."""
+    whole = (lows >= span.low - close) & (highs <= span.high + close)
+    apart = (highs <= span.low + close) | (lows >= span.high - close)
+    return bool((inside & ~whole).any() or (~inside & ~apart).any())
+
+
+def _rounded(kind: Domain, name: str) -> str:
+    if isinstance(kind, Buckets):
+        return f"{name} is kept in {kind.count} buckets: each counts as a whole, and where its middle lies"
+    return f"{name} is kept at {kind.size} points: numbers count where the point nearest to them lies"
+
+
+def _short(label: str) -> str:
+    return repr(label if len(label) <= SHOWN else label[:SHOWN] + "...")
