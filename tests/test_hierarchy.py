@@ -32,3 +32,25 @@ def test_impossible_trees_and_levels_are_refused():
             Hierarchy(*wrong)
     with pytest.raises(ParameterError):
         Hierarchy(25).width(3)
+
+
+@pytest.mark.parametrize("fanout", [2, 3, 5])
+@pytest.mark.parametrize("size", [2, 5, 8, 25, 26, 250])
+def test_a_doubled_tree_has_the_two_halves_as_nodes_below_its_root(size, fanout):
+    """Padding twice the values to a power of the fan-out would not: 250 of them end within a node."""
+    plain, tree = Hierarchy(size, fanout), Hierarchy(size, fanout, doubled=True)
+    assert (tree.height, tree.leaves) == (plain.height + 1, 2 * plain.leaves)
+    assert (tree.nodes(0), tree.nodes(1), tree.width(1), tree.children(0)) == (1, 2, plain.leaves, 2)
+    for level in range(plain.height + 1):
+        assert tree.width(level + 1) == plain.width(level)
+        assert tree.nodes(level + 1) == 2 * plain.nodes(level)
+        assert tree.children(level + 1) == plain.children(level)
+        first = plain.real(level)
+        assert tree.real(level + 1).tolist() == [*first, *(first + plain.nodes(level))]
+    assert tree.real(0).tolist() == [0]
+
+
+def test_a_doubled_flat_tree_has_three_levels():
+    tree = Hierarchy(6, flat=True, doubled=True)
+    assert (tree.height, tree.leaves, [tree.width(level) for level in range(3)]) == (2, 12, [12, 6, 1])
+    assert tree.real(2).tolist() == list(range(12))

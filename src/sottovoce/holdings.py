@@ -26,7 +26,7 @@ class Rows:
     def of(cls, owners: Ints, cells: Ints, people: int) -> "Rows":
         """Return the rows of so many people, numbered from 0, given whose each row is."""
         owners = np.asarray(owners)
-        known = not len(owners) or (owners.dtype.kind in "iu" and 0 <= owners.min() and owners.max() < people)
+        known = not len(owners) or (owners.dtype.kind in "iu" and owners.min() >= 0 and owners.max() < people)
         if not known or len(owners) != len(cells):
             raise ParameterError("every row belongs to one of the people, numbered from 0")
         order = np.argsort(owners, kind="stable")

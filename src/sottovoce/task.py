@@ -160,8 +160,8 @@ class Choice:
     @property
     def _different(self) -> "Iterator[Question | Bundle]":
         """Return members that stand for all."""
-        family = isinstance(self.members, Family)
-        return (self.members[index] for index in (self.members.different() if family else range(len(self.members))))
+        listed = self.members.different() if isinstance(self.members, Family) else range(len(self.members))
+        return (self.members[index] for index in listed)
 
     @property
     def bundled(self) -> bool:
@@ -346,14 +346,19 @@ class Collected(Protocol):
     def reports(self, address: Address) -> Iterator[Reports]:
         """Yield the reports at an address in batches."""
 
-    def counts(self, number: int) -> Mapping[Address, int]:
+    def answered(self, number: int) -> Mapping[Address, int]:
         """Return how many reports there are at every address of a round."""
 
-    def select(self, number: int, scored: "Mapping[str, Scored]", public: Mapping[str, bool], statement: Any) -> Columns:
+    def single(self, number: int) -> bool:
+        """Return whether everybody who answered a round is known to have exactly one report in every slot."""
+
+    def select(
+        self, number: int, scored: "Mapping[str, Scored]", public: Mapping[str, bool], statement: Any
+    ) -> Columns:
         """Return the columns of a relational statement over the reports of a round.
 
-        Its relations are one for each of ``scored``, with the columns person, s0, s1, ..., and ``people``, with person and
-        the ``public`` columns p0, p1, ..., of which it is said whether they are numbers.
+        Its relations are one for each of ``scored``, with the columns person, s0, s1, ..., and ``people``, with person
+        and the ``public`` columns p0, p1, ..., of which it is said whether they are numbers.
         """
 
 
@@ -482,7 +487,7 @@ class _Nothing:
     def _refuse(self, *_: Any) -> Any:
         raise ParameterError("nothing has been collected yet")
 
-    tally = estimate = yes = scores = reports = counts = select = _refuse
+    tally = estimate = yes = scores = reports = answered = single = select = _refuse
 
 
 def _check_distinct(distinct: int | None) -> None:

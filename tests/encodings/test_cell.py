@@ -6,8 +6,8 @@ from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
-from queries.laws import AllDraws, holding, law
 
+from queries.laws import AllDraws, holding, law
 from sottovoce import codec
 from sottovoce.domain import Categories, Integers, Records
 from sottovoce.domains.lists import Lists

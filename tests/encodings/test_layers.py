@@ -74,7 +74,7 @@ def test_a_few_members_stand_for_all_mechanisms():
 def test_one_number_is_rounded_in_half_of_the_layers_of_its_group():
     family = layers(rounding="one", groups=(0, 1))
     made = cells(family)
-    assert len(made) == len(set(zip(range(24), made, strict=True))) == 2 * 6 * 2
+    assert len(made) == 2 * 6 * 2
     for group in (0, 1):
         own = made[12 * group : 12 * (group + 1)]
         assert [cell.rounded for cell in own] == [(), (group,)] * 6

@@ -791,6 +791,57 @@ def record_index(domain, record):
     return found
 
 
+def column_index(kind, value):
+    """Return the index of a value in a column, or None if it is refused."""
+    if kind["kind"] == "categories":
+        if value is None:
+            return len(kind["labels"]) - 1 if kind["declinable"] else None
+        known = isinstance(value, str) and normalize("NFC", value) in kind["labels"]
+        return kind["labels"].index(normalize("NFC", value)) if known else None
+    if kind["kind"] == "integers":
+        low, high = int(kind["low"]), int(kind["high"])
+        return value - low if type(value) is int and low <= value <= high else None
+    return domain_index(kind, value) if type(value) in (int, float) else None
+
+
+def table_index(table, value):
+    """Return the indices of a record's columns, or of all records of a list; None if something is refused."""
+    if table["kind"] == "lists":
+        found = [table_index(table["records"], one) for one in value] if isinstance(value, list) else [None]
+        return None if None in found else found
+    if not isinstance(value, dict) or sorted(value) != sorted(table["names"]):
+        return None
+    found = [column_index(kind, value[name]) for name, kind in zip(table["names"], table["attributes"], strict=True)]
+    return None if None in found else found
+
+
+def services_index(domain, value):
+    """Return what somebody holds in every table, and the text of what is public; None if something is refused."""
+    names, seen = domain["names"], domain.get("public", {"names": [], "attributes": []})
+    held = {names[0]: value} if len(names) == 1 else value
+    if not isinstance(held, dict) or sorted(held) != sorted(names):
+        return None
+    held, shown = dict(held), {}
+    for public, kind in zip(seen["names"], seen["attributes"], strict=True):
+        table, column = public.split(".")
+        if not isinstance(held[table], dict) or column_index(kind, held[table].get(column)) is None:
+            return None
+        shown[public] = plain(kind, held[table][column])
+        held[table] = {name: one for name, one in held[table].items() if name != column}
+    found = [table_index(table, held[name]) for name, table in zip(names, domain["tables"], strict=True)]
+    return None if None in found else {"tables": found} | ({"public": canonical(shown)} if shown else {})
+
+
+def plain(kind, value):
+    """Return a public value as its report holds it: a label, a whole number, or a decimal within the range."""
+    if kind["kind"] == "categories":
+        return kind["labels"][column_index(kind, value)]
+    if kind["kind"] == "integers":
+        return value
+    ends = float(kind["low"]), float(kind["high"])
+    return repr(0.0 + sorted((float(value), *ends))[1])
+
+
 def text_index(domain, value):
     """Return the bytes of as many whole characters as fit, filled with zeros, as one number; the first byte leads."""
     if not isinstance(value, str) or any(one == "\0" or 0xD800 <= ord(one) <= 0xDFFF for one in value):
@@ -883,9 +934,12 @@ def width(ask):
 def message(task, asked, secret, value, stream):
     """Return what a device sends: for every slot a report and then its id, one envelope after another.
 
-    A task that declares subjects has 16 bytes drawn before anything else, which stand in every envelope.
+    A task that declares subjects has 16 bytes drawn before anything else, which stand in every envelope, and so does
+    what is public.
     """
     found, subject = [], {"subject": stream.take(16)} if "subject" in task["declares"] else {}
+    if isinstance(value, dict) and "public" in value:
+        subject = subject | {"public": value["public"]}
     for member, slot, question in questions(asked, secret):
         held = encoded(question.get("encoding"), value, stream)
         payload = report(question["mechanism"], held, stream).ljust(width(asked["ask"]), b"\0")
@@ -985,6 +1039,62 @@ def parity(encoding, value, stream):
     return sum((value[column] & int(mask)).bit_count() for column, mask in chosen) % 2
 
 
+def cell(encoding, value, stream):
+    """Return where the intervals of a record's columns, and then its coins, lead to."""
+    columns, held = encoding["columns"], value["tables"][encoding["table"]]
+    sizes, widths = ([int(one) for one in encoding[name]] for name in ("sizes", "widths"))
+    if encoding["most"]:
+        place = stream.integer(len(held) or 1)
+        invented = [stream.integer(size) for size in sizes]
+        counts = int(stream.integer(encoding["most"]) < len(held))
+        record = [held[place][column] for column in columns] if held else invented
+    else:
+        record, counts = [held[column] for column in columns], 0
+    ups = {}
+    for column in (*encoding["mirrored"], *encoding["rounded"]):
+        at = columns.index(column)
+        ups[column] = int(stream.integer(sizes[at] - 1) < record[at])
+    parts = []
+    for column, size, width, one in zip(columns, sizes, widths, record, strict=True):
+        if column in encoding["mirrored"] and width:
+            one = ceil(Fraction(size, width)) * width + one if ups[column] else size - 1 - one
+        parts.append(one // width if width else 0)
+    parts += [counts] * encoding["weighted"] + [ups[column] for column in encoding["rounded"]]
+    return placed(encoding, parts)
+
+
+def placed(encoding, parts):
+    """Return the number of a cell: digits of a mixed base, or all factors written in bits, those with the fewest first."""
+    factors = factors_of(encoding)
+    if not encoding["aligned"]:
+        return joined(parts, factors)
+    spelt = sorted(zip(map(bits_of, factors), parts, strict=True), key=lambda pair: pair[0])
+    return int("0" + "".join(format(part, f"0{bits}b") for bits, part in spelt if bits), 2)
+
+
+def factors_of(encoding):
+    """Return how many intervals each column has, then two for every coin."""
+    found = []
+    for column, size, width in zip(encoding["columns"], encoding["sizes"], encoding["widths"], strict=True):
+        twice = 2 if column in encoding["mirrored"] else 1
+        found.append(ceil(Fraction(int(size), int(width))) * twice if int(width) else 1)
+    return found + [2] * (encoding["weighted"] + len(encoding["rounded"]))
+
+
+def bits_of(factor):
+    return len(format(factor - 1, "b")) if factor > 1 else 0
+
+
+def cells_of(encoding):
+    factors = factors_of(encoding)
+    return 2 ** sum(map(bits_of, factors)) if encoding["aligned"] else prod(factors)
+
+
+def bit_groups(encoding):
+    """Return the bits of the factors of an aligned cell, the last written first."""
+    return sorted((bits for bits in map(bits_of, factors_of(encoding)) if bits), reverse=True) * encoding["aligned"]
+
+
 ENCODINGS = {
     "attribute": lambda encoding, value, stream: value[encoding["column"]],
     "alpha_point": lambda encoding, value, stream: level(encoding["points"], encoding["size"], value, stream),
@@ -995,6 +1105,7 @@ ENCODINGS = {
     "holds": lambda encoding, value, stream: int(encoding["item"] in value),
     "view": view,
     "parity": parity,
+    "cell": cell,
 }
 
 
@@ -1007,6 +1118,8 @@ def outputs(encoding):
         return encoding["channels"] * 2 ** encoding["length"]
     if kind in ("holds", "parity"):
         return 2
+    if kind == "cell":
+        return cells_of(encoding)
     if kind == "view":
         return prod(int(size) for size in encoding["sizes"])
     return (len(encoding["among"]) or encoding["items"]) + (encoding["length"] if kind == "sample" else 1)
@@ -1091,8 +1204,8 @@ def weights_of(choice):
 
 
 def family_length(family):
-    if family["kind"] == "parities":
-        return sum(1 for _ in coefficients(family))
+    if family["kind"] in ("parities", "layers"):
+        return sum(1 for _ in (coefficients if family["kind"] == "parities" else layers)(family))
     return len(family["columns"]) if family["kind"] == "views" else len(family["among"]) or family["items"]
 
 
@@ -1123,7 +1236,41 @@ def one_coefficient(family, place):
     return family["mechanism"], {"kind": "parity", "columns": columns, "sizes": sizes, "masks": masks}
 
 
-FAMILIES = {"each_item": one_item, "views": one_view, "parities": one_coefficient}
+def one_layer(family, place):
+    asked = list(layers(family))[place]
+    wanted = max(2, cells_of(asked)), bit_groups(asked)
+    fits = [one for one in family["mechanisms"] if int(one["size"]) == wanted[0]]
+    exact = [one for one in fits if one.get("groups", []) == wanted[1]]
+    return (exact or [one for one in fits if not one.get("groups")])[0], asked
+
+
+FAMILIES = {"each_item": one_item, "views": one_view, "parities": one_coefficient, "layers": one_layer}
+
+
+def layers(family):
+    """List the cells that layers ask for, but for the first if it is left out."""
+    return islice(all_layers(family), family["first"], None)
+
+
+def all_layers(family):
+    """List them all: widths as a number's digits, and after them the coins."""
+    rounding, columns = family["rounding"], family["columns"]
+    for own in [[column] for column in family["groups"]] if rounding in ("one", "mirror") else [family["groups"]]:
+        mirrored = own if rounding == "mirror" else []
+        widths = [
+            [0, *some] if column in mirrored else some for column, some in zip(columns, family["widths"], strict=True)
+        ]
+        coins = [] if rounding == "mirror" else [(False, True)] * len(own)
+        for chosen in all_of(*widths, *coins):
+            rounded = [column for column, coin in zip(own, chosen[len(columns) :], strict=False) if coin]
+            yield layer(family, list(chosen[: len(columns)]), rounded, mirrored)
+
+
+def layer(family, widths, rounded, mirrored):
+    made = {"kind": "cell", "aligned": False, "widths": widths, "rounded": rounded, "mirrored": mirrored}
+    made |= {name: family[name] for name in ("table", "columns", "sizes", "most")}
+    made["weighted"] = family["most"] > 0 and (family["rounding"] == "none" or rounded != [])
+    return made | {"aligned": cells_of(made) > 1 << 20}
 
 
 def coefficients(family):
@@ -1156,9 +1303,9 @@ def slots(ask):
 
 def main(directory):
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-    from golden import discovery, marginals, rows
+    from golden import discovery, marginals, rows, tables
 
-    rows.write(directory, discovery.discovery, marginals.marginals)
+    rows.write(directory, discovery.discovery, marginals.marginals, tables.tables)
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ from sottovoce.domain import Domain
 from sottovoce.encoding import Encoding
 from sottovoce.engine import local
 from sottovoce.errors import BudgetError, CodecError, DomainError, MismatchError, ParameterError, SottovoceError
+from sottovoce.holdings import Rows
 from sottovoce.mechanism import Mechanism
 from sottovoce.rng import KeyedRng
 from sottovoce.task import Address, Bundle, Choice, Family, Question, Round
@@ -30,7 +31,7 @@ from sottovoce.testing import RecordedRng
 HERE = Path(__file__).parent
 MADE = (
     *("choice", "decode", "discovery", "envelope", "hash", "ledger", "longitudinal", "marginals", "memo", "numbers"),
-    *("perturb", "reject", "task_id", "thresholds"),
+    *("perturb", "reject", "tables", "task_id", "thresholds"),
 )
 FILES = {path.stem: json.loads(path.read_text("ascii")) for path in sorted(HERE.glob("*.json"))}
 
@@ -384,6 +385,65 @@ def check_waived(row):
     assert client.ledger.spent == 0
 
 
+def check_holdings(row):
+    domain = noun("domain", row["domain"])
+    for value, wanted in row["held"]:
+        holdings = domain.indices([value])
+        assert [kept(table) for table in holdings.tables] == wanted["tables"]
+        assert [text.decode() for text in holdings.public] == [wanted["public"]]
+        domain.check_public(holdings.public[0])
+    for value in row["refused"]:
+        with pytest.raises(DomainError):
+            domain.indices([value])
+
+
+def kept(table):
+    """Write what one person holds in a table as rows do: a record, or a list of them."""
+    return table.cells.tolist() if isinstance(table, Rows) else one(table).tolist()
+
+
+def check_cells(row):
+    domain = noun("domain", row["domain"])
+    for each in row["rows"]:
+        encoding, rng = noun("encoding", each["encoding"]), RecordedRng(bytes.fromhex(each["random"]))
+        held = domain.indices([{"people": row["person"], "trips": row["trips"][: each["trips"]]}])
+        assert listed(encoding(held, rng)) == each["index"]
+        assert (rng.consumed, exactly(encoding.outputs(domain))) == (each["consumed"], each["cells"])
+    assert noun("encoding", row["fits"]).outputs(domain)
+    for change in row["misfits"]:
+        with pytest.raises(ParameterError):
+            noun("encoding", row["fits"] | change).outputs(domain)
+
+
+def check_changes(row):
+    for change in ({}, *row["accepted"]):
+        check_malformed_noun({"family": row["family"], "document": row["document"] | change, "accepted": True})
+    removed = [name for name in row["document"] if (row["family"], name) != ("domain", "public")]
+    broken = [{key: value for key, value in row["document"].items() if key != name} for name in removed]
+    for document in (*broken, *(row["document"] | change for change in row["refused"])):
+        check_malformed_noun({"family": row["family"], "document": document, "accepted": False})
+
+
+def check_layers(row):
+    family = noun("family", row["family"])
+    assert len(family) == row["length"] == len(row["members"])
+    for number, own, mechanism in row["members"]:
+        question, shared = family[number], ("table", "columns", "sizes", "most")
+        blank = {"weighted": False, "rounded": [], "mirrored": [], "aligned": False}
+        wanted = {"kind": "cell"} | {name: row["family"][name] for name in shared} | blank | own
+        assert codec.document(question.encoding) == wanted
+        assert codec.document(question.mechanism) == row["family"]["mechanisms"][mechanism]
+
+
+def check_answers(row):
+    content = codec.parse(json.dumps(row["task"]))
+    task = codec.task(content)
+    assert codec.canonical(codec.document(task)) == codec.canonical(content)
+    assert codec.digest(content) == codec.notice(content).digest == row["digest"]
+    for answer in row["answers"]:
+        check_message({"task": row["task"]} | answer)
+
+
 def check_lasting(row):
     client = device.Client(codec.parse(json.dumps(row["task"])), ":memory:")
     if row["accepted"]:
@@ -589,6 +649,11 @@ SECTIONS = {
     ("perturb", "draws"): (check_draw, 52),
     ("perturb", "reports"): (check_report, 467),
     ("reject", "reports"): (check_reject, 151),
+    ("tables", "indices"): (check_holdings, 2),
+    ("tables", "cells"): (check_cells, 1),
+    ("tables", "malformed"): (check_changes, 4),
+    ("tables", "layers"): (check_layers, 7),
+    ("tables", "messages"): (check_answers, 4),
     ("task_id", "documents"): (check_document, 13),
     ("task_id", "texts"): (check_text, 6),
     ("task_id", "tasks"): (check_task, 29),
@@ -656,7 +721,7 @@ def test_the_reference_reproduces_the_vectors_of_affine_response():
 
 
 def test_the_vectors_stay_small():
-    assert sum(path.stat().st_size for path in HERE.glob("*.json")) < 1_800_000
+    assert sum(path.stat().st_size for path in HERE.glob("*.json")) < 1_850_000  # of which tables are 45,000
     assert len(FILES["hash"]["xxh32"]) >= 1000
     assert len(FILES["thresholds"]["computed"]) >= 100
     kinds = [row["mechanism"]["kind"] for file in ("perturb", "marginals") for row in FILES[file]["reports"]]

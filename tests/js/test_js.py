@@ -15,7 +15,7 @@ FOR_COLLECTORS = {
 }
 FILES = (
     *("choice", "discovery", "envelope", "hash", "ledger", "longitudinal", "marginals", "memo", "numbers", "perturb"),
-    *("task_id", "thresholds"),
+    *("tables", "task_id", "thresholds"),
 )
 FILES_FOR_COLLECTORS = ("affine", "decode", "reject")
 

@@ -22,7 +22,10 @@ WIDEST = 8  # columns of the tables here at the most
 
 
 class AllDraws(Rng):
-    """Draws of one person repeated: in copy i the digits of i, one for every draw; without radices it writes them down."""
+    """Draws of one person repeated: in copy i the digits of i, one for every draw; without radices, zeros.
+
+    ``seen`` are the ranges that were drawn from.
+    """
 
     def __init__(self, radices: Sequence[int] = ()) -> None:
         self.radices, self.seen = tuple(radices), []
@@ -115,7 +118,7 @@ def worst_log_ratio(reports: Sequence[Any]) -> float:
 
 
 def _worst(chances: Any) -> Any:
-    """Return (people, people): the largest log-ratio over the reports of one slot; infinite where only one can make it."""
+    """Return (people, people): the largest log-ratio over the reports of one slot; infinite if only one can make it."""
     possible = chances[:, chances.max(axis=0) > 0]
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(possible)

@@ -7,8 +7,8 @@ from functools import cache, reduce
 
 import numpy as np
 import pytest
-from queries.laws import everybody, holding, law, laws, worst_log_ratio
 
+from queries.laws import everybody, holding, law, laws, worst_log_ratio
 from sottovoce.domain import Categories, Integers, Records
 from sottovoce.domains.lists import Lists
 from sottovoce.domains.services import Services

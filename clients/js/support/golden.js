@@ -38,6 +38,7 @@ export const FILES = [
   "memo",
   "numbers",
   "perturb",
+  "tables",
   "task_id",
   "thresholds",
 ];
@@ -93,6 +94,11 @@ export const CHECKS = {
   "memo.streams": checkStream,
   "memo.refused": checkShortSecret,
   "memo.responses": checkResponse,
+  "tables.indices": checkHoldings,
+  "tables.cells": checkCells,
+  "tables.malformed": checkChanges,
+  "tables.layers": checkLayers,
+  "tables.messages": checkAnswers,
 };
 
 /** Returns how many rows of each section ran and what failed; rows of another reader are counted apart. */
@@ -476,6 +482,68 @@ function powers(size) {
 
 function alone(sizes, column, value) {
   return sizes.map((_, place) => (place === column ? value : 0));
+}
+
+async function checkHoldings(row) {
+  const domain = await readAs(readDomain, row.domain);
+  for (const [value, index] of row.held) same(domain.index(value), index);
+  for (const value of row.refused) await refuses(() => domain.index(value), DomainError);
+}
+
+async function checkCells({ domain: content, person, trips, rows, fits, misfits }) {
+  const domain = await readAs(readDomain, content);
+  for (const row of rows) {
+    const [encoding, random] = [await readAs(readEncoding, row.encoding), new RecordedRandom(unhex(row.random))];
+    const held = domain.index({ people: person, trips: trips.slice(0, row.trips) });
+    same(encoding.encode(held, random), row.index);
+    same([random.consumed, encoding.outputs(domain)], [row.consumed, row.cells]);
+  }
+  (await readAs(readEncoding, fits)).outputs(domain);
+  for (const change of misfits) {
+    const encoding = await readAs(readEncoding, { ...fits, ...change });
+    await refuses(() => encoding.outputs(domain), ParameterError);
+  }
+}
+
+async function checkChanges({ family, document, accepted, refused }) {
+  for (const change of [{}, ...accepted])
+    await checkMalformed({ family, document: { ...document, ...change }, accepted: true });
+  const removed = Object.keys(document).filter((name) => family !== "domain" || name !== "public");
+  const broken = removed.map((name) => Object.fromEntries(Object.entries(document).filter(([key]) => key !== name)));
+  for (const one of [...broken, ...refused.map((change) => ({ ...document, ...change }))])
+    await checkMalformed({ family, document: one, accepted: false });
+}
+
+/** A member is known by its mechanism, and by what its cell makes of some values under the same words. */
+async function checkLayers({ family: content, length, members }) {
+  const family = await readAs(readFamily, content);
+  same([family.length, members.length], [length, length]);
+  const { table, columns, sizes, most, mechanisms } = content;
+  const blank = { kind: "cell", weighted: false, rounded: [], mirrored: [], aligned: false };
+  const domain = { tables: [0, 1].map(() => ({ most, attributes: sizes.map((size) => ({ size })) })) };
+  for (const [place, own, mechanism] of members) {
+    const found = family.at(place);
+    const wanted = await mechanismOf(mechanisms[mechanism]);
+    const known = ({ kind, size, groups, epsilon, ratio }) => [kind, size, groups, epsilon, ratio];
+    same(known(found.mechanism), known(wanted));
+    const encoding = await readAs(readEncoding, { ...blank, table, columns, sizes, most, ...own });
+    same(found.encoding.outputs(domain), encoding.outputs(domain));
+    for (let turn = 0; turn < 8; turn++) same(...[found.encoding, encoding].map((one) => celled(one, content, turn)));
+  }
+}
+
+/** What a cell makes of a record near one end or the other, and how many bytes it took. */
+function celled(encoding, { sizes, most }, turn) {
+  const random = new RecordedRandom(Uint8Array.from({ length: 64 }, (_, i) => (i * 89 + turn * 47) & 255));
+  const record = sizes.map((size, column) => ((turn >> (column % 3)) & 1 ? size - 1 - (turn % size) : turn % size));
+  const held = most ? (turn % 2 ? [record] : []) : record;
+  return [encoding.encode({ tables: [held, held] }, random), random.consumed];
+}
+
+async function checkAnswers({ task, digest: wanted, answers }) {
+  const notice = await noticeOf(JSON.stringify(task));
+  same([notice.digest, digest(parse(JSON.stringify(task)))], [wanted, wanted]);
+  for (const answer of answers) await checkMessage({ task, ...answer });
 }
 
 async function checkWaived(row) {

@@ -32,8 +32,8 @@ class Cell(Encoding, kind="cell"):
     ``widths`` are how many values an interval of each column covers.  ``most`` is that of a list, 0 for a record;
     ``weighted`` adds the coin that says whether a drawn record counts, ``rounded`` a rounding coin for each of the
     named columns.  The column in ``mirrored`` (one, or none) is doubled by its rounding coin: values rounded down lie
-    mirrored in front of those rounded up; its width 0 stands for everything.  ``aligned`` gives every factor whole bits,
-    those with the fewest slowest.
+    mirrored in front of those rounded up; its width 0 stands for everything.  ``aligned`` gives every factor whole
+    bits, those with the fewest slowest.
     """
 
     table: int
@@ -81,7 +81,7 @@ class Cell(Encoding, kind="cell"):
 
     @cached_property
     def groups(self) -> tuple[int, ...]:
-        """Return the widths of the bit groups of an aligned cell, the fastest first; nothing where it is not aligned."""
+        """Return the widths of the bit groups of an aligned cell, the fastest first; nothing if it is not aligned."""
         return tuple(self.bits[place] for place in reversed(self.order) if self.bits[place]) if self.aligned else ()
 
     @property
@@ -123,7 +123,8 @@ class Cell(Encoding, kind="cell"):
         records = np.zeros((people, self.columns[-1] + 1), np.int64)
         records[:, list(self.columns)] = made_up
         some = np.flatnonzero(table.sizes)
-        records[np.ix_(some, self.columns)] = table.cells[table.starts[:-1][some] + drawn[some]][:, list(self.columns)]
+        own = table.cells[table.starts[:-1][some] + drawn[some]]
+        records[some[:, None], list(self.columns)] = own[:, list(self.columns)]
         return records, counts
 
     def _rounds_up(self, records: Ints, column: int, rng: Rng) -> Bools:

@@ -28,9 +28,10 @@ class Layers(Family, kind="layers"):
 
     ``rounding`` is what happens to numbers.  none: nothing.  one: the members come in groups, one for each of the
     ``groups`` columns, half of whose layers also hold that column's rounding coin (and, of lists, whether the record
-    counts).  all: each of those coins is in a layer or not.  mirror: a group's own column is doubled by its coin.  Where
-    nothing is rounded, layers of lists always hold whether the record counts.  The ``first`` layers are left out; layer 0
-    is everything in one cell, whose count everybody knows.  There is one mechanism for every number of cells.
+    counts).  all: each of those coins is in a layer or not.  mirror: a group's own column is doubled by its coin.
+    Where nothing is rounded, layers of lists always hold whether the record counts.  The ``first`` layers are left
+    out; layer 0 is everything in one cell, whose count everybody knows.  There is one mechanism for every number of
+    cells.
     """
 
     table: int
@@ -70,7 +71,9 @@ class Layers(Family, kind="layers"):
     def __getitem__(self, index: int) -> Question:
         if index not in self._made:
             cell = self.cell(index)
-            self._made[index] = Question(self._mechanism(cell), cell)
+            mechanism = self._mechanism(cell)
+            assert mechanism is not None
+            self._made[index] = Question(mechanism, cell)
         return self._made[index]
 
     def different(self) -> list[int]:
@@ -108,9 +111,7 @@ class Layers(Family, kind="layers"):
         ]
         rounded = tuple(column for column, coin in zip(own, coins, strict=False) if coin)
         weighted = bool(self.most) and (self.rounding == "none" or bool(rounded))
-        made = Cell(
-            self.table, self.columns, self.sizes, tuple(widths), self.most, weighted, rounded, mirrored
-        )
+        made = Cell(self.table, self.columns, self.sizes, tuple(widths), self.most, weighted, rounded, mirrored)
         return made if made.cells <= 1 << ALIGNED_FROM else _aligned(made)
 
     @cached_property

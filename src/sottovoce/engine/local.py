@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from sottovoce.measures import Measures
 from sottovoce.mechanism import Mechanism, PureMechanism
 from sottovoce.tally import Tally
 from sottovoce.task import Address, Blocks, Choice, Columns, Family, Question, Round, Scored, Task
+
+if TYPE_CHECKING:
+    from sottovoce.engine.relations import Persons
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +41,7 @@ class LocalCollected:
     shelves: Mapping[Address, Shelf] = field(default_factory=dict)
     sums: Mapping[Address, Tally] = field(default_factory=dict)
     tallied: dict[Address, Tally] = field(default_factory=dict, repr=False)  # what has been added up already
-    persons: dict[int, dict[Address, Ints]] = field(default_factory=dict, repr=False)  # whose reports, by round
+    persons: "dict[int, Persons]" = field(default_factory=dict, repr=False)  # whose reports, by round
 
     @property
     def epsilon(self) -> float:
@@ -97,18 +100,27 @@ class LocalCollected:
     def reports(self, address: Address) -> Iterator[Reports]:
         yield self._shelf(address).reports
 
-    def counts(self, number: int) -> dict[Address, int]:
+    def answered(self, number: int) -> dict[Address, int]:
         return {one: len(shelf.reports) for one, shelf in self.shelves.items() if one.round == number}
 
     def select(self, number: int, scored: Mapping[str, Scored], public: Mapping[str, bool], statement: Any) -> Columns:
         from sottovoce.engine import relations
 
-        if not any(address.round == number for address in self.shelves):
-            raise NoDataError(f"the reports of round {number} have been erased; questions in SQL need them")
-        shelves = {address: shelf for address, shelf in self.shelves.items() if address.round == number}
+        return relations.select(self._persons(number), scored, public, statement)
+
+    def single(self, number: int) -> bool:
+        return self._persons(number).single
+
+    def _persons(self, number: int) -> "Persons":
+        """Return whose reports those of a round are, found out once."""
+        from sottovoce.engine.relations import Persons
+
         if number not in self.persons:
-            self.persons[number] = relations.persons(shelves)
-        return relations.select(shelves, self.persons[number], scored, public, statement)
+            shelves = {address: shelf for address, shelf in self.shelves.items() if address.round == number}
+            if not shelves:
+                raise NoDataError(f"the reports of round {number} have been erased; questions in SQL need them")
+            self.persons[number] = Persons.of(shelves)
+        return self.persons[number]
 
     def after(self, asked: Round, shelves: Mapping[Address, Shelf]) -> "LocalCollected":
         """Return what is collected once a round has been answered."""
@@ -201,6 +213,4 @@ def _joined(shelves: list[Shelf]) -> Shelf:
     subjects = [shelf.subjects for shelf in shelves if shelf.subjects is not None]
     public = [shelf.public for shelf in shelves if shelf.public is not None]
     reports = np.concatenate([shelf.reports for shelf in shelves])
-    return Shelf(
-        reports, np.concatenate(subjects) if subjects else None, np.concatenate(public) if public else None
-    )
+    return Shelf(reports, np.concatenate(subjects) if subjects else None, np.concatenate(public) if public else None)

@@ -1,8 +1,9 @@
 """Questions in SQL on one machine: reports are scored by the compiled kernels, DuckDB joins, groups and adds up."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,20 +18,33 @@ if TYPE_CHECKING:
 PEOPLE = "people"
 
 
-def persons(shelves: "Mapping[Address, Shelf]") -> dict[Address, Ints]:
-    """Return whose each report is, as numbers that are alike where subjects are."""
-    if any(shelf.subjects is None for shelf in shelves.values()):
-        raise ParameterError("questions in SQL need reports that carry the subject of their person")
-    subjects = [np.asarray(shelf.subjects) for shelf in shelves.values()]
-    ends = np.cumsum([len(one) for one in subjects])[:-1]
-    whole = np.concatenate(subjects)
-    numbers = whole.astype(np.int64) if whole.ndim == 1 else _numbered(whole)
-    return dict(zip(shelves, np.split(numbers, ends), strict=True))
+@dataclass(frozen=True, eq=False)
+class Persons:
+    """The reports of a round, and whose each is, as numbers that are alike where subjects are."""
+
+    shelves: "Mapping[Address, Shelf]"
+    owners: Mapping[Address, Ints]
+    single: bool  # whether everybody has exactly one report in every slot
+
+    @classmethod
+    def of(cls, shelves: "Mapping[Address, Shelf]") -> "Persons":
+        """Return the reports of some addresses by person."""
+        if any(shelf.subjects is None for shelf in shelves.values()):
+            raise ParameterError("questions in SQL need reports that carry the subject of their person")
+        subjects = [np.asarray(shelf.subjects) for shelf in shelves.values()]
+        ends = np.cumsum([len(one) for one in subjects])[:-1]
+        whole = np.concatenate(subjects)
+        numbers = whole.astype(np.int64) if whole.ndim == 1 else _numbered(whole)
+        owners = dict(zip(shelves, np.split(numbers, ends), strict=True))
+        return cls(shelves, owners, _single(owners))
+
+    def among(self, slots: Sequence[int]) -> list[Address]:
+        """Return the addresses of some slots."""
+        return [address for address in self.shelves if address.slot in slots]
 
 
 def select(
-    shelves: "Mapping[Address, Shelf]",
-    owners: Mapping[Address, Ints],
+    persons: Persons,
     scored: Mapping[str, Scored],
     public: Mapping[str, bool],
     statement: Any,
@@ -38,12 +52,12 @@ def select(
     """Return what a statement says over the scored reports and the public columns of people."""
     import duckdb
 
-    relations = {name: _scores(shelves, owners, one) for name, one in scored.items()}
+    relations = {name: _scores(persons, one) for name, one in scored.items()}
     try:
         with duckdb.connect(":memory:") as engine:
             for name, columns in relations.items():
                 engine.register(name, columns)
-            engine.register("seen", _seen(shelves, owners))
+            engine.register("seen", _seen(persons))
             engine.execute(f"create view {PEOPLE} as select person{_columns(public)} from seen")
             found: Columns = engine.execute(statement.sql(dialect="duckdb")).fetchnumpy()
     except duckdb.Error as error:
@@ -51,9 +65,9 @@ def select(
     return found
 
 
-def _scores(shelves: "Mapping[Address, Shelf]", owners: Mapping[Address, Ints], one: Scored) -> dict[str, Values]:
+def _scores(persons: Persons, one: Scored) -> dict[str, Values]:
     """Return the scores of all reports in some slots, and whose they are."""
-    chosen = [address for address in shelves if address.slot in one.slots]
+    chosen, owners, shelves = persons.among(one.slots), persons.owners, persons.shelves
     ends = np.cumsum([len(owners[address]) for address in chosen])
     columns: Floats = np.empty((one.width, int(ends[-1]) if len(ends) else 0))
 
@@ -68,11 +82,11 @@ def _scores(shelves: "Mapping[Address, Shelf]", owners: Mapping[Address, Ints], 
     return {"person": person, **{f"s{at}": column for at, column in enumerate(columns)}}
 
 
-def _seen(shelves: "Mapping[Address, Shelf]", owners: Mapping[Address, Ints]) -> dict[str, Values]:
+def _seen(persons: Persons) -> dict[str, Values]:
     """Return everybody once, with what they let everybody see."""
-    first = [address for address in shelves if address.slot == 0]
-    person = np.concatenate([owners[address] for address in first])
-    texts = [shelves[address].public for address in first]
+    first = persons.among([0])
+    person = np.concatenate([persons.owners[address] for address in first])
+    texts = [persons.shelves[address].public for address in first]
     public = np.concatenate([one for one in texts if one is not None]) if texts and texts[0] is not None else None
     return {"person": person} if public is None else {"person": person, "public": public}
 
@@ -84,6 +98,15 @@ def _columns(public: Mapping[str, bool]) -> str:
         text = f"json_extract_string(decode(public), '/{name}')"
         made += f", {f'cast({text} as double)' if number else text} as p{at}"
     return made
+
+
+def _single(owners: Mapping[Address, Ints]) -> bool:
+    slots: dict[int, list[Ints]] = {}
+    for address, people in owners.items():
+        slots.setdefault(address.slot, []).append(people)
+    ranked = [np.sort(np.concatenate(parts)) for parts in slots.values()]
+    once = bool((np.diff(ranked[0]) > 0).all())
+    return once and all(len(one) == len(ranked[0]) and (one == ranked[0]).all() for one in ranked)
 
 
 def _numbered(rows: Values) -> Ints:

@@ -133,6 +133,15 @@ class DrawnCollected:
     def reports(self, address: Address) -> Iterator[Reports]:
         raise NoDataError("counts are drawn: there are no reports")
 
+    def answered(self, number: int) -> dict[Address, int]:
+        raise NoDataError("counts are drawn: there are no reports")
+
+    def single(self, number: int) -> bool:
+        return False
+
+    def select(self, number: int, scored: Any, public: Any, statement: Any) -> Any:
+        raise NoDataError("counts are drawn: there are no reports")
+
     def _holders(self, group: Ints, prefix: Segment, among: Blocks) -> Ints:
         """Return how many of a group hold a value with each candidate's bits."""
         places = {first: rank << among.extension for rank, first in enumerate(among.prefixes)}

@@ -74,7 +74,9 @@ class Slot:
     def levels(self, member: int) -> tuple[int, tuple[int, ...]]:
         """Return the group of a member and the level of each axis."""
         group, choices = self.family.place(member)
-        return group, tuple(axis.levels[pick] for axis, pick in zip(self.groups[group], _spread(choices, self), strict=True))
+        return group, tuple(
+            axis.levels[pick] for axis, pick in zip(self.groups[group], _spread(choices, self), strict=True)
+        )
 
 
 @dataclass(frozen=True)
@@ -153,7 +155,7 @@ class Asking:
         if self.method == "hi":
             return [(columns, *self._every(place, columns, list(product(*levels))))]
         slots = [self._slot(place, columns, levels, self.each) for _ in range(self.rows[place])]
-        known = not self.services.most(place) and slots[0][0].members.first == 1
+        known = not self.services.most(place) and _left_out(slots[0][0])
         return [(columns, slots, known)]
 
     def _every(self, place: int, columns: tuple[int, ...], layers: list[Any]) -> tuple[list[Any], bool]:
@@ -232,7 +234,13 @@ class Asking:
             from sottovoce.mechanisms.olh import OLH
 
             return lambda key: OLH(epsilon, key[0])
-        return lambda key: AffineResponse(epsilon, key[0], groups=key[1]) if key[1] else choose(key[0], epsilon).mechanism
+        return lambda key: (
+            AffineResponse(epsilon, key[0], groups=key[1]) if key[1] else choose(key[0], epsilon).mechanism
+        )
+
+
+def _left_out(choice: Choice) -> bool:
+    return isinstance(choice.members, Layers) and choice.members.first == 1
 
 
 def _even(family: Layers) -> tuple[int, ...]:

@@ -123,6 +123,9 @@ class _Variables:
 
     keys: list[Column | Public] = field(default_factory=list)
     classes: dict[int, Ints] = field(default_factory=dict)  # the class of every value of a column
+    counts: dict[int, int] = field(default_factory=dict)
+    known: dict[int, tuple[int, int]] = field(default_factory=dict)
+    sets: dict[tuple[int, int], Bools] = field(default_factory=dict)
 
     def take(self, condition: Condition) -> None:
         if isinstance(condition, (Both, Either)):
@@ -139,23 +142,35 @@ class _Variables:
         self.classes[at] = (np.cumsum(present) - 1)[finer]
 
     def count(self, variable: int) -> int:
-        return int(self.classes[variable].max()) + 1
+        if variable not in self.counts:
+            self.counts[variable] = int(self.classes[variable].max()) + 1
+        return self.counts[variable]
 
     def leaf(self, condition: Condition) -> tuple[int, int]:
         """Return the variable that a leaf is about, and the bits of the classes in its set."""
-        key, held = _leaf(condition)
-        at = self.keys.index(key)
-        return at, sum(1 << int(one) for one in np.unique(self.classes[at][held]))
+        if id(condition) not in self.known:  # columns may be long, and leaves are looked at often
+            key, held = _leaf(condition)
+            at = self.keys.index(key)
+            inside = np.flatnonzero(np.bincount(self.classes[at][held]))
+            self.known[id(condition)] = at, sum(1 << int(one) for one in inside)
+        return self.known[id(condition)]
+
+    def held(self, variable: int, bits: int) -> Bools:
+        """Return a set over all values; equal ones are one array."""
+        if (variable, bits) not in self.sets:
+            self.sets[variable, bits] = _bools(bits, self.count(variable))[self.classes[variable]]
+            self.sets[variable, bits].flags.writeable = False
+        return self.sets[variable, bits]
 
     def monomial(self, term: Term, factor: int) -> Monomial:
         sets: dict[Column, Bools] = {}
         public: list[Public] = []
         for variable, bits in term:
-            key, held = self.keys[variable], _bools(bits, self.count(variable))[self.classes[variable]]
+            key = self.keys[variable]
             if isinstance(key, Column):
-                sets[key] = held
+                sets[key] = self.held(variable, bits)
             else:
-                public.append(key if held[1] else Opposite(key))
+                public.append(key if self.held(variable, bits)[1] else Opposite(key))
         return Monomial(float(factor), sets, public[0] if len(public) == 1 else Every(tuple(public)))
 
 

@@ -59,11 +59,10 @@ class Database(Answers):
     def answer(self, query: Query) -> Result:
         """Return the answer to a question that has been read."""
         work = self._scaled(planning.plan(self.asking, query))
-        statement = rewriting.rewritten(work, {name: at for at, name in enumerate(self._public)})
+        places = {name: at for at, name in enumerate(self._public)}
+        statement = rewriting.rewritten(work, places, single=self.collected.single(0))
         scored = {
-            rewriting.relation(place): Scored(
-                tuple(slot.number for slot in one.factor.slots), len(one.targets), one
-            )
+            rewriting.relation(place): Scored(tuple(slot.number for slot in one.factor.slots), len(one.targets), one)
             for place, one in work.scorings.items()
         }
         found = self.collected.select(0, scored, self._public, statement)

@@ -126,9 +126,7 @@ def _compared(asking: Asking, query: Query, users: int) -> list[dict[str, Any]]:
 
 def _warnings(asking: Asking, query: Query, numbers: Sequence[dict[str, Any]]) -> list[str]:
     found = [
-        f"the expected error of {one['name']} exceeds its expected value"
-        for one in numbers
-        if one["relative"] > 1
+        f"the expected error of {one['name']} exceeds its expected value" for one in numbers if one["relative"] > 1
     ]
     if len(query.tables) >= MANY:
         found.append("a join of three tables and more is hardly ever precise")

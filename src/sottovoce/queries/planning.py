@@ -167,7 +167,9 @@ class _Planner:
         private = [column for column in self.query.group_by if not column.public]
         sizes = [range(self._kind(column).size) for column in private]
         if prod(len(one) for one in sizes) > MOST_GROUPS:
-            raise ParameterError(f"a question has at most {MOST_GROUPS:,} groups: restrict it, or group by fewer columns")
+            raise ParameterError(
+                f"a question has at most {MOST_GROUPS:,} groups: restrict it, or group by fewer columns"
+            )
         return list(product(*sizes))
 
     def _line(self, groups: tuple[int, ...]) -> Line:
@@ -218,9 +220,7 @@ class _Planner:
             wanted |= self._wanted(table, {c.place: held for c, held in sets.items() if c.table == table}, own, power)
         return one.factor * factor, one.public, times, wanted
 
-    def _wanted(
-        self, table: int, sets: Mapping[int, Bools], measured: Column | None, power: int
-    ) -> dict[int, Wanted]:
+    def _wanted(self, table: int, sets: Mapping[int, Bools], measured: Column | None, power: int) -> dict[int, Wanted]:
         sets = {place: held for place, held in sets.items() if not held.all()}
         many = self.asking.services.most(table)
         found = {}
@@ -253,7 +253,8 @@ class _Planner:
         rest = []
         for weight, public, times, wanted in products:
             if len(wanted) == 1:
-                groups.setdefault((public, times, *wanted), []).append((weight, *wanted.values()))
+                ((place, one),) = wanted.items()
+                groups.setdefault((public, times, place), []).append((weight, one))
             else:
                 scores = tuple((place, self._column(place, [(1.0, one)])) for place, one in wanted.items())
                 rest.append(Product(weight, public, scores, times))

@@ -41,9 +41,9 @@ class Moments:
 def moments(parts: Sequence[tuple[float, Wanted]], target: Target) -> Moments:
     """Return the moments of one person's score for a target that is a sum of what is wanted of one factor."""
     factor = parts[0][1].factor
-    meant = sum(weight**2 * _signal(wanted) for weight, wanted in parts)  # as if no two were wanted of one person
-    noise = sum(_variance(slot, target, meant / len(factor.slots) ** 2) for slot in factor.slots)
-    mean = sum(weight * _signal(wanted, power=1) for weight, wanted in parts)
+    meant, mean = _meant(parts)
+    asked = meant - 2 * target.known * mean + target.known**2  # what is known is not scored, but added
+    noise = sum(_variance(slot, target, asked / len(factor.slots) ** 2) for slot in factor.slots)
     return Moments(noise + meant, meant, mean)
 
 
@@ -58,16 +58,28 @@ def cells(slot: Slot, target: Target) -> float:
     return float(np.mean(used))
 
 
-def _signal(wanted: Wanted, power: int = 2) -> float:
-    """Return the mean square, or another power, of what is wanted of a person."""
-    total = 1.0
-    for column in wanted.factor.columns:
-        held, numbers = wanted.sets.get(column), wanted.numbers if column == wanted.measured else None
-        if held is not None or numbers is not None:
-            values = (1.0 if numbers is None else numbers) * (1.0 if held is None else held.astype(float))
-            total *= float(np.mean(values**power))
-    many = wanted.factor.slots[0].family.most
-    return total * (EVEN * (wanted.weight * len(wanted.factor.slots)) ** power if many else 1.0)
+def _meant(parts: Sequence[tuple[float, Wanted]]) -> tuple[float, float]:
+    """Return the mean square and the mean of what is wanted of a person, a sum of parts."""
+    factor = parts[0][1].factor
+    weights = np.array([weight for weight, _ in parts])
+    shared, alone = np.ones((len(parts), len(parts))), np.ones(len(parts))
+    for column in factor.columns:
+        values = [_wanted(wanted, column) for _, wanted in parts]
+        if any(one is not None for one in values):
+            size = next(len(one) for one in values if one is not None)
+            filled = np.stack([np.ones(size) if one is None else one for one in values])
+            shared, alone = shared * (filled @ filled.T) / size, alone * filled.mean(axis=1)
+    many = factor.slots[0].family.most
+    chance, stands = (EVEN, parts[0][1].weight * len(factor.slots)) if many else (1.0, 1.0)
+    return chance * stands**2 * float(weights @ shared @ weights), chance * stands * float(weights @ alone)
+
+
+def _wanted(wanted: Wanted, column: int) -> Floats | None:
+    """Return the number that is wanted for every value of a column; nothing where it is 1 for all."""
+    held, numbers = wanted.sets.get(column), wanted.numbers if column == wanted.measured else None
+    if numbers is None:
+        return None if held is None else held.astype(float)
+    return numbers if held is None else numbers * held
 
 
 def _variance(slot: Slot, target: Target, signal: float) -> float:
@@ -141,7 +153,8 @@ def _single(axis: Axis, levels: Levels) -> tuple[Floats, Floats]:
     vectors = [levels[level] for level in axis.levels]
     sums = [0.0 if one is None else float(one.sum()) for one in vectors]
     person = [
-        0.0 if one is None else float(one @ _shares(axis, level)) for one, level in zip(vectors, axis.levels, strict=True)
+        0.0 if one is None else float(one @ _shares(axis, level))
+        for one, level in zip(vectors, axis.levels, strict=True)
     ]
     return np.array(sums), np.array(person)
 

@@ -39,7 +39,7 @@ from sottovoce.queries.values import Span, listed, spans, within
 
 __all__ = ["QueryError", "read"]
 
-LARGEST_COLUMN = 1 << 20
+LARGEST_COLUMN = 1 << 18
 MOST_GROUPS = 1000
 SCALES = ("auto", "layers", "hajek")
 LONGEST_NAME = 63
@@ -105,7 +105,7 @@ class _Reader:
 
     def _items(self, groups: Sequence[Column]) -> tuple[tuple[Aggregate, ...], tuple[int | str, ...]]:
         nodes = self.select.expressions
-        taken = self._given(nodes)
+        taken = self._given(nodes, groups)
         aggregates: list[Aggregate] = []
         shown: list[int | str] = []
         for node in nodes:
@@ -123,9 +123,9 @@ class _Reader:
             raise Refusal("no-aggregate", start(self.select))
         return tuple(aggregates), tuple(shown)
 
-    def _given(self, nodes: Sequence[exp.Expr]) -> set[str]:
-        """Return the names that columns and AS take, in lower case; refuses a second use of one."""
-        taken = {self.scope.columns[self.scope.column(node)].lower() for node in nodes if isinstance(node, exp.Column)}
+    def _given(self, nodes: Sequence[exp.Expr], groups: Sequence[Column]) -> set[str]:
+        """Return the names that groups and AS take, in lower case; refuses a second use of one."""
+        taken = {self.scope.columns[column].lower() for column in groups}
         for node in nodes:
             if isinstance(node, exp.Alias):
                 name = node.alias.lower()
@@ -207,7 +207,8 @@ class _Reader:
             if refusal.rule != "unknown-column":
                 raise
             return ""
-        return self.scope.label(column) if column in groups else ""
+        same = [one for one in groups if self.scope.columns[one] == self.scope.columns[column]]
+        return self.scope.columns[column] if same == [column] else ""
 
     def _where(self) -> tuple[Public, tuple[Monomial, ...]]:
         where = self.select.args.get("where")

@@ -49,7 +49,7 @@ RULES = {
     "unknown-column": "there is no such column here",
     "ambiguous-column": "several tables have this column: put the table's name in front",
     "uid": "uid joins tables, and cannot be selected, compared, added or grouped by",
-    "large-column": "conditions are about columns of at most 2^20 values",
+    "large-column": "conditions are about columns of at most 2^18 values",
     "column-comparison": "a column is compared with numbers or strings, not with another column",
     "literal-comparison": "a condition needs a column",
     "chained-comparison": "comparisons are not chained: use AND or BETWEEN",

@@ -112,7 +112,10 @@ class Result:
         from sottovoce.plot import groups
 
         at = self.names.index(name) if name in self.names else 0
-        bars = [(" / ".join(labels) or self.names[at], row[at]) for labels, row in zip(self.groups, self.figures, strict=True)]
+        bars = [
+            (" / ".join(labels) or self.names[at], row[at])
+            for labels, row in zip(self.groups, self.figures, strict=True)
+        ]
         return groups(bars, self.names[at], self.level, path, truth)
 
     def __str__(self) -> str:

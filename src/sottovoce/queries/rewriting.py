@@ -14,11 +14,14 @@ def relation(place: int) -> str:
     return f"factor_{place}"
 
 
-def rewritten(work: Work, public: dict[str, int]) -> Any:
-    """Return the statement, as a tree that any dialect prints; ``public`` are the places of public columns."""
+def rewritten(work: Work, public: dict[str, int], *, single: bool = False) -> Any:
+    """Return the statement, as a tree that any dialect prints; ``public`` are the places of public columns.
+
+    With ``single`` everybody is known to have one report in every slot.
+    """
     import sqlglot
 
-    return sqlglot.parse_one(_text(work, public), dialect="duckdb")
+    return sqlglot.parse_one(_text(work, public, single=single), dialect="duckdb")
 
 
 def pairs(work: Work) -> list[tuple[int, int]]:
@@ -30,7 +33,7 @@ def pairs(work: Work) -> list[tuple[int, int]]:
     return sorted(found)
 
 
-def _text(work: Work, public: dict[str, int]) -> str:
+def _text(work: Work, public: dict[str, int], *, single: bool) -> str:
     groups = [f"p{public[column.public]} AS g{at}" for at, column in enumerate(_public_groups(work))]
     numbers = [f"{_sum(total, public)} AS z{at}" for at, total in enumerate(work.totals)]
     asked = sorted(work.scorings)
@@ -40,7 +43,7 @@ def _text(work: Work, public: dict[str, int]) -> str:
     joins = "".join(f" JOIN {one} USING (person)" for one in sources[1:])
     among = _condition(work.query.among, public)
     persons = f"z AS (SELECT {', '.join(groups + numbers)} FROM {sources[0]}{joins} WHERE {among})"
-    common = ", ".join([*(_factor(work, place) for place in asked), persons])
+    common = ", ".join([*(_factor(work, place, single=single) for place in asked), persons])
     keys = [f"g{at}" for at in range(len(groups))]
     sums = [f"SUM(z{at}) AS t{at}" for at in range(len(work.totals))]
     squares = [f"SUM(z{one} * z{other}) AS m{one}_{other}" for one, other in pairs(work)]
@@ -59,9 +62,12 @@ def _looks(work: Work) -> bool:
     return used or work.query.among != Every() or bool(_public_groups(work))
 
 
-def _factor(work: Work, place: int) -> str:
-    """Return the scores of a factor added up by person; somebody with more or fewer reports than asked for is left out."""
+def _factor(work: Work, place: int, *, single: bool) -> str:
+    """Return the scores of a factor added up by person; somebody with more or fewer reports than asked is left out."""
     scoring = work.scorings[place]
+    if single and len(scoring.factor.slots) == 1:
+        columns = [f"s{at} AS f{place}_{at}" for at in range(len(scoring.targets))]
+        return f"f{place} AS (SELECT person, {', '.join(columns)} FROM {relation(place)})"
     sums = [f"SUM(s{at}) AS f{place}_{at}" for at in range(len(scoring.targets))]
     slots = len(scoring.factor.slots)
     grouped = f"GROUP BY person HAVING COUNT(*) = {slots}"

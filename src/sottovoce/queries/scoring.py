@@ -9,18 +9,21 @@ Source: Xu 2020, section 5; docs/affine-response.md.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from math import prod
 
 import numpy as np
 
-from sottovoce.arrays import Floats, Reports
+from sottovoce.arrays import Floats, Ints, Reports
+from sottovoce.encodings.cell import Cell
 from sottovoce.errors import ParameterError
 from sottovoce.estimate import BalancedNoise
 from sottovoce.mechanism import PureMechanism
 from sottovoce.mechanisms.affine import AffineResponse
 from sottovoce.queries.asking import Factor, Slot
 from sottovoce.queries.targets import Target, Term
+
+_PAIRS_AT_ONCE = 1 << 22  # of reports and cells
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,20 +41,24 @@ class Scoring:
         if not isinstance(mechanism, PureMechanism):
             raise ParameterError("only a pure mechanism scores reports")
         chance = self.shares[slot - self.factor.slots[0].number][member] if self.shares else asked.chance(member)
-        columns = [self._scored(asked, member, mechanism, one, chance, reports) for one in self.targets]
-        return np.stack(columns, axis=1) if columns else np.zeros((len(reports), 0))
+        found = np.empty((len(reports), len(self.targets)))
+        for at, one in enumerate(self.targets):
+            found[:, at] = self._bases[asked.number][at]
+            terms = layer(asked, member, one)
+            if terms:
+                mean = sum(weight * prod(float(one.mean()) for one in vectors) for weight, vectors in terms)
+                votes = _votes(asked, member, mechanism, terms, reports)
+                found[:, at] += (votes - mean * centred(mechanism)) / chance
+        return found
 
-    def _scored(
-        self, asked: Slot, member: int, mechanism: PureMechanism, target: Target, chance: float, reports: Reports
-    ) -> Floats:
-        first = asked is self.factor.slots[0]
-        base = bases(asked, target) + first * target.known
-        terms = layer(asked, member, target)
-        if not terms:
-            return np.full(len(reports), base)
-        votes = _votes(asked, member, mechanism, terms, reports)
-        mean = sum(weight * prod(one.mean() for one in vectors) for weight, vectors in terms)
-        return base + (votes - mean * centred(mechanism)) / chance
+    @cached_property
+    def _bases(self) -> dict[int, list[float]]:
+        """Return what every report of a slot says of each target whatever its layer."""
+        first = self.factor.slots[0].number
+        return {
+            slot.number: [bases(slot, one) + (slot.number == first) * one.known for one in self.targets]
+            for slot in self.factor.slots
+        }
 
     def _slot(self, number: int) -> Slot:
         return self.factor.slots[number - self.factor.slots[0].number]
@@ -116,12 +123,35 @@ def _votes(
     if isinstance(mechanism, AffineResponse):
         order = [place for place in cell.order if cell.bits[place]]
         scored = [
-            weight * prod(float(vectors[place][0]) for place in cell.order if not cell.bits[place])
+            weight
+            * prod(float(vectors[place][0]) for place in cell.order if not cell.bits[place])
             * mechanism.score_product(reports, [vectors[place] for place in reversed(order)])
             for weight, vectors in terms
         ]
         return np.asarray(sum(scored))
-    raise ParameterError("layers of more than 2^20 cells are scored by affine response only")
+    return _vote_by_cell(mechanism, *_used_cells(cell, terms), reports)
+
+
+def _used_cells(cell: Cell, terms: list[tuple[float, list[Floats]]]) -> tuple[Ints, Floats]:
+    """Return the cells of a large layer that any term has a coefficient for, and their sums."""
+    numbers, coefficients = [], []
+    for weight, vectors in terms:
+        used = [np.flatnonzero(vectors[place]) for place in cell.order]
+        values = [vectors[place][one] for place, one in zip(cell.order, used, strict=True)]
+        sizes = [1 << cell.bits[place] for place in cell.order]
+        scales = np.cumprod([1, *reversed(sizes[1:])])[::-1]
+        numbers.append(reduce(np.add.outer, [one * scale for one, scale in zip(used, scales, strict=True)]).ravel())
+        coefficients.append(weight * reduce(np.multiply.outer, values).ravel())
+    cells, places = np.unique(np.concatenate(numbers), return_inverse=True)
+    return cells, np.bincount(places, np.concatenate(coefficients), len(cells))
+
+
+def _vote_by_cell(mechanism: PureMechanism, cells: Ints, coefficients: Floats, reports: Reports) -> Floats:
+    """Return the votes of reports by comparing each of them with every cell that is used."""
+    step = max(1, _PAIRS_AT_ONCE // max(1, len(cells)))
+    batches = [reports[start : start + step] for start in range(0, max(1, len(reports)), step)]
+    raw = np.concatenate([mechanism.support(batch, cells) @ coefficients for batch in batches])
+    return np.asarray((raw - mechanism.q * coefficients.sum()) / (mechanism.p - mechanism.q))
 
 
 def _filled(coefficients: Floats, mechanism: PureMechanism) -> Floats:

@@ -1,7 +1,7 @@
 """What a question wants of one factor: coefficients for the cells of all its layers.
 
-A target is a sum of products over axes.  For each column, conditions and a measure give a number for every value; a method
-spreads these numbers over the levels of the column's tree, and the coefficient of a cell is the product over axes.
+A target is a sum of products over axes.  For each column, conditions and a measure give a number for every value; a
+method spreads these numbers over the levels of the column's tree, and the coefficient of a cell is the product over axes.
 
 add     the fewest disjoint nodes               signed  the fewest nodes, some of them taken away
 rdc     the k smallest of these, weighed by their sizes, as published
@@ -92,8 +92,11 @@ def target(wanted: Wanted, way: Way) -> Target:
 
 def _known(groups: tuple[tuple[Term, ...], ...]) -> float:
     """Return the coefficient of everything, which is not asked: it is true of everybody."""
-    whole = [(term.weight, [levels[0] for levels in term.axes]) for terms in groups for term in terms]
-    return sum(weight * prod(float(one[0]) for one in roots) for weight, roots in whole if all(r is not None for r in roots))
+    total = 0.0
+    for term in (term for terms in groups for term in terms):
+        roots = [levels[0] for levels in term.axes if levels[0] is not None]
+        total += term.weight * prod(float(one[0]) for one in roots) if len(roots) == len(term.axes) else 0.0
+    return total
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,7 +217,9 @@ class _Maker:
         k = self.way.k or DEFAULT_K[self.way.method] or 1 << len(self._ranges)
         each = PER_COLUMN.get(len(self._ranges), 3) if k > 1 else 1
         listed = [
-            smallest_sets(self.axes[at].tree, self._values(self.axes[at]) > 0, max(each, k if len(self._ranges) == 1 else 0))
+            smallest_sets(
+                self.axes[at].tree, self._values(self.axes[at]) > 0, max(each, k if len(self._ranges) == 1 else 0)
+            )
             for at in self._ranges
         ]
         joint = sorted(product(*listed), key=lambda one: prod(len(part) for part in one))
@@ -286,4 +291,6 @@ def check(wanted: Wanted, way: Way) -> None:
         return
     family = wanted.factor.slots[0].family
     if family.rounding == "none" or wanted.measured not in family.groups:
-        raise ParameterError("MEASURE = ROUND needs a collection that rounds this column: ahio, ehio, sr_hio or sc_join")
+        raise ParameterError(
+            "MEASURE = ROUND needs a collection that rounds this column: ahio, ehio, sr_hio or sc_join"
+        )

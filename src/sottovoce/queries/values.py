@@ -6,6 +6,7 @@ A number in a bucket counts by the bucket's middle, a number at a point by that 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
+from typing import Literal
 from unicodedata import normalize
 
 import numpy as np
@@ -25,10 +26,11 @@ class Span:
     high: float = inf
     open: bool = False
 
-    def among(self, points: Floats, close: float) -> Bools:
+    def among(self, points: Floats, close: float) -> tuple[int, int]:
+        """Return where in ascending points those begin and end that lie in here."""
         if self.open:
-            return np.asarray((points > self.low + close) & (points < self.high - close))
-        return np.asarray((points >= self.low - close) & (points <= self.high + close))
+            return _before(points, self.low + close, "right"), _before(points, self.high - close, "left")
+        return _before(points, self.low - close, "left"), _before(points, self.high + close, "right")
 
 
 def spans(sign: str, number: float) -> Span:
@@ -43,21 +45,21 @@ def within(kind: Domain, wanted: Sequence[Span], name: str) -> tuple[Bools, list
     """Return the values of a column of numbers that lie in one of some spans, and notices."""
     lows, points, highs = _cells(kind)
     close = 0.0 if isinstance(kind, Integers) else CLOSE * float(points[1] - points[0])
-    held, notices = np.zeros(len(points), bool), []
+    held, notices = np.zeros(len(points), bool), list[str]()
     for span in wanted:
-        inside = span.among(points, close)
-        if not inside.any():
+        first, end = span.among(points, close)
+        if first >= end:
             notices.append(f"{name}: no value lies where the condition looks for one")
-        elif not isinstance(kind, Integers) and _cut(span, lows, highs, inside, close):
+        elif not isinstance(kind, Integers) and _cut(span, (lows, highs), (first, end), close):
             notices.append(_rounded(kind, name))
-        held |= inside
+        held[first:end] = True
     return held, notices
 
 
 def listed(kind: Categories, wanted: Sequence[str], name: str) -> tuple[Bools, list[str]]:
     """Return the values that are among some labels, and a notice for each label that there is not."""
-    labels = [normalize("NFC", one) for one in wanted]
-    notices = [f"{name}: there is no label {_short(one)}" for one in labels if one not in kind.labels]
+    labels, there = {normalize("NFC", one): None for one in wanted}, set(kind.labels)
+    notices = [f"{name}: there is no label {_short(one)}" for one in labels if one not in there]
     return np.array([one in labels for one in kind.labels], bool), notices
 
 
@@ -75,11 +77,16 @@ def _cells(kind: Domain) -> tuple[Floats, Floats, Floats]:
     return np.concatenate([points[:1], between]), points, np.concatenate([between, points[-1:]])
 
 
-def _cut(span: Span, lows: Floats, highs: Floats, inside: Bools, close: float) -> bool:
-    """Return whether some numbers count though they are not in the span, or do not though they are."""
-    whole = (lows >= span.low - close) & (highs <= span.high + close)
-    apart = (highs <= span.low + close) | (lows >= span.high - close)
-    return bool((inside & ~whole).any() or (~inside & ~apart).any())
+def _cut(span: Span, cells: tuple[Floats, Floats], place: tuple[int, int], close: float) -> bool:
+    """Return whether numbers at an end count though they are not in the span, or do not though they are."""
+    (lows, highs), (first, end) = cells, place
+    over = lows[first] < span.low - close or highs[end - 1] > span.high + close
+    left = first > 0 and highs[first - 1] > span.low + close
+    return bool(over or left or (end < len(lows) and lows[end] < span.high - close))
+
+
+def _before(points: Floats, number: float, side: Literal["left", "right"]) -> int:
+    return int(np.searchsorted(points, number, side))
 
 
 def _rounded(kind: Domain, name: str) -> str:

@@ -5,7 +5,7 @@ array, and the mechanism's own strict ``unpack`` looks at all its payloads at on
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from sottovoce import codec, coin, envelope
 from sottovoce.arrays import Bools, Bytes, Ints
+from sottovoce.domains.services import Services
 from sottovoce.envelope import HEADER_BYTES, Envelopes
 from sottovoce.errors import CodecError
 from sottovoce.service import access
@@ -125,7 +126,10 @@ class _Group:
         return isinstance(self.asked.ask, Choice) and self.asked.ask.bundled
 
     def complete(self) -> Bools:
-        """Return which messages hold every slot of their bundle once, in order, all for one member and one subject."""
+        """Return which messages hold every slot of their bundle once, in order.
+
+        All are for one member and of one subject, and carry the same public part.
+        """
         first = self.pieces[0]
         good = np.zeros(len(self.rows), bool)
         for member in np.unique(first.members).tolist() if self.one_member else [0]:
@@ -138,6 +142,8 @@ class _Group:
                 good &= piece.members == first.members
             if piece.subjects is not None:
                 good &= (piece.subjects == first.subjects).all(axis=1)
+            if piece.public and slot:
+                good &= np.array([one == other for one, other in zip(piece.public, first.public, strict=True)])
         return good
 
     def well_formed(self) -> Bools:
@@ -145,12 +151,14 @@ class _Group:
         good = np.ones(len(self.rows), bool)
         for piece in self.pieces:
             if piece.public:
-                good &= np.array([_canonical(one) for one in piece.public])
+                good &= _each(_canonical, piece.public)
         return good
 
     def possible(self, among: Bools) -> Bools:
-        """Return which messages have only payloads that their mechanisms can have made."""
-        good = among.copy()
+        """Return which messages have only payloads that their mechanisms, and public parts that their domain can make."""
+        good, domain = among.copy(), self.published.task.plan.domain
+        if isinstance(domain, Services) and self.pieces[0].public:
+            good &= _each(lambda public: _held(domain, public), self.pieces[0].public)
         for slot, piece in enumerate(self.pieces):
             good &= _possible(self.published, self.asked.number, piece, slot, among)
         return good
@@ -207,6 +215,20 @@ def _decide(group: _Group, tokens: Sequence[str], admitted: Admitted) -> None:
     if good.any():
         admitted.offers.append(group.offer(good, claims))
         admitted.places.append(group.places[good])
+
+
+def _each(check: Callable[[bytes], bool], texts: Sequence[bytes]) -> Bools:
+    """Return what a check says about every text, looking at those that are alike once."""
+    found = {text: check(text) for text in set(texts)}
+    return np.array([found[text] for text in texts])
+
+
+def _held(domain: Services, public: bytes) -> bool:
+    try:
+        domain.check_public(public)
+    except CodecError:
+        return False
+    return True
 
 
 def _canonical(public: bytes) -> bool:

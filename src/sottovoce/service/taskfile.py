@@ -13,8 +13,27 @@
 
 The entries of ``plan`` are the arguments of the plan's own constructor.  Plans that search for what is frequent take
 long values, ``domain = {bits = 48}``, or texts, ``domain = {bytes = 20}`` (with ``whole = true`` longer ones are
-refused, not cut), or sets, for which ``domain`` lists the items as it lists labels above.  A whole task document is
-read as it is.
+refused, not cut), or sets, for which ``domain`` lists the items as it lists labels above.
+
+Tables for SQL have ``columns`` that people keep to themselves and may have ``public`` ones:
+
+    [plan]
+    kind = "joint"                                          # or "table", with plan.columns and plan.public
+
+    [plan.services.users.columns]
+    age = {low = 1, high = 125}
+    income = {low = 0, high = 250_000, buckets = 125}       # or points = 101
+    state = ["NY", "WA", "CA"]
+
+    [plan.services.users.public]
+    os = ["iOS", "Android"]
+
+    [plan.services.txn]
+    most = 10                                               # records of one person that count
+    rows = 1                                                # of which so many are reported
+    columns.amount = {low = 1, high = 625}
+
+A whole task document is read as it is.
 """
 
 import inspect
@@ -26,7 +45,7 @@ from typing import Any
 
 from sottovoce import codec
 from sottovoce.collection import Collection
-from sottovoce.domain import Domain, Integers
+from sottovoce.domain import Buckets, Domain, Integers, Numbers
 from sottovoce.domains.bits import Bits
 from sottovoce.domains.strings import Strings
 from sottovoce.errors import CodecError, ParameterError
@@ -34,10 +53,13 @@ from sottovoce.task import Plan, Task
 
 _SHORT: dict[frozenset[str], Callable[..., Domain]] = {
     frozenset({"low", "high"}): Integers,
+    frozenset({"low", "high", "buckets"}): lambda *, low, high, buckets: Buckets(low, high, buckets),
+    frozenset({"low", "high", "points"}): Numbers,
     frozenset({"bits"}): Bits,
     frozenset({"bytes"}): lambda *, bytes: Strings(bytes),  # the word that people write
     frozenset({"bytes", "whole"}): lambda *, bytes, whole: Strings(bytes, whole),
 }
+_SERVICE = {"columns", "public", "most", "rows"}  # the rest is settled for all services together
 _ENTRIES = {"name", "epsilon", "description", "declares", "distinct", "plan", "collection"}
 
 
@@ -85,8 +107,18 @@ def _plan(entries: dict[str, Any]) -> Plan:
         raise CodecError("a plan has a kind")
     made: type[Plan] = Plan.kinds[kind]
     known = set(inspect.signature(made).parameters)
+    if kind == "joint":
+        _check_services(entries.get("services", entries.get("domain")))
     plan: Plan = _built(made, {key: _value(value) for key, value in entries.items()}, known)
     return plan
+
+
+def _check_services(services: Any) -> None:
+    tables = services.values() if isinstance(services, dict) else ()
+    if not tables or not all(isinstance(one, dict) and set(one) <= _SERVICE for one in tables):
+        raise ParameterError(
+            f"services are tables by name, each with columns; their settings are {', '.join(sorted(_SERVICE))}"
+        )
 
 
 def _value(value: Any) -> Any:

@@ -17,7 +17,7 @@ function range(kind, many, place) {
             size,
             ordered: true,
             index: (value) => place((inside(value) - low) / (high - low), Number(size)),
-            plain: (value) => `"${Object.is(value, -0) && low <= 0 && high >= 0 ? "-0.0" : repr(inside(value))}"`,
+            plain: (value) => `"${repr(inside(value))}"`,
             valueAt: (index) => low + ((high - low) * Number(index)) / Number(size),
         };
     };
