@@ -1,8 +1,8 @@
 """Trees of intervals over ordered values: what range questions are made of.
 
 A tree of fan-out b has levels 0, the root, to h, single values; a node of level l covers b^(h - l) neighbouring values.
-Values are padded to b^h; nobody holds the padding.  Categories have two levels: everything, and each of them.  A doubled
-tree has two of these below its root: the values in reverse, then the values.
+Values are padded to b^h; nobody holds the padding.  Categories have two levels: everything, and each of them.  A
+doubled tree has two of these below its root: the values in reverse, then the values.
 
 Source: Wang 2021, section 7.3.
 """

@@ -75,6 +75,26 @@ def heat(
     return _saved(figure, path)
 
 
+def groups(
+    rows: Sequence[tuple[str, Any]], name: str, level: float, path: str | Path | None = None, truth: Truth | None = None
+) -> Any:
+    """Draw one number of several groups, each with its interval; unstable ones are faint."""
+    figure = _figure(8, _FRAME + _BAR * len(rows))
+    axes, places = figure.subplots(), range(len(rows))
+    values = [one.value for _, one in rows]
+    reach = [(one.interval(level)[1] - one.interval(level)[0]) / 2 for _, one in rows]
+    axes.barh(places, values, color=[_FAINT if one.unstable else _CLEAR for _, one in rows], height=0.72, zorder=2)
+    label = f"{100 * level:g} % interval"
+    axes.errorbar(values, places, xerr=reach, fmt="none", ecolor=_INK, elinewidth=1.1, capsize=2.5, label=label)
+    if truth is not None:
+        known = [truth.get(group, float("nan")) for group, _ in rows]
+        axes.plot(known, places, "D", color=_TRUTH, markeredgecolor="white", markersize=5.5, label="truth", zorder=4)
+    axes.set_yticks(places, [_short(group) for group, _ in rows], parse_math=False)
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    _clean(axes, name)
+    return _saved(figure, path)
+
+
 def density(answer: Any, path: str | Path | None = None, truth: Any = None) -> Any:
     """Draw the density of a number with a band of its intervals; ``truth`` counts people per interval."""
     figure = _figure(8, 4.2)

@@ -1064,7 +1064,7 @@ def cell(encoding, value, stream):
 
 
 def placed(encoding, parts):
-    """Return the number of a cell: digits of a mixed base, or all factors written in bits, those with the fewest first."""
+    """Return the number of a cell: digits of a mixed base, or all factors in bits, those with the fewest first."""
     factors = factors_of(encoding)
     if not encoding["aligned"]:
         return joined(parts, factors)

@@ -11,9 +11,10 @@ def tables():
     about = (
         "indices: domain of services -> [value, index] of some, with the text of what is public; values to refuse. "
         "cells: domain, a person, trips -> encoding, how many of the trips are held, recorded bytes -> cell, bytes "
-        "consumed, number of cells; changes of an encoding that fits after which it does not. malformed: a document, and "
-        "changes of it that are accepted or refused; left out may be nothing but what is public. layers: family -> how many "
-        "members; [number, those settings of its cell that are not empty, which mechanism]. "
+        "consumed, number of cells. misfits: domain, an encoding that fits, changes after which it does not. "
+        "malformed: a document, and changes of it that are accepted or refused; left out may be nothing but what is "
+        "public. layers: family -> how many members; [number, those settings of its cell that are not empty, which "
+        "mechanism]. "
         "messages: task and digest -> as in envelope.json, what leaves devices with some values."
     )
     return "tables.json", {
@@ -21,6 +22,7 @@ def tables():
         "version": 1,
         "indices": list(index_rows()),
         "cells": list(cell_rows()),
+        "misfits": list(misfits()),
         "malformed": list(malformed()),
         "layers": list(layer_rows()),
         "messages": list(message_rows()),
@@ -149,7 +151,7 @@ def cell_rows():
         {"far": number(f"far {one}", 1 << 33), "how": ("car", "bus", "foot")[one % 3], "paid": one} for one in range(7)
     ]
     reject, accept = edge_words(7)
-    found = []
+    found = [], []
     for encoding, count, start in (
         (cell(0, [0, 1, 2], [1, 1, 1]), 0, b""),
         (cell(0, [0, 1, 2], [1, 1, 1], aligned=True), 0, b""),
@@ -169,14 +171,18 @@ def cell_rows():
         stream = ref.Stream(data)
         index = ref.encoded(encoding, ref.services_index(WIDE, value), stream)
         assert 0 <= index < ref.outputs(encoding)
-        row = {"encoding": encoding, "trips": count, "random": data[: stream.consumed + 4].hex()}
-        found.append(
-            row | {"consumed": stream.consumed, "index": ref.whole(index), "cells": ref.whole(ref.outputs(encoding))}
-        )
+        row = {"encoding": encoding, "held": count, "random": data[: stream.consumed + 4].hex()}
+        row |= {"consumed": stream.consumed, "index": ref.whole(index), "cells": ref.whole(ref.outputs(encoding))}
+        found[encoding["table"]].append(row)
+    for rows in found:
+        yield {"domain": WIDE, "person": person, "trips": trips, "rows": rows}
+
+
+def misfits():
     good = cell(1, [1, 2], [1, 1], weighted=True)
     changes = [{"table": 2}, {"table": 0}, {"most": 4}, {"columns": [1, 3]}, {"sizes": [3, 8]}, {"columns": [0, 2]}]
     changes += [{"table": str(1 << 53)}, {"columns": [1, str(1 << 53)]}, {"most": 0, "weighted": False}]
-    yield {"domain": WIDE, "person": person, "trips": trips, "rows": found, "fits": good, "misfits": changes}
+    yield {"domain": WIDE, "encoding": good, "changes": changes}
 
 
 def served(epsilon, size, groups=(), kind=""):

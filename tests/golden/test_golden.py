@@ -406,13 +406,15 @@ def check_cells(row):
     domain = noun("domain", row["domain"])
     for each in row["rows"]:
         encoding, rng = noun("encoding", each["encoding"]), RecordedRng(bytes.fromhex(each["random"]))
-        held = domain.indices([{"people": row["person"], "trips": row["trips"][: each["trips"]]}])
+        held = domain.indices([{"people": row["person"], "trips": row["trips"][: each["held"]]}])
         assert listed(encoding(held, rng)) == each["index"]
         assert (rng.consumed, exactly(encoding.outputs(domain))) == (each["consumed"], each["cells"])
-    assert noun("encoding", row["fits"]).outputs(domain)
-    for change in row["misfits"]:
-        with pytest.raises(ParameterError):
-            noun("encoding", row["fits"] | change).outputs(domain)
+
+
+def check_misfits(row):
+    assert noun("encoding", row["encoding"]).outputs(noun("domain", row["domain"]))
+    for change in row["changes"]:
+        check_misfit({"domain": row["domain"], "encoding": row["encoding"] | change})
 
 
 def check_changes(row):
@@ -650,7 +652,8 @@ SECTIONS = {
     ("perturb", "reports"): (check_report, 467),
     ("reject", "reports"): (check_reject, 151),
     ("tables", "indices"): (check_holdings, 2),
-    ("tables", "cells"): (check_cells, 1),
+    ("tables", "cells"): (check_cells, 2),
+    ("tables", "misfits"): (check_misfits, 1),
     ("tables", "malformed"): (check_changes, 4),
     ("tables", "layers"): (check_layers, 7),
     ("tables", "messages"): (check_answers, 4),

@@ -96,6 +96,7 @@ export const CHECKS = {
   "memo.responses": checkResponse,
   "tables.indices": checkHoldings,
   "tables.cells": checkCells,
+  "tables.misfits": checkMisfits,
   "tables.malformed": checkChanges,
   "tables.layers": checkLayers,
   "tables.messages": checkAnswers,
@@ -490,19 +491,19 @@ async function checkHoldings(row) {
   for (const value of row.refused) await refuses(() => domain.index(value), DomainError);
 }
 
-async function checkCells({ domain: content, person, trips, rows, fits, misfits }) {
+async function checkCells({ domain: content, person, trips, rows }) {
   const domain = await readAs(readDomain, content);
   for (const row of rows) {
     const [encoding, random] = [await readAs(readEncoding, row.encoding), new RecordedRandom(unhex(row.random))];
-    const held = domain.index({ people: person, trips: trips.slice(0, row.trips) });
+    const held = domain.index({ people: person, trips: trips.slice(0, row.held) });
     same(encoding.encode(held, random), row.index);
     same([random.consumed, encoding.outputs(domain)], [row.consumed, row.cells]);
   }
-  (await readAs(readEncoding, fits)).outputs(domain);
-  for (const change of misfits) {
-    const encoding = await readAs(readEncoding, { ...fits, ...change });
-    await refuses(() => encoding.outputs(domain), ParameterError);
-  }
+}
+
+async function checkMisfits({ domain, encoding, changes }) {
+  (await readAs(readEncoding, encoding)).outputs(await readAs(readDomain, domain));
+  for (const change of changes) await checkMisfit({ domain, encoding: { ...encoding, ...change } });
 }
 
 async function checkChanges({ family, document, accepted, refused }) {

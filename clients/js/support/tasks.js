@@ -45,6 +45,12 @@ export async function jointTask(comment, changes = {}) {
   return text({ ...content, ...changes });
 }
 
+/** Questions in SQL about the tables of a shop, its orders, a pair of numbers, or vast ones. */
+export async function tableTask(name, changes = {}) {
+  const { task } = (await golden("tables")).messages.find((row) => row.task.name === name);
+  return text({ ...task, ...changes });
+}
+
 export function text(content) {
   return canonical(parse(JSON.stringify(content)));
 }

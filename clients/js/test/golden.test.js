@@ -30,11 +30,11 @@ test("a changed row, a new section and a missing one are noticed", async () => {
     if (file === "memo") content.novel = [{}];
     if (file === "tables") {
       content.indices[1].held[0][1].public = content.indices[1].held[0][1].public.replace("0.25", "0.250");
-      content.cells[0].rows[8].index = String(BigInt(content.cells[0].rows[8].index) ^ 1n);
+      content.cells[1].rows[2].index = String(BigInt(content.cells[1].rows[2].index) ^ 1n);
       content.malformed[3].accepted.push(content.malformed[3].refused[0]);
       content.layers[5].members.push(content.layers[5].members.shift());
       content.layers[5].members[3][1].widths[0] += 1000;
-      content.messages[3].answers[0].value.a ^= 1;
+      content.messages[3].answers[0].message += "00";
     }
     if (file === "choice") delete content.picks;
     if (file === "ledger") content.scripts[0].events[2].accepted = true;
@@ -47,7 +47,7 @@ test("a changed row, a new section and a missing one are noticed", async () => {
   const found = failures.map((failure) => failure.split(/[: ]/)[0]);
   const noticed = [
     ...["choice.picks", "discovery.encodings[3]", "hash.xxh32[7]", "ledger.scripts[0]", "marginals.coefficients[2]"],
-    ...["memo.novel", "tables.cells[0]", "tables.indices[1]", "tables.layers[5]", "tables.malformed[3]"],
+    ...["memo.novel", "tables.cells[1]", "tables.indices[1]", "tables.layers[5]", "tables.malformed[3]"],
     "tables.messages[3]",
   ];
   assert.deepEqual(found.sort(), noticed);

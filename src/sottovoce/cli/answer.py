@@ -27,11 +27,12 @@ def command(name: str, data: Path, database: str, *, as_json: bool, **wanted: An
     """Print the answer to the task NAME; what rests on too few users is suppressed."""
     from rich.console import Console
 
-    from sottovoce.service import tables
+    from sottovoce.service import questions, tables
     from sottovoce.service.release import processed, refuse_withheld, release, rows_as_csv
 
     with opened(data, database) as collector:
         published = collector.find(name)
+        questions.check_step(published.task.plan, wanted["method"])
         answer = collector.answer(name)
         answer = tables.chosen(answer, wanted["marginal"], published.task.plan) if wanted["marginal"] else answer
         answer = processed(answer, wanted["method"], wanted["level"])

@@ -11,7 +11,7 @@ import click
 from sottovoce import __version__
 from sottovoce.errors import SottovoceError
 
-COMMANDS = ("demo", "serve", "task", "token", "answer", "data", "simulate", "advise", "audit", "bench")
+COMMANDS = ("demo", "serve", "task", "token", "answer", "sql", "data", "simulate", "advise", "audit", "bench")
 
 
 class Commands(click.Group):

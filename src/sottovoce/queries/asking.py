@@ -244,7 +244,7 @@ def _left_out(choice: Choice) -> bool:
 
 
 def _even(family: Layers) -> tuple[int, ...]:
-    """Return weights under which groups of different numbers of layers are equally likely; none where they are alike."""
+    """Return weights that make groups with different numbers of layers equally likely; none where they are alike."""
     sizes = [prod(shape) for shape in family.shapes]
     if len(set(sizes)) == 1:
         return ()

@@ -4,7 +4,7 @@ Source: Wang 2021, chapter 7; Xu 2020.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf, nan, sqrt
 from typing import Any
@@ -21,6 +21,7 @@ from sottovoce.queries.explaining import explained
 from sottovoce.queries.planning import Cell, Line, Work
 from sottovoce.queries.query import Column, Query
 from sottovoce.queries.result import Explanation, Figure, Result
+from sottovoce.queries.values import numbers_of
 from sottovoce.task import Collected, Columns, Scored
 
 STABLE = 3.0  # standard errors that a denominator lies above nought
@@ -79,7 +80,12 @@ class Database(Answers):
         return {name: not isinstance(kind, Categories) for name, kind in kinds}
 
     def _scaled(self, work: Work) -> Work:
-        return work
+        """Return the work with layers weighed by how many people were really asked, if the question wants that."""
+        if work.query.options.scale != "hajek":
+            return work
+        answered = self.collected.answered(0)
+        scorings = {place: one.by_share(answered) for place, one in work.scorings.items()}
+        return replace(work, scorings=scorings)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,11 +105,14 @@ class _Read:
             for line in self.work.lines
         ]
         rows = self._ordered(rows)[: query.limit]
-        keys = tuple(self._name(column) for column in query.group_by)
+        keys, names = self._keys(), tuple(one.name for one in query.aggregates)
+        hidden = [key for at, key in enumerate(keys) if at not in query.shown] if query.shown else keys
+        selected = [keys[one] if isinstance(one, int) else one for one in query.shown] or names
         users = int(sum(self.found["users"]))
         return Result(
+            (*hidden, *selected),
             keys,
-            tuple(one.name for one in query.aggregates),
+            names,
             tuple(labels for labels, _ in rows),
             tuple(figures for _, figures in rows),
             users,
@@ -146,8 +155,17 @@ class _Read:
         if query.order_by in names:
             at = names.index(query.order_by)
             return sorted(rows, key=lambda row: _rank(row[1][at].value), reverse=query.descending)
-        at = [self._name(column) for column in query.group_by].index(query.order_by)
-        return sorted(rows, key=lambda row: row[0][at], reverse=query.descending)
+        at = self._keys().index(query.order_by)
+        column = query.group_by[at]
+        places = {} if column.public else {label: at for at, label in enumerate(labels_of(self._kind(column)))}
+        return sorted(rows, key=lambda row: places.get(row[0][at], row[0][at]), reverse=query.descending)
+
+    def _keys(self) -> tuple[str, ...]:
+        """Return the names of the groups, with their tables where two are alike."""
+        names = [self._name(column) for column in self.work.query.group_by]
+        tables = [self.database.asking.services.names[column.table] for column in self.work.query.group_by]
+        pairs = zip(tables, names, strict=True)
+        return tuple(f"{table}.{name}" if names.count(name) > 1 else name for table, name in pairs)
 
     def _name(self, column: Column) -> str:
         if column.public:
@@ -173,7 +191,7 @@ class _Read:
 def labels_of(kind: Domain) -> Sequence[str]:
     """Return the names of a column's values."""
     known = getattr(kind, "labels", None)
-    return known if known is not None else [f"{number:.6g}" for number in planning.numbers_of(kind)]
+    return known if known is not None else [f"{number:.6g}" for number in numbers_of(kind)]
 
 
 def _rank(value: float) -> float:

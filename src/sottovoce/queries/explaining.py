@@ -19,7 +19,7 @@ MANY = 3  # services, from which on a join is hardly ever precise
 
 
 def explained(asking: Asking, query: Query, users: int, work: Work | None = None) -> dict[str, Any]:
-    """Return the plan of a question and the error to expect of so many people, were they spread evenly over all values."""
+    """Return the plan of a question and the error to expect, were so many people spread evenly over all values."""
     made = planning.plan(asking, query) if work is None else work
     facts: dict[str, Any] = {
         "epsilon": asking.epsilon,

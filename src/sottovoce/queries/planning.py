@@ -11,14 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.arrays import Bools, Floats
-from sottovoce.domain import Buckets, Domain, Integers, Numbers
+from sottovoce.arrays import Bools
+from sottovoce.domain import Domain
 from sottovoce.errors import ParameterError
 from sottovoce.queries.asking import Asking, Factor
 from sottovoce.queries.predicting import Moments, cells, moments
 from sottovoce.queries.query import Aggregate, Column, Monomial, Public, Query
 from sottovoce.queries.scoring import Scoring
 from sottovoce.queries.targets import Target, Wanted, Way, check, target
+from sottovoce.queries.values import numbers_of
 
 MOST_CELLS = 2000  # of a report where every cell is hashed
 MOST_GROUPS = 1000
@@ -69,18 +70,6 @@ class Work:
     lines: tuple[Line, ...]
     predicted: tuple[float, ...]  # the variance of one person's part of each total, were people spread evenly
     moments: Mapping[tuple[int, int], Moments] = field(default_factory=dict)
-
-
-def numbers_of(kind: Domain) -> Floats:
-    """Return the number that each value of a column stands for; of a bucket its middle."""
-    if isinstance(kind, Integers):
-        return np.arange(kind.low, kind.high + 1, dtype=float)
-    if isinstance(kind, Buckets):
-        edges = kind.edges
-        return (edges[:-1] + edges[1:]) / 2
-    if isinstance(kind, Numbers):
-        return np.linspace(kind.low, kind.high, kind.points)
-    raise ParameterError("labels cannot be added up: only columns of numbers have sums")
 
 
 def plan(asking: Asking, query: Query) -> Work:

@@ -1,7 +1,7 @@
-"""How good an answer will be, before anything is collected: exact second moments over a population that is spread evenly.
+"""How good an answer will be, before anything is collected: exact second moments over an even population.
 
-For a report of a layer with coefficients c the votes have the mechanism's own law (docs/affine-response.md, section 1); over
-layers picked with chance P, the square of a score is on average the sum over layers of (its own)/P.
+For a report of a layer with coefficients c the votes have the mechanism's own law (docs/affine-response.md, section 1);
+over layers picked with chance P, the square of a score is on average the sum over layers of (its own)/P.
 
 Source: Xu 2020, sections 3 to 6.
 """

@@ -1,8 +1,8 @@
-"""A question in SQL after it has been read: which tables, which numbers, about whom; names resolved, conditions as sets.
+"""A question in SQL after it has been read: which tables, which numbers, about whom.
 
-A condition over columns that people keep to themselves is a sum of signed ``Monomial``s, each a product of one set of values
-per column; inclusion and exclusion turn any AND, OR and NOT into such a sum.  Conditions over public columns stay what
-they are, for the engine to decide.
+A condition over columns that people keep to themselves is a sum of signed ``Monomial``s, each a product of one set of
+values per column; inclusion and exclusion turn any AND, OR and NOT into such a sum.  Conditions over public columns
+stay what they are, for the engine to decide.
 """
 
 from collections.abc import Mapping

@@ -40,6 +40,7 @@ class Result:
     ``explanation`` says how the question was answered, ``statement`` what the engine was given to do.
     """
 
+    columns: tuple[str, ...]  # groups and numbers in the order in which they were selected
     keys: tuple[str, ...]
     names: tuple[str, ...]
     groups: tuple[tuple[str, ...], ...]
@@ -62,16 +63,18 @@ class Result:
         return self.figures[0][0]
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return one record per row: the groups, and each number with its bounds, its error and whether it is unstable."""
+        """Return one record per row: groups, and each number with its bounds, its error and whether it is unstable."""
         made = []
         for labels, figures in zip(self.groups, self.figures, strict=True):
-            row: dict[str, Any] = dict(zip(self.keys, labels, strict=True))
-            for name, figure in zip(self.names, figures, strict=True):
-                low, high = figure.interval(self.level)
-                row |= {name: figure.value, f"{name}_low": low, f"{name}_high": high}
-                row |= {f"{name}_error": figure.error, f"{name}_unstable": figure.unstable}
-            made.append(row)
+            cells: dict[str, dict[str, Any]] = {name: {name: one} for name, one in zip(self.keys, labels, strict=True)}
+            cells |= {name: self._cells(name, one) for name, one in zip(self.names, figures, strict=True)}
+            made.append({name: cell for column in self.columns for name, cell in cells[column].items()})
         return made
+
+    def _cells(self, name: str, figure: Figure) -> dict[str, Any]:
+        low, high = figure.interval(self.level)
+        bounds = {name: figure.value, f"{name}_low": low, f"{name}_high": high}
+        return {**bounds, f"{name}_error": figure.error, f"{name}_unstable": figure.unstable}
 
     @property
     def about(self) -> dict[str, Any]:
@@ -91,7 +94,7 @@ class Result:
     def to_csv(self) -> str:
         """Return the rows as CSV with a header."""
         parts = ("", "_low", "_high", "_error", "_unstable")
-        header = [*self.keys, *(f"{name}{part}" for name in self.names for part in parts)]
+        header = [f"{column}{part}" for column in self.columns for part in (parts if column in self.names else ("",))]
         text = io.StringIO()
         writer = csv.DictWriter(text, fieldnames=header, lineterminator="\n")
         writer.writeheader()
@@ -120,7 +123,9 @@ class Result:
 
     def __str__(self) -> str:
         percent = f"{100 * self.level:g} % interval"
-        header = [*self.keys, *(part for name in self.names for part in (name, percent))]
+        header = [
+            part for column in self.columns for part in ((column, percent) if column in self.names else (column,))
+        ]
         table = [header, *(self._shown(at) for at in range(len(self.groups)))]
         widths = [max(len(row[at]) for row in table) for at in range(len(header))]
         lines = ["  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True)) for row in table]
@@ -128,8 +133,12 @@ class Result:
         return "\n".join([facts, "", *lines, *(f"Note: {notice}" for notice in self.notices)])
 
     def _shown(self, at: int) -> list[str]:
-        cells = list(self.groups[at])
-        for figure in self.figures[at]:
+        cells: list[str] = []
+        for column in self.columns:
+            if column in self.keys:
+                cells.append(self.groups[at][self.keys.index(column)])
+                continue
+            figure = self.figures[at][self.names.index(column)]
             low, high = figure.interval(self.level)
             cells += [f"{figure.value:,.6g}{' (unstable)' if figure.unstable else ''}", f"[{low:,.6g}, {high:,.6g}]"]
         return cells

@@ -1,14 +1,14 @@
 """What every report says about some targets: unbiased numbers that add up, and multiply, person by person.
 
-A report of layer l scores L times its vote for the layer's coefficients.  The mean of these coefficients, which no report
-can tell apart from what it says about everybody, is left out and added for all layers at once: that spares the noise of
-which layer a person was asked about, and leaves what holds of everybody exact.
+A report of layer l scores L times its vote for the layer's coefficients.  The mean of these coefficients, which no
+report can tell apart from what it says about everybody, is left out and added for all layers at once: that spares the
+noise of which layer a person was asked about, and leaves what holds of everybody exact.
 
 Source: Xu 2020, section 5; docs/affine-response.md.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from math import prod
 
@@ -22,6 +22,7 @@ from sottovoce.mechanism import PureMechanism
 from sottovoce.mechanisms.affine import AffineResponse
 from sottovoce.queries.asking import Factor, Slot
 from sottovoce.queries.targets import Target, Term
+from sottovoce.task import Address
 
 _PAIRS_AT_ONCE = 1 << 22  # of reports and cells
 
@@ -50,6 +51,21 @@ class Scoring:
                 votes = _votes(asked, member, mechanism, terms, reports)
                 found[:, at] += (votes - mean * centred(mechanism)) / chance
         return found
+
+    def by_share(self, answered: Mapping[Address, int]) -> "Scoring":
+        """Return the same, with the share of people that a layer was really put to instead of its chance (Hajek).
+
+        Where nobody was asked about a layer that matters there is no such share: then chances stay.
+        """
+        counts = {(address.slot, address.member): count for address, count in answered.items()}
+        shares = []
+        for slot in self.factor.slots:
+            row = [counts.get((slot.number, member), 0) for member in range(len(slot.family))]
+            needed = [any(layer(slot, member, one) for one in self.targets) for member in range(len(slot.family))]
+            if any(need and not count for need, count in zip(needed, row, strict=True)):
+                return self
+            shares.append(tuple(count / sum(row) for count in row))
+        return replace(self, shares=tuple(shares))
 
     @cached_property
     def _bases(self) -> dict[int, list[float]]:
@@ -143,7 +159,7 @@ def _used_cells(cell: Cell, terms: list[tuple[float, list[Floats]]]) -> tuple[In
         numbers.append(reduce(np.add.outer, [one * scale for one, scale in zip(used, scales, strict=True)]).ravel())
         coefficients.append(weight * reduce(np.multiply.outer, values).ravel())
     cells, places = np.unique(np.concatenate(numbers), return_inverse=True)
-    return cells, np.bincount(places, np.concatenate(coefficients), len(cells))
+    return np.asarray(cells), np.asarray(np.bincount(places, np.concatenate(coefficients), len(cells)), float)
 
 
 def _vote_by_cell(mechanism: PureMechanism, cells: Ints, coefficients: Floats, reports: Reports) -> Floats:

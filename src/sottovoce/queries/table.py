@@ -19,8 +19,8 @@ from sottovoce.task import Plan
 class Table(Queries, Plan, kind="table"):
     """A table called ``name`` with the columns that people keep to themselves, and those that everybody may see.
 
-    Without ``most`` everybody has exactly one record; with it any number, of which up to ``most`` count and ``rows`` are
-    reported.
+    Without ``most`` everybody has exactly one record; with it any number, of which up to ``most`` count and ``rows``
+    are reported.
     """
 
     domain: Services

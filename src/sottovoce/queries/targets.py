@@ -1,7 +1,8 @@
 """What a question wants of one factor: coefficients for the cells of all its layers.
 
 A target is a sum of products over axes.  For each column, conditions and a measure give a number for every value; a
-method spreads these numbers over the levels of the column's tree, and the coefficient of a cell is the product over axes.
+method spreads these numbers over the levels of the column's tree, and the coefficient of a cell is the product over
+axes.
 
 add     the fewest disjoint nodes               signed  the fewest nodes, some of them taken away
 rdc     the k smallest of these, weighed by their sizes, as published
@@ -119,8 +120,12 @@ class _Maker:
         return [
             at
             for at, axis in enumerate(self.axes)
-            if axis.column in self.wanted.sets and not axis.tree.flat and not self._measures(axis) and self._whole(axis)
+            if axis.column in self.wanted.sets and not axis.tree.flat and not self._sums(axis) and self._whole(axis)
         ]
+
+    def _sums(self, axis: Axis) -> bool:
+        """Return whether an axis itself carries what is added up: its numbers, or in a doubled tree the ends."""
+        return self._measures(axis) or (axis.tree.doubled and self._rounded(axis))
 
     def _whole(self, axis: Axis) -> bool:
         """Return whether all levels of a tree are asked about, or known."""
@@ -209,7 +214,8 @@ class _Maker:
         for at, (end, mask) in enumerate(((numbers[0], held[::-1]), (numbers[-1], held))):
             wanted = np.zeros(axis.tree.leaves, bool)
             wanted[at * half : (at + 1) * half] = _padded(mask.astype(float), half) > 0
-            total |= {node: one * end for node, one in self._decomposition(axis, wanted).items()}
+            for node, one in self._decomposition(axis, wanted).items():
+                total[node] = total.get(node, 0.0) + one * end
         return _spread(axis, total)
 
     def _weighed(self) -> list[tuple[float, tuple[Levels, ...]]]:

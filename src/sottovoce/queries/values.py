@@ -13,6 +13,7 @@ import numpy as np
 
 from sottovoce.arrays import Bools, Floats
 from sottovoce.domain import Buckets, Categories, Domain, Integers, Numbers
+from sottovoce.errors import ParameterError
 
 CLOSE = 1e-9  # of the distance between two points: 0.3 is the point 0.30000000000000004
 SHOWN = 40  # characters of a literal in a notice
@@ -61,6 +62,13 @@ def listed(kind: Categories, wanted: Sequence[str], name: str) -> tuple[Bools, l
     labels, there = {normalize("NFC", one): None for one in wanted}, set(kind.labels)
     notices = [f"{name}: there is no label {_short(one)}" for one in labels if one not in there]
     return np.array([one in labels for one in kind.labels], bool), notices
+
+
+def numbers_of(kind: Domain) -> Floats:
+    """Return the number that each value of a column stands for; of a bucket its middle."""
+    if isinstance(kind, Categories):
+        raise ParameterError("labels cannot be added up: only columns of numbers have sums")
+    return _cells(kind)[1]
 
 
 def _cells(kind: Domain) -> tuple[Floats, Floats, Floats]:

@@ -155,7 +155,7 @@ class _Group:
         return good
 
     def possible(self, among: Bools) -> Bools:
-        """Return which messages have only payloads that their mechanisms, and public parts that their domain can make."""
+        """Return which messages have only payloads and a public part that an honest device can have made."""
         good, domain = among.copy(), self.published.task.plan.domain
         if isinstance(domain, Services) and self.pieces[0].public:
             good &= _each(lambda public: _held(domain, public), self.pieces[0].public)

@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
+from anyio import CapacityLimiter, to_thread
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from sottovoce.errors import CodecError, ParameterError, StateError
-from sottovoce.service import access, metrics, openapi, tables, wire
+from sottovoce.queries.result import Explanation
+from sottovoce.service import access, metrics, openapi, questions, tables, wire
 from sottovoce.service.collector import DAY, Collector
 from sottovoce.service.intake import Intake
 from sottovoce.service.metrics import Metrics
@@ -22,6 +24,7 @@ from sottovoce.store.base import TAKING
 
 JSON, MSGPACK, TOML, CSV = "application/json", "application/msgpack", "application/toml", "text/csv"
 _DIGITS = 18  # of a content length that is read as a number at all
+_QUESTIONS = 2  # in SQL that are answered at once: each may use all cores, and pages need threads too
 _ARRIVALS = 6 * 3600  # seconds of arrival counts in a status
 
 
@@ -30,6 +33,7 @@ class Api:
 
     def __init__(self, collector: Collector, intake: Intake, settings: Settings, told: Metrics) -> None:
         self.collector, self.intake, self.settings, self.metrics = collector, intake, settings, told
+        self._questions = CapacityLimiter(_QUESTIONS)
 
     async def list_tasks(self, request: Request) -> Response:
         return _json(wire.TaskList([_line(one) for one in self.collector.tasks()]))
@@ -65,9 +69,21 @@ class Api:
         self, published: Published, method: str = "none", level: float = 0.95, marginal: Sequence[str] = ()
     ) -> dict[str, Any]:
         """Return the answer that may be shown, or its table of some attributes, after a step of post-processing."""
+        questions.check_step(published.task.plan, method)
         answer = self.collector.answer(published.record.name)
         answer = tables.chosen(answer, marginal, published.task.plan) if marginal else answer
         return refuse_withheld(release(processed(answer, method, level), published.collection))
+
+    async def ask_sql(self, request: Request) -> Response:
+        _kind(request, (JSON,))
+        wanted = decoded(wire.sql_request, await self.body(request))
+        asked = questions.Asked(wanted.sql, wanted.level, wanted.users)
+        return _json((await self.answered(self.collector.find(wanted.task), asked)).to_dict())
+
+    async def answered(self, published: Published, asked: questions.Asked) -> questions.Released | Explanation:
+        """Return the answer to a question in SQL, or how it would be answered; others wait for their turn."""
+        answer = to_thread.run_sync(questions.answered, self.collector, published, asked, limiter=self._questions)
+        return await answer
 
     async def get_status(self, request: Request) -> Response:
         return _json(await run_in_threadpool(self.status, self._published(request)))

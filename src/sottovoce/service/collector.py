@@ -26,6 +26,7 @@ from sottovoce.task import Round
 DAY = 86_400
 _log = logging.getLogger(__name__)
 _KEPT_ANSWERS = 16
+_Key = tuple[str, int, int, int | None]
 
 
 class Collector:
@@ -34,7 +35,7 @@ class Collector:
     def __init__(self, store: Store, folder: Path, clock: Callable[[], float]) -> None:
         self.store, self.folder, self._clock = store, folder, clock
         self._published: dict[str, Published] = {}
-        self._answers: dict[tuple[str, int, int | None], Answer | Answers | Measures] = {}
+        self._answers: dict[_Key, Answer | Answers | Measures] = {}
         self._refreshing = threading.Lock()
         self.refresh()
 
@@ -59,6 +60,9 @@ class Collector:
         with self._refreshing:
             found = {record.name: self._current(record) for record in self.store.tasks()}
             self._published = found
+            current = {_key(one) for one in found.values()}
+            for old in [key for key in list(self._answers) if key not in current]:
+                self._answers.pop(old, None)  # an answer may hold reports that are erased by now
         return list(found.values())
 
     def _current(self, record: TaskRecord) -> Published:
@@ -198,8 +202,7 @@ class Collector:
     def answer(self, name: str) -> Answer | Answers | Measures:
         """Return the answer of a task, or what its plan can say before it has finished."""
         published = self.find(name)
-        done = sum(one.state is State.SEALED for one in published.rounds)
-        key = (published.digest, done, published.record.finished)
+        key = _key(published)
         found = self._answers.get(key)
         if found is None:
             found = self._answers[key] = self._answered(published)
@@ -260,6 +263,13 @@ class Collector:
         record, path = published.record, self._archive(published)
         if record.finished is not None and not record.failure and not archive.exists(path):
             archive.write(path, self._answered(published))
+
+
+def _key(published: Published) -> _Key:
+    """Return what an answer rests on: the rounds that are sealed, and the reports that are left."""
+    done = sum(one.state is State.SEALED for one in published.rounds)
+    erased = sum(one.erased is not None for one in published.rounds)
+    return published.digest, done, erased, published.record.finished
 
 
 def _over(published: Published) -> bool:

@@ -41,6 +41,9 @@ _PROBLEM = {
         "code": {"type": "string", "enum": [code for code, one in CATALOGUE.items() if one.status != 200]},
         "retry": {"type": "boolean"},
         "detail": {"type": "string"},
+        "rule": {"type": "string", "description": "Of a question in SQL: the rule that it breaks."},
+        "line": {"type": "integer", "minimum": 1},
+        "column": {"type": "integer", "minimum": 1},
     },
 }
 

@@ -119,6 +119,19 @@ OPERATIONS = (
         problems=("invalid", "not-found", "no-data", "not-acceptable", "conflict", "not-ready", "too-few-users"),
     ),
     Operation(
+        "POST",
+        "/v1/sql",
+        "ask_sql",
+        "Ask a question in SQL of a task about tables, or how it would be answered (EXPLAIN).",
+        OBJECT,
+        access.ANALYST,
+        wire.SqlRequest,
+        problems=(
+            *("malformed-request", "invalid", "query", "not-found", "no-data", "conflict", "not-ready"),
+            *("too-few-users", "too-large", "unsupported-media", "unavailable"),
+        ),
+    ),
+    Operation(
         "GET",
         "/v1/tasks/{name}/status",
         "get_status",

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from sottovoce import errors
 from sottovoce.errors import SottovoceError
+from sottovoce.queries.refusals import QueryError
 
 
 @dataclass(frozen=True)
@@ -27,8 +28,8 @@ REPORTS = (
     Problem("malformed", 200, "not an envelope of a version that this collector reads", False, "client", "drop it; update the client"),
     Problem("other-task", 200, "a report for another task, or another version of this one", False, "client", "fetch the task again; the old answer cannot be counted"),
     Problem("undeclared", 200, "fields that the task does not declare, or declared ones missing", False, "client", "drop it; update the client"),
-    Problem("incomplete", 200, "not exactly one report for every slot of the bundle", False, "client", "send the whole message as it was made"),
-    Problem("impossible", 200, "a payload that the mechanism cannot make", False, "client", "drop it; update the client"),
+    Problem("incomplete", 200, "not exactly one report for every slot of the bundle, all of one subject and with one public part", False, "client", "send the whole message as it was made"),
+    Problem("impossible", 200, "a payload that the mechanism cannot make, or a public part that the task does not have", False, "client", "drop it; update the client"),
     Problem("conflicting", 200, "some reports of this bundle were sent before in another one", False, "client", "send the whole message as it was made"),
     Problem("too-early", 200, "the round has not been opened", True, "client", "send the same bytes later"),
     Problem("too-late", 200, "the round is sealed", False, "client", "drop it; it cannot be counted any more"),
@@ -41,6 +42,7 @@ REPORTS = (
 REQUESTS = (
     Problem("malformed-request", 400, "the body is not what this route documents", False, "client", "compare the request with the OpenAPI document"),
     Problem("invalid", 400, "a setting that cannot work", False, "caller", "change the setting that the detail names"),
+    Problem("query", 400, "a question in SQL that cannot be answered as it is written", False, "analyst", "`rule` says which rule it breaks, `line` and `column` where"),
     Problem("unauthenticated", 401, "a token is needed", False, "caller", "send `Authorization: Bearer TOKEN`"),
     Problem("forbidden", 403, "the token does not allow this", False, "operator", "use a token of the scope that the detail names"),
     Problem("not-found", 404, "there is no such task or page", False, "caller", "list the tasks at /v1/tasks"),
@@ -63,6 +65,7 @@ REQUESTS = (
 CATALOGUE = {problem.code: problem for problem in (*REPORTS, *REQUESTS)}
 
 _BY_CLASS: dict[type[SottovoceError], str] = {
+    QueryError: "query",
     errors.ParameterError: "invalid",
     errors.DomainError: "outside-domain",
     errors.CodecError: "malformed-request",
@@ -95,6 +98,13 @@ def problem_of(error: SottovoceError) -> Problem:
     if isinstance(error, RequestError):
         return CATALOGUE[error.code]
     return CATALOGUE[next((code for kind, code in _BY_CLASS.items() if isinstance(error, kind)), "internal")]
+
+
+def place(error: SottovoceError) -> dict[str, object]:
+    """Return which rule a question breaks, and where; nothing for other errors."""
+    if not isinstance(error, QueryError):
+        return {}
+    return {"rule": error.rule, "line": error.line, "column": error.column}
 
 
 def document(problem: Problem, detail: str = "") -> dict[str, object]:

@@ -17,5 +17,5 @@ def respond(error: SottovoceError) -> Response:
     retry_after = getattr(error, "retry_after", None) or (1.0 if problem.status in (429, 503) else None)
     if retry_after:
         headers["retry-after"] = str(math.ceil(retry_after))
-    content = problems.document(problem, "" if problem.code == "internal" else str(error))
+    content = problems.document(problem, "" if problem.code == "internal" else str(error)) | problems.place(error)
     return Response(wire.as_json(content), status_code=problem.status, media_type=PROBLEM, headers=headers)

@@ -95,6 +95,15 @@ class Created(Struct, omit_defaults=True):
     concerns: list[str] = []
 
 
+class SqlRequest(Struct, forbid_unknown_fields=True):
+    """A question in SQL to a task about tables; EXPLAIN may say how many ``users`` it would be put to."""
+
+    task: Annotated[str, Meta(min_length=1, max_length=200)]
+    sql: str
+    level: Annotated[float, Meta(ge=0.5, le=0.9999)] | None = None
+    users: Annotated[int, Meta(ge=1, le=1 << 40)] | None = None
+
+
 class TokenRequest(Struct, forbid_unknown_fields=True):
     """Which tokens to issue."""
 
@@ -130,6 +139,7 @@ class TokenLines(Struct):
 json_upload = msgspec.json.Decoder(Upload)
 msgpack_upload = msgspec.msgpack.Decoder(Upload)
 token_request = msgspec.json.Decoder(TokenRequest)
+sql_request = msgspec.json.Decoder(SqlRequest)
 _json, _msgpack = msgspec.json.Encoder(), msgspec.msgpack.Encoder()
 
 

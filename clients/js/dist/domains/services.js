@@ -59,7 +59,9 @@ function checkNames(names) {
 function parts(value, names, what) {
     const keys = isContent(value) ? Object.keys(value) : [];
     const fit = keys.length === names.length && keys.every((key) => names.includes(key));
-    return fit ? names.map((name) => value[name]) : refuse(`an object of exactly the ${what} ${names.join(", ")}`);
+    if (!fit)
+        refuse(`an object of exactly the ${what} ${names.join(", ")}`);
+    return names.map((name) => value[name]);
 }
 function written({ names, attributes }, open) {
     const entries = names.map((name, i) => `${JSON.stringify(name)}:${attributes[i].plain(open[name])}`);

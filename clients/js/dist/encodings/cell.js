@@ -29,7 +29,9 @@ export function cellOf(layer) {
 export function measured(layer) {
     const { columns, sizes, widths, most, table, weighted, rounded, mirrored } = layer;
     need([...columns, ...sizes, ...widths, ...rounded, ...mirrored, most, table].every((one) => one >= 0) &&
-        columns.length && columns.length === sizes.length && columns.length === widths.length, "a cell is of at least one column, each with a size and a width");
+        columns.length &&
+        columns.length === sizes.length &&
+        columns.length === widths.length, "a cell is of at least one column, each with a size and a width");
     need(ascending(columns) && sizes.every((size) => size >= 2), "the columns of a cell are in ascending order, each of at least two values");
     need([...rounded, ...mirrored].every((column) => columns.includes(column)) && mirrored.length <= 1, "rounded columns are among those of the cell, and at most one is mirrored");
     need(ascending(rounded) && (!weighted || most), "rounded columns are in ascending order, and only drawn records are weighed");

@@ -85,7 +85,8 @@ function checkNames(names: readonly string[]): void {
 function parts(value: unknown, names: readonly string[], what: string): unknown[] {
   const keys = isContent(value) ? Object.keys(value) : [];
   const fit = keys.length === names.length && keys.every((key) => names.includes(key));
-  return fit ? names.map((name) => (value as Values)[name]) : refuse(`an object of exactly the ${what} ${names.join(", ")}`);
+  if (!fit) refuse(`an object of exactly the ${what} ${names.join(", ")}`);
+  return names.map((name) => (value as Values)[name]);
 }
 
 /** Returns what everybody may see as canonical JSON, real numbers as decimal strings. */

@@ -68,7 +68,9 @@ export function measured(layer: Layer): Extent {
   const { columns, sizes, widths, most, table, weighted, rounded, mirrored } = layer;
   need(
     [...columns, ...sizes, ...widths, ...rounded, ...mirrored, most, table].every((one) => one >= 0) &&
-      columns.length && columns.length === sizes.length && columns.length === widths.length,
+      columns.length &&
+      columns.length === sizes.length &&
+      columns.length === widths.length,
     "a cell is of at least one column, each with a size and a width",
   );
   need(

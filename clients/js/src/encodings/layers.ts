@@ -1,7 +1,8 @@
 // One question for every layer of a table: a public coin picks how coarsely each column is asked about.
 // Members are all combinations of one of the widths of every column, the last changing fastest, and then of rounding
-// coins.  `one`: members come in groups, one for each column of `groups`, half of whose layers hold its coin.  `all`: each
-// of the coins is in a layer or not.  `mirror`: a group's own column is doubled by its coin.  The `first` are left out.
+// coins.  `one`: members come in groups, one for each column of `groups`, half of whose layers hold its coin.  `all`:
+// each of the coins is in a layer or not.  `mirror`: a group's own column is doubled by its coin.  The `first` are left
+// out.
 
 import type { Json } from "../canonical.js";
 import { need } from "../errors.js";

@@ -23,6 +23,7 @@ TOPICS = (
     "growth",
     "discovery",
     "marginals",
+    "queries",
     "collecting",
 )
 

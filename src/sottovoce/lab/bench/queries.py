@@ -1,0 +1,160 @@
+"""Questions in SQL: time to an answer, whatever the condition, against hashing every cell; and joins.
+
+Source: Xu 2020; docs/affine-response.md.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from typing import Any
+
+import numpy as np
+
+from sottovoce.arrays import Floats, Reports
+from sottovoce.engine.local import LocalCollected
+from sottovoce.lab.bench.growth import LINEAR, exponent
+from sottovoce.lab.bench.row import Goal, Row
+from sottovoce.lab.bench.timing import race, scaled
+from sottovoce.lab.seeded import SeededRng
+from sottovoce.lab.simulate import shelves
+from sottovoce.mechanisms.affine import AffineResponse
+from sottovoce.mechanisms.olh import OLH
+from sottovoce.queries import planning
+from sottovoce.queries.database import Database
+from sottovoce.queries.joint import Joint
+from sottovoce.queries.reading import read
+from sottovoce.queries.scoring import layer
+from sottovoce.queries.table import Table
+from sottovoce.task import Plan, Task
+
+EPSILON, USERS, REPEATS, HASHED = 2.0, 1_000_000, 5, 256
+ANSWERED, JOINED = Goal("figure", "<=", 0.5), Goal("figure", "<=", 2.0)
+FASTER, INDEPENDENT = Goal("ratio", ">=", 20.0), Goal("figure", "<=", 0.1)
+RANGES = (
+    "a BETWEEN 20 AND 70",
+    "a BETWEEN 20 AND 70 AND b > 30",
+    "a BETWEEN 20 AND 70 AND b > 30 AND c < 100",
+)
+WIDER = ("a = 60", "a BETWEEN 59 AND 61", "a BETWEEN 55 AND 65", "a BETWEEN 40 AND 80", "a BETWEEN 2 AND 124")
+
+
+def rows(scale: float) -> Iterator[Row]:
+    """Yield questions about one table and about two, the share of hashing every cell, and how times grow."""
+    users = scaled(USERS, scale)
+    table = Study(Table({name: range(1, 126) for name in "abcd"}), users)
+    for count, condition in enumerate(RANGES, 1):
+        yield _answered(table, f"COUNT, {count} range{'s' * (count > 1)}, 4 columns", f"SELECT COUNT(*) FROM people WHERE {condition}")
+    yield _answered(table, "SUM, 1 range", "SELECT SUM(a) FROM people WHERE b > 30")
+    yield _independent(table)
+    for name, question in (
+        ("BLUE", f"COUNT(*) FROM people WHERE {RANGES[1]}"),
+        ("LIN", "SUM(a) FROM people WHERE b > 30"),
+    ):
+        yield _hashed(table, name, f"SELECT {question}")
+    large = Study(Table({name: range(1, 626) for name in "abcd"}), users)
+    yield _answered(large, "COUNT, 2 ranges, cells by groups", f"SELECT COUNT(*) FROM people WHERE {RANGES[1]}", None)
+    shop = Study(Joint({"users": {"columns": _columns()}, "sales": {"columns": _columns(), "most": 10}}), users)
+    question = "SELECT AVG(sales.a) FROM sales JOIN users USING (uid) WHERE sales.b = 'x' AND users.a > 40"
+    yield _answered(shop, "AVG over a join of 2 services", question, JOINED)
+    yield _grown([Study(table.plan, scaled(1 << 17, scale) << step) for step in range(4)])
+
+
+def _columns() -> dict[str, Any]:
+    return {"a": range(1, 126), "b": ["x", "y", "z"]}
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """People with tables, and the task that asks about them."""
+
+    plan: Any
+    users: int
+
+    @cached_property
+    def task(self) -> Task:
+        """Return the task."""
+        plan: Plan = self.plan
+        return Task("bench", plan, EPSILON)
+
+    @cached_property
+    def database(self) -> Database:
+        """Return everybody's reports, ready to be asked."""
+        dice = np.random.default_rng(self.users)
+        held = self.plan.domain.indices(self._tables(dice) if len(self.plan.domain.names) > 1 else self._one(dice, 0))
+        asked = self.task.opening
+        made = shelves(asked, held, SeededRng(self.users), subjects=True)
+        found = self.plan.step(LocalCollected(self.task).after(asked, made))
+        assert isinstance(found, Database)
+        return found
+
+    def ask(self, question: str) -> None:
+        """Ask a question."""
+        self.database.sql(question)
+
+    def _one(self, dice: Any, place: int, people: int = 0) -> dict[str, Any]:
+        records = self.plan.domain.records(place)
+        drawn = {}
+        for name, kind in zip(records.names, records.attributes, strict=True):
+            middle = dice.normal(kind.size / 2, kind.size / 4, people or self.users)
+            indices = np.clip(middle.round(), 0, kind.size - 1).astype(np.int64)
+            labels = getattr(kind, "low", None)
+            drawn[name] = np.array(kind.labels)[indices] if labels is None else indices + labels
+        return drawn
+
+    def _tables(self, dice: Any) -> dict[str, Any]:
+        owners = np.repeat(np.arange(self.users), dice.integers(0, 4, self.users))
+        names = self.plan.domain.names
+        return {names[0]: self._one(dice, 0), names[1]: {"uid": owners, **self._one(dice, 1, len(owners))}}
+
+
+def _answered(study: Study, name: str, question: str, goal: Goal | None = ANSWERED) -> Row:
+    study.ask(question)
+    (timing,) = race(lambda: study.ask(question), repeats=REPEATS)
+    return Row("queries", f"{name}, {study.users:,} users", timing.wall, "s", goal=goal)
+
+
+def _independent(study: Study) -> Row:
+    questions = [f"SELECT COUNT(*) FROM people WHERE {condition}" for condition in WIDER]
+    timings = race(*(lambda question=question: study.ask(question) for question in questions), repeats=REPEATS)  # type: ignore[misc]
+    slope = exponent([1, 3, 11, 41, 123], [timing.wall for timing in timings])
+    return Row("queries", "an answer in values of the condition", slope, "exponent", "1 to 123", goal=INDEPENDENT)
+
+
+def _hashed(study: Study, name: str, question: str) -> Row:
+    """Return the time of scoring all reports against that of hashing every cell of their layers, compiled, on some."""
+    asking = study.database.asking
+    (scoring,) = planning.plan(asking, read(question, asking.services)).scorings.values()
+    slot = scoring.factor.slots[0]
+    jobs = []
+    for member in range(0, len(slot.family), 8):
+        ((weight, vectors),) = layer(slot, member, scoring.targets[0])
+        mechanism = slot.family[member].mechanism
+        if isinstance(mechanism, AffineResponse) and not mechanism.groups:
+            jobs.append(
+                (mechanism, weight * reduce(np.multiply.outer, vectors).ravel(), study.users // len(slot.family))
+            )
+    ours = [_job(mechanism, coefficients, count) for mechanism, coefficients, count in jobs]
+    theirs = [_job(OLH(one.epsilon, one.size), coefficients, min(HASHED, count)) for one, coefficients, count in jobs]
+    mine, direct = race(lambda: _score(ours), lambda: _score(theirs), repeats=3)
+    scale = sum(count for *_, count in jobs) / sum(min(HASHED, count) for *_, count in jobs)
+    note = f"hashing every cell, compiled, of {HASHED} reports a layer, scaled by {scale:.3g}"
+    return Row("queries", f"scoring {name} targets", mine.cpu, "s", note, direct.cpu * scale / mine.cpu, FASTER)
+
+
+def _job(mechanism: Any, coefficients: Floats, count: int) -> tuple[Any, Reports, Floats]:
+    held = np.random.default_rng(count).integers(mechanism.size, size=count)
+    return mechanism, mechanism.privatize(held, SeededRng(count)), coefficients
+
+
+def _score(jobs: Sequence[tuple[Any, Reports, Floats]]) -> None:
+    for mechanism, reports, coefficients in jobs:
+        mechanism.score(reports, coefficients)
+
+
+def _grown(studies: Sequence[Study]) -> Row:
+    question = f"SELECT COUNT(*) FROM people WHERE {RANGES[1]}"
+    assert all(study.database.users for study in studies)
+    timings = race(*(lambda study=study: study.ask(question) for study in studies), repeats=REPEATS)  # type: ignore[misc]
+    points = [study.users for study in studies]
+    slope = exponent(points, [timing.cpu for timing in timings])
+    return Row("queries", "an answer in users", slope, "exponent", f"{min(points):,} to {max(points):,}", goal=LINEAR)

@@ -1,0 +1,159 @@
+"""Questions in SQL to a task about tables: how they are answered, and what of the answer may leave the collector.
+
+A question costs nobody anything, however many there are: reports were randomised before they came.  What is withheld
+here is what the task promised: results of fewer people than its minimum, groups by a public column with fewer, and rows
+whose estimated count is below its crowd.  These rows are named as suppressed, and never one of several alone, which the
+others would tell.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import isfinite
+from typing import Any
+
+from sottovoce.collection import Collection
+from sottovoce.errors import NoDataError, ParameterError
+from sottovoce.queries.database import Database
+from sottovoce.queries.explaining import explained
+from sottovoce.queries.joint import Queries
+from sottovoce.queries.query import Aggregate, Query
+from sottovoce.queries.result import Explanation, Result
+from sottovoce.service.collector import Collector
+from sottovoce.service.problems import RequestError
+from sottovoce.service.published import Published
+from sottovoce.task import Columns, Plan
+
+STEPS = ("none", "base-pos")  # of post-processing: counts of records need not sum to the number of people
+_CROWD = "people, or records, of a row"  # the name of a count that nobody asked for; no question can give it to another
+
+
+@dataclass(frozen=True, eq=False)
+class Released:
+    """A result without the rows that are withheld, and the groups of those."""
+
+    result: Result
+    suppressed: tuple[tuple[str, ...], ...]
+    minimum: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data; a number that does not exist is None."""
+        hidden = [dict(zip(self.result.keys, labels, strict=True)) for labels in self.suppressed]
+        made: dict[str, Any] = _plain({**self.result.to_dict(), "minimum": self.minimum, "suppressed": hidden})
+        return made
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question as somebody puts it; one that is only explained may say to how many ``users`` it would be put."""
+
+    sql: str
+    level: float | None = None
+    users: int | None = None
+
+    def query(self, plan: Plan) -> Query:
+        """Return the question as it is read, or refuse it."""
+        from sottovoce.queries.reading import read
+
+        if not isinstance(plan, Queries):
+            raise ParameterError("only a task about tables answers questions in SQL")
+        query = read(self.sql, plan.domain)
+        options = query.options if self.level is None else replace(query.options, confidence=self.level)
+        return replace(query, options=options)
+
+
+def answered(collector: Collector, published: Published, asked: Asked) -> Released | Explanation:
+    """Return the answer to a question as it may be shown, or how it would be answered, for which nothing is read."""
+    query = asked.query(published.task.plan)
+    if query.explain:
+        return explanation(published, query, asked.users)
+    answer = collector.answer(published.record.name)
+    if not isinstance(answer, Database):
+        raise NoDataError(
+            "the reports of this task are erased: the counts of its columns remain, and questions in SQL need reports"
+        )
+    return release(answer, query, published.collection)
+
+
+def explanation(published: Published, query: Query, users: int | None = None) -> Explanation:
+    """Return how a question would be answered by so many people: those so far, else as many as the task waits for."""
+    task, collection = published.task, published.collection
+    assert isinstance(task.plan, Queries)
+    people = users or published.last.users or collection.quota or collection.minimum
+    facts: dict[str, Any] = _plain(explained(task.plan.asking(task.response_epsilon), query, people))
+    return Explanation(facts)
+
+
+def release(database: Database, query: Query, collection: Collection) -> Released:
+    """Return the answer of a collection without what rests on too few people."""
+    counted = (Aggregate("count", _CROWD),) if collection.crowd else ()
+    watched: Any = _Watched(database.collected, [])
+    whole = replace(query, aggregates=(*query.aggregates, *counted), limit=None)
+    result = replace(database, collected=watched).answer(whole)
+    if result.users < collection.minimum:
+        raise RequestError("too-few-users", f"fewer than {collection.minimum} users: nothing is released")
+    public = [place for place, column in enumerate(query.group_by) if column.public]
+    people = watched.people(len(public))
+    users = [people[tuple(labels[place] for place in public)] for labels in result.groups]
+    counts = [row[-1].value if counted else float(here) for row, here in zip(result.figures, users, strict=True)]
+    hidden = _hidden(users, counts, collection)
+    kept = [place for place in range(len(users)) if place not in hidden][: query.limit]
+    groups = tuple(sorted(result.groups[place] for place in hidden))
+    return Released(_only(result, kept, len(query.aggregates)), groups, collection.minimum)
+
+
+def check_step(plan: Plan, method: str) -> None:
+    """Refuse a step of post-processing that takes the counts of tables for shares of people."""
+    if isinstance(plan, Queries) and method not in STEPS:
+        raise ParameterError(f"for the counts of tables a method is one of {', '.join(STEPS)}")
+
+
+def _only(result: Result, rows: Sequence[int], numbers: int) -> Result:
+    """Return some rows of a result, and the first of its numbers."""
+    return replace(
+        result,
+        names=result.names[:numbers],
+        groups=tuple(result.groups[place] for place in rows),
+        figures=tuple(result.figures[place][:numbers] for place in rows),
+        explanation={**result.explanation, "numbers": list(result.explanation["numbers"])[:numbers]},
+    )
+
+
+def _hidden(users: Sequence[int], counts: Sequence[float], collection: Collection) -> set[int]:
+    """Return which rows are withheld: of groups below the minimum, or with counts below the crowd."""
+    order = sorted(range(len(users)), key=lambda place: (users[place] >= collection.minimum, counts[place]))
+    small = [
+        place
+        for place in order
+        if users[place] < collection.minimum or (collection.crowd and counts[place] < collection.crowd)
+    ]
+    return set(order[: max(2, len(small))] if small else ())
+
+
+@dataclass(frozen=True, eq=False)
+class _Watched:
+    """What was collected, and how many people stood in every public group when it was looked at."""
+
+    collected: Any
+    found: list[Columns]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.collected, name)
+
+    def select(self, *question: Any) -> Columns:
+        self.found.append(self.collected.select(*question))
+        return self.found[-1]
+
+    def people(self, public: int) -> dict[tuple[str, ...], int]:
+        """Return the number of people by the values of so many public columns."""
+        (found,) = self.found
+        keys = zip(*([str(one) for one in found[f"g{at}"]] for at in range(public)), strict=True) if public else [()]
+        return dict(zip(keys, map(int, found["users"]), strict=True))
+
+
+def _plain(part: Any) -> Any:
+    """Return plain data with None in place of numbers that JSON does not have."""
+    if isinstance(part, dict):
+        return {key: _plain(one) for key, one in part.items()}
+    if isinstance(part, (list, tuple)):
+        return [_plain(one) for one in part]
+    return None if isinstance(part, float) and not isfinite(part) else part
