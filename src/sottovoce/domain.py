@@ -119,12 +119,12 @@ class Integers(Domain, kind="integers"):
         return tuple(str(number) for number in range(self.low, self.high + 1))
 
     def indices(self, values: Iterable[Any]) -> Ints:
-        held = np.asarray(values if isinstance(values, np.ndarray) else list(values))
+        held = _flat(values)
         if not len(held):
             return np.array([], np.int64)
         if held.dtype.kind not in "iu" or int(held.min()) < self.low or int(held.max()) > self.high:
             raise DomainError(f"a value must be a whole number from {self.low} to {self.high}")
-        return held.astype(np.int64) - self.low
+        return np.asarray(held.astype(np.int64) - self.low)
 
 
 @dataclass(frozen=True)
@@ -251,13 +251,24 @@ def _check_range(domain: "Numbers | Buckets", size: int) -> None:
 
 def _position(domain: "Numbers | Buckets", values: Iterable[Any]) -> Floats:
     """Return where in [0, 1] each number lies; refuses what lies outside unless the task clamps it."""
-    held = np.asarray(values if isinstance(values, np.ndarray) else list(values))
+    held = _flat(values)
     if held.size and held.dtype.kind not in "iuf":
         raise DomainError("a value must be a number")
     numbers = np.clip(held, domain.low, domain.high) if domain.clamped else held
-    if held.ndim != 1 or not ((numbers >= domain.low) & (numbers <= domain.high)).all():  # false for NaN
+    if not ((numbers >= domain.low) & (numbers <= domain.high)).all():  # false for NaN
         raise DomainError(f"a value must be a number from {domain.low:g} to {domain.high:g}")
     return np.asarray((numbers - domain.low) / (domain.high - domain.low), np.float64)
+
+
+def _flat(values: Iterable[Any]) -> Any:
+    """Return values as a flat array; what is nested is no value."""
+    try:
+        held = np.asarray(values if isinstance(values, np.ndarray) else list(values))
+    except ValueError:
+        held = np.zeros((0, 0))
+    if held.ndim != 1:
+        raise DomainError("a value must be a single number")
+    return held
 
 
 def _text(label: Any) -> str:

@@ -23,6 +23,7 @@ _USES = {
     **dict.fromkeys(("segment", "channel"), _PIECE),
 }
 _WHOLE = "All attributes of your record are used together."
+_CELLS = "a random selection of its columns, each more or less coarsely, is used; a public coin picks which."
 _WAYS = {
     "grr": "sends your answer or, by chance, another possible answer",
     "subset": "sends a random set of possible answers, with yours among them more often than another",
@@ -47,6 +48,9 @@ def statement(notice: Notice, asked: Round | None = None) -> dict[str, Any]:
         "mechanisms": sorted({one.mechanism.kind for one in questions}),
         "encodings": sorted({one.encoding.kind for one in questions if one.encoding}),
         "coin": isinstance(ask, Choice),
+        "reports": (asked or notice.opening).slots,
+        "tables": _tables(notice, ask),
+        "public": _public(notice),
         "epsilon": notice.epsilon,
         "odds": exp(notice.epsilon),
         "waiver": _waiver(ask),
@@ -73,13 +77,39 @@ def _randomised(said: dict[str, Any]) -> list[str]:
     reach = "all messages together" if said["longitudinal"] else "the message"
     return [
         *sorted({_used(said, kind) for kind in said["encodings"] if kind in _USES}),
+        *(_held(table, len(said["tables"])) for table in said["tables"]),
+        *_open(said),
         f"Your answer is randomised here before anything is sent: your device {', or '.join(ways)}.",
+        *_several(said),
         *(_waived(said) or [_odds(said["odds"], said["epsilon"], reach)]),
     ]
 
 
 def _used(said: dict[str, Any], kind: str) -> str:
     return _USES[kind] if said["coin"] or kind != "view" else _WHOLE
+
+
+def _held(table: dict[str, Any], tables: int) -> str:
+    """Return what is used of a table: of its record, or of those that somebody has in it."""
+    name = f" in {table['name']}" if tables > 1 else ""
+    every = _CELLS if table["coin"] else "all columns are used."
+    if not table["most"]:
+        return f"Of your record{name} {every}"
+    drawn = "One of your records" if table["rows"] == 1 else f"A draw of {table['rows']} of your records"
+    made_up = "a made-up one" if table["rows"] == 1 else "made-up ones"
+    return f"{drawn}{name}, or {made_up}, is used; how many you have is hidden too. Of it {every}"
+
+
+def _open(said: dict[str, Any]) -> list[str]:
+    if not said["public"]:
+        return []
+    return [f"These answers are sent as they are, not randomised: {', '.join(said['public'])}."]
+
+
+def _several(said: dict[str, Any]) -> list[str]:
+    if not said["tables"] or said["reports"] == 1:
+        return []
+    return [f"It makes {said['reports']} reports, and all of them together cost what is stated here, not each of them."]
 
 
 def _odds(factor: float, epsilon: float, reach: str) -> str:
@@ -134,6 +164,31 @@ def _waiver(ask: Ask) -> dict[str, Any] | None:
         return None
     statements = sorted({one.waiver for one in _questions(ask) if one.waiver is not None})
     return {"epsilon_pure": ask.epsilon_pure, "odds_pure": exp(ask.epsilon_pure), "statements": statements}
+
+
+def _tables(notice: Notice, ask: Ask) -> list[dict[str, Any]]:
+    """Return the tables that a task asks about: how many records count and are reported, and whether a coin picks."""
+    domain = _services(notice)
+    if domain is None:
+        return []
+    slots = [part for part in (ask.parts if isinstance(ask, Bundle) else (ask,)) if isinstance(part, Choice)]
+    found = []
+    for place, name in enumerate(domain.names):
+        own = [one.members for one in slots if getattr(one.members, "table", -1) == place]
+        most = domain.most(place)
+        rows = len(own) if most else 1
+        found.append({"name": name, "most": most, "rows": rows, "coin": any(len(one) > 1 for one in own)})
+    return found
+
+
+def _public(notice: Notice) -> list[str]:
+    domain = _services(notice)
+    return list(domain.public.names) if domain and domain.public else []
+
+
+def _services(notice: Notice) -> Any:
+    """Return the domain of a task about tables; nothing for others."""
+    return notice.domain if notice.domain.kind == "services" else None
 
 
 def _promises(collection: Collection | None) -> dict[str, Any] | None:

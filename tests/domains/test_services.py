@@ -327,10 +327,13 @@ texts = st.builds(
     lambda content, spaced: json.dumps(content, separators=(", ", ":") if spaced else (",", ":"), ensure_ascii=False),
     st.fixed_dictionaries(
         {
-            "users.born": st.integers(-10, 2010) | junk,
-            "users.height": st.floats(0, 3).map(repr) | st.decimals(0, 2, places=2).map(str) | junk,
-            "users.os": st.sampled_from(["iOS", "Ändroid", "other"]) | junk,
-            "users.weight": st.floats(-60, 310).map(repr),
+            "users.born": st.integers(-5, 2000) | st.integers(-10, 2010) | junk,
+            "users.height": st.floats(0, 2.5).map(repr)
+            | st.floats(0, 3).map(repr)
+            | st.decimals(0, 2, places=2).map(str)
+            | junk,
+            "users.os": st.sampled_from(["iOS", "Ändroid"]) | st.sampled_from(["iOS", "Ändroid", "other"]) | junk,
+            "users.weight": st.floats(-50, 300).map(repr) | st.floats(-60, 310).map(repr),
         },
         optional={"users.other": junk},
     ),

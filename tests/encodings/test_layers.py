@@ -51,6 +51,8 @@ def test_the_layer_that_everybody_knows_can_be_left_out():
     assert len(family) == 5
     assert cells(family) == cells(whole)[1:]
     assert [family.place(index) for index in range(5)] == [whole.place(index) for index in range(1, 6)]
+    whole, family = (layers(rounding="one", groups=(0, 1), first=first) for first in (0, 1))
+    assert [family.place(index) for index in range(23)] == [whole.place(index) for index in range(1, 24)]
 
 
 def test_every_layer_is_asked_by_the_mechanism_for_its_cells():

@@ -28,7 +28,7 @@ SETTINGS = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.executor.memory": "1024m",
     "spark.sql.shuffle.partitions": "2",
-    "spark.sql.files.openCostInBytes": "0",
+    "spark.sql.files.maxPartitionBytes": "1",  # small files are parts of their own
 }
 
 

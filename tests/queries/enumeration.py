@@ -1,4 +1,4 @@
-"""Exact means and variances of scores: every layer, every report that can be made, and every map that a seed can stand for.
+"""Exact means and variances of scores: every layer, every report, and every map that a seed can stand for.
 
 Hashing has more seeds than can be listed, but few maps from a small domain to its buckets.  One seed for each of them,
 all equally likely, is the law that random seeds approach.

@@ -1,14 +1,18 @@
 """Small tables and questions about them, without SQL."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from sottovoce.domain import Categories, Domain, Integers, Records
 from sottovoce.domains.services import Services
+from sottovoce.hierarchy import Hierarchy
+from sottovoce.mechanisms.olh import OLH
 from sottovoce.queries.asking import Asking
-from sottovoce.queries.planning import numbers_of
+from sottovoce.queries.decompositions import additive
+from sottovoce.queries.values import numbers_of
 from sottovoce.queries.query import Aggregate, Column, Monomial, Query
 
 THREE = Categories(("x", "y", "z"))
@@ -45,3 +49,33 @@ def truth(asking: Asking, rows: Any, *where: Mapping[int, Any], measured: int | 
 def ordinal(size: int) -> Integers:
     """Return a column of whole numbers from 3."""
     return Integers(3, size + 2)
+
+
+def nodes_of(size: int, side: range) -> int:
+    """Return how many disjoint nodes of a tree of fan-out 5 make up a range."""
+    tree = Hierarchy(size)
+    return sum(node < len(tree.real(level)) for level, node in additive(tree, side[0], side[-1]))
+
+
+def published_error(method: str, sizes: Sequence[int], sides: Sequence[range], epsilon: float) -> float:
+    """Return the exact published error of one person, measure 1, people spread evenly over all cells of a box's table."""
+    heights = [Hierarchy(size).height for size in sizes]
+    nodes = [nodes_of(size, side) for size, side in zip(sizes, sides, strict=True)]
+    if method == "mg":
+        heights, nodes = [1] * len(sizes), [len(side) for side in sides]
+    shares = [len(side) / size for side, size in zip(sides, sizes, strict=True)]
+    return error_of(method, heights, dict(enumerate(zip(nodes, shares, strict=True))), epsilon)
+
+
+def error_of(method: str, heights: Sequence[int], asked: Mapping[int, tuple[float, float]], epsilon: float) -> float:
+    """Return that error from the heights of all columns, and of those asked about the nodes and the share of people."""
+    layers = prod(one + 1 for one in heights) if len(heights) > 1 else heights[0]
+    parts = {"hi": layers, "sc": sum(heights), "sc_sampled": len(heights)}.get(method, 1)
+    noise = OLH(epsilon / parts, 1000).noise
+    nodes, share = prod(one for one, _ in asked.values()), prod(held for _, held in asked.values())
+    if method in ("mg", "hi"):
+        return nodes * noise.unheld + share * noise.held
+    if method == "hio":
+        return layers * (nodes * noise.unheld + share * noise.held) + (layers - 1) * share
+    scale = {at: heights[at] if method == "sc_sampled" else 1 for at in asked}
+    return prod(scale[at] * (n * noise.unheld + held * (noise.held + 1)) for at, (n, held) in asked.items()) - share

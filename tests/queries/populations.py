@@ -1,4 +1,4 @@
-"""Many collections of the same people in one: everybody is asked in every run, and a public column says which run it is."""
+"""Many collections of the same people in one: everybody is asked in every run, a public column says which it is."""
 
 from dataclasses import dataclass, replace
 from typing import Any

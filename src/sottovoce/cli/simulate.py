@@ -12,6 +12,9 @@ from sottovoce.cli.discovery import options as search_options
 from sottovoce.cli.marginals import JointOptions, Rehearsal, draw
 from sottovoce.cli.marginals import options as joint_options
 from sottovoce.cli.output import as_json, coverage, print_json, progress, scores, seed, table, warn
+from sottovoce.cli.tables import KINDS as TABLES
+from sottovoce.cli.tables import TableOptions, read_tables
+from sottovoce.cli.tables import options as table_options
 from sottovoce.errors import ConcernWarning, ParameterError
 
 if TYPE_CHECKING:
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
     from sottovoce.task import Task
 
 _SHOWN = 25  # rows of a table
-_SIMULATED = ("histogram", "survey", "marginals", "mean", "distribution")
+_SIMULATED = ("histogram", "survey", "marginals", "mean", "distribution", *TABLES)
 
 _READ = click.Path(exists=True, dir_okay=False, path_type=Path)
 _WRITE = click.Path(dir_okay=False, writable=True, path_type=Path)
@@ -45,6 +48,7 @@ class Wanted:
     clamp: bool
     search: SearchOptions
     joint: JointOptions
+    asked: TableOptions
     decline: bool
     task: Path | None
     seed: int | None
@@ -81,8 +85,9 @@ class Wanted:
 @click.option("--clamp", is_flag=True, help="Move numbers outside of LOW:HIGH to its ends instead of refusing them.")
 @search_options
 @joint_options
+@table_options
 @click.option("--decline", is_flag=True, help="Count empty cells as 'prefer not to say'.")
-@click.option("--task", type=_READ, help="A task document to simulate, instead of --epsilon and domains.")
+@click.option("--task", type=_READ, help="A task to simulate, a document or a TOML file, not --epsilon and domains.")
 @seed
 @click.option("--level", type=float, default=0.95, help="Confidence of the intervals.")
 @click.option("--plot", type=_WRITE, help="Draw the answer to this file.")
@@ -93,14 +98,26 @@ def command(data: Path, **options: Any) -> None:
     """Rehearse a collection on data you hold.
 
     Asks the people in DATA, a CSV or Parquet file, and shows the truth beside every estimate.
+
+    \b
+    sottovoce simulate people.csv --column browser --epsilon 1
+    sottovoce simulate people.csv --column age --mean 0:120 --epsilon 1
+    sottovoce simulate users.csv --task shop.toml --table txn=txn.csv \\
+      --sql "SELECT AVG(amount) FROM users JOIN txn USING (uid) WHERE age < 40"
     """
     from sottovoce.cli.columns import read
     from sottovoce.lab.truth import compare
 
     search = SearchOptions(**{one.name: options.pop(one.name) for one in fields(SearchOptions)})
     joint = JointOptions(**{one.name: options.pop(one.name) for one in fields(JointOptions)})
-    wanted = Wanted(search=search, joint=joint, **options)
+    tables = TableOptions(**{one.name: options.pop(one.name) for one in fields(TableOptions)})
+    wanted = Wanted(search=search, joint=joint, asked=tables, **options)
     task = _stated(wanted)
+    if task and task.plan.kind in TABLES:
+        _ask(wanted, task, data)
+        return
+    if tables.given:
+        raise ParameterError("--table and --sql go with a task about tables: --task FILE")
     cells = read(data, _names(wanted, task), search.separator)
     task = task or _described(wanted, cells, data.stem)
     if task.plan.kind in ("mean", "distribution"):
@@ -151,19 +168,46 @@ def _join(wanted: Wanted, task: "Task", held: Any, answer: "Tables") -> None:
     made.show(as_json=wanted.as_json)
 
 
+def _ask(wanted: Wanted, task: "Task", data: Path) -> None:
+    from sottovoce import codec
+    from sottovoce.cli.tables import Rehearsal
+
+    services = task.plan.domain
+    if wanted.columns or wanted.plot or wanted.csv:
+        raise ParameterError("a task about tables reads its own columns and answers in text or JSON")
+    held = read_tables(services, wanted.asked.files(data, services.names))
+    database = _simulated(wanted, task, held, len(services.indices(held)))
+    if wanted.save_task:
+        wanted.save_task.write_text(codec.canonical(codec.document(task)), encoding="utf-8")
+    Rehearsal.of(task, held, database, wanted.asked.questions, wanted.level).show(as_json=wanted.as_json)
+
+
 def _stated(wanted: Wanted) -> "Task | None":
     """Return the task in a document, if one is given."""
-    from sottovoce import codec
     from sottovoce.lab.frequent import searches
 
     if wanted.task is None:
         return None
     if wanted.describes:
         raise ParameterError("a task document states epsilon, mechanism and domains: give --task or these, not both")
-    task = codec.task(codec.parse(wanted.task.read_bytes()))
+    task = _document(wanted.task)
     if task.plan.kind not in _SIMULATED and not searches(task.plan):
-        raise ParameterError("this command simulates histograms, surveys, joint tables, numbers and searches")
+        raise ParameterError("this command simulates histograms, surveys, tables, numbers and searches")
     return task
+
+
+def _document(file: Path) -> "Task":
+    """Return the task in a file: its document, or what an operator writes to publish it."""
+    from sottovoce import codec
+    from sottovoce.errors import CodecError
+    from sottovoce.service import taskfile
+
+    if file.suffix != ".toml":
+        return codec.task(codec.parse(file.read_bytes()))
+    try:
+        return taskfile.read(file.read_text(encoding="utf-8"), toml=True)
+    except UnicodeDecodeError:
+        raise CodecError("a task file is written in UTF-8") from None
 
 
 def _names(wanted: Wanted, task: "Task | None") -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 Randomness is the operating system's; there is no way to pass in another.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,8 @@ class Client:
         current = self._check(asked or self.notice.opening)
         questions = self._questions(current)
         indices = self._indices(value)  # refused values and questions are never charged
+        if bool(_public(indices)) != ("public" in self.notice.declares):
+            raise MismatchError("a task declares that reports have a public part, or asks for no public columns")
         lasting, epsilon = self.notice.distinct is not None, 0.0 if self.rehearsing else self.notice.epsilon
         spend = Spend(self.notice.digest, epsilon, current.number, lasting)
         return self.ledger.answer(spend, lambda: self._message(indices, current, questions), posting)
@@ -109,7 +112,7 @@ class Client:
     def _message(self, indices: Any, asked: Round, questions: list[tuple[Address, Question]]) -> bytes:
         rng = SystemRng()
         subject = _row(bytes(rng.bytes(ID_BYTES))) if "subject" in self.notice.declares else None
-        public = tuple(indices.public) if isinstance(indices, Holdings) else ()
+        public = tuple(_public(indices))
         messages = []
         for address, question in questions:
             payload = self._payload(indices, address, question, rng)
@@ -152,6 +155,10 @@ def notice_of(task: Task | Notice | codec.Document | str) -> Notice:
     if isinstance(task, Task):
         return codec.publish(task)
     return codec.notice(codec.parse(task) if isinstance(task, str) else task)
+
+
+def _public(indices: Any) -> Sequence[bytes]:
+    return indices.public if isinstance(indices, Holdings) else ()
 
 
 def _row(data: bytes) -> Bytes:

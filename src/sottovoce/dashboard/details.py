@@ -9,7 +9,7 @@ Fact = tuple[str, str]
 
 _TOLD_ELSEWHERE = {
     *("name", "users", "population", "epsilon", "mechanism", "level", "steps", "threshold", "rows", "measures"),
-    *("minimum", "suppressed"),
+    *("minimum", "suppressed", "records"),
 }
 _TERMS = {
     "groups": "Groups of users",

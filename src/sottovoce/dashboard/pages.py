@@ -14,18 +14,23 @@ from starlette.routing import BaseRoute, Match, Route
 from starlette.types import Scope
 
 from sottovoce import codec
-from sottovoce.dashboard import joint, progress, results, sessions, statement
+from sottovoce.dashboard import joint, progress, questions, results, sessions, statement
 from sottovoce.dashboard.assets import HEADERS, Assets
-from sottovoce.errors import AccessError, SottovoceError, StateError, UnavailableError
-from sottovoce.service import problems, tables
+from sottovoce.errors import AccessError, ParameterError, SottovoceError, StateError, UnavailableError
+from sottovoce.queries.joint import Queries
+from sottovoce.queries.refusals import QueryError
+from sottovoce.queries.result import Explanation
+from sottovoce.service import problems, tables, wire
 from sottovoce.service.api import Api
 from sottovoce.service.problems import RequestError
 from sottovoce.service.published import Published
+from sottovoce.service.questions import Asked, Released
 
 Handler = Callable[[Request], Awaitable[Response]]
 Facts = dict[str, Any]
 
 _LARGEST_FORM = 4096  # bytes: a token and where to go
+_LARGEST_QUESTION = 1 << 17  # bytes of a form with a question, whose letters may take twelve each
 _FORM = "application/x-www-form-urlencoded"
 _log = logging.getLogger(__name__)
 
@@ -42,6 +47,7 @@ def routes(api: Api) -> list[BaseRoute]:
         Route(f"{one}/live", pages.guarded("live", pages.live)),
         Route(f"{one}/answer.json", pages.guarded("download", pages.download)),
         Route(f"{one}/answer.csv", pages.guarded("download", pages.download)),
+        Route(f"{one}/sql", pages.guarded("sql", pages.sql), methods=["GET", "POST"]),
         Route(one, pages.guarded("task", pages.task)),
         Unknown("/{path:path}", pages.anyone("unknown", pages.unknown)),
     ]
@@ -127,6 +133,7 @@ class Pages:
             "wanted": wanted,
             "choices": wanted.choices(task.plan),
             "early": record.finished is None,
+            "tables": isinstance(task.plan, Queries),
         }
 
     def _live(self, published: Published) -> Facts:
@@ -182,6 +189,44 @@ class Pages:
         )
         return response
 
+    async def sql(self, request: Request) -> Response:
+        """Show the form for questions in SQL, and the answer to the one that was sent."""
+        published = self._find(request)
+        if not isinstance(published.task.plan, Queries):
+            raise RequestError("not-found")
+        if request.method != "POST":
+            question = request.query_params.get("sql", "")
+            return await self._page("sql.html", **self._asking(published, Asked(question)))
+        sessions.check_origin(request)
+        form = await self._form(request, _LARGEST_QUESTION)
+        level = results.level_of(form["level"]) if "level" in form else None
+        asked = Asked(form.get("sql", "").replace("\r\n", "\n"), level)
+        facts = self._asking(published, asked)
+        try:
+            found = await self._api.answered(published, asked)
+        except SottovoceError as error:
+            problem = problems.problem_of(error)
+            if problem.status >= 500:
+                raise
+            return await self._page("sql.html", problem.status, **facts | {"refused": _refusal(asked.sql, error)})
+        kind = form.get("format", "")
+        return _file(found, kind) if kind else await self._page("sql.html", **facts | {"found": questions.shown(found)})
+
+    def _asking(self, published: Published, asked: Asked) -> Facts:
+        """Return what the page of questions shows around an answer."""
+        name, plan = published.record.name, published.task.plan
+        path = progress.path(name)
+        return {
+            "name": name,
+            "path": path,
+            "columns": questions.columns(plan.domain),
+            "examples": [(text, sql, f"{path}/sql?sql={quote(sql)}") for text, sql in questions.examples(plan.domain)],
+            "levels": questions.levels(asked.level),
+            "question": asked.sql,
+            "found": {"kind": ""},
+            "refused": None,
+        }
+
     async def login(self, request: Request) -> Response:
         """Show the form, or open a session for a token that allows it."""
         if request.method != "POST":
@@ -218,12 +263,12 @@ class Pages:
         """Say that there is no such page."""
         raise RequestError("not-found")
 
-    async def _form(self, request: Request) -> dict[str, str]:
+    async def _form(self, request: Request, largest: int = _LARGEST_FORM) -> dict[str, str]:
         if request.headers.get("content-type", "").split(";")[0].strip().lower() != _FORM:
             raise RequestError("unsupported-media", "a form is sent as text")
         body = await self._api.body(request)
-        if len(body) > _LARGEST_FORM:
-            raise RequestError("too-large", f"a form has at most {_LARGEST_FORM} bytes")
+        if len(body) > largest:
+            raise RequestError("too-large", f"a form has at most {largest} bytes")
         try:
             fields = parse_qs(body.decode("ascii"), strict_parsing=True, max_num_fields=8)
         except ValueError:
@@ -239,6 +284,24 @@ class Pages:
     def _problem(self, problem: problems.Problem, detail: str = "") -> Response:
         told = "" if problem.code == "internal" or detail == problem.title else detail
         return self._assets.page("problem.html", problem.status, problem=problem, detail=told)
+
+
+def _refusal(question: str, error: SottovoceError) -> Facts:
+    """Return why a question has no answer, and where in it."""
+    place = questions.pointed(question, error) if isinstance(error, QueryError) else None
+    return {"title": problems.problem_of(error).title, "reason": str(error), "place": place}
+
+
+def _file(found: Released | Explanation, kind: str) -> Response:
+    """Return an answer as a file."""
+    if kind not in ("json", "csv") or (kind == "csv" and isinstance(found, Explanation)):
+        raise ParameterError("an answer is downloaded as json or csv, an explanation as json")
+    if isinstance(found, Released) and kind == "csv":
+        response = Response(found.result.to_csv(), media_type="text/csv")
+    else:
+        response = Response(wire.as_json(found.to_dict()), media_type="application/json")
+    response.headers["content-disposition"] = f'attachment; filename="answer.{kind}"'
+    return response
 
 
 def _away(request: Request) -> Response:

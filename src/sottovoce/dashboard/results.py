@@ -12,12 +12,14 @@ from sottovoce.arrays import Floats
 from sottovoce.dashboard import details, svg, words
 from sottovoce.domain import Buckets, Domain, Integers, Records
 from sottovoce.domains.bits import Bits
+from sottovoce.domains.services import Services
 from sottovoce.domains.sets import Sets
 from sottovoce.domains.strings import Strings
 from sottovoce.errors import ParameterError
 from sottovoce.exact import UNIT
 from sottovoce.marginals.marginals import Marginals
-from sottovoce.service import tables
+from sottovoce.queries.joint import Queries
+from sottovoce.service import questions, tables
 from sottovoce.service.operations import METHODS
 from sottovoce.service.published import Published
 from sottovoce.store.base import State
@@ -61,12 +63,7 @@ class Wanted:
         method = query.get("method", "none")
         if method not in methods(plan):
             raise ParameterError(f"a method for this task is one of {', '.join(methods(plan))}")
-        try:
-            level = float(query.get("level", "0.95"))
-        except ValueError:
-            level = 0.0
-        if not 0.5 <= level <= 0.9999:
-            raise ParameterError("a level is a number from 0.5 to 0.9999")
+        level = level_of(query.get("level", "0.95"))
         named = query.getlist("marginal") if isinstance(plan, Marginals) else []
         marginal = tables.named(named, plan) if isinstance(plan, Marginals) and named else ()
         return cls(method, level, query.get("all") == "1", marginal)
@@ -87,14 +84,27 @@ class Wanted:
         }
 
 
+def level_of(text: str) -> float:
+    """Return the confidence level that somebody wrote, or refuse it."""
+    try:
+        level = float(text)
+    except ValueError:
+        level = 0.0
+    if not 0.5 <= level <= 0.9999:
+        raise ParameterError("a level is a number from 0.5 to 0.9999")
+    return level
+
+
 def methods(plan: Plan) -> tuple[str, ...]:
     """Return the steps that a task's answer may go through.
 
-    There is nothing to mend in a mean or a distribution, shares of what a search has found do not sum to 1, and cells
-    of a joint table do not all have the same error.
+    There is nothing to mend in a mean or a distribution, shares of what a search has found do not sum to 1, cells of a
+    joint table do not all have the same error, and people have any number of records.
     """
     if isinstance(plan, Marginals):
         return tuple(one for one in METHODS if one not in _OF_EQUAL_ERRORS)
+    if isinstance(plan, Queries):
+        return questions.STEPS
     if isinstance(plan.domain, (Bits, Strings, Sets)):
         return ("none", "base-pos")
     return ("none",) if plan.kind in ("mean", "distribution") else METHODS
@@ -117,7 +127,10 @@ def sections(released: Mapping[str, Any], plan: Plan, wanted: Wanted) -> Facts:
     parts = list(released["answers"].items()) if "answers" in released else [(alone, released)]
     most = _ALL_PARTS if wanted.everything else MOST_PARTS
     chosen = parts[-most:][::-1] if plan.lasting else parts[:most]
-    made = [_section(name, part, _domain(plan, name), wanted, number) for number, (name, part) in enumerate(chosen)]
+    made = [
+        _section(name, _of_records(part) if _listed(plan, name) else part, _domain(plan, name), wanted, number)
+        for number, (name, part) in enumerate(chosen)
+    ]
     cut = len(parts) > len(made) or any(one["more"] for one in made)
     return {"parts": made, "more": len(parts) - len(made), "cut": cut, "several": len(parts) > 1}
 
@@ -147,6 +160,7 @@ def _section(name: str, part: Mapping[str, Any], domain: Domain | None, wanted: 
         "name": name,
         "suppressed": False,
         "counted": counted,
+        "unit": "records" if "records" in part else "people",
         "level": words.level(part["level"]),
         "drawing": _drawing(part, shown[:MOST_ROWS], domain, f"chart-{number}") if counted else "",
         "banded": counted and _banded(domain),
@@ -185,7 +199,7 @@ def _counted(row: Row, part: Mapping[str, Any]) -> Facts:
         "value": row["value"],
         "suppressed": False,
         **{key: words.count(row[key]) for key in ("estimate", "low", "high")},
-        "share": words.percent(row["share"], error),
+        "share": words.percent(row["share"], error) if "share" in row else "\N{EN DASH}",
         "standing": "significant" if row["significant"] else "within noise",
     }
 
@@ -227,6 +241,21 @@ def _edges(domain: Domain | None) -> Floats:
 def _domain(plan: Plan, name: str) -> Domain | None:
     """Return the domain of one part of an answer."""
     domain: Domain = plan.domain
+    if isinstance(domain, Services):
+        table, _, name = name.partition(".")
+        domain = domain.records(domain.names.index(table))
     if isinstance(domain, Records):
         return dict(zip(domain.names, domain.attributes, strict=True)).get(name)
     return domain
+
+
+def _listed(plan: Plan, name: str) -> bool:
+    """Return whether a part counts records, of which a person has any number."""
+    domain = plan.domain
+    return isinstance(domain, Services) and bool(domain.most(domain.names.index(name.partition(".")[0])))
+
+
+def _of_records(part: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a part without shares: a number of records over a number of people is none."""
+    rows = [{key: row[key] for key in row if key != "share"} for row in part["rows"]]
+    return {**part, "rows": rows, "records": True}

@@ -5,6 +5,7 @@ from typing import Any
 from sottovoce.dashboard import words
 from sottovoce.domain import Buckets, Categories, Domain, Integers, Numbers, Records
 from sottovoce.domains.bits import Bits
+from sottovoce.domains.services import Services
 from sottovoce.domains.sets import Sets
 from sottovoce.domains.strings import Strings
 from sottovoce.statement import statement
@@ -19,6 +20,7 @@ _PARTS = {
     "segment": ", of which one part, picked by a public coin, is used",
     "channel": ", of which one part, picked by a public coin, and a hash of the whole are used",
     "view": ", of which a few attributes together, picked by a public coin, are used",
+    "cell": ", of which a random selection of columns, each more or less coarsely, is used; a public coin picks which",
     "parity": ", of which one yes-or-no summary of a few attributes, picked by a public coin, is used",
 }
 
@@ -50,7 +52,8 @@ def lines(notice: Notice) -> list[Line]:
     said = statement(notice)
     return [
         ("Asked", _asked(said, notice.domain)),
-        ("Randomised by", _mechanisms(said["mechanisms"])),
+        *_open(said),
+        ("Randomised by", _mechanisms(said["mechanisms"], alone=not said["public"])),
         ("Reveals", _reveals(said)),
         *_waived(said),
         *_lasting(said),
@@ -62,10 +65,31 @@ def _asked(said: dict[str, Any], domain: Domain) -> str:
     often = "Every device is asked in every round" if said["longitudinal"] else "Every device is asked once"
     if isinstance(domain, Records) and "attribute" not in said["encodings"]:
         asked = f"a record of {words.many(len(domain.names), 'attribute')}"
+    elif isinstance(domain, Services):
+        asked = _tables(said, domain)
     else:
         asked = _values(domain)
-    used = [kind for kind in said["encodings"] if kind in _PARTS and (said["coin"] or kind != "view")]
+    coin = any(table["coin"] for table in said["tables"]) if said["tables"] else said["coin"]
+    used = [kind for kind in said["encodings"] if kind in _PARTS and (coin or kind not in ("view", "cell"))]
     return f"{often} for {asked}{''.join(_PARTS[kind] for kind in used)}."
+
+
+def _open(said: dict[str, Any]) -> list[Line]:
+    if not said["public"]:
+        return []
+    told = f"These answers are sent as they are, not randomised: {', '.join(said['public'])}."
+    return [("Public", told)]
+
+
+def _tables(said: dict[str, Any], domain: Services) -> str:
+    """Return what is asked of every table: its record, or some of many."""
+    asked = []
+    for place, table in enumerate(said["tables"]):
+        columns = f"{words.many(len(domain.records(place).names), 'column')} in {table['name']}"
+        drawn = "one of them, or a made-up one, is" if table["rows"] == 1 else f"{table['rows']} draws of them are"
+        many = f"any number of records of {columns} (at most {words.count(table['most'])} count, and {drawn} reported)"
+        asked.append(many if table["most"] else f"a record of {columns}")
+    return " and ".join(asked)
 
 
 def _values(domain: Domain) -> str:
@@ -87,15 +111,18 @@ def _values(domain: Domain) -> str:
     return f"one of {domain.size:,} values{declined}"
 
 
-def _mechanisms(kinds: list[str]) -> str:
+def _mechanisms(kinds: list[str], *, alone: bool = True) -> str:
     told = "; ".join(MECHANISMS.get(kind, kind) for kind in kinds)
-    return f"{told[0].upper()}{told[1:]}. Only this leaves the device."
+    leaves = "Only this leaves the device." if alone else "Only this and what is public leave the device."
+    return f"{told[0].upper()}{told[1:]}. {leaves}"
 
 
 def _reveals(said: dict[str, Any]) -> str:
     if (said["collector"] or {}).get("sandbox"):
         return "Nothing: this is a rehearsal, in which devices send answers drawn at random."
     reach = "all messages of a device together" if said["longitudinal"] else "the message of a device"
+    if said["reports"] > 1 and said["tables"]:
+        reach = f"all {said['reports']} reports of a device together, which are sent in one message,"
     waiver = said["waiver"] or {"odds_pure": said["odds"], "epsilon_pure": said["epsilon"]}
     return (
         f"Whoever sees {reach} can shift the odds about its owner's answer by a factor of at most "

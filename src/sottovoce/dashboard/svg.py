@@ -4,7 +4,7 @@ Positions along a drawing are percentages, so that it fills any width while its 
 suppressed is hatched and says so; it has no length.  Colours come from classes of the style sheet.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import groupby
@@ -63,18 +63,33 @@ class Scale:
         return [number * step for number in range(first, last + 1)]
 
 
-def bars(rows: Sequence[Row], title: str, name: str) -> str:
-    """Return one bar for every row with its interval; ``name`` tells the drawings of a page apart."""
+def _count(row: Row, key: str) -> str:
+    return words.count(row[key])
+
+
+def bars(
+    rows: Sequence[Row],
+    title: str,
+    name: str,
+    *,
+    doubt: str = "within noise",
+    write: Callable[[Row, str], str] = _count,
+) -> str:
+    """Return one bar for every row with its interval; ``name`` tells the drawings of a page apart.
+
+    ``doubt`` is said of rows that are not significant; ``write`` writes a number of a row.
+    """
     known = [row for row in rows if not row["suppressed"]]
     scale = Scale.of(bound for row in known for bound in (row["low"], row["high"]))
     height = _TOP + _ROW * len(rows) + _AXIS
     parts = [_hatch(name), *_grid(scale, height - _AXIS, height)]
     for index, row in enumerate(rows):
         top = _TOP + _ROW * index
-        parts += _withheld(row, top, scale.at(0), name) if row["suppressed"] else _bar(row, top, scale)
+        written = {} if row["suppressed"] else {key: write(row, key) for key in ("estimate", "low", "high")}
+        parts += _bar(row, top, scale, written, doubt) if written else _withheld(row, top, scale.at(0), name)
     hidden = len(rows) - len(known)
     noise = sum(not row["significant"] for row in known)
-    told = f"{words.many(len(rows), 'bar')} with intervals: {noise} within noise, {hidden} suppressed."
+    told = f"{words.many(len(rows), 'bar')} with intervals: {noise} {doubt}, {hidden} suppressed."
     return _drawing("bars", parts, height, title, f"{told} The table below has the same numbers.", name)
 
 
@@ -177,12 +192,12 @@ def _hatch(name: str) -> str:
     return f'<defs>{turned}patternTransform="rotate(45)"><line class="hatch" y2="6" stroke-width="2"/></pattern></defs>'
 
 
-def _bar(row: Row, top: int, scale: Scale) -> list[str]:
+def _bar(row: Row, top: int, scale: Scale, told: dict[str, str], doubt: str) -> list[str]:
     start, end = sorted((scale.at(0), scale.at(row["estimate"])))
     low, high = scale.at(row["low"]), scale.at(row["high"])
     middle, certain = top + 20 + _BAR / 2, row["significant"]
-    value = words.count(row["estimate"]) + ("" if certain else " · within noise")
-    bounds = f"{row['value']}: {words.count(row['low'])} to {words.count(row['high'])}"
+    value = told["estimate"] + ("" if certain else f" · {doubt}")
+    bounds = f"{row['value']}: {told['low']} to {told['high']}"
     kind = "bar" if certain else "bar noise"
     return [
         f"<g><title>{escape(bounds)}</title>",

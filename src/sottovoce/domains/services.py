@@ -22,6 +22,7 @@ PERSON = "uid"  # the only column that tables have in common
 LARGEST_PUBLIC = 4096  # bytes of what one person lets everybody see
 ORDERED = (Integers, Numbers, Buckets)
 
+_EXACT = 1 << 53  # whole numbers that documents hold as numbers
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")
 
 
@@ -51,6 +52,8 @@ class Services(Domain, kind="services"):
             table = name.partition(".")[0]
             if table not in self.names or isinstance(self.tables[self.names.index(table)], Lists):
                 raise ParameterError("a public column is of a table with one record per person: 'table.column'")
+        if sum(map(_longest, self.public.names if self.public else (), self._public_kinds)) > LARGEST_PUBLIC:
+            raise ParameterError(f"public columns take at most {LARGEST_PUBLIC} bytes together")
 
     @property
     def size(self) -> int:
@@ -197,6 +200,14 @@ def _check_names(names: Sequence[str]) -> None:
         raise ParameterError(
             f"names of tables and columns are letters, digits and _, differ by more than case, and are not {PERSON!r}"
         )
+
+
+def _longest(name: str, kind: Domain) -> int:
+    """Return the bytes that a public column may take."""
+    if isinstance(kind, Integers) and max(abs(kind.low), abs(kind.high)) >= _EXACT:
+        raise ParameterError("public whole numbers lie between -2^53 and 2^53")
+    labels = kind.labels if isinstance(kind, Categories) else ("-1.7976931348623157e+308",)
+    return len(name) + 8 + max(len(json.dumps(label, ensure_ascii=False).encode()) for label in labels)
 
 
 def _plain(kind: Domain, value: Any) -> Any:

@@ -55,6 +55,8 @@ class Cell(Encoding, kind="cell"):
             raise ParameterError("the columns of a cell are in ascending order, each of at least two values")
         if not {*self.rounded, *self.mirrored} <= set(self.columns) or len(self.mirrored) > 1:
             raise ParameterError("rounded columns are among those of the cell, and at most one is mirrored")
+        if set(self.rounded) & set(self.mirrored):
+            raise ParameterError("a column has one rounding coin: it is mirrored or rounded")
         if sorted(set(self.rounded)) != list(self.rounded) or (self.weighted and not self.most):
             raise ParameterError("rounded columns are in ascending order, and only drawn records are weighed")
         least = [0 if column in self.mirrored else 1 for column in self.columns]
@@ -135,9 +137,10 @@ class Cell(Encoding, kind="cell"):
     def _intervals(self, values: Ints, place: int, coins: dict[int, Bools]) -> Ints:
         column, size, width = self.columns[place], self.sizes[place], self.widths[place]
         if column not in self.mirrored:
-            return np.asarray(values // width, np.int64)
+            return np.asarray(values // min(width, size), np.int64)
         if not width:
             return np.zeros(len(values), np.int64)
+        width = min(width, size)
         up = coins[column]
         return np.where(up, -(-size // width) + values // width, (size - 1 - values) // width)
 

@@ -49,7 +49,7 @@ class Layers(Family, kind="layers"):
             raise ParameterError(f"a rounding is one of {', '.join(ROUNDINGS)}, and names the columns it is for")
         if self.first not in (0, 1) or len(self.widths) != len(self.columns) or not all(self.widths):
             raise ParameterError("layers have some widths for every column, and leave out one layer at the most")
-        if not 1 <= len(self) <= MOST_LAYERS:
+        if not 1 <= self._count <= MOST_LAYERS:
             raise ParameterError(f"a table has from 1 to {MOST_LAYERS:,} layers: fewer columns, or a larger fan-out")
         used = {self._mechanism(self.cell(index)) for index in range(len(self))}
         if used != set(self.mechanisms) or len(used) < len(self.mechanisms):
@@ -61,11 +61,15 @@ class Layers(Family, kind="layers"):
         blank = object.__new__(cls)
         for one in fields(cls):
             object.__setattr__(blank, one.name, settings.get(one.name, one.default))
-        needed = {_key(blank.cell(index)) for index in range(len(blank))} if len(blank) <= MOST_LAYERS else set()
+        needed = {_key(blank.cell(index)) for index in range(blank._count)} if blank._count <= MOST_LAYERS else set()
         made = dict.fromkeys(make(key) for key in sorted(needed))  # hashing may serve several keys of one size
         return cls(**settings, mechanisms=tuple(made))
 
     def __len__(self) -> int:
+        return self._count
+
+    @property
+    def _count(self) -> int:
         return self._ends[-1] - self.first
 
     def __getitem__(self, index: int) -> Question:

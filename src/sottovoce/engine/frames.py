@@ -6,8 +6,10 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
+from itertools import chain
 from os import PathLike
 from tempfile import TemporaryFile
+from threading import Lock
 from typing import Any, TypeAlias
 from uuid import uuid4
 
@@ -16,13 +18,13 @@ import numpy as np
 from sottovoce import errors
 from sottovoce.arrays import Values
 from sottovoce.engine import partitions
-from sottovoce.envelope import ID_BYTES
 from sottovoce.errors import MismatchError, MissingExtraError, NoDataError, SottovoceError, UnavailableError
 
 Places: TypeAlias = "str | PathLike[str] | Iterable[str | PathLike[str]]"
 
 _INTEGERS = ("int", "bigint", "smallint")
 _TYPES = {"id": ("binary",), "member": _INTEGERS, "slot": _INTEGERS, "payload": ("binary",)}
+_QUIET = Lock()  # what is ignored is ignored by all threads: one after another
 _OPTIONAL = {"subject": ("binary",), "public": ("binary",)}
 
 
@@ -49,7 +51,7 @@ def _check_installed() -> None:
 
 def mapped(frame: Any, work: Any, schema: str) -> Any:
     """Return a frame that every executor makes of its part; Spark itself broadcasts work of a megabyte and more."""
-    with warnings.catch_warnings():
+    with _QUIET, warnings.catch_warnings():
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
         return frame.mapInArrow(work, schema)
 
@@ -88,32 +90,38 @@ def views(spark: Any, frames: Mapping[str, Any], statement: Any) -> Iterator[str
             spark.catalog.dropTempView(view)
 
 
-def pieces(frame: Any) -> Iterator[dict[str, tuple[bytes, bytes]]]:
+def pieces(frame: Any, width: int = 0) -> Iterator[dict[str, tuple[bytes, bytes]]]:
     """Yield a frame in large pieces: of every column the entries end to end, and their lengths, or its numbers."""
     schema = ", ".join(f"{name}_entries binary, {name}_numbers binary" for name in frame.columns)
-    joined = mapped(frame, partitions.Joined(), schema)
+    joined = mapped(frame, partitions.Joined(width), schema)
     with answering():
         for row in joined.toLocalIterator():
             yield {name: (row[f"{name}_entries"], row[f"{name}_numbers"]) for name in frame.columns}
 
 
 def checksum(log: Any) -> str:
-    """Return the checksum of a log's content, as ``sealed.write`` states it; columns pass through files of the driver."""
+    """Return the checksum of a log's content, as ``sealed.write`` states it.
+
+    It goes from column to column, reports come in rows: files of the driver hold the columns meanwhile.
+    """
     total, count = hashlib.sha256(), 0
     with ExitStack() as stack:
         files = {name: [stack.enter_context(TemporaryFile()) for _ in range(2)] for name in sorted(log.columns)}
         for piece in pieces(log.orderBy("id")):
-            count += len(piece["id"][0]) // ID_BYTES
+            count += len(piece["id"][1]) // 4
             for name, parts in piece.items():
                 for file, part in zip(files[name], parts, strict=True):
                     file.write(part)
         for name, pair in files.items():
             total.update(f"{name}:{count}:".encode())
-            for file in pair:
-                file.seek(0)
-                for part in iter(lambda file=file: file.read(1 << 20), b""):  # type: ignore[misc]
-                    total.update(part)
+            for part in chain(*map(_written, pair)):
+                total.update(part)
     return total.hexdigest()
+
+
+def _written(file: Any) -> Iterator[bytes]:
+    file.seek(0)
+    return iter(lambda: file.read(1 << 20), b"")
 
 
 def array(column: Any) -> Values:

@@ -132,16 +132,27 @@ class Vote:
 
 @dataclass(frozen=True)
 class Joined:
-    """A few large rows for many small ones: every column's entries end to end, and their lengths, or its numbers."""
+    """A few large rows for many small ones: every column's entries end to end, and their lengths, or its numbers.
+
+    With a ``width`` all entries have it.
+    """
+
+    width: int = 0
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         for table in tables(batches):
-            made = {}
+            made: dict[str, bytes] = {}
             for name in table.column_names:
-                numeric = str(table[name].type).startswith("int")
-                entries, numbers = (b"", _numbers(table[name])) if numeric else _entries(table[name])
-                made |= {f"{name}_entries": bytes(entries), f"{name}_numbers": numbers.astype("<u4").tobytes()}
+                entries, numbers = self._parts(table[name])
+                made |= {f"{name}_entries": entries.tobytes(), f"{name}_numbers": numbers.astype("<u4").tobytes()}
             yield _row(**made)
+
+    def _parts(self, column: Any) -> tuple[Bytes, Ints]:
+        if str(column.type).startswith("int"):
+            return np.zeros(0, np.uint8), _numbers(column)
+        if self.width:
+            rows(column, self.width)
+        return _entries(column)
 
 
 def parts(columns: Iterable[Any]) -> Iterator[Sums]:

@@ -102,7 +102,7 @@ class SparkCollected:
 
     def reports(self, address: Address) -> Iterator[Reports]:
         question, width = self._question(address), self.rounds[address.round].width
-        for piece in frames.pieces(self._at(address).select("payload")):
+        for piece in frames.pieces(self._at(address).select("payload"), width):
             payloads = np.frombuffer(piece["payload"][0], np.uint8).reshape(-1, width)
             yield question.mechanism.unpack(payloads[:, : question.width].tobytes())
 
@@ -141,8 +141,15 @@ class SparkCollected:
     def after(self, asked: Round, places: Places, checksum: str = "") -> "SparkCollected":
         """Return what is collected with the log of one more round; refuses another log than was sealed."""
         number = asked.number
-        known = {name: dict(getattr(self, name)) for name in ("read", "counted", "alone", "tallied")}
-        made = replace(self, rounds=(*self.rounds, asked), logs={**self.logs, number: places}, **known)
+        made = replace(
+            self,
+            rounds=(*self.rounds, asked),
+            logs={**self.logs, number: places},
+            read={**self.read},  # what becomes known of this log is not known of another for the same round
+            counted={**self.counted},
+            alone={**self.alone},
+            tallied={**self.tallied},
+        )
         if checksum and frames.checksum(made._log(number)) != checksum:
             raise MismatchError(f"the log of round {number} is not the one that was sealed")
         if not made.answered(number):

@@ -86,11 +86,8 @@ def advise_tables(plan: Queries, questions: Sequence[str], users: int, epsilon: 
     fanouts = sorted({*FANOUTS, plan.fanout})
     found = []
     for method in METHODS:
-        ways = [
-            _tried(Asking(*_settings(plan, method, fanout), epsilon), asked, users)
-            for fanout in fanouts
-            if _may(plan, method)
-        ]
+        tried = fanouts if _may(plan, method) else []
+        ways = [_tried(_asking(plan, method, fanout, epsilon), asked, users) for fanout in tried]
         good = [way for way in ways if way is not None]
         found += [min(good, key=lambda way: way.cost)] if good else []
     if not found:
@@ -100,14 +97,14 @@ def advise_tables(plan: Queries, questions: Sequence[str], users: int, epsilon: 
 
 def _may(plan: Queries, method: str) -> bool:
     try:
-        Asking(*_settings(plan, method, plan.fanout), 1.0)
+        _asking(plan, method, plan.fanout, 1.0)
     except ParameterError:
         return False
     return True
 
 
-def _settings(plan: Queries, method: str, fanout: int) -> tuple[Any, ...]:
-    return plan.domain, plan.rows, method, fanout, plan.published
+def _asking(plan: Queries, method: str, fanout: int, epsilon: float) -> Asking:
+    return Asking(plan.domain, plan.rows, method, fanout, plan.published, epsilon)
 
 
 def _tried(asking: Asking, asked: Sequence[Any], users: int) -> Collected | None:

@@ -111,8 +111,7 @@ class Asking:
     def ask(self) -> Ask:
         """Return what everybody is asked."""
         choices = [slot.choice for factor in self.factors for slot in factor.slots]
-        if len(choices) > MOST_SLOTS:
-            raise ParameterError(f"a person makes at most {MOST_SLOTS:,} reports: use hio, or fewer columns")
+        _check_slots(len(choices))
         return choices[0] if len(choices) == 1 else Bundle(tuple(choices))
 
     @property
@@ -153,6 +152,7 @@ class Asking:
         if self.method == "mg":
             levels = [range(tree.height, tree.height + 1) for tree in trees]
         if self.method == "hi":
+            _check_slots(prod(len(one) for one in levels) - 1)
             return [(columns, *self._every(place, columns, list(product(*levels))))]
         slots = [self._slot(place, columns, levels, self.each) for _ in range(self.rows[place])]
         known = not self.services.most(place) and _left_out(slots[0][0])
@@ -237,6 +237,11 @@ class Asking:
         return lambda key: (
             AffineResponse(epsilon, key[0], groups=key[1]) if key[1] else choose(key[0], epsilon).mechanism
         )
+
+
+def _check_slots(count: int) -> None:
+    if count > MOST_SLOTS:
+        raise ParameterError(f"a person makes at most {MOST_SLOTS:,} reports: use hio, or fewer columns")
 
 
 def _left_out(choice: Choice) -> bool:

@@ -6,7 +6,7 @@ Source: Wang 2021, chapter 7; Xu 2020.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import inf, nan, sqrt
+from math import inf, sqrt
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from sottovoce.domain import Categories, Domain
 from sottovoce.estimate import Estimate, StatedNoise
 from sottovoce.queries import planning, rewriting
 from sottovoce.queries.asking import Asking
-from sottovoce.queries.explaining import explained
+from sottovoce.queries.explaining import explained, linear
 from sottovoce.queries.planning import Cell, Line, Work
 from sottovoce.queries.query import Column, Query
 from sottovoce.queries.result import Explanation, Figure, Result
@@ -138,14 +138,14 @@ class _Read:
         totals = np.array([self._number(f"t{at}", place) for at in cell.parts])
         moments = np.array([[self._moment(one, other, place) for other in cell.parts] for one in cell.parts])
         covariance = moments - np.outer(totals, totals) / max(users, 1)
-        return _MAKERS[cell.aggregate.kind](totals, covariance)
+        return figure(cell.aggregate.kind, totals, covariance)
 
     def _moment(self, one: int, other: int, place: int) -> float:
         return self._number(f"m{min(one, other)}_{max(one, other)}", place)
 
     def _number(self, name: str, place: int) -> float:
         value = self.found[name][place]
-        return 0.0 if value is None else float(value)
+        return 0.0 if value is None or value is np.ma.masked else float(value)  # a sum over nobody
 
     def _ordered(self, rows: list[Any]) -> list[Any]:
         query = self.work.query
@@ -198,38 +198,14 @@ def _rank(value: float) -> float:
     return -inf if np.isnan(value) else value
 
 
-def _plain(totals: Floats, covariance: Floats) -> Figure:
-    return Figure(float(totals[0]), max(0.0, float(covariance[0, 0])))
-
-
-def _ratio(totals: Floats, covariance: Floats) -> Figure:
-    """Return the first total over the second, with the error of its linear part."""
-    top, bottom = totals
-    if bottom == 0:
-        return Figure(nan, inf, True)
-    ratio = float(top / bottom)
-    slope = np.array([1.0, -ratio]) / bottom
-    return Figure(ratio, max(0.0, float(slope @ covariance @ slope)), _doubtful(bottom, covariance[1, 1]))
-
-
-def _deviation(totals: Floats, covariance: Floats) -> Figure:
-    """Return the root of the mean square less the squared mean: of sum, count and sum of squares."""
-    total, count, squares = totals
-    if count == 0:
-        return Figure(nan, inf, True)
-    mean, square = float(total / count), float(squares / count)
-    spread = square - mean**2
-    if spread <= 0:
-        return Figure(0.0, inf, True)
-    slope = np.array([-2 * mean, 2 * mean**2 - square, 1.0]) / (count * 2 * sqrt(spread))
-    return Figure(sqrt(spread), max(0.0, float(slope @ covariance @ slope)), _doubtful(count, covariance[1, 1]))
-
-
-def _doubtful(bottom: float, variance: float) -> bool:
-    return bool(bottom < STABLE * sqrt(max(0.0, variance)))
-
-
-_MAKERS = {"count": _plain, "sum": _plain, "avg": _ratio, "freq": _ratio, "stddev": _deviation}
+def figure(kind: str, totals: Floats, covariance: Floats) -> Figure:
+    """Return a number made of totals, with the error of its linear part."""
+    value, slopes = linear(kind, totals.tolist())
+    ratio = len(totals) > 1
+    if not slopes:
+        return Figure(value, inf, True)
+    doubtful = ratio and totals[1] < STABLE * sqrt(max(0.0, covariance[1, 1]))
+    return Figure(value, max(0.0, float(np.array(slopes) @ covariance @ np.array(slopes))), bool(doubtful))
 
 
 class _Listed(Mapping[str, Answer]):

@@ -4,7 +4,7 @@ Source: Xu 2020, section 6.
 """
 
 from collections.abc import Sequence
-from math import inf, prod, sqrt
+from math import inf, nan, prod, sqrt
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from sottovoce.queries.planning import Cell, Work
 from sottovoce.queries.query import Every, Query
 from sottovoce.queries.scoring import Scoring, layer
 
+ROUNDING = 1e-12  # of a difference of squares
 MANY = 3  # services, from which on a join is hardly ever precise
 
 
@@ -32,7 +33,7 @@ def explained(asking: Asking, query: Query, users: int, work: Work | None = None
         "monomials": len(query.where),
         "tables": [_table(asking, made, place) for place in query.tables],
         "public conditions": query.among != Every(),
-        "numbers": [_expected(made, cell, users) for cell in made.lines[0].cells],
+        "numbers": [_expected(asking, made, cell, users) for cell in made.lines[0].cells],
     }
     if work is None:
         facts["compared with"] = _compared(asking, query, users)
@@ -87,24 +88,35 @@ def _used(scoring: Scoring) -> float:
     return float(np.mean(shares))
 
 
-def _expected(work: Work, cell: Cell, users: int) -> dict[str, Any]:
+def _expected(asking: Asking, work: Work, cell: Cell, users: int) -> dict[str, Any]:
     """Return the error of one number under an even spread, absolute and relative to what it would then be."""
-    errors = [sqrt(users * work.predicted[at]) for at in cell.parts]
     meant = [users * _meant(work, at) for at in cell.parts]
-    kind, name = cell.aggregate.kind, cell.aggregate.name
+    value, slopes = linear(cell.aggregate.kind, meant)
+    error = inf
+    if slopes:
+        error = sqrt(users * planning.residual(asking, work, cell, work.lines[0].groups, slopes))
+    return {"name": cell.aggregate.name, "expected error": error, "relative": _relative(error, value)}
+
+
+def linear(kind: str, totals: Sequence[float]) -> tuple[float, tuple[float, ...]]:
+    """Return a number made of totals, and how it changes with each of them; no slopes where there is no number."""
     if kind in ("count", "sum"):
-        found = {"name": name, "expected error": errors[0], "relative": _relative(errors[0], meant[0])}
-    elif meant[1] <= 0:
-        found = {"name": name, "expected error": inf, "relative": inf}
-    else:  # errors of numerator and denominator as if independent: at least of the right size
-        ratio = meant[0] / meant[1]
-        error = sqrt(errors[0] ** 2 + (ratio * errors[1]) ** 2) / meant[1]
-        found = {"name": name, "expected error": error, "relative": _relative(error, ratio)}
-    return found
+        return totals[0], (1.0,)
+    if not totals[1]:
+        return nan, ()
+    ratio = totals[0] / totals[1]
+    if kind in ("avg", "freq"):
+        return ratio, (1 / totals[1], -ratio / totals[1])
+    square = totals[2] / totals[1]
+    if square - ratio**2 <= ROUNDING * square:
+        return 0.0, ()
+    spread = sqrt(square - ratio**2)
+    scale = 2 * spread * totals[1]
+    return spread, (-2 * ratio / scale, (2 * ratio**2 - square) / scale, 1 / scale)
 
 
 def _relative(error: float, value: float) -> float:
-    return error / abs(value) if value else inf
+    return error / abs(value) if value and error < inf else inf
 
 
 def _meant(work: Work, at: int) -> float:

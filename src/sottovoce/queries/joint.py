@@ -55,6 +55,8 @@ class Queries:
         """Check and keep the settings."""
         if type(fanout) is not int or not 2 <= fanout <= 1024 or method not in METHODS:
             raise ParameterError(f"a fan-out is from 2 to 1024, a method one of {', '.join(METHODS)}")
+        if len(rows) != len(domain.names):
+            raise ParameterError("a plan says for every table how many records are reported")
         for place, count in enumerate(rows):
             most = domain.most(place) or 1
             if type(count) is not int or not 1 <= count <= most:

@@ -4,10 +4,10 @@ Source: Xu 2020, sections 4 to 6 and 8.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod, sqrt
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -23,6 +23,10 @@ from sottovoce.queries.values import numbers_of
 
 MOST_CELLS = 2000  # of a report where every cell is hashed
 MOST_GROUPS = 1000
+
+Terms: TypeAlias = tuple[tuple[float, Column | None, int], ...]  # factor, column if any, power
+Part: TypeAlias = tuple[Terms, Sequence[Monomial], tuple[int, ...]]  # measured, of whom, in which groups
+
 _FALLBACK = ("blue", "gls", "rdc", "signed", "add")
 
 
@@ -86,7 +90,8 @@ def ways(asking: Asking, query: Query) -> list[Way]:
     options, rounds = query.options, asking.method in ("ahio", "ehio", "sr_hio", "sc_join")
     measure = options.measure
     if measure == "auto":
-        measure = ("round" if rounds else "enum") if asking.published else "lin"
+        squared = any(one.kind == "stddev" for one in query.aggregates)  # a coin that keeps the mean keeps no square
+        measure = ("round" if rounds else "enum") if asking.published and not squared else "lin"
     if options.method != "auto":
         return [Way(options.method, measure, options.k)]
     if asking.published:
@@ -105,6 +110,11 @@ def signal(asking: Asking) -> float:
     noise: Any = asking.factors[0].slots[0].family.mechanisms[-1].noise  # type: ignore[attr-defined]
     spread, held = (noise.spread, noise.swing) if hasattr(noise, "spread") else (noise.unheld, noise.held)
     return max(0.0, float((held + 1) / spread))
+
+
+def residual(asking: Asking, work: Work, cell: Cell, groups: tuple[int, ...], slopes: Sequence[float]) -> float:
+    """Return the variance of one person's part of a linear combination of the totals behind a number of an answer."""
+    return _Planner(asking, work.query, work.way).combined(cell.aggregate, groups, slopes)
 
 
 def planned(asking: Asking, query: Query, way: Way) -> Work:
@@ -132,7 +142,9 @@ class _Planner:
     totals: list[Total] = field(default_factory=list)
 
     def work(self) -> Work:
-        lines = tuple(self._line(groups) for groups in self._groups())
+        return self._finished(tuple(self._line(groups) for groups in self._groups()))
+
+    def _finished(self, lines: tuple[Line, ...]) -> Work:
         made = {place: tuple(map(self._target, columns)) for place, columns in self.wanted.items()}
         scorings = {place: Scoring(self.asking.factors[place], targets) for place, targets in made.items()}
         found = {
@@ -165,34 +177,47 @@ class _Planner:
         return Line(groups, tuple(self._cell(one, groups) for one in self.query.aggregates))
 
     def _cell(self, aggregate: Aggregate, groups: tuple[int, ...]) -> Cell:
-        where, kind = self.query.where, aggregate.kind
-        parts = []
-        if kind in ("count", "freq", "avg", "stddev"):
-            parts.append(self._total([(1.0, None, 1)], where, groups))
-        if kind == "freq":
-            parts.append(self._total([(1.0, None, 1)], (Monomial(1.0),), ()))
-        if kind in ("sum", "avg", "stddev"):
-            terms = [(factor, column, 1) for factor, column in aggregate.terms]
-            parts.insert(0, self._total(terms, where, groups))
-        if kind == "stddev":
-            squares = [(factor**2, column, 2) for factor, column in aggregate.terms]
-            parts.append(self._total(squares, where, groups))
-        return Cell(aggregate, tuple(parts))
+        parts = self._parts(aggregate, groups)
+        return Cell(aggregate, tuple(self._total([(1.0, *part)]) for part in parts))
 
-    def _total(
-        self, terms: Sequence[tuple[float, Column | None, int]], where: Sequence[Monomial], groups: tuple[int, ...]
-    ) -> int:
-        """Return the place of a total: the sum over monomials and over the terms of a linear measure."""
-        products = [self._product(one, groups, *term) for one in where for term in terms]
-        merged = self._merged([one for one in products if one is not None])
-        total = Total(tuple(merged))
+    def _parts(self, aggregate: Aggregate, groups: tuple[int, ...]) -> list[Part]:
+        """Return the totals that a number is made of: of a ratio numerator and denominator, then what else it needs."""
+        where, everybody = self.query.where, (Monomial(1.0),)
+        terms = tuple((factor, column, 1) for factor, column in aggregate.terms)
+        squares = tuple((factor**2, column, 2) for factor, column in aggregate.terms)
+        count: Part = (((1.0, None, 1),), where, groups)
+        made: dict[str, list[Part]] = {
+            "count": [count],
+            "freq": [count, (((1.0, None, 1),), everybody, ())],
+            "sum": [(terms, where, groups)],
+            "avg": [(terms, where, groups), count],
+            "stddev": [(terms, where, groups), count, (squares, where, groups)],
+        }
+        return made[aggregate.kind]
+
+    def combined(self, aggregate: Aggregate, groups: tuple[int, ...], slopes: Sequence[float]) -> float:
+        """Return the variance of one person's part of a linear combination of the totals that a number is made of."""
+        place = self._total(
+            [(slope, *part) for slope, part in zip(slopes, self._parts(aggregate, groups), strict=True)]
+        )
+        return self._finished(()).predicted[place]
+
+    def _total(self, parts: "Sequence[tuple[float, Terms, Sequence[Monomial], tuple[int, ...]]]") -> int:
+        """Return the place of a total: the sum over parts, over monomials, and over the terms of a linear measure."""
+        products = [
+            self._product(slope, one, groups, *term)
+            for slope, terms, where, groups in parts
+            for one in where
+            for term in terms
+        ]
+        total = Total(tuple(self._merged([one for one in products if one is not None])))
         if total not in self.totals:
             self.totals.append(total)
         return self.totals.index(total)
 
     def _product(
-        self, one: Monomial, groups: tuple[int, ...], factor: float, measured: Column | None, power: int
-    ) -> tuple[float, Public, str, dict[int, Wanted]] | None:
+        self, slope: float, one: Monomial, groups: tuple[int, ...], factor: float, measured: Column | None, power: int
+    ) -> "_Draft | None":
         sets = dict(one.sets)
         private = [column for column in self.query.group_by if not column.public]
         for column, group in zip(private, groups, strict=False):
@@ -207,7 +232,7 @@ class _Planner:
         for table in self.query.tables:
             own = measured if measured is not None and not public and measured.table == table else None
             wanted |= self._wanted(table, {c.place: held for c, held in sets.items() if c.table == table}, own, power)
-        return one.factor * factor, one.public, times, wanted
+        return _Draft(slope * one.factor * factor, one.public, times, {at: [(1.0, one)] for at, one in wanted.items()})
 
     def _wanted(self, table: int, sets: Mapping[int, Bools], measured: Column | None, power: int) -> dict[int, Wanted]:
         sets = {place: held for place, held in sets.items() if not held.all()}
@@ -226,6 +251,8 @@ class _Planner:
             weight = many / self.asking.rows[table] if many else 1.0
             found[place] = Wanted(factor, {} if apart else own, reads, numbers, weight)
             check(found[place], self.way)
+            if power > 1 and self.way.measure == "round":
+                raise ParameterError("rounding keeps means, not squares: STDDEV needs MEASURE = LIN or ENUM")
         return found
 
     def _reads(self, factor: Factor, measured: Column | None, *, apart: bool) -> int | None:
@@ -236,22 +263,22 @@ class _Planner:
             return None
         return measured.place
 
-    def _merged(self, products: Sequence[tuple[float, Public, str, dict[int, Wanted]]]) -> list[Product]:
-        """Return the products; those of one and the same factor alone become one target."""
-        groups: dict[Any, list[tuple[float, Wanted]]] = {}
-        rest = []
-        for weight, public, times, wanted in products:
-            if len(wanted) == 1:
-                ((place, one),) = wanted.items()
-                groups.setdefault((public, times, place), []).append((weight, one))
-            else:
-                scores = tuple((place, self._column(place, [(1.0, one)])) for place, one in wanted.items())
-                rest.append(Product(weight, public, scores, times))
-        alone = [
-            Product(1.0, public, ((place, self._column(place, parts)),), times)
-            for (public, times, place), parts in groups.items()
+    def _merged(self, drafts: "Sequence[_Draft]") -> list[Product]:
+        """Return the products; those that differ in one factor alone become one, with a sum of targets there."""
+        for place in sorted({at for draft in drafts for at in draft.parts}):
+            groups: dict[Any, list[_Draft]] = {}
+            for draft in drafts:
+                groups.setdefault(draft.beside(place), []).append(draft)
+            drafts = [_together(group, place) for group in groups.values()]
+        return [
+            Product(
+                one.weight,
+                one.public,
+                tuple((place, self._column(place, parts)) for place, parts in one.parts.items()),
+                one.times,
+            )
+            for one in drafts
         ]
-        return alone + rest
 
     def _column(self, place: int, parts: Sequence[tuple[float, Wanted]]) -> int:
         """Return the column of a factor's scores for a sum of targets, each scored once."""
@@ -264,6 +291,30 @@ class _Planner:
 
     def _kind(self, column: Column) -> Domain:
         return self.asking.attributes(column.table)[column.place]
+
+
+@dataclass(frozen=True, eq=False)
+class _Draft:
+    """A product on its way: for every factor a sum of targets."""
+
+    weight: float
+    public: Public
+    times: str
+    parts: dict[int, list[tuple[float, Wanted]]]
+
+    def beside(self, place: int) -> Any:
+        """Return what two products have in common that differ in one factor alone; nothing for others."""
+        if place not in self.parts:
+            return id(self)
+        rest = {at: [(weight, _key(one)) for weight, one in parts] for at, parts in self.parts.items() if at != place}
+        return self.public, self.times, tuple((at, *parts) for at, parts in rest.items())
+
+
+def _together(group: Sequence[_Draft], place: int) -> _Draft:
+    if len(group) == 1:
+        return group[0]
+    parts = [(one.weight * weight, wanted) for one in group for weight, wanted in one.parts[place]]
+    return replace(group[0], weight=1.0, parts={**group[0].parts, place: parts})
 
 
 def _key(wanted: Wanted) -> Any:

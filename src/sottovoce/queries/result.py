@@ -84,8 +84,8 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data; a number that does not exist is None."""
-        rows = [{name: _plain(value) for name, value in row.items()} for row in self.rows()]
-        return {"groups": list(self.keys), "numbers": list(self.names), **self.about, "rows": rows}
+        found = {"groups": list(self.keys), "numbers": list(self.names), **self.about, "rows": self.rows()}
+        return {name: _plain(value) for name, value in found.items()}
 
     def to_json(self) -> str:
         """Return everything as JSON."""
@@ -151,12 +151,12 @@ class Explanation:
     facts: Mapping[str, Any]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain data."""
-        return dict(self.facts)
+        """Return everything as plain data; a number that does not exist is None."""
+        return {name: _plain(value) for name, value in self.facts.items()}
 
     def to_json(self) -> str:
         """Return everything as JSON."""
-        return json.dumps(self.to_dict(), ensure_ascii=False)
+        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
 
     def __str__(self) -> str:
         return "\n".join(_lines(self.facts))
@@ -179,4 +179,8 @@ def _lines(facts: Mapping[str, Any], indent: str = "") -> list[str]:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _plain(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(one) for one in value]
     return None if isinstance(value, float) and not isfinite(value) else value

@@ -38,7 +38,7 @@ class Released:
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data; a number that does not exist is None."""
         hidden = [dict(zip(self.result.keys, labels, strict=True)) for labels in self.suppressed]
-        made: dict[str, Any] = _plain({**self.result.to_dict(), "minimum": self.minimum, "suppressed": hidden})
+        made: dict[str, Any] = plain({**self.result.to_dict(), "minimum": self.minimum, "suppressed": hidden})
         return made
 
 
@@ -79,7 +79,7 @@ def explanation(published: Published, query: Query, users: int | None = None) ->
     task, collection = published.task, published.collection
     assert isinstance(task.plan, Queries)
     people = users or published.last.users or collection.quota or collection.minimum
-    facts: dict[str, Any] = _plain(explained(task.plan.asking(task.response_epsilon), query, people))
+    facts: dict[str, Any] = plain(explained(task.plan.asking(task.response_epsilon), query, people))
     return Explanation(facts)
 
 
@@ -101,6 +101,15 @@ def release(database: Database, query: Query, collection: Collection) -> Release
     return Released(_only(result, kept, len(query.aggregates)), groups, collection.minimum)
 
 
+def plain(part: Any) -> Any:
+    """Return plain data with None in place of numbers that JSON does not have."""
+    if isinstance(part, dict):
+        return {key: plain(one) for key, one in part.items()}
+    if isinstance(part, (list, tuple)):
+        return [plain(one) for one in part]
+    return None if isinstance(part, float) and not isfinite(part) else part
+
+
 def check_step(plan: Plan, method: str) -> None:
     """Refuse a step of post-processing that takes the counts of tables for shares of people."""
     if isinstance(plan, Queries) and method not in STEPS:
@@ -111,6 +120,7 @@ def _only(result: Result, rows: Sequence[int], numbers: int) -> Result:
     """Return some rows of a result, and the first of its numbers."""
     return replace(
         result,
+        columns=tuple(name for name in result.columns if name != _CROWD),
         names=result.names[:numbers],
         groups=tuple(result.groups[place] for place in rows),
         figures=tuple(result.figures[place][:numbers] for place in rows),
@@ -148,12 +158,3 @@ class _Watched:
         (found,) = self.found
         keys = zip(*([str(one) for one in found[f"g{at}"]] for at in range(public)), strict=True) if public else [()]
         return dict(zip(keys, map(int, found["users"]), strict=True))
-
-
-def _plain(part: Any) -> Any:
-    """Return plain data with None in place of numbers that JSON does not have."""
-    if isinstance(part, dict):
-        return {key: _plain(one) for key, one in part.items()}
-    if isinstance(part, (list, tuple)):
-        return [_plain(one) for one in part]
-    return None if isinstance(part, float) and not isfinite(part) else part

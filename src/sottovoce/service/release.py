@@ -51,7 +51,7 @@ def parts(released: dict[str, Any]) -> list[dict[str, Any]]:
 
 def refuse_withheld(released: dict[str, Any]) -> dict[str, Any]:
     """Return what was released, or say that nothing was."""
-    if all(part["suppressed"] for part in parts(released)):
+    if parts(released) and all(part["suppressed"] for part in parts(released)):
         raise RequestError("too-few-users", f"fewer than {released['minimum']} users: nothing is released")
     return released
 

@@ -11,15 +11,12 @@ const SHAPE = {
 };
 export function layers(content) {
     const family = read(content);
-    const { rounding, groups, widths, columns, first, mechanisms } = family;
-    need(/^(none|one|all|mirror)$/.test(rounding) && !groups.length === (rounding === "none"), "a rounding is one of none, one, all, mirror, and names the columns it is for");
-    need((first === 0 || first === 1) && widths.length === columns.length && widths.every((choices) => choices.length), "layers have some widths for every column, and leave out one layer at the most");
-    need(rounding !== "mirror" || groups.every((column) => columns.includes(column)), "the columns of a rounding are among those of the layers");
+    const { mechanisms } = family;
     const shapes = shapesOf(family);
-    const length = shapes.reduce((all, shape) => all + count(shape), 0) - first;
+    const length = shapes.reduce((all, shape) => all + count(shape), 0) - family.first;
     need(length >= 1 && length <= MOST_LAYERS, `a table has from 1 to ${MOST_LAYERS} layers: fewer columns, or a larger fan-out`);
     const served = new Map(mechanisms.map((mechanism) => [key(mechanism.size, mechanism.groups), mechanism]));
-    const asked = (place) => aligned(layerOf(family, shapes, place + first));
+    const asked = (place) => aligned(layerOf(family, shapes, place + family.first));
     const at = (place) => {
         const { layer, extent } = asked(place);
         const mechanism = serving(extent, served);
@@ -31,11 +28,17 @@ export function layers(content) {
         if (!found.has(mechanism))
             found.set(mechanism, place);
     }
-    need(found.size === mechanisms.length && !found.has(undefined), "layers need one mechanism for every number of cells");
+    const each = found.size === mechanisms.length && !found.has(undefined);
+    need(each, "layers need one mechanism for every number of cells");
     return { length, at, different: [...found.values()].map(at) };
 }
 function read(content) {
-    return fields(content, "layers", SHAPE);
+    const { first, ...family } = fields(content, "layers", SHAPE);
+    const { rounding, groups, widths, columns } = family;
+    need(/^(none|one|all|mirror)$/.test(rounding) && !groups.length === (rounding === "none"), "a rounding is one of none, one, all, mirror, and names the columns it is for");
+    need((first === 0 || first === 1) && widths.length === columns.length && widths.every((choices) => choices.length), "layers have some widths for every column, and leave out one layer at the most");
+    need(rounding !== "mirror" || groups.every((column) => columns.includes(column)), "the columns of a rounding are among those of the layers");
+    return { ...family, first };
 }
 function shapesOf({ columns, widths, rounding, groups }) {
     const plain = widths.map((choices) => choices.length);

@@ -26,7 +26,33 @@ type Settings = ReturnType<typeof read>;
 
 export function layers(content: Json): Family {
   const family = read(content);
-  const { rounding, groups, widths, columns, first, mechanisms } = family;
+  const { mechanisms } = family;
+  const shapes = shapesOf(family);
+  const length = shapes.reduce((all, shape) => all + count(shape), 0) - family.first;
+  need(
+    length >= 1 && length <= MOST_LAYERS,
+    `a table has from 1 to ${MOST_LAYERS} layers: fewer columns, or a larger fan-out`,
+  );
+  const served = new Map(mechanisms.map((mechanism) => [key(mechanism.size, mechanism.groups), mechanism]));
+  const asked = (place: number) => aligned(layerOf(family, shapes, place + family.first));
+  const at = (place: number): Question => {
+    const { layer, extent } = asked(place);
+    const mechanism = serving(extent, served)!;
+    return { mechanism, encoding: cellOf(layer), epsilon: mechanism.epsilon, width: mechanism.width };
+  };
+  const found = new Map<Mechanism | undefined, number>();
+  for (let place = 0; place < length; place++) {
+    const mechanism = serving(asked(place).extent, served);
+    if (!found.has(mechanism)) found.set(mechanism, place);
+  }
+  const each = found.size === mechanisms.length && !found.has(undefined);
+  need(each, "layers need one mechanism for every number of cells");
+  return { length, at, different: [...found.values()].map(at) };
+}
+
+function read(content: Json) {
+  const { first, ...family } = fields(content, "layers", SHAPE);
+  const { rounding, groups, widths, columns } = family;
   need(
     /^(none|one|all|mirror)$/.test(rounding) && !groups.length === (rounding === "none"),
     "a rounding is one of none, one, all, mirror, and names the columns it is for",
@@ -39,33 +65,7 @@ export function layers(content: Json): Family {
     rounding !== "mirror" || groups.every((column) => columns.includes(column)),
     "the columns of a rounding are among those of the layers",
   );
-  const shapes = shapesOf(family);
-  const length = shapes.reduce((all, shape) => all + count(shape), 0) - first;
-  need(
-    length >= 1 && length <= MOST_LAYERS,
-    `a table has from 1 to ${MOST_LAYERS} layers: fewer columns, or a larger fan-out`,
-  );
-  const served = new Map(mechanisms.map((mechanism) => [key(mechanism.size, mechanism.groups), mechanism]));
-  const asked = (place: number) => aligned(layerOf(family, shapes, place + first));
-  const at = (place: number): Question => {
-    const { layer, extent } = asked(place);
-    const mechanism = serving(extent, served)!;
-    return { mechanism, encoding: cellOf(layer), epsilon: mechanism.epsilon, width: mechanism.width };
-  };
-  const found = new Map<Mechanism | undefined, number>();
-  for (let place = 0; place < length; place++) {
-    const mechanism = serving(asked(place).extent, served);
-    if (!found.has(mechanism)) found.set(mechanism, place);
-  }
-  need(
-    found.size === mechanisms.length && !found.has(undefined),
-    "layers need one mechanism for every number of cells",
-  );
-  return { length, at, different: [...found.values()].map(at) };
-}
-
-function read(content: Json) {
-  return fields(content, "layers", SHAPE);
+  return { ...family, first };
 }
 
 /** Returns, for every group of members, how many choices there are for each column and for each coin. */

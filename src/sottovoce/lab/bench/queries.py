@@ -43,7 +43,11 @@ def rows(scale: float) -> Iterator[Row]:
     users = scaled(USERS, scale)
     table = Study(Table({name: range(1, 126) for name in "abcd"}), users)
     for count, condition in enumerate(RANGES, 1):
-        yield _answered(table, f"COUNT, {count} range{'s' * (count > 1)}, 4 columns", f"SELECT COUNT(*) FROM people WHERE {condition}")
+        yield _answered(
+            table,
+            f"COUNT, {count} range{'s' * (count > 1)}, 4 columns",
+            f"SELECT COUNT(*) FROM people WHERE {condition}",
+        )
     yield _answered(table, "SUM, 1 range", "SELECT SUM(a) FROM people WHERE b > 30")
     yield _independent(table)
     for name, question in (
@@ -115,7 +119,7 @@ def _answered(study: Study, name: str, question: str, goal: Goal | None = ANSWER
 
 def _independent(study: Study) -> Row:
     questions = [f"SELECT COUNT(*) FROM people WHERE {condition}" for condition in WIDER]
-    timings = race(*(lambda question=question: study.ask(question) for question in questions), repeats=REPEATS)  # type: ignore[misc]
+    timings = race(*(lambda question=question: study.ask(question) for question in questions), repeats=REPEATS)
     slope = exponent([1, 3, 11, 41, 123], [timing.wall for timing in timings])
     return Row("queries", "an answer in values of the condition", slope, "exponent", "1 to 123", goal=INDEPENDENT)
 
@@ -154,7 +158,7 @@ def _score(jobs: Sequence[tuple[Any, Reports, Floats]]) -> None:
 def _grown(studies: Sequence[Study]) -> Row:
     question = f"SELECT COUNT(*) FROM people WHERE {RANGES[1]}"
     assert all(study.database.users for study in studies)
-    timings = race(*(lambda study=study: study.ask(question) for study in studies), repeats=REPEATS)  # type: ignore[misc]
+    timings = race(*(lambda study=study: study.ask(question) for study in studies), repeats=REPEATS)
     points = [study.users for study in studies]
     slope = exponent(points, [timing.cpu for timing in timings])
     return Row("queries", "an answer in users", slope, "exponent", f"{min(points):,} to {max(points):,}", goal=LINEAR)

@@ -1,0 +1,197 @@
+"""Tables on the command line: a file for every table, questions in SQL, and the truth beside every answer."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from sottovoce.cli.output import print_json
+from sottovoce.cli.sql import pointing
+from sottovoce.errors import DomainError, ParameterError
+
+if TYPE_CHECKING:
+    from sottovoce.cli.columns import Column
+    from sottovoce.domain import Domain
+    from sottovoce.domains.services import Services
+    from sottovoce.queries.database import Database
+    from sottovoce.queries.result import Explanation, Result
+    from sottovoce.task import Task
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+KINDS = ("table", "joint")
+_UID = "uid"
+_LISTED = 25  # values of a column that is asked about where nobody asks anything
+_OPTIONS = (
+    click.option(
+        "--table",
+        "tables",
+        multiple=True,
+        metavar="NAME=FILE",
+        help="The file of a further table of a task about several; a column uid says whose a row is.",
+    ),
+    click.option(
+        "--sql", "questions", multiple=True, metavar="QUESTION", help="A question to ask of a task about tables."
+    ),
+)
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """The options about tables."""
+
+    tables: tuple[str, ...]
+    questions: tuple[str, ...]
+
+    @property
+    def given(self) -> bool:
+        """Return whether any of them is used."""
+        return bool(self.tables or self.questions)
+
+    def files(self, data: Path, names: Sequence[str]) -> dict[str, Path]:
+        """Return the file of every table; ``data`` is that of the one that no option names."""
+        stated = {name: Path(file) for name, _, file in (text.partition("=") for text in self.tables)}
+        rest = [name for name in names if name not in stated]
+        if len(stated) < len(self.tables) or set(stated) - set(names) or len(rest) != 1:
+            raise ParameterError(
+                f"DATA is the file of one of the tables {', '.join(names)}; --table NAME=FILE names every other once"
+            )
+        for path in stated.values():
+            if not path.is_file():
+                raise click.FileError(str(path), "no such file")
+        return {**stated, rest[0]: data}
+
+
+def options(command: Command) -> Command:
+    """Return the command with the options about tables."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def read_tables(services: "Services", files: Mapping[str, Path]) -> dict[str, Any]:
+    """Return what everybody holds, as columns; people are numbered by their uid where there is one."""
+    from sottovoce.cli.columns import read
+
+    alone = len(services.names) == 1 and not services.most(0)
+    cells = {name: read(files[name], _names(services, name) + ([] if alone else [_UID])) for name in services.names}
+    held = {name: _values(services, name, cells[name]) for name in services.names}
+    if not alone:
+        numbers = _people(services, cells)
+        for place, name in enumerate(services.names):
+            owners = _owners(name, cells[name][_UID], numbers)
+            held[name] = held[name] | {_UID: owners} if services.most(place) else _in_order(name, held[name], owners)
+    return held if len(services.names) > 1 else held[services.names[0]]
+
+
+def _names(services: "Services", table: str) -> list[str]:
+    public = services.public.names if services.public else ()
+    seen = [name.partition(".")[2] for name in public if name.partition(".")[0] == table]
+    return [*services.records(services.names.index(table)).names, *seen]
+
+
+def _values(services: "Services", table: str, cells: "Mapping[str, Column]") -> dict[str, Any]:
+    from sottovoce.cli.domains import values
+    from sottovoce.domain import Buckets, Numbers
+
+    records, public = services.records(services.names.index(table)), services.public
+    kinds: dict[str, Domain] = dict(zip(records.names, records.attributes, strict=True))
+    for name, kind in zip(public.names, public.attributes, strict=True) if public else ():
+        if name.partition(".")[0] == table:
+            kinds[name.partition(".")[2]] = kind
+    return {
+        name: _reals(name, cells[name]) if isinstance(kind, (Numbers, Buckets)) else values(name, kind, cells[name])
+        for name, kind in kinds.items()
+    }
+
+
+def _reals(name: str, column: "Column") -> list[float]:
+    try:
+        return [float(cell or "") for cell in column]
+    except ValueError:
+        raise DomainError(f"column {name!r} must hold numbers") from None
+
+
+def _people(services: "Services", cells: "Mapping[str, Mapping[str, Column]]") -> dict[str | None, int]:
+    """Return the number of everybody by uid: in the order of the first table where all have one record, else of all."""
+    single = [name for place, name in enumerate(services.names) if not services.most(place)]
+    uids = [uid for name in single[:1] or services.names for uid in cells[name][_UID]]
+    numbers = {uid: number for number, uid in enumerate(dict.fromkeys(uids))}
+    if None in numbers or (single and len(numbers) < len(uids)):
+        raise DomainError("a uid is never empty, and where everybody has one record none is there twice")
+    return numbers
+
+
+def _owners(table: str, column: "Column", numbers: Mapping[str | None, int]) -> Any:
+    import numpy as np
+
+    strangers = sum(uid not in numbers for uid in column)
+    if strangers:
+        raise DomainError(f"{strangers:,} rows of {table} are of people who are not in the table with one record each")
+    return np.array([numbers[uid] for uid in column], np.int64)
+
+
+def _in_order(table: str, columns: Mapping[str, Any], owners: Any) -> dict[str, Any]:
+    import numpy as np
+
+    order = np.argsort(owners)
+    if not np.array_equal(owners[order], np.arange(len(owners))):
+        raise DomainError(f"everybody has exactly one record in {table}")
+    return {name: [column[place] for place in order.tolist()] for name, column in columns.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class Rehearsal:
+    """Questions to a simulated collection, each with its answer and the truth."""
+
+    task: "Task"
+    asked: "tuple[tuple[str, Result | Explanation, list[list[float | None]]], ...]"
+
+    @classmethod
+    def of(cls, task: "Task", held: Any, database: "Database", questions: Sequence[str], level: float) -> "Rehearsal":
+        """Ask the questions, or for the counts of every column with few values if there are none."""
+        from sottovoce.cli.truths import Truth
+        from sottovoce.queries.reading import read
+        from sottovoce.queries.result import Explanation
+
+        services = task.plan.domain
+        holdings, made = services.indices(held), []
+        for text in questions or _counts(services):
+            with pointing(text):
+                query = read(text, services)
+            query = replace(query, options=replace(query.options, confidence=level)) if level != 0.95 else query
+            found = database.explain(query) if query.explain else database.answer(query)
+            truth = [] if isinstance(found, Explanation) else Truth(services, holdings).rows(query, found)
+            made.append((text, found, truth))
+        return cls(task, tuple(made))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data."""
+        from sottovoce import codec
+        from sottovoce.service.questions import plain
+
+        answers = [plain({"sql": text, **found.to_dict(), "truth": truth}) for text, found, truth in self.asked]
+        return {"name": self.task.name, "task": codec.digest(codec.document(self.task)), "answers": answers}
+
+    def show(self, *, as_json: bool) -> None:
+        """Print every answer with the truth below it."""
+        if as_json:
+            print_json(self.to_dict())
+            return
+        for text, found, truth in self.asked:
+            click.echo(f"{text}\n{found}")
+            for labels, numbers in zip(getattr(found, "groups", ()), truth, strict=True):
+                told = ", ".join("unknown" if one is None else f"{one:,.6g}" for one in numbers)
+                click.echo(f"truth: {' / '.join([*labels, ''])}{told}")
+            click.echo()
+
+
+def _counts(services: "Services") -> list[str]:
+    return [
+        f"SELECT {column}, COUNT(*) FROM {table} GROUP BY {column}"
+        for place, table in enumerate(services.names)
+        for column, kind in zip(services.records(place).names, services.records(place).attributes, strict=True)
+        if kind.size <= _LISTED
+    ]
