@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sottovoce.client.device import Device
     from sottovoce.client.ledger import DiskLedger as Ledger
     from sottovoce.collection import Collection
+    from sottovoce.domain import Buckets
     from sottovoce.domains.bits import Bits
     from sottovoce.domains.sets import Sets
     from sottovoce.domains.strings import Strings
@@ -41,6 +42,7 @@ _HOMES = {
     "Answer": "sottovoce.answers",
     "Answers": "sottovoce.answers",
     "Bits": "sottovoce.domains.bits",
+    "Buckets": "sottovoce.domain",
     "Client": "sottovoce.client.client",
     "Collection": "sottovoce.collection",
     "Device": "sottovoce.client.device",
@@ -71,6 +73,7 @@ __all__ = [
     "Answer",
     "Answers",
     "Bits",
+    "Buckets",
     "Client",
     "Collection",
     "Device",

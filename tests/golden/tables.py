@@ -15,7 +15,9 @@ def tables():
         "malformed: a document, and changes of it that are accepted or refused; left out may be nothing but what is "
         "public. layers: family -> how many members; [number, those settings of its cell that are not empty, which "
         "mechanism]. "
-        "messages: task and digest -> as in envelope.json, what leaves devices with some values."
+        "messages: task and digest -> as in envelope.json, what leaves devices with some values. "
+        "undeclared: tasks that declare a public part without public columns, or the other way round -> value to refuse "
+        "before anything is charged."
     )
     return "tables.json", {
         "about": about,
@@ -26,6 +28,7 @@ def tables():
         "malformed": list(malformed()),
         "layers": list(layer_rows()),
         "messages": list(message_rows()),
+        "undeclared": list(undeclared()),
     }
 
 
@@ -55,7 +58,7 @@ SHOP = services(
     orders=lists(3, price=integers(0, 24)),
 )
 CLINIC = services(
-    {"t.born": integers(-(1 << 53), 1 << 53), "t.x": buckets("0.0", "1.0", 4)},
+    {"t.born": integers(1 - (1 << 53), (1 << 53) - 1), "t.x": buckets("0.0", "1.0", 4)},
     t=records(
         score=numbers("0.0", "1.0", 11),
         seen=labels("no", "yes", "prefer not to say", declinable=True),
@@ -155,14 +158,14 @@ def cell_rows():
     for encoding, count, start in (
         (cell(0, [0, 1, 2], [1, 1, 1]), 0, b""),
         (cell(0, [0, 1, 2], [1, 1, 1], aligned=True), 0, b""),
-        (cell(0, [0, 2], [1, 1], rounded=[0, 2], mirrored=[0], aligned=True), 0, b""),
+        (cell(0, [0, 2], [1, 1], rounded=[2], mirrored=[0], aligned=True), 0, b""),
         (cell(0, [1, 2], [1 << 54, 2], mirrored=[2]), 0, pack("<I", word_for(1, 4))),
         (cell(0, [1, 2], [1 << 28, 2], mirrored=[2]), 0, pack("<I", word_for(2, 4))),
-        (cell(0, [0, 2], [25, 0], rounded=[2], mirrored=[2]), 0, b""),
+        (cell(0, [0, 2], [25, 0], rounded=[0], mirrored=[2]), 0, b""),
         (cell(1, [0, 1, 2], [625, 1, 1], weighted=True), 0, b""),
         (cell(1, [0, 1, 2], [625, 1, 1], weighted=True), 1, b""),
         (cell(1, [0, 1, 2], [1, 1, 2], rounded=[0, 2], weighted=True, aligned=True), 5, b""),
-        (cell(1, [1, 2], [1, 1], rounded=[2], mirrored=[2], weighted=True), 7, pack("<III", 0, reject, accept)),
+        (cell(1, [1, 2], [1, 1], rounded=[1], mirrored=[2], weighted=True), 7, pack("<III", 0, reject, accept)),
         (cell(1, [2], [7], rounded=[2]), 3, pack("<III", word_for(2, 3), 0, word_for(3, 5))),
         (cell(1, [0], [1 << 33], mirrored=[0]), 2, b""),
     ):
@@ -242,12 +245,12 @@ def malformed():
     yield changes(
         "encoding",
         good,
-        [{"widths": [0, 3]}, {"aligned": True}, {"rounded": [0, 2]}, {"sizes": [4, 1 << 51], "widths": [99, 1]}],
+        [{"widths": [0, 3]}, {"aligned": True}, {"rounded": []}, {"sizes": [4, 1 << 51], "widths": [99, 1]}],
         *({"columns": one} for one in ([], [0], [2, 0], [0, 0], [0, -2], [0, "2"], [0, True], None)),
         *({"sizes": one} for one in ([4], [4, 1], [4, 9, 2], [4, str(1 << 62)], ["4", 9])),
         *({"widths": one} for one in ([2], [2, 0], [2, -3], [2, True], [2, "3"])),
-        *({"rounded": one} for one in ([1], [2, 0], [2, 2], 2)),
-        *({"mirrored": one} for one in ([1], [0, 2], [0, 0], None)),
+        *({"rounded": one} for one in ([1], [2, 0], [2, 2], [0], [0, 2], 2)),
+        *({"mirrored": one} for one in ([1], [2], [0, 2], [0, 0], None)),
         *({"most": 0}, {"most": -1}, {"table": -1}, {"weighted": 1}, {"aligned": None}),
     )
     people = services({"a.z": labels("p", "q")}, a=records(x=integers(0, 1)), b=lists(2, x=integers(0, 1)))
@@ -255,7 +258,7 @@ def malformed():
     yield changes(
         "domain",
         people,
-        [{"names": ["a", "_B9"]}],
+        [{"names": ["a", "_B9"]}, *({"public": public | {"attributes": [one]}} for one in largest(0))],
         *(
             {"names": one}
             for one in ([], ["a"], ["a", "a"], ["a", "A"], ["a", "uid"], ["a", "9"], ["c", "b"], ["b", "a"])
@@ -268,6 +271,7 @@ def malformed():
         {"tables": [records(z=integers(0, 1)), people["tables"][1]]},
         *({"public": public | {"names": [name]}} for name in ("b.z", "a", "a.", "a.x", "a.Z.z", "c.z", "a.uid")),
         *({"public": public | {"attributes": [one]}} for one in (people["tables"][0], {"kind": "bits", "bits": 4})),
+        *({"public": public | {"attributes": [one]}} for one in largest(1)),
         {"public": labels("p", "q")},
         {"public": None},
     )
@@ -295,6 +299,15 @@ def malformed():
         *({"columns": one} for one in ([0], [1, 0], [1, 2])),
         {"most": 3},
     )
+
+
+def largest(more):
+    """Yield columns that may just be public, or with more no longer: 4,096 bytes beside names of three, and 2^53."""
+    room = 4096 - len("a.z") - 8 - len('""') + more
+    yield labels("p", "x" * (room - 2) + "é")
+    yield labels("p", "x" * (room - 2) + '"')
+    yield integers(1 - (1 << 53) - more, 0)
+    yield integers(0, (1 << 53) - 1 + more)
 
 
 def changes(noun, document, accepted, *refused):
@@ -339,6 +352,18 @@ def message_rows():
     for content, values in tasks():
         answers = [answer(content, value, place) for place, value in enumerate(values)]
         yield {"task": content, "digest": ref.digest(content), "answers": answers}
+
+
+def undeclared():
+    columns, shown = {"a": integers(0, 1)}, {"p.z": labels("p", "q")}
+    opening = asked(layers(0, [2], [[1]], "1.0"))
+    for public, declares, value in (
+        (shown, ["subject"], {"a": 1, "z": "q"}),
+        (None, ["subject", "public"], {"a": 1}),
+    ):
+        domain = services(public, p=records(**columns))
+        content = task("undeclared", plan("table", "mg", [1]), domain, opening, "1.0", declares=declares)
+        yield {"task": content, "value": value}
 
 
 def answer(content, value, place):

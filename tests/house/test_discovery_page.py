@@ -23,7 +23,7 @@ def test_the_table_of_findable_shares_is_what_the_formulas_say(epsilon, bits):
     assert row(epsilon, bits) in PAGE
 
 
-@pytest.mark.parametrize("name", ["popular_urls", "new_words", "playlist", "census"])
+@pytest.mark.parametrize("name", ["popular_urls", "new_words", "playlist", "census", "shop"])
 def test_the_examples_run_and_draw(name, tmp_path):
     picture = tmp_path / "picture.png"
     command = [sys.executable, str(ROOT / "examples" / f"{name}.py"), "20000", str(picture)]

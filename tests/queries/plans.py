@@ -1,6 +1,7 @@
 """Small tables and questions about them, without SQL."""
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from math import prod
 from typing import Any
 
@@ -11,9 +12,8 @@ from sottovoce.domains.services import Services
 from sottovoce.hierarchy import Hierarchy
 from sottovoce.mechanisms.olh import OLH
 from sottovoce.queries.asking import Asking
-from sottovoce.queries.decompositions import additive
-from sottovoce.queries.values import numbers_of
 from sottovoce.queries.query import Aggregate, Column, Monomial, Query
+from sottovoce.queries.values import numbers_of
 
 THREE = Categories(("x", "y", "z"))
 TWO = Categories(("x", "y"))
@@ -51,16 +51,32 @@ def ordinal(size: int) -> Integers:
     return Integers(3, size + 2)
 
 
-def nodes_of(size: int, side: range) -> int:
-    """Return how many disjoint nodes of a tree of fan-out 5 make up a range."""
+@cache
+def noise_of(epsilon: float) -> Any:
+    """Return the law of a vote under local hashing, whatever the domain."""
+    return OLH(epsilon, 1000).noise
+
+
+def nodes_of(size: int, low: Any, high: Any) -> Any:
+    """Return how many disjoint nodes of a tree of fan-out 5 make up ranges; one to the end covers the padding."""
     tree = Hierarchy(size)
-    return sum(node < len(tree.real(level)) for level, node in additive(tree, side[0], side[-1]))
+    total, inside = np.zeros(np.shape(low), np.int64), np.zeros(np.shape(low), np.int64)
+    for level in range(tree.height + 1):
+        width, real = tree.width(level), len(tree.real(level))
+        first = -(-np.asarray(low) // width)
+        last = np.where(np.asarray(high) == size - 1, real, (np.asarray(high) + 1) // width)
+        count = np.maximum(last - first, 0)
+        total += count - inside  # those that lie in a larger one are not taken
+        if level < tree.height:
+            below = len(tree.real(level + 1))
+            inside = np.where(count > 0, np.minimum(last * tree.fanout, below) - first * tree.fanout, 0)
+    return total
 
 
 def published_error(method: str, sizes: Sequence[int], sides: Sequence[range], epsilon: float) -> float:
-    """Return the exact published error of one person, measure 1, people spread evenly over all cells of a box's table."""
+    """Return the exact published error of one person, measure 1, were people spread evenly over all cells."""
     heights = [Hierarchy(size).height for size in sizes]
-    nodes = [nodes_of(size, side) for size, side in zip(sizes, sides, strict=True)]
+    nodes = [int(nodes_of(size, side[0], side[-1])) for size, side in zip(sizes, sides, strict=True)]
     if method == "mg":
         heights, nodes = [1] * len(sizes), [len(side) for side in sides]
     shares = [len(side) / size for side, size in zip(sides, sizes, strict=True)]
@@ -71,7 +87,7 @@ def error_of(method: str, heights: Sequence[int], asked: Mapping[int, tuple[floa
     """Return that error from the heights of all columns, and of those asked about the nodes and the share of people."""
     layers = prod(one + 1 for one in heights) if len(heights) > 1 else heights[0]
     parts = {"hi": layers, "sc": sum(heights), "sc_sampled": len(heights)}.get(method, 1)
-    noise = OLH(epsilon / parts, 1000).noise
+    noise = noise_of(epsilon / parts)
     nodes, share = prod(one for one, _ in asked.values()), prod(held for _, held in asked.values())
     if method in ("mg", "hi"):
         return nodes * noise.unheld + share * noise.held

@@ -23,6 +23,7 @@ MATRIX = {
     "get_round": OPEN,
     "upload": OPEN,
     "get_answer": FOR_ANALYSTS,
+    "ask_sql": FOR_ANALYSTS,
     "get_status": FOR_ANALYSTS,
     "close_task": FOR_OPERATORS,
     "issue_tokens": FOR_OPERATORS,
@@ -33,7 +34,8 @@ MATRIX = {
     "readyz": OPEN,
     "get_metrics": OPEN,
 }
-WELCOME = {"get_answer": 409, "create_task": 200, "issue_tokens": 201, "revoke_token": 404}  # of those who get in
+# Of those who get in; the task has no answer yet, and no tables.
+WELCOME = {"get_answer": 409, "ask_sql": 400, "create_task": 200, "issue_tokens": 201, "revoke_token": 404}
 
 
 @pytest.fixture
@@ -54,6 +56,7 @@ def call(site, operation, headers):
         "create_task": {"content": text(counting())},
         "upload": {"json": body(numbered(counting(), 1))},
         "issue_tokens": {"json": {"scope": "analyst"}},
+        "ask_sql": {"json": {"task": "count", "sql": "SELECT COUNT(*) FROM people"}},
     }
     return site.client.request(operation.method, path, headers=headers, **content.get(operation.handler, {}))
 

@@ -1,7 +1,9 @@
 """Questions in SQL over HTTP: answered from the reports, released as promised, refused with rule and place."""
 
 import json
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -346,6 +348,12 @@ def test_a_file_of_one_table_is_the_task_that_python_would_make():
     made = taskfile.read(text.partition("[plan.services")[0], toml=True)
     columns = {"age": Integers(1, 125), "income": Buckets(0, 250_000, 125), "state": ["NY", "WA", "CA"]}
     assert made.plan == sv.Table(columns, public={"os": ["iOS", "Android"]}, name="users", method="mg")
+
+
+def test_the_files_in_the_documentation_are_task_files():
+    page = (Path(__file__).parents[2] / "docs" / "deployment.md").read_text(encoding="utf-8")
+    plans = [taskfile.read(text, toml=True).plan for text in re.findall(r"```toml\n(.*?)```", page, re.DOTALL)]
+    assert [plan.kind for plan in plans] == ["histogram", "joint"]
 
 
 WRONG = {

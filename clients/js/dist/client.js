@@ -49,6 +49,8 @@ export class Client {
         const { notice } = this;
         const held = notice.domain.index(value);
         const asked = questions(notice, checkRound(notice, round), this.#check(book, round));
+        if (!held.public === notice.declares.includes("public"))
+            throw new MismatchError("a task declares that reports have a public part, or asks for no public columns");
         const rehearsal = notice.collection?.sandbox;
         const index = rehearsal ? anyIndex(notice.domain, this.#random) : held;
         const spend = { ...this.#spend(round), name: notice.name, epsilon: rehearsal ? "0.0" : notice.epsilon };

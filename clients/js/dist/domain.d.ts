@@ -13,6 +13,7 @@ export interface Domain {
     readonly size: Whole;
     readonly ordered?: boolean;
     readonly attributes?: readonly Domain[];
+    readonly labels?: readonly string[];
     readonly names?: readonly string[];
     readonly records?: Domain;
     readonly most?: number;

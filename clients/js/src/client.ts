@@ -7,6 +7,7 @@ import { hex, unhex } from "./bytes.js";
 import type { Content } from "./canonical.js";
 import { parse } from "./canonical.js";
 import { asks, enrolled, place } from "./coin.js";
+import type { Holdings } from "./domain.js";
 import { anyIndex } from "./domain.js";
 import { AccessError, BudgetError, MismatchError } from "./errors.js";
 import { load } from "./kinds.js";
@@ -68,6 +69,8 @@ export class Client {
     const { notice } = this;
     const held = notice.domain.index(value); // refused values and questions are never charged
     const asked = questions(notice, checkRound(notice, round), this.#check(book, round));
+    if (!(held as Holdings).public === notice.declares.includes("public"))
+      throw new MismatchError("a task declares that reports have a public part, or asks for no public columns");
     const rehearsal = notice.collection?.sandbox;
     const index = rehearsal ? anyIndex(notice.domain, this.#random) : held;
     const spend = { ...this.#spend(round), name: notice.name, epsilon: rehearsal ? "0.0" : notice.epsilon };

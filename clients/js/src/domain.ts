@@ -26,6 +26,8 @@ export interface Domain {
   /** Whether indices are in the order of numbers. */
   readonly ordered?: boolean;
   readonly attributes?: readonly Domain[];
+  /** The labels of categories. */
+  readonly labels?: readonly string[];
   /** The names of the attributes. */
   readonly names?: readonly string[];
   /** The records that a list is of, and how many there are at the most. */

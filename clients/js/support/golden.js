@@ -100,6 +100,7 @@ export const CHECKS = {
   "tables.malformed": checkChanges,
   "tables.layers": checkLayers,
   "tables.messages": checkAnswers,
+  "tables.undeclared": checkUndeclared,
 };
 
 /** Returns how many rows of each section ran and what failed; rows of another reader are counted apart. */
@@ -545,6 +546,12 @@ async function checkAnswers({ task, digest: wanted, answers }) {
   const notice = await noticeOf(JSON.stringify(task));
   same([notice.digest, digest(parse(JSON.stringify(task)))], [wanted, wanted]);
   for (const answer of answers) await checkMessage({ task, ...answer });
+}
+
+async function checkUndeclared(row) {
+  const client = await Client.open(JSON.stringify(row.task), new MemoryLedger());
+  await refuses(() => client.answer(row.value), MismatchError);
+  same((await client.ledger.spent()).spent, 0);
 }
 
 async function checkWaived(row) {

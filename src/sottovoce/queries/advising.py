@@ -19,7 +19,7 @@ from sottovoce.queries.asking import METHODS, Asking
 from sottovoce.queries.explaining import explained
 from sottovoce.queries.joint import Queries
 
-FANOUTS = (2, 3, 4, 5, 6, 8, 10, 16)
+FANOUTS = (2, 4, 5, 8, 16)
 
 
 @dataclass(frozen=True)

@@ -46,15 +46,15 @@ def _table(asking: Asking, work: Work, place: int) -> dict[str, Any]:
     name = asking.services.names[place]
     scored = [one for one in work.scorings.values() if one.factor.table == place]
     if not scored:
-        return {"table": name, "use": "dropped: what is asked of it is true of everybody"}
+        return {"table": name, "use": "dropped: true of everybody"}
     return {
         "table": name,
-        "use": "joined, with how many records people have" if asking.services.most(place) else "joined",
-        "layers": [len(slot.family) for one in scored for slot in one.factor.slots][:1],
+        "use": "scored, with how many records people have" if asking.services.most(place) else "scored",
+        "layers": len(scored[0].factor.slots[0].family),
         "buckets": _buckets(scored[0].factor),
         "scores": sum(len(one.targets) for one in scored),
-        "squared coefficients": [round(_squares(one), 4) for one in scored][:1],
-        "share of reports used": round(float(np.mean([_used(one) for one in scored])), 4),
+        "squared coefficients": _squares(scored[0]),
+        "reports used": float(np.mean([_used(one) for one in scored])),
     }
 
 
@@ -131,8 +131,7 @@ def _compared(asking: Asking, query: Query, users: int) -> list[dict[str, Any]]:
     found = []
     for way in planning.alternatives(asking, query):
         made = planning.planned(asking, query, way)
-        at = made.lines[0].cells[0].parts[0]
-        found.append({"method": str(way), "expected error": sqrt(users * made.predicted[at])})
+        found.append({"method": str(way), **_expected(asking, made, made.lines[0].cells[0], users)})
     return found
 
 

@@ -162,20 +162,28 @@ class Explanation:
         return "\n".join(_lines(self.facts))
 
 
-def _lines(facts: Mapping[str, Any], indent: str = "") -> list[str]:
+def _lines(facts: Mapping[str, Any]) -> list[str]:
+    """Return facts line by line, lists of records as small tables."""
     found: list[str] = []
     for name, fact in facts.items():
-        if isinstance(fact, Mapping):
-            found += [f"{indent}{name}", *_lines(fact, indent + "  ")]
-        elif isinstance(fact, (list, tuple)) and fact and isinstance(fact[0], Mapping):
-            for one in fact:
-                found += [f"{indent}{name}", *_lines(one, indent + "  ")]
-        elif isinstance(fact, str) and "\n" in fact:
-            found += [f"{indent}{name}", *(f"{indent}  {line}" for line in fact.splitlines())]
-        elif fact not in ((), [], "", None):
-            shown = f"{fact:,.6g}" if isinstance(fact, float) else f"{fact:,}" if type(fact) is int else fact
-            found.append(f"{indent}{name}: {', '.join(map(str, shown)) if isinstance(shown, (list, tuple)) else shown}")
+        if isinstance(fact, list) and fact and isinstance(fact[0], Mapping):
+            found += [name, *_tabled(fact)]
+        elif fact not in ([], False):
+            found.append(f"{name}: {_text(fact)}")
     return found
+
+
+def _tabled(rows: list[Mapping[str, Any]]) -> list[str]:
+    header = list(dict.fromkeys(name for row in rows for name in row))
+    table = [header, *([_text(row.get(name, "")) for name in header] for row in rows)]
+    widths = [max(len(line[at]) for line in table) for at in range(len(header))]
+    return ["  " + "  ".join(map(str.ljust, line, widths)).rstrip() for line in table]
+
+
+def _text(fact: Any) -> str:
+    if isinstance(fact, float):
+        return f"{fact:,.4g}"
+    return "; ".join(map(_text, fact)) if isinstance(fact, list) else f"{fact:,}" if type(fact) is int else str(fact)
 
 
 def _plain(value: Any) -> Any:

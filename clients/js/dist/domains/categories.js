@@ -16,6 +16,7 @@ export function categories(content) {
     };
     return {
         size: labels.length,
+        labels,
         index,
         plain: (value) => JSON.stringify(labels[index(value)]),
         valueAt: (index) => labels[Number(index)],

@@ -1,9 +1,11 @@
+import { utf8 } from "../bytes.js";
 import { isContent } from "../canonical.js";
-import { anyIndex, refuse } from "../domain.js";
+import { anyIndex, narrow, refuse } from "../domain.js";
 import { need, ParameterError } from "../errors.js";
 import { fields, list, text } from "../fields.js";
 import { readDomain } from "../kinds.js";
 const PERSON = "uid";
+const LARGEST_PUBLIC = 4096;
 export function services(content) {
     const shape = { names: list(text), tables: list(readDomain), public: readDomain };
     const { names, tables, public: shown } = fields(content, "services", shape, ["public"]);
@@ -51,6 +53,14 @@ function check(names, tables, columns, seen) {
         checkNames([...one.names, ...beside.map(({ column }) => column)]);
     });
     need(found.every(({ table }) => names.includes(table) && !tables[names.indexOf(table)].records), "a public column is of a table with one record per person: 'table.column'");
+    const bytes = seen.names.reduce((sum, name, i) => sum + longest(name, seen.attributes[i]), 0);
+    need(bytes <= LARGEST_PUBLIC, `public columns take at most ${LARGEST_PUBLIC} bytes together`);
+}
+function longest(name, { size, labels = ["-1.7976931348623157e+308"], valueAt }) {
+    const ends = [valueAt(0), valueAt(narrow(BigInt(size) - 1n))];
+    const exact = ends.every((end) => typeof end !== "bigint" || Number.isSafeInteger(Number(end)));
+    need(exact, "public whole numbers lie between -2^53 and 2^53");
+    return labels.reduce((most, label) => Math.max(most, utf8(JSON.stringify(label)).length), 0) + name.length + 8;
 }
 function checkNames(names) {
     const folded = new Set(names.map((name) => name.toLowerCase()));

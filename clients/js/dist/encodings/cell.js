@@ -34,6 +34,7 @@ export function measured(layer) {
         columns.length === widths.length, "a cell is of at least one column, each with a size and a width");
     need(ascending(columns) && sizes.every((size) => size >= 2), "the columns of a cell are in ascending order, each of at least two values");
     need([...rounded, ...mirrored].every((column) => columns.includes(column)) && mirrored.length <= 1, "rounded columns are among those of the cell, and at most one is mirrored");
+    need(!rounded.includes(mirrored[0]), "a column has one rounding coin: it is mirrored or rounded");
     need(ascending(rounded) && (!weighted || most), "rounded columns are in ascending order, and only drawn records are weighed");
     const extent = extentOf(layer);
     need(widths.every((width, i) => width || mirrored.includes(columns[i])) && extent.cells <= MOST_CELLS, "an interval covers at least one value, and a layer has at most 2^62 cells");

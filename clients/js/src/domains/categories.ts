@@ -22,6 +22,7 @@ export function categories(content: Json): Domain {
   };
   return {
     size: labels.length,
+    labels,
     index,
     plain: (value) => JSON.stringify(labels[index(value)]),
     valueAt: (index) => labels[Number(index)],

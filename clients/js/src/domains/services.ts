@@ -1,16 +1,18 @@
 // The tables of several services about the same people: one record in each, or a list of them.
 // What is public travels as it is, beside the randomised reports.
 
+import { utf8 } from "../bytes.js";
 import type { Json } from "../canonical.js";
 import { isContent } from "../canonical.js";
 import type { Domain } from "../domain.js";
-import { anyIndex, refuse } from "../domain.js";
+import { anyIndex, narrow, refuse } from "../domain.js";
 import { need, ParameterError } from "../errors.js";
 import type { Whole } from "../fields.js";
 import { fields, list, text } from "../fields.js";
 import { readDomain } from "../kinds.js";
 
 const PERSON = "uid"; // the only column that tables have in common
+const LARGEST_PUBLIC = 4096; // bytes of what one person lets everybody see
 
 type Columns = Required<Pick<Domain, "names" | "attributes">>;
 type Values = Record<string, unknown>;
@@ -71,6 +73,16 @@ function check(names: string[], tables: Domain[], columns: Columns[], seen: Colu
     found.every(({ table }) => names.includes(table) && !tables[names.indexOf(table)]!.records),
     "a public column is of a table with one record per person: 'table.column'",
   );
+  const bytes = seen.names.reduce((sum, name, i) => sum + longest(name, seen.attributes[i]!), 0);
+  need(bytes <= LARGEST_PUBLIC, `public columns take at most ${LARGEST_PUBLIC} bytes together`);
+}
+
+/** Returns the bytes that a public column may take. */
+function longest(name: string, { size, labels = ["-1.7976931348623157e+308"], valueAt }: Domain): number {
+  const ends = [valueAt!(0), valueAt!(narrow(BigInt(size) - 1n))];
+  const exact = ends.every((end) => typeof end !== "bigint" || Number.isSafeInteger(Number(end)));
+  need(exact, "public whole numbers lie between -2^53 and 2^53");
+  return labels.reduce((most, label) => Math.max(most, utf8(JSON.stringify(label)).length), 0) + name.length + 8;
 }
 
 function checkNames(names: readonly string[]): void {

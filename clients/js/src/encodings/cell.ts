@@ -81,6 +81,7 @@ export function measured(layer: Layer): Extent {
     [...rounded, ...mirrored].every((column) => columns.includes(column)) && mirrored.length <= 1,
     "rounded columns are among those of the cell, and at most one is mirrored",
   );
+  need(!rounded.includes(mirrored[0]!), "a column has one rounding coin: it is mirrored or rounded");
   need(
     ascending(rounded) && (!weighted || most),
     "rounded columns are in ascending order, and only drawn records are weighed",
