@@ -15,7 +15,7 @@ from sottovoce.client.client import Client
 from sottovoce.client.ledger import DiskLedger
 from sottovoce.collection import Collection
 from sottovoce.domain import Buckets
-from sottovoce.errors import BudgetError, DomainError
+from sottovoce.errors import BudgetError, DomainError, MismatchError
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.queries.joint import Joint
 from sottovoce.queries.table import Table
@@ -202,6 +202,37 @@ def test_a_refused_public_value_costs_nothing_and_is_never_named(changes):
     assert "quagga" not in str(refused.value)
     assert own.ledger.spent == 0
     own.answer(open_person())
+
+
+UNDECLARED = [(OPEN, ["subject"]), (SHOP, ["subject", "public"])]
+
+
+def redeclared(task, declares, **changes):
+    """The document of a task that declares something else; no honest collector writes it."""
+    return codec.parse(codec.canonical({**codec.document(task), "declares": declares, **changes}))
+
+
+@pytest.mark.parametrize(("task", "declares"), UNDECLARED)
+@pytest.mark.parametrize("sandbox", [False, True])
+def test_a_public_part_that_is_not_declared_or_missing_is_refused_and_costs_nothing(task, declares, sandbox):
+    """A person was told what is sent as it is: neither more nor less leaves, in a rehearsal too."""
+    changes = {"collection": codec.document(Collection(sandbox=True))} if sandbox else {}
+    value = open_person() if task is OPEN else person(1)
+    own = client(redeclared(task, declares, **changes))
+    with pytest.raises(MismatchError, match="declares that reports have a public part"):
+        own.answer(value)
+    assert (own.ledger.spent, own.ledger.entries()) == (0, [])
+    with pytest.raises(BudgetError, match="has not answered"):
+        own.resend()
+    client(redeclared(task, list(task.declares), **changes)).answer(value)  # the same task, declared rightly
+
+
+def test_a_device_that_does_not_compare_them_would_send_what_nobody_declared():
+    """What the check of declarations is for."""
+    own = client(redeclared(OPEN, ["subject"]))
+    opening = own.notice.opening
+    (read,) = envelopes(own._message(own._indices(open_person()), opening, own._questions(opening)), OPEN)
+    assert b"iOS" in read.public[0]
 
 
 def test_a_rehearsal_shows_no_public_value_of_its_person():

@@ -244,6 +244,15 @@ def test_impossible_cells_are_refused(wrong):
         Cell(**(settings | wrong))
 
 
+@pytest.mark.parametrize("rounded", [(1,), (0, 1)])
+def test_a_column_is_mirrored_or_rounded_never_both(rounded):
+    """It has one coin: a second would overwrite the one that says where the mirrored value lies."""
+    replace(VISITS, rounded=rounded)
+    replace(VISITS, mirrored=(1,))
+    with pytest.raises(ParameterError, match="one rounding coin"):
+        replace(VISITS, rounded=rounded, mirrored=(1,))
+
+
 @pytest.mark.parametrize(
     "wrong", [{"table": 2}, {"table": 0}, {"most": 4}, {"sizes": (2, 6)}, {"columns": (0, 2)}, {"columns": (1, 2)}]
 )
@@ -266,6 +275,10 @@ def test_the_same_draws_are_made_whatever_is_held():
     assert [seen[0] for seen in made] == [1, 1, 3, 9]
 
 
-def test_the_document_restores_it():
-    asked = Round(0, Question(GRR(1.0, 80), replace(VISITS, rounded=(1,), mirrored=(1,))))
+COINS = [{"rounded": (1,)}, {"mirrored": (1,)}, {"rounded": (0,), "mirrored": (1,)}]
+
+
+@pytest.mark.parametrize("coins", COINS)
+def test_the_document_restores_it(coins):
+    asked = Round(0, Question(GRR(1.0, 80), replace(VISITS, **coins)))
     assert codec.round_(codec.parse(codec.canonical(codec.document(asked)))) == asked

@@ -28,6 +28,7 @@ SETTINGS = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.executor.memory": "1024m",
     "spark.sql.shuffle.partitions": "2",
+    "spark.task.maxFailures": "3",
     "spark.sql.files.maxPartitionBytes": "256k",  # so that small files are parts of their own
     "spark.sql.files.openCostInBytes": "256k",
 }

@@ -52,7 +52,6 @@ QUESTIONS = (
     "SELECT region, kind, COUNT(*), AVG(age) FROM users GROUP BY region, kind",
     "SELECT AVG(amount), COUNT(*) FROM orders JOIN users USING (uid) WHERE age > 30 AND region <> 'it''s west'",
     "SELECT SUM(stars), COUNT(*) FROM users WHERE stars >= 2 AND (kind = 'b' OR region = 'it''s west')",
-    "SELECT COUNT(*) FROM users WHERE region = 'south'",
 )
 
 
@@ -187,8 +186,6 @@ def test_tables_as_published_are_the_same_and_one_report_less_is_noticed(session
     less = spark.answer(task, session, {0: [one for one in sorted(folder.iterdir()) if one.suffix == ".parquet"]})
     assert less.users == PEOPLE - 1
     assert not same_tallies(less.collected, local)
-    with pytest.raises(AssertionError):
-        same_answers(less.sql(question), task.plan.step(local).sql(question))
     with pytest.raises(MismatchError, match="not the one that was sealed"):
         spark.answer(task, session, {0: folder}, {0: log.checksum})
 
@@ -247,7 +244,7 @@ class Slow:
     score: Any
 
     def __call__(self, slot, member, reports):
-        time.sleep(0.1)
+        time.sleep(0.03)
         return self.score(slot, member, reports)
 
 
@@ -292,22 +289,16 @@ def test_what_is_no_log_of_this_round_is_refused(session, tmp_path):
     sealed.write(path, crowd.messages(task, np.arange(40), rng=SeededRng(8)), task.opening)
     whole, width = parquet.read_table(path), task.opening.width
 
-    def refused(table):
+    def refused(table, message):
         parquet.write_table(table, tmp_path / "other.parquet")
         session.catalog.refreshByPath(str(tmp_path / "other.parquet"))
-        with pytest.raises(MismatchError):
+        with pytest.raises(MismatchError, match=message):
             spark.answer(task, session, {0: tmp_path / "other.parquet"})
 
-    def changed(name, entries, kind=None):
-        place = whole.column_names.index(name)
-        return whole.set_column(place, name, pyarrow.array(entries, kind or whole[name].type))
-
-    refused(whole.drop_columns(["payload"]))
-    refused(changed("member", ["0"] * 40, pyarrow.string()))
-    refused(changed("payload", [bytes(width + 1)] * 40))
-    refused(changed("payload", [None] * 40))
-    refused(changed("payload", [b"\xff" * width] * 40))
-    refused(changed("member", [9] * 40))
+    refused(whole.drop_columns(["payload"]), "columns")
+    refused(changed(whole, "member", ["0"] * 40, pyarrow.string()), "columns")
+    refused(changed(whole, "member", [9] * 40), "no device")
+    refused(changed(whole, "payload", [bytes(width + 1)] * 40), f"{width} bytes")
     (tmp_path / "text.parquet").write_text("not a log, whatever it is called")
     with pytest.raises(MismatchError, match="damaged"):
         spark.answer(task, session, {0: tmp_path / "text.parquet"})
@@ -317,6 +308,24 @@ def test_what_is_no_log_of_this_round_is_refused(session, tmp_path):
     parquet.write_table(whole.slice(0, 0), path)
     with pytest.raises(NoDataError, match="no reports"):
         spark.answer(task, session, {0: path})
+
+
+def changed(table, name, entries, kind=None):
+    return table.set_column(table.column_names.index(name), name, pyarrow.array(entries, kind or table[name].type))
+
+
+def test_damaged_parts_are_refused_where_they_are_read(tmp_path):
+    task = Task("histogram", sv.Histogram(range(40)), 3.0)
+    path, asked = tmp_path / "round.parquet", task.opening
+    sealed.write(path, crowd.messages(task, np.arange(40), rng=SeededRng(8)), asked)
+    table = parquet.read_table(path)
+    ((_, places, reports),) = partitions.pieces(table.slice(3, 20), asked)
+    assert np.array_equal(reports, sealed.read(path, asked)[Address()].reports[3:23])
+    assert places.tolist() == list(range(20))
+    payloads = ([bytes(asked.width + 1)] * 40, [None] * 40, [b""] * 40, [b"\xff" * asked.width] * 40)
+    for bad in (*(changed(table, "payload", one) for one in payloads), changed(table, "slot", [1] * 40)):
+        with pytest.raises(MismatchError):
+            list(partitions.pieces(bad, asked))
 
 
 @pytest.mark.parametrize("name", ["pyspark", "pyarrow", "pandas"])

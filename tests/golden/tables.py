@@ -16,8 +16,8 @@ def tables():
         "public. layers: family -> how many members; [number, those settings of its cell that are not empty, which "
         "mechanism]. "
         "messages: task and digest -> as in envelope.json, what leaves devices with some values. "
-        "undeclared: tasks that declare a public part without public columns, or the other way round -> value to refuse "
-        "before anything is charged."
+        "undeclared: tasks that declare a public part without public columns, or the other way round -> value to "
+        "refuse before anything is charged."
     )
     return "tables.json", {
         "about": about,

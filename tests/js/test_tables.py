@@ -123,7 +123,7 @@ PEOPLE = Records(
 ORDERS = Records(("price", "kind"), (Numbers(0.0, 1000.0, 1001, clamped=True), Categories(("a", "b"), declinable=True)))
 PUBLIC = Records(
     ("people.region", "people.score", "people.born", "people.weight"),
-    (PLACES, Numbers(-1e300, 1e300, 11), Integers(-(1 << 60), 1 << 60), Buckets(0.0, 1e-3, 5, clamped=True)),
+    (PLACES, Numbers(-1e300, 1e300, 11), Integers(1 - (1 << 53), (1 << 53) - 1), Buckets(0.0, 1e-3, 5, clamped=True)),
 )
 SHOP = Services(("people", "orders"), (PEOPLE, Lists(ORDERS, 5)), PUBLIC)
 
@@ -139,7 +139,7 @@ def person(rng, orders=0):
             "big": int(rng.integers(-5, (1 << 60) - 6)),
             "region": PLACES.labels[rng.integers(4)],
             "score": number(rng),
-            "born": int(rng.integers(-(1 << 60), 1 << 60)),
+            "born": int(rng.integers(1 - (1 << 53), 1 << 53)),
             "weight": float(rng.choice([rng.uniform(0, 1e-3), 10 ** rng.uniform(-12, -3), inf, -1.0])),
         },
         "orders": [{"price": price(), "kind": [None, "a", "b"][rng.integers(3)]} for _ in range(orders)],
@@ -189,13 +189,13 @@ def wrong_values():
     """Return values that are none, by what is wrong with them."""
     people, orders = GOOD["people"], GOOD["orders"]
     for name, value in [
-        *(("age", one) for one in (17, 100, 18.5, "20", True, None, {}, nan, inf, 1 << 70)),
-        *(("home", one) for one in ("castle", "", None, 3, ["flat"])),
-        *(("height", one) for one in (-1.1, 2.6, "1", nan, inf, None, True, [1.0])),
+        *(("age", one) for one in (17, 100, 18.5, "20", True, None, {}, nan, inf, 1 << 70, [20], [[20]], [])),
+        *(("home", one) for one in ("castle", "", None, 3, ["flat"], [["flat"]])),
+        *(("height", one) for one in (-1.1, 2.6, "1", nan, inf, None, True, [1.0], [[1.0]], [1.0, 2.0])),
         *(("big", one) for one in (-6, (1 << 60) - 6, 0.5)),
         *(("region", one) for one in ("west", None, 0)),
         *(("score", one) for one in (nan, inf, "1.0", None, 1.1e300)),
-        *(("born", one) for one in ((1 << 60) + 1, 1.5, "3", None)),
+        *(("born", one) for one in (1 << 53, -(1 << 53), 1.5, "3", None, [5], [[5]])),
         *(("weight", one) for one in (nan, "0.0", None, True)),
         ("more", 1),
     ]:
@@ -235,7 +235,7 @@ def layers_of(rng):
     columns = sorted(rng.choice(len(attributes), rng.integers(1, len(attributes) + 1), replace=False).tolist())
     sizes = tuple(attributes[column].size for column in columns)
     mirrored = (columns[rng.integers(len(columns))],) if rng.integers(2) else ()
-    rounded = tuple(column for column in columns if rng.integers(3) == 0)
+    rounded = tuple(column for column in columns if rng.integers(3) == 0 and column not in mirrored)
     widths = []
     for column, size in zip(columns, sizes, strict=True):
         fewest = 2 if size < 1 << 40 else 1 << int(rng.integers(1, 45))
@@ -335,11 +335,49 @@ def test_documents_are_read_or_refused_alike(node):
 
 
 def _reads(noun, content):
+    return _judged(noun, content) == "read"
+
+
+def _judged(noun, content):
+    """Return whether a document is read, or why not, as the JavaScript client says it."""
     try:
         codec._strict(noun, codec.parse(json.dumps(content)))
-    except (CodecError, ParameterError):
-        return False
-    return True
+    except (CodecError, ParameterError) as error:
+        return f"{type(error).__name__}: {error}"
+    return "read"
+
+
+def public_limits(more):
+    """Return public columns at the limits of what may be public, or with more just beyond them."""
+    exact, room = 1 << 53, 4096 - len("t.x") - 8 - len('""') + more
+    for text, size in (("x", 1), ("é", 2), ("\u2028", 3), ("\x7f", 1), ("\n", 2), ("\\", 2), ("\x01", 6), ("😀", 4)):
+        long = text * (room // size) + "x" * (room % size)
+        yield Records(("t.x",), (Categories(("p", long)),))
+        yield Records(("t.x",), (Categories((long, "p"), declinable=True),))
+    for low, high in ((1 - exact - more, 0), (0, exact - 1 + more), (1 - exact - more, exact - 1)):
+        yield Records(("t.x",), (Integers(low, high),))
+    kinds = (Integers(0, 1), Buckets(0.0, 1.0, 3), Numbers(0.0, 1.0, 3))
+    names = [f"t.{place:a>62}" for place in range(41)] + ["t." + "b" * (4096 - 41 * 98 - 34 - 2 + more)]
+    yield Records(tuple(names), tuple(kinds[place % 3] for place in range(42)))
+
+
+def test_public_columns_have_the_same_limits_and_are_refused_in_the_same_words(node):
+    table = codec.document(Services(("t",), (Records(("a",), (Integers(0, 1),)),)))
+    within, beyond = ([table | {"public": codec.document(one)} for one in public_limits(more)] for more in (0, 1))
+    found = run(node, DOCUMENTS, {"documents": [{"noun": "domain", "content": one} for one in within + beyond]})
+    assert found == [_judged(Domain, content) for content in within + beyond]
+    assert found[: len(within)] == ["read"] * len(within)
+    rules = ("public columns take at most 4096 bytes together", "public whole numbers lie between -2^53 and 2^53")
+    assert set(found[len(within) :]) == {f"ParameterError: {rule}" for rule in rules}
+
+
+def test_a_column_that_is_both_mirrored_and_rounded_is_refused_in_the_same_words(node):
+    alone = [codec.document(Cell(0, (0, 1), (3, 5), (1, 1), rounded=(0,), mirrored=own)) for own in ((), (1,))]
+    both = [one | {"rounded": rounded, "mirrored": [1]} for one in alone for rounded in ([1], [0, 1])]
+    found = run(node, DOCUMENTS, {"documents": [{"noun": "encoding", "content": one} for one in alone + both]})
+    assert found == [_judged(Encoding, content) for content in alone + both]
+    assert found[:2] == ["read"] * 2
+    assert set(found[2:]) == {"ParameterError: a column has one rounding coin: it is mirrored or rounded"}
 
 
 def test_every_member_of_every_method_says_the_same(node):

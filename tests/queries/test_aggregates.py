@@ -9,7 +9,7 @@ import pytest
 import sottovoce as sv
 from queries.populations import asked, repeated, table, within
 from sottovoce.lab.tables import Shape
-from sottovoce.queries.database import _deviation
+from sottovoce.queries.figures import figure as figure_of
 
 SHAPE = Shape((25,), (3,))
 RUNS = 300
@@ -110,7 +110,7 @@ def test_a_ratio_over_almost_nobody_is_called_unstable(small):
 def test_a_deviation_below_nought_is_nought_and_says_nothing(small):
     """A single value has no spread, but for rounding; and noise may take more than there is."""
     single = small.sql("SELECT STDDEV(o0) FROM people WHERE o0 = 3").figure
-    below = _deviation(np.array([10.0, 5.0, 10.0]), np.eye(3))
+    below = figure_of("stddev", np.array([10.0, 5.0, 10.0]), np.eye(3))
     for figure in (single, below):
         assert figure.unstable
         assert (figure.value, figure.error) == (0.0, inf)

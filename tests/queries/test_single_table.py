@@ -16,7 +16,7 @@ from queries.populations import asked, repeated, table, within
 from sottovoce.domain import Categories
 from sottovoce.encodings.cell import Cell
 from sottovoce.engine.local import LocalCollected, Shelf
-from sottovoce.errors import ParameterError
+from sottovoce.errors import CodecError, ParameterError
 from sottovoce.hierarchy import Hierarchy
 from sottovoce.holdings import Holdings
 from sottovoce.lab.seeded import SeededRng
@@ -28,6 +28,7 @@ from sottovoce.queries.decompositions import additive
 from sottovoce.queries.fanout import FANOUTS, average_error, average_nodes, best_fanout, bounded_fanout
 from sottovoce.queries.query import Aggregate, Column, Monomial, Options, Query
 from sottovoce.queries.reading import read
+from sottovoce.task import Address
 
 UNBIASED = 4.5
 SPENT = range(-40, 61)
@@ -385,3 +386,18 @@ def test_people_whose_reports_are_missing_or_repeated_are_left_out_and_counted()
     assert changed.users == expected.users == 498
     assert changed.figure.value == pytest.approx(expected.figure.value, rel=1e-9)
     assert any("left out" in notice for notice in changed.notices)
+
+
+@pytest.mark.parametrize("published", [True, False])
+def test_reports_that_nobody_can_have_made_are_refused(published):
+    """Q20: a bucket beyond the last, and a layer that there is not."""
+    opening = sv.Task("t", sv.Table({"a": range(125)}, published=published), 1.0).opening
+    mechanism = opening.ask.members[2].mechanism
+    made = mechanism.privatize(np.array([3]), SeededRng(1))
+    made["bucket"] = mechanism.buckets - 1
+    assert len(mechanism.unpack(mechanism.pack(made))) == 1
+    made["bucket"] = mechanism.buckets
+    with pytest.raises(CodecError):
+        mechanism.unpack(mechanism.pack(made))
+    with pytest.raises(ParameterError):
+        opening.question(Address(0, len(opening.ask.members)))

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import test, { afterEach } from "node:test";
 
-import { Client, Device, DomainError, MemoryLedger, ParameterError } from "../dist/node.js";
+import { BudgetError, Client, Device, DomainError, MemoryLedger, ParameterError } from "../dist/node.js";
 import { parse } from "../dist/canonical.js";
-import { load, readDomain, readFamily } from "../dist/kinds.js";
+import { load, readDomain, readEncoding, readFamily } from "../dist/kinds.js";
 import { collector } from "../support/collector.js";
 import { COLLECTION, roundOf, tableTask } from "../support/tasks.js";
 
@@ -67,6 +67,7 @@ test("values that are none are refused by their rule and cost nothing", async ()
   holes[2] = { price: 1 };
   for (const people of [
     ...[{ age: 1.5 }, { age: NaN }, { age: [1] }, { age: "1" }, { age: 10n }, { age: undefined }, { more: 1 }],
+    ...[{ age: [[5]] }, { age: [] }, { home: [["flat"]] }, { weight: [[0.5]] }, { area: ['"north"'] }],
     ...[{ home: "castle" }, { home: ["flat"] }, { weight: NaN }, { weight: [1] }, { weight: 1n }, { area: "west" }],
   ])
     await assert.rejects(client.answer({ people: { ...ANN, ...people }, orders: [] }), refusal);
@@ -82,6 +83,55 @@ test("values that are none are refused by their rule and cost nothing", async ()
 function refusal(error) {
   return error instanceof DomainError && /^a value must be /.test(error.message) && !/castle|west/.test(error.message);
 }
+
+test("a public part that is not declared, or is missing, is refused and costs nothing", async () => {
+  const { domain, declares } = parse(await tableTask("shop"));
+  const { public: _, ...closed } = domain;
+  const { age, home } = ANN;
+  for (const collection of [COLLECTION, { ...COLLECTION, sandbox: true }])
+    for (const [changes, people, other] of [
+      [{ domain, declares: ["subject"] }, ANN, declares],
+      [{ domain: closed, declares }, { age, home }, ["subject"]],
+    ]) {
+      const client = await Client.open(await tableTask("shop", { ...changes, collection }), new MemoryLedger());
+      const value = { people, orders: orders(1) };
+      const undeclared = { name: "MismatchError", message: /declares that reports have a public part/ };
+      await assert.rejects(client.answer(value), undeclared);
+      await assert.rejects(client.resend(), BudgetError);
+      assert.equal((await client.ledger.spent()).spent, 0);
+      await answer(await tableTask("shop", { ...changes, collection, declares: other }), value); // declared rightly
+    }
+});
+
+test("a column is mirrored or rounded, never both", async () => {
+  const shape = { kind: "cell", table: 0, columns: [0, 1], sizes: [3, 5], widths: [1, 1], most: 0 };
+  const read = (rounded, mirrored) =>
+    readEncoding({ ...shape, rounded, mirrored, weighted: false, aligned: false }) && "read";
+  await load(shape);
+  for (const coins of [[[], [1]], [[1], []], [[0], [1]], [[0, 1], []]]) assert.equal(read(...coins), "read");
+  for (const rounded of [[1], [0, 1]])
+    assert.throws(() => read(rounded, [1]), { name: "ParameterError", message: /one rounding coin/ });
+});
+
+test("what is public fits into a message, and its whole numbers are exact", async () => {
+  const { domain } = parse(await tableTask("shop"));
+  const [weight, area] = domain.public.attributes;
+  const read = (attributes) => readDomain({ ...domain, public: { ...domain.public, attributes } });
+  await load([domain, { kind: "integers" }]);
+  const room = 4096 - "people.weight".length - 34 - "people.area".length - 8 - '""'.length;
+  for (const label of ["x".repeat(room), "é".repeat(room / 2), "\n".repeat(room / 2)]) {
+    const widest = (text) => read([weight, { ...area, labels: [text, "q"] }]);
+    const text = JSON.stringify(widest(label).index({ people: { ...ANN, area: label }, orders: [] }).public);
+    assert.ok(text.length > room / 2);
+    assert.throws(() => widest(`${label}x`), { name: "ParameterError", message: /at most 4096 bytes/ });
+  }
+  const exact = Number.MAX_SAFE_INTEGER;
+  const born = (low, high) => read([{ kind: "integers", low, high }, area]);
+  const told = born(-exact, exact).index({ people: { ...ANN, weight: -exact }, orders: [] }).public;
+  assert.equal(JSON.parse(told)["people.weight"], -exact);
+  for (const ends of [[0, "9007199254740992"], ["-9007199254740992", 0], [`-${2n ** 70n}`, String(2n ** 70n)]])
+    assert.throws(() => born(...ends), { name: "ParameterError", message: /between -2\^53 and 2\^53/ });
+});
 
 test("the explanation names what is sent as it is", async () => {
   const shop = await Client.open(await tableTask("shop"), new MemoryLedger());

@@ -58,6 +58,16 @@ class Wanted:
     save_task: Path | None
     as_json: bool
 
+    @classmethod
+    def of(cls, options: dict[str, Any]) -> "Wanted":
+        """Return the options by what they are about."""
+
+        def taken(kind: type[Any]) -> Any:
+            return kind(**{one.name: options.pop(one.name) for one in fields(kind)})
+
+        search, joint, asked = taken(SearchOptions), taken(JointOptions), taken(TableOptions)
+        return cls(search=search, joint=joint, asked=asked, **options)
+
     @property
     def describes(self) -> bool:
         """Return whether an option says what a task document would say."""
@@ -108,22 +118,19 @@ def command(data: Path, **options: Any) -> None:
     from sottovoce.cli.columns import read
     from sottovoce.lab.truth import compare
 
-    search = SearchOptions(**{one.name: options.pop(one.name) for one in fields(SearchOptions)})
-    joint = JointOptions(**{one.name: options.pop(one.name) for one in fields(JointOptions)})
-    tables = TableOptions(**{one.name: options.pop(one.name) for one in fields(TableOptions)})
-    wanted = Wanted(search=search, joint=joint, asked=tables, **options)
+    wanted = Wanted.of(options)
     task = _stated(wanted)
     if task and task.plan.kind in TABLES:
         _ask(wanted, task, data)
         return
-    if tables.given:
+    if wanted.asked.given:
         raise ParameterError("--table and --sql go with a task about tables: --task FILE")
-    cells = read(data, _names(wanted, task), search.separator)
+    cells = read(data, _names(wanted, task), wanted.search.separator)
     task = task or _described(wanted, cells, data.stem)
     if task.plan.kind in ("mean", "distribution"):
         _rehearse(wanted, task, cells)
         return
-    held = _held(task, cells, search.separator)
+    held = _held(task, cells, wanted.search.separator)
     simulated = _simulated(wanted, task, held, len(next(iter(cells.values()))))
     if task.plan.kind == "marginals":
         _join(wanted, task, held, simulated)

@@ -11,7 +11,7 @@ import numpy as np
 from sottovoce.arrays import Bools, Floats, Ints
 from sottovoce.domains.services import Services
 from sottovoce.holdings import Holdings, Rows
-from sottovoce.queries.database import labels_of
+from sottovoce.queries.figures import labels_of
 from sottovoce.queries.query import Aggregate, Column, Compared, Listed, Monomial, Opposite, Public, Query, Some
 from sottovoce.queries.values import numbers_of
 

@@ -79,8 +79,8 @@ class Yes:
 
     def __call__(self, table: Any) -> Sums:
         family: Any = self.asked.ask.members  # type: ignore[union-attr]
-        payloads, members = rows(table["payload"], self.asked.width), _numbers(table["member"])
-        with _refusing(self.asked):
+        payloads, members = rows(table["payload"], self.asked.width), numbers(table["member"])
+        with refusing(self.asked):
             said = family[0].mechanism.unpack(payloads.tobytes())
             self.asked.question(Address(self.asked.number, int(members.max())))
         counts = [np.bincount(some, minlength=len(family)) for some in (members, members[said == 1])]
@@ -143,13 +143,13 @@ class Joined:
         for table in tables(batches):
             made: dict[str, bytes] = {}
             for name in table.column_names:
-                entries, numbers = self._parts(table[name])
+                entries, lengths = self._parts(table[name])
                 made |= {f"{name}_entries": entries.tobytes(), f"{name}_numbers": numbers.astype("<u4").tobytes()}
             yield _row(**made)
 
     def _parts(self, column: Any) -> tuple[Bytes, Ints]:
         if str(column.type).startswith("int"):
-            return np.zeros(0, np.uint8), _numbers(column)
+            return np.zeros(0, np.uint8), numbers(column)
         if self.width:
             rows(column, self.width)
         return _entries(column)
@@ -186,9 +186,9 @@ def tables(batches: Iterable[Any], most: int = BYTES_AT_ONCE) -> Iterator[Any]:
 def pieces(table: Any, asked: Round) -> Iterator[tuple[Address, Ints, Reports]]:
     """Yield every address in a table with the places of its reports and the reports."""
     payloads = rows(table["payload"], asked.width)
-    for key, places in grouped(_numbers(table["member"]) << 16 | _numbers(table["slot"])):
+    for key, places in grouped(numbers(table["member"]) << 16 | numbers(table["slot"])):
         address = Address(asked.number, key >> 16, key & 0xFFFF)
-        with _refusing(asked):
+        with refusing(asked):
             question = asked.question(address)
             reports = question.mechanism.unpack(payloads[places, : question.width].tobytes())
         yield address, places, reports
@@ -202,6 +202,20 @@ def rows(column: Any, width: int) -> Bytes:
     return data.reshape(-1, width)
 
 
+def numbers(column: Any) -> Ints:
+    """Return a column of whole numbers, all of which must be there."""
+    return np.asarray(_complete(column).to_numpy(), np.int64)
+
+
+@contextmanager
+def refusing(asked: Round) -> Iterator[None]:
+    """Say of a report that its round cannot have that the log is not the round's."""
+    try:
+        yield
+    except (CodecError, ParameterError) as error:
+        raise MismatchError(f"the log of round {asked.number} holds reports that no device can have made") from error
+
+
 def _entries(column: Any) -> tuple[Bytes, Ints]:
     """Return the entries of a column end to end, and how long they are."""
     import pyarrow
@@ -211,10 +225,6 @@ def _entries(column: Any) -> tuple[Bytes, Ints]:
     bounds = np.frombuffer(offsets, np.int64)[array.offset : array.offset + len(array) + 1]
     held = np.frombuffer(data, np.uint8) if data is not None else np.zeros(0, np.uint8)
     return held[bounds[0] : bounds[-1]], np.diff(bounds)
-
-
-def _numbers(column: Any) -> Ints:
-    return np.asarray(_complete(column).to_numpy(), np.int64)
 
 
 def _complete(column: Any) -> Any:
@@ -233,12 +243,3 @@ def _row(**columns: Any) -> Any:
     import pyarrow
 
     return pyarrow.RecordBatch.from_pydict({name: [entry] for name, entry in columns.items()})
-
-
-@contextmanager
-def _refusing(asked: Round) -> Iterator[None]:
-    """Say of a report that its round cannot have that the log is not the round's."""
-    try:
-        yield
-    except (CodecError, ParameterError) as error:
-        raise MismatchError(f"the log of round {asked.number} holds reports that no device can have made") from error

@@ -110,8 +110,11 @@ class SparkCollected:
         if number not in self.counted:
             with frames.answering():
                 found = self._log(number).groupBy("member", "slot").count().orderBy("member", "slot").toArrow()
-            rows = zip(*(found[name].to_pylist() for name in ("member", "slot", "count")), strict=True)
-            self.counted[number] = {Address(number, member, slot): count for member, slot, count in rows}
+            rows = zip(*(partitions.numbers(found[name]).tolist() for name in found.column_names), strict=True)
+            counted = {Address(number, member, slot): count for member, slot, count in rows}
+            with partitions.refusing(self.rounds[number]):
+                list(map(self._question, counted))
+            self.counted[number] = counted
         return self.counted[number]
 
     def single(self, number: int) -> bool:

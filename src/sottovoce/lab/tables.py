@@ -1,6 +1,8 @@
 """Invented tables for experiments with SQL: ordered columns, labels, a public measure, and random boxes to ask about.
 
-Source: Wang 2021, section 7.5, whose data are replaced by draws with the same sizes.
+They stand in for the data of the published experiments, which are not drawn but real.
+
+Source: Wang 2021, section 7.5.
 """
 
 from collections.abc import Mapping, Sequence

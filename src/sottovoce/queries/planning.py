@@ -78,11 +78,26 @@ class Work:
 
 def plan(asking: Asking, query: Query) -> Work:
     """Return the work for a question in the way that promises the least error."""
-    works = [planned(asking, query, way) for way in ways(asking, query)]
+    return planned(asking, query, best_way(asking, query))
+
+
+def best_way(asking: Asking, query: Query) -> Way:
+    """Return the way with the least predicted error, of the first group where there are several."""
+    first = groups(asking, query)[:1]
+    works = [planned(asking, query, way, first) for way in ways(asking, query)]
     limit = query.options.max_cells or MOST_CELLS
     if asking.published or query.options.max_cells:
         works = [work for work in works if _cells(work) <= limit] or works[-1:]
-    return min(works, key=lambda work: sum(work.predicted))
+    return min(works, key=lambda work: sum(work.predicted)).way
+
+
+def groups(asking: Asking, query: Query) -> list[tuple[int, ...]]:
+    """Return all combinations of the values of the private columns that a question groups by."""
+    private = [column for column in query.group_by if not column.public]
+    sizes = [range(asking.attributes(column.table)[column.place].size) for column in private]
+    if prod(len(one) for one in sizes) > MOST_GROUPS:
+        raise ParameterError(f"a question has at most {MOST_GROUPS:,} groups: restrict it, or group by fewer columns")
+    return list(product(*sizes))
 
 
 def ways(asking: Asking, query: Query) -> list[Way]:
@@ -117,9 +132,9 @@ def residual(asking: Asking, work: Work, cell: Cell, groups: tuple[int, ...], sl
     return _Planner(asking, work.query, work.way).combined(cell.aggregate, groups, slopes)
 
 
-def planned(asking: Asking, query: Query, way: Way) -> Work:
-    """Return the work for a question in one way."""
-    return _Planner(asking, query, way).work()
+def planned(asking: Asking, query: Query, way: Way, among: Sequence[tuple[int, ...]] | None = None) -> Work:
+    """Return the work for a question in one way, for some of its groups or for all."""
+    return _Planner(asking, query, way).work(groups(asking, query) if among is None else among)
 
 
 def _cells(work: Work) -> float:
@@ -141,8 +156,8 @@ class _Planner:
     keys: dict[Any, int] = field(default_factory=dict)
     totals: list[Total] = field(default_factory=list)
 
-    def work(self) -> Work:
-        return self._finished(tuple(self._line(groups) for groups in self._groups()))
+    def work(self, among: Sequence[tuple[int, ...]]) -> Work:
+        return self._finished(tuple(map(self._line, among)))
 
     def _finished(self, lines: tuple[Line, ...]) -> Work:
         made = {place: tuple(map(self._target, columns)) for place, columns in self.wanted.items()}
@@ -163,15 +178,6 @@ class _Planner:
             for at in range(len(made[0][1].groups))
         )
         return Target(groups, sum(weight * one.known for weight, one in made))
-
-    def _groups(self) -> list[tuple[int, ...]]:
-        private = [column for column in self.query.group_by if not column.public]
-        sizes = [range(self._kind(column).size) for column in private]
-        if prod(len(one) for one in sizes) > MOST_GROUPS:
-            raise ParameterError(
-                f"a question has at most {MOST_GROUPS:,} groups: restrict it, or group by fewer columns"
-            )
-        return list(product(*sizes))
 
     def _line(self, groups: tuple[int, ...]) -> Line:
         return Line(groups, tuple(self._cell(one, groups) for one in self.query.aggregates))

@@ -46,7 +46,7 @@ class Scoring:
         for at, one in enumerate(self.targets):
             found[:, at] = self._bases[asked.number][at]
             terms = layer(asked, member, one)
-            if terms:
+            if terms and not (centred(mechanism) and _even(terms)):
                 mean = sum(weight * prod(float(one.mean()) for one in vectors) for weight, vectors in terms)
                 votes = _votes(asked, member, mechanism, terms, reports)
                 found[:, at] += (votes - mean * centred(mechanism)) / chance
@@ -83,6 +83,11 @@ class Scoring:
 def centred(mechanism: PureMechanism) -> bool:
     """Return whether one report's votes for all cells of a layer sum to one."""
     return isinstance(mechanism.noise, BalancedNoise)
+
+
+def _even(terms: list[tuple[float, list[Floats]]]) -> bool:
+    """Return whether all cells have the same coefficient: then a report says nothing that is not known."""
+    return all((vector == vector[0]).all() for _, vectors in terms for vector in vectors)
 
 
 def layer(asked: Slot, member: int, target: Target) -> list[tuple[float, list[Floats]]]:

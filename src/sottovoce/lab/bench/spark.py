@@ -1,0 +1,143 @@
+"""Questions in SQL on Spark: how the time to an answer grows with the reports, beside one machine in the same run.
+
+Spark reads its log from files every time, one machine has the reports in memory: the ratio tells what the way through
+files and processes costs where one machine would do.
+"""
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sottovoce.arrays import Bytes
+from sottovoce.engine import spark
+from sottovoce.engine.local import LocalCollected, Shelf
+from sottovoce.envelope import ID_BYTES
+from sottovoce.lab.bench.growth import LINEAR, exponent
+from sottovoce.lab.bench.report import say
+from sottovoce.lab.bench.row import Row
+from sottovoce.lab.bench.timing import Timing, race, scaled
+from sottovoce.lab.seeded import SeededRng
+from sottovoce.lab.simulate import shelves
+from sottovoce.queries.database import Database
+from sottovoce.queries.table import Table
+from sottovoce.task import Address, Task
+
+PLAN = Table({name: range(1, 126) for name in "abcd"})
+QUESTION = "SELECT COUNT(*) FROM people WHERE a BETWEEN 20 AND 70 AND b > 30"
+PART, PARTS = 250_000, (4, 8, 16)  # reports in a file, and files in a log
+REPEATS = 3
+
+
+def rows(scale: float) -> Iterator[Row]:
+    """Yield the times of both engines for logs of three sizes, and how they grow; nothing where there is no Spark."""
+    missing = next((name for name in ("pyspark", "pyarrow", "pandas") if find_spec(name) is None), None)
+    if missing or shutil.which("java") is None:
+        say(f"spark: left out, for there is no {missing or 'Java'} here")
+        return
+    with _session() as session, tempfile.TemporaryDirectory() as folder:
+        study = Study.made(Path(folder), scaled(PART, scale))
+        timings = [study.raced(session, count) for count in PARTS]
+    users = [study.part * count for count in PARTS]
+    for count, (many, one) in zip(users, timings, strict=True):
+        name = f"COUNT, 2 ranges, 4 columns, {count:,} users"
+        yield Row("spark", name, many.wall, "s", "one machine, reports in memory", many.wall / one.wall)
+    for place, name in enumerate(("Spark", "one machine")):
+        slope = exponent(users, [timing[place].wall for timing in timings])
+        span = f"{min(users):,} to {max(users):,}"
+        yield Row("spark", f"an answer in users, {name}", slope, "exponent", span, goal=None if place else LINEAR)
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """A log in files of so many people each: all files hold the same reports, of different people."""
+
+    task: Task
+    part: int
+    shelves: dict[Address, Shelf]
+    files: Sequence[Path]
+
+    @classmethod
+    def made(cls, folder: Path, part: int) -> "Study":
+        """Return the study, its files written."""
+        task, dice = Task("bench", PLAN, 2.0), np.random.default_rng(part)
+        held = PLAN.domain.indices({name: dice.integers(1, 126, part) for name in "abcd"})
+        found = shelves(task.opening, held, SeededRng(part), subjects=True)
+        files = [folder / f"part-{place}.parquet" for place in range(max(PARTS))]
+        for file in files:
+            _write(file, task, found, dice)
+        return cls(task, part, found, files)
+
+    def raced(self, session: Any, count: int) -> tuple[Timing, ...]:
+        """Return the times of an answer from so many files on Spark, and on one machine."""
+        many = spark.answer(self.task, session, {0: self.files[:count]})
+        here = self.task.plan.step(LocalCollected(self.task).after(self.task.opening, self._repeated(count)))
+        assert isinstance(many, Database)
+        assert isinstance(here, Database)
+        return race(lambda: many.sql(QUESTION), lambda: here.sql(QUESTION), repeats=REPEATS)
+
+    def _repeated(self, count: int) -> dict[Address, Shelf]:
+        return {
+            address: Shelf(
+                np.concatenate([shelf.reports] * count),
+                np.concatenate([np.asarray(shelf.subjects) + self.part * place for place in range(count)]),
+            )
+            for address, shelf in self.shelves.items()
+        }
+
+
+def _write(file: Path, task: Task, found: dict[Address, Shelf], dice: np.random.Generator) -> None:
+    import pyarrow
+    from pyarrow import parquet
+
+    payloads, members = [], []
+    for address, shelf in found.items():
+        mechanism, count = task.opening.question(address).mechanism, len(shelf.reports)
+        padded = np.zeros((count, task.opening.width), np.uint8)
+        padded[:, : mechanism.width] = np.frombuffer(mechanism.pack(shelf.reports), np.uint8).reshape(count, -1)
+        payloads.append(padded)
+        members.append(np.full(count, address.member, np.uint32))
+    whole = np.concatenate(members)
+    columns = {
+        "id": _binary(dice.integers(0, 256, (len(whole), ID_BYTES), np.uint8)),
+        "member": whole,
+        "slot": np.zeros(len(whole), np.uint16),
+        "payload": _binary(np.concatenate(payloads)),
+        "subject": _binary(dice.integers(0, 256, (len(whole), ID_BYTES), np.uint8)),
+    }
+    parquet.write_table(pyarrow.table(columns).take(dice.permutation(len(whole))), file, compression="zstd")
+
+
+def _binary(rows: Bytes) -> Any:
+    import pyarrow
+
+    kind, data = pyarrow.binary(rows.shape[1]), pyarrow.py_buffer(np.ascontiguousarray(rows))
+    return pyarrow.FixedSizeBinaryArray.from_buffers(kind, len(rows), [None, data]).cast(pyarrow.binary())
+
+
+@contextmanager
+def _session() -> Iterator[Any]:
+    """Yield a session on all cores of this machine."""
+    from pyspark.sql import SparkSession
+
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.log.level": "ERROR",
+    }
+    builder = SparkSession.builder.master("local[*]").appName("bench")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    try:
+        yield session
+    finally:
+        session.stop()
