@@ -342,6 +342,7 @@ def test_errors_of_executors_keep_their_kind():
     assert (type(error), str(error)) == (MismatchError, "a rule")
     assert type(frames._typed(told.format("os"))) is UnavailableError
     assert type(frames._typed("[PATH_NOT_FOUND] no such path")) is NoDataError
+    assert type(frames._typed("ModuleNotFoundError: No module named 'sottovoce'")) is MissingExtraError
 
 
 def test_small_batches_are_put_together_and_empty_ones_left_out():

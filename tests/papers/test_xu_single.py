@@ -74,7 +74,7 @@ def test_the_order_of_the_methods_is_that_of_figure_6():
 
 
 def test_errors_grow_with_attributes_and_hardly_with_the_volume_but_for_marginals():
-    narrow, wide = ranges(5), ranges(38)
+    narrow, wide = ranges(5, 17), ranges(38, 13)
     for kind in ("count", "sum"):
         by_columns = [predicted(asking("ehio", 125, columns=count), kind, ranges(step=25)) for count in (2, 3, 4)]
         assert by_columns == sorted(by_columns)
@@ -225,7 +225,7 @@ def remembered(monkeypatch):
 
 def test_squared_coefficients_fall_as_in_figure_7(remembered):
     """200 random questions of one to four ranges; larger k pays the more, the more ranges there are."""
-    pool, dice = drawn_ranges(120), np.random.default_rng(12)
+    pool, dice = drawn_ranges(100), np.random.default_rng(12)
     for count, stated in GAINS.items():
         factor = asking("hio", 125, columns=max(2, count)).factors[0]
         ratios = []

@@ -172,7 +172,9 @@ def test_more_reported_records_cost_what_the_formula_says(rows):
 @pytest.mark.parametrize("rows", [1, 3])
 def test_joins_with_drawn_records_are_unbiased(rows, published):
     population = syn_2(PEOPLE // 2, most=MOST, size=SIZE, labels=LABELS, rows=rows)
-    database = population.collected(8.0, seed=7, method="ahio" if published else "hio", published=published)
+    database = population.collected(
+        4.0 * (1 + rows), seed=7, method="ahio" if published else "hio", published=published
+    )
     for wanted in ("COUNT(*)", "SUM(a)", "SUM(b)"):
         text = f"SELECT {wanted} FROM one JOIN two USING (uid) WHERE a <= 3 AND d = 'k1'"
         figure = database.sql(text).figure

@@ -139,6 +139,15 @@ def test_fewer_people_than_the_minimum_are_refused(asked):
     problem(ask("SELECT os, COUNT(*) FROM users WHERE since > 2030 GROUP BY os"), 409, "too-few-users")
 
 
+def test_a_condition_that_nobody_meets_does_not_make_a_small_public_group_larger(asked):
+    ask, _ = asked()
+    problem(ask("SELECT COUNT(*) FROM users WHERE os = 'other' OR age = 77"), 409, "too-few-users")
+    assert ask("SELECT COUNT(*) FROM users WHERE os = 'other' OR age = 2").status_code == 200
+    said = ask("SELECT os, COUNT(*) AS c FROM users WHERE since >= 2001 OR age = 77 GROUP BY os").json()
+    assert [row["os"] for row in said["rows"]] == ["iOS"]
+    assert said["suppressed"] == [{"os": "Android"}, {"os": "other"}]
+
+
 def test_rows_below_the_crowd_are_withheld_whatever_they_would_tell(asked):
     ask, sent = asked(crowd=60)
     counts = {

@@ -149,6 +149,8 @@ def _typed(text: str) -> SottovoceError:
         kind = getattr(errors, name, None)
         if isinstance(kind, type) and issubclass(kind, SottovoceError):
             return kind(message)
+    if "No module named" in text:
+        return MissingExtraError("the executors need the package too: pip install 'sottovoce[server,spark]' there")
     if re.search("PATH_NOT_FOUND|UNABLE_TO_INFER_SCHEMA|FILE_NOT_EXIST", text):
         return NoDataError("the log of this round has been erased or is missing")
     if re.search("FAILED_READ_FILE|CANNOT_READ_FILE_FOOTER|[Pp]arquet", text):

@@ -144,7 +144,7 @@ class Joined:
             made: dict[str, bytes] = {}
             for name in table.column_names:
                 entries, lengths = self._parts(table[name])
-                made |= {f"{name}_entries": entries.tobytes(), f"{name}_numbers": numbers.astype("<u4").tobytes()}
+                made |= {f"{name}_entries": entries.tobytes(), f"{name}_numbers": lengths.astype("<u4").tobytes()}
             yield _row(**made)
 
     def _parts(self, column: Any) -> tuple[Bytes, Ints]:

@@ -58,7 +58,8 @@ def select(
             for name, columns in relations.items():
                 engine.register(name, columns)
             engine.register("seen", _seen(persons))
-            engine.execute(f"create view {PEOPLE} as select person{_columns(public)} from seen")
+            once = "seen" if persons.single else "(from seen qualify count(*) over (partition by person) = 1)"
+            engine.execute(f"create view {PEOPLE} as select person{_columns(public)} from {once}")
             found: Columns = engine.execute(statement.sql(dialect="duckdb")).fetchnumpy()
     except duckdb.Error as error:
         raise UnavailableError("the engine could not answer this question") from error

@@ -276,10 +276,10 @@ def contributions(database: Database, text: str) -> Floats:
     return made
 
 
-def page(people: int = 1_000_000) -> str:
-    """Return the gains in all contests as a page."""
+def page(people: int = 1_000_000, contests: tuple[Contest, ...] = CONTESTS) -> str:
+    """Return the gains in some contests as a page."""
     lines = [_HEAD.format(people=people)]
-    for one in contested(people=people):
+    for one in contested(contests, people):
         contest, best = one.contest, one.best()
         asked = f"`{contest.wanted} {contest.rest}`"
         errors = f"{one.ours.error:,.4g} | {one.published[best] ** 0.5:,.4g} | {best}"

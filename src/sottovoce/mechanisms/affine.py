@@ -153,15 +153,13 @@ class AffineResponse(PureMechanism, kind="affine"):
         raw = affine.scores(*_columns(reports), transformed, self.bits, self.rank)
         return np.asarray((raw - self.q * transformed[0]) / (self.p - self.q))
 
-    def score_product(self, reports: Reports, factors: Sequence[Floats]) -> Floats:
-        """Return one vote per report for a target that is a product over the groups of bits, the lowest first."""
-        from sottovoce.kernels import affine, walsh
+    def score_product(self, reports: Reports, tables: Sequence[Floats]) -> Floats:
+        """Return one vote per report for a target that is a product over the groups of bits, the lowest first.
 
-        tables = []
-        for width, factor in zip(self.groups, factors, strict=True):
-            table = np.full(1 << width, factor.mean())
-            table[hashing.permute(np.arange(len(factor)), width)] = factor
-            tables.append(walsh.transform(table))
+        Of each factor its ``factor_table`` is given.
+        """
+        from sottovoce.kernels import affine
+
         raw = affine.factor_scores(*_columns(reports), tables, self.groups, self.bits, self.rank)
         whole = prod(float(table[0]) for table in tables)
         return np.asarray((raw - self.q * whole) / (self.p - self.q))
@@ -187,6 +185,16 @@ class AffineResponse(PureMechanism, kind="affine"):
     def _check_decodable(self) -> None:
         if self.bits > LONGEST_SPECTRUM:
             raise ParameterError(f"domains above 2^{LONGEST_SPECTRUM} are decoded for chosen candidates only")
+
+
+def factor_table(factor: Floats) -> Floats:
+    """Return a factor of a target where the hash sees it, transformed; nobody holds the padding."""
+    from sottovoce.kernels import affine, walsh
+
+    bits = (len(factor) - 1).bit_length()
+    table = np.full(1 << bits, factor.mean())
+    table[affine.permutation(bits, len(factor))] = factor
+    return walsh.transform(table)
 
 
 def best_rank(epsilon: float, size: int) -> int:

@@ -40,7 +40,8 @@ def additive_set(tree: Hierarchy, wanted: Bools) -> dict[Node, float]:
         if level:
             above = np.repeat(above, tree.children(level - 1))
         whole = wanted.reshape(-1, tree.width(level)).all(axis=1)
-        found |= {(level, int(node)): 1.0 for node in np.flatnonzero(whole & ~above)}
+        taken = np.intersect1d(np.flatnonzero(whole & ~above), tree.real(level))  # nobody holds the padding
+        found |= {(level, int(node)): 1.0 for node in taken}
         above = above | whole
     return found
 
@@ -72,7 +73,7 @@ class _Search:
         """Return the cheapest decompositions within a node, given the sum of the coefficients above it."""
         width = self.tree.width(level)
         inside = self.before[(node + 1) * width] - self.before[node * width]
-        if (inside == width and above == 1) or (inside == 0 and above == 0):
+        if (inside == width and above == 1) or (inside == 0 and above == 0) or not self._held(level, node):
             return [(0, ())]
         options = []
         for coefficient in (0, 1 if above == 0 else -1):
@@ -81,6 +82,10 @@ class _Search:
                 (abs(coefficient) + cost, own + rest) for cost, rest in self._below(level, node, above + coefficient)
             ]
         return nsmallest(self.count, options, key=lambda option: option[0])
+
+    def _held(self, level: int, node: int) -> bool:
+        """Return whether a node is more than padding."""
+        return node in self.tree.real(level)
 
     def _below(self, level: int, node: int, above: int) -> list[tuple[int, tuple[tuple[Node, float], ...]]]:
         if level == self.tree.height:

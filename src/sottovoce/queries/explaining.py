@@ -90,7 +90,7 @@ def _used(scoring: Scoring) -> float:
 
 def _expected(asking: Asking, work: Work, cell: Cell, users: int) -> dict[str, Any]:
     """Return the error of one number under an even spread, absolute and relative to what it would then be."""
-    meant = [users * _meant(work, at) for at in cell.parts]
+    meant = [users * planning.meant(asking, work, at) for at in cell.parts]
     value, slopes = linear(cell.aggregate.kind, meant)
     error = inf
     if slopes:
@@ -117,14 +117,6 @@ def linear(kind: str, totals: Sequence[float]) -> tuple[float, tuple[float, ...]
 
 def _relative(error: float, value: float) -> float:
     return error / abs(value) if value and error < inf else inf
-
-
-def _meant(work: Work, at: int) -> float:
-    """Return what one person contributes to a total on average, were people spread evenly."""
-    total = 0.0
-    for one in work.totals[at].products:
-        total += one.weight * prod(work.moments[score].mean for score in one.scores)
-    return total
 
 
 def _compared(asking: Asking, query: Query, users: int) -> list[dict[str, Any]]:

@@ -158,7 +158,7 @@ def _notices(query: Query, missing: int, rows: Sequence[_Row]) -> list[str]:
             "its interval says nothing"
         )
     if missing > 0 and query.among == Every():
-        found.append(f"{missing:,} people whose reports are not complete, or repeated, are left out")
+        found.append(f"{missing:,} messages are left out: they are not complete, or share the name of another")
     return found
 
 

@@ -3,7 +3,7 @@
 Source: Xu 2020, sections 4 to 6 and 8.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod, sqrt
@@ -167,8 +167,16 @@ class _Planner:
             for place, columns in self.wanted.items()
             for at, parts in enumerate(columns)
         }
-        predicted = tuple(_predicted(one, found) for one in self.totals)
+        predicted = tuple(_predicted(one, found, self.seen) for one in self.totals)
         return Work(self.query, self.way, scorings, tuple(self.totals), lines, predicted, found)
+
+    def seen(self, times: str, power: int) -> float:
+        """Return the mean of a power of what a product is multiplied with, were people spread evenly over a column."""
+        name, _, own = times.partition("^")
+        known = self.asking.services.public
+        if not name or known is None:
+            return 1.0
+        return float(np.mean(numbers_of(known.attributes[known.names.index(name)]) ** (power * int(own or 1))))
 
     def _target(self, parts: Sequence[tuple[float, Wanted]]) -> Target:
         """Return the sum of several targets of one factor."""
@@ -329,10 +337,20 @@ def _key(wanted: Wanted) -> Any:
     return sets, wanted.measured, numbers, wanted.weight
 
 
-def _predicted(total: Total, found: Mapping[tuple[int, int], Moments]) -> float:
+def _predicted(total: Total, found: Mapping[tuple[int, int], Moments], seen: Callable[[str, int], float]) -> float:
     """Return the variance of one person's part; of several products at most."""
     spread = 0.0
     for one in total.products:
-        parts = [found[score] for score in one.scores]
-        spread += abs(one.weight) * sqrt(max(0.0, prod(p.square for p in parts) - prod(p.signal for p in parts)))
+        parts, scale = [found[score] for score in one.scores], seen(one.times, 2)
+        noise = prod(part.square for part in parts) - prod(part.signal for part in parts)
+        spread += abs(one.weight) * sqrt(max(0.0, scale * noise))
     return spread**2
+
+
+def meant(asking: Asking, work: Work, at: int) -> float:
+    """Return what one person contributes to a total on average, were people spread evenly."""
+    planner = _Planner(asking, work.query, work.way)
+    return sum(
+        one.weight * planner.seen(one.times, 1) * prod(work.moments[score].mean for score in one.scores)
+        for one in work.totals[at].products
+    )

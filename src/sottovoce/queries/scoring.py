@@ -8,9 +8,10 @@ Source: Xu 2020, section 5; docs/affine-response.md.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, reduce
 from math import prod
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -19,12 +20,28 @@ from sottovoce.encodings.cell import Cell
 from sottovoce.errors import ParameterError
 from sottovoce.estimate import BalancedNoise
 from sottovoce.mechanism import PureMechanism
-from sottovoce.mechanisms.affine import AffineResponse
+from sottovoce.mechanisms.affine import AffineResponse, factor_table
 from sottovoce.queries.asking import Factor, Slot
 from sottovoce.queries.targets import Target, Term
 from sottovoce.task import Address
 
 _PAIRS_AT_ONCE = 1 << 22  # of reports and cells
+
+
+Terms: TypeAlias = list[tuple[float, list[Floats]]]  # of one layer: weights, and a vector for each axis
+
+
+class _Tables:
+    """The transformed factors of targets, each made once: many layers have a level of a column in common."""
+
+    def __init__(self) -> None:
+        self._made: dict[int, Floats] = {}
+
+    def __call__(self, factor: Floats) -> Floats:
+        found = self._made.get(id(factor))
+        if found is None:
+            found = self._made[id(factor)] = factor_table(factor)
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +65,7 @@ class Scoring:
             terms = layer(asked, member, one)
             if terms and not (centred(mechanism) and _even(terms)):
                 mean = sum(weight * prod(float(one.mean()) for one in vectors) for weight, vectors in terms)
-                votes = _votes(asked, member, mechanism, terms, reports)
+                votes = _votes(asked.family.cell(member), mechanism, terms, reports, self._tables)
                 found[:, at] += (votes - mean * centred(mechanism)) / chance
         return found
 
@@ -68,6 +85,13 @@ class Scoring:
         return replace(self, shares=tuple(shares))
 
     @cached_property
+    def _tables(self) -> "_Tables":
+        return _Tables()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {one.name: getattr(self, one.name) for one in fields(self)}  # what was worked out is worked out again
+
+    @cached_property
     def _bases(self) -> dict[int, list[float]]:
         """Return what every report of a slot says of each target whatever its layer."""
         first = self.factor.slots[0].number
@@ -85,12 +109,12 @@ def centred(mechanism: PureMechanism) -> bool:
     return isinstance(mechanism.noise, BalancedNoise)
 
 
-def _even(terms: list[tuple[float, list[Floats]]]) -> bool:
+def _even(terms: Terms) -> bool:
     """Return whether all cells have the same coefficient: then a report says nothing that is not known."""
     return all((vector == vector[0]).all() for _, vectors in terms for vector in vectors)
 
 
-def layer(asked: Slot, member: int, target: Target) -> list[tuple[float, list[Floats]]]:
+def layer(asked: Slot, member: int, target: Target) -> Terms:
     """Return the terms of a target that a layer has a part in: their weights, and a vector for each axis."""
     group, levels = asked.levels(member)
     found = []
@@ -134,10 +158,7 @@ def _pure(asked: Slot, member: int) -> PureMechanism:
     return mechanism
 
 
-def _votes(
-    asked: Slot, member: int, mechanism: PureMechanism, terms: list[tuple[float, list[Floats]]], reports: Reports
-) -> Floats:
-    cell = asked.family.cell(member)
+def _votes(cell: Cell, mechanism: PureMechanism, terms: Terms, reports: Reports, tables: _Tables) -> Floats:
     if not cell.aligned:
         coefficients = sum(weight * reduce(np.multiply.outer, vectors).ravel() for weight, vectors in terms)
         return mechanism.score(reports, _filled(np.asarray(coefficients), mechanism))
@@ -146,14 +167,14 @@ def _votes(
         scored = [
             weight
             * prod(float(vectors[place][0]) for place in cell.order if not cell.bits[place])
-            * mechanism.score_product(reports, [vectors[place] for place in reversed(order)])
+            * mechanism.score_product(reports, [tables(vectors[place]) for place in reversed(order)])
             for weight, vectors in terms
         ]
         return np.asarray(sum(scored))
     return _vote_by_cell(mechanism, *_used_cells(cell, terms), reports)
 
 
-def _used_cells(cell: Cell, terms: list[tuple[float, list[Floats]]]) -> tuple[Ints, Floats]:
+def _used_cells(cell: Cell, terms: Terms) -> tuple[Ints, Floats]:
     """Return the cells of a large layer that any term has a coefficient for, and their sums."""
     numbers, coefficients = [], []
     for weight, vectors in terms:

@@ -16,7 +16,7 @@ from sottovoce.errors import NoDataError, ParameterError
 from sottovoce.queries.database import Database
 from sottovoce.queries.explaining import explained
 from sottovoce.queries.joint import Queries
-from sottovoce.queries.query import Aggregate, Query
+from sottovoce.queries.query import Aggregate, Every, Query, Some
 from sottovoce.queries.result import Explanation, Result
 from sottovoce.service.collector import Collector
 from sottovoce.service.problems import RequestError
@@ -86,14 +86,14 @@ def explanation(published: Published, query: Query, users: int | None = None) ->
 def release(database: Database, query: Query, collection: Collection) -> Released:
     """Return the answer of a collection without what rests on too few people."""
     counted = (Aggregate("count", _CROWD),) if collection.crowd else ()
-    watched: Any = _Watched(database.collected, [])
     whole = replace(query, aggregates=(*query.aggregates, *counted), limit=None)
-    result = replace(database, collected=watched).answer(whole)
-    if result.users < collection.minimum:
+    result, people = _watched(database, whole)
+    if narrowed := _narrowed(query):
+        people = _watched(database, narrowed)[1]
+    if sum(people.values()) < collection.minimum:
         raise RequestError("too-few-users", f"fewer than {collection.minimum} users: nothing is released")
     public = [place for place, column in enumerate(query.group_by) if column.public]
-    people = watched.people(len(public))
-    users = [people[tuple(labels[place] for place in public)] for labels in result.groups]
+    users = [people.get(tuple(labels[place] for place in public), 0) for labels in result.groups]
     counts = [row[-1].value if counted else float(here) for row, here in zip(result.figures, users, strict=True)]
     hidden = _hidden(users, counts, collection)
     kept = [place for place in range(len(users)) if place not in hidden][: query.limit]
@@ -137,6 +137,23 @@ def _hidden(users: Sequence[int], counts: Sequence[float], collection: Collectio
         if users[place] < collection.minimum or (collection.crowd and counts[place] < collection.crowd)
     ]
     return set(order[: max(2, len(small))] if small else ())
+
+
+def _narrowed(query: Query) -> Query | None:
+    """Return a question for the people on whom another can rest, where public conditions leave out the rest of them."""
+    conditions = tuple(one.public for one in query.where)
+    if not conditions or Every() in conditions:
+        return None
+    groups = tuple(column for column in query.group_by if column.public)
+    among = Every((query.among, Some(conditions)))
+    return Query(query.tables, (Aggregate("count", _CROWD),), among=among, group_by=groups)
+
+
+def _watched(database: Database, query: Query) -> tuple[Result, dict[tuple[str, ...], int]]:
+    """Return the answer to a question, and how many people stand in each of its public groups."""
+    watched: Any = _Watched(database.collected, [])
+    result = replace(database, collected=watched).answer(query)
+    return result, watched.people(sum(bool(column.public) for column in query.group_by))
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,6 +5,7 @@ files and processes costs where one machine would do.
 """
 
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -137,6 +138,7 @@ def _session() -> Iterator[Any]:
     for name, value in settings.items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()
+    session.sparkContext.pythonExec = sys.executable  # the workers' Python, which has the package
     try:
         yield session
     finally:
