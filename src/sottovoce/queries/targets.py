@@ -120,8 +120,12 @@ class _Maker:
         return [
             at
             for at, axis in enumerate(self.axes)
-            if not axis.tree.flat and self._restricts(axis) and not self._measures(axis) and self._whole(axis)
+            if not axis.tree.flat and self._restricts(axis) and not self._sums(axis) and self._whole(axis)
         ]
+
+    def _sums(self, axis: Axis) -> bool:
+        """Return whether an axis itself carries what is added up: its numbers, or in a doubled tree the ends."""
+        return self._measures(axis) or (axis.tree.doubled and self._rounded(axis))
 
     def _restricts(self, axis: Axis) -> bool:
         held = self.wanted.sets.get(axis.column)
