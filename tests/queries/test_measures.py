@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from sottovoce.hierarchy import Hierarchy
-from sottovoce.lab.services import contributions, syn_1
+from sottovoce.lab.services import Population, contributions, syn_1
 from sottovoce.mechanisms.olh import OLH
-from sottovoce.queries import targets
+from sottovoce.queries import planning, targets
 from sottovoce.queries.blue import blue
 from sottovoce.queries.decompositions import additive
+from sottovoce.queries.reading import read
 from sottovoce.queries.scoring import Scoring
 from sottovoce.queries.targets import Target, Term
 from sottovoce.testing import FIVE_SIGMA
@@ -208,3 +209,32 @@ def test_squared_contributions_are_what_the_formulas_say(method, wanted, measure
 def test_the_formula_of_another_number_of_layers_is_caught(wrong):
     found, error = squares("ahio", wrong, OUTSIDE, "ROUND")
     assert abs(found - formulas()["ahio", wrong, "ROUND"] / 2) > 2 * FIVE_SIGMA * error
+
+
+@cache
+def even():
+    """Return people who hold every pair of values equally often, as predictions suppose."""
+    cells = np.arange(PEOPLE - PEOPLE % SIZE**2) % SIZE**2
+    return Population(people().tables, {"t": {"a": 1 + cells // SIZE, "b": 1 + cells % SIZE}})
+
+
+@pytest.mark.parametrize("condition", [OUTSIDE, INSIDE], ids=["outside", "inside"])
+@pytest.mark.parametrize("name", PLANS)
+def test_predictions_are_exact_for_people_who_are_spread_evenly(name, condition):
+    """AT-5 for every plan and way, ours too: the mean square of a score, to five standard errors."""
+    method, published, measure = PLANS[name]
+    database = evenly(method, published)
+    text = f"SELECT SUM(a), COUNT(*) FROM t WHERE {condition} WITH (MEASURE = {measure})"
+    work = planning.plan(database.asking, read(text, database.asking.services))
+    z = contributions(database, text)
+    for at, total in enumerate(work.totals):
+        ((score,),) = (one.scores for one in total.products)
+        stated, squared = work.moments[score].square, z[:, at] ** 2
+        error = squared.std() / np.sqrt(len(z))
+        assert abs(squared.mean() - stated) < FIVE_SIGMA * error, (squared.mean() / stated, error / stated)
+        assert z[:, at].mean() == pytest.approx(work.moments[score].mean, abs=FIVE_SIGMA * np.sqrt(stated / len(z)))
+
+
+@cache
+def evenly(method, published):
+    return even().collected(EPSILON, seed=4, method=method, published=published)

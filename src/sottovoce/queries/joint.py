@@ -11,11 +11,12 @@ from typing import Any
 
 from sottovoce.domain import Domain, Records, domain_of
 from sottovoce.domains.lists import Lists
-from sottovoce.domains.services import Services
+from sottovoce.domains.services import ORDERED, Services
 from sottovoce.errors import ParameterError
 from sottovoce.hierarchy import FANOUT
 from sottovoce.queries.asking import METHODS, Asking
 from sottovoce.queries.database import Database
+from sottovoce.queries.fanout import best_fanout
 from sottovoce.task import Collected, Plan, Round
 
 MANY = 3  # tables, from which on joins of all of them are hardly ever precise
@@ -51,10 +52,12 @@ class Queries:
             "joins of three tables and more are hardly ever precise. Collect what is asked together in one table.",
         )
 
-    def settle(self, domain: Services, rows: tuple[int, ...], method: str, fanout: int, published: bool) -> None:
+    def settle(self, domain: Services, rows: tuple[int, ...], method: str, fanout: int | str, published: bool) -> None:
         """Check and keep the settings."""
+        if fanout == "auto":
+            fanout = best_fanout(_longest(domain))
         if type(fanout) is not int or not 2 <= fanout <= 1024 or method not in METHODS:
-            raise ParameterError(f"a fan-out is from 2 to 1024, a method one of {', '.join(METHODS)}")
+            raise ParameterError(f"a fan-out is from 2 to 1024 or auto, a method one of {', '.join(METHODS)}")
         if len(rows) != len(domain.names):
             raise ParameterError("a plan says for every table how many records are reported")
         for place, count in enumerate(rows):
@@ -68,7 +71,10 @@ class Queries:
 
 @dataclass(frozen=True, init=False)
 class Joint(Queries, Plan, kind="joint"):
-    """Tables of several services about the same people, each a ``Table`` or its settings, joined on ``uid``."""
+    """Tables of several services about the same people, each a ``Table`` or its settings, joined on ``uid``.
+
+    ``fanout`` is how many parts an interval has; ``"auto"`` takes the least error for the longest column of numbers.
+    """
 
     domain: Services
     rows: tuple[int, ...]
@@ -81,7 +87,7 @@ class Joint(Queries, Plan, kind="joint"):
         domain: Services | Mapping[str, Any] | None = None,
         rows: tuple[int, ...] | None = None,
         method: str = "hio",
-        fanout: int = FANOUT,
+        fanout: int | str = FANOUT,
         published: bool = False,
         *,
         services: Mapping[str, Any] | None = None,
@@ -96,6 +102,12 @@ class Joint(Queries, Plan, kind="joint"):
         if not isinstance(given, Services):
             raise ParameterError("a joint collection names its services, each with its columns")
         self.settle(given, tuple(rows or (1,) * len(given.names)), method, fanout, published)
+
+
+def _longest(domain: Services) -> int:
+    """Return the values of the longest column of numbers."""
+    kinds = [kind for place in range(len(domain.names)) for kind in domain.records(place).attributes]
+    return max((kind.size for kind in kinds if isinstance(kind, ORDERED)), default=2)
 
 
 def columns_of(columns: Records | Mapping[str, Any]) -> Records:

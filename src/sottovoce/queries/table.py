@@ -38,7 +38,7 @@ class Table(Queries, Plan, kind="table"):
         most: int | None = None,
         rows: int | tuple[int, ...] = 1,
         method: str = "hio",
-        fanout: int = FANOUT,
+        fanout: int | str = FANOUT,
         published: bool = False,
         domain: Services | None = None,
     ) -> None:
