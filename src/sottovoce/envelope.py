@@ -45,6 +45,12 @@ class Envelopes:
         """Return which optional fields are there."""
         return SUBJECT * (self.subjects is not None) | SLOT * (self.slots is not None) | PUBLIC * bool(self.public)
 
+    @property
+    def sizes(self) -> Ints:
+        """Return the bytes of every envelope."""
+        seen = np.array([len(one) for one in self.public], np.int64) if self.public else np.zeros(len(self), np.int64)
+        return seen + _layout(self.flags, self.payloads.shape[1]).itemsize
+
     def write(self) -> bytes:
         """Return the envelopes one after another."""
         if self.public:

@@ -130,6 +130,10 @@ def same_answers(one, other):
     return True
 
 
+def changed(table, name, entries, kind=None):
+    return table.set_column(table.column_names.index(name), name, pyarrow.array(entries, kind or table[name].type))
+
+
 def scored(task, question, place):
     """What an answer needs to know of every report of a factor."""
     asking = task.plan.asking(task.epsilon)
@@ -188,6 +192,25 @@ def test_tables_as_published_are_the_same_and_one_report_less_is_noticed(session
     assert not same_tallies(less.collected, local)
     with pytest.raises(MismatchError, match="not the one that was sealed"):
         spark.answer(task, session, {0: folder}, {0: log.checksum})
+
+
+def test_people_with_too_many_reports_are_left_out_and_nobody_is_a_sum_too(session, tmp_path):
+    task = Task("shop", SHOP, 4.0)
+    path = tmp_path / "shop.parquet"
+    sealed.write(path, list(messages(task, people(300), 5)), task.opening)
+    whole = parquet.read_table(path)
+    first = [place for place, slot in enumerate(whole["slot"].to_pylist()) if slot == 0][:20]
+    again = changed(whole.take(first), "id", [bytes([place]) * ID_BYTES for place in range(20)])
+    parquet.write_table(pyarrow.concat_tables([whole, again]), path)
+    here = task.plan.step(LocalCollected(task).after(task.opening, sealed.read(path, task.opening)))
+    there = spark.answer(task, session, {0: path})
+    assert not there.collected.single(0)
+    for question, count in {
+        "SELECT SUM(stars), COUNT(*) FROM users": 280,
+        "SELECT COUNT(*) FROM users WHERE kind = 'a' AND region = 'north' AND region = 'south'": None,
+    }.items():
+        assert same_answers(there.sql(question), here.sql(question))
+        assert count in (None, there.sql(question).users)
 
 
 DICE = np.random.default_rng(2)
@@ -308,10 +331,6 @@ def test_what_is_no_log_of_this_round_is_refused(session, tmp_path):
     parquet.write_table(whole.slice(0, 0), path)
     with pytest.raises(NoDataError, match="no reports"):
         spark.answer(task, session, {0: path})
-
-
-def changed(table, name, entries, kind=None):
-    return table.set_column(table.column_names.index(name), name, pyarrow.array(entries, kind or table[name].type))
 
 
 def test_damaged_parts_are_refused_where_they_are_read(tmp_path):

@@ -24,8 +24,8 @@ Places: TypeAlias = "str | PathLike[str] | Iterable[str | PathLike[str]]"
 
 _INTEGERS = ("int", "bigint", "smallint")
 _TYPES = {"id": ("binary",), "member": _INTEGERS, "slot": _INTEGERS, "payload": ("binary",)}
-_QUIET = Lock()  # what is ignored is ignored by all threads: one after another
 _OPTIONAL = {"subject": ("binary",), "public": ("binary",)}
+_QUIET = Lock()  # a warning is ignored in all threads at once, so one after another ignores it
 
 
 def read(spark: Any, places: Places, declares: Iterable[str]) -> Any:
@@ -56,11 +56,14 @@ def mapped(frame: Any, work: Any, schema: str) -> Any:
         return frame.mapInArrow(work, schema)
 
 
-def people(log: Any, public: Mapping[str, bool]) -> Any:
-    """Return everybody once, with the public columns as Spark reads them from JSON."""
-    from pyspark.sql import functions, types
+def people(log: Any, public: Mapping[str, bool], *, single: bool) -> Any:
+    """Return everybody once, with the public columns as Spark reads them from JSON; nobody of whom there are two."""
+    from pyspark.sql import Window, functions, types
 
     own = log.filter(log["slot"] == 0)
+    if not single:
+        times = functions.count("*").over(Window.partitionBy("subject"))
+        own = own.withColumn("times", times).filter("times = 1")
     if not public:
         return own.select(own["subject"].alias("person"))
     fields = types.StructType([types.StructField(name, types.StringType()) for name in public])
@@ -125,6 +128,7 @@ def _written(file: Any) -> Iterator[bytes]:
 
 
 def array(column: Any) -> Values:
+    """Return a column of an answer; where there is no number, None."""
     import pyarrow
 
     if column.null_count:
@@ -153,6 +157,6 @@ def _typed(text: str) -> SottovoceError:
         return MissingExtraError("the executors need the package too: pip install 'sottovoce[server,spark]' there")
     if re.search("PATH_NOT_FOUND|UNABLE_TO_INFER_SCHEMA|FILE_NOT_EXIST", text):
         return NoDataError("the log of this round has been erased or is missing")
-    if re.search("FAILED_READ_FILE|CANNOT_READ_FILE_FOOTER|[Pp]arquet", text):
+    if re.search("FAILED_READ_FILE|CANNOT_READ_FILE_FOOTER|not a Parquet file|ParquetDecodingException", text):
         return MismatchError("the log of a round is damaged: it cannot be read")
     return UnavailableError("Spark could not answer this question")

@@ -133,7 +133,7 @@ class SparkCollected:
         if "subject" not in self.task.declares:
             raise ParameterError("questions in SQL need reports that carry the subject of their person")
         log = self._log(number)
-        relations = {PEOPLE: frames.people(log, public)}
+        relations = {PEOPLE: frames.people(log, public, single=self.single(number))}
         for name, one in scored.items():
             frame = self._scored(log.filter(log["slot"].isin(*one.slots)), number, one, ("subject",))
             relations[name] = frame.withColumnRenamed("subject", "person")

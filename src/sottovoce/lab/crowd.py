@@ -1,5 +1,6 @@
 """Messages of a whole crowd at once: what so many devices would send, made over arrays."""
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,7 @@ import numpy as np
 from sottovoce import codec
 from sottovoce.arrays import Bytes, Values
 from sottovoce.envelope import ID_BYTES, Envelopes
+from sottovoce.holdings import Holdings
 from sottovoce.lab.simulate import addresses
 from sottovoce.rng import Rng, SystemRng
 from sottovoce.task import Address, Round, Task
@@ -33,9 +35,10 @@ def _sent(digest: bytes, asked: Round, address: Address, held: Values, subjects:
     packed = question.mechanism.pack(question.privatize(held, rng))
     payloads[:, : question.width] = np.frombuffer(packed, np.uint8).reshape(count, question.width)
     members, slots = np.full(count, address.member), np.full(count, address.slot) if asked.slots > 1 else None
-    whole = Envelopes(digest, asked.number, members, _random(count, rng), payloads, subjects, slots).write()
-    width = len(whole) // count
-    return [whole[start : start + width] for start in range(0, len(whole), width)]
+    public = tuple(held.public) if isinstance(held, Holdings) else ()
+    made = Envelopes(digest, asked.number, members, _random(count, rng), payloads, subjects, slots, public)
+    whole, ends = made.write(), [0, *np.cumsum(made.sizes).tolist()]
+    return [whole[start:end] for start, end in pairwise(ends)]
 
 
 def _random(count: int, rng: Rng) -> Bytes:

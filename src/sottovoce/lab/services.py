@@ -1,8 +1,9 @@
 """Invented tables of one and of several services, and our answers in SQL beside the published ones on the same people.
 
-``python -m sottovoce.lab.services`` prints the page that is kept in ``docs/evidence/services.md``.
+``python -m sottovoce.lab.services`` prints the page that is kept in ``docs/evidence/services.md``.  The tables of the
+census only have the shape of the real ones.
 
-Source: Xu 2020, section 7; the real tables are not public in this form, and these only have their shape.
+Source: Xu 2020, section 7.
 """
 
 from collections.abc import Callable, Mapping

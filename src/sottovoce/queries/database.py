@@ -56,6 +56,7 @@ class Database(Answers):
 
     def answer(self, query: Query) -> Result:
         """Return the answer to a question that has been read; many groups are answered some at a time."""
+        query = planning.unfiltered(query)
         way = planning.best_way(self.asking, query)
         groups = planning.groups(self.asking, query)
         step = max(1, AT_ONCE // max(1, self.users * len(query.aggregates)))
@@ -98,6 +99,7 @@ class _Listed(Mapping[str, Answer]):
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._made: dict[str, Answer] = {}
 
     @cached_property
     def _columns(self) -> dict[str, Column]:
@@ -110,6 +112,11 @@ class _Listed(Mapping[str, Answer]):
         }
 
     def __getitem__(self, name: str) -> Answer:
+        if name not in self._made:
+            self._made[name] = self._counts(name)
+        return self._made[name]
+
+    def _counts(self, name: str) -> Answer:
         column = self._columns[name]
         query = Query((column.table,), (Aggregate("count", "count"),), group_by=(column,))
         result = self._database.answer(query)

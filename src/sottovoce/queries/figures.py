@@ -35,6 +35,7 @@ class Told:
                 (place, line.groups),
                 self._labels(table, line, place),
                 tuple(self._figure(cell, place) for cell in line.cells),
+                int(self.found["users"][place]),
             )
             for place in range(len(self.found["users"]))
             for line in self.work.lines
@@ -56,9 +57,13 @@ class Told:
         return tuple(labels)
 
     def _figure(self, cell: Cell, place: int) -> Figure:
-        users = int(self.found["users"][place])
+        own = [place] if cell.aggregate.kind != "freq" else range(len(self.found["users"]))
+        users = sum(int(self.found["users"][one]) for one in own)
         totals = np.array([self._number(f"t{at}", place) for at in cell.parts])
         moments = np.array([[self._moment(one, other, place) for other in cell.parts] for one in cell.parts])
+        if cell.aggregate.kind == "freq":  # a share of everybody, whatever public group they are in
+            totals[1] = sum(self._number(f"t{cell.parts[1]}", one) for one in own)
+            moments[1, 1] = sum(self._moment(cell.parts[1], cell.parts[1], one) for one in own)
         covariance = moments - np.outer(totals, totals) / max(users, 1)
         return figure(cell.aggregate.kind, totals, covariance)
 
@@ -77,6 +82,7 @@ class _Row:
     place: tuple[int, tuple[int, ...]]
     labels: tuple[str, ...]
     figures: tuple[Figure, ...]
+    people: int
 
 
 def result(asking: Asking, everybody: int, told: Sequence[Told]) -> Result:
@@ -97,6 +103,7 @@ def result(asking: Asking, everybody: int, told: Sequence[Told]) -> Result:
         (*table.query.notices, *_notices(table.query, everybody - users, rows)),
         told[0].statement.sql(pretty=True),
         explained(asking, table.query, users, work),
+        tuple(row.people for row in rows),
     )
 
 

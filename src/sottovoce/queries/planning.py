@@ -16,7 +16,7 @@ from sottovoce.domain import Domain
 from sottovoce.errors import ParameterError
 from sottovoce.queries.asking import Asking, Factor
 from sottovoce.queries.predicting import Moments, cells, moments
-from sottovoce.queries.query import Aggregate, Column, Monomial, Public, Query
+from sottovoce.queries.query import Aggregate, Column, Every, Monomial, Public, Query
 from sottovoce.queries.scoring import Scoring
 from sottovoce.queries.targets import Target, Wanted, Way, check, target
 from sottovoce.queries.values import numbers_of
@@ -89,6 +89,14 @@ def best_way(asking: Asking, query: Query) -> Way:
     if asking.published or query.options.max_cells:
         works = [work for work in works if _cells(work) <= limit] or works[-1:]
     return min(works, key=lambda work: sum(work.predicted)).way
+
+
+def unfiltered(query: Query) -> Query:
+    """Return a question about shares with its public filter as a condition: shares are of everybody."""
+    if query.among == Every() or all(one.kind != "freq" for one in query.aggregates):
+        return query
+    where = tuple(replace(one, public=Every((query.among, one.public))) for one in query.where)
+    return replace(query, where=where, among=Every())
 
 
 def groups(asking: Asking, query: Query) -> list[tuple[int, ...]]:

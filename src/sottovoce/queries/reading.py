@@ -35,6 +35,7 @@ from sottovoce.queries.query import (
     Query,
 )
 from sottovoce.queries.refusals import QueryError, Refusal, located
+from sottovoce.queries.result import PARTS
 from sottovoce.queries.values import Span, listed, spans, within
 
 __all__ = ["QueryError", "read"]
@@ -131,7 +132,9 @@ class _Reader:
                 name = node.alias.lower()
                 if not (name.isidentifier() and name.isascii() and len(name) <= LONGEST_NAME):
                     raise Refusal("name", start(node.args["alias"]))
-                if name in taken:
+                if name in taken or any(f"{one}{part}" == name for one in taken for part in PARTS):
+                    raise Refusal("duplicate-name", start(node.args["alias"]))
+                if any(f"{name}{part}" in taken for part in PARTS):
                     raise Refusal("duplicate-name", start(node.args["alias"]))
                 taken.add(name)
         return taken

@@ -13,6 +13,8 @@ from sottovoce.answers import optional
 from sottovoce.errors import ParameterError
 from sottovoce.estimate import quantile
 
+PARTS = ("_low", "_high", "_error", "_unstable")  # what stands beside a number, by what follows its name
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -51,6 +53,7 @@ class Result:
     notices: tuple[str, ...] = ()
     statement: str = ""
     explanation: Mapping[str, Any] = field(default_factory=dict)
+    people: tuple[int, ...] = ()  # on how many each row rests: those in its groups of public columns
 
     def __len__(self) -> int:
         return len(self.groups)
@@ -93,7 +96,7 @@ class Result:
 
     def to_csv(self) -> str:
         """Return the rows as CSV with a header."""
-        parts = ("", "_low", "_high", "_error", "_unstable")
+        parts = ("", *PARTS)
         header = [f"{column}{part}" for column in self.columns for part in (parts if column in self.names else ("",))]
         text = io.StringIO()
         writer = csv.DictWriter(text, fieldnames=header, lineterminator="\n")

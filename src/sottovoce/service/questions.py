@@ -21,7 +21,7 @@ from sottovoce.queries.result import Explanation, Result
 from sottovoce.service.collector import Collector
 from sottovoce.service.problems import RequestError
 from sottovoce.service.published import Published
-from sottovoce.task import Columns, Plan
+from sottovoce.task import Plan
 
 STEPS = ("none", "base-pos")  # of post-processing: counts of records need not sum to the number of people
 _CROWD = "people, or records, of a row"  # the name of a count that nobody asked for; no question can give it to another
@@ -86,14 +86,12 @@ def explanation(published: Published, query: Query, users: int | None = None) ->
 def release(database: Database, query: Query, collection: Collection) -> Released:
     """Return the answer of a collection without what rests on too few people."""
     counted = (Aggregate("count", _CROWD),) if collection.crowd else ()
-    whole = replace(query, aggregates=(*query.aggregates, *counted), limit=None)
-    result, people = _watched(database, whole)
-    if narrowed := _narrowed(query):
-        people = _watched(database, narrowed)[1]
+    result = database.answer(replace(query, aggregates=(*query.aggregates, *counted), limit=None))
+    narrowed = _narrowed(query)
+    people = _people(query, result if narrowed is None else database.answer(narrowed))
     if sum(people.values()) < collection.minimum:
         raise RequestError("too-few-users", f"fewer than {collection.minimum} users: nothing is released")
-    public = [place for place, column in enumerate(query.group_by) if column.public]
-    users = [people.get(tuple(labels[place] for place in public), 0) for labels in result.groups]
+    users = [people.get(one, 0) for one in _public(query, result)]
     counts = [row[-1].value if counted else float(here) for row, here in zip(result.figures, users, strict=True)]
     hidden = _hidden(users, counts, collection)
     kept = [place for place in range(len(users)) if place not in hidden][: query.limit]
@@ -142,36 +140,22 @@ def _hidden(users: Sequence[int], counts: Sequence[float], collection: Collectio
 def _narrowed(query: Query) -> Query | None:
     """Return a question for the people on whom another can rest, where public conditions leave out the rest of them."""
     conditions = tuple(one.public for one in query.where)
-    if not conditions or Every() in conditions:
+    shares = any(one.kind == "freq" for one in query.aggregates)  # of everybody, so that nobody is filtered out
+    if not conditions or (Every() in conditions and not (shares and query.among != Every())):
         return None
     groups = tuple(column for column in query.group_by if column.public)
     among = Every((query.among, Some(conditions)))
     return Query(query.tables, (Aggregate("count", _CROWD),), among=among, group_by=groups)
 
 
-def _watched(database: Database, query: Query) -> tuple[Result, dict[tuple[str, ...], int]]:
-    """Return the answer to a question, and how many people stand in each of its public groups."""
-    watched: Any = _Watched(database.collected, [])
-    result = replace(database, collected=watched).answer(query)
-    return result, watched.people(sum(bool(column.public) for column in query.group_by))
+def _public(query: Query, result: Result) -> list[tuple[str, ...]]:
+    """Return the public groups of every row."""
+    names = [column for column in query.group_by if column.public]
+    places = [place for place, column in enumerate(query.group_by) if column.public]
+    alone = len(result.keys) == len(names)
+    return [labels if alone else tuple(labels[place] for place in places) for labels in result.groups]
 
 
-@dataclass(frozen=True, eq=False)
-class _Watched:
-    """What was collected, and how many people stood in every public group when it was looked at."""
-
-    collected: Any
-    found: list[Columns]
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.collected, name)
-
-    def select(self, *question: Any) -> Columns:
-        self.found.append(self.collected.select(*question))
-        return self.found[-1]
-
-    def people(self, public: int) -> dict[tuple[str, ...], int]:
-        """Return the number of people by the values of so many public columns."""
-        (found,) = self.found
-        keys = zip(*([str(one) for one in found[f"g{at}"]] for at in range(public)), strict=True) if public else [()]
-        return dict(zip(keys, map(int, found["users"]), strict=True))
+def _people(query: Query, result: Result) -> dict[tuple[str, ...], int]:
+    """Return how many people stand in each public group."""
+    return dict(zip(_public(query, result), result.people, strict=True))

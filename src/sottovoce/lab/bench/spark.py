@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
+from math import isclose
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +24,11 @@ from sottovoce.envelope import ID_BYTES
 from sottovoce.lab.bench.growth import LINEAR, exponent
 from sottovoce.lab.bench.report import say
 from sottovoce.lab.bench.row import Row
-from sottovoce.lab.bench.timing import Timing, race, scaled
+from sottovoce.lab.bench.timing import Side, Timing, race, scaled
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.lab.simulate import shelves
 from sottovoce.queries.database import Database
+from sottovoce.queries.reading import read
 from sottovoce.queries.table import Table
 from sottovoce.task import Address, Task
 
@@ -44,15 +46,21 @@ def rows(scale: float) -> Iterator[Row]:
         return
     with _session() as session, tempfile.TemporaryDirectory() as folder:
         study = Study.made(Path(folder), scaled(PART, scale))
-        timings = [study.raced(session, count) for count in PARTS]
-    users = [study.part * count for count in PARTS]
-    for count, (many, one) in zip(users, timings, strict=True):
+        sides = [study.asked(session, count) for count in PARTS]
+        timings = race(*(side for pair in sides for side in pair), repeats=REPEATS)
+    yield from _read([study.part * count for count in PARTS], timings[::2], timings[1::2])
+
+
+def _read(users: Sequence[int], many: Sequence[Timing], one: Sequence[Timing]) -> Iterator[Row]:
+    for count, ours, theirs in zip(users, many, one, strict=True):
         name = f"COUNT, 2 ranges, 4 columns, {count:,} users"
-        yield Row("spark", name, many.wall, "s", "one machine, reports in memory", many.wall / one.wall)
-    for place, name in enumerate(("Spark", "one machine")):
-        slope = exponent(users, [timing[place].wall for timing in timings])
-        span = f"{min(users):,} to {max(users):,}"
-        yield Row("spark", f"an answer in users, {name}", slope, "exponent", span, goal=None if place else LINEAR)
+        yield Row("spark", name, ours.wall, "s", "one machine, reports in memory", ours.wall / theirs.wall)
+    span = f"{min(users):,} to {max(users):,}"
+    for name, timings, goal in (("Spark", many, LINEAR), ("one machine", one, None)):
+        seconds = [timing.wall for timing in timings]
+        further = 1e9 * float(np.polyfit(users, seconds, 1)[0])
+        yield Row("spark", f"an answer in users, {name}", exponent(users, seconds), "exponent", span, goal=goal)
+        yield Row("spark", f"every further report, {name}", further, "ns", span)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,13 +83,16 @@ class Study:
             _write(file, task, found, dice)
         return cls(task, part, found, files)
 
-    def raced(self, session: Any, count: int) -> tuple[Timing, ...]:
-        """Return the times of an answer from so many files on Spark, and on one machine."""
+    def asked(self, session: Any, count: int) -> tuple[Side, Side]:
+        """Return the question to so many files on Spark and to one machine, whose answers have been found alike."""
         many = spark.answer(self.task, session, {0: self.files[:count]})
         here = self.task.plan.step(LocalCollected(self.task).after(self.task.opening, self._repeated(count)))
         assert isinstance(many, Database)
         assert isinstance(here, Database)
-        return race(lambda: many.sql(QUESTION), lambda: here.sql(QUESTION), repeats=REPEATS)
+        found = [engine.answer(read(QUESTION, PLAN.domain)) for engine in (many, here)]
+        assert [one.users for one in found] == [self.part * count] * 2
+        assert isclose(*(one.figures[0][0].value for one in found), rel_tol=1e-9)
+        return lambda: many.sql(QUESTION), lambda: here.sql(QUESTION)
 
     def _repeated(self, count: int) -> dict[Address, Shelf]:
         return {
