@@ -3,6 +3,7 @@
 import json
 
 import sottovoce as sv
+from sottovoce.queries.advising import advise_tables
 
 SETTINGS = ("--users", 50_000, "--size", 1_000, "--epsilon", 1)
 
@@ -21,3 +22,29 @@ def test_bad_settings_have_exit_code_2(run):
     assert run("advise", "--users", 10, "--size", 10, "--epsilon", 0).exit_code == 2
     assert run("advise", *SETTINGS, "--rule", "hope").exit_code == 2
     assert run("advise", "--users", 10).exit_code == 2
+
+
+TABLE = """
+name = "people"
+epsilon = 1.0
+
+[plan]
+kind = "table"
+
+[plan.columns]
+age = {low = 0, high = 8}
+"""
+
+
+def test_it_compares_ways_to_collect_tables_for_questions(run, tmp_path):
+    path = tmp_path / "people.toml"
+    path.write_text(TABLE)
+    asked = ("advise", "--users", 9_000, "--epsilon", 2, "--tables", path, "--sql", "SELECT AVG(age) FROM people")
+    result = run(*asked, "--json")
+    expected = advise_tables(sv.Table({"age": range(9)}), ["SELECT AVG(age) FROM people"], 9_000, 2.0)
+    assert json.loads(result.stdout) == json.loads(expected.to_json())
+    assert "collect by" in run(*asked).stdout
+    assert run("advise", "--users", 9_000, "--epsilon", 2, "--tables", path).exit_code == 2
+    assert run(*asked[:-1], "SELECT MIN(age) FROM people").exit_code == 2
+    path.write_text('name = "a"\nepsilon = 1.0\n[plan]\nkind = "histogram"\ndomain = ["x", "y"]\n')
+    assert run(*asked).exit_code == 2

@@ -1,6 +1,7 @@
 """``sottovoce advise``: what to expect of a collection before anybody is asked."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import click
@@ -22,6 +23,8 @@ from sottovoce.errors import ParameterError
 @click.option("--items", type=int, help="A search for frequent items instead: how many items there are.")
 @click.option("--basket", type=float, default=5.0, help="Items that people have on average.")
 @click.option("--top", type=int, default=16, help="How many a search is for.")
+@click.option("--tables", type=click.Path(exists=True, dir_okay=False), help="SQL instead: a task file with tables.")
+@click.option("--sql", multiple=True, help="A question that will be asked of the tables; may be repeated.")
 @click.option("--share", type=float, help="A share of people to find: how many users does it take?")
 @as_json
 def command(*, as_json: bool, **options: Any) -> None:
@@ -50,13 +53,21 @@ class Wanted:
     basket: float
     top: int
     share: float | None
+    tables: str | None
+    sql: tuple[str, ...]
 
     def advice(self) -> Any:
         """Return the advice about the one thing that is asked about."""
-        named = {"size": self._values, "marginals": self._tables, "bits": self._long_values, "items": self._items}
+        named = {
+            "size": self._values,
+            "marginals": self._marginals,
+            "bits": self._long_values,
+            "items": self._items,
+            "tables": self._tables,
+        }
         asked = [advise for name, advise in named.items() if getattr(self, name) is not None]
         if len(asked) != 1:
-            raise ParameterError("ask about one thing: --size, --marginals, --bits or --items")
+            raise ParameterError("ask about one thing: --size, --marginals, --bits, --items or --tables")
         return asked[0]()
 
     def _values(self) -> Any:
@@ -66,6 +77,17 @@ class Wanted:
         return advise(self.users, self.size, self.epsilon, questions=self.questions, error=self.error, rule=self.rule)
 
     def _tables(self) -> Any:
+        from sottovoce.queries.advising import advise_tables
+        from sottovoce.queries.joint import Queries
+        from sottovoce.service import taskfile
+
+        path = Path(self.tables or "")
+        plan = taskfile.read(path.read_text(encoding="utf-8"), toml=path.suffix == ".toml").plan
+        if not isinstance(plan, Queries):
+            raise ParameterError("only a task about tables answers questions in SQL")
+        return advise_tables(plan, self.sql, self.users, self.epsilon)
+
+    def _marginals(self) -> Any:
         from sottovoce.marginals.advice import advise_marginals
 
         return advise_marginals(self.users, _sizes(self.marginals or ""), self.epsilon, self.order)
