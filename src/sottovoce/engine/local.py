@@ -126,7 +126,9 @@ class LocalCollected:
         """Return what is collected once a round has been answered."""
         if not any(len(shelf.reports) for shelf in shelves.values()):
             raise NoDataError(f"round {asked.number} of task {self.task.name!r} has no reports")
-        return replace(self, rounds=(*self.rounds, asked), shelves={**self.shelves, **shelves})
+        whole = {**self.shelves, **shelves}
+        tallied, persons = {**self.tallied}, {**self.persons}
+        return replace(self, rounds=(*self.rounds, asked), shelves=whole, tallied=tallied, persons=persons)
 
     def after_erasing(self, asked: Round, sums: Mapping[Address, Tally]) -> "LocalCollected":
         """Return what is collected with a round of which only the sums remain."""

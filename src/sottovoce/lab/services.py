@@ -301,9 +301,9 @@ _HEAD = """# Questions in SQL
 
 Printed by `python -m sottovoce.lab.services`.  {people:,} invented people are asked once in our way, and once in each
 published way: HIO, AHIO and EHIO with local hashing, the nodes of their ranges added up (ADD), or 2^c decompositions
-of c ranges combined (RDC).  HIO over lists is not published; it stands here because it beats what is.  Standard errors
-are what the reports of each collection tell.  The gain is the ratio of the squared errors: how many times as many
-people the best published way needs, as published and with 16 decompositions.
+of c ranges combined (RDC).  HIO over lists is not published; it stands here because it counts better than what is.
+Standard errors are what the reports of each collection tell.  The gain is the ratio of the squared errors: how many
+times as many people the best published way needs, as published and with 16 decompositions.
 
 | people | epsilon | question | our error | published | by | gain | against 16 |
 |---|---:|---|---:|---:|---|---:|---:|"""

@@ -1,4 +1,9 @@
-"""From what an engine added up to the rows of an answer: numbers with their errors, labels, order and notices."""
+"""From what an engine added up to the rows of an answer: numbers with their errors, labels, order and notices.
+
+The variance of a total is the sum of people's squared contributions less what those would be without noise.  Of a count
+where everybody has one record that is the count itself; of other numbers no more than the square of the total over the
+number of people is known, so their errors include how people differ: a little too wide where there is little noise.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,7 +39,7 @@ class Told:
             _Row(
                 (place, line.groups),
                 self._labels(table, line, place),
-                tuple(self._figure(cell, place) for cell in line.cells),
+                tuple(self._figure(table, cell, place) for cell in line.cells),
                 int(self.found["users"][place]),
             )
             for place in range(len(self.found["users"]))
@@ -56,7 +61,7 @@ class Told:
                 labels.append(labels_of(table.kind(column))[next(private)])
         return tuple(labels)
 
-    def _figure(self, cell: Cell, place: int) -> Figure:
+    def _figure(self, table: "_Table", cell: Cell, place: int) -> Figure:
         own = [place] if cell.aggregate.kind != "freq" else range(len(self.found["users"]))
         users = sum(int(self.found["users"][one]) for one in own)
         totals = np.array([self._number(f"t{at}", place) for at in cell.parts])
@@ -64,8 +69,10 @@ class Told:
         if cell.aggregate.kind == "freq":  # a share of everybody, whatever public group they are in
             totals[1] = sum(self._number(f"t{cell.parts[1]}", one) for one in own)
             moments[1, 1] = sum(self._moment(cell.parts[1], cell.parts[1], one) for one in own)
-        covariance = moments - np.outer(totals, totals) / max(users, 1)
-        return figure(cell.aggregate.kind, totals, covariance)
+        spread = np.outer(totals, totals) / max(users, 1)
+        if cell.aggregate.kind == "count" and table.single:
+            spread = np.maximum(spread, totals[:, None])
+        return figure(cell.aggregate.kind, totals, moments - spread)
 
     def _moment(self, one: int, other: int, place: int) -> float:
         return self._number(f"m{min(one, other)}_{max(one, other)}", place)
@@ -118,6 +125,11 @@ class _Table:
     def names(self) -> tuple[str, ...]:
         """Return the names of the numbers."""
         return tuple(one.name for one in self.query.aggregates)
+
+    @property
+    def single(self) -> bool:
+        """Return whether a condition holds once or not at all of everybody, so that its squares sum to its count."""
+        return not any(map(self.asking.services.most, self.query.tables))
 
     @property
     def keys(self) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ TOPICS = (
     "discovery",
     "marginals",
     "queries",
+    "spark",
     "collecting",
 )
 
