@@ -55,7 +55,7 @@ papers: setup
 	$(BIN)/pytest -n 2 tests/papers
 	PYTHONPATH=tests $(BIN)/python tests/papers/consistency.py
 	$(BIN)/python -m sottovoce.lab.numbers > docs/evidence/numbers.md
-	$(BIN)/python -m sottovoce.lab.services > docs/evidence/sql.md
+	$(BIN)/python -m sottovoce.lab.services > docs/evidence/services.md
 
 soak: setup
 	@sh scripts/system_packages.sh postgresql

@@ -303,3 +303,19 @@ def test_prefixes_of_other_lengths_are_refused(bits):
     for prefixes, extension in (([1 << (bits - 3)], 3), ([-1], 3), ([0], -1), ([0], affine.LARGEST + 1)):
         with pytest.raises(ParameterError):
             affine.block_supports(*reports(10, 2), prefixes, extension, bits, 2)
+
+
+@pytest.mark.parametrize(("slow", "fast"), [(1, 7), (25, 5), (5, 25), (40, 30)])
+def test_targets_are_placed_as_the_permutation_says_and_padded_with_their_mean(slow, fast):
+    dice, size = np.random.default_rng(slow), slow * fast
+    bits = (size - 1).bit_length()
+    left, right = dice.normal(size=slow), dice.normal(size=fast)
+    whole = np.multiply.outer(left, right).ravel()
+    twin = np.full(1 << bits, whole.mean())
+    twin[hashing.permute(np.arange(size), bits)] = whole
+    np.testing.assert_array_equal(affine.placed(whole, bits), twin)
+    np.testing.assert_allclose(affine.placed_product(left, right, bits), twin, rtol=1e-12)
+    flat = affine.placed(whole, bits, permuted=False)
+    assert (flat[:size] == whole).all()
+    assert (flat[size:] == whole.mean()).all()
+    assert (flat != twin).any()  # without a permutation the target stands elsewhere

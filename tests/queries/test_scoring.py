@@ -169,6 +169,11 @@ def test_padding_left_at_nought_is_caught(monkeypatch):
         whole = AffineResponse(self.epsilon, self.cells, self.buckets, self.groups, self.keep)
         return plain(whole, reports, np.append(coefficients, np.zeros(self.cells - self.size)))
 
+    def outer(self, reports, slow, fast):
+        return self.score(reports, np.multiply.outer(slow, fast).ravel())
+
+    monkeypatch.setattr(AffineResponse, "score_outer", outer)
+    assert not differs(asking)
     monkeypatch.setattr(AffineResponse, "score", unfilled)
     assert differs(asking)
 

@@ -70,6 +70,24 @@ def _permuted(widths: tuple[int, ...]) -> Words:
 _remembered = lru_cache(maxsize=64)(_permuted)
 
 
+def placed(coefficients: Floats, bits: int, groups: Sequence[int] = (), *, permuted: bool = True) -> Floats:
+    """A target where the hash sees it: one coefficient for each value, and their mean for the padding nobody holds."""
+    target = np.full(1 << bits, coefficients.mean())
+    if permuted:
+        loops.place(np.ascontiguousarray(coefficients), permutation(bits, len(coefficients), groups), target)
+    else:
+        target[: len(coefficients)] = coefficients
+    return target
+
+
+def placed_product(slow: Floats, fast: Floats, bits: int) -> Floats:
+    """``placed`` of all products of two factors, the second changing fastest, without making them beforehand."""
+    target = np.empty(1 << bits)
+    table = permutation(bits, len(slow) * len(fast))
+    loops.place_product(slow, fast, table, float(slow.mean() * fast.mean()), target)
+    return target
+
+
 def scores(
     seeds: Longs, buckets: Values, transformed: Floats, bits: int, rank: int, threads: int | None = None
 ) -> Floats:

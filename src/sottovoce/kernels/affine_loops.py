@@ -278,6 +278,24 @@ def fill_permutation(widths: Ints, table: Words) -> None:
 
 
 @jit
+def place(values: Floats, table: Words, out: Floats) -> None:
+    """Writes every value where the permutation sends it."""
+    for v in range(len(values)):
+        out[table[v]] = values[v]
+
+
+@jit
+def place_product(slow: Floats, fast: Floats, table: Words, mean: float, out: Floats) -> None:
+    """Writes the products of two factors, the second changing fastest, where the permutation sends them; else a mean."""
+    out[:] = mean
+    v = 0
+    for i in range(len(slow)):
+        for j in range(len(fast)):
+            out[table[v]] = slow[i] * fast[j]
+            v += 1
+
+
+@jit
 def narrow(spectrum: Ints, out: Any) -> Any:
     """Copies to 32 bits and returns the absolute sum, which bounds every step of the transform."""
     total = 0

@@ -277,7 +277,7 @@ def contributions(database: Database, text: str) -> Floats:
     return made
 
 
-def page(people: int = 1_000_000, contests: tuple[Contest, ...] = CONTESTS) -> str:
+def page(people: int = 300_000, contests: tuple[Contest, ...] = CONTESTS) -> str:
     """Return the gains in some contests as a page."""
     lines = [_HEAD.format(people=people)]
     for one in contested(contests, people):

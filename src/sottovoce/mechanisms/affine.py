@@ -147,9 +147,19 @@ class AffineResponse(PureMechanism, kind="affine"):
         from sottovoce.kernels import affine, walsh
 
         self._check_decodable()
-        target = np.full(self.cells, coefficients.mean())  # nobody holds the padding
-        target[self._places()] = coefficients
-        transformed = walsh.transform(target)
+        placed = affine.placed(coefficients, self.bits, self.groups, permuted=self.permuted)
+        return self._read(reports, walsh.transform(placed))
+
+    def score_outer(self, reports: Reports, slow: Floats, fast: Floats) -> Floats:
+        """Return ``score`` for all products of two factors, the second changing fastest."""
+        from sottovoce.kernels import affine, walsh
+
+        self._check_decodable()
+        return self._read(reports, walsh.transform(affine.placed_product(slow, fast, self.bits)))
+
+    def _read(self, reports: Reports, transformed: Floats) -> Floats:
+        from sottovoce.kernels import affine
+
         raw = affine.scores(*_columns(reports), transformed, self.bits, self.rank)
         return np.asarray((raw - self.q * transformed[0]) / (self.p - self.q))
 
@@ -163,13 +173,6 @@ class AffineResponse(PureMechanism, kind="affine"):
         raw = affine.factor_scores(*_columns(reports), tables, self.groups, self.bits, self.rank)
         whole = prod(float(table[0]) for table in tables)
         return np.asarray((raw - self.q * whole) / (self.p - self.q))
-
-    def _places(self) -> Values:
-        from sottovoce.kernels import affine
-
-        if not self.permuted:
-            return np.arange(self.size)
-        return affine.permutation(self.bits, self.size, self.groups)
 
     def outcomes(self) -> Reports:
         seeds = np.array([0, 1, 1 << 32, 0x0123456789ABCDEF, (1 << 64) - 1], np.uint64)
@@ -191,10 +194,7 @@ def factor_table(factor: Floats) -> Floats:
     """Return a factor of a target where the hash sees it, transformed; nobody holds the padding."""
     from sottovoce.kernels import affine, walsh
 
-    bits = (len(factor) - 1).bit_length()
-    table = np.full(1 << bits, factor.mean())
-    table[affine.permutation(bits, len(factor))] = factor
-    return walsh.transform(table)
+    return walsh.transform(affine.placed(factor, (len(factor) - 1).bit_length()))
 
 
 def best_rank(epsilon: float, size: int) -> int:

@@ -70,8 +70,10 @@ class Told:
             totals[1] = sum(self._number(f"t{cell.parts[1]}", one) for one in own)
             moments[1, 1] = sum(self._moment(cell.parts[1], cell.parts[1], one) for one in own)
         spread = np.outer(totals, totals) / max(users, 1)
-        if cell.aggregate.kind == "count" and table.single:
-            spread = np.maximum(spread, totals[:, None])
+        if (
+            cell.aggregate.kind in ("count", "freq") and table.single
+        ):  # of two conditions, one within the other, the less
+            spread = np.maximum(spread, np.minimum.outer(totals, totals))
         return figure(cell.aggregate.kind, totals, moments - spread)
 
     def _moment(self, one: int, other: int, place: int) -> float:

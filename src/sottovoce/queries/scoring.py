@@ -159,6 +159,9 @@ def _pure(asked: Slot, member: int) -> PureMechanism:
 
 
 def _votes(cell: Cell, mechanism: PureMechanism, terms: Terms, reports: Reports, tables: _Tables) -> Floats:
+    if not cell.aligned and len(terms) == 1 and type(mechanism) is AffineResponse:
+        ((weight, (*slow, fast)),) = terms
+        return mechanism.score_outer(reports, weight * reduce(np.multiply.outer, slow, np.ones(1)).ravel(), fast)
     if not cell.aligned:
         coefficients = sum(weight * reduce(np.multiply.outer, vectors).ravel() for weight, vectors in terms)
         return mechanism.score(reports, _filled(np.asarray(coefficients), mechanism))
@@ -198,5 +201,7 @@ def _vote_by_cell(mechanism: PureMechanism, cells: Ints, coefficients: Floats, r
 
 def _filled(coefficients: Floats, mechanism: PureMechanism) -> Floats:
     """Return the coefficients, with a harmless one for a cell that nobody holds where a layer has a single cell."""
+    if len(coefficients) == mechanism.size:
+        return coefficients
     spare = coefficients.mean() if centred(mechanism) else 0.0
     return np.pad(coefficients, (0, mechanism.size - len(coefficients)), constant_values=spare)

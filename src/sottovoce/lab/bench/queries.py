@@ -55,7 +55,7 @@ def rows(scale: float) -> Iterator[Row]:
         ("LIN", "SUM(a) FROM people WHERE b > 30"),
     ):
         yield _hashed(table, name, f"SELECT {question}")
-    large = Study(Table({name: range(1, 626) for name in "abcd"}), users)
+    large = Study(Table({name: range(1, 626) for name in "abc"}), users)
     yield _answered(large, "COUNT, 2 ranges, cells by groups", f"SELECT COUNT(*) FROM people WHERE {RANGES[1]}", None)
     shop = Study(Joint({"users": {"columns": _columns()}, "sales": {"columns": _columns(), "most": 10}}), users)
     question = "SELECT AVG(sales.a) FROM sales JOIN users USING (uid) WHERE sales.b = 'x' AND users.a > 40"
@@ -135,7 +135,11 @@ def _hashed(study: Study, name: str, question: str) -> Row:
         mechanism = slot.family[member].mechanism
         if isinstance(mechanism, AffineResponse) and not mechanism.groups:
             jobs.append(
-                (mechanism, weight * reduce(np.multiply.outer, vectors).ravel(), study.users // len(slot.family))
+                (
+                    mechanism,
+                    weight * reduce(np.multiply.outer, vectors).ravel(),
+                    max(1, study.users // len(slot.family)),
+                )
             )
     ours = [_job(mechanism, coefficients, count) for mechanism, coefficients, count in jobs]
     theirs = [_job(OLH(one.epsilon, one.size), coefficients, min(HASHED, count)) for one, coefficients, count in jobs]
