@@ -286,7 +286,7 @@ def place(values: Floats, table: Words, out: Floats) -> None:
 
 @jit
 def place_product(slow: Floats, fast: Floats, table: Words, mean: float, out: Floats) -> None:
-    """Writes the products of two factors, the second changing fastest, where the permutation sends them; else a mean."""
+    """Writes products of two factors, the second changing fastest, where the permutation sends them; else a mean."""
     out[:] = mean
     v = 0
     for i in range(len(slow)):
