@@ -26,6 +26,8 @@ from sottovoce.domain import Integers
 from sottovoce.engine.local import LocalCollected, shelve
 from sottovoce.errors import SottovoceError
 from sottovoce.mechanism import Mechanism
+from sottovoce.queries.joint import Joint
+from sottovoce.queries.table import Table
 from sottovoce.service import taskfile, wire
 from sottovoce.service.admission import admit
 from sottovoce.service.api import decoded
@@ -184,7 +186,20 @@ def _token_request(data: bytes) -> str:
 
 
 def _task_rows() -> list[dict[str, Any]]:
-    return [row for name in ("task_id", "discovery", "marginals") for row in _vectors(name)["tasks"]]
+    listed = [row for name in ("task_id", "discovery", "marginals") for row in _vectors(name)["tasks"]]
+    documents = [codec.document(task) for task in _tables()]
+    return listed + [{"canonical": codec.canonical(one), "content": one} for one in documents]
+
+
+def _tables() -> list[Task]:
+    """Return tasks about tables: a record and a list with a public column, and every way to round."""
+    shop = {
+        "a": {"columns": {"n": range(9)}, "public": {"p": ["x", "y"]}},
+        "b": {"columns": {"m": range(5)}, "most": 3},
+    }
+    methods = ("hio", "ahio", "ehio", "sr_hio", "sc_join")
+    tables = [Table({"n": range(9), "l": ["x", "y"]}, method=method, fanout=3) for method in methods]
+    return [Task("shop", Joint(shop, fanout=3), 2.0), *(Task("table", table, 2.0) for table in tables)]
 
 
 def _task_texts() -> list[bytes]:
@@ -207,6 +222,11 @@ TOML = (
     b'[plan.domain]\na = ["x", "y"]\nb = {low = 1, high = 5}\n',
     b'name = "browser"\nepsilon = 1.0\ndescription = "Which?"\n[plan]\nkind = "histogram"\ndomain = ["a", "b", "c"]\n'
     b"[collection]\nquota = 100\nminimum = 60\ngrace = 0\nenrolment = true\n",
+    b'name = "table"\nepsilon = 2.0\n[plan]\nkind = "table"\nmost = 4\nrows = 2\nfanout = 3\n[plan.columns]\n'
+    b"age = {low = 1, high = 9}\nincome = {low = 0, high = 100, buckets = 5}\n",
+    b'name = "shop"\nepsilon = 2.0\n[plan]\nkind = "joint"\n[plan.services.users.columns]\nage = {low = 1, high = 9}\n'
+    b'[plan.services.users.public]\nos = ["i", "a"]\n[plan.services.txn]\nmost = 3\n[plan.services.txn.columns]\n'
+    b'kind = ["x", "y"]\n',
     b'name = "age"\nepsilon = 2\n[plan]\nkind = "mean"\ndomain = {low = 18, high = 99}\n',
     b'name = "ages"\nepsilon = 2.5\ndeclares = ["subject"]\n[plan]\nkind = "distribution"\n'
     b"domain = {low = 0, high = 63}\n",

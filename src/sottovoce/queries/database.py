@@ -14,8 +14,9 @@ from sottovoce.domain import Categories
 from sottovoce.estimate import Estimate, StatedNoise
 from sottovoce.queries import planning, rewriting
 from sottovoce.queries.asking import Asking
+from sottovoce.queries.counting import countable, counts
 from sottovoce.queries.explaining import explained
-from sottovoce.queries.figures import Told, result
+from sottovoce.queries.figures import Told, labels_of, result
 from sottovoce.queries.planning import Work
 from sottovoce.queries.query import Aggregate, Column, Query
 from sottovoce.queries.result import Explanation, Result
@@ -117,14 +118,18 @@ class _Listed(Mapping[str, Answer]):
         return self._made[name]
 
     def _counts(self, name: str) -> Answer:
-        column = self._columns[name]
-        query = Query((column.table,), (Aggregate("count", "count"),), group_by=(column,))
-        result = self._database.answer(query)
-        totals = np.array([row[0].value for row in result.figures])
-        noise = StatedNoise(np.array([row[0].variance for row in result.figures]))
-        labels = tuple(row[0] for row in result.groups)
-        estimate = Estimate(totals, noise, result.users, self._database.asking.epsilon)
-        return Answer(name, labels, estimate, self._database.asking.method)
+        database, column = self._database, self._columns[name]
+        asking = database.asking
+        if countable(asking, column):
+            found = counts(asking, database.collected, column)
+            totals, variances = found.totals, found.variances
+        else:
+            query = Query((column.table,), (Aggregate("count", "count"),), group_by=(column,))
+            figures = [row[0] for row in database.answer(query).figures]
+            totals, variances = (np.array([getattr(one, what) for one in figures]) for what in ("value", "variance"))
+        estimate = Estimate(totals, StatedNoise(variances), database.users, asking.epsilon)
+        labels = tuple(labels_of(asking.attributes(column.table)[column.place]))
+        return Answer(name, labels, estimate, asking.method)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._columns)

@@ -1,0 +1,92 @@
+"""Counts from decoded sums are those of scored reports: totals to the last digits, errors up to their own spread."""
+
+import numpy as np
+import pytest
+
+import sottovoce as sv
+from sottovoce.queries import counting
+from sottovoce.queries.query import Aggregate, Column, Options, Query
+
+USERS = 6_000
+
+
+def collected(method, *, published=False, most=None, rows=1):
+    dice = np.random.default_rng(5)
+    plan = sv.Table(
+        {"a": range(12), "b": ["x", "y", "z"]}, method=method, published=published, most=most, rows=rows, fanout=4
+    )
+    held = {"a": np.minimum(dice.poisson(4, USERS), 11), "b": dice.choice(["x", "y", "z"], USERS, p=[0.5, 0.3, 0.2])}
+    if most is not None:
+        held["uid"] = dice.integers(0, USERS // 2, USERS)
+        held["uid"][0] = USERS // 2
+    return sv.simulate(sv.Task("t", plan, 3.0), held, seed=2)
+
+
+def scored(database, place):
+    column = Column(0, place)
+    way = "add" if database.asking.published else "blue"
+    query = Query((0,), (Aggregate("count", "n"),), group_by=(column,), options=Options(method=way))
+    figures = [row[0] for row in database.answer(query).figures]
+    return np.array([one.value for one in figures]), np.array([one.variance for one in figures])
+
+
+PLANS = [
+    {"method": "hio"},
+    {"method": "hio", "published": True},
+    {"method": "hio", "most": 4},
+    {"method": "hio", "most": 4, "rows": 2},
+    {"method": "ahio", "published": True},
+    {"method": "ehio"},
+    {"method": "hi"},
+    {"method": "mg"},
+    {"method": "sc_join"},
+    {"method": "sc_sampled"},
+]
+
+
+@pytest.mark.parametrize("plan", PLANS, ids=lambda plan: "-".join(map(str, plan.values())))
+@pytest.mark.parametrize("place", [0, 1])
+def test_decoded_and_scored_counts_are_the_same(plan, place, monkeypatch):
+    database = collected(**plan)
+    monkeypatch.setattr(counting, "signal", lambda asking: 0.0)  # coefficients as METHOD = BLUE has them
+    found = counting.counts(database.asking, database.collected, Column(0, place))
+    totals, variances = scored(database, place)
+    np.testing.assert_allclose(found.totals, totals, rtol=1e-9, atol=1e-6)
+    # Both estimate one variance, from decoded votes and from the squares of the very scores.
+    exact = database.asking.published  # of one cell at a time the square of a vote is linear in it
+    np.testing.assert_allclose(found.variances, variances, rtol=1e-6 if exact else 0.2)
+    assert abs(np.log(found.variances / variances).mean()) < 0.08
+
+
+def test_counts_are_listed_without_scoring_anything(monkeypatch):
+    database = collected("hio")
+    monkeypatch.setattr(type(database), "answer", lambda *_: pytest.fail("a question was asked"))
+    answer = database["people.a"]
+    assert answer.labels == tuple(map(str, range(12)))
+    assert answer.estimate.users == USERS
+    assert abs(answer.estimate.totals.sum() - USERS) < 1e-6 * USERS
+
+
+def test_a_layer_that_is_forgotten_is_noticed(monkeypatch):
+    database = collected("hio")
+    wanted = counting.counts(database.asking, database.collected, Column(0, 0)).totals
+    whole = counting._Study._layer
+
+    def forgetful(self, slot, member):
+        users, total, square = whole(self, slot, member)
+        return (users, 0 * total, 0 * square) if member == 3 else (users, total, square)
+
+    monkeypatch.setattr(counting._Study, "_layer", forgetful)
+    found = counting.counts(database.asking, database.collected, Column(0, 0)).totals
+    assert not np.allclose(found, wanted, rtol=1e-3)
+
+
+def test_layers_too_large_to_decode_are_scored():
+    plan = sv.Table({"a": range(6), "b": range(1_000), "c": range(1_000)}, fanout=1_000)
+    assert not counting.countable(plan.asking(1.0), Column(0, 0))
+    assert counting.countable(collected("hio").asking, Column(0, 0))
+    dice = np.random.default_rng(3)
+    held = {name: dice.integers(0, size, 500) for name, size in (("a", 6), ("b", 1_000), ("c", 1_000))}
+    answer = sv.simulate(sv.Task("t", plan, 4.0), held, seed=1)["people.a"]
+    truth = np.bincount(held["a"], minlength=6)
+    assert (np.abs(answer.estimate.totals - truth) < 5 * answer.estimate.errors).all()
