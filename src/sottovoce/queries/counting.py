@@ -2,10 +2,12 @@
 
 The total of a target is linear in the votes for a layer's cells, and so is the mean square of a score over people who
 hold them: both come from the decoded votes of every layer, contracted with the coefficients of all values together.
+Layers that are too large to be decoded have few reports each, which are scored.
 
 Source: docs/affine-response.md; Xu 2020, section 3.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from math import prod
@@ -17,10 +19,10 @@ from sottovoce.errors import NoDataError
 from sottovoce.estimate import BalancedNoise, IndependentNoise, Noise
 from sottovoce.mechanism import PureMechanism
 from sottovoce.queries.asking import Asking, Factor, Slot
-from sottovoce.queries.planning import signal
-from sottovoce.queries.query import Column
-from sottovoce.queries.scoring import bases
-from sottovoce.queries.targets import Levels, Target, Wanted, Way, target
+from sottovoce.queries.planning import best_way
+from sottovoce.queries.query import Aggregate, Column, Query
+from sottovoce.queries.scoring import Scoring, bases
+from sottovoce.queries.targets import Levels, Target, Wanted, target
 from sottovoce.task import Address, Collected
 
 
@@ -32,15 +34,11 @@ class Counts:
     variances: Floats
 
 
-def countable(asking: Asking, column: Column) -> bool:
-    """Return whether the layers of a column's table are small enough to be decoded."""
-    families = [slot.family for slot in _factor(asking, column).slots]
-    return not any(family.cell(member).aligned for family in families for member in family.different())
-
-
 def counts(asking: Asking, collected: Collected, column: Column) -> Counts:
     """Return how many people, or records of a list, hold each value of a column."""
     study = _Study(asking, collected, column)
+    if study.scores and not collected.answered(0):
+        raise NoDataError("the layers of this table are too large for their sums: counts need the reports")
     users, totals = collected.users(0), np.zeros(len(study.targets))
     variances = np.zeros(len(study.targets))
     for slot in study.factor.slots:
@@ -65,14 +63,20 @@ class _Study:
         """Return the factor that has reports about the column."""
         return _factor(self.asking, self.column)
 
+    @property
+    def scores(self) -> bool:
+        """Return whether some layer is too large to be decoded."""
+        families = [slot.family for slot in self.factor.slots]
+        return any(family.cell(member).aligned for family in families for member in family.different())
+
     @cached_property
     def targets(self) -> list[Target]:
         """Return the coefficients for every value."""
         size = self.asking.attributes(self.column.table)[self.column.place].size
         most = self.asking.services.most(self.column.table)
         weight = most / self.asking.rows[self.column.table] if most else 1.0
-        way = Way("add") if self.asking.published else Way("blue", signal=signal(self.asking))
-        held = np.eye(size, dtype=bool)
+        query = Query((self.column.table,), (Aggregate("count", "count"),), group_by=(self.column,))
+        way, held = best_way(self.asking, query), np.eye(size, dtype=bool)
         return [target(Wanted(self.factor, {self.column.place: one}, weight=weight), way) for one in held]
 
     def sums(self, slot: Slot) -> tuple[Floats, Floats]:
@@ -82,15 +86,18 @@ class _Study:
         total, square = np.zeros(len(base)), np.zeros(len(base))
         for member in range(len(slot.family)):
             try:
-                users, moved, spread = self._layer(slot, member)
+                users, moved, spread = self._layer(slot, member, base)
             except NoDataError:
                 continue  # nobody's coin fell there
             total += users * base + moved
             square += users * base**2 + 2 * base * moved + spread
         return total, square
 
-    def _layer(self, slot: Slot, member: int) -> tuple[int, Floats, Floats]:
+    def _layer(self, slot: Slot, member: int, base: Floats) -> tuple[int, Floats, Floats]:
         """Return the people asked about a layer, and the sums of their scores and of the squares, bases apart."""
+        if slot.family.cell(member).aligned:
+            scores = np.concatenate(list(self._scored(slot, member))) - base
+            return len(scores), scores.sum(axis=0), (scores**2).sum(axis=0)
         tally, mechanism = self.collected.tally(Address(0, member, slot.number)), slot.family[member].mechanism
         assert isinstance(mechanism, PureMechanism)
         found = self._coefficients(slot, member)
@@ -103,6 +110,14 @@ class _Study:
         rest = reduce(np.multiply.outer, [one for at, one in enumerate(others) if at != place], np.ones(()))
         total, square = _moments(own, rest.ravel(), table, mechanism.noise, tally.users)
         return tally.users, total / slot.chance(member), square / slot.chance(member) ** 2
+
+    def _scored(self, slot: Slot, member: int) -> Iterator[Floats]:
+        reports = self.collected.reports(Address(0, member, slot.number))
+        return (self._scoring(slot.number, member, batch) for batch in reports)
+
+    @cached_property
+    def _scoring(self) -> Scoring:
+        return Scoring(self.factor, tuple(self.targets))
 
     def _coefficients(self, slot: Slot, member: int) -> tuple[int, Floats, list[Floats]] | None:
         """Return the axis of the column, the coefficients of all values on it, and those of the other axes."""

@@ -7,18 +7,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-import numpy as np
-
 from sottovoce.answers import Answer, Answers
 from sottovoce.domain import Categories
 from sottovoce.estimate import Estimate, StatedNoise
 from sottovoce.queries import planning, rewriting
 from sottovoce.queries.asking import Asking
-from sottovoce.queries.counting import countable, counts
+from sottovoce.queries.counting import counts
 from sottovoce.queries.explaining import explained
 from sottovoce.queries.figures import Told, labels_of, result
 from sottovoce.queries.planning import Work
-from sottovoce.queries.query import Aggregate, Column, Query
+from sottovoce.queries.query import Column, Query
 from sottovoce.queries.result import Explanation, Result
 from sottovoce.task import Collected, Scored
 
@@ -120,14 +118,8 @@ class _Listed(Mapping[str, Answer]):
     def _counts(self, name: str) -> Answer:
         database, column = self._database, self._columns[name]
         asking = database.asking
-        if countable(asking, column):
-            found = counts(asking, database.collected, column)
-            totals, variances = found.totals, found.variances
-        else:
-            query = Query((column.table,), (Aggregate("count", "count"),), group_by=(column,))
-            figures = [row[0] for row in database.answer(query).figures]
-            totals, variances = (np.array([getattr(one, what) for one in figures]) for what in ("value", "variance"))
-        estimate = Estimate(totals, StatedNoise(variances), database.users, asking.epsilon)
+        found = counts(asking, database.collected, column)
+        estimate = Estimate(found.totals, StatedNoise(found.variances), database.users, asking.epsilon)
         labels = tuple(labels_of(asking.attributes(column.table)[column.place]))
         return Answer(name, labels, estimate, asking.method)
 
