@@ -8,11 +8,11 @@ import pytest
 import sottovoce as sv
 from dashboard.collecting import ORIGIN, place
 from dashboard.reading import read, rows
-from service.shopping import messages
 from service.test_questions import MESSAGES, OF_OS, PEOPLE, VALUES, shop
 from sottovoce import codec
 from sottovoce.collection import Collection
 from sottovoce.dashboard import questions, statement
+from sottovoce.lab.crowd import messages
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.queries.result import Figure, Result
 from sottovoce.service.questions import Released
@@ -29,7 +29,7 @@ def asked(tmp_path_factory):
     with place(tmp_path_factory.mktemp("sql")) as made:
         for task, sent in (
             (shop(), MESSAGES),
-            (HOSTILE, messages(HOSTILE, [{"name": "b"}] * 40, SeededRng(1))),
+            (HOSTILE, messages(HOSTILE, [{"name": "b"}] * 40, rng=SeededRng(1))),
             (shop("open"), []),
         ):
             made.publish(task)
@@ -192,7 +192,7 @@ def test_hostile_labels_and_questions_stay_text(asked):
 def test_a_table_of_columns_too_large_to_list_points_to_its_questions(asked):
     large = sv.Task("large", sv.Table({"pay": range(1000)}, name="t"), 4.0, collection=Collection(minimum=2, grace=0))
     asked.publish(large)
-    asked.send("large", messages(large, [{"pay": 3}] * 20, SeededRng(1)))
+    asked.send("large", messages(large, [{"pay": 3}] * 20, rng=SeededRng(1)))
     asked.close(large)
     page = asked.page("/tasks/large")
     assert "too many values to list" in page.one("section", id="answer").text

@@ -15,16 +15,14 @@ import pytest
 
 import sottovoce as sv
 from engine.spark_session import cluster, executors
-from sottovoce import codec
 from sottovoce.domains.bits import Bits
 from sottovoce.engine import frames, partitions, sealed, spark
 from sottovoce.engine.local import LocalCollected, drive
-from sottovoce.envelope import ID_BYTES, Envelopes
+from sottovoce.envelope import ID_BYTES
 from sottovoce.errors import MismatchError, MissingExtraError, NoDataError, ParameterError, UnavailableError
 from sottovoce.itemsets.svim import TopItems
 from sottovoce.lab import crowd
 from sottovoce.lab.seeded import SeededRng
-from sottovoce.lab.simulate import addresses
 from sottovoce.marginals.marginals import Marginals
 from sottovoce.queries import planning
 from sottovoce.queries.joint import Joint
@@ -77,25 +75,6 @@ def people(count=PEOPLE, seed=1):
     return {"users": users, "orders": {"uid": owners, "amount": dice.integers(1, 33, len(owners))}}
 
 
-def messages(task, values, seed):
-    """The messages of everybody, made at once, with what they let everybody see."""
-    asked, rng, held = task.opening, SeededRng(seed), task.plan.domain.indices(values)
-    digest, subjects = codec.digest_bytes(codec.document(task)), rows_of(rng, len(held))
-    for address, group in addresses(asked.ask, asked.number, np.arange(len(held)), rng):
-        question, count = asked.question(address), len(group)
-        payloads = np.zeros((count, asked.width), np.uint8)
-        packed = question.mechanism.pack(question.privatize(held[group], rng))
-        payloads[:, : question.width] = np.frombuffer(packed, np.uint8).reshape(count, question.width)
-        slots = np.full(count, address.slot) if asked.slots > 1 else None
-        public = tuple(held.public[one] for one in group) if "public" in task.declares else ()
-        members, ids = np.full(count, address.member), rows_of(rng, count)
-        yield Envelopes(digest, asked.number, members, ids, payloads, subjects[group], slots, public).write()
-
-
-def rows_of(rng, count):
-    return np.frombuffer(bytes(rng.bytes(ID_BYTES * count)), np.uint8).reshape(count, ID_BYTES)
-
-
 def in_parts(path, count):
     """A folder with the same log in many files."""
     whole, folder = parquet.read_table(path), path.with_suffix("")
@@ -109,7 +88,7 @@ def in_parts(path, count):
 def collected(folder, task, values, parts=PARTS):
     """A sealed log, the folder with its parts, its checksum, and what one machine has of it."""
     path = folder / f"{task.name}.parquet"
-    log = sealed.write(path, list(messages(task, values, 5)), task.opening)
+    log = sealed.write(path, crowd.messages(task, values, rng=SeededRng(5)), task.opening)
     return (
         in_parts(path, parts),
         log,
@@ -197,7 +176,7 @@ def test_tables_as_published_are_the_same_and_one_report_less_is_noticed(session
 def test_people_with_too_many_reports_are_left_out_and_nobody_is_a_sum_too(session, tmp_path):
     task = Task("shop", SHOP, 4.0)
     path = tmp_path / "shop.parquet"
-    sealed.write(path, list(messages(task, people(300), 5)), task.opening)
+    sealed.write(path, crowd.messages(task, people(300), rng=SeededRng(5)), task.opening)
     whole = parquet.read_table(path)
     first = [place for place, slot in enumerate(whole["slot"].to_pylist()) if slot == 0][:20]
     again = changed(whole.take(first), "id", [bytes([place]) * ID_BYTES for place in range(20)])

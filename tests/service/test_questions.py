@@ -11,13 +11,13 @@ import pytest
 import sottovoce as sv
 from service.people import digest_of, envelope, published
 from service.sending import send
-from service.shopping import messages
 from service.test_api import problem
 from sottovoce import codec
 from sottovoce import envelope as envelopes
 from sottovoce.collection import Collection
 from sottovoce.domain import Buckets, Integers, Numbers
 from sottovoce.errors import CodecError, ParameterError
+from sottovoce.lab.crowd import messages
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.queries.query import Options
 from sottovoce.service import questions, taskfile
@@ -55,7 +55,7 @@ def shop(name="shop", **settings):
 
 
 def answers(task, values):
-    return messages(task, values, SeededRng(6))
+    return messages(task, values, rng=SeededRng(6))
 
 
 MESSAGES = answers(shop(), VALUES)
