@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sottovoce.baskets import Baskets
 from sottovoce.errors import ParameterError
 from sottovoce.holdings import Holdings, Rows
 
@@ -78,3 +79,10 @@ def test_some_of_the_people_keep_their_place_in_all_tables():
 def test_tables_about_other_people_are_refused(tables, public):
     with pytest.raises(ParameterError, match="same people"):
         Holdings(tables, public)
+
+
+def test_what_people_hold_is_not_printed():
+    rows = Rows.of(np.array([0, 0]), np.array([[7001], [7002]]), 1)
+    held = Holdings((np.array([[7003]]), rows), (b"7004",))
+    assert "700" not in f"{held!r} {rows!r} {Baskets.of([1], [7005])!r}"
+    assert "7001" in repr(rows.cells)

@@ -11,7 +11,7 @@ from sottovoce.arrays import Bools, Ints
 from sottovoce.errors import ParameterError
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)  # what people hold is not printed
 class Baskets:
     """The items of person i, ascending and each once, stand at ``items[starts[i] : starts[i + 1]]``.
 

@@ -11,7 +11,7 @@ from sottovoce.arrays import Ints
 from sottovoce.errors import ParameterError
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)  # what people hold is not printed
 class Rows:
     """The rows of person i in one table stand at ``cells[starts[i] : starts[i + 1]]``, one column per attribute.
 
@@ -50,7 +50,7 @@ class Rows:
         return np.diff(self.starts)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Holdings:
     """One entry per table: ``(people, attributes)`` where everybody has one row, ``Rows`` where they have any number.
 

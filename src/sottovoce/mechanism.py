@@ -221,8 +221,11 @@ class PureMechanism(Mechanism):
 
     def score(self, reports: Reports, coefficients: Floats) -> Floats:
         """Return one unbiased vote per report for a whole linear target over the domain."""
-        candidates = np.arange(self.size)
-        batches = self._batches(reports, self.size)
+        return self.score_among(reports, np.arange(self.size), coefficients)
+
+    def score_among(self, reports: Reports, candidates: Values, coefficients: Floats) -> Floats:
+        """Return one unbiased vote per report for a linear target over some values."""
+        batches = self._batches(reports, len(candidates))
         raw = np.concatenate([self.support(batch, candidates) @ coefficients for batch in batches])
         return np.asarray((raw - self.q * coefficients.sum()) / (self.p - self.q))
 

@@ -7,6 +7,7 @@ import pytest
 
 import sottovoce as sv
 from sottovoce.errors import NoDataError
+from sottovoce.lab.services import contributions
 from sottovoce.queries import counting
 from sottovoce.queries.query import Aggregate, Column, Query
 
@@ -32,6 +33,12 @@ def scored(database, place):
     return np.array([one.value for one in figures]), np.array([one.variance for one in figures])
 
 
+def spread(database, name):
+    """The relative standard error of the sum of squares of what people contribute to each count."""
+    squares = contributions(database, f"SELECT {name}, COUNT(*) FROM people GROUP BY {name}") ** 2
+    return squares.std(axis=0) / squares.mean(axis=0) / np.sqrt(len(squares))
+
+
 PLANS = [
     {"method": "hio"},
     {"method": "hio", "published": True},
@@ -53,10 +60,11 @@ def test_decoded_and_scored_counts_are_the_same(plan, place):
     found = counting.counts(database.asking, database.collected, Column(0, place))
     totals, variances = scored(database, place)
     np.testing.assert_allclose(found.totals, totals, rtol=1e-9, atol=1e-6)
-    # Both estimate one variance, from decoded votes and from the squares of the very scores.
-    exact = database.asking.published  # of one cell at a time the square of a vote is linear in it
-    np.testing.assert_allclose(found.variances, variances, rtol=1e-6 if exact else 0.2)
-    assert abs(np.log(found.variances / variances).mean()) < 0.08
+    # Both estimate one variance, from decoded votes and from the squares of the very scores: 5 sigma of a mean of
+    # squares.  As published, of one cell at a time, the square of a vote is linear in it.
+    near = np.full(len(totals), 1e-6) if database.asking.published else 5 * spread(database, "ab"[place])
+    assert (np.abs(found.variances / variances - 1) < near).all()
+    assert (np.abs(2 * found.variances / variances - 1) > near).all()  # twice as much would be noticed
 
 
 def test_counts_are_listed_without_scoring_anything(monkeypatch):
@@ -91,7 +99,7 @@ def test_layers_too_large_to_decode_are_scored():
     found = counting.counts(database.asking, database.collected, Column(0, 0))
     totals, variances = scored(database, 0)
     np.testing.assert_allclose(found.totals, totals, rtol=1e-9, atol=1e-6)
-    np.testing.assert_allclose(found.variances, variances, rtol=0.2)
+    assert (np.abs(found.variances / variances - 1) < 5 * spread(database, "a")).all()
     erased = replace(database.collected, shelves={})
     with pytest.raises(NoDataError, match="need the reports"):
         counting.counts(database.asking, erased, Column(0, 0))

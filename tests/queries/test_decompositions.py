@@ -10,7 +10,6 @@ from sottovoce.hierarchy import Hierarchy
 from sottovoce.queries.decompositions import (
     additive,
     best_weights,
-    combined,
     over_values,
     published_weights,
     smallest,
@@ -57,14 +56,38 @@ def test_no_range_needs_more_nodes_than_the_bound(size, fanout):
     assert most <= (2 * (fanout - 1) * (height - 1) + fanout - 2 if fanout > 2 else 2 * (height - 1))
 
 
+def combined(decompositions, weights):
+    """The weighted sum of decompositions of one target."""
+    total = {}
+    for decomposition, weight in zip(decompositions, weights, strict=True):
+        for node, coefficient in decomposition.items():
+            total[node] = total.get(node, 0.0) + weight * coefficient
+    return total
+
+
+def test_weights_of_products_are_the_products_of_weights():
+    """Where decompositions of a column share no node, products over columns are weighed as the columns are."""
+    tree = Hierarchy(5, 5)
+    columns = [
+        [additive(tree, 0, length - 1), {(0, 0): 1.0, **{(1, node): -1.0 for node in range(length, 5)}}]
+        for length in (3, 1)
+    ]
+    joint = list(product(*columns))
+    for weights in (published_weights, best_weights):
+        apart = [weights([(one,) for one in column]) for column in columns]
+        assert weights(joint) == pytest.approx(np.multiply.outer(*apart).ravel())
+    assert published_weights(joint[::-1]) != pytest.approx(published_weights(joint))
+
+
 @pytest.mark.parametrize(("lengths", "left"), [((3,), 1.5), ((3, 3), 2.25), ((1, 2), 1.1111), ((4, 2, 3), 2.6667)])
 def test_combining_decompositions_leaves_the_variance_that_the_lemma_says(lengths, left):
     """Of one level, l of B = 5 leaves or the root less B - l: disjoint, so weights by size are the best ones."""
     tree, variance = Hierarchy(5, 5), 1.0
     for length in lengths:
         two = [additive(tree, 0, length - 1), {(0, 0): 1.0, **{(1, node): -1.0 for node in range(length, 5)}}]
-        assert published_weights(two) == pytest.approx(best_weights(two))
-        variance *= sum(coefficient**2 for coefficient in combined(two, published_weights(two)).values())
+        alone = [(one,) for one in two]
+        assert published_weights(alone) == pytest.approx(best_weights(alone))
+        variance *= sum(coefficient**2 for coefficient in combined(two, published_weights(alone)).values())
     assert variance == pytest.approx(left, abs=1e-4)
     assert variance == pytest.approx(np.prod([length * (6 - length) / 6 for length in lengths]))
 
@@ -76,7 +99,7 @@ def test_weights_that_know_what_is_shared_are_no_worse():
         low, high = sorted(dice.integers(0, 125, 2).tolist())
         several = smallest(tree, low, high, 8)
         for found, weights in ((published, published_weights), (best, best_weights)):
-            mixed = combined(several, weights(several))
+            mixed = combined(several, weights([(one,) for one in several]))
             np.testing.assert_allclose(over_values(tree, mixed), indicator(tree, low, high), atol=1e-9)
             found.append(sum(coefficient**2 for coefficient in mixed.values()))
     assert all(one <= other + 1e-9 for one, other in zip(best, published, strict=True))

@@ -142,6 +142,9 @@ def test_fewer_people_than_the_minimum_are_refused(asked):
 def test_a_condition_that_nobody_meets_does_not_make_a_small_public_group_larger(asked):
     ask, _ = asked()
     problem(ask("SELECT COUNT(*) FROM users WHERE os = 'other' OR age = 77"), 409, "too-few-users")
+    problem(ask("SELECT FREQ(*) FROM users WHERE os = 'other'"), 409, "too-few-users")  # a share of everybody
+    problem(ask("SELECT FREQ(*) FROM users WHERE os = 'other' AND age = 2"), 409, "too-few-users")
+    assert ask("SELECT FREQ(*) FROM users WHERE os = 'iOS'").status_code == 200
     assert ask("SELECT COUNT(*) FROM users WHERE os = 'other' OR age = 2").status_code == 200
     said = ask("SELECT os, COUNT(*) AS c FROM users WHERE since >= 2001 OR age = 77 GROUP BY os").json()
     assert [row["os"] for row in said["rows"]] == ["iOS"]

@@ -15,7 +15,7 @@ from sottovoce.envelope import Envelopes
 from sottovoce.errors import CodecError, MismatchError, NoDataError, ParameterError
 from sottovoce.estimate import Estimate
 from sottovoce.measures import Measures
-from sottovoce.mechanism import Mechanism, PureMechanism
+from sottovoce.mechanism import PureMechanism
 from sottovoce.tally import Tally
 from sottovoce.task import Address, Blocks, Choice, Columns, Family, Question, Round, Scored, Task
 
@@ -77,10 +77,7 @@ class LocalCollected:
         return estimate.of(self.users(address.round))
 
     def yes(self, number: int) -> tuple[Ints, Ints]:
-        ask = self.rounds[number].ask
-        family = ask.members if isinstance(ask, Choice) else None
-        if not isinstance(family, Family) or not family.alike or not _binary(family[0].mechanism):
-            raise ParameterError("only families of questions with two values are answered by yes or no")
+        family = yes_or_no(self.rounds[number])
         times, ones = np.zeros(len(family), np.int64), np.zeros(len(family), np.int64)
         for address, shelf in self.shelves.items():
             if address.round == number:
@@ -187,8 +184,13 @@ def _unseen(group: Envelopes) -> Envelopes:
     return group if len(first) == len(group) else group.take(np.sort(first))
 
 
-def _binary(mechanism: Mechanism) -> bool:
-    return mechanism.kind == "grr" and mechanism.size == 2
+def yes_or_no(asked: Round) -> Family:
+    """Return the family of a round of yes-or-no questions, or refuse another round."""
+    family = asked.ask.members if isinstance(asked.ask, Choice) else None
+    mechanism = family[0].mechanism if isinstance(family, Family) and family.alike else None
+    if not isinstance(family, Family) or mechanism is None or mechanism.kind != "grr" or mechanism.size != 2:
+        raise ParameterError("only families of questions with two values are answered by yes or no")
+    return family
 
 
 def names(rows: Values) -> Values:

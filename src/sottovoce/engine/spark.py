@@ -18,7 +18,7 @@ from sottovoce.answers import Answer, Answers
 from sottovoce.arrays import Floats, Ints, Reports, Values
 from sottovoce.engine import frames, partitions
 from sottovoce.engine.frames import Places
-from sottovoce.engine.local import _binary, names
+from sottovoce.engine.local import names, yes_or_no
 from sottovoce.engine.partitions import Sums
 from sottovoce.engine.relations import PEOPLE
 from sottovoce.envelope import ID_BYTES
@@ -27,7 +27,7 @@ from sottovoce.estimate import Estimate
 from sottovoce.measures import Measures
 from sottovoce.mechanism import PureMechanism
 from sottovoce.tally import Tally
-from sottovoce.task import Address, Blocks, Choice, Columns, Family, Question, Round, Scored, Task
+from sottovoce.task import Address, Blocks, Columns, Question, Round, Scored, Task
 
 _MERGERS = 16  # tasks that add up the sums of all parts, before the driver adds up theirs
 _CELLS_TOGETHER = 1 << 22  # of all tallies of a round that are made in one pass
@@ -79,10 +79,7 @@ class SparkCollected:
         return estimate.of(self.users(address.round))
 
     def yes(self, number: int) -> tuple[Ints, Ints]:
-        ask = self.rounds[number].ask
-        family = ask.members if isinstance(ask, Choice) else None
-        if not isinstance(family, Family) or not family.alike or not _binary(family[0].mechanism):
-            raise ParameterError("only families of questions with two values are answered by yes or no")
+        yes_or_no(self.rounds[number])
         (tally,) = self._sums(self._log(number), partitions.Yes(self.rounds[number])).values()
         return tally["times"], tally["ones"]
 

@@ -112,10 +112,13 @@ class LocalHashing(PureMechanism):
         return super().tally(reports)
 
     def score(self, reports: Reports, coefficients: Floats) -> Floats:
+        asked = np.flatnonzero(coefficients)
+        return self.score_among(reports, asked, coefficients[asked])
+
+    def score_among(self, reports: Reports, candidates: Values, coefficients: Floats) -> Floats:
         from sottovoce.kernels.olh import weighted_scores
 
-        asked = np.flatnonzero(coefficients)
-        raw = weighted_scores(*_parts(reports), self._words(asked), coefficients[asked], self.buckets)
+        raw = weighted_scores(*_parts(reports), self._words(candidates), coefficients, self.buckets)
         return np.asarray((raw - self.q * coefficients.sum()) / (self.p - self.q))
 
     def outcomes(self) -> Reports:

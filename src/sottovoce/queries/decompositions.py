@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
 from itertools import product
+from math import prod
 
 import numpy as np
 
@@ -100,24 +101,19 @@ class _Search:
         return merged
 
 
-def combined(decompositions: Sequence[Decomposition], weights: Sequence[float]) -> dict[Node, float]:
-    """Return the weighted sum of decompositions of one target; weights sum to 1."""
-    total: dict[Node, float] = {}
-    for decomposition, weight in zip(decompositions, weights, strict=True):
-        for node, coefficient in decomposition.items():
-            total[node] = total.get(node, 0.0) + weight * coefficient
-    return {node: coefficient for node, coefficient in total.items() if coefficient}
+def published_weights(joint: Sequence[Sequence[Decomposition]]) -> Floats:
+    """Return weights by the number of nodes of each product, one decomposition per column, as if none shared any (RDC).
 
-
-def published_weights(decompositions: Sequence[Decomposition]) -> Floats:
-    """Return weights by the number of nodes, as if decompositions shared none (RDC)."""
-    inverse = np.array([1 / len(one) for one in decompositions])
+    >>> published_weights([[{(0, 0): 1.0}], [{(1, 0): 1.0, (1, 1): 1.0}]]).round(3).tolist()
+    [0.667, 0.333]
+    """
+    inverse = np.array([1 / prod(len(part) for part in one) for one in joint])
     return np.asarray(inverse / inverse.sum())
 
 
-def best_weights(decompositions: Sequence[Decomposition]) -> Floats:
+def best_weights(joint: Sequence[Sequence[Decomposition]]) -> Floats:
     """Return the weights of least variance, shared nodes taken into account (generalised least squares)."""
-    shared = np.array([[_product(one, other) for other in decompositions] for one in decompositions])
+    shared = np.array([[_shared(one, other) for other in joint] for one in joint])
     solved = np.linalg.lstsq(shared, np.ones(len(shared)), rcond=None)[0]
     return np.asarray(solved / solved.sum())
 
@@ -131,8 +127,10 @@ def over_values(tree: Hierarchy, decomposition: Decomposition) -> Floats:
     return found
 
 
-def _product(one: Decomposition, other: Decomposition) -> float:
-    return sum(coefficient * other.get(node, 0.0) for node, coefficient in one.items())
+def _shared(one: Sequence[Decomposition], other: Sequence[Decomposition]) -> float:
+    """Return the inner product of two products of decompositions."""
+    columns = zip(one, other, strict=True)
+    return prod(sum(value * right.get(node, 0.0) for node, value in left.items()) for left, right in columns)
 
 
 def _range(tree: Hierarchy, low: int, high: int) -> Bools:

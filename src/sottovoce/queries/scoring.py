@@ -25,9 +25,6 @@ from sottovoce.queries.asking import Factor, Slot
 from sottovoce.queries.targets import Target, Term
 from sottovoce.task import Address
 
-_PAIRS_AT_ONCE = 1 << 22  # of reports and cells
-
-
 Terms: TypeAlias = list[tuple[float, list[Floats]]]  # of one layer: weights, and a vector for each axis
 
 
@@ -174,7 +171,7 @@ def _votes(cell: Cell, mechanism: PureMechanism, terms: Terms, reports: Reports,
             for weight, vectors in terms
         ]
         return np.asarray(sum(scored))
-    return _vote_by_cell(mechanism, *_used_cells(cell, terms), reports)
+    return mechanism.score_among(reports, *_used_cells(cell, terms))
 
 
 def _used_cells(cell: Cell, terms: Terms) -> tuple[Ints, Floats]:
@@ -189,14 +186,6 @@ def _used_cells(cell: Cell, terms: Terms) -> tuple[Ints, Floats]:
         coefficients.append(weight * reduce(np.multiply.outer, values).ravel())
     cells, places = np.unique(np.concatenate(numbers), return_inverse=True)
     return np.asarray(cells), np.asarray(np.bincount(places, np.concatenate(coefficients), len(cells)), float)
-
-
-def _vote_by_cell(mechanism: PureMechanism, cells: Ints, coefficients: Floats, reports: Reports) -> Floats:
-    """Return the votes of reports by comparing each of them with every cell that is used."""
-    step = max(1, _PAIRS_AT_ONCE // max(1, len(cells)))
-    batches = [reports[start : start + step] for start in range(0, max(1, len(reports)), step)]
-    raw = np.concatenate([mechanism.support(batch, cells) @ coefficients for batch in batches])
-    return np.asarray((raw - mechanism.q * coefficients.sum()) / (mechanism.p - mechanism.q))
 
 
 def _filled(coefficients: Floats, mechanism: PureMechanism) -> Floats:

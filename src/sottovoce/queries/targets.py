@@ -24,7 +24,13 @@ from sottovoce.arrays import Bools, Floats
 from sottovoce.errors import ParameterError
 from sottovoce.queries.asking import WEIGHT, Axis, Factor
 from sottovoce.queries.blue import blue
-from sottovoce.queries.decompositions import Decomposition, additive_set, smallest_sets
+from sottovoce.queries.decompositions import (
+    Decomposition,
+    additive_set,
+    best_weights,
+    published_weights,
+    smallest_sets,
+)
 
 PER_COLUMN = {1: 8, 2: 4, 3: 4}  # decompositions of each column that enter the products, by the number of columns
 DEFAULT_K = {"rdc": 0, "gls": 8}  # 0: 2 to the number of columns
@@ -234,7 +240,7 @@ class _Maker:
         ]
         joint = sorted(product(*listed), key=lambda one: prod(len(part) for part in one))
         chosen = list(islice(joint, k))
-        weights = _by_size(chosen) if self.way.method == "rdc" else _by_variance(chosen)
+        weights = (published_weights if self.way.method == "rdc" else best_weights)(chosen)
         plain = [self._levels(axis) if at not in self._ranges else () for at, axis in enumerate(self.axes)]
         return [(weight, self._filled(plain, one)) for weight, one in zip(weights, chosen, strict=True)]
 
@@ -277,22 +283,6 @@ def _spread(axis: Axis, decomposition: Decomposition) -> Levels:
             levels[level] = np.zeros(tree.nodes(level))
         levels[level][node] += coefficient  # type: ignore[index]
     return tuple(None if one is None else one[tree.real(level)] for level, one in enumerate(levels))
-
-
-def _by_size(chosen: Sequence[Sequence[Decomposition]]) -> Floats:
-    inverse = np.array([1 / prod(len(part) for part in one) for one in chosen])
-    return np.asarray(inverse / inverse.sum())
-
-
-def _by_variance(chosen: Sequence[Sequence[Decomposition]]) -> Floats:
-    shared = np.array([[_shared(one, other) for other in chosen] for one in chosen])
-    solved = np.linalg.lstsq(shared, np.ones(len(shared)), rcond=None)[0]
-    return np.asarray(solved / solved.sum())
-
-
-def _shared(one: Sequence[Decomposition], other: Sequence[Decomposition]) -> float:
-    parts = zip(one, other, strict=True)
-    return prod(sum(value * right.get(node, 0.0) for node, value in left.items()) for left, right in parts)
 
 
 def check(wanted: Wanted, way: Way) -> None:
