@@ -54,8 +54,8 @@ test: check $(SPARK)
 papers: setup
 	$(BIN)/pytest -n 2 tests/papers
 	PYTHONPATH=tests $(BIN)/python tests/papers/consistency.py
-	$(BIN)/python -m sottovoce.lab.numbers > docs/evidence/numbers.md
-	$(BIN)/python -m sottovoce.lab.services > docs/evidence/services.md
+	$(BIN)/python -m sottovoce.lab.experiments.numbers > docs/evidence/numbers.md
+	$(BIN)/python -m sottovoce.lab.experiments.tables > docs/evidence/services.md
 
 soak: setup
 	@sh scripts/system_packages.sh postgresql
@@ -68,7 +68,7 @@ bench-peers: setup
 	@$(BIN)/python scripts/bench_peers.py
 
 docs: setup
-	$(BIN)/python -m sottovoce.service.problems > docs/errors.md
+	$(BIN)/python -m sottovoce.web.problems > docs/errors.md
 	$(BIN)/python scripts/screenshots.py
 
 client:

@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 
 import sottovoce as sv
-from sottovoce.lab.discoveries import NEW_WORDS, typed_words
+from sottovoce.lab.populations.discoveries import NEW_WORDS, typed_words
 
 people = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
 picture = sys.argv[2] if len(sys.argv) > 2 else "new-words.png"

@@ -6,7 +6,7 @@ python examples/playlist.py [people] [picture.png]
 import sys
 
 import sottovoce as sv
-from sottovoce.lab.discoveries import SONGS, playlists
+from sottovoce.lab.populations.discoveries import SONGS, playlists
 
 people = int(sys.argv[1]) if len(sys.argv) > 1 else 500_000
 picture = sys.argv[2] if len(sys.argv) > 2 else "playlist.png"

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 
 import sottovoce as sv
-from sottovoce.lab.shop import CATEGORIES, schema, shop
+from sottovoce.lab.populations.shop import CATEGORIES, schema, shop
 
 people = int(sys.argv[1]) if len(sys.argv) > 1 else 400_000
 picture = sys.argv[2] if len(sys.argv) > 2 else "shop.png"

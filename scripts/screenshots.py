@@ -23,18 +23,18 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
 import sottovoce as sv
-from sottovoce import codec
-from sottovoce.collection import Collection
-from sottovoce.dashboard.pages import routes
-from sottovoce.envelope import ID_BYTES, Envelopes
-from sottovoce.rng import SystemRng
-from sottovoce.service import access
-from sottovoce.service.api import Api
-from sottovoce.service.app import create
-from sottovoce.service.settings import Settings
-from sottovoce.service.wire import Upload, as_msgpack
-from sottovoce.store.sqlite import SqliteStore
-from sottovoce.task import Address, Choice, Task
+from sottovoce.collector import access
+from sottovoce.collector.api import Api
+from sottovoce.collector.app import create
+from sottovoce.collector.dashboard.pages import routes
+from sottovoce.collector.store.sqlite import SqliteStore
+from sottovoce.collector.wire import Upload, as_msgpack
+from sottovoce.core.rng import SystemRng
+from sottovoce.tasks.collection import Collection
+from sottovoce.tasks.task import Address, Choice, Task
+from sottovoce.web.settings import Settings
+from sottovoce.wire import codec
+from sottovoce.wire.envelope import ID_BYTES, Envelopes
 
 FOLDER = Path(__file__).parents[1] / "docs" / "images"
 BROWSER = (

@@ -6,9 +6,10 @@ from functools import partial
 import numpy as np
 from harness import Job, main
 
-from sottovoce.lab.she import SHE
-from sottovoce.mechanism import Mechanism
+from sottovoce.core.rng import SystemRng
+from sottovoce.lab.baselines.she import SHE
 from sottovoce.mechanisms.affine import AffineResponse
+from sottovoce.mechanisms.base import Mechanism
 from sottovoce.mechanisms.blh import BLH
 from sottovoce.mechanisms.bloom import Bloom
 from sottovoce.mechanisms.grr import GRR
@@ -18,7 +19,6 @@ from sottovoce.mechanisms.oue import OUE
 from sottovoce.mechanisms.subset import SubsetSelection
 from sottovoce.mechanisms.sue import SUE
 from sottovoce.mechanisms.the import THE
-from sottovoce.rng import SystemRng
 
 KINDS = {
     "GRR": GRR,

@@ -7,64 +7,64 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sottovoce.advice import advise
-    from sottovoce.answers import Answer, Answers
-    from sottovoce.auditing import audit
-    from sottovoce.budget import Window
+    from sottovoce.answers.answer import Answer, Answers
     from sottovoce.client.client import Client
     from sottovoce.client.device import Device
     from sottovoce.client.ledger import DiskLedger as Ledger
-    from sottovoce.collection import Collection
-    from sottovoce.domain import Buckets
+    from sottovoce.domains.base import Buckets
     from sottovoce.domains.bits import Bits
     from sottovoce.domains.sets import Sets
     from sottovoce.domains.strings import Strings
-    from sottovoce.engine.local import answer
-    from sottovoce.frequencies.histogram import Histogram
-    from sottovoce.frequencies.survey import Survey
-    from sottovoce.frequencies.tracking import Tracking
-    from sottovoce.heavyhitters.pem import HeavyHitters
-    from sottovoce.itemsets.dbs import AdaptiveTopItems
-    from sottovoce.itemsets.svim import TopItems
-    from sottovoce.itemsets.svsm import Itemsets
+    from sottovoce.engine.memory import answer
+    from sottovoce.lab.audit import audit
     from sottovoce.lab.simulate import simulate
-    from sottovoce.marginals.marginals import Marginals
-    from sottovoce.numbers.distribution import Distribution
-    from sottovoce.numbers.mean import Mean
-    from sottovoce.queries.joint import Joint
-    from sottovoce.queries.table import Table
-    from sottovoce.task import Task
+    from sottovoce.plans.frequencies.advice import advise
+    from sottovoce.plans.frequencies.histogram import Histogram
+    from sottovoce.plans.frequencies.survey import Survey
+    from sottovoce.plans.frequencies.tracking import Tracking
+    from sottovoce.plans.heavy_hitters.heavy_hitters import HeavyHitters
+    from sottovoce.plans.itemsets.adaptive_top_items import AdaptiveTopItems
+    from sottovoce.plans.itemsets.itemsets import Itemsets
+    from sottovoce.plans.itemsets.top_items import TopItems
+    from sottovoce.plans.marginals.marginals import Marginals
+    from sottovoce.plans.numbers.distribution import Distribution
+    from sottovoce.plans.numbers.mean import Mean
+    from sottovoce.plans.tables.joint import Joint
+    from sottovoce.plans.tables.table import Table
+    from sottovoce.tasks.budget import Window
+    from sottovoce.tasks.collection import Collection
+    from sottovoce.tasks.task import Task
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "AdaptiveTopItems": "sottovoce.itemsets.dbs",
-    "Answer": "sottovoce.answers",
-    "Answers": "sottovoce.answers",
+    "AdaptiveTopItems": "sottovoce.plans.itemsets.adaptive_top_items",
+    "Answer": "sottovoce.answers.answer",
+    "Answers": "sottovoce.answers.answer",
     "Bits": "sottovoce.domains.bits",
-    "Buckets": "sottovoce.domain",
+    "Buckets": "sottovoce.domains.base",
     "Client": "sottovoce.client.client",
-    "Collection": "sottovoce.collection",
+    "Collection": "sottovoce.tasks.collection",
     "Device": "sottovoce.client.device",
-    "Distribution": "sottovoce.numbers.distribution",
-    "HeavyHitters": "sottovoce.heavyhitters.pem",
-    "Histogram": "sottovoce.frequencies.histogram",
-    "Itemsets": "sottovoce.itemsets.svsm",
-    "Joint": "sottovoce.queries.joint",
+    "Distribution": "sottovoce.plans.numbers.distribution",
+    "HeavyHitters": "sottovoce.plans.heavy_hitters.heavy_hitters",
+    "Histogram": "sottovoce.plans.frequencies.histogram",
+    "Itemsets": "sottovoce.plans.itemsets.itemsets",
+    "Joint": "sottovoce.plans.tables.joint",
     "Ledger": "sottovoce.client.ledger:DiskLedger",
-    "Marginals": "sottovoce.marginals.marginals",
-    "Mean": "sottovoce.numbers.mean",
+    "Marginals": "sottovoce.plans.marginals.marginals",
+    "Mean": "sottovoce.plans.numbers.mean",
     "Sets": "sottovoce.domains.sets",
     "Strings": "sottovoce.domains.strings",
-    "Survey": "sottovoce.frequencies.survey",
-    "Table": "sottovoce.queries.table",
-    "Task": "sottovoce.task",
-    "TopItems": "sottovoce.itemsets.svim",
-    "Tracking": "sottovoce.frequencies.tracking",
-    "Window": "sottovoce.budget",
-    "advise": "sottovoce.advice",
-    "answer": "sottovoce.engine.local",
-    "audit": "sottovoce.auditing",
+    "Survey": "sottovoce.plans.frequencies.survey",
+    "Table": "sottovoce.plans.tables.table",
+    "Task": "sottovoce.tasks.task",
+    "TopItems": "sottovoce.plans.itemsets.top_items",
+    "Tracking": "sottovoce.plans.frequencies.tracking",
+    "Window": "sottovoce.tasks.budget",
+    "advise": "sottovoce.plans.frequencies.advice",
+    "answer": "sottovoce.engine.memory",
+    "audit": "sottovoce.lab.audit",
     "simulate": "sottovoce.lab.simulate",
 }
 

@@ -2,11 +2,11 @@
 
 import json
 
-from service.people import counting, numbered, text
-from service.sending import send
-from sottovoce.service.collector import Collector
-from sottovoce.service.settings import clock
-from sottovoce.store.sqlite import SqliteStore
+from collector.people import counting, numbered, text
+from collector.sending import send
+from sottovoce.collector.collector import Collector
+from sottovoce.collector.store.sqlite import SqliteStore
+from sottovoce.web.settings import clock
 
 TOML = """
 name = "browser"

@@ -3,7 +3,7 @@
 import json
 
 import sottovoce as sv
-from sottovoce.queries.advising import advise_tables
+from sottovoce.plans.tables.advice import advise_tables
 
 SETTINGS = ("--users", 50_000, "--size", 1_000, "--epsilon", 1)
 

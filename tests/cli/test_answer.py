@@ -6,14 +6,14 @@ import pytest
 
 import sottovoce as sv
 from cli.collecting import collected, said
-from service.people import text
-from service.sending import send
-from sottovoce.collection import Collection
+from collector.people import text
+from collector.sending import send
+from sottovoce.collector.collector import Collector
+from sottovoce.collector.store.sqlite import SqliteStore
 from sottovoce.lab import crowd
 from sottovoce.lab.seeded import SeededRng
-from sottovoce.service.collector import Collector
-from sottovoce.service.settings import clock
-from sottovoce.store.sqlite import SqliteStore
+from sottovoce.tasks.collection import Collection
+from sottovoce.web.settings import clock
 
 
 @pytest.fixture

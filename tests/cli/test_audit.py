@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from sottovoce.mechanism import Mechanism
+from sottovoce.mechanisms.base import Mechanism
 from sottovoce.mechanisms.grr import GRR
 
 QUICK = ("--samples", 20_000, "--seed", 1)

@@ -7,8 +7,8 @@ from base64 import b64encode
 import pytest
 
 from cli.collecting import collected, said
-from service.people import numbered
-from service.running import client, running
+from collector.people import numbered
+from collector.running import client, running
 
 
 def users(run, folder):

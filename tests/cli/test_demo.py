@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from sottovoce import codec
 from sottovoce.lab import browser
+from sottovoce.wire import codec
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce import codec
+from sottovoce.wire import codec
 
 WORDS = ["yes"] * 900 + ["no"] * 500 + ["ça va"] * 300 + ["why"] * 60
 DICE = np.random.default_rng(2)

@@ -7,17 +7,17 @@ import pytest
 
 import sottovoce as sv
 from cli.collecting import said
-from service.people import text
-from service.sending import send
-from sottovoce import codec
-from sottovoce.collection import Collection
+from collector.people import text
+from collector.sending import send
+from sottovoce.collector.collector import Collector
+from sottovoce.collector.store.sqlite import SqliteStore
 from sottovoce.lab import crowd
 from sottovoce.lab.seeded import SeededRng
-from sottovoce.marginals.advice import advise_marginals
-from sottovoce.search_advice import advise_items, advise_values
-from sottovoce.service.collector import Collector
-from sottovoce.service.settings import clock
-from sottovoce.store.sqlite import SqliteStore
+from sottovoce.plans.itemsets.search_advice import advise_items, advise_values
+from sottovoce.plans.marginals.advice import advise_marginals
+from sottovoce.tasks.collection import Collection
+from sottovoce.web.settings import clock
+from sottovoce.wire import codec
 
 DICE = np.random.default_rng(3)
 PETS = DICE.choice(["cat", "dog"], 2000).tolist()

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from service.running import client, running, until
+from collector.running import client, running, until
 
 
 def refused(*options, **environment):

@@ -8,16 +8,16 @@ import pytest
 
 import sottovoce as sv
 from cli.collecting import said
-from service.people import text
-from service.sending import send
-from service.test_questions import FILE, MESSAGES, OF_OS, PEOPLE, VALUES, shop
-from sottovoce import codec
+from collector.people import text
+from collector.sending import send
+from collector.test_queries import FILE, MESSAGES, OF_OS, PEOPLE, VALUES, shop
 from sottovoce.cli.sql import pointed
 from sottovoce.cli.truths import Truth
-from sottovoce.queries.reading import read
-from sottovoce.service.collector import Collector
-from sottovoce.service.settings import clock
-from sottovoce.store.sqlite import SqliteStore
+from sottovoce.collector.collector import Collector
+from sottovoce.collector.store.sqlite import SqliteStore
+from sottovoce.sql.reading import read
+from sottovoce.web.settings import clock
+from sottovoce.wire import codec
 
 BY_STATE = "SELECT state, COUNT(*) AS c FROM users GROUP BY state"
 

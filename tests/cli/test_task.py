@@ -5,8 +5,8 @@ import json
 import pytest
 
 from cli.collecting import TOML, collected, said
-from service.people import counting, text
-from service.running import client, running, until
+from collector.people import counting, text
+from collector.running import client, running, until
 
 
 @pytest.fixture

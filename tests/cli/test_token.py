@@ -3,7 +3,7 @@
 import pytest
 
 from cli.collecting import said
-from service.running import client, running
+from collector.running import client, running
 
 
 @pytest.mark.parametrize("scope", ["operator", "analyst", "enrolment"])

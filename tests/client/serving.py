@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from urllib.parse import unquote
 
-from sottovoce import codec
+from sottovoce.wire import codec
 
 PROBLEM = {"Content-Type": "application/problem+json"}
 

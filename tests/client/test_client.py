@@ -9,18 +9,19 @@ from itertools import islice
 import pytest
 
 import sottovoce as sv
-from sottovoce import codec, coin, envelope
-from sottovoce.budget import Window
 from sottovoce.client import client as device
 from sottovoce.client.client import Client
 from sottovoce.client.ledger import DiskLedger
-from sottovoce.collection import Collection
+from sottovoce.core import coin
 from sottovoce.errors import BudgetError, CodecError, DomainError, MismatchError, ParameterError
-from sottovoce.heavyhitters.spm import SegmentPairs
-from sottovoce.itemsets.mining import how_many
+from sottovoce.lab.baselines.segment_pairs import SegmentPairs
+from sottovoce.lab.checks import RecordedRng
 from sottovoce.lab.seeded import SeededRng
-from sottovoce.task import Choice, Round
-from sottovoce.testing import RecordedRng
+from sottovoce.plans.itemsets.set_questions import how_many
+from sottovoce.tasks.budget import Window
+from sottovoce.tasks.collection import Collection
+from sottovoce.tasks.task import Choice, Round
+from sottovoce.wire import codec, envelope
 
 TASK = sv.Task("pets", sv.Histogram(["cat", "dog", "fish"]), epsilon=1.0)
 

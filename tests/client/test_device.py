@@ -9,12 +9,10 @@ import pytest
 
 import sottovoce as sv
 from client.serving import Collecting, free_port, serving
-from sottovoce import codec, coin
-from sottovoce.budget import Spend, Window
 from sottovoce.client.device import GAVE_UP, MOST_ATTEMPTS, Device, Flushed
 from sottovoce.client.ledger import DiskLedger
 from sottovoce.client.outbox import MOST_WAITING, Posting
-from sottovoce.collection import Collection
+from sottovoce.core import coin
 from sottovoce.errors import (
     AccessError,
     BudgetError,
@@ -23,8 +21,11 @@ from sottovoce.errors import (
     StateError,
     UnavailableError,
 )
-from sottovoce.frequencies.tracking import Tracking
-from sottovoce.task import Round
+from sottovoce.plans.frequencies.tracking import Tracking
+from sottovoce.tasks.budget import Spend, Window
+from sottovoce.tasks.collection import Collection
+from sottovoce.tasks.task import Round
+from sottovoce.wire import codec
 
 PETS = sv.Task("pets", sv.Histogram(["cat", "dog", "fish"]), epsilon=1.0)
 OPEN = sv.Task("open", PETS.plan, 1.0, collection=Collection())

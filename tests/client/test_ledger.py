@@ -11,11 +11,11 @@ from math import inf, nan
 import pytest
 
 import sottovoce as sv
-from sottovoce.budget import Spend, Window
 from sottovoce.client.client import Client
 from sottovoce.client.ledger import DiskLedger, tag_of
 from sottovoce.client.outbox import MOST_WAITING, Posting
 from sottovoce.errors import BudgetError, ParameterError
+from sottovoce.tasks.budget import Spend, Window
 
 TASK = sv.Task("pets", sv.Histogram(["cat", "dog", "fish"]), epsilon=1.0)
 

@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce import codec
 from sottovoce.client.client import Client
 from sottovoce.client.ledger import DiskLedger
-from sottovoce.collection import Collection
-from sottovoce.domain import Integers
+from sottovoce.core.packing import unpack_bits
+from sottovoce.domains.base import Integers
 from sottovoce.errors import BudgetError, DomainError, MismatchError, ParameterError
-from sottovoce.frequencies.tracking import Tracking
 from sottovoce.mechanisms.affine import AffineResponse
-from sottovoce.packing import unpack_bits
-from sottovoce.task import Question, Round
+from sottovoce.plans.frequencies.tracking import Tracking
+from sottovoce.tasks.collection import Collection
+from sottovoce.tasks.task import Question, Round
+from sottovoce.wire import codec
 
 LABELS = [f"label {place}" for place in range(6)]
 PERMANENT = sv.Task("same", Tracking(LABELS, 1000, "oue"), 4.0, distinct=2)

@@ -9,16 +9,17 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import sottovoce as sv
-from sottovoce import codec, coin, envelope
 from sottovoce.client import client as device
 from sottovoce.client.client import Client
 from sottovoce.client.ledger import DiskLedger
-from sottovoce.collection import Collection
-from sottovoce.domain import Buckets
+from sottovoce.core import coin
+from sottovoce.domains.base import Buckets
 from sottovoce.errors import BudgetError, DomainError, MismatchError
 from sottovoce.lab.seeded import SeededRng
-from sottovoce.queries.joint import Joint
-from sottovoce.queries.table import Table
+from sottovoce.plans.tables.joint import Joint
+from sottovoce.plans.tables.table import Table
+from sottovoce.tasks.collection import Collection
+from sottovoce.wire import codec, envelope
 
 MOST = 3
 TABLES = {

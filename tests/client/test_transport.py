@@ -8,11 +8,11 @@ import pytest
 
 import sottovoce as sv
 from client.serving import PROBLEM, Collecting, free_port, serving
-from sottovoce import codec
 from sottovoce.client.transport import LARGEST_ANSWER, Collector, Receipt, Refusal
 from sottovoce.errors import AccessError, CodecError, MismatchError, ParameterError, UnavailableError
-from sottovoce.frequencies.tracking import Tracking
-from sottovoce.task import Round
+from sottovoce.plans.frequencies.tracking import Tracking
+from sottovoce.tasks.task import Round
+from sottovoce.wire import codec
 
 TASK = sv.Task("pets / città", sv.Histogram(["cat", "dog", "fish"]), epsilon=1.0)
 DIGEST = codec.publish(TASK).digest

@@ -6,14 +6,15 @@ from unicodedata import normalize
 import pytest
 
 import sottovoce as sv
-from sottovoce import codec, exact
 from sottovoce.client.ledger import DiskLedger
-from sottovoce.dashboard.statement import lines
+from sottovoce.collector.dashboard.statement import lines
 from sottovoce.errors import CodecError, MismatchError, ParameterError
-from sottovoce.marginals.cbp import Correlated
+from sottovoce.lab.baselines.correlated import Correlated
+from sottovoce.maths import exact
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.product import Product
-from sottovoce.task import Bundle, Choice, Question, Round
+from sottovoce.tasks.task import Bundle, Choice, Question, Round
+from sottovoce.wire import codec
 
 REASON = "The attributes were public before; see our assessment of March."
 RATES = [[1.0, 0.8, 0.8], [0.8, 1.0, 0.8], [0.8, 0.8, 1.0]]

@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 import sottovoce as sv
-from sottovoce import codec
 from sottovoce.domains.bits import LONGEST, Bits
 from sottovoce.errors import DomainError, ParameterError
-from sottovoce.heavyhitters.pem import HeavyHitters
 from sottovoce.lab.seeded import SeededRng
+from sottovoce.plans.heavy_hitters.heavy_hitters import HeavyHitters
+from sottovoce.wire import codec
 
 EDGES = [2, 31, 32, 33, 62, 63, 64, 65, 96, 97, LONGEST]
 

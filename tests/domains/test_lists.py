@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sottovoce import codec
-from sottovoce.domain import Categories, Domain, Integers, Records
+from sottovoce.domains.base import Categories, Domain, Integers, Records
 from sottovoce.domains.lists import MOST, Lists
 from sottovoce.errors import DomainError, ParameterError
 from sottovoce.lab.seeded import SeededRng
+from sottovoce.wire import codec
 
 TRIP = Records(("to", "hours"), (Categories(("sea", "hills")), Integers(1, 9)))
 TRIPS = Lists(TRIP, 3)

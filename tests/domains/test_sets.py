@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sottovoce as sv
-from sottovoce import codec
-from sottovoce.baskets import Baskets
-from sottovoce.domain import Categories, Integers
+from sottovoce.domains.base import Categories, Integers
 from sottovoce.domains.sets import Sets
 from sottovoce.errors import DomainError, ParameterError
-from sottovoce.itemsets.svim import TopItems
 from sottovoce.lab.seeded import SeededRng
+from sottovoce.maths.ragged import Baskets
+from sottovoce.plans.itemsets.top_items import TopItems
+from sottovoce.wire import codec
 
 FOOD = ("bread", "milk", "tea", "crème")
 names = st.lists(st.lists(st.sampled_from([*FOOD, "caviar", ""]), max_size=8), max_size=8)

@@ -8,10 +8,10 @@ from hypothesis import example, given
 from hypothesis import strategies as some
 
 import sottovoce as sv
-from sottovoce import codec
 from sottovoce.domains.strings import LONGEST, Strings
 from sottovoce.errors import DomainError, ParameterError
-from sottovoce.heavyhitters.pem import HeavyHitters
+from sottovoce.plans.heavy_hitters.heavy_hitters import HeavyHitters
+from sottovoce.wire import codec
 
 characters = some.characters(exclude_categories=("Cs",), exclude_characters="\0")
 texts = some.text(characters, max_size=30)

@@ -5,15 +5,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sottovoce import codec
 from sottovoce.client.client import Client
-from sottovoce.domain import Buckets, Categories, Integers, Numbers
+from sottovoce.core.rng import KeyedRng
+from sottovoce.domains.base import Buckets, Categories, Integers, Numbers
 from sottovoce.encodings.alpha_point import AlphaPoint
 from sottovoce.errors import ParameterError
+from sottovoce.lab.checks import RecordedRng, ScriptedRng
 from sottovoce.mechanisms.grr import GRR
-from sottovoce.rng import KeyedRng
-from sottovoce.task import Question, Round
-from sottovoce.testing import RecordedRng, ScriptedRng
+from sottovoce.tasks.task import Question, Round
+from sottovoce.wire import codec
 
 SMALL = [AlphaPoint(points, size) for points, size in ((2, 2), (2, 7), (3, 7), (4, 7), (5, 23), (7, 7), (10, 64))]
 

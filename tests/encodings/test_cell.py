@@ -7,17 +7,17 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 import pytest
 
-from queries.laws import AllDraws, holding, law
-from sottovoce import codec
-from sottovoce.domain import Categories, Integers, Records
+from plans.tables.laws import AllDraws, holding, law
+from sottovoce.domains.base import Categories, Integers, Records
 from sottovoce.domains.lists import Lists
-from sottovoce.domains.services import Services
+from sottovoce.domains.person_tables import Holdings, Rows
+from sottovoce.domains.tables import Services
 from sottovoce.encodings.cell import MOST_CELLS, Cell
 from sottovoce.errors import ParameterError
-from sottovoce.holdings import Holdings, Rows
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.mechanisms.grr import GRR
-from sottovoce.task import Question, Round
+from sottovoce.tasks.task import Question, Round
+from sottovoce.wire import codec
 
 HALF = Fraction(1, 2)
 COLUMNS = Records(("pet", "age"), (Categories(("cat", "dog")), Integers(0, 4)))

@@ -4,15 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sottovoce import codec
-from sottovoce.baskets import Baskets
-from sottovoce.domain import Integers
+from sottovoce.domains.base import Integers
 from sottovoce.domains.sets import Sets
 from sottovoce.encodings.holds import Holds
 from sottovoce.errors import ParameterError
+from sottovoce.lab.checks import RecordedRng
+from sottovoce.maths.ragged import Baskets
 from sottovoce.mechanisms.grr import GRR
-from sottovoce.task import Question, Round
-from sottovoce.testing import RecordedRng
+from sottovoce.tasks.task import Question, Round
+from sottovoce.wire import codec
 
 ITEMS = 6
 people = st.lists(st.frozensets(st.integers(0, ITEMS - 1)), min_size=1, max_size=8)

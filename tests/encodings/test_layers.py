@@ -6,17 +6,17 @@ from math import prod
 import numpy as np
 import pytest
 
-from sottovoce import codec
-from sottovoce.domain import Categories, Integers, Records
+from sottovoce.domains.base import Categories, Integers, Records
 from sottovoce.domains.lists import Lists
-from sottovoce.domains.services import Services
+from sottovoce.domains.tables import Services
 from sottovoce.encodings.layers import ALIGNED_FROM, Layers
 from sottovoce.errors import ParameterError
 from sottovoce.mechanisms.affine import AffineResponse
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.olh import OLH
-from sottovoce.queries.asking import Asking
-from sottovoce.task import Choice, Round
+from sottovoce.plans.tables.layout import Asking
+from sottovoce.tasks.task import Choice, Round
+from sottovoce.wire import codec
 
 WIDTHS = ((2, 1), (9, 3, 1))
 SETTINGS = {"table": 0, "columns": (0, 1), "sizes": (2, 8), "widths": WIDTHS}

@@ -6,12 +6,12 @@ from math import comb
 import numpy as np
 import pytest
 
-from sottovoce import codec
 from sottovoce.encodings.parities import Parities
 from sottovoce.errors import ParameterError
+from sottovoce.lab.checks import RecordedRng
 from sottovoce.mechanisms.grr import GRR
-from sottovoce.task import Address, Choice, Round
-from sottovoce.testing import RecordedRng
+from sottovoce.tasks.task import Address, Choice, Round
+from sottovoce.wire import codec
 
 RR = GRR(1.0, 2)
 MIXED = (2, 5, 3)

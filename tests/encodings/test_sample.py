@@ -10,24 +10,25 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from sottovoce import codec, exact
-from sottovoce.baskets import Baskets
-from sottovoce.domain import Integers
+from sottovoce.core.rng import Rng
+from sottovoce.domains.base import Integers
 from sottovoce.domains.sets import Sets
 from sottovoce.encodings.sample import LONGEST, Sample
 from sottovoce.errors import ParameterError
-from sottovoce.itemsets.mining import which
-from sottovoce.itemsets.padding import amplified
+from sottovoce.lab.checks import RecordedRng
 from sottovoce.lab.seeded import SeededRng
+from sottovoce.maths import exact
+from sottovoce.maths.ragged import Baskets
 from sottovoce.mechanisms.affine import AffineResponse
 from sottovoce.mechanisms.blh import BLH
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.olh import OLH
 from sottovoce.mechanisms.oue import OUE
 from sottovoce.mechanisms.sue import SUE
-from sottovoce.rng import Rng
-from sottovoce.task import Question, Round
-from sottovoce.testing import RecordedRng
+from sottovoce.plans.itemsets.padding import amplified
+from sottovoce.plans.itemsets.set_questions import which
+from sottovoce.tasks.task import Question, Round
+from sottovoce.wire import codec
 
 ITEMS = 4
 AMONG = ((0,), (2,), (0, 1), (1, 2, 3))

@@ -5,13 +5,13 @@ from itertools import product
 import numpy as np
 import pytest
 
-from sottovoce import codec
-from sottovoce.domain import Categories, Integers, Records
+from sottovoce.domains.base import Categories, Integers, Records
 from sottovoce.encodings.view import View
 from sottovoce.errors import ParameterError
+from sottovoce.lab.checks import RecordedRng
 from sottovoce.mechanisms.grr import GRR
-from sottovoce.task import Question, Round
-from sottovoce.testing import RecordedRng
+from sottovoce.tasks.task import Question, Round
+from sottovoce.wire import codec
 
 PETS = Records(("pet", "age", "town"), (Categories(("cat", "dog")), Integers(0, 4), Categories(("a", "b", "c"))))
 

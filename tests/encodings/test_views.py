@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from sottovoce import codec
 from sottovoce.encodings.view import View
 from sottovoce.encodings.views import Views
 from sottovoce.errors import ParameterError
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.oue import OUE
-from sottovoce.task import Address, Choice, Question, Round
+from sottovoce.tasks.task import Address, Choice, Question, Round
+from sottovoce.wire import codec
 
 SIZES = (2, 3, 2)
 PAIRS = ((0, 1), (0, 2), (1, 2))

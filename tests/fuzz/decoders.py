@@ -21,23 +21,23 @@ import msgspec
 from starlette.testclient import TestClient
 
 from fuzz.mutate import mutated, mutated_inside, mutated_text
-from sottovoce import codec, envelope
-from sottovoce.domain import Integers
-from sottovoce.engine.local import LocalCollected, shelve
+from sottovoce.collector import taskfile, wire
+from sottovoce.collector.admission import admit
+from sottovoce.collector.api import decoded
+from sottovoce.collector.app import create
+from sottovoce.collector.published import Published
+from sottovoce.collector.store.base import RoundRecord, State, TaskRecord
+from sottovoce.collector.store.sqlite import SqliteStore
+from sottovoce.domains.base import Integers
+from sottovoce.engine.memory import LocalCollected, shelve
 from sottovoce.errors import SottovoceError
-from sottovoce.mechanism import Mechanism
-from sottovoce.queries.joint import Joint
-from sottovoce.queries.table import Table
-from sottovoce.service import taskfile, wire
-from sottovoce.service.admission import admit
-from sottovoce.service.api import decoded
-from sottovoce.service.app import create
-from sottovoce.service.problems import CATALOGUE
-from sottovoce.service.published import Published
-from sottovoce.service.settings import Settings
-from sottovoce.store.base import RoundRecord, State, TaskRecord
-from sottovoce.store.sqlite import SqliteStore
-from sottovoce.task import Round, Task
+from sottovoce.mechanisms.base import Mechanism
+from sottovoce.plans.tables.joint import Joint
+from sottovoce.plans.tables.table import Table
+from sottovoce.tasks.task import Round, Task
+from sottovoce.web.problems import CATALOGUE
+from sottovoce.web.settings import Settings
+from sottovoce.wire import codec, envelope
 from system.chain import Chain, People, chain_task
 
 _GOLDEN = Path(__file__).parents[1] / "golden"

@@ -13,20 +13,22 @@ import numpy as np
 import pytest
 
 from golden import reference as ref
-from sottovoce import codec, coin, envelope, hashing
-from sottovoce.baskets import Baskets
-from sottovoce.budget import Spend, Window
 from sottovoce.client import client as device
 from sottovoce.client.ledger import DiskLedger, tag_of
-from sottovoce.domain import Domain
-from sottovoce.encoding import Encoding
-from sottovoce.engine import local
+from sottovoce.core import coin
+from sottovoce.core.rng import KeyedRng
+from sottovoce.domains.base import Domain
+from sottovoce.domains.person_tables import Rows
+from sottovoce.encodings.base import Encoding
+from sottovoce.engine import memory
 from sottovoce.errors import BudgetError, CodecError, DomainError, MismatchError, ParameterError, SottovoceError
-from sottovoce.holdings import Rows
-from sottovoce.mechanism import Mechanism
-from sottovoce.rng import KeyedRng
-from sottovoce.task import Address, Bundle, Choice, Family, Question, Round
-from sottovoce.testing import RecordedRng
+from sottovoce.lab.checks import RecordedRng
+from sottovoce.maths import hashing
+from sottovoce.maths.ragged import Baskets
+from sottovoce.mechanisms.base import Mechanism
+from sottovoce.tasks.budget import Spend, Window
+from sottovoce.tasks.task import Address, Bundle, Choice, Family, Question, Round
+from sottovoce.wire import codec, envelope
 
 HERE = Path(__file__).parent
 MADE = (
@@ -252,7 +254,7 @@ def check_malformed(row):
 def check_misplaced(row):
     task = codec.task(row["task"])
     with pytest.raises((CodecError, MismatchError)):
-        local.shelve(task, task.opening, [bytes.fromhex(row["hex"])])
+        memory.shelve(task, task.opening, [bytes.fromhex(row["hex"])])
 
 
 def check_message(row):
@@ -263,7 +265,7 @@ def check_message(row):
         patch.setattr(device, "SystemRng", lambda: rng)
         assert client.answer(value_of(row), asked=asked).hex() == row["message"]
     assert rng.consumed == row["consumed"]
-    shelves = local.shelve(codec.task(row["task"]), asked, [bytes.fromhex(row["message"])])
+    shelves = memory.shelve(codec.task(row["task"]), asked, [bytes.fromhex(row["message"])])
     assert sum(len(shelf.reports) for shelf in shelves.values()) == len(client._questions(asked))
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sottovoce.search_advice import advise_values
+from sottovoce.plans.itemsets.search_advice import advise_values
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "discovery.md").read_text(encoding="utf-8")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import sottovoce as sv
-from sottovoce.service import taskfile
+from sottovoce.collector import taskfile
 
 DOCS = Path(__file__).parents[2] / "docs"
 

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import sottovoce as sv
-from sottovoce import codec
+from sottovoce.wire import codec
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 import sottovoce as sv
-from sottovoce.lab.shop import schema
-from sottovoce.service import taskfile
+from sottovoce.collector import taskfile
+from sottovoce.lab.populations.shop import schema
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "sql.md").read_text(encoding="utf-8")

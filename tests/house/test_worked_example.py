@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from sottovoce.testing import PURE_CHECKS
+from sottovoce.lab.checks import PURE_CHECKS
 
 PAGE = Path(__file__).parents[2] / "docs" / "adding-a-mechanism.md"
 USE = """
@@ -13,7 +13,7 @@ import numpy as np
 import sottovoce as sv
 import sottovoce.mechanisms
 sottovoce.mechanisms.__path__.append({folder!r})
-from sottovoce import codec
+from sottovoce.wire import codec
 task = sv.Task("new", sv.Histogram(["a", "b", "c"], mechanism="redraw"), epsilon=1.0)
 assert codec.task(codec.parse(codec.canonical(codec.document(task)))) == task
 message = sv.Client(task, ":memory:").answer("b")

@@ -8,11 +8,11 @@ import pytest
 
 import sottovoce as sv
 from js.collector import PACKAGE
-from sottovoce import codec
 from sottovoce.domains.bits import Bits
 from sottovoce.domains.strings import Strings
-from sottovoce.engine.local import shelve
-from sottovoce.task import Plan
+from sottovoce.engine.memory import shelve
+from sottovoce.tasks.task import Plan
+from sottovoce.wire import codec
 
 USERS = 12
 ITEMS = [f"item {place}" for place in range(40)]

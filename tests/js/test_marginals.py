@@ -11,14 +11,14 @@ import pytest
 
 import sottovoce as sv
 from js.collector import PACKAGE
-from sottovoce import codec
 from sottovoce.encodings.parities import Parities
-from sottovoce.engine.local import shelve
-from sottovoce.marginals.marginals import METHODS, Marginals
+from sottovoce.engine.memory import shelve
+from sottovoce.lab.checks import RecordedRng
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.hcms import HCMS
 from sottovoce.mechanisms.product import Product
-from sottovoce.testing import RecordedRng
+from sottovoce.plans.marginals.marginals import METHODS, Marginals
+from sottovoce.wire import codec
 
 USERS, MANY = 12, 100
 PEOPLE = {"home": ["flat", "house", "other"], "car": ["no", "yes"], "rooms": range(1, 5), "pet": range(2)}

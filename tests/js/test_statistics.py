@@ -12,13 +12,13 @@ import pytest
 
 import sottovoce as sv
 from js.collector import PACKAGE
-from sottovoce import codec
 from sottovoce.encodings.sample import Sample
-from sottovoce.engine.local import shelve
-from sottovoce.itemsets.padding import amplified
-from sottovoce.itemsets.svim import TopItems
-from sottovoce.mechanism import Mechanism
-from sottovoce.task import Address, Question, Round
+from sottovoce.engine.memory import shelve
+from sottovoce.mechanisms.base import Mechanism
+from sottovoce.plans.itemsets.padding import amplified
+from sottovoce.plans.itemsets.top_items import TopItems
+from sottovoce.tasks.task import Address, Question, Round
+from sottovoce.wire import codec
 
 USERS, VALUE, SIGMAS = 1500, 2, 6
 LENGTH = 4

@@ -11,19 +11,19 @@ import pytest
 
 import sottovoce as sv
 from js.collector import PACKAGE
-from sottovoce import codec, envelope
-from sottovoce.domain import Buckets, Categories, Domain, Integers, Numbers, Records
+from sottovoce.domains.base import Buckets, Categories, Domain, Integers, Numbers, Records
 from sottovoce.domains.lists import Lists
-from sottovoce.domains.services import Services
-from sottovoce.encoding import Encoding
+from sottovoce.domains.tables import Services
+from sottovoce.encodings.base import Encoding
 from sottovoce.encodings.cell import Cell
-from sottovoce.engine import local
-from sottovoce.engine.local import shelve
+from sottovoce.engine import memory
+from sottovoce.engine.memory import shelve
 from sottovoce.errors import CodecError, DomainError, ParameterError
-from sottovoce.queries.asking import METHODS, SINGLE, Asking
-from sottovoce.queries.joint import Joint
-from sottovoce.task import Bundle, Family
-from sottovoce.testing import RecordedRng
+from sottovoce.lab.checks import RecordedRng
+from sottovoce.plans.tables.joint import Joint
+from sottovoce.plans.tables.layout import METHODS, SINGLE, Asking
+from sottovoce.tasks.task import Bundle, Family
+from sottovoce.wire import codec, envelope
 
 STREAM = 256  # bytes for one draw of everything
 
@@ -502,7 +502,7 @@ QUESTIONS = {
 @pytest.mark.parametrize("text", QUESTIONS)
 def test_answers_in_sql_hold_the_truth(text, sent):
     task = shop()
-    figure = local.answer(task, sent[task.name]).sql(text).figure
+    figure = memory.answer(task, sent[task.name]).sql(text).figure
     truth = sum(map(QUESTIONS[text], customers()))
     print(f"{text}: {figure.value:.1f} +- {figure.error:.1f}, in truth {truth}")
     assert abs(figure.value - truth) < 5 * figure.error
@@ -511,7 +511,7 @@ def test_answers_in_sql_hold_the_truth(text, sent):
 def test_an_answer_to_another_question_is_not_taken_for_the_truth(sent):
     """The two counts lie more than ten standard errors apart."""
     task = shop()
-    figure = local.answer(task, sent[task.name]).sql("SELECT COUNT(*) FROM people WHERE home = 'flat'").figure
+    figure = memory.answer(task, sent[task.name]).sql("SELECT COUNT(*) FROM people WHERE home = 'flat'").figure
     assert abs(figure.value - sum(one["people"]["home"] == "house" for one in customers())) > 5 * figure.error
 
 

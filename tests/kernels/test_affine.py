@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sottovoce import hashing, walsh
 from sottovoce.errors import ParameterError
 from sottovoce.kernels import affine, pool
+from sottovoce.maths import hashing, walsh
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "affine.json").read_text())["tally"]
 SIZES = [3, 4, 5, 7, 8, 9, 13, 16, 17, 31, 32, 33, 64, 65, 100, 128, 129, 200, 255, 256, 257, 300, 400, 511, 512]

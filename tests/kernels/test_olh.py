@@ -6,9 +6,9 @@ import xxhash
 
 from sottovoce.arrays import Bools, Words
 from sottovoce.errors import DomainError, ParameterError
-from sottovoce.hashing import bucket, xxh32
 from sottovoce.kernels import olh
 from sottovoce.kernels.olh import support_counts, weighted_scores
+from sottovoce.maths.hashing import bucket, xxh32
 
 USERS = [0, 1, 15, 16, 17, 63, 64, 65, 1000, 1023, 1024, 1025]
 BUCKETS = [1, 2, 3, 4, 56, 1 << 20, 1 << 32]

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from sottovoce import walsh as plain
 from sottovoce.errors import ParameterError
 from sottovoce.kernels import walsh
+from sottovoce.maths import walsh as plain
 
 
 @pytest.mark.parametrize("kind", [np.int32, np.int64, np.float64])

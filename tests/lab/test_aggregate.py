@@ -9,13 +9,13 @@ import sottovoce as sv
 from sottovoce.domains.bits import Bits
 from sottovoce.domains.strings import Strings
 from sottovoce.errors import NoDataError, ParameterError
-from sottovoce.heavyhitters.pem import HeavyHitters
 from sottovoce.lab import aggregate
 from sottovoce.lab.aggregate import DrawnCollected, drawn
-from sottovoce.lab.metrics import f1
+from sottovoce.lab.checks import FIVE_SIGMA
+from sottovoce.lab.truth.metrics import f1
 from sottovoce.mechanisms.affine_prefix import AffinePrefix
-from sottovoce.task import Address, Blocks, Task
-from sottovoce.testing import FIVE_SIGMA
+from sottovoce.plans.heavy_hitters.heavy_hitters import HeavyHitters
+from sottovoce.tasks.task import Address, Blocks, Task
 
 RUNS = 500
 # Two groups with so much epsilon that the three values are found in every run: their totals are free of selection.

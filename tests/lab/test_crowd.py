@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce.engine.local import shelve
+from sottovoce.engine.memory import shelve
 from sottovoce.errors import DomainError
 from sottovoce.lab import crowd
 from sottovoce.lab.seeded import SeededRng
-from sottovoce.task import Address, Bundle, Question, Round
+from sottovoce.tasks.task import Address, Bundle, Question, Round
 
 SURVEY = sv.Task("both", sv.Survey({"pet": ["cat", "dog"], "age": range(100)}), epsilon=1.0)
 

@@ -5,9 +5,9 @@ from itertools import product
 
 import numpy as np
 
-from sottovoce.exact import UNIT
+from sottovoce.lab.checks import FIVE_SIGMA, ScriptedRng
 from sottovoce.lab.seeded import SeededRng
-from sottovoce.testing import FIVE_SIGMA, ScriptedRng
+from sottovoce.maths.exact import UNIT
 
 
 def exact_means(mechanism):

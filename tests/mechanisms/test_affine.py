@@ -6,14 +6,14 @@ from itertools import product
 import numpy as np
 import pytest
 
-from sottovoce import hashing, walsh
+from sottovoce.core.estimate import BalancedNoise, IndependentNoise
 from sottovoce.errors import CodecError, ParameterError
-from sottovoce.estimate import BalancedNoise, IndependentNoise
 from sottovoce.kernels.affine import scores
+from sottovoce.lab.checks import HASHED_CHECKS, RecordedRng, sampled_estimates_are_unbiased
 from sottovoce.lab.seeded import SeededRng
+from sottovoce.maths import hashing, walsh
 from sottovoce.mechanisms.affine import REPORT, AffineResponse
 from sottovoce.mechanisms.subset import SubsetSelection
-from sottovoce.testing import HASHED_CHECKS, RecordedRng, sampled_estimates_are_unbiased
 
 SMALL = [AffineResponse(epsilon, size) for epsilon, size in ((0.5, 3), (1.0, 6), (1.0, 16), (2.0, 33), (4.0, 200))]
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from sottovoce import hashing
 from sottovoce.errors import DomainError, NoDataError, ParameterError
+from sottovoce.lab.checks import HASHED_CHECKS, RecordedRng
 from sottovoce.lab.seeded import SeededRng
+from sottovoce.maths import hashing
 from sottovoce.mechanisms.affine_prefix import AffinePrefix
-from sottovoce.testing import HASHED_CHECKS, RecordedRng
 
 
 @pytest.mark.parametrize("check", HASHED_CHECKS, ids=lambda check: check.__name__)

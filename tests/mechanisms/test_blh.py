@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import CodecError, ParameterError
+from sottovoce.lab.checks import HASHED_CHECKS, RecordedRng
 from sottovoce.mechanisms.blh import BLH
 from sottovoce.mechanisms.olh import OLH
-from sottovoce.testing import HASHED_CHECKS, RecordedRng
 
 SMALL = [BLH(epsilon, size) for epsilon in (0.2, 1.0, 3.0) for size in (2, 5)]
 

@@ -6,12 +6,12 @@ from math import ceil, exp, log
 import numpy as np
 import pytest
 
+from sottovoce.core.tally import Tally
 from sottovoce.errors import CodecError, MissingExtraError, ParameterError
-from sottovoce.exact import UNIT
+from sottovoce.lab.checks import CONTRACT_CHECKS, FIVE_SIGMA, ScriptedRng, epsilon_is_spent_whole, worst_log_ratio
 from sottovoce.lab.seeded import SeededRng
+from sottovoce.maths.exact import UNIT
 from sottovoce.mechanisms.bloom import Bloom
-from sottovoce.tally import Tally
-from sottovoce.testing import CONTRACT_CHECKS, FIVE_SIGMA, ScriptedRng, epsilon_is_spent_whole, worst_log_ratio
 
 SMALL = [Bloom(epsilon, 5, bits, 2, 2) for epsilon in (0.1, 1.0, 4.0) for bits in (6, 8)]
 USERS = 400_000

@@ -8,13 +8,9 @@ from math import log
 import numpy as np
 import pytest
 
-from sottovoce import exact
+from sottovoce.core.packing import unpack_bits
 from sottovoce.errors import CodecError, ParameterError
-from sottovoce.lab.seeded import SeededRng
-from sottovoce.mechanisms.channels import Channels
-from sottovoce.mechanisms.grr import GRR
-from sottovoce.packing import unpack_bits
-from sottovoce.testing import (
+from sottovoce.lab.checks import (
     CONTRACT_CHECKS,
     FIVE_SIGMA,
     RecordedRng,
@@ -23,6 +19,10 @@ from sottovoce.testing import (
     samples_follow_the_likelihood,
     worst_log_ratio,
 )
+from sottovoce.lab.seeded import SeededRng
+from sottovoce.maths import exact
+from sottovoce.mechanisms.channels import Channels
+from sottovoce.mechanisms.grr import GRR
 
 SMALL = [Channels(epsilon, 2 * channels) for epsilon in (0.1, 1.0, 4.0) for channels in (2, 3)] + [Channels(1.0, 18)]
 

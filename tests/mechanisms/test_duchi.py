@@ -7,15 +7,15 @@ import pytest
 
 from mechanisms.numeric import exact_means, numbers_are_unbiased, the_mean_is_found
 from sottovoce.errors import CodecError, NoDataError, ParameterError
-from sottovoce.exact import UNIT
-from sottovoce.mechanisms.duchi import Duchi
-from sottovoce.testing import (
+from sottovoce.lab.checks import (
     CONTRACT_CHECKS,
     RecordedRng,
     ScriptedRng,
     epsilon_is_spent_whole,
     samples_follow_the_likelihood,
 )
+from sottovoce.maths.exact import UNIT
+from sottovoce.mechanisms.duchi import Duchi
 
 SMALL = [Duchi(epsilon, size) for epsilon in (0.1, 1.0, 4.0) for size in (2, 5, 8, 17)]
 

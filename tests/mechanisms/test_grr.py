@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import CodecError, ParameterError
+from sottovoce.lab.checks import PURE_CHECKS, ScriptedRng
 from sottovoce.mechanisms.grr import GRR
-from sottovoce.testing import PURE_CHECKS, ScriptedRng
 
 SMALL = [GRR(epsilon, size) for epsilon in (0.1, 1.0, 4.0) for size in (2, 5)]
 

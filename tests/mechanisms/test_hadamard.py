@@ -4,19 +4,19 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import CodecError, ParameterError
-from sottovoce.exact import UNIT
-from sottovoce.lab.seeded import SeededRng
-from sottovoce.mechanism import PureMechanism
-from sottovoce.mechanisms.blh import BLH
-from sottovoce.mechanisms.hadamard import HadamardResponse
-from sottovoce.testing import (
+from sottovoce.lab.checks import (
     PURE_CHECKS,
     RecordedRng,
     ScriptedRng,
     samples_follow_the_likelihood,
     the_variance_is_as_stated,
 )
-from sottovoce.walsh import transform
+from sottovoce.lab.seeded import SeededRng
+from sottovoce.maths.exact import UNIT
+from sottovoce.maths.walsh import transform
+from sottovoce.mechanisms.base import PureMechanism
+from sottovoce.mechanisms.blh import BLH
+from sottovoce.mechanisms.hadamard import HadamardResponse
 
 SMALL = [HadamardResponse(epsilon, size) for epsilon in (0.1, 1.0, 4.0) for size in (2, 5, 15)]
 

@@ -5,20 +5,20 @@ from itertools import product
 import numpy as np
 import pytest
 
+from sottovoce.core.estimate import IndependentNoise
 from sottovoce.errors import CodecError, ParameterError
-from sottovoce.estimate import IndependentNoise
-from sottovoce.exact import UNIT
-from sottovoce.lab.seeded import SeededRng
-from sottovoce.mechanism import PureMechanism
-from sottovoce.mechanisms.grr import GRR
-from sottovoce.mechanisms.hcms import HCMS
-from sottovoce.testing import (
+from sottovoce.lab.checks import (
     HASHED_CHECKS,
     RecordedRng,
     ScriptedRng,
     sampled_variance_is_as_stated,
     samples_follow_the_likelihood,
 )
+from sottovoce.lab.seeded import SeededRng
+from sottovoce.maths.exact import UNIT
+from sottovoce.mechanisms.base import PureMechanism
+from sottovoce.mechanisms.grr import GRR
+from sottovoce.mechanisms.hcms import HCMS
 
 SHAPES = ((3, 2, 4), (5, 3, 16), (40, 5, 256))
 # The hashes are no coin of the report's: what they add to the variance is enumerated below, over all of them.

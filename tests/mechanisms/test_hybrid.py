@@ -7,11 +7,11 @@ import pytest
 
 from mechanisms.numeric import moments_are_as_stated, numbers_are_unbiased, the_mean_is_found
 from sottovoce.errors import CodecError, ParameterError
-from sottovoce.exact import UNIT
+from sottovoce.lab.checks import CONTRACT_CHECKS, ScriptedRng, epsilon_is_spent_whole, samples_follow_the_likelihood
+from sottovoce.maths.exact import UNIT
 from sottovoce.mechanisms.duchi import Duchi
 from sottovoce.mechanisms.hybrid import MEETING, Hybrid
 from sottovoce.mechanisms.piecewise import Piecewise
-from sottovoce.testing import CONTRACT_CHECKS, ScriptedRng, epsilon_is_spent_whole, samples_follow_the_likelihood
 
 SMALL = [Hybrid(epsilon, size, cells) for epsilon in (0.5, 1.0, 4.0) for size, cells in ((5, 8), (17, 16), (8, 11))]
 EPSILONS = np.arange(0.1, 6.01, 0.1).round(1).tolist()

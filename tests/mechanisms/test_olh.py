@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import CodecError, ParameterError
-from sottovoce.exact import UNIT
+from sottovoce.lab.checks import FIVE_SIGMA, HASHED_CHECKS, RecordedRng, ScriptedRng, sampled_estimates_are_unbiased
 from sottovoce.lab.seeded import SeededRng
-from sottovoce.mechanism import PureMechanism
+from sottovoce.maths.exact import UNIT
+from sottovoce.mechanisms.base import PureMechanism
 from sottovoce.mechanisms.olh import OLH
-from sottovoce.testing import FIVE_SIGMA, HASHED_CHECKS, RecordedRng, ScriptedRng, sampled_estimates_are_unbiased
 
 LN_3 = float(np.log(3))
 SMALL = [OLH(epsilon, size) for epsilon in (0.2, 1.0, 3.0) for size in (2, 5)] + [OLH(1.0, 5, buckets=7)]

@@ -6,16 +6,11 @@ from math import exp, log
 import numpy as np
 import pytest
 
-from sottovoce import exact
+from sottovoce.core.estimate import IndependentNoise
 from sottovoce.errors import ParameterError
-from sottovoce.estimate import IndependentNoise
+from sottovoce.lab.checks import PURE_CHECKS, SAMPLED_CHECKS, epsilon_is_never_exceeded, samples_follow_the_likelihood
+from sottovoce.maths import exact
 from sottovoce.mechanisms.oue import OUE
-from sottovoce.testing import (
-    PURE_CHECKS,
-    SAMPLED_CHECKS,
-    epsilon_is_never_exceeded,
-    samples_follow_the_likelihood,
-)
 
 SMALL = [OUE(epsilon, size) for epsilon in (0.1, 1.0, 4.0) for size in (2, 5)] + [OUE(1.0, 9)]
 

@@ -7,16 +7,16 @@ import pytest
 
 from mechanisms.numeric import exact_means, moments_are_as_stated, numbers_are_unbiased, the_mean_is_found
 from sottovoce.errors import CodecError, ParameterError
-from sottovoce.exact import UNIT
-from sottovoce.mechanisms.duchi import Duchi
-from sottovoce.mechanisms.piecewise import Piecewise
-from sottovoce.testing import (
+from sottovoce.lab.checks import (
     CONTRACT_CHECKS,
     RecordedRng,
     ScriptedRng,
     epsilon_is_spent_whole,
     samples_follow_the_likelihood,
 )
+from sottovoce.maths.exact import UNIT
+from sottovoce.mechanisms.duchi import Duchi
+from sottovoce.mechanisms.piecewise import Piecewise
 
 GRIDS = [(5, 8), (8, 11), (17, 16), (12, 16)]
 SMALL = [Piecewise(epsilon, size, cells=cells) for epsilon in (0.1, 1.0, 4.0) for size, cells in GRIDS]

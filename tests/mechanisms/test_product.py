@@ -7,12 +7,12 @@ from math import prod
 import numpy as np
 import pytest
 
-from sottovoce import exact
 from sottovoce.errors import CodecError, ParameterError
+from sottovoce.lab.checks import CONTRACT_CHECKS, ScriptedRng, epsilon_is_spent_whole, worst_log_ratio
 from sottovoce.lab.seeded import SeededRng
+from sottovoce.maths import exact
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.product import Product, ProductNoise, along
-from sottovoce.testing import CONTRACT_CHECKS, ScriptedRng, epsilon_is_spent_whole, worst_log_ratio
 
 EVEN = [Product(epsilon, prod(sizes), sizes) for epsilon in (0.5, 4.0) for sizes in ((2,), (2, 3), (3, 2, 2))]
 

@@ -5,12 +5,12 @@ from itertools import product
 import numpy as np
 import pytest
 
+from sottovoce.core.estimate import IndependentNoise
 from sottovoce.errors import CodecError, ParameterError
-from sottovoce.estimate import IndependentNoise
+from sottovoce.lab.checks import CONTRACT_CHECKS, FIVE_SIGMA, HASHED_CHECKS, RecordedRng, sampled_estimates_are_unbiased
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.mechanisms.blh import BLH
 from sottovoce.mechanisms.rmp import RMP, PooledNoise
-from sottovoce.testing import CONTRACT_CHECKS, FIVE_SIGMA, HASHED_CHECKS, RecordedRng, sampled_estimates_are_unbiased
 
 FRESH = [RMP(epsilon, size) for epsilon in (0.2, 1.0, 3.0) for size in (2, 5)]
 HELD = np.full(5, 2000)  # ten thousand users of five values: a pool of 512 rows nearly doubles the variance

@@ -7,14 +7,9 @@ import numpy as np
 import pytest
 
 from mechanisms.numeric import exact_means, moments_are_as_stated, numbers_are_unbiased, the_mean_is_found
+from sottovoce.core.tally import Tally
 from sottovoce.errors import CodecError, ParameterError
-from sottovoce.exact import UNIT
-from sottovoce.lab.numbers import shapes
-from sottovoce.lab.seeded import SeededRng
-from sottovoce.mechanisms.grr import GRR
-from sottovoce.mechanisms.square_wave import SquareWave, half_width
-from sottovoce.tally import Tally
-from sottovoce.testing import (
+from sottovoce.lab.checks import (
     CONTRACT_CHECKS,
     FIVE_SIGMA,
     RecordedRng,
@@ -22,6 +17,11 @@ from sottovoce.testing import (
     epsilon_is_spent_whole,
     samples_follow_the_likelihood,
 )
+from sottovoce.lab.experiments.numbers import shapes
+from sottovoce.lab.seeded import SeededRng
+from sottovoce.maths.exact import UNIT
+from sottovoce.mechanisms.grr import GRR
+from sottovoce.mechanisms.square_wave import SquareWave, half_width
 
 SMALL = [SquareWave(epsilon, size) for epsilon in (0.1, 1.0, 4.0) for size in (2, 5, 12, 17)]
 SMALL += [SquareWave(1.0, 8, reach=reach) for reach in (1, 4)]

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import CodecError, ParameterError
-from sottovoce.exact import UNIT
+from sottovoce.lab.checks import PURE_CHECKS, RecordedRng, ScriptedRng, samples_follow_the_likelihood
 from sottovoce.lab.seeded import SeededRng
-from sottovoce.mechanism import PureMechanism
+from sottovoce.maths.exact import UNIT
+from sottovoce.mechanisms.base import PureMechanism
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.olh import OLH
 from sottovoce.mechanisms.subset import SubsetSelection
-from sottovoce.testing import PURE_CHECKS, RecordedRng, ScriptedRng, samples_follow_the_likelihood
 
 SMALL = [SubsetSelection(epsilon, size) for epsilon in (0.1, 1.0, 4.0) for size in (2, 5, 9)]
 SMALL += [SubsetSelection(1.0, 6, chosen=chosen) for chosen in (1, 4, 5)]

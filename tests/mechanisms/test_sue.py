@@ -5,14 +5,10 @@ from math import log
 import numpy as np
 import pytest
 
-from sottovoce import exact
+from sottovoce.core.packing import unpack_bits
+from sottovoce.core.rng import KeyedRng
 from sottovoce.errors import ParameterError
-from sottovoce.lab.seeded import SeededRng
-from sottovoce.mechanisms.sue import SUE
-from sottovoce.mechanisms.unary import Unary
-from sottovoce.packing import unpack_bits
-from sottovoce.rng import KeyedRng
-from sottovoce.testing import (
+from sottovoce.lab.checks import (
     CONTRACT_CHECKS,
     EXACT_CHECKS,
     PURE_CHECKS,
@@ -22,6 +18,10 @@ from sottovoce.testing import (
     epsilon_is_spent_whole,
     samples_follow_the_likelihood,
 )
+from sottovoce.lab.seeded import SeededRng
+from sottovoce.maths import exact
+from sottovoce.mechanisms.sue import SUE
+from sottovoce.mechanisms.unary import Unary
 
 SMALL = [SUE(epsilon, size) for epsilon in (0.1, 1.0, 4.0) for size in (2, 5)] + [SUE(1.0, 9)]
 SECOND = {"second_keep": 3 << 62, "second_flip": 1 << 62}  # three quarters and one quarter, as deployed

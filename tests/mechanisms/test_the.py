@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import ParameterError
+from sottovoce.lab.checks import PURE_CHECKS, SAMPLED_CHECKS, epsilon_is_spent_whole, samples_follow_the_likelihood
 from sottovoce.mechanisms.oue import OUE
 from sottovoce.mechanisms.the import THE
-from sottovoce.testing import PURE_CHECKS, SAMPLED_CHECKS, epsilon_is_spent_whole, samples_follow_the_likelihood
 
 SMALL = [THE(epsilon, size) for epsilon in (0.1, 1.0, 4.0) for size in (2, 5)] + [THE(1.0, 9, theta=1.0)]
 CHECKS = [check for check in PURE_CHECKS if check is not epsilon_is_spent_whole]

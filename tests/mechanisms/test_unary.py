@@ -5,15 +5,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sottovoce import codec, exact
+from sottovoce.core.packing import unpack_bits
+from sottovoce.core.rng import KeyedRng
 from sottovoce.errors import CodecError, ParameterError
+from sottovoce.lab.checks import RecordedRng, ScriptedRng, draws_do_not_depend_on_the_value
 from sottovoce.lab.seeded import SeededRng
-from sottovoce.mechanism import Mechanism
+from sottovoce.maths import exact
+from sottovoce.mechanisms.base import Mechanism
 from sottovoce.mechanisms.oue import OUE
 from sottovoce.mechanisms.unary import DRAWN_AT_ONCE
-from sottovoce.packing import unpack_bits
-from sottovoce.rng import KeyedRng
-from sottovoce.testing import RecordedRng, ScriptedRng, draws_do_not_depend_on_the_value
+from sottovoce.wire import codec
 
 
 def test_scripted_draws_give_known_reports():

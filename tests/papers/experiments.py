@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from sottovoce.estimate import BalancedNoise
+from sottovoce.core.estimate import BalancedNoise
+from sottovoce.lab.baselines.she import SHE
 from sottovoce.lab.seeded import SeededRng
-from sottovoce.lab.she import SHE
 from sottovoce.mechanisms.hadamard import HadamardNoise
 from sottovoce.mechanisms.olh import OLH
 

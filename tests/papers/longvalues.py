@@ -9,11 +9,11 @@ from scipy.stats import binom
 from papers.experiments import zipf
 from sottovoce.domains.bits import Bits
 from sottovoce.errors import NoDataError
-from sottovoce.heavyhitters.pem import HeavyHitters, pem1
 from sottovoce.lab.aggregate import drawn
-from sottovoce.lab.metrics import f1
+from sottovoce.lab.truth.metrics import f1
 from sottovoce.mechanisms.affine_prefix import AffinePrefix
-from sottovoce.task import Task
+from sottovoce.plans.heavy_hitters.heavy_hitters import HeavyHitters, pem1
+from sottovoce.tasks.task import Task
 
 USERS = 1_000_000
 LONG = Bits(64)

@@ -7,8 +7,8 @@ from scipy.stats import norm
 
 import sottovoce as sv
 from papers.records import CLICKED, PARENTS
-from sottovoce.marginals.entropy import fitted_rows
-from sottovoce.marginals.structure import possible
+from sottovoce.plans.marginals.entropy import fitted_rows
+from sottovoce.plans.marginals.structure import possible
 
 
 def domain(sizes):

@@ -11,8 +11,9 @@ import pytest
 
 from papers.experiments import SmallQ, covariance, genuine_errors, mse_spread, zipf
 from sottovoce.errors import ParameterError
+from sottovoce.lab.baselines.she import SHE
+from sottovoce.lab.checks import FIVE_SIGMA
 from sottovoce.lab.seeded import SeededRng
-from sottovoce.lab.she import SHE
 from sottovoce.mechanisms.affine import AffineResponse
 from sottovoce.mechanisms.blh import BLH
 from sottovoce.mechanisms.grr import GRR
@@ -23,7 +24,6 @@ from sottovoce.mechanisms.rmp import RMP
 from sottovoce.mechanisms.subset import SubsetSelection
 from sottovoce.mechanisms.sue import SUE
 from sottovoce.mechanisms.the import THE
-from sottovoce.testing import FIVE_SIGMA
 
 SIZE, USERS, RUNS = 64, 10_000, 200
 TRUTH = zipf(SIZE, USERS)

@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 
 from papers.experiments import covariance, genuine_errors, mse_spread, zipf
-from sottovoce import hashing, walsh
-from sottovoce.estimate import quantile
-from sottovoce.frequencies.choose import choose
+from sottovoce.core.estimate import quantile
 from sottovoce.kernels import affine as kernels
 from sottovoce.lab.aggregate import collections
+from sottovoce.lab.checks import FIVE_SIGMA
 from sottovoce.lab.seeded import SeededRng
+from sottovoce.maths import hashing, walsh
 from sottovoce.mechanisms.affine import AffineResponse, average_variance
 from sottovoce.mechanisms.affine_prefix import AffinePrefix
 from sottovoce.mechanisms.olh import OLH
-from sottovoce.testing import FIVE_SIGMA
+from sottovoce.plans.frequencies.choose_mechanism import choose
 
 REPORTS = 1 << 18
 USERS = 20_000

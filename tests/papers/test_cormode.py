@@ -16,11 +16,11 @@ import sottovoce as sv
 from papers.records import domain, held, movielens_like, shares, taxi_like
 from sottovoce.lab.aggregate import collections
 from sottovoce.lab.seeded import SeededRng
-from sottovoce.marginals import input_em
-from sottovoce.marginals.full import Whole
-from sottovoce.marginals.input_em import climbed
-from sottovoce.marginals.marginals import Marginals
 from sottovoce.mechanisms.oue import OUE
+from sottovoce.plans.marginals import input_em
+from sottovoce.plans.marginals.full import Whole
+from sottovoce.plans.marginals.input_em import climbed
+from sottovoce.plans.marginals.marginals import Marginals
 
 LN3 = float(np.log(3))
 SIX = ("inp_rr", "inp_ps", "inp_ht", "marg_rr", "marg_ps", "marg_ht")

@@ -8,11 +8,21 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce.lab.correlated import POPULATIONS, SPLITS, apart, consecutive, even, random, sampling, split, together
-from sottovoce.marginals.cbp import Correlated
-from sottovoce.marginals.correlated import Ties
-from sottovoce.marginals.groups import Grouping, noise
+from sottovoce.lab.baselines.correlated import Correlated
+from sottovoce.lab.baselines.correlation_bounds import Ties
+from sottovoce.lab.populations.correlated import (
+    POPULATIONS,
+    SPLITS,
+    apart,
+    consecutive,
+    even,
+    random,
+    sampling,
+    split,
+    together,
+)
 from sottovoce.mechanisms.grr import GRR
+from sottovoce.plans.marginals.groups import Grouping, noise
 
 EPSILONS = (0.5, 1.0, 2.0, 3.0, 4.0, 5.0)
 

@@ -25,13 +25,14 @@ from papers.topk import (
     runs,
     scores,
 )
-from sottovoce.itemsets.adaptive import opening_users
-from sottovoce.itemsets.dbs import AdaptiveTopItems
-from sottovoce.itemsets.doubt import misplaced
-from sottovoce.itemsets.svim import TopItems
-from sottovoce.lab import arbs, metrics
+from sottovoce.lab.baselines import arbs
 from sottovoce.lab.simulate import simulate
-from sottovoce.task import Task
+from sottovoce.lab.truth import metrics
+from sottovoce.plans.itemsets.adaptive_sampling import opening_users
+from sottovoce.plans.itemsets.adaptive_top_items import AdaptiveTopItems
+from sottovoce.plans.itemsets.confidence import misplaced
+from sottovoce.plans.itemsets.top_items import TopItems
+from sottovoce.tasks.task import Task
 
 HIT, NCR, MSE = range(3)
 SOUGHT = 30

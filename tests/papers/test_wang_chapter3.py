@@ -5,8 +5,8 @@ from math import exp, log
 import numpy as np
 import pytest
 
-from sottovoce.estimate import Estimate, upper_quantile
-from sottovoce.lab.she import SHE
+from sottovoce.core.estimate import Estimate, upper_quantile
+from sottovoce.lab.baselines.she import SHE
 from sottovoce.mechanisms.blh import BLH
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.olh import OLH

@@ -13,14 +13,14 @@ import pytest
 import sottovoce as sv
 from papers.experiments import SmallQ, covariance, genuine_errors, mse_spread, zipf
 from papers.kosarak import CLICKS, PAGES, clicks, estimates
-from sottovoce.estimate import Estimate
+from sottovoce.core.estimate import Estimate
+from sottovoce.lab.checks import FIVE_SIGMA
 from sottovoce.mechanisms.affine import AffineResponse, average_variance
 from sottovoce.mechanisms.blh import BLH
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.olh import OLH
 from sottovoce.mechanisms.oue import OUE
 from sottovoce.mechanisms.sue import SUE
-from sottovoce.testing import FIVE_SIGMA
 
 USERS = 10_000
 LARGE, RUNS = 1 << 10, 30

@@ -5,7 +5,7 @@ from statistics import NormalDist
 
 import pytest
 
-from sottovoce.heavyhitters.prefixes import sensitivity
+from sottovoce.plans.heavy_hitters.prefixes import sensitivity
 
 # Rows: epsilon, bits, then users 10^4 .. 10^7; columns: groups 1 .. 4, as printed.
 TABLE = {

@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from heavyhitters.pieces import gathered
+from lab.baselines.pieces import gathered
 from papers.longvalues import LONG, TOP, codes, geometric, most_frequent, pem, people, searches
-from sottovoce.heavyhitters import candidates
-from sottovoce.heavyhitters.hash import HashedChannels
-from sottovoce.heavyhitters.spm import SegmentPairs
-from sottovoce.lab.metrics import f1, ncr
+from sottovoce.lab.baselines import candidates
+from sottovoce.lab.baselines.hashed_channels import HashedChannels
+from sottovoce.lab.baselines.segment_pairs import SegmentPairs
+from sottovoce.lab.checks import FIVE_SIGMA
 from sottovoce.lab.simulate import simulate
-from sottovoce.task import Address, Task
-from sottovoce.testing import FIVE_SIGMA
+from sottovoce.lab.truth.metrics import f1, ncr
+from sottovoce.tasks.task import Address, Task
 
 PLANS = {"hash": HashedChannels, "spm": SegmentPairs}  # 64 channels and pieces of 8 bits; segments of 16
 

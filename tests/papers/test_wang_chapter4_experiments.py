@@ -30,15 +30,15 @@ from papers.longvalues import (
     searches,
     zipfian,
 )
-from sottovoce import hashing
 from sottovoce.domains.bits import Bits
 from sottovoce.encodings.segment import cut
-from sottovoce.heavyhitters.pem import HeavyHitters
-from sottovoce.lab.metrics import f1, ncr, squared_error
+from sottovoce.lab.checks import FIVE_SIGMA
 from sottovoce.lab.seeded import SeededRng
+from sottovoce.lab.truth.metrics import f1, ncr, squared_error
+from sottovoce.maths import hashing
 from sottovoce.mechanisms.affine_prefix import AffinePrefix
-from sottovoce.task import Blocks
-from sottovoce.testing import FIVE_SIGMA
+from sottovoce.plans.heavy_hitters.heavy_hitters import HeavyHitters
+from sottovoce.tasks.task import Blocks
 
 
 @cache

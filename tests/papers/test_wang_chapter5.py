@@ -2,7 +2,7 @@
 
 import pytest
 
-from sottovoce.itemsets.padding import amplified, amplified_but_for
+from sottovoce.plans.itemsets.padding import amplified, amplified_but_for
 
 LENGTHS = (2, 5, 10, 20, 50, 100)
 DIRECT = {

@@ -9,11 +9,11 @@ import pytest
 
 import sottovoce as sv
 from papers.transactions import KOSARAK, ONLINE, POS, top_items, top_itemsets
-from sottovoce.itemsets.svim import TopItems
-from sottovoce.itemsets.svsm import Itemsets
-from sottovoce.lab.ldpminer import Miner
-from sottovoce.lab.metrics import ncr, squared_error
+from sottovoce.lab.baselines.ldpminer import Miner
 from sottovoce.lab.seeded import SeededRng
+from sottovoce.lab.truth.metrics import ncr, squared_error
+from sottovoce.plans.itemsets.itemsets import Itemsets
+from sottovoce.plans.itemsets.top_items import TopItems
 
 TOP = 64
 RUNS = 2

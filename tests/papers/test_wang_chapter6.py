@@ -26,16 +26,16 @@ from papers.marginal_errors import (
     uniform_error,
 )
 from papers.records import TAXI, kosarak_like, taxi_like
-from sottovoce.lab.binary import put_together, taken_apart
-from sottovoce.lab.classification import Split
-from sottovoce.lab.power import Asked, drawn
-from sottovoce.lab.priview import priview
-from sottovoce.marginals.consistency import projected
-from sottovoce.marginals.covering import cover
-from sottovoce.marginals.independence import dependence, pearson
-from sottovoce.marginals.planning import Layout, layout, views
-from sottovoce.marginals.structure import chow_liu, mutual_information, pairwise
-from sottovoce.marginals.tables import Table
+from sottovoce.lab.baselines.binary_attributes import put_together, taken_apart
+from sottovoce.lab.baselines.priview import priview
+from sottovoce.lab.experiments.classification import Split
+from sottovoce.lab.experiments.power import Asked, drawn
+from sottovoce.plans.marginals.consistency import projected
+from sottovoce.plans.marginals.covering import cover
+from sottovoce.plans.marginals.independence import dependence, pearson
+from sottovoce.plans.marginals.planning import Layout, layout, views
+from sottovoce.plans.marginals.structure import chow_liu, mutual_information, pairwise
+from sottovoce.plans.marginals.tables import Table
 
 TRIPS = 1 << 18
 TOGETHER = [("Night_pick", "Night_drop"), ("Toll", "Far"), ("CC", "Tip")]

@@ -10,13 +10,13 @@ from math import pi, sqrt
 import numpy as np
 import pytest
 
-from queries.plans import asking_of, error_of, nodes_of, noise_of, published_error, question
-from queries.populations import asked, repeated, table, within
-from sottovoce.domain import Integers
-from sottovoce.hierarchy import Hierarchy
-from sottovoce.lab.tables import HIGHEST, MEASURE, Shape, boxes, condition, inside, measure
-from sottovoce.queries.planning import plan, planned
-from sottovoce.queries.targets import Way
+from plans.tables.plans import asking_of, error_of, nodes_of, noise_of, published_error, question
+from plans.tables.populations import asked, repeated, table, within
+from sottovoce.domains.base import Integers
+from sottovoce.lab.populations.tables import HIGHEST, MEASURE, Shape, boxes, condition, inside, measure
+from sottovoce.maths.interval_tree import Hierarchy
+from sottovoce.plans.tables.planning import plan, planned
+from sottovoce.plans.tables.targets import Way
 
 KAPPA = 1.5  # the mean square of the measure over its squared mean
 ADD = Way("add", "enum")

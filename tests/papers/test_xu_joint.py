@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce.lab.services import CONTESTS, RACES, contested, contributions, page, pums_h, syn_2
+from sottovoce.lab.checks import FIVE_SIGMA
+from sottovoce.lab.experiments.tables import CONTESTS, RACES, contested, contributions, page, pums_h, syn_2
 from sottovoce.mechanisms.olh import OLH
-from sottovoce.queries import planning
-from sottovoce.queries.query import Aggregate, Column, Monomial, Query
-from sottovoce.queries.scoring import layer
-from sottovoce.queries.targets import Way
-from sottovoce.testing import FIVE_SIGMA
+from sottovoce.plans.tables import planning
+from sottovoce.plans.tables.scoring import layer
+from sottovoce.plans.tables.targets import Way
+from sottovoce.sql.query import Aggregate, Column, Monomial, Query
 
 ONE, OTHER = Column(0, 1), Column(1, 0)  # the label of the first table, the number of the second
 FIGURE_8 = {  # epsilon: standard deviations of COUNT by the root of people, HIO-JOIN and SC-JOIN, for C, O and CO

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce.lab.services import MARRIED, SINGLE, contributions, pums_p, syn_1
-from sottovoce.queries import planning, targets
-from sottovoce.queries.asking import Asking
-from sottovoce.queries.query import Aggregate, Column, Monomial, Options, Query
-from sottovoce.queries.targets import Wanted, Way, target
-from sottovoce.testing import FIVE_SIGMA
+from sottovoce.lab.checks import FIVE_SIGMA
+from sottovoce.lab.experiments.tables import MARRIED, SINGLE, contributions, pums_p, syn_1
+from sottovoce.plans.tables import planning, targets
+from sottovoce.plans.tables.layout import Asking
+from sottovoce.plans.tables.targets import Wanted, Way, target
+from sottovoce.sql.query import Aggregate, Column, Monomial, Options, Query
 
 MILLION = 1_000_000
 METHODS = ("hio", "ahio", "ehio")

@@ -5,8 +5,9 @@ Items come in a new random order in every run: equal rates are told apart by ord
 
 import numpy as np
 
-from sottovoce.baskets import Baskets
-from sottovoce.lab import arbs, metrics
+from sottovoce.lab.baselines import arbs
+from sottovoce.lab.truth import metrics
+from sottovoce.maths.ragged import Baskets
 
 _ITEMS = np.arange(1, 101)
 _MIDDLES = (_ITEMS - 0.5) / 100

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sottovoce.baskets import Baskets
+from sottovoce.maths.ragged import Baskets
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ import pytest
 
 import sottovoce as sv
 from postprocess.vectors import ABOVE, NOISE, TOP, estimate
+from sottovoce.core.estimate import BalancedNoise, SampledNoise
 from sottovoce.errors import ParameterError
-from sottovoce.estimate import BalancedNoise, SampledNoise
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.mechanisms.affine import AffineResponse
 from sottovoce.mechanisms.olh import OLH

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from postprocess.vectors import ABOVE, NOISE, estimate
+from sottovoce.core.estimate import BalancedNoise, Estimate, SampledNoise
 from sottovoce.errors import ParameterError
-from sottovoce.estimate import BalancedNoise, Estimate, SampledNoise
 from sottovoce.postprocess.apply import apply
 from sottovoce.postprocess.bootstrap import draws, population
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from postprocess.vectors import ABOVE, estimate
-from sottovoce.estimate import BalancedNoise
+from sottovoce.core.estimate import BalancedNoise
 from sottovoce.postprocess.apply import apply
 
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from postprocess.vectors import ABOVE, BELOW
+from sottovoce.lab.checks import SeededRng
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.subset import SubsetSelection
 from sottovoce.postprocess.norm import norm
-from sottovoce.testing import SeededRng
 
 
 def test_golden_shares():

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from sottovoce.estimate import Estimate, IndependentNoise
+from sottovoce.core.estimate import Estimate, IndependentNoise
 from sottovoce.postprocess.apply import methods, rule_of
 from sottovoce.postprocess.base_pos import base_pos
 from sottovoce.postprocess.mle_apx import mle_apx

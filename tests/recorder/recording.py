@@ -38,15 +38,15 @@ import numpy as np
 
 import sottovoce as sv
 from sottovoce.errors import SottovoceError
-from sottovoce.heavyhitters.hash import HashedChannels
-from sottovoce.heavyhitters.pem import pem1
-from sottovoce.heavyhitters.spm import SegmentPairs
+from sottovoce.lab.baselines.correlated import Correlated
+from sottovoce.lab.baselines.hashed_channels import HashedChannels
+from sottovoce.lab.baselines.segment_pairs import SegmentPairs
 from sottovoce.lab.seeded import SeededRng
-from sottovoce.marginals.advice import advise_marginals
-from sottovoce.marginals.cbp import Correlated
-from sottovoce.mechanism import Mechanism
-from sottovoce.queries.advising import advise_tables
-from sottovoce.search_advice import advise_items, advise_values
+from sottovoce.mechanisms.base import Mechanism
+from sottovoce.plans.heavy_hitters.heavy_hitters import pem1
+from sottovoce.plans.itemsets.search_advice import advise_items, advise_values
+from sottovoce.plans.marginals.advice import advise_marginals
+from sottovoce.plans.tables.advice import advise_tables
 
 RECORDED = Path(__file__).with_name("recorded.json")
 TEXT = "/text"  # how the keys of texts for people end

@@ -9,13 +9,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sottovoce import codec, coin, exact
-from sottovoce.answers import Answer, Answers
-from sottovoce.collection import Collection
-from sottovoce.domain import Integers
-from sottovoce.envelope import Envelopes
+from sottovoce.answers.answer import Answer, Answers
+from sottovoce.core import coin
+from sottovoce.domains.base import Integers
+from sottovoce.maths import exact
 from sottovoce.mechanisms.grr import GRR
-from sottovoce.task import Address, Bundle, Choice, Collected, Plan, Question, Round, Task
+from sottovoce.tasks.collection import Collection
+from sottovoce.tasks.task import Address, Bundle, Choice, Collected, Plan, Question, Round, Task
+from sottovoce.wire import codec
+from sottovoce.wire.envelope import Envelopes
 
 _MODULUS = 199
 _SIZE = 12

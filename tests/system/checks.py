@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from sottovoce import codec
-from sottovoce.engine.local import LocalCollected, shelve
-from sottovoce.service import wire
-from sottovoce.service.release import release
-from sottovoce.store.base import RoundRecord, State, Store
-from sottovoce.task import Round
+from sottovoce.collector import wire
+from sottovoce.collector.release import release
+from sottovoce.collector.store.base import RoundRecord, State, Store
+from sottovoce.engine.memory import LocalCollected, shelve
+from sottovoce.tasks.task import Round
+from sottovoce.wire import codec
 from system.servers import open_store
 
 if TYPE_CHECKING:

@@ -18,9 +18,9 @@ from typing import Any
 
 import msgspec
 
-from sottovoce import codec
-from sottovoce.service import access
-from sottovoce.store.base import State
+from sottovoce.collector import access
+from sottovoce.collector.store.base import State
+from sottovoce.wire import codec
 from system.chain import Message, People, chain_task
 from system.checks import check, log_path
 from system.servers import Server, Wire, bearer, open_store

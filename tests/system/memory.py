@@ -12,11 +12,11 @@ import msgspec
 import numpy as np
 
 import sottovoce as sv
-from sottovoce import codec
-from sottovoce.collection import Collection
-from sottovoce.envelope import Envelopes
-from sottovoce.service import access
-from sottovoce.task import Task
+from sottovoce.collector import access
+from sottovoce.tasks.collection import Collection
+from sottovoce.tasks.task import Task
+from sottovoce.wire import codec
+from sottovoce.wire.envelope import Envelopes
 from system.servers import Server, Wire, bearer, open_store
 
 AT_ONCE = 1_000  # reports in one upload

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from sottovoce.store.base import Store
+from sottovoce.collector.store.base import Store
 
 TESTS = Path(__file__).parents[1]
 TICK = "0.02"  # seconds between looks at what is due: rounds follow one another without waiting
@@ -98,10 +98,10 @@ def bearer(token: str) -> str:
 def open_store(folder: Path, database: str = "") -> Store:
     """Open the store that a server of this folder and database has, or had."""
     if database:
-        from sottovoce.store.postgres import PostgresStore
+        from sottovoce.collector.store.postgres import PostgresStore
 
         return PostgresStore(database)
-    from sottovoce.store.sqlite import SqliteStore
+    from sottovoce.collector.store.sqlite import SqliteStore
 
     folder.mkdir(parents=True, exist_ok=True)
     return SqliteStore(folder / "collector.db")

@@ -15,10 +15,10 @@ import time
 from typing import Any
 
 from sottovoce.cli.main import main
-from sottovoce.engine import sealed
-from sottovoce.service import collector, intake
-from sottovoce.service.wire import Outcome
-from sottovoce.store import postgres, sql, sqlite
+from sottovoce.collector import collector, intake
+from sottovoce.collector.store import postgres, sql, sqlite
+from sottovoce.collector.wire import Outcome
+from sottovoce.engine import parquet
 from system import chain  # noqa: F401 - the plan must be known before a task names it
 
 _STORES = (sqlite.SqliteStore, postgres.PostgresStore)
@@ -30,9 +30,9 @@ POINTS: dict[str, tuple[tuple[Any, ...], str, str]] = {
     "upload: before it commits": (_MODULES, "count_messages", "before"),
     "upload: committed, not acknowledged": (_STORES, "accept", "after"),
     "turn: committed": ((sql.SqlStore,), "turn", "after"),
-    "seal: nothing written": ((sealed,), "write", "before"),
-    "seal: log has no name yet": ((sealed,), "_push", "before"),
-    "seal: log written": ((sealed,), "write", "after"),
+    "seal: nothing written": ((parquet,), "write", "before"),
+    "seal: log has no name yet": ((parquet,), "_push", "before"),
+    "seal: log written": ((parquet,), "write", "after"),
     "seal: before it commits": ((sql,), "_clear", "after"),
     "seal: committed": (_STORES, "seal", "after"),
     "step: decided, nothing stored": ((sql.SqlStore,), "open_round", "before"),
@@ -108,7 +108,7 @@ def seal_first() -> None:
     def seal(self: Any, published: Any, last: Any) -> None:
         messages = list(self.store.segments(last.task, last.number))
         self.store.seal(last.task, last.number, sum(map(len, messages)), "later", self.now)
-        sealed.write(self.log(last), messages, published.asked[last.number])
+        parquet.write(self.log(last), messages, published.asked[last.number])
 
     collector.Collector._seal = seal  # type: ignore[method-assign]
 

@@ -13,21 +13,22 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from service.people import Clock, text
-from service.sending import send
-from sottovoce import codec, coin
+from collector.people import Clock, text
+from collector.sending import send
 from sottovoce.client.client import Client
-from sottovoce.collection import Collection
-from sottovoce.engine.local import LocalCollected, shelve
+from sottovoce.collector import access
+from sottovoce.collector.collector import Collector
+from sottovoce.collector.store.base import TokenRecord
+from sottovoce.collector.store.sqlite import SqliteStore
+from sottovoce.core import coin
+from sottovoce.engine.memory import LocalCollected, shelve
 from sottovoce.errors import BudgetError, MismatchError, StateError
-from sottovoce.exact import UNIT
 from sottovoce.lab import crowd
 from sottovoce.lab.seeded import SeededRng
-from sottovoce.service import access
-from sottovoce.service.collector import Collector
-from sottovoce.store.base import TokenRecord
-from sottovoce.store.sqlite import SqliteStore
-from sottovoce.task import Round
+from sottovoce.maths.exact import UNIT
+from sottovoce.tasks.collection import Collection
+from sottovoce.tasks.task import Round
+from sottovoce.wire import codec
 from system.servers import Server, Wire, bearer, open_store
 
 CROWD, DEVICES = 500, 24

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from sottovoce import codec
-from sottovoce.service import access
-from sottovoce.task import Task
+from sottovoce.collector import access
+from sottovoce.tasks.task import Task
+from sottovoce.wire import codec
 from system.chain import Message, People, chain_task
 from system.checks import check
 from system.crash import encoded

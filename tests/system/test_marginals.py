@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from service.people import envelope
-from sottovoce import codec
-from sottovoce.collection import Collection
-from sottovoce.engine.local import LocalCollected, shelve
+from collector.people import envelope
+from sottovoce.engine.memory import LocalCollected, shelve
 from sottovoce.lab import crowd
 from sottovoce.lab.seeded import SeededRng
+from sottovoce.tasks.collection import Collection
+from sottovoce.wire import codec
 from system.servers import Server
 from system.test_discovery import Site
 

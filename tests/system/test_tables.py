@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce import codec
 from sottovoce.client.client import Client
-from sottovoce.collection import Collection
 from sottovoce.errors import BudgetError
+from sottovoce.tasks.collection import Collection
+from sottovoce.wire import codec
 from system.test_marginals import Killed
 
 PEOPLE, REHEARSING, AT_ONCE = 10_000, 300, 1000

@@ -71,15 +71,15 @@ class Wanted:
         return asked[0]()
 
     def _values(self) -> Any:
-        from sottovoce.advice import advise
+        from sottovoce.plans.frequencies.advice import advise
 
         assert self.size is not None
         return advise(self.users, self.size, self.epsilon, questions=self.questions, error=self.error, rule=self.rule)
 
     def _tables(self) -> Any:
-        from sottovoce.queries.advising import advise_tables
-        from sottovoce.queries.joint import Queries
-        from sottovoce.service import taskfile
+        from sottovoce.collector import taskfile
+        from sottovoce.plans.tables.advice import advise_tables
+        from sottovoce.plans.tables.joint import Queries
 
         path = Path(self.tables or "")
         plan = taskfile.read(path.read_text(encoding="utf-8"), toml=path.suffix == ".toml").plan
@@ -88,18 +88,18 @@ class Wanted:
         return advise_tables(plan, self.sql, self.users, self.epsilon)
 
     def _marginals(self) -> Any:
-        from sottovoce.marginals.advice import advise_marginals
+        from sottovoce.plans.marginals.advice import advise_marginals
 
         return advise_marginals(self.users, _sizes(self.marginals or ""), self.epsilon, self.order)
 
     def _long_values(self) -> Any:
-        from sottovoce.search_advice import advise_values
+        from sottovoce.plans.itemsets.search_advice import advise_values
 
         assert self.bits is not None
         return advise_values(self.users, self.bits, self.epsilon, top=self.top, share=self.share)
 
     def _items(self) -> Any:
-        from sottovoce.search_advice import advise_items
+        from sottovoce.plans.itemsets.search_advice import advise_items
 
         assert self.items is not None
         return advise_items(self.users, self.items, self.epsilon, top=self.top, basket=self.basket, share=self.share)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sottovoce.cli.opened import data, opened
+from sottovoce.cli.collector_options import data, opened
 from sottovoce.cli.output import as_json, print_json
 
 if TYPE_CHECKING:
@@ -27,14 +27,14 @@ def command(name: str, data: Path, database: str, *, as_json: bool, **wanted: An
     """Print the answer to the task NAME; what rests on too few users is suppressed."""
     from rich.console import Console
 
-    from sottovoce.service import questions, tables
-    from sottovoce.service.release import processed, refuse_withheld, release, rows_as_csv
+    from sottovoce.collector import marginals, queries
+    from sottovoce.collector.release import processed, refuse_withheld, release, rows_as_csv
 
     with opened(data, database) as collector:
         published = collector.find(name)
-        questions.check_step(published.task.plan, wanted["method"])
+        queries.check_step(published.task.plan, wanted["method"])
         answer = collector.answer(name)
-        answer = tables.chosen(answer, wanted["marginal"], published.task.plan) if wanted["marginal"] else answer
+        answer = marginals.chosen(answer, wanted["marginal"], published.task.plan) if wanted["marginal"] else answer
         answer = processed(answer, wanted["method"], wanted["level"])
     released = refuse_withheld(release(answer, published.collection))
     if wanted["csv_path"]:
@@ -59,7 +59,7 @@ def _plot(answer: Any, released: dict[str, Any], path: Path) -> None:
 
 def _details(part: dict[str, Any]) -> list[str]:
     """Return what else the method has to say."""
-    from sottovoce.dashboard.details import facts
+    from sottovoce.collector.dashboard.details import facts
 
     return [] if part["suppressed"] else [f"{term}: {text}" for term, text in facts(part)]
 

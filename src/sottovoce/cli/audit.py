@@ -21,8 +21,8 @@ def command(ctx: click.Context, /, kind: str, *, size: int, epsilon: float, as_j
 
     KIND is grr, affine, oue, ...; it is checked exactly, and by the reports it makes. Exits with 1 if it fails.
     """
-    from sottovoce.auditing import audit
-    from sottovoce.mechanism import Mechanism
+    from sottovoce.lab.audit import audit
+    from sottovoce.mechanisms.base import Mechanism
 
     made: Any = Mechanism.kinds[kind]
     found = audit(made(epsilon=epsilon, size=size), **wishes)

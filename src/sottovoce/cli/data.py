@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from sottovoce.cli.opened import data, opened
+from sottovoce.cli.collector_options import data, opened
 from sottovoce.cli.output import as_json, print_json
 
 _FOLDER = click.Path(file_okay=False, path_type=Path)

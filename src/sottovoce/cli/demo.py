@@ -50,7 +50,7 @@ def command(people: int, epsilon: float, seed: int | None, out: Path, stay: bool
 
 def _facts(shown: "Demonstration") -> dict[str, Any]:
     """Return the summary as plain data."""
-    from sottovoce.lab.figures import beside
+    from sottovoce.lab.truth.figures import beside
 
     return {
         "people": shown.people,
@@ -70,7 +70,7 @@ def _facts(shown: "Demonstration") -> dict[str, Any]:
 
 
 def _write(shown: "Demonstration", out: Path) -> list[Path]:
-    from sottovoce import codec
+    from sottovoce.wire import codec
 
     task, answer = out / "task.json", out / "answer.json"
     task.write_text(codec.canonical(codec.document(shown.survey)), encoding="utf-8")
@@ -86,7 +86,7 @@ def _draw(shown: "Demonstration", out: Path) -> list[Path]:
     """Draw all answers, one of them raw and consistent together, and the density of the number."""
     import numpy as np
 
-    from sottovoce.plot import beside, grid
+    from sottovoce.answers.chart import beside, grid
 
     survey, consistent, sleep = out / "survey.png", out / "consistent.png", out / "sleep.png"
     truths = {one.answer.name: one.truth for one in shown.compared}
@@ -99,7 +99,7 @@ def _draw(shown: "Demonstration", out: Path) -> list[Path]:
 def _tell(shown: "Demonstration", host: "Hosted", written: list[Path], *, stay: bool) -> None:
     from rich.console import Console
 
-    from sottovoce.lab.figures import beside
+    from sottovoce.lab.truth.figures import beside
 
     console = Console(highlight=False)
     console.print("\n" + _who(shown) + "\n")

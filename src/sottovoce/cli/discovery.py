@@ -11,8 +11,8 @@ from sottovoce.cli.output import warn
 from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
-    from sottovoce.domain import Categories, Integers
-    from sottovoce.task import Plan
+    from sottovoce.domains.base import Categories, Integers
+    from sottovoce.tasks.task import Plan
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -57,10 +57,10 @@ class SearchOptions:
     def plan(self, items: "Categories | Integers | None", users: int) -> "Plan":
         """Return the plan of the search, among these items where there are any."""
         from sottovoce.domains.strings import Strings
-        from sottovoce.heavyhitters.pem import HeavyHitters
-        from sottovoce.itemsets.dbs import AdaptiveTopItems
-        from sottovoce.itemsets.svim import TopItems
-        from sottovoce.itemsets.svsm import Itemsets
+        from sottovoce.plans.heavy_hitters.heavy_hitters import HeavyHitters
+        from sottovoce.plans.itemsets.adaptive_top_items import AdaptiveTopItems
+        from sottovoce.plans.itemsets.itemsets import Itemsets
+        from sottovoce.plans.itemsets.top_items import TopItems
 
         if items is None:
             return HeavyHitters(Strings(self.length), self.top, threshold=self.threshold)

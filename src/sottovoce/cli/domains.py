@@ -7,7 +7,7 @@ from typing import Any
 
 from sottovoce.cli.columns import Column
 from sottovoce.cli.discovery import split, warn_of_strangers
-from sottovoce.domain import DECLINED, Categories, Domain, Integers
+from sottovoce.domains.base import DECLINED, Categories, Domain, Integers
 from sottovoce.domains.bits import Bits
 from sottovoce.domains.sets import Sets
 from sottovoce.domains.strings import Strings

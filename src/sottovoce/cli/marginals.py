@@ -11,11 +11,11 @@ from sottovoce.cli.output import coverage, print_json, table
 from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
-    from sottovoce.domain import Domain
-    from sottovoce.lab.joint import Edge
-    from sottovoce.lab.truth import Compared
-    from sottovoce.marginals.marginals import Marginals, Tables
-    from sottovoce.task import Task
+    from sottovoce.domains.base import Domain
+    from sottovoce.lab.truth.frequencies import Compared
+    from sottovoce.lab.truth.marginals import Edge
+    from sottovoce.plans.marginals.marginals import Marginals, Tables
+    from sottovoce.tasks.task import Task
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -37,8 +37,8 @@ class JointOptions:
 
     def plan(self, domains: "Mapping[str, Domain]", users: int) -> "Marginals":
         """Return the plan for columns with these domains."""
-        from sottovoce.domain import Records
-        from sottovoce.marginals.marginals import Marginals
+        from sottovoce.domains.base import Records
+        from sottovoce.plans.marginals.marginals import Marginals
 
         if len(domains) < 2:
             raise ParameterError("joint tables are of at least two columns: --column for each")
@@ -65,18 +65,18 @@ class Rehearsal:
     @classmethod
     def of(cls, task: "Task", held: Any, answer: "Tables", level: float) -> "Rehearsal":
         """Return the tables of single attributes and of the strongest pair, and how far all tables are off."""
-        from sottovoce.lab import joint
-        from sottovoce.lab.truth import compare
+        from sottovoce.lab.truth import marginals
+        from sottovoce.lab.truth.frequencies import compare
 
         records = task.plan.domain.indices(held)
-        tree, (distance, tables) = joint.tree(answer, records), joint.distance(answer, records)
+        tree, (distance, tables) = marginals.tree(answer, records), marginals.distance(answer, records)
         shown = [(name,) for name in answer.plan.domain.names] + [(edge.one, edge.other) for edge in tree[:1]]
         made = replace(answer, parts={"/".join(names): answer.marginal(*names).at(level) for names in shown})
         return cls(task, compare(task, held, made), distance, tables, tree)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data."""
-        from sottovoce import codec
+        from sottovoce.wire import codec
 
         return {
             "name": self.task.name,
@@ -107,6 +107,6 @@ class Rehearsal:
 
 def draw(task: "Task", held: Any, answer: "Tables", path: Path) -> None:
     """Draw the heat map of all pairs, estimated and real."""
-    from sottovoce.lab import joint
+    from sottovoce.lab.truth import marginals
 
-    answer.heat(path, truth=joint.information(answer.plan, task.plan.domain.indices(held)))
+    answer.heat(path, truth=marginals.information(answer.plan, task.plan.domain.indices(held)))

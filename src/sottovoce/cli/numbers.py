@@ -11,10 +11,10 @@ from sottovoce.errors import DomainError, ParameterError
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from sottovoce.answers.measures import Measures
     from sottovoce.arrays import Floats
-    from sottovoce.measures import Measures
-    from sottovoce.numbers.distribution import DistributionAnswer
-    from sottovoce.task import Plan, Task
+    from sottovoce.plans.numbers.distribution import DistributionAnswer
+    from sottovoce.tasks.task import Plan, Task
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,8 @@ class NumericOptions:
 
     def plan(self) -> "Plan":
         """Return the plan that the options describe."""
-        from sottovoce.numbers.distribution import Distribution
-        from sottovoce.numbers.mean import Mean
+        from sottovoce.plans.numbers.distribution import Distribution
+        from sottovoce.plans.numbers.mean import Mean
 
         if self.mean and self.distribution:
             raise ParameterError("ask for a mean or for a distribution: --mean or --distribution, not both")
@@ -53,9 +53,9 @@ def rehearse(task: "Task", column: Column, options: Rehearsal) -> None:
     """Simulate a task about a number and show its figures beside the truth."""
     from rich.console import Console
 
-    from sottovoce.lab.figures import beside
+    from sottovoce.answers.measures import Measures
     from sottovoce.lab.simulate import simulate
-    from sottovoce.measures import Measures
+    from sottovoce.lab.truth.figures import beside
 
     numbers = _numbers(column)
     with progress(len(numbers), visible=not options.as_json) as told:
@@ -92,7 +92,7 @@ def _write(
 ) -> None:
     import numpy as np
 
-    from sottovoce.numbers.distribution import DistributionAnswer
+    from sottovoce.plans.numbers.distribution import DistributionAnswer
 
     if options.csv:
         options.csv.write_text(measures.to_csv(), encoding="utf-8")

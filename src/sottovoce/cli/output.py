@@ -11,7 +11,7 @@ import click
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from sottovoce.lab.truth import Compared
+    from sottovoce.lab.truth.frequencies import Compared
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 seed = click.option(

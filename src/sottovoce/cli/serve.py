@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from sottovoce.cli.opened import data
+from sottovoce.cli.collector_options import data
 from sottovoce.cli.output import as_json
 
 
@@ -27,9 +27,9 @@ def command(data: Path, database: str, *, as_json: bool, **options: Any) -> None
     Every option can be set in the environment as SOTTOVOCE_PORT, SOTTOVOCE_RATE and so on.
     TLS belongs to a reverse proxy in front: see docs/deployment.md.
     """
-    from sottovoce.dashboard.pages import routes
-    from sottovoce.service.run import serve
-    from sottovoce.service.settings import from_environment
+    from sottovoce.collector.dashboard.pages import routes
+    from sottovoce.collector.run import serve
+    from sottovoce.web.settings import from_environment
 
     settings = from_environment({**options, "data": data, "database": database or None})
 

@@ -18,12 +18,12 @@ from sottovoce.cli.tables import options as table_options
 from sottovoce.errors import ConcernWarning, ParameterError
 
 if TYPE_CHECKING:
-    from sottovoce.answers import Answer, Answers
+    from sottovoce.answers.answer import Answer, Answers
     from sottovoce.cli.columns import Column
-    from sottovoce.domain import Domain
-    from sottovoce.lab.truth import Compared
-    from sottovoce.marginals.marginals import Tables
-    from sottovoce.task import Task
+    from sottovoce.domains.base import Domain
+    from sottovoce.lab.truth.frequencies import Compared
+    from sottovoce.plans.marginals.marginals import Tables
+    from sottovoce.tasks.task import Task
 
 _SHOWN = 25  # rows of a table
 _SIMULATED = ("histogram", "survey", "marginals", "mean", "distribution", *TABLES)
@@ -116,7 +116,7 @@ def command(data: Path, **options: Any) -> None:
       --sql "SELECT AVG(amount) FROM users JOIN txn USING (uid) WHERE age < 40"
     """
     from sottovoce.cli.columns import read
-    from sottovoce.lab.truth import compare
+    from sottovoce.lab.truth.frequencies import compare
 
     wanted = Wanted.of(options)
     task = _stated(wanted)
@@ -153,8 +153,8 @@ def _simulated(wanted: Wanted, task: "Task", held: Any, people: int) -> Any:
 
 
 def _rehearse(wanted: Wanted, task: "Task", cells: "dict[str, Column]") -> None:
-    from sottovoce import codec
     from sottovoce.cli.numbers import Rehearsal, rehearse
+    from sottovoce.wire import codec
 
     if wanted.save_task:
         wanted.save_task.write_text(codec.canonical(codec.document(task)), encoding="utf-8")
@@ -163,7 +163,7 @@ def _rehearse(wanted: Wanted, task: "Task", cells: "dict[str, Column]") -> None:
 
 
 def _join(wanted: Wanted, task: "Task", held: Any, answer: "Tables") -> None:
-    from sottovoce import codec
+    from sottovoce.wire import codec
 
     made = Rehearsal.of(task, held, answer, wanted.level)
     if wanted.save_task:
@@ -176,8 +176,8 @@ def _join(wanted: Wanted, task: "Task", held: Any, answer: "Tables") -> None:
 
 
 def _ask(wanted: Wanted, task: "Task", data: Path) -> None:
-    from sottovoce import codec
     from sottovoce.cli.tables import Rehearsal
+    from sottovoce.wire import codec
 
     services = task.plan.domain
     if wanted.columns or wanted.plot or wanted.csv:
@@ -191,7 +191,7 @@ def _ask(wanted: Wanted, task: "Task", data: Path) -> None:
 
 def _stated(wanted: Wanted) -> "Task | None":
     """Return the task in a document, if one is given."""
-    from sottovoce.lab.frequent import searches
+    from sottovoce.lab.truth.frequent import searches
 
     if wanted.task is None:
         return None
@@ -205,9 +205,9 @@ def _stated(wanted: Wanted) -> "Task | None":
 
 def _document(file: Path) -> "Task":
     """Return the task in a file: its document, or what an operator writes to publish it."""
-    from sottovoce import codec
+    from sottovoce.collector import taskfile
     from sottovoce.errors import CodecError
-    from sottovoce.service import taskfile
+    from sottovoce.wire import codec
 
     if file.suffix != ".toml":
         return codec.task(codec.parse(file.read_bytes()))
@@ -231,10 +231,10 @@ def _names(wanted: Wanted, task: "Task | None") -> tuple[str, ...]:
 def _described(wanted: Wanted, cells: "dict[str, Column]", title: str) -> "Task":
     """Return the task that the options describe; domains they leave out come from the data, with a warning."""
     from sottovoce.cli.domains import Given
-    from sottovoce.domain import Records
-    from sottovoce.frequencies.histogram import Histogram
-    from sottovoce.frequencies.survey import Survey
-    from sottovoce.task import Task
+    from sottovoce.domains.base import Records
+    from sottovoce.plans.frequencies.histogram import Histogram
+    from sottovoce.plans.frequencies.survey import Survey
+    from sottovoce.tasks.task import Task
 
     if wanted.epsilon is None:
         raise ParameterError("say what one answer may reveal: --epsilon, or a document with --task")
@@ -270,7 +270,7 @@ def _searching(wanted: Wanted, cells: "dict[str, Column]") -> "Task":
     """Return the task of a search; the items that the options leave out come from the data, with a warning."""
     from sottovoce.cli.discovery import split
     from sottovoce.cli.domains import Given
-    from sottovoce.task import Task
+    from sottovoce.tasks.task import Task
 
     ((name, column), *others), search = cells.items(), wanted.search
     if others or wanted.mechanism or wanted.decline:
@@ -288,7 +288,7 @@ def _searching(wanted: Wanted, cells: "dict[str, Column]") -> "Task":
 
 def _about_a_number(wanted: Wanted, names: tuple[str, ...]) -> "Task":
     from sottovoce.cli.numbers import NumericOptions
-    from sottovoce.task import Task
+    from sottovoce.tasks.task import Task
 
     if wanted.search.wanted:
         raise ParameterError("one question at a time: --mean, --distribution, --heavy-hitters or --items")
@@ -302,7 +302,7 @@ def _about_a_number(wanted: Wanted, names: tuple[str, ...]) -> "Task":
 def _held(task: "Task", cells: "dict[str, Column]", separator: str) -> Any:
     """Return what the people hold: a list for one question, columns for a survey."""
     from sottovoce.cli.domains import values
-    from sottovoce.domain import Records
+    from sottovoce.domains.base import Records
 
     domain = task.plan.domain
     if isinstance(domain, Records):
@@ -313,7 +313,7 @@ def _held(task: "Task", cells: "dict[str, Column]", separator: str) -> Any:
 
 
 def _at(answer: Any, level: float) -> "Answer | Answers":
-    from sottovoce.answers import Answer, Answers
+    from sottovoce.answers.answer import Answer, Answers
 
     if isinstance(answer, Answer):
         return answer.at(level)
@@ -322,9 +322,9 @@ def _at(answer: Any, level: float) -> "Answer | Answers":
 
 
 def _write(wanted: Wanted, task: "Task", answer: "Answer | Answers", compared: "tuple[Compared, ...]") -> None:
-    from sottovoce import codec
-    from sottovoce.answers import Answer
-    from sottovoce.plot import bars, grid
+    from sottovoce.answers.answer import Answer
+    from sottovoce.answers.chart import bars, grid
+    from sottovoce.wire import codec
 
     if wanted.csv:
         wanted.csv.write_text(_csv(compared), encoding="utf-8")
@@ -351,7 +351,7 @@ def _csv(compared: "tuple[Compared, ...]") -> str:
 def _show(wanted: Wanted, task: "Task", compared: "tuple[Compared, ...]") -> None:
     from rich.console import Console
 
-    from sottovoce import codec
+    from sottovoce.wire import codec
 
     if wanted.as_json:
         digest = codec.digest(codec.document(task))

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sottovoce.cli.opened import data, opened
+from sottovoce.cli.collector_options import data, opened
 from sottovoce.cli.output import as_json, print_json
 from sottovoce.errors import NoDataError, ParameterError
 
 if TYPE_CHECKING:
-    from sottovoce.queries.result import Explanation
-    from sottovoce.service.questions import Released
+    from sottovoce.collector.queries import Released
+    from sottovoce.plans.tables.result import Explanation
 
 _WRITE = click.Path(dir_okay=False, writable=True, path_type=Path)
 
@@ -37,8 +37,8 @@ def command(question: str, task: str, data: Path, database: str, *, as_json: boo
     sottovoce sql "SELECT state, COUNT(*) FROM users GROUP BY state" --task shop --data DIR --plot states.png
     sottovoce sql "EXPLAIN SELECT COUNT(*) FROM users WHERE age < 40" --task shop --data DIR --users 100000
     """
-    from sottovoce.queries.result import Explanation
-    from sottovoce.service.questions import Asked, answered
+    from sottovoce.collector.queries import Asked, answered
+    from sottovoce.plans.tables.result import Explanation
 
     with opened(data, database) as collector, pointing(question):
         found = answered(collector, collector.find(task), Asked(question, wanted["level"], wanted["users"]))
@@ -56,7 +56,7 @@ def pointing(question: str) -> Iterator[None]:
     try:
         yield
     except ParameterError as error:
-        from sottovoce.queries.refusals import QueryError
+        from sottovoce.sql.errors import QueryError
 
         if isinstance(error, QueryError):
             click.echo(pointed(question, error.line, error.column), err=True)
@@ -85,7 +85,7 @@ def _write(found: "Released", csv_path: Path | None, plot_path: Path | None) -> 
 
 
 def _text(found: "Released | Explanation") -> str:
-    from sottovoce.queries.result import Explanation
+    from sottovoce.plans.tables.result import Explanation
 
     if isinstance(found, Explanation):
         return str(found)

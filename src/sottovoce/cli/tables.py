@@ -13,11 +13,11 @@ from sottovoce.errors import DomainError, ParameterError
 
 if TYPE_CHECKING:
     from sottovoce.cli.columns import Column
-    from sottovoce.domain import Domain
-    from sottovoce.domains.services import Services
-    from sottovoce.queries.database import Database
-    from sottovoce.queries.result import Explanation, Result
-    from sottovoce.task import Task
+    from sottovoce.domains.base import Domain
+    from sottovoce.domains.tables import Services
+    from sottovoce.plans.tables.database import Database
+    from sottovoce.plans.tables.result import Explanation, Result
+    from sottovoce.tasks.task import Task
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -94,7 +94,7 @@ def _names(services: "Services", table: str) -> list[str]:
 
 def _values(services: "Services", table: str, cells: "Mapping[str, Column]") -> dict[str, Any]:
     from sottovoce.cli.domains import values
-    from sottovoce.domain import Buckets, Numbers
+    from sottovoce.domains.base import Buckets, Numbers
 
     records, public = services.records(services.names.index(table)), services.public
     kinds: dict[str, Domain] = dict(zip(records.names, records.attributes, strict=True))
@@ -153,8 +153,8 @@ class Rehearsal:
     def of(cls, task: "Task", held: Any, database: "Database", questions: Sequence[str], level: float) -> "Rehearsal":
         """Ask the questions, or for the counts of every column with few values if there are none."""
         from sottovoce.cli.truths import Truth
-        from sottovoce.queries.reading import read
-        from sottovoce.queries.result import Explanation
+        from sottovoce.plans.tables.result import Explanation
+        from sottovoce.sql.reading import read
 
         services = task.plan.domain
         holdings, made = services.indices(held), []
@@ -169,8 +169,8 @@ class Rehearsal:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data."""
-        from sottovoce import codec
-        from sottovoce.service.questions import plain
+        from sottovoce.collector.queries import plain
+        from sottovoce.wire import codec
 
         answers = [plain({"sql": text, **found.to_dict(), "truth": truth}) for text, found, truth in self.asked]
         return {"name": self.task.name, "task": codec.digest(codec.document(self.task)), "answers": answers}

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sottovoce.cli.opened import data, opened
+from sottovoce.cli.collector_options import data, opened
 from sottovoce.cli.output import as_json, print_json, warn
 
 if TYPE_CHECKING:
-    from sottovoce.service.published import Published
+    from sottovoce.collector.published import Published
 
 
 @click.group("task")
@@ -66,8 +66,8 @@ def list_(data: Path, database: str, *, as_json: bool) -> None:
 @as_json
 def show(name: str, data: Path, database: str, *, as_json: bool) -> None:
     """Show the document of a task and what it promises its users."""
-    from sottovoce import codec
-    from sottovoce.statement import explain, statement
+    from sottovoce.wire import codec
+    from sottovoce.wire.statement import explain, statement
 
     with opened(data, database) as collector:
         published = collector.find(name)

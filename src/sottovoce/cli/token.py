@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from sottovoce.cli.opened import data, opened
+from sottovoce.cli.collector_options import data, opened
 from sottovoce.cli.output import as_json, print_json
 
 _SCOPES = ("operator", "analyst", "enrolment")
@@ -28,7 +28,7 @@ def create(scope: str, data: Path, database: str, label: str, count: int, days: 
 
     They are shown once, here: only their hashes are kept.
     """
-    from sottovoce.service import access
+    from sottovoce.collector import access
 
     seconds = None if days is None else days * _DAY
     with opened(data, database, new=True) as collector:
@@ -44,7 +44,7 @@ def create(scope: str, data: Path, database: str, label: str, count: int, days: 
 @as_json
 def list_(data: Path, database: str, *, as_json: bool) -> None:
     """List the tokens of people by the beginning of their hashes."""
-    from sottovoce.service import access
+    from sottovoce.collector import access
 
     with opened(data, database) as collector:
         found = [
@@ -63,8 +63,8 @@ def list_(data: Path, database: str, *, as_json: bool) -> None:
 @as_json
 def revoke(identity: str, data: Path, database: str, *, as_json: bool) -> None:
     """Revoke the token with an ID that the list shows."""
+    from sottovoce.collector import access
     from sottovoce.errors import NoDataError
-    from sottovoce.service import access
 
     with opened(data, database) as collector:
         if not access.revoke(collector.store, identity):

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sottovoce.arrays import Bools, Floats, Ints
-from sottovoce.domains.services import Services
-from sottovoce.holdings import Holdings, Rows
-from sottovoce.queries.figures import labels_of
-from sottovoce.queries.query import Aggregate, Column, Compared, Listed, Monomial, Opposite, Public, Query, Some
-from sottovoce.queries.values import numbers_of
+from sottovoce.domains.person_tables import Holdings, Rows
+from sottovoce.domains.tables import Services
+from sottovoce.plans.tables.figures import labels_of
+from sottovoce.sql.query import Aggregate, Column, Compared, Listed, Monomial, Opposite, Public, Query, Some
+from sottovoce.sql.values import numbers_of
 
 if TYPE_CHECKING:
-    from sottovoce.queries.result import Result
+    from sottovoce.plans.tables.result import Result
 
 _COMPARE = {
     "=": np.equal,

@@ -9,18 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce import codec, coin, statement
 from sottovoce.arrays import Bytes, Values
-from sottovoce.budget import Spend
 from sottovoce.client import spending
 from sottovoce.client.ledger import DiskLedger
-from sottovoce.client.memory import Memory
 from sottovoce.client.outbox import Posting
-from sottovoce.envelope import ID_BYTES, Envelopes
+from sottovoce.client.permanent import Memory
+from sottovoce.core import coin
+from sottovoce.core.rng import Rng, SystemRng
+from sottovoce.domains.person_tables import Holdings
 from sottovoce.errors import BudgetError, MismatchError
-from sottovoce.holdings import Holdings
-from sottovoce.rng import Rng, SystemRng
-from sottovoce.task import Address, Notice, Question, Round, Task
+from sottovoce.tasks.budget import Spend
+from sottovoce.tasks.task import Address, Notice, Question, Round, Task
+from sottovoce.wire import codec, statement
+from sottovoce.wire.envelope import ID_BYTES, Envelopes
 
 
 class Client:

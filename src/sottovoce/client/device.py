@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from sottovoce import codec
 from sottovoce.client.client import Client, notice_of
 from sottovoce.client.ledger import DiskLedger
 from sottovoce.client.outbox import Posting, Report
 from sottovoce.client.transport import Collector, Receipt
+from sottovoce.core.rng import SystemRng
 from sottovoce.errors import AccessError, BudgetError, MismatchError, SottovoceError, StateError, UnavailableError
-from sottovoce.rng import SystemRng
-from sottovoce.task import Notice, Round
+from sottovoce.tasks.task import Notice, Round
+from sottovoce.wire import codec
 
 MOST_ATTEMPTS = 8
 GAVE_UP = "gave-up"  # the code of a report that never got through

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable
 from math import inf
 from pathlib import Path
 
-from sottovoce.budget import Ledger, Spend, Window, refuse_beyond, refuse_within, total
-from sottovoce.client.book import Book
+from sottovoce.client.ledger_file import Book
 from sottovoce.client.outbox import Outbox, Posting, Report
-from sottovoce.coin import COIN_BYTES
+from sottovoce.core.coin import COIN_BYTES
 from sottovoce.errors import BudgetError, MismatchError, ParameterError
+from sottovoce.tasks.budget import Ledger, Spend, Window, refuse_beyond, refuse_within, total
 
 DEFAULT_CAP = 10.0  # the most that one device reveals in its life unless its owner says otherwise
 SECRET_BYTES = 32

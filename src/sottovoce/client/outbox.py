@@ -6,7 +6,7 @@ A message waits until it is due; one whose clock was set back since does not wai
 from dataclasses import dataclass
 from typing import Literal
 
-from sottovoce.client.book import Book
+from sottovoce.client.ledger_file import Book
 from sottovoce.errors import BudgetError
 
 MOST_WAITING = 100

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from sottovoce.budget import Window, total
 from sottovoce.client.ledger import DiskLedger
+from sottovoce.tasks.budget import Window, total
 
 
 def spending(ledger: DiskLedger) -> dict[str, Any]:

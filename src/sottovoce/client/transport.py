@@ -16,7 +16,6 @@ from urllib.error import HTTPError
 from urllib.parse import quote, urlsplit
 from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
-from sottovoce import codec
 from sottovoce.errors import (
     AccessError,
     CodecError,
@@ -25,7 +24,8 @@ from sottovoce.errors import (
     SottovoceError,
     UnavailableError,
 )
-from sottovoce.task import Notice, Round
+from sottovoce.tasks.task import Notice, Round
+from sottovoce.wire import codec
 
 LARGEST_ANSWER = 1 << 20
 STATES = ("open", "closing", "sealed", "finished")

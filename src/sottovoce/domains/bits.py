@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from sottovoce.arrays import Values
-from sottovoce.domain import Domain
+from sottovoce.core.rng import Rng
+from sottovoce.domains.base import Domain
 from sottovoce.errors import DomainError, ParameterError
-from sottovoce.hashing import LONGEST as INTEGER
-from sottovoce.hashing import indices_of
-from sottovoce.rng import Rng
+from sottovoce.maths.hashing import LONGEST as INTEGER
+from sottovoce.maths.hashing import indices_of
 
 LONGEST = 480
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.domain import Domain, Records
+from sottovoce.core.rng import Rng
+from sottovoce.domains.base import Domain, Records
+from sottovoce.domains.person_tables import Rows
 from sottovoce.errors import DomainError, ParameterError
-from sottovoce.holdings import Rows
-from sottovoce.rng import Rng
 
 MOST = 1 << 16
 

@@ -8,10 +8,10 @@ from unicodedata import normalize
 
 import numpy as np
 
-from sottovoce.baskets import Baskets
-from sottovoce.domain import Categories, Domain, Integers, domain_of
+from sottovoce.core.rng import Rng
+from sottovoce.domains.base import Categories, Domain, Integers, domain_of
 from sottovoce.errors import DomainError, ParameterError
-from sottovoce.rng import Rng
+from sottovoce.maths.ragged import Baskets
 
 
 @dataclass(frozen=True, init=False)

@@ -8,11 +8,11 @@ from typing import Any
 from unicodedata import is_normalized, normalize
 
 from sottovoce.arrays import Values
-from sottovoce.domain import Domain
+from sottovoce.core.rng import Rng
+from sottovoce.domains.base import Domain
 from sottovoce.domains.bits import random_bits
 from sottovoce.errors import DomainError, ParameterError
-from sottovoce.hashing import indices_of
-from sottovoce.rng import Rng
+from sottovoce.maths.hashing import indices_of
 
 LONGEST = 60
 _CODES = (range(1, 0x80), range(0x80, 0x800), range(0x800, 0x10000), range(0x10000, 0x110000))  # by bytes in UTF-8

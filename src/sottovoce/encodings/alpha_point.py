@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from sottovoce.arrays import Values
-from sottovoce.domain import Buckets, Domain, Integers, Numbers
-from sottovoce.encoding import Encoding
+from sottovoce.core.rng import Rng
+from sottovoce.domains.base import Buckets, Domain, Integers, Numbers
+from sottovoce.encodings.base import Encoding
 from sottovoce.errors import ParameterError
-from sottovoce.rng import Rng
 
 _LARGEST = 1 << 31  # an index times the levels stays below 2^63
 

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 from sottovoce.arrays import Values
-from sottovoce.domain import Domain, Records
-from sottovoce.encoding import Encoding
+from sottovoce.core.rng import Rng
+from sottovoce.domains.base import Domain, Records
+from sottovoce.encodings.base import Encoding
 from sottovoce.errors import ParameterError
-from sottovoce.rng import Rng
 
 
 @dataclass(frozen=True)

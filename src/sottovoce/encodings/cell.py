@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from sottovoce.arrays import Bools, Ints
-from sottovoce.domain import Domain
-from sottovoce.domains.services import Services
-from sottovoce.encoding import Encoding
+from sottovoce.core.rng import Rng
+from sottovoce.domains.base import Domain
+from sottovoce.domains.person_tables import Rows
+from sottovoce.domains.tables import Services
+from sottovoce.encodings.base import Encoding
 from sottovoce.errors import ParameterError
-from sottovoce.holdings import Rows
-from sottovoce.rng import Rng
 
 MOST_CELLS = 1 << 62
 

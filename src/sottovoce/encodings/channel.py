@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sottovoce import hashing
 from sottovoce.arrays import Ints, Values
-from sottovoce.domain import Domain
-from sottovoce.encoding import Encoding
+from sottovoce.core.rng import Rng
+from sottovoce.domains.base import Domain
+from sottovoce.encodings.base import Encoding
 from sottovoce.encodings.segment import Segment, check_bits
 from sottovoce.errors import ParameterError
-from sottovoce.rng import Rng
+from sottovoce.maths import hashing
 
 MOST_CHANNELS = 1 << 16
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from sottovoce.arrays import Ints
+from sottovoce.core.rng import Rng
 from sottovoce.encodings.holds import Holds
 from sottovoce.errors import ParameterError
-from sottovoce.mechanism import Mechanism
-from sottovoce.rng import Rng
-from sottovoce.task import Family, Question
+from sottovoce.mechanisms.base import Mechanism
+from sottovoce.tasks.task import Family, Question
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from sottovoce.arrays import Ints
-from sottovoce.domain import Domain
-from sottovoce.encoding import Encoding
+from sottovoce.core.rng import Rng
+from sottovoce.domains.base import Domain
+from sottovoce.encodings.base import Encoding
 from sottovoce.encodings.size import considered
 from sottovoce.errors import ParameterError
-from sottovoce.rng import Rng
 
 
 @dataclass(frozen=True)

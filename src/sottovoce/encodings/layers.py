@@ -12,8 +12,8 @@ from typing import Any
 
 from sottovoce.encodings.cell import Cell
 from sottovoce.errors import ParameterError
-from sottovoce.mechanism import Mechanism
-from sottovoce.task import Family, Question
+from sottovoce.mechanisms.base import Mechanism
+from sottovoce.tasks.task import Family, Question
 
 ALIGNED_FROM = 20  # bits; larger layers are decoded column by column
 MOST_LAYERS = 1 << 17

@@ -16,11 +16,11 @@ from math import comb, prod
 import numpy as np
 
 from sottovoce.arrays import Ints, Values
+from sottovoce.core.rng import Rng
 from sottovoce.encodings.parity import Parity, bits_of
 from sottovoce.errors import ParameterError
-from sottovoce.mechanism import Mechanism
-from sottovoce.rng import Rng
-from sottovoce.task import Family, Question
+from sottovoce.mechanisms.base import Mechanism
+from sottovoce.tasks.task import Family, Question
 
 MOST = 1 << 20
 

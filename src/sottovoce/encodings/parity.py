@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from sottovoce.arrays import Ints, Values
-from sottovoce.domain import Domain
-from sottovoce.encoding import Encoding
+from sottovoce.core.rng import Rng
+from sottovoce.domains.base import Domain
+from sottovoce.encodings.base import Encoding
 from sottovoce.encodings.view import check_attributes, check_columns
 from sottovoce.errors import ParameterError
-from sottovoce.rng import Rng
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from sottovoce.arrays import Ints
-from sottovoce.domain import Domain
-from sottovoce.encoding import Encoding
+from sottovoce.core.rng import Rng
+from sottovoce.domains.base import Domain
+from sottovoce.encodings.base import Encoding
 from sottovoce.encodings.size import check_candidates, considered
 from sottovoce.errors import ParameterError
-from sottovoce.mechanism import Mechanism
-from sottovoce.rng import Rng
+from sottovoce.mechanisms.base import Mechanism
 
 LONGEST = 1 << 16
 

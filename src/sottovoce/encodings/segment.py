@@ -5,12 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from sottovoce.arrays import Values
-from sottovoce.domain import Domain
+from sottovoce.core.rng import Rng
+from sottovoce.domains.base import Domain
 from sottovoce.domains.bits import Bits
 from sottovoce.domains.strings import Strings
-from sottovoce.encoding import Encoding
+from sottovoce.encodings.base import Encoding
 from sottovoce.errors import ParameterError
-from sottovoce.rng import Rng
 
 
 @dataclass(frozen=True)

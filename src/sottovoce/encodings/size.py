@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from sottovoce.arrays import Ints
-from sottovoce.domain import Domain
+from sottovoce.core.rng import Rng
+from sottovoce.domains.base import Domain
 from sottovoce.domains.sets import Sets
-from sottovoce.encoding import Encoding
+from sottovoce.encodings.base import Encoding
 from sottovoce.errors import ParameterError
-from sottovoce.rng import Rng
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ from math import prod
 import numpy as np
 
 from sottovoce.arrays import Ints, Values
-from sottovoce.domain import Domain, Records
-from sottovoce.encoding import Encoding
+from sottovoce.core.rng import Rng
+from sottovoce.domains.base import Domain, Records
+from sottovoce.encodings.base import Encoding
 from sottovoce.errors import ParameterError
-from sottovoce.rng import Rng
 
 MOST_CELLS = 1 << 62
 

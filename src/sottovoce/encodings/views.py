@@ -5,8 +5,8 @@ from math import prod
 
 from sottovoce.encodings.view import View
 from sottovoce.errors import ParameterError
-from sottovoce.mechanism import Mechanism
-from sottovoce.task import Family, Question
+from sottovoce.mechanisms.base import Mechanism
+from sottovoce.tasks.task import Family, Question
 
 
 @dataclass(frozen=True)

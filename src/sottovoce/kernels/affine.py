@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce import hashing
 from sottovoce.arrays import Floats, Ints, Longs, Values, Words
 from sottovoce.errors import ParameterError
 from sottovoce.kernels import affine_loops as loops
 from sottovoce.kernels import pool, walsh
+from sottovoce.maths import hashing
 
 LARGEST = 28  # bits of a domain whose spectrum still fits in memory
 _WIDE_BLOCK = 1 << 12

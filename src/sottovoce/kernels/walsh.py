@@ -1,6 +1,6 @@
 """The Walsh-Hadamard transform compiled: radix 4, in place, in blocks that fit the cache.
 
-Equal to ``sottovoce.walsh.transform`` on integers; 32-bit ones wrap, so the caller bounds their absolute sum.
+Equal to ``sottovoce.maths.walsh.transform`` on integers; 32-bit ones wrap, so the caller bounds their absolute sum.
 
 Source: docs/affine-response.md.
 """
@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from sottovoce.errors import ParameterError
 from sottovoce.kernels import jit
-from sottovoce.walsh import check_length
+from sottovoce.maths.walsh import check_length
 
 OUTER = 1 << 16  # elements that fit the second level of the cache
 INNER = 1 << 12  # elements that fit the first level

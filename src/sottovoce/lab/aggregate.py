@@ -14,20 +14,21 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce import codec, exact
-from sottovoce.answers import Answer, Answers
+from sottovoce.answers.answer import Answer, Answers
+from sottovoce.answers.measures import Measures
 from sottovoce.arrays import Floats, Ints, Reports, Values
+from sottovoce.core.estimate import Estimate
+from sottovoce.core.tally import Tally
 from sottovoce.encodings.segment import Segment
 from sottovoce.errors import NoDataError, ParameterError
-from sottovoce.estimate import Estimate
 from sottovoce.lab.seeded import SeededRng
-from sottovoce.measures import Measures
-from sottovoce.mechanism import PureMechanism
+from sottovoce.maths import exact
 from sottovoce.mechanisms.affine_prefix import AffinePrefix
+from sottovoce.mechanisms.base import PureMechanism
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.unary import Unary
-from sottovoce.tally import Tally
-from sottovoce.task import Address, Blocks, Choice, Round, Task
+from sottovoce.tasks.task import Address, Blocks, Choice, Round, Task
+from sottovoce.wire import codec
 
 REPORTS_AT_ONCE = 1 << 21
 

@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce import codec
 from sottovoce.arrays import Bytes, Values
-from sottovoce.envelope import ID_BYTES, Envelopes
-from sottovoce.holdings import Holdings
+from sottovoce.core.rng import Rng, SystemRng
+from sottovoce.domains.person_tables import Holdings
 from sottovoce.lab.simulate import addresses
-from sottovoce.rng import Rng, SystemRng
-from sottovoce.task import Address, Round, Task
+from sottovoce.tasks.task import Address, Round, Task
+from sottovoce.wire import codec
+from sottovoce.wire.envelope import ID_BYTES, Envelopes
 
 
 def messages(task: Task, values: Any, asked: Round | None = None, rng: Rng | None = None) -> list[bytes]:

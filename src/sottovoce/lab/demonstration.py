@@ -11,23 +11,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sottovoce import codec
-from sottovoce.answers import Answers
+from sottovoce.answers.answer import Answers
 from sottovoce.arrays import Floats
 from sottovoce.client.device import Device
 from sottovoce.client.ledger import DiskLedger
 from sottovoce.client.transport import Collector as Remote
-from sottovoce.collection import Collection
+from sottovoce.collector import access
+from sottovoce.collector.collector import Collector
+from sottovoce.collector.run import open_store
 from sottovoce.errors import MismatchError, MissingExtraError, UnavailableError
-from sottovoce.frequencies.survey import Survey
-from sottovoce.lab import browser, crowd, populations
-from sottovoce.lab.truth import Compared, compare
-from sottovoce.numbers.distribution import Distribution, DistributionAnswer
-from sottovoce.service import access
-from sottovoce.service.collector import Collector
-from sottovoce.service.run import open_store
-from sottovoce.service.settings import Settings, clock
-from sottovoce.task import Task
+from sottovoce.lab import browser, crowd
+from sottovoce.lab.populations import residents
+from sottovoce.lab.truth.frequencies import Compared, compare
+from sottovoce.plans.frequencies.survey import Survey
+from sottovoce.plans.numbers.distribution import Distribution, DistributionAnswer
+from sottovoce.tasks.collection import Collection
+from sottovoce.tasks.task import Task
+from sottovoce.web.settings import Settings, clock
+from sottovoce.wire import codec
 
 DEVICES, PAGE = 1_000, 1_000  # people with a Python device, and people in a browser
 AT_ONCE = 1_000  # messages of the crowd in one request
@@ -95,7 +96,7 @@ def demonstrate(host: Hosted, people: int, epsilon: float, seed: int, told: Told
     """Run both collections to their answers."""
     told = told or (lambda count: None)
     survey, sleep = _tasks(people, epsilon)
-    held, hours = populations.people(people, seed), populations.sleep(people, seed)
+    held, hours = residents.people(people, seed), residents.sleep(people, seed)
     with _collector(host.folder) as collector:
         for task in (survey, sleep):
             collector.create(codec.canonical(codec.document(task)), toml=False)
@@ -112,7 +113,7 @@ def demonstrate(host: Hosted, people: int, epsilon: float, seed: int, told: Told
 
 def _tasks(people: int, epsilon: float) -> tuple[Task, Task]:
     settings = Collection(quota=people, grace=0, minimum=min(50, people))
-    survey, sleep = Survey(populations.QUESTIONS), Distribution(*populations.HOURS, 240)
+    survey, sleep = Survey(residents.QUESTIONS), Distribution(*residents.HOURS, 240)
     return (
         Task("survey", survey, epsilon, "Four questions, one of them to each person.", collection=settings),
         Task("hours of sleep", sleep, epsilon, "How long did you sleep?", collection=settings),

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sottovoce.arrays import Longs
-from sottovoce.rng import Rng
+from sottovoce.core.rng import Rng
 
 
 class SeededRng(Rng):

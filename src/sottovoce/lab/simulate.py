@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.answers import Answer, Answers
+from sottovoce.answers.answer import Answer, Answers
+from sottovoce.answers.measures import Measures
 from sottovoce.arrays import Ints, Longs, Values, grouped
-from sottovoce.engine.local import Shelf, drive
+from sottovoce.core.rng import Rng, SystemRng
+from sottovoce.domains.person_tables import Holdings
+from sottovoce.engine.memory import Shelf, drive
 from sottovoce.errors import ConcernWarning, NoDataError
-from sottovoce.holdings import Holdings
 from sottovoce.lab.seeded import SeededRng
-from sottovoce.measures import Measures
-from sottovoce.rng import Rng, SystemRng
-from sottovoce.task import Address, Ask, Bundle, Choice, Family, Round, Task
+from sottovoce.tasks.task import Address, Ask, Bundle, Choice, Family, Round, Task
 
 PEOPLE_AT_ONCE = 100_000
 

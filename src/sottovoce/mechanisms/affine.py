@@ -16,15 +16,15 @@ from math import exp, inf, prod
 
 import numpy as np
 
-from sottovoce import exact, hashing
 from sottovoce.arrays import Bools, Floats, Ints, Reports, Values
+from sottovoce.core.estimate import BalancedNoise, IndependentNoise
+from sottovoce.core.packing import below, rows
+from sottovoce.core.rng import Rng
+from sottovoce.core.tally import Tally
 from sottovoce.errors import ParameterError
-from sottovoce.estimate import BalancedNoise, IndependentNoise
-from sottovoce.mechanism import PureMechanism, threshold
+from sottovoce.maths import exact, hashing
+from sottovoce.mechanisms.base import PureMechanism, threshold
 from sottovoce.mechanisms.grr import GRR
-from sottovoce.packing import below, rows
-from sottovoce.rng import Rng
-from sottovoce.tally import Tally
 
 REPORT = np.dtype([("seed", "<u8"), ("bucket", "<u2")])
 LONGEST_SPECTRUM = 28  # bits; beyond that only candidates are decoded

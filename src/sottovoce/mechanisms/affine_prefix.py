@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sottovoce import hashing
 from sottovoce.arrays import Floats, Ints, Reports, Values
+from sottovoce.core.estimate import Estimate
 from sottovoce.errors import DomainError, NoDataError, ParameterError
-from sottovoce.estimate import Estimate
+from sottovoce.maths import hashing
 from sottovoce.mechanisms.affine import AffineResponse, _columns
 
 

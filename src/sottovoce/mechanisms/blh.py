@@ -7,7 +7,7 @@ Source: Wang 2021, section 3.3.4.
 
 from dataclasses import dataclass
 
-from sottovoce.mechanism import threshold
+from sottovoce.mechanisms.base import threshold
 from sottovoce.mechanisms.olh import LocalHashing
 
 

@@ -13,15 +13,15 @@ from fractions import Fraction
 
 import numpy as np
 
-from sottovoce import exact
 from sottovoce.arrays import Floats, Reports, Values
+from sottovoce.core.estimate import Estimate, Noise
+from sottovoce.core.packing import bit_rows, unpack_bits
+from sottovoce.core.rng import Rng
+from sottovoce.core.tally import Tally
 from sottovoce.errors import ParameterError
-from sottovoce.estimate import Estimate, Noise
-from sottovoce.mechanism import Mechanism, threshold
+from sottovoce.maths import exact
+from sottovoce.mechanisms.base import Mechanism, threshold
 from sottovoce.mechanisms.grr import GRR
-from sottovoce.packing import bit_rows, unpack_bits
-from sottovoce.rng import Rng
-from sottovoce.tally import Tally
 
 LISTED = 16  # channels of the longest reports that can all be listed
 

@@ -11,12 +11,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from sottovoce import exact
 from sottovoce.arrays import Bools, Floats, Ints, Reports, Values
-from sottovoce.estimate import BalancedNoise
-from sottovoce.mechanism import PureMechanism, threshold
-from sottovoce.packing import below, rows, unsigned
-from sottovoce.rng import Rng
+from sottovoce.core.estimate import BalancedNoise
+from sottovoce.core.packing import below, rows, unsigned
+from sottovoce.core.rng import Rng
+from sottovoce.maths import exact
+from sottovoce.mechanisms.base import PureMechanism, threshold
 
 
 @dataclass(frozen=True)

@@ -14,15 +14,15 @@ from fractions import Fraction
 
 import numpy as np
 
-from sottovoce import exact
 from sottovoce.arrays import Bools, Floats, Ints, Reports, Values
+from sottovoce.core.estimate import Estimate, IndependentNoise
+from sottovoce.core.packing import below, rows, unsigned
+from sottovoce.core.rng import Rng
+from sottovoce.core.tally import Tally
 from sottovoce.errors import ParameterError
-from sottovoce.estimate import Estimate, IndependentNoise
-from sottovoce.mechanism import PureMechanism, threshold
-from sottovoce.packing import below, rows, unsigned
-from sottovoce.rng import Rng
-from sottovoce.tally import Tally
-from sottovoce.walsh import transform
+from sottovoce.maths import exact
+from sottovoce.maths.walsh import transform
+from sottovoce.mechanisms.base import PureMechanism, threshold
 
 
 @dataclass(frozen=True)

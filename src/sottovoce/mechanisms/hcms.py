@@ -16,17 +16,17 @@ from functools import cached_property
 
 import numpy as np
 
-from sottovoce import exact
 from sottovoce.arrays import Bools, Floats, Ints, Reports, Values
+from sottovoce.core.estimate import Estimate, IndependentNoise
+from sottovoce.core.packing import below, rows, unsigned
+from sottovoce.core.rng import Rng
+from sottovoce.core.tally import Tally
 from sottovoce.errors import ParameterError
-from sottovoce.estimate import Estimate, IndependentNoise
-from sottovoce.hashing import mix
-from sottovoce.mechanism import PureMechanism, threshold
+from sottovoce.maths import exact
+from sottovoce.maths.hashing import mix
+from sottovoce.maths.walsh import transform
+from sottovoce.mechanisms.base import PureMechanism, threshold
 from sottovoce.mechanisms.grr import GRR
-from sottovoce.packing import below, rows, unsigned
-from sottovoce.rng import Rng
-from sottovoce.tally import Tally
-from sottovoce.walsh import transform
 
 _PRIME = (1 << 31) - 1
 _MOST_ROWS, _MOST_COLUMNS = 1 << 10, 1 << 16

@@ -17,15 +17,15 @@ from functools import cached_property
 
 import numpy as np
 
-from sottovoce import exact
 from sottovoce.arrays import Floats, Ints, Reports, Values
+from sottovoce.core.packing import below, rows
+from sottovoce.core.rng import Rng
 from sottovoce.errors import CodecError
-from sottovoce.mechanism import threshold
+from sottovoce.maths import exact
+from sottovoce.mechanisms.base import threshold
 from sottovoce.mechanisms.duchi import Duchi
+from sottovoce.mechanisms.numeric import NumericMechanism
 from sottovoce.mechanisms.piecewise import Piecewise
-from sottovoce.numeric import NumericMechanism
-from sottovoce.packing import below, rows
-from sottovoce.rng import Rng
 
 ROW = np.dtype([("coin", "u1"), ("cell", "<u2")])
 # ln((-5 + 2 (6353 - 405 sqrt 241)^(1/3) + 2 (6353 + 405 sqrt 241)^(1/3)) / 27): where it meets Duchi's worst case

@@ -16,15 +16,15 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from sottovoce import exact
 from sottovoce.arrays import Bools, Floats, Ints, Reports, Values, Words
+from sottovoce.core.packing import below, rows, unsigned
+from sottovoce.core.rng import Rng
+from sottovoce.core.tally import Tally
 from sottovoce.errors import ParameterError
-from sottovoce.hashing import bucket, words_of, xxh32
-from sottovoce.mechanism import PureMechanism, threshold
+from sottovoce.maths import exact
+from sottovoce.maths.hashing import bucket, words_of, xxh32
+from sottovoce.mechanisms.base import PureMechanism, threshold
 from sottovoce.mechanisms.grr import GRR
-from sottovoce.packing import below, rows, unsigned
-from sottovoce.rng import Rng
-from sottovoce.tally import Tally
 
 MOST_BUCKETS = 1 << 20
 LARGEST_TALLY = 1 << 26  # values whose supports are counted all together

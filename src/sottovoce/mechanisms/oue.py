@@ -9,7 +9,7 @@ Source: Wang 2021, section 3.3.3.
 from dataclasses import dataclass
 from decimal import Decimal
 
-from sottovoce import exact
+from sottovoce.maths import exact
 from sottovoce.mechanisms.unary import Unary
 
 

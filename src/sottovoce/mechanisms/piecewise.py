@@ -14,8 +14,8 @@ Source: Wang et al. 2019.
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN
 
-from sottovoce import exact
 from sottovoce.errors import ParameterError
+from sottovoce.maths import exact
 from sottovoce.mechanisms.window import Window
 
 LARGEST_CELLS = 1 << 16

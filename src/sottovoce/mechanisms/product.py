@@ -14,15 +14,15 @@ from math import prod
 
 import numpy as np
 
-from sottovoce import exact
 from sottovoce.arrays import Floats, Ints, Reports, Values
+from sottovoce.core.estimate import Estimate, Noise
+from sottovoce.core.packing import below, rows, unsigned
+from sottovoce.core.rng import Rng
+from sottovoce.core.tally import Tally
 from sottovoce.errors import ParameterError
-from sottovoce.estimate import Estimate, Noise
-from sottovoce.mechanism import Mechanism
+from sottovoce.maths import exact
+from sottovoce.mechanisms.base import Mechanism
 from sottovoce.mechanisms.grr import GRR
-from sottovoce.packing import below, rows, unsigned
-from sottovoce.rng import Rng
-from sottovoce.tally import Tally
 
 _LONGEST_TALLY = 1 << 20
 

@@ -16,12 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sottovoce.arrays import Floats, Reports, Words
+from sottovoce.core.estimate import IndependentNoise
+from sottovoce.core.packing import below
+from sottovoce.core.rng import Rng
 from sottovoce.errors import ParameterError
-from sottovoce.estimate import IndependentNoise
-from sottovoce.mechanism import threshold
+from sottovoce.mechanisms.base import threshold
 from sottovoce.mechanisms.olh import LISTED_SEEDS, LocalHashing
-from sottovoce.packing import below
-from sottovoce.rng import Rng
 
 
 @dataclass(frozen=True)

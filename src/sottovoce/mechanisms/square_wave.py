@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sottovoce import exact
+from sottovoce.core.estimate import Estimate, SampledNoise
+from sottovoce.core.tally import Tally
 from sottovoce.errors import ParameterError
-from sottovoce.estimate import Estimate, SampledNoise
+from sottovoce.maths import exact
 from sottovoce.mechanisms.window import Window
-from sottovoce.tally import Tally
 
 if TYPE_CHECKING:
-    from sottovoce.em import Sliding
+    from sottovoce.maths.em import Sliding
 
 REPLICATES = 50
 TOLERANCE = 1e-9  # EMS needs no early stop, and with 1e-7 a million users see hardly more than 100,000
@@ -67,7 +67,7 @@ class SquareWave(Window, kind="square_wave"):
         Replicates are drawn from the fitted distribution, seeded by the tally itself.  Their distance from the fit is
         the error, not that from their mean: smoothing flattens peaks, and so they show by how much.
         """
-        from sottovoce.em import em
+        from sottovoce.maths.em import em
 
         counts, channel = self.check_tally(tally)["outputs"], self.sliding
         end = em(counts, channel, smooth=True, tolerance=TOLERANCE)
@@ -82,7 +82,7 @@ class SquareWave(Window, kind="square_wave"):
     @property
     def sliding(self) -> "Sliding":
         """Return the channel in the form that decodes fast."""
-        from sottovoce.em import Sliding
+        from sottovoce.maths.em import Sliding
 
         return Sliding(self.inside, self.outside, self.window)
 

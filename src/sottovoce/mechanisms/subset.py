@@ -16,13 +16,13 @@ from math import comb
 
 import numpy as np
 
-from sottovoce import exact
 from sottovoce.arrays import Bools, Bytes, Floats, Ints, Reports, Values
+from sottovoce.core.estimate import BalancedNoise
+from sottovoce.core.packing import bit_rows, bits_at, pack_bits
+from sottovoce.core.rng import Rng
 from sottovoce.errors import CodecError, ParameterError
-from sottovoce.estimate import BalancedNoise
-from sottovoce.mechanism import PureMechanism, threshold
-from sottovoce.packing import bit_rows, bits_at, pack_bits
-from sottovoce.rng import Rng
+from sottovoce.maths import exact
+from sottovoce.mechanisms.base import PureMechanism, threshold
 
 LISTED = 16  # values of the largest domain whose reports can all be listed
 

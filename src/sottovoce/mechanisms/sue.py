@@ -14,13 +14,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from sottovoce import exact
 from sottovoce.arrays import Bytes, Reports, Values
+from sottovoce.core.packing import pack_bits, unpack_bits
+from sottovoce.core.rng import Rng
 from sottovoce.errors import ParameterError
-from sottovoce.mechanism import threshold
+from sottovoce.maths import exact
+from sottovoce.mechanisms.base import threshold
 from sottovoce.mechanisms.unary import Unary
-from sottovoce.packing import pack_bits, unpack_bits
-from sottovoce.rng import Rng
 
 
 @dataclass(frozen=True)

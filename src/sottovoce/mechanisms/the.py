@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from math import exp, log, sqrt
 
-from sottovoce import exact
 from sottovoce.errors import ParameterError
+from sottovoce.maths import exact
 from sottovoce.mechanisms.unary import Unary
 
 

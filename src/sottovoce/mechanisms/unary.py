@@ -14,12 +14,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from sottovoce import exact
 from sottovoce.arrays import Bools, Bytes, Floats, Ints, Reports, Values
+from sottovoce.core.packing import bit_rows, bits_at, pack_bits, unpack_bits
+from sottovoce.core.rng import Rng
 from sottovoce.errors import ParameterError
-from sottovoce.mechanism import PureMechanism, threshold
-from sottovoce.packing import bit_rows, bits_at, pack_bits, unpack_bits
-from sottovoce.rng import Rng
+from sottovoce.maths import exact
+from sottovoce.mechanisms.base import PureMechanism, threshold
 
 DRAWN_AT_ONCE = 1 << 20  # words; frozen, since a block's keep draws follow its flip draws
 LISTED = 16  # bits of the longest reports that can all be listed

@@ -20,12 +20,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from sottovoce import exact
 from sottovoce.arrays import Floats, Ints, Reports, Values
-from sottovoce.mechanism import threshold
-from sottovoce.numeric import NumericMechanism
-from sottovoce.packing import below, rows, unsigned
-from sottovoce.rng import Rng
+from sottovoce.core.packing import below, rows, unsigned
+from sottovoce.core.rng import Rng
+from sottovoce.maths import exact
+from sottovoce.mechanisms.base import threshold
+from sottovoce.mechanisms.numeric import NumericMechanism
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from pkgutil import iter_modules
 from typing import Any
 
 from sottovoce import postprocess
+from sottovoce.core.estimate import Estimate
 from sottovoce.errors import ParameterError
-from sottovoce.estimate import Estimate
 from sottovoce.postprocess.bootstrap import bootstrapped
 from sottovoce.postprocess.moved import MovedNoise
 from sottovoce.postprocess.rule import Rule

@@ -4,7 +4,7 @@ Source: Wang et al. 2020, section IV-A.
 """
 
 from sottovoce.arrays import Floats
-from sottovoce.estimate import Estimate
+from sottovoce.core.estimate import Estimate
 from sottovoce.postprocess.rule import Rule, finite
 
 

@@ -11,8 +11,8 @@ from hashlib import blake2b
 import numpy as np
 
 from sottovoce.arrays import Floats
+from sottovoce.core.estimate import BalancedNoise, Estimate, IndependentNoise, Noise, SampledNoise
 from sottovoce.errors import ParameterError
-from sottovoce.estimate import BalancedNoise, Estimate, IndependentNoise, Noise, SampledNoise
 from sottovoce.postprocess.norm_sub import norm_sub
 from sottovoce.postprocess.rule import Rule
 

@@ -3,8 +3,8 @@
 Source: Wang et al. 2020, section V-C.
 """
 
+from sottovoce.core.estimate import IndependentNoise
 from sottovoce.errors import ParameterError
-from sottovoce.estimate import IndependentNoise
 
 
 def effective_users(error: float, noise: IndependentNoise, size: int) -> float:

@@ -14,8 +14,8 @@ Source: Wang et al. 2020, section IV-D; Wang 2021, section 8.1.
 import numpy as np
 
 from sottovoce.arrays import Floats
+from sottovoce.core.estimate import Estimate
 from sottovoce.errors import ParameterError
-from sottovoce.estimate import Estimate
 from sottovoce.postprocess.rule import Rule, finite, law
 
 _NEAREST = 1e-4  # of the variance: as near as a raw share may come to where its variance would vanish

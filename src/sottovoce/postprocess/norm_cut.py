@@ -8,7 +8,7 @@ Source: Wang et al. 2020, section IV-B; Wang 2021, section 8.1.
 import numpy as np
 
 from sottovoce.arrays import Floats
-from sottovoce.estimate import Estimate
+from sottovoce.core.estimate import Estimate
 from sottovoce.postprocess.rule import Rule, finite
 
 ROUNDING = 1e-12  # shares that sum to 1 but for rounding fit

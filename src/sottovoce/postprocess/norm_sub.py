@@ -9,7 +9,7 @@ Source: Wang et al. 2020, sections IV-B and IV-C.
 import numpy as np
 
 from sottovoce.arrays import Floats, Ints
-from sottovoce.estimate import Estimate
+from sottovoce.core.estimate import Estimate
 from sottovoce.postprocess.rule import Rule, finite
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from sottovoce.arrays import Floats, Ints
-from sottovoce.estimate import Estimate, Total
+from sottovoce.core.estimate import Estimate, Total
 
 
 def post_pos(estimate: Estimate, indices: Ints) -> Total:

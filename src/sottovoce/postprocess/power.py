@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from sottovoce.arrays import Floats, Ints
+from sottovoce.core.estimate import Estimate
 from sottovoce.errors import ParameterError
-from sottovoce.estimate import Estimate
 from sottovoce.postprocess import power_law
 from sottovoce.postprocess.rule import Rule, finite, sigma
 

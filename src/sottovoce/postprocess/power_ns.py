@@ -4,7 +4,7 @@ Source: Wang et al. 2020, section IV-E.
 """
 
 from sottovoce.arrays import Floats
-from sottovoce.estimate import Estimate
+from sottovoce.core.estimate import Estimate
 from sottovoce.postprocess.norm_sub import norm_sub
 from sottovoce.postprocess.power import power
 from sottovoce.postprocess.rule import Rule, sigma

@@ -7,8 +7,8 @@ from math import sqrt
 import numpy as np
 
 from sottovoce.arrays import Floats
+from sottovoce.core.estimate import Estimate, IndependentNoise
 from sottovoce.errors import ParameterError
-from sottovoce.estimate import Estimate, IndependentNoise
 
 
 def _nothing(raw: Floats) -> str:

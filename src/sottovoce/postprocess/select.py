@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sottovoce.arrays import Floats, Ints
+from sottovoce.core.estimate import Estimate
 from sottovoce.errors import ParameterError
-from sottovoce.estimate import Estimate
 from sottovoce.postprocess import bootstrap
 from sottovoce.postprocess.apply import methods, rule_of
 from sottovoce.postprocess.post_pos import answered

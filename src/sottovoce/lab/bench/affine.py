@@ -11,12 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sottovoce import hashing
 from sottovoce.arrays import Ints, Longs, Words
 from sottovoce.kernels import affine, jit, walsh
 from sottovoce.kernels.affine_words import SIGN
 from sottovoce.lab.bench.row import Goal, Row
 from sottovoce.lab.bench.timing import race, scaled
+from sottovoce.maths import hashing
 
 USERS = 1_000_000
 SHAPES = ((10, 2), (10, 3), (10, 4), (16, 2), (16, 3), (16, 4), (20, 2), (20, 3), (20, 4))

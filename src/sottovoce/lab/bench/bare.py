@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from sottovoce.service import wire
+from sottovoce.collector import wire
 
 
 async def decode(request: Request) -> Response:

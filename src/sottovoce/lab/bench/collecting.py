@@ -19,15 +19,15 @@ from time import perf_counter
 
 import numpy as np
 
-from sottovoce import codec
-from sottovoce.collection import Collection
-from sottovoce.frequencies.histogram import Histogram
 from sottovoce.lab import crowd
 from sottovoce.lab.bench.load import Load, load, post
 from sottovoce.lab.bench.row import Goal, Row
 from sottovoce.lab.bench.timing import scaled
 from sottovoce.lab.seeded import SeededRng
-from sottovoce.task import Task
+from sottovoce.plans.frequencies.histogram import Histogram
+from sottovoce.tasks.collection import Collection
+from sottovoce.tasks.task import Task
+from sottovoce.wire import codec
 
 REPORTS = {1: 8_000, 10: 100_000, 1_000: 300_000}  # messages per request: messages in a run
 CONNECTIONS = {1: 256, 10: 256, 1_000: 16}  # so that a few thousand messages are under way

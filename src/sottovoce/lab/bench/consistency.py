@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from sottovoce.arrays import Floats
-from sottovoce.em import em
 from sottovoce.lab.bench.row import Goal, Row
 from sottovoce.lab.bench.timing import race, scaled
-from sottovoce.lab.numbers import shapes
+from sottovoce.lab.experiments.numbers import shapes
+from sottovoce.maths.em import em
 from sottovoce.mechanisms.square_wave import SquareWave
 from sottovoce.postprocess.mle_apx import mle_apx
 from sottovoce.postprocess.norm_cut import norm_cut

@@ -14,22 +14,23 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.answers import Answer
+from sottovoce.answers.answer import Answer
 from sottovoce.arrays import Reports, Values
+from sottovoce.core.estimate import Estimate
 from sottovoce.domains.bits import Bits
 from sottovoce.domains.strings import Strings
-from sottovoce.engine.local import LocalCollected, Shelf
-from sottovoce.estimate import Estimate
-from sottovoce.hashing import indices_of
-from sottovoce.heavyhitters.pem import HeavyHitters
-from sottovoce.lab import aggregate, metrics
+from sottovoce.engine.memory import LocalCollected, Shelf
+from sottovoce.lab import aggregate
 from sottovoce.lab.bench.growth import LINEAR, exponent
 from sottovoce.lab.bench.row import Goal, Row
 from sottovoce.lab.bench.timing import race, scaled
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.lab.simulate import addresses
+from sottovoce.lab.truth import metrics
+from sottovoce.maths.hashing import indices_of
 from sottovoce.mechanisms.affine_prefix import AffinePrefix
-from sottovoce.task import Address, Blocks, Task
+from sottovoce.plans.heavy_hitters.heavy_hitters import HeavyHitters
+from sottovoce.tasks.task import Address, Blocks, Task
 
 EPSILON, TOP = 2.0, 16
 DOMAINS = (Bits(48), Bits(64), Strings(20))

@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
+from sottovoce.core.rng import SystemRng
 from sottovoce.lab.bench.affine import Job
 from sottovoce.lab.bench.privatizing import values
 from sottovoce.lab.bench.row import Goal, Row
 from sottovoce.lab.bench.timing import Side, race, scaled
-from sottovoce.mechanism import Mechanism
 from sottovoce.mechanisms.affine import AffineResponse
+from sottovoce.mechanisms.base import Mechanism
 from sottovoce.mechanisms.oue import OUE
-from sottovoce.rng import SystemRng
 
 USERS = (100_000, 300_000, 1_000_000, 3_000_000)
 BITS = (10, 12, 14, 16, 18, 20)

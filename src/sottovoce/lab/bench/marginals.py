@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 
 from sottovoce.arrays import Floats, Ints
-from sottovoce.engine.local import LocalCollected
+from sottovoce.engine.memory import LocalCollected
 from sottovoce.lab.bench.growth import LINEAR, exponent
 from sottovoce.lab.bench.row import Goal, Row
 from sottovoce.lab.bench.timing import race, scaled
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.lab.simulate import shelves
-from sottovoce.marginals.hadamard import Spectrum
-from sottovoce.marginals.marginals import Marginals, Tables
-from sottovoce.task import Task
+from sottovoce.plans.marginals.hadamard import Spectrum
+from sottovoce.plans.marginals.marginals import Marginals, Tables
+from sottovoce.tasks.task import Task
 
 EPSILON, USERS, REPEATS, TABLES = 1.0, 1 << 18, 3, 100
 BINARY = (2,) * 32

@@ -4,16 +4,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from sottovoce.core.tally import Tally
 from sottovoce.lab.bench.privatizing import values
 from sottovoce.lab.bench.row import Row
 from sottovoce.lab.bench.timing import race, scaled
 from sottovoce.lab.seeded import SeededRng
-from sottovoce.mechanism import Mechanism
 from sottovoce.mechanisms.affine import AffineResponse
+from sottovoce.mechanisms.base import Mechanism
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.olh import OLH
 from sottovoce.mechanisms.oue import OUE
-from sottovoce.tally import Tally
 
 USERS, ROWS = 1_000_000, 100_000
 

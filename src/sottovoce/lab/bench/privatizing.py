@@ -5,13 +5,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from sottovoce.arrays import Values
+from sottovoce.core.rng import Rng, SystemRng
 from sottovoce.lab.bench.row import Goal, Row
 from sottovoce.lab.bench.timing import race, scaled
-from sottovoce.mechanism import Mechanism
 from sottovoce.mechanisms.affine import AffineResponse
+from sottovoce.mechanisms.base import Mechanism
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.oue import OUE
-from sottovoce.rng import Rng, SystemRng
 
 USERS, ROWS = 1_000_000, 100_000
 WORDS = 8, 4  # bytes that GRR takes of the source: one coin and one lie

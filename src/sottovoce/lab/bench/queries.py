@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sottovoce.arrays import Floats, Reports
-from sottovoce.engine.local import LocalCollected
+from sottovoce.engine.memory import LocalCollected
 from sottovoce.lab.bench.growth import LINEAR, exponent
 from sottovoce.lab.bench.row import Goal, Row
 from sottovoce.lab.bench.timing import race, scaled
@@ -19,13 +19,13 @@ from sottovoce.lab.seeded import SeededRng
 from sottovoce.lab.simulate import shelves
 from sottovoce.mechanisms.affine import AffineResponse
 from sottovoce.mechanisms.olh import OLH
-from sottovoce.queries import planning
-from sottovoce.queries.database import Database
-from sottovoce.queries.joint import Joint
-from sottovoce.queries.reading import read
-from sottovoce.queries.scoring import layer
-from sottovoce.queries.table import Table
-from sottovoce.task import Plan, Task
+from sottovoce.plans.tables import planning
+from sottovoce.plans.tables.database import Database
+from sottovoce.plans.tables.joint import Joint
+from sottovoce.plans.tables.scoring import layer
+from sottovoce.plans.tables.table import Table
+from sottovoce.sql.reading import read
+from sottovoce.tasks.task import Plan, Task
 
 EPSILON, USERS, REPEATS, HASHED = 2.0, 1_000_000, 5, 256
 ANSWERED, JOINED = Goal("figure", "<=", 0.5), Goal("figure", "<=", 2.0)

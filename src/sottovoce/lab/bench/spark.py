@@ -18,19 +18,19 @@ from typing import Any
 import numpy as np
 
 from sottovoce.arrays import Bytes
-from sottovoce.engine import spark
-from sottovoce.engine.local import LocalCollected, Shelf
-from sottovoce.envelope import ID_BYTES
+from sottovoce.engine.memory import LocalCollected, Shelf
+from sottovoce.engine.spark import spark
 from sottovoce.lab.bench.growth import LINEAR, exponent
 from sottovoce.lab.bench.report import say
 from sottovoce.lab.bench.row import Row
 from sottovoce.lab.bench.timing import Side, Timing, race, scaled
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.lab.simulate import shelves
-from sottovoce.queries.database import Database
-from sottovoce.queries.reading import read
-from sottovoce.queries.table import Table
-from sottovoce.task import Address, Task
+from sottovoce.plans.tables.database import Database
+from sottovoce.plans.tables.table import Table
+from sottovoce.sql.reading import read
+from sottovoce.tasks.task import Address, Task
+from sottovoce.wire.envelope import ID_BYTES
 
 PLAN = Table({name: range(1, 126) for name in "abcd"})
 QUESTION = "SELECT COUNT(*) FROM people WHERE a BETWEEN 20 AND 70 AND b > 30"

@@ -1,0 +1,200 @@
+"""Answers: estimates with the names of their values, ready to be read, saved and drawn."""
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sottovoce.core.estimate import Estimate, Total
+from sottovoce.errors import DomainError, MissingExtraError, ParameterError
+
+_SHOWN = 25  # rows that print() shows of a long table
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """One distribution: every value with estimate, interval, users, epsilon and the steps applied.
+
+    ``details`` are what else the method has to say: how it searched, what it could have seen.
+    """
+
+    name: str
+    labels: tuple[str, ...]
+    estimate: Estimate
+    mechanism: str
+    level: float = 0.95
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def at(self, level: float) -> "Answer":
+        """Return the same answer with intervals of another confidence level."""
+        return replace(self, level=level)
+
+    def postprocess(self, method: str, **options: Any) -> "Answer":
+        """Return the answer after a step of post-processing; it spends no privacy."""
+        from sottovoce.postprocess.apply import apply
+
+        return replace(self, estimate=apply(self.estimate, method, **options))
+
+    def consistent(self) -> "Answer":
+        """Return the nearest answer whose totals are at least 0 and sum to the population (Norm-Sub)."""
+        return self.postprocess("norm-sub")
+
+    @property
+    def raw(self) -> "Answer":
+        """Return the answer before any post-processing."""
+        return replace(self, estimate=self.estimate.raw or self.estimate)
+
+    def rows(self, *, simultaneous: bool = False) -> list[dict[str, Any]]:
+        """Return one record per value."""
+        low, high = self.estimate.interval(self.level, simultaneous=simultaneous)
+        columns = {
+            "value": self.labels,
+            "estimate": self.estimate.totals.tolist(),
+            "low": low.tolist(),
+            "high": high.tolist(),
+            "share": self.estimate.frequencies.tolist(),
+            "error": self.estimate.errors.tolist(),
+            "significant": self.estimate.significant().tolist(),
+        }
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+    def sum(self, values: Iterable[str]) -> Total:
+        """Return the total of several values together, with the covariance of their errors."""
+        positions = {label: index for index, label in enumerate(self.labels)}
+        wanted = list(values)
+        if not set(wanted) <= set(positions):
+            raise DomainError("a sum may only name values of the task's domain")
+        return self.estimate.sum(np.array([positions[value] for value in wanted], np.int64))
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """Return what every number here rests on."""
+        return {
+            "name": self.name,
+            "users": self.estimate.users,
+            "population": self.estimate.population,
+            "epsilon": self.estimate.epsilon,
+            "mechanism": self.mechanism,
+            "level": self.level,
+            "steps": list(self.estimate.steps),
+            "threshold": self.estimate.threshold(),
+            **self.details,
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data."""
+        return {**self.about, "rows": self.rows()}
+
+    def to_json(self) -> str:
+        """Return everything as JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+    def to_csv(self) -> str:
+        """Return the rows as CSV with a header."""
+        text = io.StringIO()
+        writer = csv.DictWriter(text, fieldnames=list(self.rows()[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(self.rows())
+        return text.getvalue()
+
+    def frame(self, library: str = "pandas") -> Any:
+        """Return the rows as a frame of pandas, polars or pyarrow."""
+        if library not in ("pandas", "polars", "pyarrow"):
+            raise ParameterError("a frame comes from pandas, polars or pyarrow")
+        module, rows = optional(library, "frames"), self.rows()
+        columns = {name: [row[name] for row in rows] for name in rows[0]}
+        return module.table(columns) if library == "pyarrow" else module.DataFrame(columns)
+
+    def plot(self, path: str | Path | None = None, *, truth: Mapping[str, float] | None = None) -> Any:
+        """Draw the most frequent values with their intervals; saves the figure if a path is given."""
+        optional("matplotlib", "plot")
+        from sottovoce.answers.chart import bars
+
+        return bars(self, path, truth)
+
+    def top(self, count: int) -> "list[dict[str, Any]]":
+        """Return the rows of the largest estimates, in order."""
+        return sorted(self.rows(), key=lambda row: -row["estimate"])[:count]
+
+    def __str__(self) -> str:
+        rows = self.rows() if len(self.labels) <= _SHOWN else self.top(_SHOWN)
+        percent = f"{100 * self.level:g} % interval"
+        lines = [f"{self.name}: {_facts(self.estimate)}, {self.mechanism}", ""]
+        width = max(len("value"), *(len(row["value"]) for row in rows))
+        lines.append(f"{'value':<{width}}  {'estimate':>12}  {percent:>27}  {'share':>7}")
+        for row in rows:
+            bounds = f"[{row['low']:,.0f}, {row['high']:,.0f}]"
+            mark = "" if row["significant"] else "  (within noise)"
+            estimate, share = f"{row['estimate']:,.0f}", f"{100 * row['share']:.1f} %"
+            lines.append(f"{row['value']:<{width}}  {estimate:>12}  {bounds:>27}  {share:>7}{mark}")
+        if len(rows) < len(self.labels):
+            lines.append(f"... and {len(self.labels) - len(rows):,} more values")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, eq=False)
+class Answers(Mapping[str, Answer]):
+    """The answers to several questions, by name."""
+
+    name: str
+    parts: Mapping[str, Answer]
+
+    def __getitem__(self, name: str) -> Answer:
+        return self.parts[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.parts)
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    def kept(self) -> "Answers | None":
+        """Return what to write down before reports are erased; nothing where their sums are enough."""
+        return self
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data."""
+        return {"name": self.name, "answers": {name: part.to_dict() for name, part in self.parts.items()}}
+
+    def to_json(self) -> str:
+        """Return everything as JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+    def to_csv(self) -> str:
+        """Return all rows as CSV, with the question in the first column."""
+        text = io.StringIO()
+        rows = [{"question": name, **row} for name, part in self.parts.items() for row in part.rows()]
+        writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+        return text.getvalue()
+
+    def plot(self, path: str | Path | None = None, *, truths: Mapping[str, Mapping[str, float]] | None = None) -> Any:
+        """Draw one panel for every question; saves the figure if a path is given."""
+        optional("matplotlib", "plot")
+        from sottovoce.answers.chart import grid
+
+        return grid(self, path, truths)
+
+    def __str__(self) -> str:
+        return "\n\n".join(str(part) for part in self.parts.values())
+
+
+def _facts(estimate: Estimate) -> str:
+    scaled = f" standing for {estimate.population:,}" if estimate.population > estimate.users else ""
+    steps = f", {' then '.join(estimate.steps)}" if estimate.steps else ", raw"
+    return f"{estimate.users:,} users{scaled}, epsilon {estimate.epsilon:g}{steps}"
+
+
+def optional(library: str, extra: str) -> Any:
+    """Return an optional library, or say which extra brings it."""
+    try:
+        return import_module(library)
+    except ImportError:
+        raise MissingExtraError(f"{library} is not installed: pip install 'sottovoce[{extra}]'") from None

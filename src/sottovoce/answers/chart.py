@@ -1,0 +1,202 @@
+"""Figures of answers: every bar with its interval, the truth beside it where it is known."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sottovoce.answers.answer import Answer, Answers
+from sottovoce.answers.summary import Row, shown
+from sottovoce.errors import MissingExtraError, ParameterError
+
+MOST_VALUES = 30
+_LONGEST = 32  # characters of a value's name
+_BAR, _FRAME = 0.27, 1.3  # inches of a bar, and of a panel's title and axis
+_CLEAR, _FAINT, _INK, _TRUTH, _MENDED = "#4c84b6", "#c5d6e6", "#22313f", "#e4572e", "#2a9d5c"
+
+Truth = Mapping[str, float]
+
+
+def bars(answer: Answer, path: str | Path | None = None, truth: Truth | None = None) -> Any:
+    """Draw the most frequent values, or bands of a long range of numbers; ``truth`` counts people per value."""
+    panel = _Panel(answer, shown(answer, MOST_VALUES), truth)
+    figure = _figure(8, panel.height)
+    panel.draw(figure.subplots())
+    return _saved(figure, path)
+
+
+def grid(answers: Answers, path: str | Path | None = None, truths: Mapping[str, Truth] | None = None) -> Any:
+    """Draw the answers to several questions in two columns of about equal height."""
+    panels = [_Panel(part, shown(part, MOST_VALUES), (truths or {}).get(name)) for name, part in answers.items()]
+    stacks = _stacked(panels) if len(panels) > 1 else [panels]
+    tallest = max(sum(panel.height for panel in stack) for stack in stacks)
+    figure = _figure(7 * len(stacks), tallest)
+    places = figure.subfigures(1, len(stacks), squeeze=False)[0]
+    for place, stack in zip(places, stacks, strict=True):
+        spare = (tallest - sum(panel.height for panel in stack)) / _BAR
+        axes = place.subplots(len(stack) + 1, 1, height_ratios=[*(len(one.rows) for one in stack), spare + 0.01])
+        axes[-1].set_axis_off()
+        for axis, panel in zip(axes, stack, strict=False):
+            panel.draw(axis)
+    return _saved(figure, path)
+
+
+def beside(answer: Answer, path: str | Path | None = None, truth: Truth | None = None) -> Any:
+    """Draw the raw and the consistent estimates of the most frequent values together, and the truth where known."""
+    rows, consistent = shown(answer.raw, MOST_VALUES), answer.raw.consistent()
+    mended = {row["value"]: row for row in consistent.rows()}
+    panel = _Panel(answer.raw, rows, truth)
+    figure = _figure(8, panel.height)
+    axes = figure.subplots()
+    panel.draw(axes)
+    totals = [sum(mended[member]["estimate"] for member in row["members"]) for row in rows]
+    percent = [100 * total / answer.estimate.population for total in totals]
+    axes.plot(percent, range(len(rows)), "o", color=_MENDED, markeredgecolor="white", label="consistent", zorder=4)
+    axes.legend(loc="lower right", bbox_to_anchor=(1.01, 1.0), ncols=3, frameon=False, fontsize=9, borderaxespad=0.2)
+    return _saved(figure, path)
+
+
+def heat(
+    names: Sequence[str], tables: Mapping[str, Any], path: str | Path | None = None, edges: Sequence[Any] = ()
+) -> Any:
+    """Draw a square of numbers for every pair of names, one panel for each table; ``edges`` are framed pairs."""
+    figure = _figure(1 + 4.2 * len(tables), 4.6)
+    panels = figure.subplots(1, len(tables), squeeze=False)[0]
+    most = max(float(table.max()) for table in tables.values()) or 1.0
+    for axes, (title, table) in zip(panels, tables.items(), strict=True):
+        image = axes.imshow(table, cmap="Blues", vmin=0, vmax=most)
+        axes.set_title(title, loc="left", fontsize=11, color=_INK)
+        axes.set_xticks(range(len(names)), [_short(name) for name in names], rotation=60, ha="right", fontsize=8)
+        axes.set_yticks(range(len(names)), [_short(name) for name in names], fontsize=8)
+        axes.spines[:].set_visible(False)
+        for one, other in edges:
+            axes.plot([one, other], [other, one], "s", markersize=9, markerfacecolor="none", markeredgecolor=_TRUTH)
+    figure.colorbar(image, ax=list(panels), shrink=0.8, label="mutual information (nats)")
+    return _saved(figure, path)
+
+
+def groups(
+    rows: Sequence[tuple[str, Any]], name: str, level: float, path: str | Path | None = None, truth: Truth | None = None
+) -> Any:
+    """Draw one number of several groups, each with its interval; unstable ones are faint."""
+    figure = _figure(8, _FRAME + _BAR * len(rows))
+    axes, places = figure.subplots(), range(len(rows))
+    values = [one.value for _, one in rows]
+    reach = [(one.interval(level)[1] - one.interval(level)[0]) / 2 for _, one in rows]
+    axes.barh(places, values, color=[_FAINT if one.unstable else _CLEAR for _, one in rows], height=0.72, zorder=2)
+    label = f"{100 * level:g} % interval"
+    axes.errorbar(values, places, xerr=reach, fmt="none", ecolor=_INK, elinewidth=1.1, capsize=2.5, label=label)
+    if truth is not None:
+        known = [truth.get(group, float("nan")) for group, _ in rows]
+        axes.plot(known, places, "D", color=_TRUTH, markeredgecolor="white", markersize=5.5, label="truth", zorder=4)
+    axes.set_yticks(places, [_short(group) for group, _ in rows], parse_math=False)
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    _clean(axes, name)
+    return _saved(figure, path)
+
+
+def density(answer: Any, path: str | Path | None = None, truth: Any = None) -> Any:
+    """Draw the density of a number with a band of its intervals; ``truth`` counts people per interval."""
+    figure = _figure(8, 4.2)
+    axes = figure.subplots()
+    low, high = answer.estimate.interval(answer.level)
+    scale = 1 / (answer.edges[1:] - answer.edges[:-1]) / answer.estimate.population
+    band = f"{100 * answer.level:g} % band"
+    axes.fill_between(answer.middles, low * scale, high * scale, color=_FAINT, label=band, zorder=1)
+    axes.plot(answer.middles, answer.estimate.totals * scale, color=_CLEAR, linewidth=1.8, label="estimate", zorder=3)
+    if truth is not None:
+        axes.step(answer.middles, truth * scale, where="mid", color=_TRUTH, linewidth=1.0, label="truth", zorder=2)
+    title = _short(answer.name)
+    axes.set_title(title, loc="left", fontsize=12, fontweight="bold", color=_INK, pad=22, parse_math=False)
+    facts = _Panel(answer, [], None).facts
+    axes.annotate(facts, (0, 1), (0, 8), "axes fraction", "offset points", fontsize=9, color="#5b6b7a")
+    _clean(axes, "", "y")
+    axes.set_ylim(bottom=0)
+    return _saved(figure, path)
+
+
+@dataclass(frozen=True, eq=False)
+class _Panel:
+    """One question: its rows, drawn as bars."""
+
+    answer: Answer
+    rows: list[Row]
+    truth: Truth | None
+
+    @property
+    def height(self) -> float:
+        """Return the inches that the panel needs."""
+        return _FRAME + _BAR * len(self.rows)
+
+    def draw(self, axes: Any) -> None:
+        """Put bars, intervals, truth and names on the axes."""
+        percent = [100 * row["share"] for row in self.rows]
+        reach = [self._percent(row["high"] - row["low"]) / 2 for row in self.rows]
+        colours = [_CLEAR if row["significant"] else _FAINT for row in self.rows]
+        places, label = range(len(self.rows)), f"{100 * self.answer.level:g} % interval"
+        axes.barh(places, percent, color=colours, height=0.72, zorder=2)
+        axes.errorbar(percent, places, xerr=reach, fmt="none", ecolor=_INK, elinewidth=1.1, capsize=2.5, label=label)
+        if self.truth is not None:
+            known = [self._percent(sum(self.truth.get(one, 0) for one in row["members"])) for row in self.rows]
+            axes.plot(
+                known, places, "D", color=_TRUTH, markeredgecolor="white", markersize=5.5, label="truth", zorder=4
+            )
+        self._name(axes)
+        _clean(axes)
+
+    def _percent(self, people: float) -> float:
+        return 100 * people / self.answer.estimate.population
+
+    def _name(self, axes: Any) -> None:
+        axes.set_yticks(range(len(self.rows)), [_short(row["value"]) for row in self.rows], parse_math=False)
+        axes.set_ylim(len(self.rows) - 0.4, -0.6)
+        title = _short(self.answer.name)
+        axes.set_title(title, loc="left", fontsize=12, fontweight="bold", color=_INK, pad=22, parse_math=False)
+        axes.annotate(self.facts, (0, 1), (0, 8), "axes fraction", "offset points", fontsize=9, color="#5b6b7a")
+
+    @property
+    def facts(self) -> str:
+        """Return what the answer rests on, in a few words."""
+        estimate = self.answer.estimate
+        scaled = f" of {estimate.population:,}" if estimate.population > estimate.users else ""
+        return f"{estimate.users:,}{scaled} users, epsilon {estimate.epsilon:g}, {self.answer.mechanism}"
+
+
+def _clean(axes: Any, label: str = "share of people, %", lines: str = "x") -> None:
+    axes.set_xlabel(label, fontsize=9, color=_INK)
+    axes.tick_params(length=0, labelsize=9, colors=_INK)
+    (axes.axvline if lines == "x" else axes.axhline)(0, color=_INK, linewidth=0.8, zorder=3)
+    axes.grid(axis=lines, color="#e3e8ed")
+    axes.set_axisbelow(True)
+    axes.spines[:].set_visible(False)
+    axes.legend(loc="lower right", bbox_to_anchor=(1.01, 1.0), ncols=3, frameon=False, fontsize=9, borderaxespad=0.2)
+
+
+def _stacked(panels: list[_Panel]) -> list[list[_Panel]]:
+    """Return the panels in two columns: the tallest first, each to the shorter column; then in their own order."""
+    columns: list[list[int]] = [[], []]
+    for index in sorted(range(len(panels)), key=lambda index: -panels[index].height):
+        min(columns, key=lambda column: sum(panels[one].height for one in column)).append(index)
+    return [[panels[index] for index in sorted(column)] for column in sorted(columns, key=min)]
+
+
+def _figure(width: float, height: float) -> Any:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtraError("matplotlib is not installed: pip install 'sottovoce[plot]'") from None
+    return Figure(figsize=(width, max(height, 2.6)), layout="constrained")
+
+
+def _saved(figure: Any, path: str | Path | None) -> Any:
+    if path is None:
+        return figure
+    known = figure.canvas.get_supported_filetypes()
+    if Path(path).suffix[1:].lower() not in known:
+        raise ParameterError(f"a figure is saved to a name that ends in one of: {', '.join(known)}")
+    figure.savefig(path, dpi=140)
+    return figure
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

@@ -1,0 +1,58 @@
+"""What to show of a long answer: bands of neighbouring numbers, or the most frequent values.
+
+A single year of age drowns in noise long before a decade does; a band carries the covariance of what it sums.
+"""
+
+from itertools import groupby
+from typing import Any
+
+from sottovoce.answers.answer import Answer
+from sottovoce.core.estimate import upper_quantile
+
+_MOST_BANDS = 12
+_ALPHA = 0.05
+
+Row = dict[str, Any]
+
+
+def shown(answer: Answer, most: int) -> list[Row]:
+    """Return at most ``most`` rows; ``members`` names the values that a row stands for."""
+    if not _numeric(answer):
+        return [{**row, "members": (row["value"],)} for row in answer.top(most)]
+    if len(answer.labels) > most:
+        return _bands(answer, min(most, _MOST_BANDS))
+    return [{**row, "members": (row["value"],)} for row in answer.rows()]
+
+
+def _numeric(answer: Answer) -> bool:
+    first = answer.labels[0]
+    if not first.removeprefix("-").isdecimal():
+        return False
+    return answer.labels == tuple(map(str, range(int(first), int(first) + len(answer.labels))))
+
+
+def _bands(answer: Answer, most: int) -> list[Row]:
+    width = _width(int(answer.labels[0]), int(answer.labels[-1]), most)
+    members = [tuple(band) for _, band in groupby(answer.labels, lambda label: int(label) // width)]
+    return [_band(answer, band, len(members)) for band in members]
+
+
+def _width(low: int, high: int, most: int) -> int:
+    """Return the narrowest of 1, 2, 5, 10, 20, ... that needs no more bands than allowed."""
+    widths = (digit * int(10**power) for power in range(20) for digit in (1, 2, 5))
+    return next(width for width in widths if high // width - low // width < most)
+
+
+def _band(answer: Answer, members: tuple[str, ...], tested: int) -> Row:
+    total = answer.sum(members)
+    low, high = total.interval(answer.level)
+    return {
+        "value": f"{members[0]}–{members[-1]}" if len(members) > 1 else members[0],
+        "estimate": total.total,
+        "low": low,
+        "high": high,
+        "share": total.total / answer.estimate.population,
+        "error": total.error,
+        "significant": total.total >= upper_quantile(_ALPHA / tested) * total.error,
+        "members": members,
+    }

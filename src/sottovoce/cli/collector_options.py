@@ -1,0 +1,45 @@
+"""The options of every command that works on a collector's data, and the collector that they name."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from sottovoce.collector.collector import Collector
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def data(command: _Command) -> _Command:
+    """Add ``--data`` and ``--database``."""
+    folder = click.option(
+        "--data",
+        type=click.Path(file_okay=False, path_type=Path),
+        envvar="SOTTOVOCE_DATA",
+        required=True,
+        help="The collector's folder.",
+    )
+    database = click.option(
+        "--database", envvar="SOTTOVOCE_DATABASE", default="", help="A PostgreSQL URL instead of the embedded store."
+    )
+    return folder(database(command))
+
+
+@contextmanager
+def opened(data: Path, database: str = "", *, new: bool = False) -> "Iterator[Collector]":
+    """Yield the collector of a folder, beside a running server or without one."""
+    from sottovoce.collector.collector import Collector
+    from sottovoce.collector.run import open_store
+    from sottovoce.errors import NoDataError
+    from sottovoce.web.settings import Settings, clock
+
+    if not new and not database and not (data / "collector.db").exists():
+        raise NoDataError("there is no collector in this folder: `serve` or `task create` makes one")
+    store = open_store(Settings(data=data, database=database))
+    try:
+        yield Collector(store, data, clock)
+    finally:
+        store.close()

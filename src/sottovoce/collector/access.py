@@ -1,0 +1,60 @@
+"""Tokens: 256 random bits, shown once, kept only as a hash, each good for one scope."""
+
+import base64
+import hashlib
+from collections.abc import Iterable
+
+from sottovoce.collector.store.base import Store, TokenRecord
+from sottovoce.core.rng import SystemRng
+from sottovoce.errors import AccessError
+from sottovoce.web.problems import RequestError
+
+OPERATOR, ANALYST, ENROLMENT, SESSION = "operator", "analyst", "enrolment", "session"
+_ALLOWED = {OPERATOR: (OPERATOR,), ANALYST: (ANALYST, OPERATOR), SESSION: (SESSION,), ENROLMENT: (ENROLMENT,)}
+_TOKEN_BYTES = 32
+
+
+def hashed(token: str) -> bytes:
+    """Return what the store keeps of a token; random tokens need no salt."""
+    return hashlib.sha256(token.encode()).digest()
+
+
+def issue(
+    store: Store, scope: str, now: int, *, label: str = "", count: int = 1, seconds: int | None = None
+) -> list[str]:
+    """Return new tokens; this is the only time that anybody sees them."""
+    raw = bytes(SystemRng().bytes(_TOKEN_BYTES * count))
+    pieces = (raw[start : start + _TOKEN_BYTES] for start in range(0, len(raw), _TOKEN_BYTES))
+    tokens = [base64.urlsafe_b64encode(piece).rstrip(b"=").decode() for piece in pieces]
+    expires = None if seconds is None else now + seconds
+    store.add_tokens([TokenRecord(hashed(token), scope, label, now, expires) for token in tokens])
+    return tokens
+
+
+def admit(store: Store, token: str | None, scope: str, now: int) -> TokenRecord:
+    """Return the record of a token that may do what the scope says.
+
+    The look-up is by hash, so its timing says nothing about the token.
+    """
+    if not token:
+        raise RequestError("unauthenticated")
+    record = store.token(hashed(token), now)
+    if record is None:
+        raise RequestError("unauthenticated", "the token is unknown, expired or revoked")
+    if record.scope not in _ALLOWED[scope]:
+        raise AccessError(f"this needs a token of the scope {scope}")
+    return record
+
+
+def identity(record: TokenRecord) -> str:
+    """Return the beginning of a token's hash: enough to name it, useless to whoever finds it."""
+    return record.hash[:6].hex()
+
+
+def revoke(store: Store, name: str) -> bool:
+    """Forget the token that an identity names."""
+    return any(store.revoke(record.hash) for record in _named(store.tokens(), name))
+
+
+def _named(records: Iterable[TokenRecord], name: str) -> list[TokenRecord]:
+    return [record for record in records if identity(record) == name]

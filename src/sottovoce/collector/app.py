@@ -1,0 +1,186 @@
+"""The application: the table of operations over a collector, with the doors that every request passes."""
+
+import logging
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from sottovoce.collector import access, javascript
+from sottovoce.collector.api import Api
+from sottovoce.collector.collector import Collector
+from sottovoce.collector.intake import Intake
+from sottovoce.collector.operations import OPERATIONS, Operation
+from sottovoce.collector.scheduler import Keeper
+from sottovoce.collector.store.base import Store
+from sottovoce.collector.upload import Uploading
+from sottovoce.errors import SottovoceError
+from sottovoce.web import settings as configuration
+from sottovoce.web.limits import RateLimit
+from sottovoce.web.metrics import Metrics
+from sottovoce.web.problem_response import respond
+from sottovoce.web.problems import RequestError
+from sottovoce.web.settings import Settings
+
+_UNLIMITED = ("/healthz", "/readyz", "/metrics")
+_NO_SNIFFING = (b"x-content-type-options", b"nosniff")
+_SHARED = [(b"access-control-allow-origin", b"*"), (b"access-control-expose-headers", b"etag, retry-after")]
+_PREFLIGHT = {
+    **{name.decode(): value.decode() for name, value in _SHARED},
+    "access-control-allow-methods": "GET, POST",
+    "access-control-allow-headers": "content-type, if-none-match",
+    "access-control-max-age": "86400",
+}
+_COUNTED = ("upload", "healthz", "readyz", "get_metrics")  # too many for a line each: the counters tell of them
+_SWITCH_SECONDS = 0.0001  # between the event loop and the thread that commits: the default of 5 ms is felt
+_log = logging.getLogger(__name__)
+
+
+def create(
+    store: Store,
+    settings: Settings,
+    *,
+    clock: Callable[[], float] = configuration.clock,
+    pages: Callable[[Api], Sequence[BaseRoute]] = lambda api: (),
+) -> Starlette:
+    """Return the application; ``pages`` adds routes for people to those for programs."""
+    collector = Collector(store, settings.data, clock)
+    told = Metrics(collector.tasks, lambda: intake.waiting)
+    keeper = Keeper(collector, settings.tick, lambda name: told.failures.labels(name).inc())
+    intake = Intake(store, clock, told.count, most_waiting=settings.most_waiting)
+    api = Api(collector, intake, settings, told)
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        usual = sys.getswitchinterval()
+        sys.setswitchinterval(_SWITCH_SECONDS)
+        intake.start()
+        keeper.start()
+        yield
+        intake.stop()  # everything that was taken is stored and answered
+        keeper.stop()
+        sys.setswitchinterval(usual)
+
+    app = _Application(
+        lambda rest: Door(Uploading(rest, api), RateLimit(settings.rate, clock), told),
+        routes=[*_routes(api), *javascript.routes(), *pages(api)],
+        lifespan=lifespan,
+        exception_handlers={SottovoceError: _refused, HTTPException: _not_here, Exception: _broken},
+    )
+    app.state.api = api
+    return app
+
+
+class _Application(Starlette):
+    """Starlette with doors outside of its own layers, which uploads do not need."""
+
+    def __init__(self, doors: Callable[[ASGIApp], ASGIApp], **options: Any) -> None:
+        super().__init__(**options)
+        self._doors = doors
+
+    def build_middleware_stack(self) -> ASGIApp:
+        return self._doors(super().build_middleware_stack())
+
+
+def _routes(api: Api) -> list[Route]:
+    found: dict[str, dict[str, Operation]] = {}
+    for one in OPERATIONS:
+        found.setdefault(one.path, {})[one.method] = one
+    return [Route(path, _endpoint(api, ops), methods=[*ops, "OPTIONS"]) for path, ops in found.items()]
+
+
+def _endpoint(api: Api, operations: dict[str, Operation]) -> Any:
+    """Return the handler of one path: it checks the token that the operation needs, then calls it."""
+    methods = {**operations, **({"HEAD": operations["GET"]} if "GET" in operations else {})}
+
+    async def endpoint(request: Request) -> Response:
+        if request.method == "OPTIONS":
+            shared = any(one.shared for one in operations.values())
+            return Response(status_code=204, headers=_PREFLIGHT if shared else {"allow": ", ".join(operations)})
+        operation = methods[request.method]
+        request.scope["operation"] = operation
+        if operation.scope:
+            await _admit(api, request, operation.scope)
+        response: Response = await getattr(api, operation.handler)(request)
+        return response
+
+    return endpoint
+
+
+async def _admit(api: Api, request: Request, scope: str) -> None:
+    kind, _, token = request.headers.get("authorization", "").partition(" ")
+    given = token.strip() if kind.lower() == "bearer" else None
+    await run_in_threadpool(access.admit, api.collector.store, given, scope, api.collector.now)
+
+
+class Door:
+    """What every request passes: the rate limit, the headers, the counters and one line of log."""
+
+    def __init__(self, app: ASGIApp, limit: RateLimit, told: Metrics) -> None:
+        self._app, self._limit, self._told = app, limit, told
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started, status = time.perf_counter(), 500
+
+        async def sending(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                _add_headers(message, scope.get("operation"))
+            await send(message)
+
+        try:
+            wait = 0.0 if scope["path"] in _UNLIMITED else self._limit.wait((scope.get("client") or ("", 0))[0])
+            if wait:
+                await respond(RequestError("slow-down", retry_after=wait))(scope, receive, sending)
+            else:
+                await self._app(scope, receive, sending)
+        finally:
+            self._tell(scope, status, time.perf_counter() - started)
+
+    def _tell(self, scope: Scope, status: int, seconds: float) -> None:
+        operation = scope.get("operation")
+        route = operation.handler if operation else scope.get("page", "other")
+        self._told.request(route, status, seconds)
+        if route not in _COUNTED or status >= 400:
+            facts = {"route": route, "status": status, "milliseconds": round(1000 * seconds, 1)}
+            _log.info("request", extra={**facts, "method": scope["method"]})
+
+
+def _add_headers(message: Message, operation: Operation | None) -> None:
+    headers: list[tuple[bytes, bytes]] = message["headers"]
+    headers.append(_NO_SNIFFING)
+    waits = message["status"] == 429  # which a page of another origin must be able to read, before any route is known
+    if waits or (operation is not None and operation.shared):
+        headers.extend(_SHARED)
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, SottovoceError)
+    return respond(error)
+
+
+async def _not_here(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    code = {404: "not-found", 405: "method-not-allowed"}.get(error.status_code, "malformed-request")
+    response = respond(RequestError(code))
+    for name, value in (error.headers or {}).items():
+        response.headers[name] = value
+    return response
+
+
+async def _broken(request: Request, error: Exception) -> Response:
+    _log.error("request", exc_info=error)
+    return respond(SottovoceError())

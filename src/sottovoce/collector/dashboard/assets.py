@@ -1,0 +1,61 @@
+"""What pages are made of: templates, the style sheet, the script, and the headers that keep strangers out of them."""
+
+from functools import cached_property
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.responses import HTMLResponse, Response
+
+from sottovoce.collector.dashboard import formatting
+from sottovoce.web.problems import RequestError
+
+_KINDS = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+_FOR_EVER = "public, max-age=31536000, immutable"  # the address changes with the content
+_POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "content-security-policy": _POLICY,
+    # Without any referrer, browsers send forms with the origin "null", which no check could tell from a stranger's.
+    "referrer-policy": "same-origin",
+    "cache-control": "no-store",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+}
+
+
+class Assets:
+    """The files of the dashboard, read once."""
+
+    @cached_property
+    def _files(self) -> dict[str, bytes]:
+        folder = files("sottovoce.collector.dashboard") / "static"
+        return {one.name: one.read_bytes() for one in folder.iterdir() if one.name.rpartition(".")[2] in _KINDS}
+
+    @cached_property
+    def _templates(self) -> Environment:
+        loader = PackageLoader("sottovoce.collector.dashboard")
+        made = Environment(
+            loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        )
+        made.globals["asset"] = self.address
+        made.filters["sentence"] = formatting.sentence
+        return made
+
+    def address(self, name: str) -> str:
+        """Return the address of a file, with a mark of its content."""
+        return f"/static/{name}?v={sha256(self._files[name]).hexdigest()[:12]}"
+
+    def file(self, name: str) -> Response:
+        """Return a file, or that there is none."""
+        if name not in self._files:
+            raise RequestError("not-found")
+        kind = _KINDS[name.rpartition(".")[2]]
+        return Response(self._files[name], media_type=kind, headers={"cache-control": _FOR_EVER})
+
+    def page(self, template: str, status: int = 200, **facts: Any) -> Response:
+        """Return a page made from a template."""
+        return HTMLResponse(self._templates.get_template(template).render(facts), status_code=status)

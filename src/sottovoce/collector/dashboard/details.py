@@ -1,0 +1,50 @@
+"""What else a method has to say about its answer, in a few words: how it searched and what it could have seen."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sottovoce.collector.dashboard import formatting
+
+Fact = tuple[str, str]
+
+_TOLD_ELSEWHERE = {
+    *("name", "users", "population", "epsilon", "mechanism", "level", "steps", "threshold", "rows", "measures"),
+    *("minimum", "suppressed", "records"),
+}
+_TERMS = {
+    "groups": "Groups of users",
+    "prefix_lengths": "Bits of the prefixes",
+    "sensitivity": "Values are seen from a share of",
+    "padded_to": "Sets are padded to",
+    "correction": "Correction for longer sets",
+}
+_SHARES = {"sensitivity"}
+_REMARKS: dict[str, tuple[bool, Fact]] = {
+    "sizes_seen": (False, ("Sizes of sets", "none stood out of the noise: sets are taken for single items")),
+    "candidates_left_out": (True, ("Left out", "more candidates passed the threshold than could be followed")),
+}
+_MOST_LISTED = 25
+
+
+def facts(part: Mapping[str, Any]) -> list[Fact]:
+    """Return the details of a released answer, each as a term and a few words."""
+    return [fact for name, detail in part.items() if name not in _TOLD_ELSEWHERE for fact in _fact(name, detail)]
+
+
+def _fact(name: str, detail: Any) -> list[Fact]:
+    """Return one detail; nothing where a remark has no reason, or where there is too much to list."""
+    if name in _REMARKS:
+        reason, remark = _REMARKS[name]
+        return [remark] if detail is reason else []
+    term = _TERMS.get(name, name.replace("_", " ").capitalize())
+    if isinstance(detail, (list, tuple)):
+        return [(term, ", ".join(map(_written, detail)))] if len(detail) <= _MOST_LISTED else []
+    return [(term, formatting.percent(detail, 0.0001) if name in _SHARES else _written(detail))]
+
+
+def _written(detail: Any) -> str:
+    if isinstance(detail, bool):
+        return "yes" if detail else "no"
+    if isinstance(detail, (int, float)):
+        return formatting.count(detail) if detail == round(detail) else f"{detail:,.4g}"
+    return str(detail)

@@ -1,0 +1,313 @@
+"""The pages: each checks the session, asks the collector, and is complete without scripts."""
+
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from hashlib import sha256
+from typing import Any
+from urllib.parse import parse_qs, quote
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import BaseRoute, Match, Route
+from starlette.types import Scope
+
+from sottovoce.collector import marginals as joint_statistics
+from sottovoce.collector import wire
+from sottovoce.collector.api import Api
+from sottovoce.collector.dashboard import marginals, progress, queries, results, sessions, statement
+from sottovoce.collector.dashboard.assets import HEADERS, Assets
+from sottovoce.collector.published import Published
+from sottovoce.collector.queries import Asked, Released
+from sottovoce.errors import AccessError, ParameterError, SottovoceError, StateError, UnavailableError
+from sottovoce.plans.tables.joint import Queries
+from sottovoce.plans.tables.result import Explanation
+from sottovoce.sql.errors import QueryError
+from sottovoce.web import problems
+from sottovoce.web.problems import RequestError
+from sottovoce.wire import codec
+
+Handler = Callable[[Request], Awaitable[Response]]
+Facts = dict[str, Any]
+
+_LARGEST_FORM = 4096  # bytes: a token and where to go
+_LARGEST_QUESTION = 1 << 17  # bytes of a form with a question, whose letters may take twelve each
+_FORM = "application/x-www-form-urlencoded"
+_log = logging.getLogger(__name__)
+
+
+def routes(api: Api) -> list[BaseRoute]:
+    """Return the routes of the dashboard over a collector."""
+    pages = Pages(api)
+    one = "/tasks/{name}"
+    return [
+        Route("/", pages.guarded("tasks", pages.tasks)),
+        Route("/login", pages.anyone("login", pages.login), methods=["GET", "POST"]),
+        Route("/logout", pages.anyone("logout", pages.logout), methods=["POST"]),
+        Route("/static/{name}", pages.anyone("static", pages.static)),
+        Route(f"{one}/live", pages.guarded("live", pages.live)),
+        Route(f"{one}/answer.json", pages.guarded("download", pages.download)),
+        Route(f"{one}/answer.csv", pages.guarded("download", pages.download)),
+        Route(f"{one}/sql", pages.guarded("sql", pages.sql), methods=["GET", "POST"]),
+        Route(one, pages.guarded("task", pages.task)),
+        Unknown("/{path:path}", pages.anyone("unknown", pages.unknown)),
+    ]
+
+
+class Unknown(Route):
+    """Takes what no other route takes, if a browser asks for a page; programs get problem documents."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Return no match for programs."""
+        browser = any(name == b"accept" and b"text/html" in value for name, value in scope.get("headers", ()))
+        program = scope.get("path", "").startswith("/v1/") or scope.get("method") not in ("GET", "HEAD")
+        return super().matches(scope) if browser and not program else (Match.NONE, {})
+
+
+class Pages:
+    """One method per page."""
+
+    def __init__(self, api: Api) -> None:
+        self._api, self._assets = api, Assets()
+
+    def anyone(self, name: str, handler: Handler) -> Handler:
+        """Return a page for anybody; what is refused becomes a page too."""
+
+        async def endpoint(request: Request) -> Response:
+            request.scope["page"] = name
+            try:
+                response = await handler(request)
+            except SottovoceError as error:
+                response = self._problem(problems.problem_of(error), str(error))
+            except Exception as error:
+                _log.error("page", exc_info=error)
+                response = self._problem(problems.CATALOGUE["internal"])
+            for header, value in HEADERS.items():
+                response.headers.setdefault(header, value)
+            return response
+
+        return endpoint
+
+    def guarded(self, name: str, handler: Handler) -> Handler:
+        """Return a page for whoever has logged in; others are sent to the log-in."""
+
+        async def endpoint(request: Request) -> Response:
+            return await handler(request) if await self._known(request) else _away(request)
+
+        return self.anyone(name, endpoint)
+
+    async def _known(self, request: Request) -> bool:
+        store, now = self._api.collector.store, self._api.collector.now
+        try:
+            await run_in_threadpool(sessions.check, store, request.cookies.get(sessions.COOKIE), now)
+        except UnavailableError:
+            raise
+        except SottovoceError:
+            return False
+        return True
+
+    async def tasks(self, request: Request) -> Response:
+        """List the tasks, the newest first."""
+        found = self._api.collector.tasks()[::-1]
+        lines = [progress.task(one, number) for number, one in enumerate(found)]
+        return await self._page("tasks.html", tasks=lines)
+
+    async def task(self, request: Request) -> Response:
+        """Show a task: what it promises, how it goes, what it answers."""
+        published = self._find(request)
+        wanted = results.Wanted.of(request.query_params, published.task.plan)
+        facts = await run_in_threadpool(self._task, published, wanted)
+        return await self._page("task.html", **facts)
+
+    def _task(self, published: Published, wanted: results.Wanted) -> Facts:
+        record, task = published.record, published.task
+        return {
+            **self._live(published),
+            "name": record.name,
+            "path": progress.path(record.name),
+            "description": task.description,
+            "digest": record.digest,
+            "state": progress.state(published),
+            "sandbox": published.collection.sandbox,
+            "statement": statement.lines(codec.notice(codec.parse(record.document))),
+            "answer": self._answer(published, wanted),
+            "wanted": wanted,
+            "choices": wanted.choices(task.plan),
+            "early": record.finished is None,
+            "tables": isinstance(task.plan, Queries),
+        }
+
+    def _live(self, published: Published) -> Facts:
+        api = self._api
+        made = progress.live(published, api.status(published), api.collector.now)
+        have = sha256(repr(made).encode()).hexdigest()[:12]
+        poll = f"{progress.path(published.record.name)}/live?seen={progress.mark(published)}&have={have}"
+        return {"live": made, "poll": poll, "mark": progress.mark(published), "have": have}
+
+    def _answer(self, published: Published, wanted: results.Wanted) -> Facts:
+        """Return the parts of an answer, or why there is none."""
+        try:
+            released = self._api.released(published, wanted.method, wanted.level, wanted.marginal)
+            joined = self._joined(published, wanted)
+        except StateError:
+            return {"kind": "waiting", "reason": results.missing(published)}
+        except UnavailableError:
+            raise
+        except SottovoceError as error:
+            few = problems.problem_of(error).code == "too-few-users"
+            other = "failed" if published.record.failure else "refused"
+            return {"kind": "withheld" if few else other, "reason": str(error)}
+        return {"kind": "answered", **results.sections(released, published.task.plan, wanted), **joined}
+
+    def _joined(self, published: Published, wanted: results.Wanted) -> Facts:
+        """Return how the attributes of a task about joint tables hang together; nothing for others."""
+        answer, settings = self._api.collector.answer(published.record.name), published.collection
+        query, path = replace(wanted, marginal=()).query, progress.path(published.record.name)
+        return {
+            "together": marginals.together(joint_statistics.structure(answer, settings), path, query),
+            "tested": marginals.tested(joint_statistics.dependence(answer, wanted.marginal, settings)),
+        }
+
+    async def live(self, request: Request) -> Response:
+        """Return the parts that change; where there is more to show than they do, the page is loaded again."""
+        published = self._find(request)
+        facts = await run_in_threadpool(self._live, published)
+        if request.query_params.get("seen", facts["mark"]) != facts["mark"]:
+            return Response(status_code=204, headers={"hx-refresh": "true"})
+        if request.query_params.get("have") == facts["have"]:
+            return Response(status_code=204)
+        return await self._page("live.html", **facts)
+
+    async def download(self, request: Request) -> Response:
+        """Return the answer as the interface for programs gives it, to whoever has logged in."""
+        results.Wanted.of(request.query_params, self._find(request).task.plan)
+        kind = request.url.path.rpartition(".")[2]
+        wanted = b"text/csv" if kind == "csv" else b"application/json"
+        response = await self._api.get_answer(Request({**request.scope, "headers": [(b"accept", wanted)]}))
+        name = quote(request.path_params["name"], safe="")
+        response.headers["content-disposition"] = (
+            f"attachment; filename=\"answer.{kind}\"; filename*=UTF-8''{name}.{kind}"
+        )
+        return response
+
+    async def sql(self, request: Request) -> Response:
+        """Show the form for questions in SQL, and the answer to the one that was sent."""
+        published = self._find(request)
+        if not isinstance(published.task.plan, Queries):
+            raise RequestError("not-found")
+        if request.method != "POST":
+            question = request.query_params.get("sql", "")
+            return await self._page("sql.html", **self._asking(published, Asked(question)))
+        sessions.check_origin(request)
+        form = await self._form(request, _LARGEST_QUESTION)
+        level = results.level_of(form["level"]) if "level" in form else None
+        asked = Asked(form.get("sql", "").replace("\r\n", "\n"), level)
+        facts = self._asking(published, asked)
+        try:
+            found = await self._api.answered(published, asked)
+        except SottovoceError as error:
+            problem = problems.problem_of(error)
+            if problem.status >= 500:
+                raise
+            return await self._page("sql.html", problem.status, **facts | {"refused": _refusal(asked.sql, error)})
+        kind = form.get("format", "")
+        return _file(found, kind) if kind else await self._page("sql.html", **facts | {"found": queries.shown(found)})
+
+    def _asking(self, published: Published, asked: Asked) -> Facts:
+        """Return what the page of questions shows around an answer."""
+        name, plan = published.record.name, published.task.plan
+        path = progress.path(name)
+        return {
+            "name": name,
+            "path": path,
+            "columns": queries.columns(plan.domain),
+            "examples": [(text, sql, f"{path}/sql?sql={quote(sql)}") for text, sql in queries.examples(plan.domain)],
+            "levels": queries.levels(asked.level),
+            "question": asked.sql,
+            "found": {"kind": ""},
+            "refused": None,
+        }
+
+    async def login(self, request: Request) -> Response:
+        """Show the form, or open a session for a token that allows it."""
+        if request.method != "POST":
+            target = sessions.local(request.query_params.get("next", "/"))
+            if await self._known(request):
+                return RedirectResponse(target, status_code=303)
+            return await self._page("login.html", target=target, refused=False)
+        sessions.check_origin(request)
+        form = await self._form(request)
+        target, seconds = sessions.local(form.get("next", "/")), self._api.settings.session
+        store, now = self._api.collector.store, self._api.collector.now
+        try:
+            session = await run_in_threadpool(sessions.enter, store, form.get("token", "").strip(), now, seconds)
+        except (AccessError, RequestError):
+            return await self._page("login.html", 401, target=target, refused=True)
+        response = RedirectResponse(target, status_code=303)
+        sessions.remember(response, request, session, seconds)
+        return response
+
+    async def logout(self, request: Request) -> Response:
+        """End the session here and in the browser."""
+        sessions.check_origin(request)
+        store, now = self._api.collector.store, self._api.collector.now
+        await run_in_threadpool(sessions.leave, store, request.cookies.get(sessions.COOKIE), now)
+        response = RedirectResponse("/login", status_code=303)
+        sessions.forget(response, request)
+        return response
+
+    async def static(self, request: Request) -> Response:
+        """Return the style sheet, a script or the icon."""
+        return self._assets.file(request.path_params["name"])
+
+    async def unknown(self, request: Request) -> Response:
+        """Say that there is no such page."""
+        raise RequestError("not-found")
+
+    async def _form(self, request: Request, largest: int = _LARGEST_FORM) -> dict[str, str]:
+        if request.headers.get("content-type", "").split(";")[0].strip().lower() != _FORM:
+            raise RequestError("unsupported-media", "a form is sent as text")
+        body = await self._api.body(request)
+        if len(body) > largest:
+            raise RequestError("too-large", f"a form has at most {largest} bytes")
+        try:
+            fields = parse_qs(body.decode("ascii"), strict_parsing=True, max_num_fields=8)
+        except ValueError:
+            raise RequestError("malformed-request", "this is not a form") from None
+        return {name: values[0] for name, values in fields.items()}
+
+    def _find(self, request: Request) -> Published:
+        return self._api.collector.find(request.path_params["name"])
+
+    async def _page(self, template: str, status: int = 200, **facts: Any) -> Response:
+        return await run_in_threadpool(self._assets.page, template, status, **facts)
+
+    def _problem(self, problem: problems.Problem, detail: str = "") -> Response:
+        told = "" if problem.code == "internal" or detail == problem.title else detail
+        return self._assets.page("problem.html", problem.status, problem=problem, detail=told)
+
+
+def _refusal(question: str, error: SottovoceError) -> Facts:
+    """Return why a question has no answer, and where in it."""
+    place = queries.pointed(question, error) if isinstance(error, QueryError) else None
+    return {"title": problems.problem_of(error).title, "reason": str(error), "place": place}
+
+
+def _file(found: Released | Explanation, kind: str) -> Response:
+    """Return an answer as a file."""
+    if kind not in ("json", "csv") or (kind == "csv" and isinstance(found, Explanation)):
+        raise ParameterError("an answer is downloaded as json or csv, an explanation as json")
+    if isinstance(found, Released) and kind == "csv":
+        response = Response(found.result.to_csv(), media_type="text/csv")
+    else:
+        response = Response(wire.as_json(found.to_dict()), media_type="application/json")
+    response.headers["content-disposition"] = f'attachment; filename="answer.{kind}"'
+    return response
+
+
+def _away(request: Request) -> Response:
+    target = sessions.login_path(request)
+    if "hx-request" in request.headers:  # the page is sent away, not a part of it
+        return Response(status_code=401, headers={"hx-redirect": target})
+    return RedirectResponse(target, status_code=303)

@@ -1,0 +1,152 @@
+"""How a collection goes, as data for templates: tasks, rounds, arrivals and refusals."""
+
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import quote
+
+from sottovoce.collector import wire
+from sottovoce.collector.dashboard import formatting, svg
+from sottovoce.collector.published import Published
+from sottovoce.tasks.collection import Collection
+from sottovoce.web.problems import CATALOGUE
+
+Facts = dict[str, Any]
+
+HOURS = 6
+_SLICE = 300  # seconds of arrivals in one bar
+_STATES = {
+    "open": "open: reports are taken",
+    "closing": "closing: late reports are still taken",
+    "sealing": "sealing: the log is being written",
+    "sealed": "sealed: the log is complete",
+}
+
+
+def path(name: str) -> str:
+    """Return the address of a task's page.
+
+    >>> path("a b?é")
+    '/tasks/a%20b%3F%C3%A9'
+    """
+    return f"/tasks/{quote(name, safe='')}"
+
+
+def task(published: Published, number: int) -> Facts:
+    """Return one line of the list of tasks."""
+    counts = [one.users for one in published.rounds]
+    users = counts[-1] if published.task.distinct else sum(counts)
+    return {
+        "name": published.record.name,
+        "path": path(published.record.name),
+        "description": published.task.description,
+        "state": state(published),
+        "sandbox": published.collection.sandbox,
+        "users": formatting.count(users),
+        "epsilon": f"{published.task.epsilon:g}",
+        **_towards(
+            published.last.users, published.quota(published.last.number), published.collection, f"task-{number}"
+        ),
+    }
+
+
+def state(published: Published) -> str:
+    """Return the state of a task in one word."""
+    return "failed" if published.record.failure else published.state
+
+
+def mark(published: Published) -> str:
+    """Return what changes when the page has more to show than numbers that went up."""
+    return f"{published.last.number}-{published.last.state}-{state(published)}"
+
+
+def live(published: Published, status: wire.Status, now: int) -> Facts:
+    """Return the parts of a task's page that change while reports come in."""
+    collection = published.collection
+    taking = not status.failure and status.state != "finished"
+    rounds = [_round(one, published.quota(one.number), collection, now) for one in reversed(status.rounds)]
+    return {
+        "summary": _summary(published, status),
+        "rounds": rounds,
+        "taking": taking,
+        "arrivals": _arrivals(status.arrivals, now),
+        "refusals": [_refusal(code, number) for code, number in sorted(status.refused.items(), key=_by_number)],
+    }
+
+
+def _summary(published: Published, status: wire.Status) -> str:
+    last = status.rounds[-1]
+    if status.failure:
+        return f"Failed: {status.failure}."
+    if status.state == "finished":
+        return f"Finished after {formatting.many(len(status.rounds), 'round')}."
+    quota = f" of {published.quota(last.number):,}" if published.collection.quota else ""
+    return f"Round {last.number} is {last.state}: {last.users:,}{quota} users so far."
+
+
+def _round(one: wire.RoundLine, quota: int, collection: Collection, now: int) -> Facts:
+    return {
+        "number": one.number,
+        "state": one.state,
+        "meaning": _STATES[one.state],
+        "opened": (formatting.machine(one.opened), formatting.moment(one.opened)),
+        "users": formatting.count(one.users),
+        "until": _until(one, quota, collection, now),
+        "sealed": formatting.count(one.count) if one.state == "sealed" else "",
+        "checksum": one.checksum,
+        "erased": one.erased,
+        **_towards(one.users, quota, collection, f"round-{one.number}"),
+    }
+
+
+def _towards(users: int, quota: int, collection: Collection, name: str) -> Facts:
+    """Return how far a round is from what it waits for: its quota, or at least its minimum."""
+    goal = quota or collection.minimum
+    kind = "quota" if quota else "minimum"
+    title = f"{users:,} of {goal:,} users ({kind})"
+    return {"goal": title, "bar": svg.progress(users / goal, title, name)}
+
+
+def _until(one: wire.RoundLine, quota: int, collection: Collection, now: int) -> str:
+    if one.state != "open":
+        return ""
+    share = f", its share of the task's {collection.quota:,}" if quota < collection.quota else ""
+    made = [f"at {formatting.many(quota, 'user')}{share}"] if quota else []
+    if collection.seconds:
+        end = one.opened + collection.seconds
+        over = f"as soon as {formatting.many(collection.minimum, 'user')} are in: its time is over"
+        made.append(over if now >= end else f"on {formatting.moment(end)}, in {formatting.lasting(end - now)}")
+    return f"Closes {' or '.join(made)}." if made else "Closes when an operator closes it."
+
+
+def _arrivals(arrivals: Sequence[tuple[int, int]], now: int) -> Facts:
+    slices = HOURS * 3600 // _SLICE
+    start = now - now % _SLICE - (slices - 1) * _SLICE
+    counts = [0] * slices
+    for minute, number in arrivals:
+        place = (minute - start) // _SLICE
+        if 0 <= place < slices:
+            counts[place] += number
+    total, most = sum(counts), max(counts)
+    title = f"Reports taken in the last {HOURS} hours"
+    busiest = f"{total:,} in the last {HOURS} hours, at most {most:,} in {_SLICE // 60} minutes."
+    text = busiest if total else f"No reports in the last {HOURS} hours."
+    rows = [
+        (formatting.clock(start + place * _SLICE), formatting.count(one)) for place, one in enumerate(counts) if one
+    ]
+    return {
+        "text": text,
+        "drawing": svg.sparkline(counts, title, text, "arrivals"),
+        "rows": rows[::-1],
+        "ends": (formatting.clock(start), formatting.clock(start + slices * _SLICE)),
+        "minutes": _SLICE // 60,
+    }
+
+
+def _refusal(code: str, number: int) -> Facts:
+    problem = CATALOGUE.get(code)
+    about = {"title": problem.title, "remedy": problem.remedy} if problem else {"title": code, "remedy": ""}
+    return {"code": code, "number": formatting.count(number), **about}
+
+
+def _by_number(item: tuple[str, int]) -> tuple[int, str]:
+    return -item[1], item[0]

@@ -1,0 +1,73 @@
+"""Who is looking: a log-in turns the token of a person into a cookie that only this collector reads.
+
+A session is a token of its own scope, good for pages and for nothing else, and it ends when the token that opened it
+is revoked or expires.  Forms are taken only from pages of the same host.
+"""
+
+from urllib.parse import quote, urlsplit
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from sottovoce.collector import access
+from sottovoce.collector.store.base import Store
+from sottovoce.errors import AccessError
+from sottovoce.web.problems import RequestError
+
+COOKIE = "session"
+
+
+def enter(store: Store, token: str, now: int, seconds: int) -> str:
+    """Return a new session for the token of an analyst or an operator."""
+    person = access.admit(store, token, access.ANALYST, now)
+    return access.issue(store, access.SESSION, now, label=person.hash.hex(), seconds=seconds)[0]
+
+
+def check(store: Store, session: str | None, now: int) -> None:
+    """Refuse whoever has no session, or one whose token is no longer in force."""
+    record = access.admit(store, session, access.SESSION, now)
+    if store.token(bytes.fromhex(record.label), now) is None:
+        raise RequestError("unauthenticated", "the token of this session is no longer in force")
+
+
+def leave(store: Store, session: str | None, now: int) -> None:
+    """End a session; other tokens are not touched."""
+    if session and (record := store.token(access.hashed(session), now)) and record.scope == access.SESSION:
+        store.revoke(record.hash)
+
+
+def remember(response: Response, request: Request, session: str, seconds: int) -> None:
+    """Give the browser its session."""
+    secure = request.url.scheme == "https"
+    response.set_cookie(COOKIE, session, max_age=seconds, path="/", secure=secure, httponly=True, samesite="strict")
+
+
+def forget(response: Response, request: Request) -> None:
+    """Take the session from the browser."""
+    secure = request.url.scheme == "https"
+    response.delete_cookie(COOKIE, path="/", secure=secure, httponly=True, samesite="strict")
+
+
+def check_origin(request: Request) -> None:
+    """Refuse a form that another site, or nothing that looks like a browser, has sent."""
+    host = urlsplit(request.headers.get("origin", "")).netloc
+    if not host or host != request.headers.get("host"):
+        raise AccessError("forms are taken only from the pages of this collector")
+
+
+def local(target: str) -> str:
+    """Return where to go after a log-in: a path of this collector, or its first page.
+
+    >>> local("/tasks/pets?level=0.9"), local("//elsewhere"), local("https://elsewhere/"), local("/login")
+    ('/tasks/pets?level=0.9', '/', '/', '/')
+    """
+    plain = target.isascii() and target.isprintable() and "\\" not in target
+    inside = target.startswith("/") and not target.startswith("//")
+    return target if plain and inside and not target.startswith(("/login", "/logout")) else "/"
+
+
+def login_path(request: Request) -> str:
+    """Return the log-in page that leads back to where somebody wanted to go."""
+    wanted = quote(request.scope["path"].removesuffix("/live"), safe="/")
+    query = f"?{request.url.query}" if request.url.query and not request.scope["path"].endswith("/live") else ""
+    return "/login" if wanted == "/" else f"/login?next={quote(wanted + query, safe='/')}"

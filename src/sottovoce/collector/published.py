@@ -1,0 +1,92 @@
+"""A task as the collector holds it: the record in the store, the nouns in it, and the rounds asked so far."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from sottovoce.collector.store.base import TAKING, RoundRecord, TaskRecord
+from sottovoce.errors import ParameterError
+from sottovoce.tasks.collection import Collection
+from sottovoce.tasks.task import Address, Choice, Family, Question, Round, Task
+from sottovoce.wire import codec
+
+
+@dataclass(frozen=True)
+class Published:
+    """A task and how far it is; immutable, so that threads may share it."""
+
+    record: TaskRecord
+    task: Task
+    rounds: tuple[RoundRecord, ...]
+    # What has been read so far, by document and by address: both take long to read, and never change.
+    _asked: dict[str, Round] = field(default_factory=dict, repr=False, compare=False)
+    _questions: dict[Address, Question] = field(default_factory=dict, repr=False, compare=False)
+
+    @classmethod
+    def of(cls, record: TaskRecord, rounds: Sequence[RoundRecord]) -> "Published":
+        """Return the task in a record."""
+        return cls(record, codec.task(codec.parse(record.document)), tuple(rounds))
+
+    @property
+    def digest(self) -> str:
+        return self.record.digest
+
+    @cached_property
+    def digest_bytes(self) -> bytes:
+        """Return the digest as envelopes carry it."""
+        return codec.digest_to_bytes(self.digest)
+
+    @property
+    def collection(self) -> Collection:
+        """Return how the task is collected."""
+        assert self.task.collection is not None  # tasks are published with their settings
+        return self.task.collection
+
+    @cached_property
+    def asked(self) -> dict[int, Round]:
+        """Return the rounds asked so far, by number."""
+        for one in self.rounds:
+            if one.document not in self._asked:
+                self._asked[one.document] = codec.round_(codec.parse(one.document))
+        return {one.number: self._asked[one.document] for one in self.rounds}
+
+    def question(self, address: Address) -> Question | None:
+        """Return the question at an address, nothing where there is none; of questions that are alike the first."""
+        asked = self.asked[address.round]
+        family = asked.ask.members if isinstance(asked.ask, Choice) else None
+        if isinstance(family, Family) and family.alike and address.member < len(family):
+            address = Address(address.round, 0, address.slot)
+        if address not in self._questions:
+            try:
+                self._questions[address] = asked.question(address)
+            except ParameterError:
+                return None
+        return self._questions[address]
+
+    def quota(self, number: int) -> int:
+        """Return after how many users a round closes: its share of the task's quota, the minimum at the least.
+
+        0 stands for no such limit.  A share below the minimum would close a round that may not be released.
+        """
+        quota = self.collection.quota
+        return max(self.asked[number].part(quota), self.collection.minimum) if quota else 0
+
+    @property
+    def last(self) -> RoundRecord:
+        """Return the latest round."""
+        return self.rounds[-1]
+
+    @property
+    def state(self) -> str:
+        """Return what clients see: open, closing, sealed (between rounds) or finished."""
+        if self.record.finished is not None:
+            return "finished"
+        return self.last.state.value if self.last.state in TAKING else "sealed"
+
+    def epoch(self, round_number: int) -> int:
+        """Return within what a token buys one message: the task, or one round of a longitudinal task."""
+        return round_number if self.task.distinct else 0
+
+    def after(self, record: TaskRecord, rounds: Sequence[RoundRecord]) -> "Published":
+        """Return the same task further on, without reading its document again."""
+        return Published(record, self.task, tuple(rounds), self._asked, self._questions)

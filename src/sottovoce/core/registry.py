@@ -1,0 +1,48 @@
+"""Kinds by name: the classes of one family, imported when a document first names them."""
+
+import re
+from collections.abc import Iterator
+from importlib import import_module
+from importlib.util import find_spec
+from pkgutil import iter_modules
+from typing import Generic, TypeVar
+
+from sottovoce.errors import ParameterError
+
+Kind = TypeVar("Kind")
+
+
+class Registry(Generic[Kind]):
+    """The classes of one family, by kind.
+
+    A family lives in one or more packages.  A kind is looked for in the module that carries its name,
+    then in the other modules of its packages, which are imported only if that is needed.
+    """
+
+    def __init__(self, family: str, *packages: str) -> None:
+        self.family = family
+        self._packages = packages
+        self._kinds: dict[str, type[Kind]] = {}
+
+    def add(self, kind: str, family_member: type[Kind]) -> None:
+        """Enter a class under its kind."""
+        self._kinds[kind] = family_member
+
+    def __getitem__(self, kind: str) -> type[Kind]:
+        if re.fullmatch(r"[a-z][a-z0-9_]*", kind):
+            for module in self._modules(kind):
+                if kind in self._kinds:
+                    break
+                import_module(module)
+        if kind not in self._kinds:
+            raise ParameterError(f"unknown {self.family} kind: {kind[:40]!r}")
+        return self._kinds[kind]
+
+    def _modules(self, kind: str) -> Iterator[str]:
+        """Yield the modules that may hold a kind, the most likely first."""
+        for package in self._packages:
+            if find_spec(package) and find_spec(f"{package}.{kind}"):
+                yield f"{package}.{kind}"
+        for package in self._packages:
+            for module in iter_modules(import_module(package).__path__):
+                yield f"{package}.{module.name}"

@@ -1,0 +1,199 @@
+"""An audit of a mechanism: what it says it spends, what its likelihood spends, and what its reports betray.
+
+The first two trust the code's own arithmetic.  The third trusts only the randomiser: an event is picked on one half
+of the sampled reports, and Clopper-Pearson bounds on the other half prove a least epsilon, whatever was picked.
+It shows a broken randomiser; it can never show that one is sound.
+
+Source: Clopper and Pearson 1934.
+"""
+
+import json
+from dataclasses import asdict, dataclass
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+
+from sottovoce.arrays import Bytes, Floats, Ints, Reports
+from sottovoce.core.rng import Rng, SystemRng
+from sottovoce.errors import MissingExtraError, ParameterError
+from sottovoce.mechanisms.base import Mechanism, PureMechanism
+
+ALL_PAIRS = 6  # domains up to here are sampled at every value, larger ones at the first and the last
+LISTED = 12  # domains up to here have outcomes few enough to list
+MOST_BYTES = 1 << 30  # of sampled reports
+_ROUNDING = 1e-9
+_COMMON = 20  # a report sampled less often than this proves nothing
+_BYTES_SEEN = 64  # of a report, bit by bit
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What a mechanism states, realises, and can be proved to spend.
+
+    ``exact`` is the worst log-ratio of the likelihood, or None for the reason in ``exact_note``; ``lower_bound`` holds
+    with the stated confidence, all sampled pairs taken together.
+    """
+
+    mechanism: str
+    size: int
+    epsilon: float
+    realised: float
+    exact: float | None
+    exact_note: str
+    lower_bound: float
+    event: str
+    samples: int
+    confidence: float
+
+    @property
+    def passes(self) -> bool:
+        """Return whether nothing found exceeds the stated epsilon."""
+        return (self.exact or 0.0) <= self.epsilon + _ROUNDING and self.lower_bound <= self.epsilon
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data; an infinite ratio becomes text."""
+        exact = str(self.exact) if self.exact == float("inf") else self.exact
+        return {**asdict(self), "exact": exact, "passes": self.passes}
+
+    def to_json(self) -> str:
+        """Return everything as JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+    def __str__(self) -> str:
+        listed = "not computed" if self.exact is None else f"{self.exact:.9f}"
+        sampled = f"{self.samples:,} reports a value, confidence {self.confidence:g}"
+        verdict = "passes" if self.passes else "FAILS: it spends more than it states"
+        return "\n".join(
+            [
+                f"Audit of {self.mechanism}, {self.size:,} values: {verdict}",
+                "",
+                f"  stated epsilon         {self.epsilon:g}",
+                f"  from the thresholds    {self.realised:.9f}",
+                f"  from the likelihood    {listed} ({self.exact_note})",
+                f"  proved by sampling     at least {self.lower_bound:.4f} ({sampled})",
+                f"  most telling event     {self.event}",
+            ]
+        )
+
+
+def audit(mechanism: Mechanism, *, samples: int = 200_000, confidence: float = 0.999, seed: int | None = None) -> Audit:
+    """Return what a mechanism spends by its own arithmetic and by its reports; without a seed the dice are real."""
+    if samples < 2 or samples * mechanism.width > MOST_BYTES:
+        most = MOST_BYTES // mechanism.width
+        raise ParameterError(f"an audit of reports of {mechanism.width} bytes draws from 2 to {most:,} samples")
+    if not 0 < confidence < 1:
+        raise ParameterError("a confidence lies between 0 and 1")
+    exact, note = _exact(mechanism)
+    lower, event = _proved(mechanism, samples // 2, confidence, _rng(seed))
+    stated, realised = mechanism.epsilon, mechanism.epsilon_realised
+    return Audit(mechanism.kind, mechanism.size, stated, realised, exact, note, lower, event, samples, confidence)
+
+
+def _exact(mechanism: Mechanism) -> tuple[float | None, str]:
+    if mechanism.size > LISTED:
+        return None, f"only domains of at most {LISTED} values are listed"
+    try:
+        chances = mechanism.likelihood(mechanism.outcomes())
+    except ParameterError as error:
+        return None, str(error)
+    possible = chances[chances.max(axis=1) > 0]
+    with np.errstate(divide="ignore"):
+        worst = float(np.log(possible.max(axis=1) / possible.min(axis=1)).max())
+    return worst, f"over {len(chances):,} reports"
+
+
+@dataclass(frozen=True, eq=False)
+class _Half:
+    """One half of the reports of one value."""
+
+    reports: Reports
+    rows: Bytes  # packed, one row a report
+
+    @property
+    def names(self) -> Any:
+        return np.ascontiguousarray(self.rows).view(np.dtype((np.void, self.rows.shape[1])))[:, 0]
+
+    def common(self) -> set[bytes]:
+        """Return the packed reports that turned up often."""
+        found, counts = np.unique(self.names, return_counts=True)
+        return {name.tobytes() for name in found[counts >= _COMMON]}
+
+    def counts(self, listed: list[bytes]) -> Ints:
+        """Return how often each listed report was made, and how often each bit was set and not set."""
+        found, counts = np.unique(self.names, return_counts=True)
+        by_name = {name.tobytes(): count for name, count in zip(found, counts, strict=True)} if listed else {}
+        made = np.array([by_name.get(name, 0) for name in listed], np.int64)
+        bits = np.unpackbits(self.rows[:, :_BYTES_SEEN], axis=1, bitorder="little").sum(axis=0, dtype=np.int64)
+        return np.concatenate([made, bits, len(self.rows) - bits])
+
+    def supporting(self, mechanism: PureMechanism, one: int, other: int) -> int:
+        """Return how many reports support one value and not the other."""
+        supports = mechanism.support(self.reports, np.array([one, other]))
+        return int(np.count_nonzero(supports[:, 0] & ~supports[:, 1]))
+
+
+def _proved(mechanism: Mechanism, half: int, confidence: float, rng: Rng) -> tuple[float, str]:
+    """Return the largest lower bound on epsilon over the sampled pairs, and the event that shows it."""
+    values = range(mechanism.size) if mechanism.size <= ALL_PAIRS else (0, mechanism.size - 1)
+    drawn = {value: _halves(mechanism, value, half, rng) for value in values}
+    listed = sorted(set().union(*(first.common() for first, _ in drawn.values())))
+    counted = {value: [one.counts(listed) for one in halves] for value, halves in drawn.items()}
+    pairs = list(permutations(values, 2))
+    tail = (1 - confidence) / (2 * len(pairs))  # two bounds a pair
+    found = []
+    for one, other in pairs:
+        seen = [_beside(mechanism, drawn[value], counted[value], one, other) for value in (one, other)]
+        picked = int(_log_ratio(seen[0][0], seen[1][0], half, tail).argmax())
+        bound = float(_log_ratio(seen[0][1], seen[1][1], half, tail)[picked])
+        found.append((max(bound, 0.0), f"{_named(picked, listed, counted[one][0])}: value {one} against {other}"))
+    return max(found)
+
+
+def _halves(mechanism: Mechanism, value: int, half: int, rng: Rng) -> tuple[_Half, _Half]:
+    reports = mechanism.privatize(np.full(2 * half, value), rng)
+    rows = np.frombuffer(mechanism.pack(reports), np.uint8).reshape(2 * half, mechanism.width)
+    return _Half(reports[:half], rows[:half]), _Half(reports[half:], rows[half:])
+
+
+def _beside(mechanism: Mechanism, halves: tuple[_Half, _Half], counted: list[Ints], one: int, other: int) -> list[Ints]:
+    """Return the counts of all events in both halves, what only a pure mechanism has at the end."""
+    if not isinstance(mechanism, PureMechanism):
+        return counted
+    supporting = [half.supporting(mechanism, one, other) for half in halves]
+    return [np.append(counts, more) for counts, more in zip(counted, supporting, strict=True)]
+
+
+def _log_ratio(often: Ints, seldom: Ints, trials: int, tail: float) -> Floats:
+    """Return lower bounds on the log-ratios of two chances, from how often each event happened."""
+    beta = _inverse_beta()
+    low = np.where(often > 0, beta(np.maximum(often, 1), trials - often + 1, tail), 0.0)
+    high = np.where(seldom < trials, beta(seldom + 1, np.maximum(trials - seldom, 1), 1 - tail), 1.0)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(low / high))
+
+
+def _inverse_beta() -> Any:
+    try:
+        from scipy.special import betaincinv
+    except ImportError:
+        raise MissingExtraError("scipy is not installed: pip install 'sottovoce[server]'") from None
+    return betaincinv
+
+
+def _named(event: int, listed: list[bytes], counts: Ints) -> str:
+    bits = (len(counts) - len(listed)) // 2
+    if event >= len(counts):
+        return "the report supports the one and not the other"
+    if event < len(listed):
+        return f"the report is {listed[event][:16].hex()}"
+    bit = event - len(listed)
+    return f"bit {bit % bits} of the report is {int(bit < bits)}"
+
+
+def _rng(seed: int | None) -> Rng:
+    if seed is None:
+        return SystemRng()
+    from sottovoce.lab.seeded import SeededRng
+
+    return SeededRng(seed)

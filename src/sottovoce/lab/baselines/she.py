@@ -1,0 +1,90 @@
+"""Summation with histogram encoding: Laplace noise on every bit, summed.  A published baseline, never for devices.
+
+Its noise is floating point, whose last digits betray the value: at epsilon 1 three in twenty reports of a 0 are
+provably not of a 1.  Hence it has no kind that a task could name, and its reports do not pack.
+
+Source: Wang 2021, section 3.3.2; Mironov 2012 (the last digits).
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NoReturn
+
+import numpy as np
+
+from sottovoce.arrays import Floats, Longs, Reports, Values
+from sottovoce.core.estimate import Estimate, IndependentNoise
+from sottovoce.core.rng import Rng
+from sottovoce.core.tally import Tally
+from sottovoce.errors import ParameterError
+from sottovoce.maths import exact
+from sottovoce.mechanisms.base import Mechanism
+
+
+@dataclass(frozen=True)
+class SHE(Mechanism):
+    """Report (users, size) noisy numbers."""
+
+    epsilon: float
+    size: int
+
+    def prepare(self) -> None:
+        """Leave the fields alone: there are no thresholds."""
+
+    @property
+    def scale(self) -> float:
+        """Return the scale of the noise: two bits differ between two values."""
+        return 2 / self.epsilon
+
+    @property
+    def noise(self) -> IndependentNoise:
+        """Return the law of the errors, the same whoever holds what."""
+        return IndependentNoise(2 * self.scale**2, 0.0)
+
+    @property
+    def worst_ratio(self) -> Fraction:
+        """Return the ratio of real-valued noise; that of its floats has no bound."""
+        return Fraction(exact.exp(self.epsilon)) * (1 - Fraction(1, 10**50))  # its sixtieth digit may be rounded up
+
+    def privatize(self, values: Values, rng: Rng) -> Reports:
+        values = self.check(values)
+        noisy = self._laplace(rng.longs(len(values) * self.size)).reshape(-1, self.size)
+        noisy[np.arange(len(values)), values] += 1
+        return noisy
+
+    def estimate_reports(self, reports: Reports) -> Estimate:
+        """Return unbiased totals, straight from the reports."""
+        return Estimate(reports.sum(axis=0), self.noise, len(reports), self.epsilon)
+
+    def likelihood(self, reports: Reports) -> Floats:
+        """Return densities, of real-valued noise."""
+        shifts = np.abs(reports) - np.abs(reports - 1)
+        nobody = -np.abs(reports).sum(axis=1, keepdims=True) / self.scale - self.size * np.log(2 * self.scale)
+        return np.asarray(np.exp(nobody + shifts / self.scale))
+
+    @property
+    def width(self) -> int:
+        return _refuse()
+
+    def pack(self, reports: Reports) -> bytes:
+        return _refuse()
+
+    def unpack(self, data: bytes) -> Reports:
+        return _refuse()
+
+    def outcomes(self) -> Reports:
+        return _refuse()
+
+    def tally(self, reports: Reports) -> Tally:
+        return _refuse()
+
+    def estimate(self, tally: Tally) -> Estimate:
+        return _refuse()
+
+    def _laplace(self, words: Longs) -> Floats:
+        centred = ((words >> np.uint64(12)) + 0.5) * 2.0**-52 - 0.5  # uniform in (-1/2, 1/2), never 0
+        return np.asarray(-self.scale * np.sign(centred) * np.log1p(-2 * np.abs(centred)))
+
+
+def _refuse() -> NoReturn:
+    raise ParameterError("raw floats never travel: SHE lives in the laboratory, use estimate_reports")

@@ -1,0 +1,50 @@
+"""A histogram: how many people hold each value of a known domain.  One round, one report a person."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from sottovoce.answers.answer import Answer
+from sottovoce.domains.base import Categories, Domain, Integers, domain_of
+from sottovoce.errors import ParameterError
+from sottovoce.mechanisms.base import Mechanism
+from sottovoce.mechanisms.numeric import NumericMechanism
+from sottovoce.plans.frequencies.choose_mechanism import choose
+from sottovoce.tasks.task import Address, Collected, Plan, Question, Round
+
+
+@dataclass(frozen=True, init=False)
+class Histogram(Plan, kind="histogram"):
+    """Ask everyone for their value.
+
+    ``mechanism`` names a kind (``"oue"``); left out, the kind with the least error is taken.
+
+    >>> Histogram(["cat", "dog"]).domain.size
+    2
+    """
+
+    domain: Categories | Integers
+    mechanism: str
+
+    def __init__(self, domain: Domain | Iterable[Any], mechanism: str = "", *, declinable: bool = False) -> None:
+        object.__setattr__(self, "domain", domain_of(domain, declinable=declinable))
+        object.__setattr__(self, "mechanism", mechanism)
+
+    def step(self, collected: Collected) -> Round | Answer:
+        if not collected.rounds:
+            return Round(0, Question(mechanism_for(self.domain, collected.epsilon, self.mechanism)))
+        estimate = collected.estimate(Address())
+        return Answer("histogram", self.domain.labels, estimate, collected.rounds[0].question(Address()).mechanism.kind)
+
+
+def mechanism_for(domain: Domain, epsilon: float, kind: str = "") -> Mechanism:
+    """Return a mechanism of the named kind for a domain, or the best one if none is named."""
+    if not isinstance(domain, (Categories, Integers)):
+        raise ParameterError("a histogram needs a domain of labels or integers")
+    if not kind:
+        return choose(domain.size, epsilon).mechanism
+    made: Any = Mechanism.kinds[kind]
+    if issubclass(made, NumericMechanism):
+        raise ParameterError(f"{kind} randomises numbers: ask for a mean or a distribution")
+    mechanism: Mechanism = made(epsilon=epsilon, size=domain.size)
+    return mechanism

@@ -1,0 +1,118 @@
+"""A distribution: its shape, mean, variance and quantiles, from one bucket a person.
+
+Square Wave reports, decoded by expectation maximisation with smoothing.  Errors come from a parametric bootstrap
+of the whole decoding.  Intervals of the mean cover as stated; those of quantiles do inside a smooth shape, and miss at
+its ends and at narrow peaks, which smoothing flattens: docs/evidence/numbers.md has the measured shares.
+
+Source: Li et al. 2020.
+"""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sottovoce.answers.answer import Answer, optional
+from sottovoce.answers.measures import Measures
+from sottovoce.arrays import Floats
+from sottovoce.core.estimate import SampledNoise, Total
+from sottovoce.domains.base import Buckets
+from sottovoce.errors import ParameterError
+from sottovoce.plans.numbers.mean import numeric
+from sottovoce.tasks.task import Address, Collected, Plan, Question, Round
+
+QUARTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+@dataclass(frozen=True, init=False)
+class Distribution(Plan, kind="distribution"):
+    """Ask everyone for the interval that their number from ``low`` to ``high`` lies in.
+
+    >>> Distribution(0, 100, 50).domain.count
+    50
+    """
+
+    domain: Buckets
+
+    def __init__(
+        self,
+        low: float = 0.0,
+        high: float = 1.0,
+        buckets: int = 512,
+        *,
+        clamped: bool = False,
+        domain: Buckets | None = None,
+    ) -> None:
+        object.__setattr__(self, "domain", domain or Buckets(low, high, buckets, clamped))
+
+    def step(self, collected: Collected) -> "Round | DistributionAnswer":
+        if not collected.rounds:
+            return Round(0, Question(numeric("square_wave", collected.epsilon, self.domain.size)))
+        estimate = collected.estimate(Address())
+        labels, edges = self.domain.labels, self.domain.edges
+        return DistributionAnswer("distribution", labels, estimate, "square_wave", edges=edges)
+
+
+@dataclass(frozen=True, eq=False)
+class DistributionAnswer(Answer):
+    """A histogram of intervals that also knows its mean, variance and quantiles."""
+
+    edges: Floats = field(kw_only=True)
+
+    def postprocess(self, method: str, **options: Any) -> "Answer":
+        """Refuse: expectation maximisation has made the shares consistent already, and its errors are its own."""
+        raise ParameterError("a distribution is consistent as it is: it takes no further post-processing")
+
+    @property
+    def middles(self) -> Floats:
+        """Return the middle of every interval."""
+        return (self.edges[1:] + self.edges[:-1]) / 2
+
+    def mean(self) -> Total:
+        """Return the mean with its bootstrap error."""
+        return self._figure(lambda shares: shares @ self.middles)
+
+    def variance(self) -> Total:
+        """Return the variance of the number between people, with its bootstrap error."""
+        return self._figure(lambda shares: shares @ self.middles**2 - (shares @ self.middles) ** 2)
+
+    def quantile(self, share: float) -> Total:
+        """Return the number that this share of people is below, with its bootstrap error."""
+        if not 0 < share < 1:
+            raise ParameterError("a quantile is of a share between 0 and 1")
+        return self._figure(lambda shares: self._quantiles(shares, share))
+
+    def measures(self) -> Measures:
+        """Return mean, variance and quantiles together."""
+        figures = {"mean": self.mean(), "variance": self.variance()}
+        figures |= {f"{100 * share:g} %": self.quantile(share) for share in QUARTILES}
+        estimate = self.estimate
+        return Measures(
+            self.name, figures, estimate.users, estimate.epsilon, self.mechanism, estimate.steps, self.level
+        )
+
+    def plot(self, path: str | Path | None = None, *, truth: Any = None) -> Any:
+        """Draw the density with a band of its intervals."""
+        optional("matplotlib", "plot")
+        from sottovoce.answers.chart import density
+
+        return density(self, path, truth)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**super().to_dict(), "measures": self.measures().rows()}
+
+    def __str__(self) -> str:
+        return str(self.measures())
+
+    def _figure(self, function: Any) -> Total:
+        noise = self.estimate.noise
+        assert isinstance(noise, SampledNoise)
+        figure = float(function(self.estimate.frequencies[None, :])[0])
+        replicates = function(noise.replicates / self.estimate.users)
+        return Total(figure, float(((replicates - figure) ** 2).mean()))  # replicates were drawn from this figure
+
+    def _quantiles(self, shares: Floats, share: float) -> Floats:
+        """Return the quantile of every row, straight lines within intervals."""
+        sums = np.concatenate([np.zeros((len(shares), 1)), shares.cumsum(axis=1)], axis=1)
+        return np.array([np.interp(share, row, self.edges) for row in sums])

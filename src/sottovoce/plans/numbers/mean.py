@@ -1,0 +1,73 @@
+"""A mean: what a number is on average.  One round, one small report a person.
+
+The hybrid mechanism is the default: its worst case is never above the better of the two it mixes.
+
+Source: Wang et al. 2019.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from sottovoce.answers.measures import Measures
+from sottovoce.core.estimate import Total
+from sottovoce.domains.base import Numbers
+from sottovoce.errors import ParameterError
+from sottovoce.mechanisms.base import Mechanism
+from sottovoce.mechanisms.numeric import NumericMechanism
+from sottovoce.tasks.task import Address, Collected, Plan, Question, Round
+
+POINTS = (1 << 20) + 1  # rounding to the nearest moves a number by at most a two-millionth of the range
+
+
+@dataclass(frozen=True, init=False)
+class Mean(Plan, kind="mean"):
+    """Ask everyone for a number from ``low`` to ``high``; others are refused, or moved to an end if ``clamped``.
+
+    >>> Mean(0, 120).domain.high
+    120.0
+    """
+
+    domain: Numbers
+    mechanism: str
+
+    def __init__(
+        self,
+        low: float = 0.0,
+        high: float = 1.0,
+        mechanism: str = "hybrid",
+        *,
+        clamped: bool = False,
+        domain: Numbers | None = None,
+    ) -> None:
+        object.__setattr__(self, "domain", domain or Numbers(low, high, POINTS, clamped))
+        object.__setattr__(self, "mechanism", mechanism)
+
+    def step(self, collected: Collected) -> Round | Measures:
+        if not collected.rounds:
+            return Round(0, Question(self._mechanism(collected.epsilon)))
+        tally = collected.tally(Address())
+        mechanism = collected.rounds[0].question(Address()).mechanism
+        assert isinstance(mechanism, NumericMechanism)
+        figure = on_scale(mechanism.mean(tally), self.domain.low, self.domain.high)
+        return Measures("mean", {"mean": figure}, tally.users, collected.epsilon, mechanism.kind)
+
+    def _mechanism(self, epsilon: float) -> NumericMechanism:
+        mechanism = numeric(self.mechanism, epsilon, self.domain.size)
+        if mechanism.end != 1:  # its indices are middles of buckets, those of this domain are points up to the ends
+            raise ParameterError(f"{mechanism.kind} is for distributions: take hybrid, piecewise or duchi for a mean")
+        return mechanism
+
+
+def numeric(kind: str, epsilon: float, size: int) -> NumericMechanism:
+    """Return the numeric mechanism of a kind."""
+    made: Any = Mechanism.kinds[kind]
+    mechanism = made(epsilon=epsilon, size=size)
+    if not isinstance(mechanism, NumericMechanism):
+        raise ParameterError(f"{kind} does not randomise numbers: take hybrid, piecewise, duchi or square_wave")
+    return mechanism
+
+
+def on_scale(figure: Total, low: float, high: float) -> Total:
+    """Return a figure of [-1, 1] on the scale from low to high."""
+    half = (high - low) / 2
+    return Total(low + half * (1 + figure.total), half**2 * figure.variance)

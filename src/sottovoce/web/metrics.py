@@ -1,0 +1,86 @@
+"""Counters for operators, in the text format of Prometheus: counts and durations, never who or what."""
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping
+from itertools import accumulate
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.registry import Collector as Source
+
+from sottovoce.collector.published import Published
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+_SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
+
+
+class Metrics:
+    """The counters of one process; one process writes, so nothing is split over workers."""
+
+    def __init__(self, tasks: Callable[[], list[Published]], waiting: Callable[[], int]) -> None:
+        self._registry = CollectorRegistry()
+        registry = self._registry
+        self._requests = _Requests()
+        registry.register(self._requests)
+        self.messages = Counter(
+            "sottovoce_messages", "Messages by task and outcome.", ["task", "outcome"], registry=registry
+        )
+        self.failures = Counter(
+            "sottovoce_failures", "Errors in the background, by class.", ["error"], registry=registry
+        )
+        Gauge("sottovoce_waiting_messages", "Messages waiting for the store.", registry=registry).set_function(waiting)
+        registry.register(_Rounds(tasks))
+
+    def request(self, route: str, status: int, seconds: float) -> None:
+        """Count a request; only the event loop does."""
+        self._requests.add(route, status, seconds)
+
+    def count(self, task: str, outcomes: Mapping[str, int]) -> None:
+        """Count messages by what became of them."""
+        for outcome, count in outcomes.items():
+            self.messages.labels(task, outcome).inc(count)
+
+    def text(self) -> bytes:
+        """Return all of them as text."""
+        return generate_latest(self._registry)
+
+
+class _Requests(Source):
+    """Requests and how long they took: plain numbers until somebody asks, because every request counts here."""
+
+    def __init__(self) -> None:
+        self._seen: dict[tuple[str, int], list[float]] = {}
+
+    def add(self, route: str, status: int, seconds: float) -> None:
+        row = self._seen.get((route, status))
+        if row is None:
+            row = self._seen[route, status] = [0.0] * (len(_SECONDS) + 2)
+        row[bisect_left(_SECONDS, seconds)] += 1
+        row[-1] += seconds
+
+    def collect(self) -> Iterable[Metric]:
+        counts = CounterMetricFamily("sottovoce_requests", "Requests by route and status.", labels=["route", "status"])
+        times = HistogramMetricFamily("sottovoce_request_seconds", "Time to answer.", labels=["route", "status"])
+        for (route, status), row in list(self._seen.items()):
+            labels, sums = [route, str(status)], list(accumulate(row[:-1]))
+            counts.add_metric(labels, sums[-1])
+            times.add_metric(labels, list(zip([*map(str, _SECONDS), "+Inf"], sums, strict=True)), row[-1])
+        return [counts, times]
+
+
+class _Rounds(Source):
+    """The users and states of rounds, read when somebody asks."""
+
+    def __init__(self, tasks: Callable[[], list[Published]]) -> None:
+        self._tasks = tasks
+
+    def collect(self) -> Iterable[Metric]:
+        users = GaugeMetricFamily("sottovoce_round_users", "Users who answered a round.", labels=["task", "round"])
+        states = GaugeMetricFamily(
+            "sottovoce_round_state", "1 for the state of a round.", labels=["task", "round", "state"]
+        )
+        for published in self._tasks():
+            for one in published.rounds:
+                users.add_metric([published.record.name, str(one.number)], one.users)
+                states.add_metric([published.record.name, str(one.number), one.state.value], 1)
+        return [users, states]

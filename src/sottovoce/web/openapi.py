@@ -1,0 +1,94 @@
+"""The OpenAPI document of the collector, made from the table of its operations."""
+
+from importlib.metadata import version
+from typing import Any
+
+import msgspec
+
+from sottovoce.collector.operations import OPERATIONS, Operation
+from sottovoce.web.problems import CATALOGUE
+
+_REF = "#/components/schemas/{name}"
+_ALWAYS = ("slow-down", "internal")
+
+
+def document() -> dict[str, Any]:
+    """Return the whole document, version 3.1."""
+    shapes = [one for op in OPERATIONS for one in (op.response, op.body) if isinstance(one, type)]
+    _, components = msgspec.json.schema_components(shapes, ref_template=_REF)
+    paths: dict[str, dict[str, Any]] = {}
+    for op in OPERATIONS:
+        paths.setdefault(op.path, {})[op.method.lower()] = _operation(op)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Sottovoce collector", "version": version("sottovoce"), "license": {"name": "Apache-2.0"}},
+        "paths": paths,
+        "components": {
+            "schemas": {**components, "Problem": _PROBLEM},
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+
+
+_PROBLEM = {
+    "type": "object",
+    "description": "A problem document after RFC 9457, with a code of the error catalogue.",
+    "required": ["type", "title", "status", "code", "retry"],
+    "properties": {
+        "type": {"type": "string"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "code": {"type": "string", "enum": [code for code, one in CATALOGUE.items() if one.status != 200]},
+        "retry": {"type": "boolean"},
+        "detail": {"type": "string"},
+        "rule": {"type": "string", "description": "Of a question in SQL: the rule that it breaks."},
+        "line": {"type": "integer", "minimum": 1},
+        "column": {"type": "integer", "minimum": 1},
+    },
+}
+
+
+def _operation(op: Operation) -> dict[str, Any]:
+    made: dict[str, Any] = {"operationId": op.handler, "summary": op.summary, "responses": _responses(op)}
+    if op.parameters:
+        made["parameters"] = [
+            {"name": one.name, "in": one.place, "description": one.about, "schema": one.schema}
+            | ({"required": True} if one.place == "path" else {})
+            for one in op.parameters
+        ]
+    if op.body is not None:
+        content = {
+            kind: {"schema": _schema(op.body) if kind != "application/toml" else {"type": "string"}}
+            for kind in op.types
+        }
+        made["requestBody"] = {"required": True, "content": content}
+    if op.scope:
+        made["security"] = [{"token": []}]
+        made["description"] = f"Needs a token of the scope `{op.scope}`."
+    return made
+
+
+def _responses(op: Operation) -> dict[str, Any]:
+    good: dict[str, Any] = {"description": "Done."}
+    if op.response is not None:
+        good["content"] = {
+            kind: {"schema": _schema(op.response) if kind == "application/json" else {}} for kind in op.produces
+        }
+    made = {str(op.status): good}
+    if op.handler in ("get_task", "get_round"):
+        made["304"] = {"description": "Not modified since the ETag that was sent."}
+    if op.handler == "create_task":
+        made["200"] = good
+    scoped = ("unauthenticated", "forbidden") if op.scope else ()
+    for code in (*op.problems, *scoped, *_ALWAYS):
+        problem = CATALOGUE[code]
+        old = made.get(str(problem.status), {}).get("description", "")
+        made[str(problem.status)] = {
+            "description": f"{old}; {problem.title}" if old else problem.title,
+            "content": {"application/problem+json": {"schema": {"$ref": _REF.format(name="Problem")}}},
+        }
+    return made
+
+
+def _schema(shape: Any) -> dict[str, Any]:
+    return {"$ref": _REF.format(name=shape.__name__)} if isinstance(shape, type) else shape

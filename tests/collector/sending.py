@@ -1,0 +1,26 @@
+"""Sending messages to a collector without HTTP: what the service's own admission and store make of them."""
+
+from sottovoce.collector.admission import admit
+from sottovoce.tasks.task import Address
+
+
+def send(collector, name, messages, tokens=()):
+    """Send messages; returns accepted, or the code, for each of them in order."""
+    admitted = admit(collector.find(name), messages, tokens)
+    verdicts = collector.store.accept(admitted.offers, {}, collector.now)
+    fate = dict(admitted.codes)
+    for places, given in zip(admitted.places, verdicts, strict=True):
+        fate |= dict(zip(places.tolist(), [verdict.value for verdict in given], strict=True))
+    return [fate[place] for place in range(len(messages))]
+
+
+def states(collector, name):
+    """The state of every round of a task, as the store has it."""
+    return [one.state.value for one in collector.store.rounds(collector.find(name).digest)]
+
+
+def held(collector, name):
+    """How often each value was counted in the first round of a counting task."""
+    tally = collector.collected(collector.find(name)).tally(Address())
+    (counts,) = tally.counts.values()
+    return {value: int(count) for value, count in enumerate(counts) if count}

@@ -1,0 +1,37 @@
+"""The places a store of the suite can be at: a file, or a database of a server that runs for the tests."""
+
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+
+from sottovoce.collector.store.base import Store
+from sottovoce.collector.store.schema import STEPS, Steps
+from sottovoce.collector.store.sqlite import SqliteStore
+
+
+@dataclass(frozen=True)
+class Place:
+    """A kind of store and its address; as plain text it is an argument of a child process."""
+
+    kind: str
+    address: str
+
+    def open(self, steps: Steps = STEPS) -> Store:
+        if self.kind == "sqlite":
+            return SqliteStore(Path(self.address), 30.0, steps=steps)
+        from sottovoce.collector.store.postgres import PostgresStore
+
+        return PostgresStore(self.address, steps=steps)
+
+
+def sqlite_place(request, tmp_path):
+    return Place("sqlite", str(tmp_path / "store.db"))
+
+
+def postgres_place(request, tmp_path):
+    server = request.getfixturevalue("postgres_server")
+    return Place("postgres", server.create(f"test_{next(_NUMBERS)}"))
+
+
+_NUMBERS = count()
+PLACES = {"sqlite": sqlite_place, "postgres": postgres_place}

@@ -1,0 +1,69 @@
+"""A database remembers its schema version: older ones are brought up to date whole, newer ones refused."""
+
+import pytest
+
+from collector.store.offers import DIGEST, accept, messages, singles, stored, task
+from sottovoce.collector.store.schema import STEPS
+from sottovoce.errors import MismatchError
+
+SECOND = ("alter table tasks add column note text not null default 'none'", "create table notes (key {key}, note text)")
+BROKEN = ("create table others (key {key})", "insert into a_table_that_is_not_there values (1)")
+
+
+def version(store):
+    with store._reading() as book:
+        return book.execute("select number from version").fetchall()
+
+
+@pytest.fixture
+def older(place):
+    """A database of version 1 with something in it."""
+    store = place.open()
+    store.publish(task(), "opening")
+    accept(store, singles("ab"))
+    assert version(store) == [(1,)]
+    store.close()
+
+
+@pytest.mark.usefixtures("older")
+def test_an_older_database_is_brought_up_to_date_with_all_it_holds(place):
+    store = place.open((*STEPS, SECOND))
+    assert version(store) == [(2,)]
+    with store._reading() as book:
+        assert book.execute("select note from tasks").fetchall() == [("none",)]
+        assert book.execute("select * from notes").fetchall() == []
+    assert stored(store) == messages("a", "b")
+    assert accept(store, singles("abc")) == [["duplicate", "duplicate", "accepted"]]
+    store.close()
+
+
+@pytest.mark.usefixtures("older")
+def test_a_newer_database_is_refused_and_left_alone(place):
+    place.open((*STEPS, SECOND)).close()
+    with pytest.raises(MismatchError, match="upgrade sottovoce"):
+        place.open()
+    store = place.open((*STEPS, SECOND))
+    assert stored(store) == messages("a", "b")
+    store.close()
+
+
+@pytest.mark.usefixtures("older")
+def test_a_migration_that_fails_half_way_leaves_the_old_version(place):
+    with pytest.raises(Exception, match=r"a_table_that_is_not_there"):
+        place.open((*STEPS, SECOND, BROKEN))
+    store = place.open()
+    assert version(store) == [(1,)]
+    with store._reading() as book:
+        names = [column[0] for column in book.execute("select * from tasks").description]
+    assert "note" not in names
+    assert stored(store) == messages("a", "b")
+    assert [one.state for one in store.rounds(DIGEST)] == ["open"]
+    store.close()
+    place.open((*STEPS, SECOND)).close()
+
+
+def test_a_database_is_migrated_once(place):
+    for _ in range(3):
+        store = place.open()
+        assert version(store) == [(len(STEPS),)]
+        store.close()

@@ -1,0 +1,376 @@
+"""Which messages a collector takes, and the code of each that it does not."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sottovoce as sv
+from collector import people
+from collector.people import ASKS, HALF, NARROW, OTHER_HALF, WIDE, digest_of, envelope, honest, once, published
+from sottovoce.client.client import Client
+from sottovoce.collector.access import hashed
+from sottovoce.collector.admission import admit
+from sottovoce.collector.store.base import HASH_BYTES, State
+from sottovoce.core import coin
+from sottovoce.domains.base import Integers
+from sottovoce.engine.memory import shelve
+from sottovoce.mechanisms.grr import GRR
+from sottovoce.tasks.collection import Collection
+from sottovoce.tasks.task import Bundle, Choice, Round, Task
+
+PLAIN = once(NARROW)
+MINE = digest_of(PLAIN)
+BUNDLED = once(ASKS["bundle"])
+CODES = {"malformed", "other-task", "undeclared", "incomplete", "impossible", "too-early"}
+
+
+def codes(task, *messages, tokens=(), rounds=()):
+    """The code of every message; nothing beside those that may go to the store."""
+    admitted = admit(published(task, *rounds), messages, tokens)
+    offered = sorted(itertools.chain.from_iterable(places.tolist() for places in admitted.places))
+    assert sorted([*offered, *admitted.codes]) == list(range(len(messages))), "each message has one fate"
+    assert [len(one) for one in admitted.offers] == [len(places) for places in admitted.places]
+    return [admitted.codes.get(place, "") for place in range(len(messages))]
+
+
+@pytest.mark.parametrize("shape", ASKS)
+def test_honest_messages_pass(shape):
+    task = once(ASKS[shape])
+    messages = honest(task, 64)
+    admitted = admit(published(task), messages, ())
+    assert not admitted.codes
+    assert sum(len(offer) for offer in admitted.offers) == 64
+    offered = {
+        place: row.tobytes()
+        for places, offer in zip(admitted.places, admitted.offers, strict=True)
+        for place, row in zip(places.tolist(), offer.data, strict=True)
+    }
+    assert [offered[place] for place in range(64)] == messages, "what is offered is what came in"
+
+
+@pytest.mark.parametrize("shape", ["grr", "choice", "bundle", "choice of bundles", "bundle of choices"])
+def test_messages_of_real_devices_pass(shape):
+    task = once(ASKS[shape])
+    assert codes(task, *(Client(task, ":memory:").answer(value) for value in range(16))) == [""] * 16
+
+
+MANY = {f"trait {number}": ["a", "b"] for number in range(17)}
+
+
+@pytest.mark.parametrize("method", ["marg_ps", "inp_ht"])
+def test_a_round_of_many_questions_is_checked_mechanism_by_mechanism(method, monkeypatch):
+    """Not question by question: a batch would take as many calls as it has messages."""
+    task = sv.Task("many", sv.Marginals(MANY, 50_000, 2, method), 2.0, collection=Collection(minimum=2))
+    held, unpack, calls = published(task), GRR.unpack, []
+    messages = honest(task, 200)
+    members = {int.from_bytes(one[8:12], "little") for one in messages}
+    assert len(members) > 80
+    monkeypatch.setattr(GRR, "unpack", lambda self, data: calls.append(len(data)) or unpack(self, data))
+    assert not admit(held, messages, ()).codes
+    assert calls == [200]
+    assert held.after(held.record, held.rounds).asked[0] is held.asked[0], "read once, however often it is looked at"
+    width, last = task.opening.width, len(task.opening.ask.members) - 1
+    digest = digest_of(task)
+    wrong = [
+        envelope(digest, b"\0" * width, member=last + 1),
+        envelope(digest, b"\xff" * width, member=last),
+        envelope(digest, b"\0" * width, member=last),
+        envelope(digest, b"\0" * width, member=(1 << 32) - 1),
+        envelope(digest, b"\0" * (width + 1), member=0),
+    ]
+    assert codes(task, *wrong) == ["impossible", "impossible", "", "impossible", "malformed"]
+    assert codes(task, *messages[:5], *wrong[:2]) == [""] * 5 + ["impossible"] * 2
+
+
+@pytest.mark.parametrize("declares", [("subject",), ("public",), ("subject", "public")])
+@pytest.mark.parametrize("shape", ["grr", "bundle"])
+def test_honest_messages_with_declared_fields_pass(shape, declares):
+    task = once(ASKS[shape], declares=declares)
+    subject = people.fresh()
+    pieces = [{"subject": subject} if "subject" in declares else {}, {"public": b"{}"} if "public" in declares else {}]
+    slots = [None] if shape == "grr" else [0, 1]
+    message = b"".join(
+        envelope(digest_of(task), bytes(task.opening.width), slot=slot, **pieces[0], **pieces[1]) for slot in slots
+    )
+    assert codes(task, message) == [""]
+
+
+def test_an_offer_holds_the_ids_of_a_bundle_slot_by_slot():
+    first, second = people.fresh(), people.fresh()
+    width = BUNDLED.opening.width
+    message = b"".join(
+        envelope(digest_of(BUNDLED), bytes(width), slot=slot, report=one) for slot, one in enumerate([first, second])
+    )
+    (offer,) = admit(published(BUNDLED), [message], ()).offers
+    assert offer.ids.tobytes() == first + second
+    assert offer.ids.shape == (1, 2, 16)
+    assert (offer.round, offer.claims, offer.epoch) == (0, None, 0)
+
+
+@pytest.mark.parametrize(
+    ("what", "message"),
+    {
+        "nothing": b"",
+        "a few bytes": b"\1\0\0",
+        "no payload": envelope(MINE, b""),
+        "a longer payload": envelope(MINE, b"\0\0"),
+        "left-over bytes": envelope(MINE, b"\0") + b"\0",
+        "a cut envelope": envelope(MINE, b"\0")[:-1],
+        "another version": envelope(MINE, b"\0", version=2),
+        "version 0": envelope(MINE, b"\0", version=0),
+        "unknown flags": envelope(MINE, b"\0", flags=8),
+        "a length that is too small": envelope(MINE, b"\0", length=44),
+        "a length of nothing": envelope(MINE, b"\0", length=0),
+        "a length that is too large": envelope(MINE, b"\0", length=1 << 31),
+        "a good envelope and half a one": envelope(MINE, b"\0") + envelope(MINE, b"\0")[:20],
+    }.items(),
+    ids=lambda one: one if isinstance(one, str) else "",
+)
+def test_what_is_no_envelope_is_malformed(what, message):
+    assert codes(PLAIN, message) == ["malformed"], what
+
+
+def test_a_report_for_another_task_is_told_so():
+    other = once(NARROW, name="other")
+    assert codes(PLAIN, *honest(other, 2), envelope(bytes(16), b"\0")) == ["other-task"] * 3
+    mixed = envelope(digest_of(BUNDLED), bytes(2), slot=0) + envelope(MINE, bytes(2), slot=1)
+    assert codes(BUNDLED, mixed) == ["other-task"]
+
+
+def test_fields_that_the_task_does_not_declare_are_refused_and_so_is_their_absence():
+    subject, public = people.fresh(), b"{}"
+    for extra in ({"subject": subject}, {"public": public}, {"slot": 0}):
+        assert codes(PLAIN, envelope(MINE, b"\0", **extra)) == ["undeclared"]
+    declaring = once(NARROW, declares=("subject", "public"))
+    mine = digest_of(declaring)
+    for extra in ({}, {"subject": subject}, {"public": public}, {"subject": subject, "public": public, "slot": 0}):
+        assert codes(declaring, envelope(mine, b"\0", **extra)) == ["undeclared"]
+    halves = envelope(digest_of(BUNDLED), bytes(2), slot=0) + envelope(digest_of(BUNDLED), bytes(2))
+    assert codes(BUNDLED, halves) == ["undeclared"]
+
+
+@pytest.mark.parametrize("public", [b"[]", b"{", b'{"a": 1}', b'{"a":1.5}', b'{"b":1,"a":2}', b"\xff{}"])
+def test_public_fields_are_one_document_written_one_way(public):
+    declaring = once(NARROW, declares=("public",))
+    mine = digest_of(declaring)
+    assert codes(declaring, envelope(mine, b"\0", public=public)) == ["malformed"]
+    assert codes(declaring, envelope(mine, b"\0", public=b'{"a":1}')) == [""]
+
+
+def bundle(task, slots, **rest):
+    """A message with these slots, each with the member that ``members`` says."""
+    members = rest.pop("members", [0] * len(slots))
+    subjects = rest.pop("subjects", [b""] * len(slots))
+    return b"".join(
+        envelope(digest_of(task), bytes(task.opening.width), slot=slot, member=member, subject=subject, **rest)
+        for slot, member, subject in zip(slots, members, subjects, strict=True)
+    )
+
+
+@pytest.mark.parametrize("slots", [[0], [1], [1, 0], [0, 0], [0, 1, 0], [0, 1, 2], [0, 1, 0, 1], [0, 2]])
+def test_a_bundle_has_each_slot_once_and_in_order(slots):
+    assert codes(BUNDLED, bundle(BUNDLED, slots), bundle(BUNDLED, [0, 1])) == ["incomplete", ""]
+
+
+def test_all_slots_of_a_bundle_belong_to_one_round_and_one_subject():
+    later = Round(1, BUNDLED.opening.ask)
+    two = bundle(BUNDLED, [0]) + bundle(BUNDLED, [1], number=1)
+    assert codes(BUNDLED, two, rounds=[later]) == ["incomplete"]
+    declaring = once(ASKS["bundle"], declares=("subject",))
+    one, other = people.fresh(), people.fresh()
+    assert codes(declaring, bundle(declaring, [0, 1], subjects=[one, other])) == ["incomplete"]
+    assert codes(declaring, bundle(declaring, [0, 1], subjects=[one, one])) == [""]
+
+
+def test_a_choice_between_bundles_is_answered_by_one_member_in_all_its_slots():
+    task = once(ASKS["choice of bundles"])
+    tried = {
+        "a bundle": bundle(task, [0, 1], members=[0, 0]),
+        "another": bundle(task, [0, 1], members=[2, 2]),
+        "a single question": bundle(task, [0], members=[1]),
+        "two members": bundle(task, [0, 1], members=[0, 2]),
+        "half a bundle": bundle(task, [0], members=[0]),
+        "a single question twice": bundle(task, [0, 1], members=[1, 1]),
+        "no such member": bundle(task, [0, 1], members=[3, 3]),
+    }
+    assert dict(zip(tried, codes(task, *tried.values()), strict=True)) == {
+        "a bundle": "",
+        "another": "",
+        "a single question": "",
+        "two members": "incomplete",
+        "half a bundle": "incomplete",
+        "a single question twice": "incomplete",
+        "no such member": "incomplete",
+    }
+
+
+def test_a_payload_that_its_mechanism_cannot_make_is_impossible():
+    assert codes(PLAIN, envelope(MINE, b"\x0f"), envelope(MINE, b"\x10")) == ["", "impossible"]
+
+
+def test_the_padding_of_a_narrower_member_is_zero():
+    task = once(Choice((NARROW, WIDE)))
+    mine = digest_of(task)
+    tried = [envelope(mine, payload, member=member) for member in (0, 1) for payload in (b"\1\0", b"\1\1")]
+    assert codes(task, *tried) == ["", "impossible", "", ""]
+
+
+@pytest.mark.parametrize("member", [2, 3, 1 << 31, (1 << 32) - 1])
+def test_a_member_that_the_round_does_not_have_is_impossible(member):
+    choice = once(Choice((NARROW, NARROW)))
+    assert codes(choice, envelope(digest_of(choice), b"\0", member=member)) == ["impossible"]
+    assert codes(PLAIN, envelope(MINE, b"\0", member=member)) == ["impossible"]
+    slots = once(Bundle((HALF, Choice((OTHER_HALF, OTHER_HALF)))))
+    assert codes(slots, bundle(slots, [0, 1], members=[0, member])) == ["impossible"]
+
+
+def test_a_round_that_has_not_been_opened_is_too_early():
+    asked = Round(1, NARROW)
+    message = envelope(MINE, b"\0", number=1)
+    assert codes(PLAIN, message) == ["too-early"]
+    assert codes(PLAIN, message, rounds=[asked]) == [""]
+    assert codes(PLAIN, envelope(MINE, b"\0", number=65_535)) == ["too-early"]
+
+
+def test_a_sealed_round_is_for_the_store_to_refuse():
+    """Replays of what was counted must still be acknowledged, and only the store knows them."""
+    admitted = admit(published(PLAIN, state=State.SEALED), honest(PLAIN, 2), ())
+    assert not admitted.codes
+    assert len(admitted.offers[0]) == 2
+
+
+ENROLLING = once(ASKS["bundle of choices"], enrolment=True)
+
+
+def enrolled(task, token, value=0, asked=None):
+    return Client(task, ":memory:", token).answer(value, asked=asked)
+
+
+def test_reports_with_their_own_tokens_pass_and_claim_them():
+    tokens = [f"token-{one}" for one in range(50)]
+    messages = [enrolled(ENROLLING, token, one % 16) for one, token in enumerate(tokens)]
+    admitted = admit(published(ENROLLING), messages, tokens)
+    assert not admitted.codes
+    claimed = {row.tobytes() for offer in admitted.offers for row in offer.claims}
+    assert claimed == {hashed(token) for token in tokens}
+    assert all(offer.claims.shape[1] == HASH_BYTES for offer in admitted.offers)
+
+
+def test_a_report_without_a_token_is_told_what_is_missing():
+    message = enrolled(ENROLLING, "mine")
+    assert codes(ENROLLING, message) == ["token-missing"]
+    assert codes(ENROLLING, message, message, tokens=["", "mine"]) == ["token-missing", ""]
+
+
+def test_a_device_that_picks_another_member_than_its_token_says_is_refused():
+    task = once(Choice((NARROW, NARROW, NARROW)), enrolment=True)
+    picked = {}
+    for number in itertools.count():
+        token = f"token-{number}"
+        message = enrolled(task, token)
+        picked.setdefault(message[8], (token, message))
+        if len(picked) == 3:
+            break
+    for mine, (token, _) in picked.items():
+        got = codes(task, *(picked[member][1] for member in range(3)), tokens=[token] * 3)
+        assert got == ["" if member == mine else "not-asked" for member in range(3)]
+
+
+def test_a_device_that_swaps_the_choice_of_one_slot_is_refused():
+    token = next(name for name in map(str, itertools.count()) if enrolled(ENROLLING, name)[8] == 0)
+    message, width = bytearray(enrolled(ENROLLING, token)), ENROLLING.opening.width
+    message[8] = 1
+    message[46 : 46 + width] = bytes(width)  # that any member may send
+    assert codes(ENROLLING, bytes(message), tokens=[token]) == ["not-asked"]
+
+
+def test_a_device_that_answers_another_round_than_its_token_says_is_refused():
+    collection = ENROLLING.collection
+    task = Task("ladder", people.Ladder(Integers(0, 15)), 1.0, collection=collection)
+    digest, tokens = published(task).digest, [f"token-{one}" for one in range(40)]
+    mine = [task.opening.asks(coin.place(coin.enrolled(token, digest), digest)) for token in tokens]
+    assert set(mine) == {True, False}
+    messages = [envelope(digest_of(task), b"\0") for _ in tokens]
+    assert codes(task, *messages, tokens=tokens) == ["" if one else "not-asked" for one in mine]
+
+
+def test_a_longitudinal_task_keeps_its_coin_and_takes_a_token_once_a_round():
+    task = once(Choice((HALF, OTHER_HALF)), enrolment=True, distinct=2)
+    later = Round(1, task.opening.ask)
+    device = Client(task, ":memory:", "mine")
+    messages = [device.answer(3), device.answer(3, asked=later)]
+    assert messages[0][8] == messages[1][8], "the same member in every round"
+    admitted = admit(published(task, later), messages, ["mine"] * 2)
+    assert not admitted.codes
+    assert sorted(offer.epoch for offer in admitted.offers) == [0, 1]
+
+
+def test_in_thousands_of_messages_only_the_bad_ones_are_refused():
+    task = once(ASKS["choice of bundles"])
+    messages = honest(task, 4000)
+    mine = digest_of(task)
+    bad = {
+        7: (b"", "malformed"),
+        500: (messages[500][:-1], "malformed"),
+        1234: (honest(PLAIN, 1)[0], "other-task"),
+        2000: (envelope(mine, bytes(2)), "undeclared"),
+        2001: (bundle(task, [1, 0]), "incomplete"),
+        3500: (bundle(task, [0, 1], members=[0, 2]), "incomplete"),
+        3999: (bundle(task, [0], members=[1], number=9), "too-early"),
+    }
+    impossible = bytearray(bundle(task, [0, 1]))
+    impossible[-2:] = b"\x10\0"  # slot 1 is a GRR of sixteen values
+    bad[42] = (bytes(impossible), "impossible")
+    for place, (message, _) in bad.items():
+        messages[place] = message
+    got = {place: code for place, code in enumerate(codes(task, *messages)) if code}
+    assert got == {place: code for place, (_, code) in bad.items()}
+
+
+def test_many_impossible_payloads_do_not_hide_the_good_ones():
+    """The mechanism's unpack refuses whole arrays: the halving must find exactly the rows."""
+    dice = np.random.default_rng(5)
+    bad = dice.random(3000) < 0.3
+    messages = [envelope(MINE, bytes([16 + one % 200 if wrong else one % 16])) for one, wrong in enumerate(bad)]
+    assert codes(PLAIN, *messages) == ["impossible" if wrong else "" for wrong in bad]
+
+
+HONEST = {shape: (once(ASKS[shape]), honest(once(ASKS[shape]), 4)) for shape in ("grr", "olh", *list(ASKS)[-5:])}
+
+
+@st.composite
+def mutations(draw):
+    """An honest message with a few bytes changed, cut, added or repeated."""
+    shape = draw(st.sampled_from(sorted(HONEST)))
+    task, messages = HONEST[shape]
+    message = bytearray(draw(st.sampled_from(messages)))
+    for _ in range(draw(st.integers(1, 4))):
+        place = draw(st.integers(0, len(message)))
+        action = draw(st.sampled_from(["set", "cut", "add", "repeat"]))
+        if action == "set" and place < len(message):
+            message[place] = draw(st.integers(0, 255))
+        elif action == "cut":
+            del message[place : place + draw(st.integers(1, 60))]
+        elif action == "add":
+            message[place:place] = draw(st.binary(min_size=1, max_size=60))
+        elif action == "repeat":
+            message += message[place:]
+    return task, bytes(message)
+
+
+@given(mutations())
+@settings(max_examples=600)
+def test_any_mutation_is_another_possible_message_or_refused_with_a_code(made):
+    task, message = made
+    (code,) = codes(task, message)
+    assert code in {"", *CODES}
+    if not code:
+        assert shelve(task, task.opening, [message]), "what is admitted can be decoded"
+
+
+@given(st.lists(st.binary(max_size=200), max_size=5))
+def test_any_bytes_are_refused_with_a_code(messages):
+    assert set(codes(PLAIN, *messages)) <= CODES

@@ -1,0 +1,61 @@
+"""The thread that looks after tasks: what fails is counted, told and tried again."""
+
+import logging
+
+import pytest
+
+from collector.people import counting, numbered, text
+from collector.running import until
+from collector.sending import send
+from sottovoce.collector import access
+from sottovoce.collector.collector import DAY
+from sottovoce.collector.scheduler import Keeper
+
+
+@pytest.fixture
+def failures():
+    return []
+
+
+@pytest.fixture
+def keeper(collector, failures):
+    made = Keeper(collector, 0.01, failures.append)
+    yield made
+    made.stop()
+
+
+def test_what_is_due_happens_by_itself(collector, keeper, failures):
+    task = counting(quota=3)
+    collector.create(text(task), toml=False)
+    keeper.start()
+    send(collector, "count", numbered(task, 1, 2, 3))
+    until(lambda: collector.find("count").state == "finished")
+    assert failures == []
+
+
+def test_what_fails_is_counted_and_tried_again(collector, keeper, failures, caplog):
+    task = counting(quota=3)
+    collector.create(text(task), toml=False)
+    send(collector, "count", numbered(task, 1, 2, 3))
+    (collector.folder / "sealed").write_text("in the way")
+    with caplog.at_level(logging.WARNING, "sottovoce"):
+        keeper.start()
+        until(lambda: len(failures) > 2)
+    assert set(failures) == {"UnavailableError"}
+    assert {record.getMessage() for record in caplog.records} == {"keeper"}
+    (collector.folder / "sealed").unlink()
+    until(lambda: collector.find("count").state == "finished")
+
+
+def test_expired_tokens_and_old_counts_go_within_the_hour(collector, keeper, clock):
+    store, task = collector.store, counting()
+    collector.create(text(task), toml=False)
+    send(collector, "count", numbered(task, 1))
+    digest = collector.find("count").digest
+    access.issue(store, "analyst", clock.now, seconds=10)
+    access.issue(store, "analyst", clock.now)
+    assert store.arrivals(digest, 0)
+    clock.pass_(8 * DAY)
+    keeper.start()
+    until(lambda: len(store.tokens()) == 1)
+    assert store.arrivals(digest, 0) == []

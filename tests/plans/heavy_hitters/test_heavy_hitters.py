@@ -1,0 +1,450 @@
+"""The prefix extending method: one round, every group a longer prefix, whole values at the end."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+import sottovoce as sv
+from sottovoce.client.client import Client
+from sottovoce.domains.base import Categories, Integers
+from sottovoce.domains.bits import Bits
+from sottovoce.domains.strings import Strings
+from sottovoce.encodings.segment import Segment
+from sottovoce.engine.memory import drive, shelve
+from sottovoce.errors import NoDataError, ParameterError
+from sottovoce.lab import crowd
+from sottovoce.lab.checks import RecordedRng
+from sottovoce.lab.seeded import SeededRng
+from sottovoce.maths.hashing import indices_of
+from sottovoce.mechanisms.affine_prefix import AffinePrefix
+from sottovoce.plans.heavy_hitters import prefixes
+from sottovoce.plans.heavy_hitters.heavy_hitters import MOST_CANDIDATES, MOST_KEPT, HeavyHitters, pem1
+from sottovoce.tasks.task import Address, Choice, Round
+from sottovoce.wire import codec
+
+PLANS = [
+    HeavyHitters(Bits(8), 4),
+    HeavyHitters(Bits(48), 16),
+    HeavyHitters(Bits(64), 16, groups=6),
+    HeavyHitters(Bits(63), 3, threshold=0.1),
+    HeavyHitters(Strings(20), 16),
+    HeavyHitters(Strings(6, whole=True), 256, queries=1 << 16),
+    pem1(Bits(16), 5),
+]
+
+
+def names(plan):
+    return f"{plan.domain}, {plan.top}, {plan.threshold}, {plan.groups}"
+
+
+def asking(plan, epsilon=2.0):
+    return sv.Task("what is frequent", plan, epsilon=epsilon)
+
+
+def population(users, shares, strangers, seed=0):
+    """So many people: planted values by their shares, all others drawn by ``strangers``."""
+    rng = np.random.default_rng(seed)
+    held = [value for value, share in shares.items() for _ in range(round(share * users))]
+    held += [strangers(rng) for _ in range(users - len(held))]
+    return [held[place] for place in rng.permutation(users)]
+
+
+@pytest.mark.parametrize("plan", PLANS, ids=names)
+@pytest.mark.parametrize("epsilon", [0.5, 2.0])
+def test_the_round_asks_every_group_for_its_prefix_with_the_whole_epsilon(plan, epsilon):
+    asked = asking(plan, epsilon).opening
+    assert isinstance(asked.ask, Choice)
+    assert (asked.number, asked.low, asked.high, asked.ask.weights) == (0, 0, 1 << 64, ())
+    assert len(asked.ask.members) == plan.groups
+    for question, length in zip(asked.ask.members, plan.lengths[1:], strict=True):
+        assert question.encoding == Segment(plan.domain.bits, 0, length)
+        assert question.mechanism == AffinePrefix(epsilon, 1 << length)
+        assert question.epsilon == epsilon
+        assert question.width == asked.width == 10
+        question.check_domain(plan.domain)
+    assert plan.lengths[-1] == plan.domain.bits
+
+
+@pytest.mark.parametrize(
+    ("domain", "settings", "lengths"),
+    [
+        (Bits(64), {"groups": 6}, (4, 14, 24, 34, 44, 54, 64)),
+        (Bits(64), {}, (4, 16, 28, 40, 52, 64)),
+        (Bits(48), {}, (4, 15, 26, 37, 48)),
+        (Bits(32), {}, (4, 18, 32)),
+        (Bits(128), {"top": 256, "groups": 12}, tuple(range(8, 129, 10))),
+        (Bits(10), {}, (4, 10)),
+        (Bits(4), {}, (4, 4)),
+        (Bits(3), {}, (3, 3)),
+        (Bits(8), {"top": 1, "groups": 2}, (1, 5, 8)),
+        (Bits(40), {"threshold": 0.05, "groups": 5}, (5, 12, 19, 26, 33, 40)),
+    ],
+)
+def test_prefixes_are_as_long_as_published(domain, settings, lengths):
+    assert HeavyHitters(domain, **settings).lengths == lengths
+
+
+@pytest.mark.parametrize(("bits", "groups"), [(64, 5), (48, 4), (32, 2), (160, 13)])
+def test_by_default_there_are_as_few_groups_as_the_published_budget_allows(bits, groups):
+    assert HeavyHitters(Bits(bits)).groups == groups
+    assert HeavyHitters(Bits(bits), queries=1 << 14).groups > groups
+
+
+@pytest.mark.parametrize(("plan", "first"), [(pem1(Bits(16), 5), 3), (pem1(Strings(2), 16), 4), (pem1(Bits(4), 16), 4)])
+def test_pem1_adds_one_bit_with_every_group(plan, first):
+    steps = [longer - shorter for shorter, longer in pairwise(plan.lengths)]
+    assert plan.lengths[0] == first
+    assert steps == [1] * (plan.domain.bits - first) or plan.lengths == (first, first)
+
+
+@pytest.mark.parametrize("plan", PLANS, ids=names)
+def test_a_task_survives_its_document(plan):
+    task = asking(plan)
+    content = codec.parse(codec.canonical(codec.document(task)))
+    assert codec.task(content) == task
+    assert codec.notice(content).opening == task.opening
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"top": 0},
+        {"top": MOST_KEPT + 1},
+        {"top": 2.0},
+        {"top": True},
+        {"threshold": 1.0},
+        {"threshold": -0.1},
+        {"threshold": float("nan")},
+        {"threshold": 1 / MOST_KEPT / 2},
+        {"groups": -1},
+        {"groups": 45},
+        {"groups": 2.0},
+        {"queries": 31},
+        {"queries": 0},
+        {"queries": 1e6},
+        {"groups": 1},
+        {"queries": 1 << 30},
+    ],
+    ids=str,
+)
+def test_impossible_settings_are_refused(settings):
+    """Too few groups among them: nobody's privacy is spent on reports that could not be decoded."""
+    with pytest.raises(ParameterError):
+        HeavyHitters(Bits(48), **settings)
+
+
+@pytest.mark.parametrize("domain", [Categories(("a", "b")), Integers(0, 255), 48, None])
+def test_other_domains_are_refused(domain):
+    with pytest.raises(ParameterError, match="heavy hitters"):
+        HeavyHitters(domain)
+
+
+@given(some.integers(2, 480), some.floats(1 / MOST_KEPT, 0.99))
+def test_however_many_pass_a_threshold_the_next_group_can_be_decoded(bits, threshold):
+    try:
+        plan = HeavyHitters(Bits(bits), threshold=threshold)
+    except ParameterError:
+        assert prefixes.queries(bits, int(1 / threshold), bits - (int(1 / threshold) - 1).bit_length()) > 1 << 20
+        return
+    steps = [longer - shorter for shorter, longer in pairwise(plan.lengths)]
+    assert 1 << plan.lengths[1] <= MOST_CANDIDATES
+    for group, extension in enumerate(steps[1:]):
+        assert min(plan.kept, 1 << plan.lengths[group + 1]) <= plan._most(group) <= MOST_KEPT
+        assert plan._most(group) << extension <= MOST_CANDIDATES
+    assert plan._most(plan.groups - 1) == MOST_KEPT
+
+
+def searched(task, shelves, *, ties=1):
+    """The twin, in Python integers: every candidate hashed by itself, the order written out; returns counts too."""
+    plan, kept, shorter = task.plan, [0], 0
+    for group, length in enumerate(plan.lengths[1:]):
+        reports = shelves[Address(0, group)].reports
+        mechanism = task.opening.ask.members[group].mechanism
+        candidates = [one << (length - shorter) | low for one in kept for low in range(1 << (length - shorter))]
+        counts = mechanism.support(reports, indices_of(candidates, length)).sum(axis=0).tolist()
+        frequent = {
+            one: (count / len(reports) - mechanism.q) / (mechanism.p - mechanism.q)
+            for one, count in zip(candidates, counts, strict=True)
+            if plan.domain.possible(one, length)
+        }
+        kept = sorted(frequent, key=lambda one: (-frequent[one], ties * one))
+        if plan.threshold:
+            kept = [one for one in kept if frequent[one] > plan.threshold]
+        else:
+            kept = kept[: plan.kept if length < plan.domain.bits else plan.top]
+        shorter = length
+    users = sum(len(shelf.reports) for shelf in shelves.values())
+    return [(plan.domain.shown(one), frequent[one] * users) for one in kept]
+
+
+FEW = [
+    HeavyHitters(Bits(8), 4, groups=2),
+    HeavyHitters(Bits(8), 1, groups=3),
+    HeavyHitters(Bits(70), 2, groups=17),
+    HeavyHitters(Bits(8), threshold=0.2, groups=2),
+    HeavyHitters(Strings(1), 4, groups=2),
+    HeavyHitters(Strings(3), 3, groups=5),
+    pem1(Bits(6), 3),
+]
+
+
+@pytest.mark.parametrize("plan", FEW, ids=names)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_search_ends_where_direct_hashing_and_a_written_order_end(plan, seed):
+    """Forty people a group: equal estimates abound, so the order of equals counts at every step."""
+    task = asking(plan)
+    texts = isinstance(plan.domain, Strings)
+    values = ["a" if texts else 1] * (20 * plan.groups) + ["z" if texts else 2] * (20 * plan.groups)
+    messages = crowd.messages(task, values, rng=SeededRng(seed))
+    wanted = searched(task, shelve(task, task.opening, messages))
+    answer = sv.answer(task, messages)
+    assert answer.labels == tuple(label for label, _ in wanted)
+    assert answer.estimate.totals == pytest.approx([total for _, total in wanted])
+    assert (np.diff(answer.estimate.totals) <= 0).all()
+
+
+def test_the_written_order_catches_ties_broken_the_other_way():
+    task = asking(FEW[0])
+    messages = crowd.messages(task, [1] * 80, rng=SeededRng(1))
+    shelves = shelve(task, task.opening, messages)
+    assert searched(task, shelves) != searched(task, shelves, ties=-1)
+
+
+def test_equal_values_come_in_their_own_order():
+    """Two people and 256 values: among those of one estimate the smaller number stands first."""
+    answer = sv.simulate(asking(HeavyHitters(Bits(8), 256)), [7, 9], seed=3)
+    rows = list(zip(-answer.estimate.totals, answer.labels, strict=True))
+    assert len(set(answer.estimate.totals)) <= 3
+    assert rows == sorted(rows)
+
+
+@pytest.mark.parametrize(("domain", "values"), [(Bits(4), 16), (Bits(3), 8), (Bits(2), 4)])
+def test_few_values_are_simply_all_estimated(domain, values):
+    """As many sought as there are: no group, no prefix, the plain estimate of the whole domain."""
+    task = asking(HeavyHitters(domain, 16))
+    messages = crowd.messages(task, [one % values for one in range(500)], rng=SeededRng(4))
+    (question,) = task.opening.ask.members
+    reports = shelve(task, task.opening, messages)[Address()].reports
+    plain = question.mechanism.estimate(question.mechanism.tally(reports)).totals
+    answer = sv.answer(task, messages)
+    assert sorted(answer.labels) == [domain.label(one) for one in range(values)]
+    assert answer.estimate.totals == pytest.approx([plain[int(label, 16)] for label in answer.labels])
+
+
+def test_fewer_possible_values_than_sought_are_all_returned():
+    answer = sv.simulate(asking(HeavyHitters(Strings(1), 256)), ["a", "b"] * 200, seed=5)
+    assert sorted(answer.labels) == sorted(Strings(1).shown(code) for code in range(128))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_impossible_texts_are_never_answers(seed):
+    """Nearly all noise: of the texts that it invents, every one could have been somebody's."""
+    domain = Strings(4)
+    answer = sv.simulate(asking(HeavyHitters(domain, 64), 0.5), ["grün", "weiß", "€"] * 30, seed=seed)
+    assert len(answer.labels) == 64
+    assert all("\ufffd" not in label and "\0" not in label for label in answer.labels)
+    plain = [label for label in answer.labels if "\\" not in label]  # the others have something escaped
+    assert plain
+    assert [domain.label(number) for number in domain.indices(plain).tolist()] == plain
+
+
+def test_what_others_sent_cannot_move_a_cursor():
+    answer = sv.simulate(asking(HeavyHitters(Strings(6), 4), 4.0), ["\x1b[2Jx", "fine"] * 2000, seed=1)
+    assert "\\x1b[2Jx" in answer.labels
+    assert all(label.isprintable() for label in answer.labels)
+
+
+PLANTED = {
+    "8 bits": (Bits(8), [3, 200, 77], lambda rng: int(rng.integers(256))),
+    "48 bits": (Bits(48), [3, 1 << 47, 0xABCDEFABCDEF], lambda rng: int(rng.integers(1 << 48))),
+    "64 bits": (Bits(64), [0, 1 << 63, (1 << 64) - 1], lambda rng: int.from_bytes(rng.bytes(8))),
+    "20 bytes": (
+        Strings(20),
+        ["https://example.org/", "grüße", ""],
+        lambda rng: "https://example." + "".join(chr(code) for code in rng.integers(97, 123, 4)),
+    ),
+}
+
+
+@pytest.mark.parametrize("where", PLANTED)
+def test_planted_values_are_found_with_their_numbers(where):
+    """Each within five of its standard errors, the drawing of groups included."""
+    domain, planted, strangers = PLANTED[where]
+    users, shares = 12_000, (0.35, 0.25, 0.2)
+    values = population(users, dict(zip(planted, shares, strict=True)), strangers)
+    answer = sv.simulate(asking(HeavyHitters(domain, 4), 4.0), values, seed=6)
+    assert set(answer.labels) >= {domain.label(_number(domain, value)) for value in planted}
+    found = dict(zip(answer.labels, zip(answer.estimate.totals, answer.estimate.errors, strict=True), strict=True))
+    for value in planted:
+        total, error = found[domain.label(_number(domain, value))]
+        truth = values.count(value)
+        print(where, "estimate", total, "truth", truth, "error", error)
+        assert abs(total - truth) < 5 * error
+    assert answer.estimate.population == users
+
+
+def _number(domain, value):
+    row = domain.indices([value])[0].tolist()
+    return row if isinstance(row, int) else sum(word << 32 * place for place, word in enumerate(row))
+
+
+RUNS, PEOPLE, SHARE = 300, 1000, 0.15
+
+
+@pytest.fixture(scope="module")
+def repeated():
+    """Votes, group sizes and the numbers they were scaled to, of one planted value in many collections."""
+    plan = HeavyHitters(Bits(12), 2, groups=4)
+    task, found = asking(plan, 5.0), []
+    values = np.array(population(PEOPLE, {5: SHARE, 4000: 0.2}, lambda rng: int(rng.integers(4096))))
+    for seed in range(RUNS):
+        answer = sv.simulate(task, values, seed=seed)
+        place = answer.labels.index("0x005")
+        found.append((answer.estimate.votes[place], answer.estimate.users, answer.estimate.totals[place]))
+    votes, users, totals = np.array(found).T
+    return task.opening.ask.members[-1].mechanism, np.count_nonzero(values == 5), votes, users, totals
+
+
+def scores(repeated, totals, *, drawing=1.0):
+    """Sigmas of the mean and of the variance of standardised errors.
+
+    A total has variance n^2/N (unheld + f held) from the randomiser; drawing N of n people adds
+    n^2/N (n - N)/(n - 1) f (1 - f).  With N = n/g that is g n sigma^2 + c (g - 1)(1 - f); the published c (g - 1)
+    is for totals scaled by g, these are scaled by the reports that came.
+    """
+    mechanism, count, _, users, _ = repeated
+    share, noise = count / PEOPLE, mechanism.noise
+    drawn = drawing * (PEOPLE - users) / (PEOPLE - 1) * share * (1 - share)
+    errors = (totals - count) / np.sqrt(PEOPLE**2 / users * (noise.unheld + share * noise.held + drawn))
+    return errors.mean() * np.sqrt(RUNS), ((errors**2).mean() - 1) / np.sqrt(2 / RUNS)
+
+
+def test_reported_numbers_are_right_on_average_and_vary_as_theory_says(repeated):
+    mean, spread = scores(repeated, repeated[-1])
+    print("runs", RUNS, "mean", mean, "variance", spread, "expected within 5 sigma")
+    assert abs(mean) < 5
+    assert abs(spread) < 5
+
+
+def test_the_same_check_catches_numbers_that_are_not_scaled_up(repeated):
+    """The broken twin leaves the votes of one group as they are."""
+    mean, _ = scores(repeated, repeated[2])
+    assert abs(mean) > 5
+
+
+def test_the_same_check_catches_a_variance_without_the_drawing_of_groups(repeated):
+    _, spread = scores(repeated, repeated[-1], drawing=0.0)
+    assert spread > 5
+
+
+def test_groups_are_of_the_size_that_public_coins_deal(repeated):
+    """A quarter of the people each: 5 sigma of the mean group."""
+    users = repeated[3]
+    assert abs(users.mean() - PEOPLE / 4) < 5 * np.sqrt(PEOPLE * 3 / 16 / RUNS)
+
+
+def test_a_threshold_keeps_all_above_it_and_nothing_else():
+    domain = Bits(32)
+    shares = {1 << 31: 0.3, 12345: 0.2, 54321: 0.16, 99: 0.05}
+    values = population(20_000, shares, lambda rng: int(rng.integers(1 << 32)))
+    answer = sv.simulate(asking(HeavyHitters(domain, 1, threshold=0.11), 4.0), values, seed=7)
+    assert answer.labels == tuple(domain.label(one) for one in (1 << 31, 12345, 54321))
+    assert (answer.estimate.frequencies > 0.11).all()
+    assert answer.about["candidates_left_out"] is False
+
+
+def test_a_threshold_that_nothing_reaches_is_no_data():
+    rng = np.random.default_rng(8)
+    task = asking(HeavyHitters(Bits(48), threshold=0.4), 4.0)
+    with pytest.raises(NoDataError, match="threshold"):
+        sv.simulate(task, rng.integers(0, 1 << 48, 4000), seed=8)
+
+
+def test_more_candidates_above_a_threshold_than_are_followed_are_cut_and_said_to_be():
+    """Fifty people: half of 65,536 values exceed the smallest threshold by noise alone."""
+    plan = HeavyHitters(Bits(16), threshold=1 / MOST_KEPT)
+    answer = sv.simulate(asking(plan, 1.0), [7] * 50, seed=9)
+    assert len(answer.labels) == MOST_KEPT
+    assert answer.about["candidates_left_out"] is True
+
+
+def test_a_group_without_reports_is_an_error():
+    task = asking(HeavyHitters(Bits(16), 4, groups=3))
+    messages = crowd.messages(task, [1] * 90, rng=SeededRng(1))
+    shelves = shelve(task, task.opening, messages)
+    del shelves[Address(0, 1)]
+    with pytest.raises(NoDataError, match="member 1"):
+        drive(task, lambda asked: shelves)
+    with pytest.raises(NoDataError):
+        sv.answer(task, messages[:1])
+
+
+def test_there_is_exactly_one_round():
+    task, asked = asking(HeavyHitters(Strings(8), 4)), []
+    messages = crowd.messages(task, ["one", "two"] * 300, rng=SeededRng(2))
+
+    def gather(opened: Round):
+        asked.append(opened)
+        return shelve(task, opened, messages)
+
+    drive(task, gather)
+    assert asked == [task.opening]
+
+
+@pytest.mark.parametrize("where", ["48 bits", "20 bytes"])
+def test_messages_of_a_crowd_give_the_same_kind_of_answer(where):
+    domain, planted, strangers = PLANTED[where]
+    values = population(6000, dict(zip(planted, (0.4, 0.3, 0.25), strict=True)), strangers)
+    task = asking(HeavyHitters(domain, 3), 4.0)
+    sent, simulated = sv.answer(task, crowd.messages(task, values, rng=SeededRng(3))), sv.simulate(task, values, seed=3)
+    assert set(sent.labels) == set(simulated.labels)
+    assert set(sent.about) == set(simulated.about)
+    assert (sent.mechanism, sent.estimate.population) == (simulated.mechanism, simulated.estimate.population)
+    assert all(row["low"] <= row["estimate"] <= row["high"] for row in sent.rows())
+
+
+def test_devices_answer_one_by_one():
+    """Ninety devices of their own with the system's randomness; chances of another outcome are below 1e-9."""
+    task = asking(HeavyHitters(Strings(6), 2), 10.0)
+    clients = [Client(task, ":memory:") for _ in range(90)]
+    messages = [client.answer("weiß") for client in clients]
+    assert len({len(message) for message in messages}) == 1
+    assert {client.ledger.spent for client in clients} == {10.0}
+    answer = sv.answer(task, messages)
+    assert answer.labels[0] == "weiß"
+    assert answer.estimate.population == 90
+
+
+def test_an_answer_says_what_it_could_have_seen():
+    answer = sv.simulate(asking(HeavyHitters(Bits(48), 16)), np.arange(4000) % 3, seed=1)
+    about = answer.about
+    assert about["groups"] == 4
+    assert about["prefix_lengths"] == [4, 15, 26, 37, 48]
+    assert about["candidates"] == answer.estimate.tested == 16 << 11
+    psi = prefixes.sensitivity(2.0, (16 << 11) - 16, answer.estimate.users)
+    assert about["sensitivity"] == psi
+    assert (about["population"], about["epsilon"], about["mechanism"]) == (4000, 2.0, "affine_prefix")
+
+
+ALIKE = {domain: asking(HeavyHitters(domain, 8)).opening for domain in (Bits(48), Bits(100), Strings(7), Strings(20))}
+BYTES = np.random.default_rng(10).bytes(1 << 12)
+
+
+@settings(max_examples=40)
+@given(some.data())
+def test_what_is_sent_has_one_length_and_takes_the_same_draws_whatever_the_value(data):
+    domain = data.draw(some.sampled_from(list(ALIKE)))
+    texts = some.text(some.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=30)
+    values = texts if isinstance(domain, Strings) else some.integers(0, domain.size - 1)
+    pair = [domain.indices([data.draw(values)]) for _ in range(2)]
+    for question in ALIKE[domain].ask.members:
+        used = []
+        for held in pair:
+            rng = RecordedRng(BYTES)
+            sent = question.mechanism.pack(question.privatize(held, rng))
+            assert len(sent) == ALIKE[domain].width
+            used.append(rng.consumed)
+        assert used[0] == used[1]

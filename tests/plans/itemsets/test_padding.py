@@ -1,0 +1,102 @@
+"""The arithmetic of padding and sampling."""
+
+from itertools import combinations
+from math import comb, exp, log
+
+import pytest
+
+from sottovoce.errors import ParameterError
+from sottovoce.plans.itemsets.padding import amplified, amplified_but_for, direct_is_better, reach, significant
+
+ITEMS = 5
+
+
+def sampled(held, length, dummies):
+    """The law of the sampled element: the items, then the dummies."""
+    chances = [0.0] * (ITEMS + dummies)
+    for item in held:
+        chances[item] = 1 / max(length, len(held))
+    for dummy in range(dummies):
+        chances[ITEMS + dummy] = max(0, length - len(held)) / length / dummies
+    return chances
+
+
+def worst(length, epsilon_inside, dummies):
+    """The largest log-ratio of one report under two sets, over all pairs of sets of the items."""
+    size = ITEMS + dummies
+    lie = 1 / (exp(epsilon_inside) + size - 1)
+    sets = [held for count in range(ITEMS + 1) for held in combinations(range(ITEMS), count)]
+    laws = [
+        [lie + (exp(epsilon_inside) - 1) * lie * chance for chance in sampled(held, length, dummies)] for held in sets
+    ]
+    return max(log(one / other) for first in laws for second in laws for one, other in zip(first, second, strict=True))
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 5])
+@pytest.mark.parametrize("epsilon", [0.5, 1.3])
+def test_amplified_direct_response_spends_exactly_its_epsilon(length, epsilon):
+    assert worst(length, amplified(epsilon, length), length) == pytest.approx(epsilon, abs=1e-9)
+
+
+def test_a_single_dummy_spends_more_and_is_seen():
+    """An empty set then says the dummy for certain: epsilon 1 padded to 5 really spends 2.26."""
+    assert worst(5, amplified(1.0, 5), 1) == pytest.approx(amplified(1.0, 5), abs=1e-9)
+    assert round(worst(5, amplified(1.0, 5), 1), 2) == 2.26
+
+
+def test_nothing_is_padded_to_nothing():
+    with pytest.raises(ParameterError):
+        amplified(1.0, 0)
+    with pytest.raises(ParameterError):
+        amplified_but_for(1.0, 1.0, 3)
+
+
+@pytest.mark.parametrize("length", [1, 2, 5, 20])
+def test_without_a_chance_to_fail_local_hashing_gains_nothing(length):
+    assert amplified_but_for(0.0, 1.5, length).epsilon == 1.5
+
+
+@pytest.mark.parametrize(("delta", "epsilon", "length"), [(1e-3, 4.0, 5), (1e-3, 1.0, 20), (1e-9, 2.0, 100)])
+def test_the_bound_holds_for_what_is_returned_and_for_nothing_smaller(delta, epsilon, length):
+    found = amplified_but_for(delta, epsilon, length)
+    assert comb(length, found.shared + 1) <= delta * found.buckets**found.shared
+    assert found.buckets >= exp(found.epsilon) + 1 - 1e-9
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "length", "bound"),
+    [
+        (1, 1, 9.15), (1, 2, 39.06), (1, 5, 259.24), (1, 10, 1061.1),
+        (2, 1, 23.17), (2, 2, 104.45), (2, 5, 702.96), (2, 10, 2882.7),
+        (4, 1, 164.79), (4, 2, 765.37), (4, 5, 5187.8), (4, 10, 21294),
+    ],
+)  # fmt: skip
+def test_direct_response_is_taken_below_the_published_bound(epsilon, length, bound):
+    assert direct_is_better(epsilon, length, int(bound))
+    assert not direct_is_better(epsilon, length, int(bound) + 1)
+
+
+def test_ninety_percent_of_the_sets_are_covered():
+    found = reach([50, 30, 15, 5], threshold=1)
+    assert (found.length, found.correction) == (3, pytest.approx(175 / 170))
+
+
+def test_exactly_ninety_percent_is_not_enough():
+    assert reach([90, 10], threshold=1).length == 2
+
+
+def test_lengths_within_the_noise_are_left_out():
+    assert reach([50, 30, 15, 5], threshold=6).correction == 1.0
+    assert reach([3, 2, 1], threshold=6) == reach([0.0], threshold=6)
+    assert not reach([3, 2, 1], threshold=6).confident
+
+
+def test_one_length_believed_in_vain_does_not_change_everything():
+    counts = [900, 60, 20, 0, 0, 0, 0, 30]
+    assert reach(counts, threshold=10).correction == pytest.approx((900 + 120 + 60) / (900 + 120 + 60 - 20))
+    assert reach(counts, threshold=10, guarded=False).correction == pytest.approx(1320 / (1320 - 20 - 6 * 30))
+
+
+def test_a_length_is_believed_at_the_published_threshold():
+    """Phi^-1(1 - .05 / 41,270) is 4.714499; at epsilon 4 and 8,019,015 users 3,681 reports."""
+    assert significant(41_270, 8_019_015, 4.0) == pytest.approx(3681, abs=1)

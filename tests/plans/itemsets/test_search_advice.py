@@ -1,0 +1,66 @@
+"""Advice about searches agrees with what searches find."""
+
+import numpy as np
+import pytest
+
+import sottovoce as sv
+from sottovoce.domains.bits import Bits
+from sottovoce.errors import ParameterError
+from sottovoce.plans.heavy_hitters.heavy_hitters import HeavyHitters
+from sottovoce.plans.itemsets.search_advice import advise_items, advise_values
+
+
+def test_more_users_find_rarer_values_with_the_square_root_of_their_number():
+    shares = [advise_values(users, 64, 2.0).findable for users in (10**6, 4 * 10**6)]
+    assert shares[0] / shares[1] == pytest.approx(2, rel=0.02)
+
+
+def test_a_findable_value_is_found_nineteen_times_in_twenty():
+    """A value of just that share, alone among strangers: found in at least 0.95 of 200 searches, less 5 sigma."""
+    users, bits, epsilon = 20_000, 24, 2.0
+    share = advise_values(users, bits, epsilon, top=4).findable
+    task = sv.Task("one", HeavyHitters(Bits(bits), 4), epsilon)
+    found = 0
+    for seed in range(200):
+        values = np.random.default_rng(seed).integers(1 << bits, size=users)
+        values[: round(share * users)] = 0xC0FFEE
+        found += "0xc0ffee" in sv.simulate(task, values, seed=seed).labels
+    assert found / 200 > 0.95 - 5 * np.sqrt(0.95 * 0.05 / 200)
+    rare = 0
+    for seed in range(40):
+        values = np.random.default_rng(seed).integers(1 << bits, size=users)
+        values[: round(share * users / 5)] = 0xC0FFEE
+        rare += "0xc0ffee" in sv.simulate(task, values, seed=seed).labels
+    assert rare < 20
+
+
+def test_the_users_needed_make_the_share_findable():
+    needed = advise_values(10**6, 160, 2.0, share=0.01).users_needed
+    assert advise_values(needed, 160, 2.0).findable <= 0.01
+    assert advise_values(int(0.98 * needed), 160, 2.0).findable > 0.01
+
+
+def test_large_sets_of_few_items_are_asked_about_one_by_one_and_small_sets_of_many_are_sampled():
+    assert advise_items(10_000, 100, 2.0, top=30, basket=15).plan == "AdaptiveTopItems"
+    assert advise_items(515_000, 1_657, 2.0, top=64, basket=6).plan == "TopItems"
+
+
+def test_a_hopeless_search_says_so():
+    advice = advise_items(100_000, 10_000, 1.0, top=30, basket=535)
+    assert advice.findable is None
+    assert "nothing" in str(advice)
+    assert advise_values(100, 160, 0.1).findable is None
+
+
+def test_advice_is_plain_data():
+    advice = advise_values(10**5, 48, 1.0)
+    assert advice.to_dict()["plan"] == "HeavyHitters"
+    assert '"findable"' in advice.to_json()
+
+
+@pytest.mark.parametrize("wrong", [{"users": 10}, {"share": 0.0}, {"share": 1.5}])
+def test_impossible_requests_are_refused(wrong):
+    with pytest.raises(ParameterError):
+        advise_values(**{"users": 10_000, "bits": 48, "epsilon": 1.0, **wrong})
+    with pytest.raises(ParameterError):
+        advise_items(10_000, 100, 1.0, basket=0.0)

@@ -1,0 +1,96 @@
+"""Means: from numbers on devices to one number with its interval."""
+
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+
+import sottovoce as sv
+from sottovoce.domains.base import Numbers
+from sottovoce.errors import CodecError, DomainError, NoDataError, ParameterError
+from sottovoce.wire import codec
+
+AGES = np.random.default_rng(1).beta(2, 5, 100_000) * 120
+
+
+@pytest.mark.parametrize("kind", ["hybrid", "piecewise", "duchi"])
+def test_every_mechanism_for_means_finds_the_mean(kind):
+    answer = sv.simulate(sv.Task("age", sv.Mean(0, 120, kind), epsilon=1.0), AGES, seed=2)
+    assert abs(answer["mean"].total - AGES.mean()) < 5 * answer["mean"].error
+    assert answer.users == 100_000
+    assert answer.epsilon == 1.0
+
+
+def test_a_mechanism_for_distributions_is_refused():
+    with pytest.raises(ParameterError, match="is for distributions"):
+        sv.Task("age", sv.Mean(mechanism="square_wave", domain=Numbers(0, 120, 1024)), epsilon=1.0)
+
+
+def test_a_plan_over_another_kind_of_domain_is_refused():
+    content = codec.document(sv.Task("age", sv.Mean(0, 120), epsilon=1.0))
+    buckets = codec.document(sv.Task("age", sv.Distribution(0, 120, 64), epsilon=1.0))["domain"]
+    with pytest.raises(CodecError, match="numbers was expected"):
+        codec.task({**content, "domain": buckets})
+
+
+def test_intervals_of_means_cover_as_often_as_they_say():
+    """The truth is the mean of these very people; intervals also allow for drawing them, and so cover a little more."""
+    task, people, runs = sv.Task("age", sv.Mean(0, 120), epsilon=2.0), AGES[:2000], 600
+    figures = [sv.simulate(task, people, seed=seed)["mean"] for seed in range(runs)]
+    noise = task.opening.ask.mechanism.variance(task.plan.domain.indices(people)).mean() * 60**2
+    expected = 2 * NormalDist().cdf(1.959964 * np.sqrt(1 + people.var() / noise)) - 1
+    sigma = np.sqrt(expected * (1 - expected) / runs)
+
+    def covered(width):
+        return np.mean([abs(figure.total - people.mean()) <= width * 1.959964 * figure.error for figure in figures])
+
+    assert abs(covered(1.0) - expected) < 5 * sigma
+    assert abs(covered(0.75) - expected) > 5 * sigma  # intervals a quarter too narrow are caught
+
+
+def test_real_devices_send_whole_numbers_of_one_length():
+    task = sv.Task("age", sv.Mean(0, 120), epsilon=1.0)
+    sent = [sv.Client(task, ":memory:").answer(float(age)) for age in AGES[:300]]
+    assert {len(message) for message in sent} == {47}
+    assert sv.answer(task, sent).users == 300
+    assert codec.task(codec.parse(codec.canonical(codec.document(task)))) == task
+
+
+@pytest.mark.parametrize("value", [-0.001, 120.001, float("nan"), float("inf"), "40", None, True])
+def test_numbers_outside_are_refused_before_a_charge(value):
+    client = sv.Client(sv.Task("age", sv.Mean(0, 120), epsilon=1.0), ":memory:")
+    with pytest.raises(DomainError):
+        client.answer(value)
+    assert client.ledger.spent == 0
+
+
+def test_a_task_that_says_so_moves_numbers_to_its_ends():
+    task = sv.Task("age", sv.Mean(0, 50, clamped=True), epsilon=4.0)
+    answer = sv.simulate(task, AGES, seed=3)
+    assert abs(answer["mean"].total - AGES.clip(0, 50).mean()) < 5 * answer["mean"].error
+    with pytest.raises(DomainError):
+        sv.Client(task, ":memory:").answer(float("nan"))
+
+
+@pytest.mark.parametrize(("low", "high"), [(1, 1), (2, 1), (0, float("inf")), (float("nan"), 1), (-1e308, 1e308)])
+def test_an_impossible_range_is_refused(low, high):
+    with pytest.raises(ParameterError):
+        sv.Mean(low, high)
+
+
+def test_a_mean_of_nobody_and_of_a_mechanism_for_labels_are_refused():
+    with pytest.raises(NoDataError):
+        sv.simulate(sv.Task("age", sv.Mean(0, 120), epsilon=1.0), [], seed=1)
+    with pytest.raises(ParameterError, match="does not randomise numbers"):
+        sv.Task("age", sv.Mean(0, 120, "grr"), epsilon=1.0)
+    with pytest.raises(ParameterError, match="randomises numbers"):
+        sv.Task("pets", sv.Histogram(["cat", "dog"], "duchi"), epsilon=1.0)
+
+
+def test_every_form_of_the_answer_says_the_same():
+    answer = sv.simulate(sv.Task("age", sv.Mean(0, 120), epsilon=1.0), AGES[:1000], seed=4)
+    (row,) = answer.rows()
+    assert answer.to_dict()["rows"] == [row]
+    assert answer.to_csv().splitlines()[1].startswith(f"mean,{row['estimate']}")
+    assert "1,000 users, epsilon 1, raw, hybrid" in str(answer)
+    assert answer.at(0.99).rows()[0]["low"] < row["low"]

@@ -1,0 +1,36 @@
+"""Logs: one JSON object a line, of chosen fields, and never what somebody sent."""
+
+import json
+import logging
+
+from sottovoce.errors import CodecError
+from sottovoce.web.logs import FIELDS, JsonLines
+
+
+def line(message, *arguments, name="sottovoce.collector.app", error=None, **extra):
+    information = (type(error), error, error.__traceback__) if error else None
+    record = logging.LogRecord(name, logging.INFO, "file.py", 1, message, arguments, information)
+    record.__dict__.update(extra)
+    return json.loads(JsonLines().format(record))
+
+
+def test_only_chosen_fields_are_written():
+    made = line("request", route="upload", status=200, token="secret", address="203.0.113.7", payload=b"x")
+    assert set(made) == {"time", "level", "event", "route", "status"}
+    assert not {"token", "address", "payload", "id", "name"} & set(FIELDS)
+
+
+def test_an_error_is_its_class_and_place_and_never_its_message():
+    try:
+        raise CodecError("somebody-sent-this")
+    except CodecError as error:
+        made = line("request", error=error)
+    assert made["error"] == "CodecError"
+    assert made["where"][-1].startswith("test_logs.py:")
+    assert "somebody" not in json.dumps(made)
+
+
+def test_what_other_libraries_say_is_only_that_they_said_something():
+    made = line("%s - connection from %s", "a", "203.0.113.7", name="uvicorn.error")
+    assert made["event"] == "uvicorn.error"
+    assert "203.0.113.7" not in json.dumps(made)
