@@ -30,8 +30,10 @@ from sottovoce.collector.dashboard.pages import routes
 from sottovoce.collector.store.sqlite import SqliteStore
 from sottovoce.collector.wire import Upload, as_msgpack
 from sottovoce.core.rng import SystemRng
+from sottovoce.tasks.choice import Choice
 from sottovoce.tasks.collection import Collection
-from sottovoce.tasks.task import Address, Choice, Task
+from sottovoce.tasks.question import Address
+from sottovoce.tasks.task import Task
 from sottovoce.web.settings import Settings
 from sottovoce.wire import codec
 from sottovoce.wire.envelope import ID_BYTES, Envelopes

@@ -7,12 +7,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sottovoce.answers.answer import Answer, Answers
+    from sottovoce.answers.answer import Answer
+    from sottovoce.answers.answers import Answers
     from sottovoce.client.client import Client
     from sottovoce.client.device import Device
     from sottovoce.client.ledger import DiskLedger as Ledger
-    from sottovoce.domains.base import Buckets
     from sottovoce.domains.bits import Bits
+    from sottovoce.domains.buckets import Buckets
     from sottovoce.domains.sets import Sets
     from sottovoce.domains.strings import Strings
     from sottovoce.engine.memory import answer
@@ -40,9 +41,9 @@ __version__ = "0.1.0"
 _HOMES = {
     "AdaptiveTopItems": "sottovoce.plans.itemsets.adaptive_top_items",
     "Answer": "sottovoce.answers.answer",
-    "Answers": "sottovoce.answers.answer",
+    "Answers": "sottovoce.answers.answers",
     "Bits": "sottovoce.domains.bits",
-    "Buckets": "sottovoce.domains.base",
+    "Buckets": "sottovoce.domains.buckets",
     "Client": "sottovoce.client.client",
     "Collection": "sottovoce.tasks.collection",
     "Device": "sottovoce.client.device",

@@ -19,8 +19,9 @@ from sottovoce.lab.checks import RecordedRng
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.plans.itemsets.set_questions import how_many
 from sottovoce.tasks.budget import Window
+from sottovoce.tasks.choice import Choice
 from sottovoce.tasks.collection import Collection
-from sottovoce.tasks.task import Choice, Round
+from sottovoce.tasks.round import Round
 from sottovoce.wire import codec, envelope
 
 TASK = sv.Task("pets", sv.Histogram(["cat", "dog", "fish"]), epsilon=1.0)
@@ -125,7 +126,7 @@ def test_a_document_that_spends_more_than_it_states_is_refused():
 
 def test_a_round_dearer_than_its_task_is_refused():
     dear = sv.Task("pets", sv.Histogram(["cat", "dog", "fish"]), epsilon=2.0).opening
-    with pytest.raises(ParameterError, match="more than the epsilon"):
+    with pytest.raises(ParameterError, match="more than the `epsilon`"):
         Client(TASK, ":memory:").answer("cat", asked=dear)
 
 
@@ -144,7 +145,7 @@ def test_a_question_without_an_answer_for_every_value_is_refused_without_a_charg
     two = codec.document(sv.Task("two", sv.Histogram(["cat", "dog"]), epsilon=1.0))["opening"]
     for value in ("cat", "newt"):
         client = Client({**content, "opening": two}, ":memory:")
-        with pytest.raises(ParameterError, match="no answer for some values"):
+        with pytest.raises(ParameterError, match="the mechanism serves"):
             client.answer(value)
         assert client.ledger.spent == 0
 

@@ -24,7 +24,7 @@ from sottovoce.errors import (
 from sottovoce.plans.frequencies.tracking import Tracking
 from sottovoce.tasks.budget import Spend, Window
 from sottovoce.tasks.collection import Collection
-from sottovoce.tasks.task import Round
+from sottovoce.tasks.round import Round
 from sottovoce.wire import codec
 
 PETS = sv.Task("pets", sv.Histogram(["cat", "dog", "fish"]), epsilon=1.0)

@@ -7,12 +7,13 @@ import sottovoce as sv
 from sottovoce.client.client import Client
 from sottovoce.client.ledger import DiskLedger
 from sottovoce.core.packing import unpack_bits
-from sottovoce.domains.base import Integers
+from sottovoce.domains.integers import Integers
 from sottovoce.errors import BudgetError, DomainError, MismatchError, ParameterError
 from sottovoce.mechanisms.affine import AffineResponse
 from sottovoce.plans.frequencies.tracking import Tracking
 from sottovoce.tasks.collection import Collection
-from sottovoce.tasks.task import Question, Round
+from sottovoce.tasks.question import Question
+from sottovoce.tasks.round import Round
 from sottovoce.wire import codec
 
 LABELS = [f"label {place}" for place in range(6)]

@@ -13,7 +13,7 @@ from sottovoce.client import client as device
 from sottovoce.client.client import Client
 from sottovoce.client.ledger import DiskLedger
 from sottovoce.core import coin
-from sottovoce.domains.base import Buckets
+from sottovoce.domains.buckets import Buckets
 from sottovoce.errors import BudgetError, DomainError, MismatchError
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.plans.tables.joint import Joint

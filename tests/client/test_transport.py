@@ -11,7 +11,7 @@ from client.serving import PROBLEM, Collecting, free_port, serving
 from sottovoce.client.transport import LARGEST_ANSWER, Collector, Receipt, Refusal
 from sottovoce.errors import AccessError, CodecError, MismatchError, ParameterError, UnavailableError
 from sottovoce.plans.frequencies.tracking import Tracking
-from sottovoce.tasks.task import Round
+from sottovoce.tasks.round import Round
 from sottovoce.wire import codec
 
 TASK = sv.Task("pets / città", sv.Histogram(["cat", "dog", "fish"]), epsilon=1.0)
@@ -73,7 +73,7 @@ def test_a_task_of_another_name_is_refused(collector, collecting):
 def test_a_document_that_spends_more_than_it_states_is_refused(collector, collecting):
     document = codec.document(OTHER)
     collecting.documents[TASK.name] = {**document, "epsilon": "1.0"}
-    with pytest.raises(ParameterError, match="more than the epsilon"):
+    with pytest.raises(ParameterError, match="more than the `epsilon`"):
         collector.task(TASK.name)
 
 

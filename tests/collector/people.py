@@ -7,20 +7,28 @@ from hashlib import sha256
 import numpy as np
 
 import sottovoce as sv
-from sottovoce.answers.answer import Answer, Answers
-from sottovoce.answers.measures import Measures
+from sottovoce.answers.answer import Answer
+from sottovoce.answers.answers import Answers
+from sottovoce.answers.number_answer import NumberAnswer
 from sottovoce.collector.published import Published
 from sottovoce.collector.store.base import RoundRecord, State, TaskRecord
 from sottovoce.core.estimate import Total
-from sottovoce.domains.base import Integers, Records
+from sottovoce.domains.integers import Integers
+from sottovoce.domains.records import Records
 from sottovoce.encodings.base import Encoding
 from sottovoce.errors import NoDataError
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.maths import exact
 from sottovoce.mechanisms.base import Mechanism
 from sottovoce.mechanisms.grr import GRR
+from sottovoce.tasks.bundle import Bundle
+from sottovoce.tasks.choice import Choice
 from sottovoce.tasks.collection import Collection
-from sottovoce.tasks.task import Address, Bundle, Choice, Family, Plan, Question, Round, Task
+from sottovoce.tasks.families.base import Family
+from sottovoce.tasks.plan import Plan
+from sottovoce.tasks.question import Address, Question
+from sottovoce.tasks.round import Round
+from sottovoce.tasks.task import Task
 from sottovoce.wire import codec
 
 KINDS = (
@@ -69,7 +77,7 @@ class Once(Plan, kind="test_once"):
         if not collected.rounds:
             return Round(0, self.ask)
         users = collected.users(0)
-        return Measures("once", {"people": Total(float(users), 0.0)}, users, collected.epsilon, "test")
+        return NumberAnswer("once", {"people": Total(float(users), 0.0)}, users, collected.epsilon, "test")
 
 
 @dataclass(frozen=True)
@@ -130,7 +138,7 @@ class Early(Plan, kind="test_early"):
 
     def _said(self, collected, figure):
         users = sum(collected.users(one.number) for one in collected.rounds)
-        return Measures("early", {figure: Total(float(users), 0.0)}, users, collected.epsilon, "grr")
+        return NumberAnswer("early", {figure: Total(float(users), 0.0)}, users, collected.epsilon, "grr")
 
 
 @dataclass(frozen=True)

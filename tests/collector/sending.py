@@ -1,7 +1,7 @@
 """Sending messages to a collector without HTTP: what the service's own admission and store make of them."""
 
 from sottovoce.collector.admission import admit
-from sottovoce.tasks.task import Address
+from sottovoce.tasks.question import Address
 
 
 def send(collector, name, messages, tokens=()):

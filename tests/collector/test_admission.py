@@ -15,11 +15,14 @@ from sottovoce.collector.access import hashed
 from sottovoce.collector.admission import admit
 from sottovoce.collector.store.base import HASH_BYTES, State
 from sottovoce.core import coin
-from sottovoce.domains.base import Integers
-from sottovoce.engine.memory import shelve
+from sottovoce.domains.integers import Integers
+from sottovoce.engine.memory import batches_of
 from sottovoce.mechanisms.grr import GRR
+from sottovoce.tasks.bundle import Bundle
+from sottovoce.tasks.choice import Choice
 from sottovoce.tasks.collection import Collection
-from sottovoce.tasks.task import Bundle, Choice, Round, Task
+from sottovoce.tasks.round import Round
+from sottovoce.tasks.task import Task
 
 PLAIN = once(NARROW)
 MINE = digest_of(PLAIN)
@@ -368,7 +371,7 @@ def test_any_mutation_is_another_possible_message_or_refused_with_a_code(made):
     (code,) = codes(task, message)
     assert code in {"", *CODES}
     if not code:
-        assert shelve(task, task.opening, [message]), "what is admitted can be decoded"
+        assert batches_of(task, task.opening, [message]), "what is admitted can be decoded"
 
 
 @given(st.lists(st.binary(max_size=200), max_size=5))

@@ -9,18 +9,19 @@ import pytest
 import sottovoce as sv
 from collector.people import text
 from collector.sending import send
-from sottovoce.answers.answer import Answer, Answers
+from sottovoce.answers.answer import Answer
+from sottovoce.answers.answers import Answers
 from sottovoce.collector import archive, marginals
 from sottovoce.collector.collector import DAY, Collector
 from sottovoce.collector.release import processed
 from sottovoce.collector.store.sqlite import SqliteStore
-from sottovoce.core.estimate import Estimate, IndependentNoise, SetNoise, StatedNoise
-from sottovoce.domains.base import Integers
+from sottovoce.core.estimate import Estimate
+from sottovoce.core.noise import IndependentNoise, SetNoise, StatedNoise
+from sottovoce.domains.integers import Integers
 from sottovoce.errors import MismatchError, NoDataError
 from sottovoce.lab import crowd
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.tasks.collection import Collection
-from sottovoce.tasks.task import Plan
 
 FOODS = ["bread", "milk", "tea", "oats", "rye", "figs", "plums", "salt", "peas", "rice"]
 DICE = np.random.default_rng(4)
@@ -42,8 +43,6 @@ PLANS = {
     "svim": (sv.TopItems(FOODS, 3), BASKETS),
     "svsm": (sv.Itemsets(FOODS, 5), BASKETS),
     "dbs": (sv.AdaptiveTopItems(FOODS, 240, 2, rounds=2, holdout=20), BASKETS),
-    "spm": (Plan.kinds["spm"](sv.Bits(16), 2, segments=2), NUMBERS),
-    "hash": (Plan.kinds["hash"](sv.Bits(16), 2), NUMBERS),
     **{method: (sv.Marginals(TRAITS, 5000, 2, method), TRAITED) for method in ("calm", "inp_ht", "marg_ps", "inp_em")},
 }
 

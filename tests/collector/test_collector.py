@@ -12,8 +12,8 @@ from collector.sending import held, send, states
 from sottovoce.collector.collector import DAY, Collector
 from sottovoce.collector.store.base import State
 from sottovoce.collector.store.sqlite import SqliteStore
-from sottovoce.domains.base import Integers
-from sottovoce.engine.memory import LocalCollected, shelve
+from sottovoce.domains.integers import Integers
+from sottovoce.engine.memory import MemoryCollected, batches_of
 from sottovoce.errors import (
     CodecError,
     MismatchError,
@@ -23,7 +23,8 @@ from sottovoce.errors import (
     UnavailableError,
 )
 from sottovoce.tasks.collection import Collection
-from sottovoce.tasks.task import Round, Task
+from sottovoce.tasks.round import Round
+from sottovoce.tasks.task import Task
 from sottovoce.web.problems import RequestError
 from sottovoce.wire import codec
 
@@ -359,9 +360,9 @@ def test_there_is_no_step_that_the_crashes_above_leave_out(uninterrupted, tmp_pa
 
 def test_the_collector_answers_as_the_engine_does(uninterrupted):
     task = ladder()
-    collected, asked = LocalCollected(task), task.opening
+    collected, asked = MemoryCollected(task), task.opening
     while isinstance(asked, Round):
-        collected = collected.after(asked, shelve(task, asked, messages(task, asked)))
+        collected = collected.after(asked, batches_of(task, asked, messages(task, asked)))
         asked = task.plan.step(collected)
     assert {**asked.to_dict(), "name": "ladder"} == uninterrupted[2]
 
@@ -604,9 +605,9 @@ def test_a_task_with_subjects_and_public_fields_is_sealed_with_them(collector):
     task = publish(collector, once(question(), quota=3, declares=("subject", "public")))
     send(collector, "once", honest(task, 3))
     collector.advance()
-    shelves = collector.collected(collector.find("once")).shelves
-    (shelf,) = shelves.values()
-    assert shelf.subjects.shape == (3, 16)
+    batches = collector.collected(collector.find("once")).batches
+    (batch,) = batches.values()
+    assert batch.subjects.shape == (3, 16)
     assert collector.answer("once")["people"].total == 3.0
 
 

@@ -12,7 +12,7 @@ from sottovoce.collector.collector import Collector
 from sottovoce.collector.intake import MESSAGES_AT_ONCE, Intake
 from sottovoce.collector.store.sqlite import SqliteStore
 from sottovoce.errors import UnavailableError
-from sottovoce.tasks.task import Round
+from sottovoce.tasks.round import Round
 from sottovoce.web.problems import RequestError
 
 

@@ -14,7 +14,9 @@ from collector.sending import send
 from collector.test_api import problem
 from sottovoce.collector import queries, taskfile
 from sottovoce.collector.admission import admit
-from sottovoce.domains.base import Buckets, Integers, Numbers
+from sottovoce.domains.buckets import Buckets
+from sottovoce.domains.integers import Integers
+from sottovoce.domains.numbers import Numbers
 from sottovoce.errors import CodecError, ParameterError
 from sottovoce.lab.crowd import messages
 from sottovoce.lab.seeded import SeededRng

@@ -14,7 +14,7 @@ from collector.serving import served
 from sottovoce.cli.main import commands
 from sottovoce.collector.collector import Collector
 from sottovoce.collector.release import refuse_withheld, release, rows_as_csv
-from sottovoce.domains.base import Integers
+from sottovoce.domains.integers import Integers
 from sottovoce.errors import ParameterError
 from sottovoce.tasks.collection import Collection
 from sottovoce.web.problems import RequestError

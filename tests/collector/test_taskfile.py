@@ -12,12 +12,11 @@ from collector.people import Clock, counting, text
 from sottovoce.collector import taskfile
 from sottovoce.collector.collector import Collector
 from sottovoce.collector.store.sqlite import SqliteStore
-from sottovoce.domains.base import Integers
+from sottovoce.domains.integers import Integers
 from sottovoce.errors import CodecError, DomainError, ParameterError, SottovoceError
-from sottovoce.lab.baselines.segment_pairs import SegmentPairs
 from sottovoce.plans.frequencies.tracking import Tracking
 from sottovoce.tasks.collection import Collection
-from sottovoce.tasks.task import Plan, Task
+from sottovoce.tasks.task import Task
 from sottovoce.wire import codec
 
 FOODS = ["bread", "milk", "tea", "oats", "rye", "figs"]
@@ -75,8 +74,6 @@ FILES = {
         '[plan.domain]\nlow = ["a", "b"]\nhigh = ["c", "d"]',
         sv.Marginals({"low": ["a", "b"], "high": ["c", "d"]}, 900, 2, "inp_ht", 0.5),
     ),
-    "pairs of segments": ('kind = "spm"\ndomain = {bits = 64}\ntop = 8', SegmentPairs(sv.Bits(64), 8)),
-    "channels": ('kind = "hash"\ndomain = {bytes = 8}\nchannels = 64', Plan.kinds["hash"](sv.Strings(8), channels=64)),
 }
 
 

@@ -6,17 +6,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from sottovoce.core.estimate import (
-    BalancedNoise,
-    Estimate,
-    IndependentNoise,
-    SampledNoise,
-    SetNoise,
-    StatedNoise,
-    quantile,
-    upper_quantile,
-)
+from sottovoce.core.estimate import Estimate
+from sottovoce.core.noise import BalancedNoise, IndependentNoise, SampledNoise, SetNoise, StatedNoise
 from sottovoce.errors import NoDataError, ParameterError
+from sottovoce.maths.normal import quantile, upper_quantile
 
 NOISE = IndependentNoise.of(0.5, 0.2)
 

@@ -3,7 +3,11 @@
 import numpy as np
 import pytest
 
-from sottovoce.domains.base import DECLINED, Categories, Integers, Records, domain_of
+from sottovoce.domains.base import DECLINED
+from sottovoce.domains.categories import Categories
+from sottovoce.domains.integers import Integers
+from sottovoce.domains.listed import domain_of
+from sottovoce.domains.records import Records
 from sottovoce.errors import DomainError, NoDataError, ParameterError
 
 

@@ -107,7 +107,7 @@ def test_labels_are_hexadecimal_and_as_long_as_any():
 def test_a_rehearsed_value_is_a_value_and_any_bit_may_be_set(bits):
     rng, domain, seen = SeededRng(bits), Bits(bits), 0
     for _ in range(60):
-        made = domain.anything(rng)
+        made = domain.random_value(rng)
         assert made.shape == domain.indices([0]).shape
         (number,) = numbers_of(made)
         assert 0 <= number < domain.size

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sottovoce as sv
-from sottovoce.domains.base import Categories, Integers
+from sottovoce.domains.categories import Categories
+from sottovoce.domains.integers import Integers
 from sottovoce.domains.sets import Sets
 from sottovoce.errors import DomainError, ParameterError
 from sottovoce.lab.seeded import SeededRng
@@ -93,5 +94,5 @@ def test_the_document_restores_the_domain(domain):
 
 
 def test_a_rehearsal_holds_any_item():
-    drawn = {int(Sets(FOOD).anything(SeededRng(seed)).items[0]) for seed in range(60)}
+    drawn = {int(Sets(FOOD).random_value(SeededRng(seed)).items[0]) for seed in range(60)}
     assert drawn == {0, 1, 2, 3}

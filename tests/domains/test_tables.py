@@ -7,8 +7,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from sottovoce.domains.base import Buckets, Categories, Domain, Integers, Numbers, Records
+from sottovoce.domains.base import Domain
+from sottovoce.domains.buckets import Buckets
+from sottovoce.domains.categories import Categories
+from sottovoce.domains.integers import Integers
 from sottovoce.domains.lists import Lists
+from sottovoce.domains.numbers import Numbers
+from sottovoce.domains.records import Records
 from sottovoce.domains.sets import Sets
 from sottovoce.domains.tables import LARGEST_PUBLIC, Services
 from sottovoce.errors import CodecError, DomainError, NoDataError, ParameterError
@@ -379,10 +384,10 @@ def test_without_public_columns_there_is_no_public_text():
 
 def test_a_rehearsal_sends_what_an_answer_could_have_sent():
     for seed in range(30):
-        found = SHOP.anything(SeededRng(seed))
+        found = SHOP.random_value(SeededRng(seed))
         assert (len(found), found.tables[0].shape, found.tables[1].sizes.tolist()) == (1, (1, 2), [1])
         SHOP.check_public(found.public[0])
-    assert list(PLAIN.anything(SeededRng(1)).public) == []
+    assert list(PLAIN.random_value(SeededRng(1)).public) == []
 
 
 def test_the_document_restores_it():

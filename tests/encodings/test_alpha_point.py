@@ -7,12 +7,16 @@ import pytest
 
 from sottovoce.client.client import Client
 from sottovoce.core.rng import KeyedRng
-from sottovoce.domains.base import Buckets, Categories, Integers, Numbers
+from sottovoce.domains.buckets import Buckets
+from sottovoce.domains.categories import Categories
+from sottovoce.domains.integers import Integers
+from sottovoce.domains.numbers import Numbers
 from sottovoce.encodings.alpha_point import AlphaPoint
 from sottovoce.errors import ParameterError
 from sottovoce.lab.checks import RecordedRng, ScriptedRng
 from sottovoce.mechanisms.grr import GRR
-from sottovoce.tasks.task import Question, Round
+from sottovoce.tasks.question import Question
+from sottovoce.tasks.round import Round
 from sottovoce.wire import codec
 
 SMALL = [AlphaPoint(points, size) for points, size in ((2, 2), (2, 7), (3, 7), (4, 7), (5, 23), (7, 7), (10, 64))]

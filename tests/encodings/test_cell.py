@@ -8,15 +8,18 @@ import numpy as np
 import pytest
 
 from plans.tables.laws import AllDraws, holding, law
-from sottovoce.domains.base import Categories, Integers, Records
+from sottovoce.domains.categories import Categories
+from sottovoce.domains.integers import Integers
 from sottovoce.domains.lists import Lists
 from sottovoce.domains.person_tables import Holdings, Rows
+from sottovoce.domains.records import Records
 from sottovoce.domains.tables import Services
 from sottovoce.encodings.cell import MOST_CELLS, Cell
 from sottovoce.errors import ParameterError
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.mechanisms.grr import GRR
-from sottovoce.tasks.task import Question, Round
+from sottovoce.tasks.question import Question
+from sottovoce.tasks.round import Round
 from sottovoce.wire import codec
 
 HALF = Fraction(1, 2)

@@ -5,15 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from sottovoce.domains.base import Integers
 from sottovoce.domains.bits import Bits
+from sottovoce.domains.integers import Integers
 from sottovoce.domains.strings import Strings
 from sottovoce.encodings.channel import Channel, channel_of
 from sottovoce.errors import ParameterError
 from sottovoce.lab.checks import ScriptedRng
 from sottovoce.maths import hashing
 from sottovoce.mechanisms.channels import Channels
-from sottovoce.tasks.task import Question, Round
+from sottovoce.tasks.question import Question
+from sottovoce.tasks.round import Round
 from sottovoce.wire import codec
 
 

@@ -4,14 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sottovoce.domains.base import Integers
+from sottovoce.domains.integers import Integers
 from sottovoce.domains.sets import Sets
 from sottovoce.encodings.holds import Holds
 from sottovoce.errors import ParameterError
 from sottovoce.lab.checks import RecordedRng
 from sottovoce.maths.ragged import Baskets
 from sottovoce.mechanisms.grr import GRR
-from sottovoce.tasks.task import Question, Round
+from sottovoce.tasks.question import Question
+from sottovoce.tasks.round import Round
 from sottovoce.wire import codec
 
 ITEMS = 6

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from sottovoce.core.rng import Rng
-from sottovoce.domains.base import Integers
+from sottovoce.domains.integers import Integers
 from sottovoce.domains.sets import Sets
 from sottovoce.encodings.sample import LONGEST, Sample
 from sottovoce.errors import ParameterError
@@ -27,7 +27,8 @@ from sottovoce.mechanisms.oue import OUE
 from sottovoce.mechanisms.sue import SUE
 from sottovoce.plans.itemsets.padding import amplified
 from sottovoce.plans.itemsets.set_questions import which
-from sottovoce.tasks.task import Question, Round
+from sottovoce.tasks.question import Question
+from sottovoce.tasks.round import Round
 from sottovoce.wire import codec
 
 ITEMS = 4
@@ -232,7 +233,7 @@ def test_all_outputs_need_an_answer():
     assert encoding.outputs(domain) == 7
     assert Sample(ITEMS, 2, AMONG[:3]).outputs(domain) == 5
     Question(GRR(1.0, 7), encoding).check_domain(domain)
-    with pytest.raises(ParameterError, match="no answer"):
+    with pytest.raises(ParameterError, match="the mechanism serves"):
         Question(GRR(1.0, 4), encoding).check_domain(domain)  # without the dummies
     for other in (Integers(0, 3), Sets(range(5))):
         with pytest.raises(ParameterError, match="other items"):

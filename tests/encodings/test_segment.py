@@ -5,15 +5,16 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as some
 
-from sottovoce.domains.base import Categories, Integers
 from sottovoce.domains.bits import Bits
+from sottovoce.domains.categories import Categories
+from sottovoce.domains.integers import Integers
 from sottovoce.domains.strings import Strings
 from sottovoce.encodings.segment import Segment
 from sottovoce.errors import ParameterError
 from sottovoce.lab.checks import RecordedRng
 from sottovoce.maths.hashing import indices_of
 from sottovoce.mechanisms.affine_prefix import AffinePrefix
-from sottovoce.tasks.task import Question
+from sottovoce.tasks.question import Question
 
 UNTOUCHED = RecordedRng(b"")
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sottovoce.domains.base import Integers
+from sottovoce.domains.integers import Integers
 from sottovoce.domains.sets import Sets
 from sottovoce.encodings.size import Size
 from sottovoce.errors import ParameterError
@@ -12,7 +12,8 @@ from sottovoce.lab.checks import RecordedRng
 from sottovoce.maths.ragged import Baskets
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.olh import OLH
-from sottovoce.tasks.task import Question, Round
+from sottovoce.tasks.question import Question
+from sottovoce.tasks.round import Round
 from sottovoce.wire import codec
 
 ITEMS = 6
@@ -41,7 +42,7 @@ def test_every_number_from_none_to_all_has_an_answer():
     assert Size(ITEMS).outputs(domain) == ITEMS + 1
     assert Size(ITEMS, ((0,), (1, 2))).outputs(domain) == 3
     Question(OLH(1.0, 3), Size(ITEMS, ((0,), (1, 2)))).check_domain(domain)
-    with pytest.raises(ParameterError, match="no answer"):
+    with pytest.raises(ParameterError, match="the mechanism serves"):
         Question(GRR(1.0, 2), Size(ITEMS, ((0,), (1, 2)))).check_domain(domain)
 
 

@@ -5,12 +5,15 @@ from itertools import product
 import numpy as np
 import pytest
 
-from sottovoce.domains.base import Categories, Integers, Records
+from sottovoce.domains.categories import Categories
+from sottovoce.domains.integers import Integers
+from sottovoce.domains.records import Records
 from sottovoce.encodings.view import View
 from sottovoce.errors import ParameterError
 from sottovoce.lab.checks import RecordedRng
 from sottovoce.mechanisms.grr import GRR
-from sottovoce.tasks.task import Question, Round
+from sottovoce.tasks.question import Question
+from sottovoce.tasks.round import Round
 from sottovoce.wire import codec
 
 PETS = Records(("pet", "age", "town"), (Categories(("cat", "dog")), Integers(0, 4), Categories(("a", "b", "c"))))

@@ -9,13 +9,18 @@ import sottovoce as sv
 from sottovoce.answers.answer import Answer
 from sottovoce.arrays import Values
 from sottovoce.client.client import Client
-from sottovoce.domains.base import Integers
+from sottovoce.domains.integers import Integers
 from sottovoce.encodings.base import Encoding
-from sottovoce.engine.memory import LocalCollected, shelve
+from sottovoce.engine.memory import MemoryCollected, batches_of
 from sottovoce.errors import CodecError, MismatchError, NoDataError, ParameterError
 from sottovoce.maths import exact
 from sottovoce.mechanisms.grr import GRR
-from sottovoce.tasks.task import Address, Bundle, Choice, Family, Plan, Question, Round
+from sottovoce.tasks.bundle import Bundle
+from sottovoce.tasks.choice import Choice
+from sottovoce.tasks.families.base import Family
+from sottovoce.tasks.plan import Plan
+from sottovoce.tasks.question import Address, Question
+from sottovoce.tasks.round import Round
 from sottovoce.wire import codec
 from sottovoce.wire.envelope import Envelopes
 
@@ -84,7 +89,7 @@ def test_declared_subjects_reach_the_scores():
         payloads=np.array([[0], [1], [1]], np.uint8),
         subjects=np.arange(48, dtype=np.uint8).reshape(3, 16),
     ).write()
-    collected = LocalCollected(task).after(task.opening, shelve(task, task.opening, [rows]))
+    collected = MemoryCollected(task).after(task.opening, batches_of(task, task.opening, [rows]))
     subjects, scores = collected.scores(Address(), np.array([0.0, 1.0, 0.0]))
     grr = task.opening.ask.mechanism
     assert bytes(subjects[2]) == bytes(range(32, 48))
@@ -185,14 +190,14 @@ def test_a_plan_of_several_rounds_runs_in_the_laboratory():
 def test_the_same_plan_runs_with_real_clients_and_replays_exactly():
     """Every device answers in the one round that its coin belongs to, with one charge."""
     devices = [(Client(ZOOM, ":memory:"), int(value)) for value in people(400)]
-    collected, sent, asked = LocalCollected(ZOOM), [], ZOOM.plan.step(LocalCollected(ZOOM))
+    collected, sent, asked = MemoryCollected(ZOOM), [], ZOOM.plan.step(MemoryCollected(ZOOM))
     while isinstance(asked, Round):
         text = codec.canonical(codec.document(asked))
         received = codec.round_(codec.parse(text))  # what travels is the document
         fresh = [client.answer(value, asked=received) for client, value in devices if received.asks(client.coin)]
         sent += fresh
-        again = collected.after(asked, shelve(ZOOM, asked, reversed(fresh)))
-        collected = collected.after(asked, shelve(ZOOM, asked, fresh))
+        again = collected.after(asked, batches_of(ZOOM, asked, reversed(fresh)))
+        collected = collected.after(asked, batches_of(ZOOM, asked, fresh))
         asked = ZOOM.plan.step(collected)
         replayed = ZOOM.plan.step(again)
         if isinstance(asked, Round):
@@ -203,9 +208,9 @@ def test_the_same_plan_runs_with_real_clients_and_replays_exactly():
 
 
 def test_addresses_that_a_round_does_not_have_are_refused():
-    with pytest.raises(ParameterError, match="nest once"):
+    with pytest.raises(ParameterError, match="bundles of questions"):
         Choice((Bundle((Choice((ZOOM.opening.ask,)),)),))
-    with pytest.raises(ParameterError, match="nest once"):
+    with pytest.raises(ParameterError, match="choices of questions"):
         Bundle((Choice((Bundle((ZOOM.opening.ask,)),)),))
     asked = Round(1, Choice((ZOOM.opening.ask, Bundle((ZOOM.opening.ask,) * 2))))
     assert asked.question(Address(1, 1, 1)) == ZOOM.opening.ask

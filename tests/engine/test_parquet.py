@@ -11,25 +11,25 @@ import pytest
 
 from collector.people import ASKS, KINDS, digest_of, envelope, fresh, honest, once, question
 from sottovoce.engine import parquet
-from sottovoce.engine.memory import LocalCollected, shelve
+from sottovoce.engine.memory import MemoryCollected, batches_of
 from sottovoce.errors import CodecError, MismatchError, NoDataError, UnavailableError
-from sottovoce.tasks.task import Address
+from sottovoce.tasks.question import Address
 
 PLAIN = once(question())
 
 
 def same(one, other):
-    """Whether two sets of shelves hold the same reports, in any order."""
+    """Whether two sets of batches hold the same reports, in any order."""
     assert set(one) == set(other)
-    for address, shelf in one.items():
-        key = sorted(map(_bytes, _rows(shelf)))
+    for address, batch in one.items():
+        key = sorted(map(_bytes, _rows(batch)))
         assert key == sorted(map(_bytes, _rows(other[address])))
     return True
 
 
-def _rows(shelf):
-    reports = shelf.reports
-    return reports if shelf.subjects is None else list(zip(reports, shelf.subjects, strict=True))
+def _rows(batch):
+    reports = batch.reports
+    return reports if batch.subjects is None else list(zip(reports, batch.subjects, strict=True))
 
 
 def _bytes(row):
@@ -55,7 +55,7 @@ def test_what_is_read_is_what_was_written(tmp_path, shape):
     path, made = log(tmp_path, task, messages)
     assert made.count == sum(message.count(digest_of(task)) for message in messages)
     read = parquet.read(path, task.opening, made.checksum)
-    assert same(read, shelve(task, task.opening, messages))
+    assert same(read, batches_of(task, task.opening, messages))
 
 
 @pytest.mark.parametrize("declares", [("subject",), ("public",), ("subject", "public")])
@@ -63,7 +63,7 @@ def test_declared_fields_are_in_the_log(tmp_path, declares):
     task = once(question(), declares=declares)
     messages = honest(task, 20)
     path, made = log(tmp_path, task, messages)
-    assert same(parquet.read(path, task.opening, made.checksum), shelve(task, task.opening, messages))
+    assert same(parquet.read(path, task.opening, made.checksum), batches_of(task, task.opening, messages))
     columns = raw(path)
     assert set(columns) == {"id", "member", "slot", "payload", *declares}
     if "public" in declares:
@@ -101,8 +101,8 @@ def test_many_row_groups_keep_their_order(tmp_path):
     second, again = log(tmp_path, PLAIN, [rows[::-1].tobytes()], "second.parquet")
     assert made == again
     assert first.read_bytes() == second.read_bytes()
-    shelves = parquet.read(first, PLAIN.opening, made.checksum)
-    assert len(shelves[Address()].reports) == 150_000
+    batches = parquet.read(first, PLAIN.opening, made.checksum)
+    assert len(batches[Address()].reports) == 150_000
 
 
 def test_the_checksum_can_be_recomputed_by_any_reader(tmp_path):
@@ -212,7 +212,7 @@ def test_what_a_crash_left_half_written_is_overwritten(tmp_path):
     (tmp_path / ".round.new.parquet").write_bytes(b"half a file")
     messages = honest(PLAIN, 5)
     path, made = log(tmp_path, PLAIN, messages)
-    assert same(parquet.read(path, PLAIN.opening, made.checksum), shelve(PLAIN, PLAIN.opening, messages))
+    assert same(parquet.read(path, PLAIN.opening, made.checksum), batches_of(PLAIN, PLAIN.opening, messages))
     assert [one.name for one in tmp_path.iterdir()] == ["round.parquet"]
 
 
@@ -242,9 +242,9 @@ def test_a_folder_that_cannot_be_made_is_unavailable(tmp_path):
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(UnavailableError):
         log(tmp_path / "file", PLAIN, honest(PLAIN, 2))
-    shelves = shelve(PLAIN, PLAIN.opening, honest(PLAIN, 2))
+    batches = batches_of(PLAIN, PLAIN.opening, honest(PLAIN, 2))
     with pytest.raises(UnavailableError):
-        parquet.condense(tmp_path / "file" / "round.npz", shelves, PLAIN.opening)
+        parquet.condense(tmp_path / "file" / "round.npz", batches, PLAIN.opening)
 
 
 SUMMED = [kind for kind in KINDS if kind != "affine_prefix"]
@@ -253,12 +253,12 @@ SUMMED = [kind for kind in KINDS if kind != "affine_prefix"]
 @pytest.mark.parametrize("shape", [*SUMMED, *list(ASKS)[-5:]])
 def test_what_remains_of_erased_reports_are_their_sums(tmp_path, shape):
     task = once(ASKS[shape])
-    shelves = shelve(task, task.opening, honest(task, 60))
-    parquet.condense(tmp_path / "round.npz", shelves, task.opening)
-    whole = LocalCollected(task).after(task.opening, shelves)
-    sums = LocalCollected(task).after_erasing(task.opening, parquet.tallies(tmp_path / "round.npz", task.opening))
+    batches = batches_of(task, task.opening, honest(task, 60))
+    parquet.condense(tmp_path / "round.npz", batches, task.opening)
+    whole = MemoryCollected(task).after(task.opening, batches)
+    sums = MemoryCollected(task).after_erasing(task.opening, parquet.tallies(tmp_path / "round.npz", task.opening))
     assert sums.users(0) == whole.users(0) == 60
-    for address in shelves:
+    for address in batches:
         one, other = sums.tally(address), whole.tally(address)
         assert (one.key, one.users) == (other.key, other.users)
         assert set(one.counts) == set(other.counts)
@@ -269,13 +269,13 @@ def test_what_remains_of_erased_reports_are_their_sums(tmp_path, shape):
 
 def test_of_prefixes_no_sums_remain_because_none_would_answer_again(tmp_path):
     task = once(ASKS["affine_prefix"])
-    parquet.condense(tmp_path / "round.npz", shelve(task, task.opening, honest(task, 60)), task.opening)
+    parquet.condense(tmp_path / "round.npz", batches_of(task, task.opening, honest(task, 60)), task.opening)
     assert parquet.tallies(tmp_path / "round.npz", task.opening) == {}
 
 
 def test_sums_that_are_damaged_are_refused(tmp_path):
     path = tmp_path / "round.npz"
-    parquet.condense(path, shelve(PLAIN, PLAIN.opening, honest(PLAIN, 5)), PLAIN.opening)
+    parquet.condense(path, batches_of(PLAIN, PLAIN.opening, honest(PLAIN, 5)), PLAIN.opening)
     good = path.read_bytes()
     for bad in (b"", b"nothing", good[:-20], good[20:], bytes(len(good))):
         path.write_bytes(bad)

@@ -28,13 +28,14 @@ from sottovoce.collector.app import create
 from sottovoce.collector.published import Published
 from sottovoce.collector.store.base import RoundRecord, State, TaskRecord
 from sottovoce.collector.store.sqlite import SqliteStore
-from sottovoce.domains.base import Integers
-from sottovoce.engine.memory import LocalCollected, shelve
+from sottovoce.domains.integers import Integers
+from sottovoce.engine.memory import MemoryCollected, batches_of
 from sottovoce.errors import SottovoceError
 from sottovoce.mechanisms.base import Mechanism
 from sottovoce.plans.tables.joint import Joint
 from sottovoce.plans.tables.table import Table
-from sottovoce.tasks.task import Round, Task
+from sottovoce.tasks.round import Round
+from sottovoce.tasks.task import Task
 from sottovoce.web.problems import CATALOGUE
 from sottovoce.web.settings import Settings
 from sottovoce.wire import codec, envelope
@@ -247,7 +248,7 @@ def published() -> Published:
 
 
 def _published(task: Task) -> Published:
-    people, collected, records = People(task, 1), LocalCollected(task), []
+    people, collected, records = People(task, 1), MemoryCollected(task), []
     digest = people.digest
     for number in range(3):
         asked = task.plan.step(collected)
@@ -255,7 +256,7 @@ def _published(task: Task) -> Published:
         text = codec.canonical(codec.document(asked))
         records.append(RoundRecord(digest, number, text, State.OPEN, 0, 0, 0))
         messages = [one.data for one in people.messages(asked, 40)]
-        collected = collected.after(asked, shelve(task, asked, messages))
+        collected = collected.after(asked, batches_of(task, asked, messages))
     return Published.of(TaskRecord(task.name, digest, codec.canonical(codec.document(task)), 0), records)
 
 
@@ -295,7 +296,7 @@ def _admit(kept: Published, tokens: Sequence[str], data: bytes) -> str:
     law(set(admitted.codes.values()) <= set(CATALOGUE), "every code is in the catalogue")
     for offer, group in zip(admitted.offers, admitted.places, strict=True):
         law(len(offer) == len(group) == len(offer.ids), "an offer has a row for every message")
-        shelve(kept.task, kept.asked[offer.round], [row.tobytes() for row in offer.data])  # sealing must read it
+        batches_of(kept.task, kept.asked[offer.round], [row.tobytes() for row in offer.data])  # sealing must read it
     return admitted.codes.get(1, "accepted")
 
 

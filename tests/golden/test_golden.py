@@ -27,7 +27,11 @@ from sottovoce.maths import hashing
 from sottovoce.maths.ragged import Baskets
 from sottovoce.mechanisms.base import Mechanism
 from sottovoce.tasks.budget import Spend, Window
-from sottovoce.tasks.task import Address, Bundle, Choice, Family, Question, Round
+from sottovoce.tasks.bundle import Bundle
+from sottovoce.tasks.choice import Choice
+from sottovoce.tasks.families.base import Family
+from sottovoce.tasks.question import Address, Question
+from sottovoce.tasks.round import Round
 from sottovoce.wire import codec, envelope
 
 HERE = Path(__file__).parent
@@ -254,7 +258,7 @@ def check_malformed(row):
 def check_misplaced(row):
     task = codec.task(row["task"])
     with pytest.raises((CodecError, MismatchError)):
-        memory.shelve(task, task.opening, [bytes.fromhex(row["hex"])])
+        memory.batches_of(task, task.opening, [bytes.fromhex(row["hex"])])
 
 
 def check_message(row):
@@ -265,8 +269,8 @@ def check_message(row):
         patch.setattr(device, "SystemRng", lambda: rng)
         assert client.answer(value_of(row), asked=asked).hex() == row["message"]
     assert rng.consumed == row["consumed"]
-    shelves = memory.shelve(codec.task(row["task"]), asked, [bytes.fromhex(row["message"])])
-    assert sum(len(shelf.reports) for shelf in shelves.values()) == len(client._questions(asked))
+    batches = memory.batches_of(codec.task(row["task"]), asked, [bytes.fromhex(row["message"])])
+    assert sum(len(batch.reports) for batch in batches.values()) == len(client._questions(asked))
 
 
 def value_of(row):

@@ -13,6 +13,7 @@ from sottovoce.mechanisms import __path__ as mechanisms_path
 from sottovoce.mechanisms.base import Mechanism
 
 BOOTSTRAPS = (
+    "core/noise.py",
     "mechanisms/bloom.py",
     "mechanisms/square_wave.py",
     "postprocess/bootstrap.py",

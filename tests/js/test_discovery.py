@@ -10,8 +10,8 @@ import sottovoce as sv
 from js.collector import PACKAGE
 from sottovoce.domains.bits import Bits
 from sottovoce.domains.strings import Strings
-from sottovoce.engine.memory import shelve
-from sottovoce.tasks.task import Plan
+from sottovoce.engine.memory import batches_of
+from sottovoce.tasks.plan import Plan
 from sottovoce.wire import codec
 
 USERS = 12
@@ -76,8 +76,8 @@ def answers(node):
 def test_the_collector_reads_what_the_client_sends(name, answers):
     task, messages = answers[name]
     assert len(messages) == USERS
-    shelves = shelve(task, task.opening, messages)
-    assert sum(len(shelf.reports) for shelf in shelves.values()) == sum(map(envelopes, messages)) >= USERS
+    batches = batches_of(task, task.opening, messages)
+    assert sum(len(batch.reports) for batch in batches.values()) == sum(map(envelopes, messages)) >= USERS
 
 
 def envelopes(message):

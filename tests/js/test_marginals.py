@@ -11,13 +11,13 @@ import pytest
 
 import sottovoce as sv
 from js.collector import PACKAGE
-from sottovoce.encodings.parities import Parities
-from sottovoce.engine.memory import shelve
+from sottovoce.engine.memory import batches_of
 from sottovoce.lab.checks import RecordedRng
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.hcms import HCMS
 from sottovoce.mechanisms.product import Product
 from sottovoce.plans.marginals.marginals import METHODS, Marginals
+from sottovoce.tasks.families.parities import Parities
 from sottovoce.wire import codec
 
 USERS, MANY = 12, 100
@@ -94,8 +94,8 @@ def answers(node):
 @pytest.mark.parametrize("method", METHODS)
 def test_the_collector_reads_what_the_client_sends(method, answers):
     task, messages = answers[method]
-    shelves = shelve(task, task.opening, messages)
-    assert sum(len(shelf.reports) for shelf in shelves.values()) == len(messages) == USERS
+    batches = batches_of(task, task.opening, messages)
+    assert sum(len(batch.reports) for batch in batches.values()) == len(messages) == USERS
 
 
 def test_the_reports_of_people_who_hardly_lie_support_what_they_hold(node):
@@ -109,13 +109,13 @@ def test_the_reports_of_people_who_hardly_lie_support_what_they_hold(node):
 def support(task, messages, indices):
     """Return how many reports are what somebody with these indices sends."""
     found = 0
-    for address, shelf in shelve(task, task.opening, messages).items():
+    for address, batch in batches_of(task, task.opening, messages).items():
         question = task.opening.question(address)
         encoded = question.encoding(np.array([indices]), None)
         if isinstance(question.mechanism, Product):
-            found += np.count_nonzero(shelf.reports == encoded)
+            found += np.count_nonzero(batch.reports == encoded)
         else:
-            found += question.mechanism.count(shelf.reports, encoded)[0]
+            found += question.mechanism.count(batch.reports, encoded)[0]
     return found
 
 

@@ -13,11 +13,12 @@ import pytest
 import sottovoce as sv
 from js.collector import PACKAGE
 from sottovoce.encodings.sample import Sample
-from sottovoce.engine.memory import shelve
+from sottovoce.engine.memory import batches_of
 from sottovoce.mechanisms.base import Mechanism
 from sottovoce.plans.itemsets.padding import amplified
 from sottovoce.plans.itemsets.top_items import TopItems
-from sottovoce.tasks.task import Address, Question, Round
+from sottovoce.tasks.question import Address, Question
+from sottovoce.tasks.round import Round
 from sottovoce.wire import codec
 
 USERS, VALUE, SIGMAS = 1500, 2, 6
@@ -68,7 +69,7 @@ def reports(node):
     command = [node, "--input-type=module", "--eval", ANSWER]
     done = subprocess.run(command, cwd=PACKAGE, input=documents, capture_output=True, text=True, check=True)
     sent = {kind: [b64decode(message) for message in messages] for kind, messages in json.loads(done.stdout).items()}
-    return {kind: shelve(task_of(kind), task_of(kind).opening, sent[kind])[Address()].reports for kind in KINDS}
+    return {kind: batches_of(task_of(kind), task_of(kind).opening, sent[kind])[Address()].reports for kind in KINDS}
 
 
 def deviations(mechanism, reports):
@@ -104,7 +105,7 @@ def sampled(node):
     command = [node, "--input-type=module", "--eval", SAMPLE]
     done = subprocess.run(command, cwd=PACKAGE, input=json.dumps(given), capture_output=True, text=True, check=True)
     sent = {name: [b64decode(message) for message in messages] for name, messages in json.loads(done.stdout).items()}
-    return {name: shelve(task, asked, messages)[Address(1)].reports for name, messages in sent.items()}
+    return {name: batches_of(task, asked, messages)[Address(1)].reports for name, messages in sent.items()}
 
 
 def sampled_deviations(reports, basket, dummies=LENGTH):

@@ -11,18 +11,24 @@ import pytest
 
 import sottovoce as sv
 from js.collector import PACKAGE
-from sottovoce.domains.base import Buckets, Categories, Domain, Integers, Numbers, Records
+from sottovoce.domains.base import Domain
+from sottovoce.domains.buckets import Buckets
+from sottovoce.domains.categories import Categories
+from sottovoce.domains.integers import Integers
 from sottovoce.domains.lists import Lists
+from sottovoce.domains.numbers import Numbers
+from sottovoce.domains.records import Records
 from sottovoce.domains.tables import Services
 from sottovoce.encodings.base import Encoding
 from sottovoce.encodings.cell import Cell
 from sottovoce.engine import memory
-from sottovoce.engine.memory import shelve
+from sottovoce.engine.memory import batches_of
 from sottovoce.errors import CodecError, DomainError, ParameterError
 from sottovoce.lab.checks import RecordedRng
 from sottovoce.plans.tables.joint import Joint
 from sottovoce.plans.tables.layout import METHODS, SINGLE, Asking
-from sottovoce.tasks.task import Bundle, Family
+from sottovoce.tasks.bundle import Bundle
+from sottovoce.tasks.families.base import Family
 from sottovoce.wire import codec, envelope
 
 STREAM = 256  # bytes for one draw of everything
@@ -474,11 +480,11 @@ def test_the_collector_reads_what_everybody_sends(method, rows, users, sent):
     assert all(len(one) == 1 for one in owners)
     assert len(set.union(*owners)) == users
     assert all(_only(message, task).slots.tolist() == list(range(reports)) for message in messages)
-    shelves = shelve(task, task.opening, messages)
-    assert sum(len(shelf.reports) for shelf in shelves.values()) == reports * users
+    batches = batches_of(task, task.opening, messages)
+    assert sum(len(batch.reports) for batch in batches.values()) == reports * users
     for slot in range(reports):
         family = task.opening.ask.parts[slot].members
-        assert {address.member for address in shelves if address.slot == slot} <= set(range(len(family)))
+        assert {address.member for address in batches if address.slot == slot} <= set(range(len(family)))
 
 
 def _only(message, task):

@@ -15,7 +15,9 @@ from sottovoce.lab.checks import FIVE_SIGMA
 from sottovoce.lab.truth.metrics import f1
 from sottovoce.mechanisms.affine_prefix import AffinePrefix
 from sottovoce.plans.heavy_hitters.heavy_hitters import HeavyHitters
-from sottovoce.tasks.task import Address, Blocks, Task
+from sottovoce.tasks.collected import Blocks
+from sottovoce.tasks.question import Address
+from sottovoce.tasks.task import Task
 
 RUNS = 500
 # Two groups with so much epsilon that the three values are found in every run: their totals are free of selection.

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sottovoce.core.estimate import IndependentNoise
+from sottovoce.core.noise import IndependentNoise
 from sottovoce.core.packing import unsigned
 from sottovoce.core.tally import Tally
 from sottovoce.lab import checks

@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce.engine.memory import shelve
+from sottovoce.engine.memory import batches_of
 from sottovoce.errors import DomainError
 from sottovoce.lab import crowd
 from sottovoce.lab.seeded import SeededRng
-from sottovoce.tasks.task import Address, Bundle, Question, Round
+from sottovoce.tasks.bundle import Bundle
+from sottovoce.tasks.question import Address, Question
+from sottovoce.tasks.round import Round
 
 SURVEY = sv.Task("both", sv.Survey({"pet": ["cat", "dog"], "age": range(100)}), epsilon=1.0)
 
@@ -29,7 +31,7 @@ def test_the_reports_are_those_of_the_mechanism():
     labels = [task.plan.domain.labels[value] for value in values]
     made = crowd.messages(task, labels, rng=SeededRng(5))
     expected = task.opening.ask.privatize(values, SeededRng(5))
-    assert shelve(task, task.opening, made)[Address()].reports.tolist() == expected.tolist()
+    assert batches_of(task, task.opening, made)[Address()].reports.tolist() == expected.tolist()
 
 
 def test_a_stranger_in_the_crowd_is_refused():
@@ -43,7 +45,7 @@ def test_a_bundle_is_one_message_with_a_report_in_every_slot_under_one_subject()
     asked = Round(0, Bundle((half, half)))
     messages = crowd.messages(task, ["cat", "dog", "dog"], asked)
     assert len(messages) == 3
-    first, second = shelve(task, asked, messages).values()
+    first, second = batches_of(task, asked, messages).values()
     assert len(first.reports) == len(second.reports) == 3
     assert sorted(map(bytes, first.subjects)) == sorted(map(bytes, second.subjects))
     assert len(set(map(bytes, first.subjects))) == 3

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from sottovoce.core.estimate import BalancedNoise, IndependentNoise
+from sottovoce.core.noise import BalancedNoise, IndependentNoise
 from sottovoce.errors import CodecError, ParameterError
 from sottovoce.kernels.affine import scores
 from sottovoce.lab.checks import HASHED_CHECKS, RecordedRng, sampled_estimates_are_unbiased

@@ -6,7 +6,7 @@ from math import exp, log
 import numpy as np
 import pytest
 
-from sottovoce.core.estimate import IndependentNoise
+from sottovoce.core.noise import IndependentNoise
 from sottovoce.errors import ParameterError
 from sottovoce.lab.checks import PURE_CHECKS, SAMPLED_CHECKS, epsilon_is_never_exceeded, samples_follow_the_likelihood
 from sottovoce.maths import exact

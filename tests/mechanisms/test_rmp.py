@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from sottovoce.core.estimate import IndependentNoise
+from sottovoce.core.noise import IndependentNoise
 from sottovoce.errors import CodecError, ParameterError
 from sottovoce.lab.checks import CONTRACT_CHECKS, FIVE_SIGMA, HASHED_CHECKS, RecordedRng, sampled_estimates_are_unbiased
 from sottovoce.lab.seeded import SeededRng

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from sottovoce.core.estimate import Estimate, IndependentNoise
+from sottovoce.core.estimate import Estimate
+from sottovoce.core.noise import IndependentNoise
 from sottovoce.mechanisms.olh import OLH
 from sottovoce.mechanisms.oue import OUE
 from sottovoce.postprocess.apply import apply, methods, rule_of

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sottovoce.core.estimate import BalancedNoise
+from sottovoce.core.noise import BalancedNoise
 from sottovoce.lab.baselines.she import SHE
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.mechanisms.hadamard import HadamardNoise

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from papers.experiments import covariance, genuine_errors, mse_spread, zipf
-from sottovoce.core.estimate import quantile
 from sottovoce.kernels import affine as kernels
 from sottovoce.lab.aggregate import collections
 from sottovoce.lab.checks import FIVE_SIGMA
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.maths import hashing, walsh
+from sottovoce.maths.normal import quantile
 from sottovoce.mechanisms.affine import AffineResponse, average_variance
 from sottovoce.mechanisms.affine_prefix import AffinePrefix
 from sottovoce.mechanisms.olh import OLH

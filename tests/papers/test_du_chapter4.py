@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
+from sottovoce.lab.baselines.attribute_groups import Grouping, noise
 from sottovoce.lab.baselines.correlated import Correlated
 from sottovoce.lab.baselines.correlation_bounds import Ties
 from sottovoce.lab.populations.correlated import (
@@ -22,7 +23,6 @@ from sottovoce.lab.populations.correlated import (
     together,
 )
 from sottovoce.mechanisms.grr import GRR
-from sottovoce.plans.marginals.groups import Grouping, noise
 
 EPSILONS = (0.5, 1.0, 2.0, 3.0, 4.0, 5.0)
 

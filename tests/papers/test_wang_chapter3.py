@@ -5,8 +5,9 @@ from math import exp, log
 import numpy as np
 import pytest
 
-from sottovoce.core.estimate import Estimate, upper_quantile
+from sottovoce.core.estimate import Estimate
 from sottovoce.lab.baselines.she import SHE
+from sottovoce.maths.normal import upper_quantile
 from sottovoce.mechanisms.blh import BLH
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.olh import OLH

@@ -19,7 +19,8 @@ from sottovoce.lab.baselines.segment_pairs import SegmentPairs
 from sottovoce.lab.checks import FIVE_SIGMA
 from sottovoce.lab.simulate import simulate
 from sottovoce.lab.truth.metrics import f1, ncr
-from sottovoce.tasks.task import Address, Task
+from sottovoce.tasks.question import Address
+from sottovoce.tasks.task import Task
 
 PLANS = {"hash": HashedChannels, "spm": SegmentPairs}  # 64 channels and pieces of 8 bits; segments of 16
 

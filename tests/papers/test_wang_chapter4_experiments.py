@@ -38,7 +38,7 @@ from sottovoce.lab.truth.metrics import f1, ncr, squared_error
 from sottovoce.maths import hashing
 from sottovoce.mechanisms.affine_prefix import AffinePrefix
 from sottovoce.plans.heavy_hitters.heavy_hitters import HeavyHitters
-from sottovoce.tasks.task import Blocks
+from sottovoce.tasks.collected import Blocks
 
 
 @cache

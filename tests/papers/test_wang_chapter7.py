@@ -12,7 +12,7 @@ import pytest
 
 from plans.tables.plans import asking_of, error_of, nodes_of, noise_of, published_error, question
 from plans.tables.populations import asked, repeated, table, within
-from sottovoce.domains.base import Integers
+from sottovoce.domains.integers import Integers
 from sottovoce.lab.populations.tables import HIGHEST, MEASURE, Shape, boxes, condition, inside, measure
 from sottovoce.maths.interval_tree import Hierarchy
 from sottovoce.plans.tables.planning import plan, planned

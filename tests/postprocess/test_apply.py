@@ -5,7 +5,7 @@ import pytest
 
 import sottovoce as sv
 from postprocess.vectors import ABOVE, NOISE, TOP, estimate
-from sottovoce.core.estimate import BalancedNoise, SampledNoise
+from sottovoce.core.noise import BalancedNoise, SampledNoise
 from sottovoce.errors import ParameterError
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.mechanisms.affine import AffineResponse

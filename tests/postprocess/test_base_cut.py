@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from postprocess.vectors import ABOVE, SIGMA, TIED, estimate
-from sottovoce.core.estimate import SampledNoise
+from sottovoce.core.noise import SampledNoise
 from sottovoce.errors import ParameterError
 from sottovoce.postprocess.base_cut import base_cut, base_cut_top, rule_for, threshold
 

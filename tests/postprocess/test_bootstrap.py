@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from postprocess.vectors import ABOVE, NOISE, estimate
-from sottovoce.core.estimate import BalancedNoise, Estimate, SampledNoise
+from sottovoce.core.estimate import Estimate
+from sottovoce.core.noise import BalancedNoise, SampledNoise
 from sottovoce.errors import ParameterError
 from sottovoce.postprocess.apply import apply
 from sottovoce.postprocess.bootstrap import draws, population

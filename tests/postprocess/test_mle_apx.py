@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from postprocess.vectors import ABOVE, BELOW, NOISE, TOP, estimate
-from sottovoce.core.estimate import IndependentNoise, SampledNoise
+from sottovoce.core.noise import IndependentNoise, SampledNoise
 from sottovoce.errors import ParameterError
 from sottovoce.postprocess.mle_apx import mle_apx, rule_for
 from sottovoce.postprocess.norm_sub import norm_sub

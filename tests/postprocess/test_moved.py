@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from postprocess.vectors import ABOVE, estimate
-from sottovoce.core.estimate import BalancedNoise
+from sottovoce.core.noise import BalancedNoise
 from sottovoce.postprocess.apply import apply
 
 

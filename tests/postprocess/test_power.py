@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from postprocess.vectors import ABOVE, SIGMA, USERS, estimate
-from sottovoce.core.estimate import SampledNoise
+from sottovoce.core.noise import SampledNoise
 from sottovoce.errors import ParameterError
 from sottovoce.postprocess.power import power, rule_for
 from sottovoce.postprocess.power_law import exponent

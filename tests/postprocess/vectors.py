@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from sottovoce.core.estimate import Estimate, IndependentNoise
+from sottovoce.core.estimate import Estimate
+from sottovoce.core.noise import IndependentNoise
 
 ABOVE = np.array([0.50, 0.30, 0.20, 0.10, 0.05, -0.02, -0.08])  # sums to 1.05
 BELOW = np.array([0.45, 0.25, 0.10, -0.05])

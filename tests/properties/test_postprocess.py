@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from sottovoce.core.estimate import Estimate, IndependentNoise
+from sottovoce.core.estimate import Estimate
+from sottovoce.core.noise import IndependentNoise
 from sottovoce.postprocess.apply import methods, rule_of
 from sottovoce.postprocess.base_pos import base_pos
 from sottovoce.postprocess.mle_apx import mle_apx

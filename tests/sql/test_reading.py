@@ -8,8 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sottovoce.domains.base import Buckets, Categories, Integers, Numbers, Records
+from sottovoce.domains.buckets import Buckets
+from sottovoce.domains.categories import Categories
+from sottovoce.domains.integers import Integers
 from sottovoce.domains.lists import Lists
+from sottovoce.domains.numbers import Numbers
+from sottovoce.domains.records import Records
 from sottovoce.domains.tables import Services
 from sottovoce.sql.errors import RULES
 from sottovoce.sql.query import Aggregate, Column, Compared, Every, Listed, Monomial, Opposite, Options, Query, Some

@@ -9,13 +9,20 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sottovoce.answers.answer import Answer, Answers
+from sottovoce.answers.answer import Answer
+from sottovoce.answers.answers import Answers
 from sottovoce.core import coin
-from sottovoce.domains.base import Integers
+from sottovoce.domains.integers import Integers
 from sottovoce.maths import exact
 from sottovoce.mechanisms.grr import GRR
+from sottovoce.tasks.bundle import Bundle
+from sottovoce.tasks.choice import Choice
+from sottovoce.tasks.collected import Collected
 from sottovoce.tasks.collection import Collection
-from sottovoce.tasks.task import Address, Bundle, Choice, Collected, Plan, Question, Round, Task
+from sottovoce.tasks.plan import Plan
+from sottovoce.tasks.question import Address, Question
+from sottovoce.tasks.round import Round
+from sottovoce.tasks.task import Task
 from sottovoce.wire import codec
 from sottovoce.wire.envelope import Envelopes
 

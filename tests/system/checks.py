@@ -12,8 +12,8 @@ import duckdb
 from sottovoce.collector import wire
 from sottovoce.collector.release import release
 from sottovoce.collector.store.base import RoundRecord, State, Store
-from sottovoce.engine.memory import LocalCollected, shelve
-from sottovoce.tasks.task import Round
+from sottovoce.engine.memory import MemoryCollected, batches_of
+from sottovoce.tasks.round import Round
 from sottovoce.wire import codec
 from system.servers import open_store
 
@@ -92,7 +92,7 @@ def _check_answer(trial: "Trial", store: Store, answer: bytes) -> list[str]:
     """Go from round to round with the messages alone, and compare documents and answer bit for bit."""
     (task,) = store.tasks()
     documents = {one.number: one.document for one in store.rounds(task.digest)}
-    collected = LocalCollected(trial.task)
+    collected = MemoryCollected(trial.task)
     while True:
         stepped = trial.task.plan.step(collected)
         if not isinstance(stepped, Round):
@@ -100,7 +100,7 @@ def _check_answer(trial: "Trial", store: Store, answer: bytes) -> list[str]:
         if documents.get(stepped.number) != codec.canonical(codec.document(stepped)):
             return [f"round {stepped.number} asked something else than its messages lead to"]
         messages = [one.data for one in trial.messages if one.acknowledged and one.round == stepped.number]
-        collected = collected.after(stepped, shelve(trial.task, stepped, messages))
+        collected = collected.after(stepped, batches_of(trial.task, stepped, messages))
     assert trial.task.collection is not None
     expected = wire.as_json(release(replace(stepped, name=trial.task.name), trial.task.collection))
     same = json.loads(expected) == json.loads(answer) and expected == answer

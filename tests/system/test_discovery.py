@@ -21,13 +21,13 @@ from sottovoce.collector.collector import Collector
 from sottovoce.collector.store.base import TokenRecord
 from sottovoce.collector.store.sqlite import SqliteStore
 from sottovoce.core import coin
-from sottovoce.engine.memory import LocalCollected, shelve
+from sottovoce.engine.memory import MemoryCollected, batches_of
 from sottovoce.errors import BudgetError, MismatchError, StateError
 from sottovoce.lab import crowd
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.maths.exact import UNIT
 from sottovoce.tasks.collection import Collection
-from sottovoce.tasks.task import Round
+from sottovoce.tasks.round import Round
 from sottovoce.wire import codec
 from system.servers import Server, Wire, bearer, open_store
 
@@ -225,9 +225,9 @@ class Run:
 
 def undisturbed(task, sent):
     """Return the rounds and the answer of these messages in memory."""
-    collected, asked = LocalCollected(task), task.opening
+    collected, asked = MemoryCollected(task), task.opening
     while isinstance(asked, Round):
-        collected = collected.after(asked, shelve(task, asked, sent[asked.number]))
+        collected = collected.after(asked, batches_of(task, asked, sent[asked.number]))
         asked = task.plan.step(collected)
     return collected.rounds, asked
 

@@ -8,7 +8,7 @@ import pytest
 
 import sottovoce as sv
 from collector.people import envelope
-from sottovoce.engine.memory import LocalCollected, shelve
+from sottovoce.engine.memory import MemoryCollected, batches_of
 from sottovoce.lab import crowd
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.tasks.collection import Collection
@@ -84,8 +84,8 @@ def collect(site, devices):
 def expected(name, sent, lost=0):
     """Return the answer of these messages without a collector."""
     task = TASKS[name]
-    shelves = shelve(task, task.opening, sent[name][: len(sent[name]) - lost])
-    return task.plan.step(LocalCollected(task).after(task.opening, shelves))
+    batches = batches_of(task, task.opening, sent[name][: len(sent[name]) - lost])
+    return task.plan.step(MemoryCollected(task).after(task.opening, batches))
 
 
 def released(site, name, *names):

@@ -1,24 +1,23 @@
-"""Answers: estimates with the names of their values, ready to be read, saved and drawn."""
+"""An answer: one distribution over named values, ready to be read, saved and drawn."""
 
-import csv
-import io
-import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
+from sottovoce.answers import export
+from sottovoce.answers.guarantee import Guarantee
+from sottovoce.answers.outcome import Outcome
 from sottovoce.core.estimate import Estimate, Total
-from sottovoce.errors import DomainError, MissingExtraError, ParameterError
+from sottovoce.errors import DomainError
 
 _SHOWN = 25  # rows that print() shows of a long table
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class Answer(Outcome):
     """One distribution: every value with estimate, interval, users, epsilon and the steps applied.
 
     ``details`` are what else the method has to say: how it searched, what it could have seen.
@@ -31,8 +30,21 @@ class Answer:
     level: float = 0.95
     details: Mapping[str, Any] = field(default_factory=dict)
 
-    def at(self, level: float) -> "Answer":
-        """Return the same answer with intervals of another confidence level."""
+    @property
+    def guarantee(self) -> Guarantee:
+        return Guarantee(self.estimate.epsilon)
+
+    @property
+    def users(self) -> int:
+        return self.estimate.users
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        from sottovoce.postprocess.apply import methods
+
+        return ("none", *methods())
+
+    def at(self, level: float) -> Self:
         return replace(self, level=level)
 
     def postprocess(self, method: str, **options: Any) -> "Answer":
@@ -87,33 +99,9 @@ class Answer:
             **self.details,
         }
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain data."""
-        return {**self.about, "rows": self.rows()}
-
-    def to_json(self) -> str:
-        """Return everything as JSON."""
-        return json.dumps(self.to_dict(), ensure_ascii=False)
-
-    def to_csv(self) -> str:
-        """Return the rows as CSV with a header."""
-        text = io.StringIO()
-        writer = csv.DictWriter(text, fieldnames=list(self.rows()[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(self.rows())
-        return text.getvalue()
-
-    def frame(self, library: str = "pandas") -> Any:
-        """Return the rows as a frame of pandas, polars or pyarrow."""
-        if library not in ("pandas", "polars", "pyarrow"):
-            raise ParameterError("a frame comes from pandas, polars or pyarrow")
-        module, rows = optional(library, "frames"), self.rows()
-        columns = {name: [row[name] for row in rows] for name in rows[0]}
-        return module.table(columns) if library == "pyarrow" else module.DataFrame(columns)
-
     def plot(self, path: str | Path | None = None, *, truth: Mapping[str, float] | None = None) -> Any:
-        """Draw the most frequent values with their intervals; saves the figure if a path is given."""
-        optional("matplotlib", "plot")
+        """Draw the most frequent values with their intervals; saves the figure to ``path``."""
+        export.optional("matplotlib", "plot")
         from sottovoce.answers.chart import bars
 
         return bars(self, path, truth)
@@ -138,63 +126,7 @@ class Answer:
         return "\n".join(lines)
 
 
-@dataclass(frozen=True, eq=False)
-class Answers(Mapping[str, Answer]):
-    """The answers to several questions, by name."""
-
-    name: str
-    parts: Mapping[str, Answer]
-
-    def __getitem__(self, name: str) -> Answer:
-        return self.parts[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.parts)
-
-    def __len__(self) -> int:
-        return len(self.parts)
-
-    def kept(self) -> "Answers | None":
-        """Return what to write down before reports are erased; nothing where their sums are enough."""
-        return self
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain data."""
-        return {"name": self.name, "answers": {name: part.to_dict() for name, part in self.parts.items()}}
-
-    def to_json(self) -> str:
-        """Return everything as JSON."""
-        return json.dumps(self.to_dict(), ensure_ascii=False)
-
-    def to_csv(self) -> str:
-        """Return all rows as CSV, with the question in the first column."""
-        text = io.StringIO()
-        rows = [{"question": name, **row} for name, part in self.parts.items() for row in part.rows()]
-        writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-        return text.getvalue()
-
-    def plot(self, path: str | Path | None = None, *, truths: Mapping[str, Mapping[str, float]] | None = None) -> Any:
-        """Draw one panel for every question; saves the figure if a path is given."""
-        optional("matplotlib", "plot")
-        from sottovoce.answers.chart import grid
-
-        return grid(self, path, truths)
-
-    def __str__(self) -> str:
-        return "\n\n".join(str(part) for part in self.parts.values())
-
-
 def _facts(estimate: Estimate) -> str:
     scaled = f" standing for {estimate.population:,}" if estimate.population > estimate.users else ""
     steps = f", {' then '.join(estimate.steps)}" if estimate.steps else ", raw"
     return f"{estimate.users:,} users{scaled}, epsilon {estimate.epsilon:g}{steps}"
-
-
-def optional(library: str, extra: str) -> Any:
-    """Return an optional library, or say which extra brings it."""
-    try:
-        return import_module(library)
-    except ImportError:
-        raise MissingExtraError(f"{library} is not installed: pip install 'sottovoce[{extra}]'") from None

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sottovoce.answers.answer import Answer, Answers
+from sottovoce.answers.answer import Answer
+from sottovoce.answers.answers import Answers
+from sottovoce.answers.number_answer import NumberAnswer
 from sottovoce.answers.summary import Row, shown
 from sottovoce.errors import MissingExtraError, ParameterError
 
@@ -54,6 +56,24 @@ def beside(answer: Answer, path: str | Path | None = None, truth: Truth | None =
     axes.plot(percent, range(len(rows)), "o", color=_MENDED, markeredgecolor="white", label="consistent", zorder=4)
     axes.legend(loc="lower right", bbox_to_anchor=(1.01, 1.0), ncols=3, frameon=False, fontsize=9, borderaxespad=0.2)
     return _saved(figure, path)
+
+
+def figures(answer: NumberAnswer, path: str | Path | None = None, truth: Truth | None = None) -> Any:
+    """Draw every figure of a number with its interval, each on a scale of its own."""
+    rows = answer.rows()
+    canvas = _figure(8, _FRAME + 0.7 * len(rows))
+    panels = canvas.subplots(len(rows), 1, squeeze=False)[:, 0]
+    for axes, row in zip(panels, rows, strict=True):
+        reach = [[row["estimate"] - row["low"]], [row["high"] - row["estimate"]]]
+        axes.errorbar([row["estimate"]], [0], xerr=reach, fmt="o", color=_CLEAR, ecolor=_INK, capsize=3)
+        if truth and row["value"] in truth:
+            axes.plot([truth[row["value"]]], [0], "D", color=_TRUTH, markersize=5)
+        axes.set_yticks([0], [_short(row["value"])])
+        axes.spines[["top", "right", "left"]].set_visible(False)
+    panels[0].set_title(
+        f"{answer.name}: {100 * answer.level:g} % intervals, {answer.users:,} users", loc="left", fontsize=11
+    )
+    return _saved(canvas, path)
 
 
 def heat(

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from sottovoce.answers.answer import Answer
-from sottovoce.core.estimate import upper_quantile
+from sottovoce.maths.normal import upper_quantile
 
 _MOST_BANDS = 12
 _ALPHA = 0.05

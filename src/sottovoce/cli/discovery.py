@@ -11,8 +11,9 @@ from sottovoce.cli.output import warn
 from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
-    from sottovoce.domains.base import Categories, Integers
-    from sottovoce.tasks.task import Plan
+    from sottovoce.domains.categories import Categories
+    from sottovoce.domains.integers import Integers
+    from sottovoce.tasks.plan import Plan
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

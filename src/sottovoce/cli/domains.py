@@ -7,8 +7,10 @@ from typing import Any
 
 from sottovoce.cli.columns import Column
 from sottovoce.cli.discovery import split, warn_of_strangers
-from sottovoce.domains.base import DECLINED, Categories, Domain, Integers
+from sottovoce.domains.base import DECLINED, Domain
 from sottovoce.domains.bits import Bits
+from sottovoce.domains.categories import Categories
+from sottovoce.domains.integers import Integers
 from sottovoce.domains.sets import Sets
 from sottovoce.domains.strings import Strings
 from sottovoce.errors import DomainError, ParameterError

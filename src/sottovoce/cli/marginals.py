@@ -37,7 +37,7 @@ class JointOptions:
 
     def plan(self, domains: "Mapping[str, Domain]", users: int) -> "Marginals":
         """Return the plan for columns with these domains."""
-        from sottovoce.domains.base import Records
+        from sottovoce.domains.records import Records
         from sottovoce.plans.marginals.marginals import Marginals
 
         if len(domains) < 2:

@@ -11,10 +11,11 @@ from sottovoce.errors import DomainError, ParameterError
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from sottovoce.answers.measures import Measures
+    from sottovoce.answers.number_answer import NumberAnswer
     from sottovoce.arrays import Floats
     from sottovoce.plans.numbers.distribution import DistributionAnswer
-    from sottovoce.tasks.task import Plan, Task
+    from sottovoce.tasks.plan import Plan
+    from sottovoce.tasks.task import Task
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ def rehearse(task: "Task", column: Column, options: Rehearsal) -> None:
     """Simulate a task about a number and show its figures beside the truth."""
     from rich.console import Console
 
-    from sottovoce.answers.measures import Measures
+    from sottovoce.answers.number_answer import NumberAnswer
     from sottovoce.lab.simulate import simulate
     from sottovoce.lab.truth.figures import beside
 
@@ -61,7 +62,7 @@ def rehearse(task: "Task", column: Column, options: Rehearsal) -> None:
     with progress(len(numbers), visible=not options.as_json) as told:
         answer: Any = simulate(task, numbers, seed=options.seed, progress=told)
     answer = answer.at(options.level)
-    measures = answer if isinstance(answer, Measures) else answer.measures()
+    measures = answer if isinstance(answer, NumberAnswer) else answer.measures()
     rows = beside(measures, _clamped(task, numbers))
     _write(answer, measures, numbers, options)
     if options.as_json:
@@ -70,7 +71,7 @@ def rehearse(task: "Task", column: Column, options: Rehearsal) -> None:
         Console().print(table(measures, rows))
 
 
-def table(measures: "Measures", rows: list[dict[str, Any]]) -> "Table":
+def table(measures: "NumberAnswer", rows: list[dict[str, Any]]) -> "Table":
     """Return truth beside figure and interval."""
     from rich.table import Table
     from rich.text import Text
@@ -88,7 +89,7 @@ def table(measures: "Measures", rows: list[dict[str, Any]]) -> "Table":
 
 
 def _write(
-    answer: "Measures | DistributionAnswer", measures: "Measures", numbers: "Floats", options: Rehearsal
+    answer: "NumberAnswer | DistributionAnswer", measures: "NumberAnswer", numbers: "Floats", options: Rehearsal
 ) -> None:
     import numpy as np
 

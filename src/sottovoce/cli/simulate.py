@@ -18,7 +18,8 @@ from sottovoce.cli.tables import options as table_options
 from sottovoce.errors import ConcernWarning, ParameterError
 
 if TYPE_CHECKING:
-    from sottovoce.answers.answer import Answer, Answers
+    from sottovoce.answers.answer import Answer
+    from sottovoce.answers.answers import Answers
     from sottovoce.cli.columns import Column
     from sottovoce.domains.base import Domain
     from sottovoce.lab.truth.frequencies import Compared
@@ -231,7 +232,7 @@ def _names(wanted: Wanted, task: "Task | None") -> tuple[str, ...]:
 def _described(wanted: Wanted, cells: "dict[str, Column]", title: str) -> "Task":
     """Return the task that the options describe; domains they leave out come from the data, with a warning."""
     from sottovoce.cli.domains import Given
-    from sottovoce.domains.base import Records
+    from sottovoce.domains.records import Records
     from sottovoce.plans.frequencies.histogram import Histogram
     from sottovoce.plans.frequencies.survey import Survey
     from sottovoce.tasks.task import Task
@@ -302,7 +303,7 @@ def _about_a_number(wanted: Wanted, names: tuple[str, ...]) -> "Task":
 def _held(task: "Task", cells: "dict[str, Column]", separator: str) -> Any:
     """Return what the people hold: a list for one question, columns for a survey."""
     from sottovoce.cli.domains import values
-    from sottovoce.domains.base import Records
+    from sottovoce.domains.records import Records
 
     domain = task.plan.domain
     if isinstance(domain, Records):
@@ -313,7 +314,8 @@ def _held(task: "Task", cells: "dict[str, Column]", separator: str) -> Any:
 
 
 def _at(answer: Any, level: float) -> "Answer | Answers":
-    from sottovoce.answers.answer import Answer, Answers
+    from sottovoce.answers.answer import Answer
+    from sottovoce.answers.answers import Answers
 
     if isinstance(answer, Answer):
         return answer.at(level)

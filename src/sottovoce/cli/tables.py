@@ -94,7 +94,8 @@ def _names(services: "Services", table: str) -> list[str]:
 
 def _values(services: "Services", table: str, cells: "Mapping[str, Column]") -> dict[str, Any]:
     from sottovoce.cli.domains import values
-    from sottovoce.domains.base import Buckets, Numbers
+    from sottovoce.domains.buckets import Buckets
+    from sottovoce.domains.numbers import Numbers
 
     records, public = services.records(services.names.index(table)), services.public
     kinds: dict[str, Domain] = dict(zip(records.names, records.attributes, strict=True))

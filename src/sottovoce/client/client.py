@@ -19,7 +19,10 @@ from sottovoce.core.rng import Rng, SystemRng
 from sottovoce.domains.person_tables import Holdings
 from sottovoce.errors import BudgetError, MismatchError
 from sottovoce.tasks.budget import Spend
-from sottovoce.tasks.task import Address, Notice, Question, Round, Task
+from sottovoce.tasks.notice import Notice
+from sottovoce.tasks.question import Address, Question
+from sottovoce.tasks.round import Round
+from sottovoce.tasks.task import Task
 from sottovoce.wire import codec, statement
 from sottovoce.wire.envelope import ID_BYTES, Envelopes
 
@@ -28,8 +31,7 @@ class Client:
     """Answers one task for one person: once, or once a round if the task is longitudinal.
 
     ``task`` is the task or its published document; ``ledger`` a file that outlives the process
-    (``":memory:"`` for experiments).  With an enrolment ``token`` the public coin follows from it.  Only with
-    ``waived`` does it answer a task whose epsilon is that of a weaker guarantee than local differential privacy.
+    (``":memory:"`` for experiments).  With an enrolment ``token`` the public coin follows from it.
     """
 
     def __init__(
@@ -37,10 +39,8 @@ class Client:
         task: Task | Notice | codec.Document | str,
         ledger: DiskLedger | str | Path,
         token: str | None = None,
-        *,
-        waived: bool = False,
     ) -> None:
-        self.notice, self.waived = notice_of(task), waived
+        self.notice = notice_of(task)
         self.ledger = ledger if isinstance(ledger, DiskLedger) else DiskLedger(ledger)
         self._enrolled = None if token is None else coin.enrolled(token, self.notice.digest)
 
@@ -96,11 +96,7 @@ class Client:
         """Return the round, or refuse one that costs too much, asks others, or asks a remembered value otherwise."""
         if self.notice.distinct is not None and asked.ask != self.notice.opening.ask:
             raise MismatchError("a longitudinal task asks the same question in every round")
-        if self.notice.check(asked).ask.waived and not self.waived:
-            raise MismatchError(
-                "this round states less than it spends of local differential privacy: "
-                "a device answers it only if it was built to accept waivers"
-            )
+        self.notice.check(asked)
         if not asked.asks(self.coin):
             raise MismatchError("this round is put to other users: this device's coin lies outside its share")
         return asked
@@ -108,7 +104,7 @@ class Client:
     def _indices(self, value: Any) -> Any:
         """Return the index of the value; of a random one in a rehearsal, after the same checks."""
         indices = self.notice.domain.indices([value])
-        return self.notice.domain.anything(SystemRng()) if self.rehearsing else indices
+        return self.notice.domain.random_value(SystemRng()) if self.rehearsing else indices
 
     def _message(self, indices: Any, asked: Round, questions: list[tuple[Address, Question]]) -> bytes:
         rng = SystemRng()

@@ -15,7 +15,8 @@ from sottovoce.client.outbox import Posting, Report
 from sottovoce.client.transport import Collector, Receipt
 from sottovoce.core.rng import SystemRng
 from sottovoce.errors import AccessError, BudgetError, MismatchError, SottovoceError, StateError, UnavailableError
-from sottovoce.tasks.task import Notice, Round
+from sottovoce.tasks.notice import Notice
+from sottovoce.tasks.round import Round
 from sottovoce.wire import codec
 
 MOST_ATTEMPTS = 8
@@ -41,8 +42,7 @@ class Device:
     """One person's device and one collector.
 
     ``consent`` gets the notice of a task and its explanation and says whether the owner agrees; ``delay`` is the
-    longest random wait before a message leaves, in seconds; ``digests`` pins tasks by name.  Only with ``waived`` does
-    it answer tasks whose epsilon is that of a weaker guarantee than local differential privacy.
+    longest random wait before a message leaves, in seconds; ``digests`` pins tasks by name.
     """
 
     url: str
@@ -51,7 +51,6 @@ class Device:
     consent: Consent | None = None
     delay: float = 0.0
     digests: Mapping[str, str] = field(default_factory=dict)
-    waived: bool = field(default=False, kw_only=True)
 
     def answer(self, task: str | codec.Document | Notice, value: Any) -> bytes:
         """Answer a task that the collector offers under a name, or one whose document the app has; queues the message.
@@ -59,7 +58,7 @@ class Device:
         The latter needs no network and answers the opening round.
         """
         notice, asked = self._asked(task)
-        client = Client(notice, self.ledger, self._token(notice), waived=self.waived)
+        client = Client(notice, self.ledger, self._token(notice))
         self.ledger.refuse_left(notice.digest)
         if self.consent is not None and not self.consent(notice, client.explain(asked)):
             raise BudgetError("the owner of this device has not agreed")

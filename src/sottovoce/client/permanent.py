@@ -15,7 +15,8 @@ from sottovoce.client.ledger import DiskLedger
 from sottovoce.core.rng import KeyedRng, Rng
 from sottovoce.errors import ParameterError
 from sottovoce.maths import exact
-from sottovoce.tasks.task import Address, Notice, Question
+from sottovoce.tasks.notice import Notice
+from sottovoce.tasks.question import Address, Question
 from sottovoce.wire import codec
 
 LARGEST = 1 << 32  # encoded values that can be told apart

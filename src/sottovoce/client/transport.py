@@ -24,7 +24,8 @@ from sottovoce.errors import (
     SottovoceError,
     UnavailableError,
 )
-from sottovoce.tasks.task import Notice, Round
+from sottovoce.tasks.notice import Notice
+from sottovoce.tasks.round import Round
 from sottovoce.wire import codec
 
 LARGEST_ANSWER = 1 << 20

@@ -18,7 +18,8 @@ from sottovoce.collector.store.base import HASH_BYTES, Offer
 from sottovoce.core import coin
 from sottovoce.domains.tables import Services
 from sottovoce.errors import CodecError
-from sottovoce.tasks.task import Address, Bundle, Choice, Question, Round
+from sottovoce.tasks.question import Address, Question
+from sottovoce.tasks.round import Round
 from sottovoce.wire import codec, envelope
 from sottovoce.wire.envelope import HEADER_BYTES, Envelopes
 
@@ -124,7 +125,7 @@ class _Group:
     @property
     def one_member(self) -> bool:
         """Return whether a message answers one member of a choice between bundles, in all its slots."""
-        return isinstance(self.asked.ask, Choice) and self.asked.ask.bundled
+        return self.asked.ask.bundled
 
     def complete(self) -> Bools:
         """Return which messages hold every slot of their bundle once, in order.
@@ -241,11 +242,7 @@ def _canonical(public: bytes) -> bool:
 
 def _slots(asked: Round, member: int) -> int:
     """Return how many slots a member of a round has; 0 for a member that does not exist."""
-    ask = asked.ask
-    if isinstance(ask, Choice) and ask.bundled:
-        chosen = ask.members[member] if member < len(ask.members) else None
-        return len(chosen.parts) if isinstance(chosen, Bundle) else int(chosen is not None)
-    return len(ask.parts) if isinstance(ask, Bundle) else 1
+    return asked.ask.slots_of(member) if asked.ask.bundled else asked.ask.slots
 
 
 def _possible(published: Published, number: int, piece: Envelopes, slot: int, among: Bools) -> Bools:

@@ -12,7 +12,7 @@ from starlette.responses import PlainTextResponse, Response
 from sottovoce.collector import access, marginals, queries, wire
 from sottovoce.collector.collector import DAY, Collector
 from sottovoce.collector.intake import Intake
-from sottovoce.collector.operations import METHODS
+from sottovoce.collector.operations import METHODS, OPERATIONS, TITLE
 from sottovoce.collector.published import Published
 from sottovoce.collector.release import processed, refuse_withheld, release, rows_as_csv
 from sottovoce.collector.store.base import TAKING
@@ -138,7 +138,7 @@ class Api:
         return Response(status_code=204)
 
     async def get_openapi(self, request: Request) -> Response:
-        return _json(openapi.document())
+        return _json(openapi.document(TITLE, OPERATIONS))
 
     async def healthz(self, request: Request) -> Response:
         return PlainTextResponse("alive\n")

@@ -19,7 +19,8 @@ from sottovoce.collector import access, javascript
 from sottovoce.collector.api import Api
 from sottovoce.collector.collector import Collector
 from sottovoce.collector.intake import Intake
-from sottovoce.collector.operations import OPERATIONS, Operation
+from sottovoce.collector.operations import OPERATIONS
+from sottovoce.collector.round_metrics import RoundMetrics
 from sottovoce.collector.scheduler import Keeper
 from sottovoce.collector.store.base import Store
 from sottovoce.collector.upload import Uploading
@@ -27,6 +28,7 @@ from sottovoce.errors import SottovoceError
 from sottovoce.web import settings as configuration
 from sottovoce.web.limits import RateLimit
 from sottovoce.web.metrics import Metrics
+from sottovoce.web.operation import Operation
 from sottovoce.web.problem_response import respond
 from sottovoce.web.problems import RequestError
 from sottovoce.web.settings import Settings
@@ -54,7 +56,7 @@ def create(
 ) -> Starlette:
     """Return the application; ``pages`` adds routes for people to those for programs."""
     collector = Collector(store, settings.data, clock)
-    told = Metrics(collector.tasks, lambda: intake.waiting)
+    told = Metrics(lambda: intake.waiting, RoundMetrics(collector.tasks))
     keeper = Keeper(collector, settings.tick, lambda name: told.failures.labels(name).inc())
     intake = Intake(store, clock, told.count, most_waiting=settings.most_waiting)
     api = Api(collector, intake, settings, told)

@@ -14,19 +14,19 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.answers.answer import Answer, Answers
-from sottovoce.answers.measures import Measures
-from sottovoce.core.estimate import Estimate, Noise, Total
+from sottovoce.answers.outcome import Outcome
+from sottovoce.core.estimate import Estimate, Total
+from sottovoce.core.noise import Noise
 from sottovoce.engine.parquet import replace_file
 from sottovoce.errors import MismatchError, ParameterError
 from sottovoce.mechanisms.base import Mechanism
 
-_NOUNS: tuple[type[Any], ...] = (Answer, Answers, Measures, Estimate, Total, Noise)
+_NOUNS: tuple[type[Any], ...] = (Outcome, Estimate, Total, Noise)
 
 
-def write(path: Path, answer: Answer | Answers | Measures) -> None:
+def write(path: Path, answer: Outcome) -> None:
     """Keep an answer, unless sums of reports will give it again; the file appears whole or not at all."""
-    kept = answer.kept() if isinstance(answer, Answers) else answer
+    kept = answer.kept()
     if kept is None:
         return
     text = json.dumps(_written(kept), ensure_ascii=False)
@@ -38,14 +38,14 @@ def exists(path: Path) -> bool:
     return path.exists()
 
 
-def read(path: Path) -> Answer | Answers | Measures:
+def read(path: Path) -> Outcome:
     """Return the answer that was kept, or refuse one that is not as it was written."""
     try:
         checksum, _, text = path.read_text(encoding="utf-8").partition("\n")
-        answer: Answer | Answers | Measures | None = _read(json.loads(text)) if checksum == _checksum(text) else None
+        answer: Outcome | None = _read(json.loads(text)) if checksum == _checksum(text) else None
     except (OSError, ValueError, KeyError, TypeError):
         answer = None
-    if not isinstance(answer, (Answer, Answers, Measures)):
+    if not isinstance(answer, Outcome):
         raise MismatchError("the answer that was kept of an erased task is damaged")
     return answer
 

@@ -8,18 +8,16 @@ is durable before the next and may be repeated after a crash: the plan is a pure
 import logging
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
-from sottovoce.answers.answer import Answer, Answers
-from sottovoce.answers.measures import Measures
+from sottovoce.answers.outcome import Outcome
 from sottovoce.collector import archive, taskfile
 from sottovoce.collector.published import Published
 from sottovoce.collector.store.base import RoundRecord, State, Store, TaskRecord
 from sottovoce.engine import parquet
-from sottovoce.engine.memory import LocalCollected
+from sottovoce.engine.memory import MemoryCollected
 from sottovoce.errors import MismatchError, NoDataError, SottovoceError, StateError
-from sottovoce.tasks.task import Round
+from sottovoce.tasks.round import Round
 from sottovoce.web.problems import RequestError
 from sottovoce.wire import codec
 
@@ -35,7 +33,7 @@ class Collector:
     def __init__(self, store: Store, folder: Path, clock: Callable[[], float]) -> None:
         self.store, self.folder, self._clock = store, folder, clock
         self._published: dict[str, Published] = {}
-        self._answers: dict[_Key, Answer | Answers | Measures] = {}
+        self._answers: dict[_Key, Outcome] = {}
         self._refreshing = threading.Lock()
         self.refresh()
 
@@ -186,9 +184,9 @@ class Collector:
             raise MismatchError("a plan asks its rounds in order")
         self.store.open_round(last.task, stepped.number, codec.canonical(codec.document(stepped)), self.now)
 
-    def collected(self, published: Published) -> LocalCollected:
+    def collected(self, published: Published) -> MemoryCollected:
         """Return what the sealed rounds of a task hold: reports, or their sums once they are erased."""
-        collected = LocalCollected(published.task)
+        collected = MemoryCollected(published.task)
         for one in published.rounds:
             if one.state is not State.SEALED or not one.count:
                 break
@@ -199,7 +197,7 @@ class Collector:
                 collected = collected.after_erasing(asked, parquet.tallies(self._sums(one), asked))
         return collected
 
-    def answer(self, name: str) -> Answer | Answers | Measures:
+    def answer(self, name: str) -> Outcome:
         """Return the answer of a task, or what its plan can say before it has finished."""
         published = self.find(name)
         key = _key(published)
@@ -210,23 +208,23 @@ class Collector:
                 self._answers.pop(old, None)  # another thread may have
         return found
 
-    def _answered(self, published: Published) -> Answer | Answers | Measures:
+    def _answered(self, published: Published) -> Outcome:
         record = published.record
         if record.failure:
             few = any(one.users < published.collection.minimum for one in published.rounds)
             raise RequestError("too-few-users" if few else "no-data", record.failure)
         if archive.exists(self._archive(published)):
-            return replace(archive.read(self._archive(published)), name=record.name)
+            return archive.read(self._archive(published)).named(record.name)
         collected = self.collected(published)
         if record.finished is None:
             early = published.task.plan.so_far(collected) if collected.rounds else None
             if early is None:
                 raise StateError("this task has not finished collecting")
-            return replace(early, name=record.name)
+            return early.named(record.name)
         stepped = published.task.plan.step(collected)
         if isinstance(stepped, Round):
             raise NoDataError("the plan of this task asks for more than was collected")
-        return replace(stepped, name=record.name)
+        return stepped.named(record.name)
 
     def verify(self, published: Published) -> None:
         """Refuse logs that are not those that were sealed, and logs that are missing."""

@@ -7,18 +7,19 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any
 
-from sottovoce.answers.answer import Answer, Answers
-from sottovoce.answers.measures import Measures
+from sottovoce.answers.answer import Answer
+from sottovoce.answers.answers import Answers
+from sottovoce.answers.outcome import Outcome
 from sottovoce.errors import NoDataError, ParameterError
 from sottovoce.plans.marginals.marginals import TOGETHER, Marginals, Tables
 from sottovoce.tasks.collection import Collection
-from sottovoce.tasks.task import Plan
+from sottovoce.tasks.plan import Plan
 
 MOST_CELLS = 1024  # of a table: its covariance has the square of that
 MOST_ATTRIBUTES = 24  # of which all pairs are looked at
 
 
-def chosen(answer: Answer | Answers | Measures, wanted: Sequence[str], plan: Plan) -> Answer:
+def chosen(answer: Outcome, wanted: Sequence[str], plan: Plan) -> Answer:
     """Return the table of some attributes, named one at a time or with commas between them."""
     if not isinstance(plan, Marginals):
         raise ParameterError("only a task about joint tables has a marginal of chosen attributes")

@@ -1,41 +1,13 @@
 """The routes of the collector as a table: the application and its OpenAPI document are both made from it."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from sottovoce.collector import access, wire
 from sottovoce.postprocess.apply import methods
+from sottovoce.web.operation import Operation, Parameter
 
-
-@dataclass(frozen=True)
-class Parameter:
-    """Something in the path or the query of a request."""
-
-    name: str
-    place: str
-    about: str
-    schema: dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Operation:
-    """One method on one path; ``handler`` is a method of ``Api``, ``scope`` what a token must allow."""
-
-    method: str
-    path: str
-    handler: str
-    summary: str
-    response: Any
-    scope: str = ""
-    body: Any = None
-    types: tuple[str, ...] = ("application/json",)  # that a body may have
-    produces: tuple[str, ...] = ("application/json",)
-    parameters: tuple[Parameter, ...] = ()
-    status: int = 200
-    problems: tuple[str, ...] = ()
-    shared: bool = False  # whether pages of other origins may call it
-
-
+TITLE = "Sottovoce collector"
+_UNCHANGED = (304, "Not modified since the ETag that was sent.")
 TEXT: dict[str, Any] = {"type": "string"}
 OBJECT: dict[str, Any] = {"type": "object"}
 METHODS = ("none", *methods())
@@ -72,6 +44,7 @@ OPERATIONS = (
         OBJECT,
         ("application/json", "application/toml"),
         status=201,
+        statuses=((200, ""),),
         problems=("malformed-request", "invalid", "conflict", "too-large", "unsupported-media"),
     ),
     Operation(
@@ -83,6 +56,7 @@ OPERATIONS = (
         parameters=(_name,),
         problems=("not-found",),
         shared=True,
+        statuses=(_UNCHANGED,),
     ),
     Operation(
         "GET",
@@ -93,6 +67,7 @@ OPERATIONS = (
         parameters=(_name,),
         problems=("not-found",),
         shared=True,
+        statuses=(_UNCHANGED,),
     ),
     Operation(
         "POST",

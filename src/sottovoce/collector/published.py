@@ -7,7 +7,9 @@ from functools import cached_property
 from sottovoce.collector.store.base import TAKING, RoundRecord, TaskRecord
 from sottovoce.errors import ParameterError
 from sottovoce.tasks.collection import Collection
-from sottovoce.tasks.task import Address, Choice, Family, Question, Round, Task
+from sottovoce.tasks.question import Address, Question
+from sottovoce.tasks.round import Round
+from sottovoce.tasks.task import Task
 from sottovoce.wire import codec
 
 
@@ -53,8 +55,8 @@ class Published:
     def question(self, address: Address) -> Question | None:
         """Return the question at an address, nothing where there is none; of questions that are alike the first."""
         asked = self.asked[address.round]
-        family = asked.ask.members if isinstance(asked.ask, Choice) else None
-        if isinstance(family, Family) and family.alike and address.member < len(family):
+        alike = asked.ask.shared_mechanism is not None
+        if alike and address.member < asked.ask.member_count:
             address = Address(address.round, 0, address.slot)
         if address not in self._questions:
             try:

@@ -20,7 +20,7 @@ from sottovoce.plans.tables.joint import Queries
 from sottovoce.plans.tables.result import Explanation, Result
 from sottovoce.sql.query import Aggregate, Every, Query, Some
 from sottovoce.tasks.collection import Collection
-from sottovoce.tasks.task import Plan
+from sottovoce.tasks.plan import Plan
 from sottovoce.web.problems import RequestError
 
 STEPS = ("none", "base-pos")  # of post-processing: counts of records need not sum to the number of people

@@ -1,47 +1,35 @@
 """What may leave the collector as an answer: nothing about too few users, and what is withheld is marked, not zero."""
 
-import csv
-import io
-from dataclasses import replace
 from typing import Any
 
-from sottovoce.answers.answer import Answer, Answers
-from sottovoce.answers.measures import Measures
-from sottovoce.errors import ParameterError
+from sottovoce.answers import export
+from sottovoce.answers.outcome import Outcome
 from sottovoce.tasks.collection import Collection
 from sottovoce.web.problems import RequestError
 
 
-def release(answer: Answer | Answers | Measures, collection: Collection) -> dict[str, Any]:
-    """Return an answer as plain data, without the parts that rest on too few users.
+def release(outcome: Outcome, collection: Collection) -> dict[str, Any]:
+    """Return an outcome as plain data, without the parts that rest on too few users.
 
-    A part with fewer users than the minimum is only its name and ``suppressed``; so is a value whose estimate
-    is below the crowd.
+    A part with fewer users than the minimum is only its name and ``suppressed``; so is a value whose
+    estimate is below the crowd.
     """
-    if isinstance(answer, Answers):
-        each = {name: release(part, collection) for name, part in answer.parts.items()}
-        return {"name": answer.name, "minimum": collection.minimum, "answers": each}
-    users = answer.users if isinstance(answer, Measures) else answer.estimate.users
-    if users < collection.minimum:
-        return {"name": answer.name, "minimum": collection.minimum, "suppressed": True, "rows": []}
-    made = answer.to_dict()
-    crowd = 0 if isinstance(answer, Measures) else collection.crowd
-    return {**made, "minimum": collection.minimum, "suppressed": False, "rows": _rows(made["rows"], crowd)}
+    if not outcome.single:
+        parts = {name: release(part, collection) for name, part in outcome.questions().items()}
+        return {"name": outcome.name, "minimum": collection.minimum, "answers": parts}
+    if outcome.users < collection.minimum:
+        withheld = {"name": outcome.name, "minimum": collection.minimum}
+        return {**withheld, "suppressed": True, "rows": []}
+    content = outcome.to_dict()
+    crowd = collection.crowd if outcome.counts_people else 0
+    rows = _rows(content["rows"], crowd)
+    return {**content, "minimum": collection.minimum, "suppressed": False, "rows": rows}
 
 
-def processed(answer: Answer | Answers | Measures, method: str, level: float) -> Answer | Answers | Measures:
-    """Return an answer after a step of post-processing, with intervals of a confidence level."""
-    if isinstance(answer, Answers):
-        return replace(answer, parts={name: _one(part, method, level) for name, part in answer.parts.items()})
-    if isinstance(answer, Answer):
-        return _one(answer, method, level)
-    if method != "none":
-        raise ParameterError("a mean is one number: there is nothing to make consistent")
-    return answer.at(level)
-
-
-def _one(answer: Answer, method: str, level: float) -> Answer:
-    return answer.at(level) if method == "none" else answer.at(level).postprocess(method)
+def processed(outcome: Outcome, method: str, level: float) -> Outcome:
+    """Return an outcome after a step of post-processing, with intervals of a confidence level."""
+    levelled = outcome.at(level)
+    return levelled if method == "none" else levelled.postprocess(method)
 
 
 def parts(released: dict[str, Any]) -> list[dict[str, Any]]:
@@ -61,12 +49,7 @@ def rows_as_csv(released: dict[str, Any]) -> str:
     rows = [
         {"question": part["name"], **row} for part in parts(released) for row in part["rows"] or [{"suppressed": True}]
     ]
-    text = io.StringIO()
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    writer = csv.DictWriter(text, fieldnames=names, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
+    return export.csv_text(rows)
 
 
 def _rows(rows: list[dict[str, Any]], crowd: int) -> list[dict[str, Any]]:

@@ -43,12 +43,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from typing import Any
 
-from sottovoce.domains.base import Buckets, Domain, Integers, Numbers
+from sottovoce.domains.base import Domain
 from sottovoce.domains.bits import Bits
+from sottovoce.domains.buckets import Buckets
+from sottovoce.domains.integers import Integers
+from sottovoce.domains.numbers import Numbers
 from sottovoce.domains.strings import Strings
 from sottovoce.errors import CodecError, ParameterError
 from sottovoce.tasks.collection import Collection
-from sottovoce.tasks.task import Plan, Task
+from sottovoce.tasks.plan import Plan
+from sottovoce.tasks.task import Task
 from sottovoce.wire import codec
 
 _SHORT: dict[frozenset[str], Callable[..., Domain]] = {

@@ -52,7 +52,7 @@ class Bits(Domain, kind="bits"):
         rows[:, 0], rows[:, 1] = held.astype(np.uint64) & np.uint64(0xFFFFFFFF), held.astype(np.uint64) >> np.uint64(32)
         return rows
 
-    def anything(self, rng: Rng) -> Values:
+    def random_value(self, rng: Rng) -> Values:
         return random_bits(self.bits, rng)
 
     def label(self, number: int) -> str:

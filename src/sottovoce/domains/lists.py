@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from sottovoce.core.rng import Rng
-from sottovoce.domains.base import Domain, Records
+from sottovoce.domains.base import Domain
 from sottovoce.domains.person_tables import Rows
+from sottovoce.domains.records import Records
 from sottovoce.errors import DomainError, ParameterError
 
 MOST = 1 << 16
@@ -45,5 +46,5 @@ class Lists(Domain, kind="lists"):
             raise DomainError("a value must be a list of records")
         return list(value)
 
-    def anything(self, rng: Rng) -> Any:
-        return Rows(np.array([0, 1]), self.records.anything(rng))
+    def random_value(self, rng: Rng) -> Any:
+        return Rows(np.array([0, 1]), self.records.random_value(rng))

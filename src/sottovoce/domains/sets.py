@@ -9,7 +9,10 @@ from unicodedata import normalize
 import numpy as np
 
 from sottovoce.core.rng import Rng
-from sottovoce.domains.base import Categories, Domain, Integers, domain_of
+from sottovoce.domains.base import Domain
+from sottovoce.domains.categories import Categories
+from sottovoce.domains.integers import Integers
+from sottovoce.domains.listed import domain_of
 from sottovoce.errors import DomainError, ParameterError
 from sottovoce.maths.ragged import Baskets
 
@@ -71,5 +74,5 @@ class Sets(Domain, kind="sets"):
     def _places(self) -> dict[str, int]:
         return {label: index for index, label in enumerate(self.items.labels)}
 
-    def anything(self, rng: Rng) -> Any:
+    def random_value(self, rng: Rng) -> Any:
         return Baskets.of([1], rng.integers(self.items.size, 1))

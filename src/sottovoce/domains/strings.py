@@ -57,7 +57,7 @@ class Strings(Domain, kind="strings"):
         cut = coded[: self.length].decode(errors="ignore").encode()
         return int.from_bytes(cut.ljust(self.length, b"\0"), "big")
 
-    def anything(self, rng: Rng) -> Values:
+    def random_value(self, rng: Rng) -> Values:
         return random_bits(self.bits, rng)
 
     def label(self, number: int) -> str:

@@ -13,9 +13,14 @@ import numpy as np
 
 from sottovoce.arrays import Ints
 from sottovoce.core.rng import Rng
-from sottovoce.domains.base import Buckets, Categories, Domain, Integers, Numbers, Records
+from sottovoce.domains.base import Domain
+from sottovoce.domains.buckets import Buckets
+from sottovoce.domains.categories import Categories
+from sottovoce.domains.integers import Integers
 from sottovoce.domains.lists import Lists
+from sottovoce.domains.numbers import Numbers
 from sottovoce.domains.person_tables import Holdings, Rows
+from sottovoce.domains.records import Records
 from sottovoce.errors import CodecError, DomainError, NoDataError, ParameterError
 
 PERSON = "uid"  # the only column that tables have in common
@@ -104,11 +109,11 @@ class Services(Domain, kind="services"):
         except (ValueError, TypeError, KeyError, RecursionError):
             return False
 
-    def anything(self, rng: Rng) -> Any:
-        tables = tuple(table.anything(rng) for table in self.tables)
+    def random_value(self, rng: Rng) -> Any:
+        tables = tuple(table.random_value(rng) for table in self.tables)
         if self.public is None:
             return Holdings(tables)
-        places = self.public.anything(rng)[0]
+        places = self.public.random_value(rng)[0]
         kinds = zip(self.public.names, self.public.attributes, places, strict=True)
         return Holdings(tables, self._texts({name: [_value(kind, int(at))] for name, kind, at in kinds}, 1))
 

@@ -15,7 +15,10 @@ import numpy as np
 
 from sottovoce.arrays import Values
 from sottovoce.core.rng import Rng
-from sottovoce.domains.base import Buckets, Domain, Integers, Numbers
+from sottovoce.domains.base import Domain
+from sottovoce.domains.buckets import Buckets
+from sottovoce.domains.integers import Integers
+from sottovoce.domains.numbers import Numbers
 from sottovoce.encodings.base import Encoding
 from sottovoce.errors import ParameterError
 

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from sottovoce.arrays import Values
 from sottovoce.core.rng import Rng
-from sottovoce.domains.base import Domain, Records
+from sottovoce.domains.base import Domain
+from sottovoce.domains.records import Records
 from sottovoce.encodings.base import Encoding
 from sottovoce.errors import ParameterError
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from sottovoce.arrays import Ints, Values
 from sottovoce.core.rng import Rng
-from sottovoce.domains.base import Domain, Records
+from sottovoce.domains.base import Domain
+from sottovoce.domains.records import Records
 from sottovoce.encodings.base import Encoding
 from sottovoce.errors import ParameterError
 

@@ -10,46 +10,47 @@ import numpy as np
 
 from sottovoce.arrays import Floats, Ints, Longs, Values
 from sottovoce.errors import ParameterError, UnavailableError
-from sottovoce.tasks.task import Address, Columns, Scored
+from sottovoce.tasks.collected import Columns, Scored
+from sottovoce.tasks.question import Address
 
 if TYPE_CHECKING:
-    from sottovoce.engine.memory import Shelf
+    from sottovoce.engine.memory import ReportBatch
 
 PEOPLE = "people"
 
 
 @dataclass(frozen=True, eq=False)
-class Persons:
+class ReportsByPerson:
     """The reports of a round, and whose each is, as numbers that are alike where subjects are."""
 
-    shelves: "Mapping[Address, Shelf]"
+    batches: "Mapping[Address, ReportBatch]"
     owners: Mapping[Address, Ints]
-    single: bool  # whether everybody has exactly one report in every slot
+    one_report_each: bool  # in every slot
 
     @classmethod
-    def of(cls, shelves: "Mapping[Address, Shelf]") -> "Persons":
+    def of(cls, batches: "Mapping[Address, ReportBatch]") -> "ReportsByPerson":
         """Return the reports of some addresses by person."""
-        if any(shelf.subjects is None for shelf in shelves.values()):
+        if any(batch.subjects is None for batch in batches.values()):
             raise ParameterError("questions in SQL need reports that carry the subject of their person")
-        subjects = [np.asarray(shelf.subjects) for shelf in shelves.values()]
+        subjects = [np.asarray(batch.subjects) for batch in batches.values()]
         ends = np.cumsum([len(one) for one in subjects])[:-1]
         whole = np.concatenate(subjects)
         numbers = whole.astype(np.int64) if whole.ndim == 1 else _numbered(whole)
-        owners = dict(zip(shelves, np.split(numbers, ends), strict=True))
-        return cls(shelves, owners, _single(owners))
+        owners = dict(zip(batches, np.split(numbers, ends), strict=True))
+        return cls(batches, owners, _one_report_each(owners))
 
     def among(self, slots: Sequence[int]) -> list[Address]:
         """Return the addresses of some slots."""
-        return [address for address in self.shelves if address.slot in slots]
+        return [address for address in self.batches if address.slot in slots]
+
+    def select(self, scored: Mapping[str, Scored], public: Mapping[str, bool], statement: Any) -> Columns:
+        """Return what a statement says over the scored reports and the public columns of people."""
+        return _select(self, scored, public, statement)
 
 
-def select(
-    persons: Persons,
-    scored: Mapping[str, Scored],
-    public: Mapping[str, bool],
-    statement: Any,
+def _select(
+    persons: ReportsByPerson, scored: Mapping[str, Scored], public: Mapping[str, bool], statement: Any
 ) -> Columns:
-    """Return what a statement says over the scored reports and the public columns of people."""
     import duckdb
 
     relations = {name: _scores(persons, one) for name, one in scored.items()}
@@ -58,7 +59,7 @@ def select(
             for name, columns in relations.items():
                 engine.register(name, columns)
             engine.register("seen", _seen(persons))
-            once = "seen" if persons.single else "(from seen qualify count(*) over (partition by person) = 1)"
+            once = "seen" if persons.one_report_each else "(from seen qualify count(*) over (partition by person) = 1)"
             engine.execute(f"create view {PEOPLE} as select person{_columns(public)} from {once}")
             found: Columns = engine.execute(statement.sql(dialect="duckdb")).fetchnumpy()
     except duckdb.Error as error:
@@ -66,16 +67,16 @@ def select(
     return found
 
 
-def _scores(persons: Persons, one: Scored) -> dict[str, Values]:
+def _scores(persons: ReportsByPerson, one: Scored) -> dict[str, Values]:
     """Return the scores of all reports in some slots, and whose they are."""
-    chosen, owners, shelves = persons.among(one.slots), persons.owners, persons.shelves
+    chosen, owners, batches = persons.among(one.slots), persons.owners, persons.batches
     ends = np.cumsum([len(owners[address]) for address in chosen])
     columns: Floats = np.empty((one.width, int(ends[-1]) if len(ends) else 0))
 
     def fill(place: int) -> None:
         address = chosen[place]
         start = int(ends[place]) - len(owners[address])
-        columns[:, start : int(ends[place])] = one.score(address.slot, address.member, shelves[address].reports).T
+        columns[:, start : int(ends[place])] = one.score(address.slot, address.member, batches[address].reports).T
 
     with ThreadPoolExecutor(_cores()) as pool:
         list(pool.map(fill, range(len(chosen))))
@@ -83,11 +84,11 @@ def _scores(persons: Persons, one: Scored) -> dict[str, Values]:
     return {"person": person, **{f"s{at}": column for at, column in enumerate(columns)}}
 
 
-def _seen(persons: Persons) -> dict[str, Values]:
+def _seen(persons: ReportsByPerson) -> dict[str, Values]:
     """Return everybody once, with what they let everybody see."""
     first = persons.among([0])
     person = np.concatenate([persons.owners[address] for address in first])
-    texts = [persons.shelves[address].public for address in first]
+    texts = [persons.batches[address].public for address in first]
     public = np.concatenate([one for one in texts if one is not None]) if texts and texts[0] is not None else None
     return {"person": person} if public is None else {"person": person, "public": public}
 
@@ -101,7 +102,7 @@ def _columns(public: Mapping[str, bool]) -> str:
     return made
 
 
-def _single(owners: Mapping[Address, Ints]) -> bool:
+def _one_report_each(owners: Mapping[Address, Ints]) -> bool:
     slots: dict[int, list[Ints]] = {}
     for address, people in owners.items():
         slots.setdefault(address.slot, []).append(people)

@@ -18,9 +18,10 @@ import numpy as np
 
 from sottovoce.arrays import Bytes, Ints, grouped
 from sottovoce.core.tally import Tally
-from sottovoce.engine.memory import Shelf
+from sottovoce.engine.memory import ReportBatch
 from sottovoce.errors import CodecError, MismatchError, NoDataError, UnavailableError
-from sottovoce.tasks.task import Address, Round
+from sottovoce.tasks.question import Address
+from sottovoce.tasks.round import Round
 from sottovoce.wire import envelope
 from sottovoce.wire.envelope import ID_BYTES, Envelopes
 
@@ -43,7 +44,7 @@ def write(path: Path, messages: Iterable[bytes], asked: Round) -> Log:
     return Log(len(columns["id"]), _checksum(columns))
 
 
-def read(path: Path, asked: Round, checksum: str = "") -> dict[Address, Shelf]:
+def read(path: Path, asked: Round, checksum: str = "") -> dict[Address, ReportBatch]:
     """Return the reports of a log by address; refuses a file that is not the one that was sealed."""
     columns = _read_parquet(path)
     if checksum and not _sealed(columns, checksum):
@@ -55,18 +56,18 @@ def read(path: Path, asked: Round, checksum: str = "") -> dict[Address, Shelf]:
         payloads = _rows(columns["payload"][chosen], asked.width)[:, : question.width]
         subjects = _rows(columns["subject"][chosen], ID_BYTES) if "subject" in columns else None
         public = columns["public"][chosen] if "public" in columns else None
-        found[address] = Shelf(question.mechanism.unpack(payloads.tobytes()), subjects, public)
+        found[address] = ReportBatch(question.mechanism.unpack(payloads.tobytes()), subjects, public)
     return found
 
 
-def condense(path: Path, shelves: Mapping[Address, Shelf], asked: Round) -> None:
+def condense(path: Path, batches: Mapping[Address, ReportBatch], asked: Round) -> None:
     """Write the tally of every address that has one: what remains of a round when its reports are erased."""
     arrays: dict[str, Ints] = {}
     index = []
-    for address, shelf in shelves.items():
+    for address, batch in batches.items():
         if not asked.question(address).mechanism.summable:
             continue
-        tally = asked.question(address).mechanism.tally(shelf.reports)
+        tally = asked.question(address).mechanism.tally(batch.reports)
         index.append([address.member, address.slot, tally.users, sorted(tally.counts)])
         arrays |= {f"{len(index) - 1}/{name}": array for name, array in tally.counts.items()}
     text = np.frombuffer(json.dumps(index).encode(), np.uint8)

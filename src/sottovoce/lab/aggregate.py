@@ -14,11 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.answers.answer import Answer, Answers
-from sottovoce.answers.measures import Measures
-from sottovoce.arrays import Floats, Ints, Reports, Values
+from sottovoce.answers.outcome import Outcome
+from sottovoce.arrays import Ints, Values
 from sottovoce.core.estimate import Estimate
-from sottovoce.core.tally import Tally
 from sottovoce.encodings.segment import Segment
 from sottovoce.errors import NoDataError, ParameterError
 from sottovoce.lab.seeded import SeededRng
@@ -27,7 +25,11 @@ from sottovoce.mechanisms.affine_prefix import AffinePrefix
 from sottovoce.mechanisms.base import PureMechanism
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.unary import Unary
-from sottovoce.tasks.task import Address, Blocks, Choice, Round, Task
+from sottovoce.tasks.choice import Choice
+from sottovoce.tasks.collected import Blocks
+from sottovoce.tasks.question import Address
+from sottovoce.tasks.round import Round
+from sottovoce.tasks.task import Task
 from sottovoce.wire import codec
 
 REPORTS_AT_ONCE = 1 << 21
@@ -122,26 +124,10 @@ class DrawnCollected:
         """Return how many reports of so many users support each candidate, by each one's own law."""
         return rng.binomial(held, mechanism.p) + rng.binomial(users - held, mechanism.q)
 
-    def tally(self, address: Address) -> Tally:
-        raise NoDataError("counts are drawn: there are no reports to tally")
-
-    def yes(self, number: int) -> tuple[Ints, Ints]:
-        raise NoDataError("counts are drawn: there are no reports to count")
-
-    def scores(self, address: Address, target: Floats) -> tuple[Values, Floats]:
-        raise NoDataError("counts are drawn: there are no reports to score")
-
-    def reports(self, address: Address) -> Iterator[Reports]:
+    def _refuse(self, *_: Any) -> Any:
         raise NoDataError("counts are drawn: there are no reports")
 
-    def answered(self, number: int) -> dict[Address, int]:
-        raise NoDataError("counts are drawn: there are no reports")
-
-    def single(self, number: int) -> bool:
-        return False
-
-    def select(self, number: int, scored: Any, public: Any, statement: Any) -> Any:
-        raise NoDataError("counts are drawn: there are no reports")
+    tally = tallies = report_counts = scores = reports = relations = _refuse
 
     def _holders(self, group: Ints, prefix: Segment, among: Blocks) -> Ints:
         """Return how many of a group hold a value with each candidate's bits."""
@@ -155,7 +141,7 @@ class DrawnCollected:
         return held
 
 
-def drawn(task: Task, held: Mapping[Any, int], seed: int) -> Answer | Answers | Measures:
+def drawn(task: Task, held: Mapping[Any, int], seed: int) -> Outcome:
     """Return an answer as the task's own plan gives it, where so many people hold each value; no report is made."""
     indices = task.plan.domain.indices(list(held))
     counts = np.array(list(held.values()), np.int64)
@@ -164,7 +150,7 @@ def drawn(task: Task, held: Mapping[Any, int], seed: int) -> Answer | Answers | 
     stepped = task.plan.step(DrawnCollected(task, numbers_of(indices), counts, seed))
     if isinstance(stepped, Round) or (task.opening.low, task.opening.high) != (0, exact.UNIT):
         raise ParameterError("only a search that asks everybody in one round is drawn")
-    return replace(stepped, name=task.name)
+    return stepped.named(task.name)
 
 
 def numbers_of(indices: Values) -> tuple[int, ...]:

@@ -8,8 +8,9 @@ import numpy as np
 from sottovoce.arrays import Bytes, Values
 from sottovoce.core.rng import Rng, SystemRng
 from sottovoce.domains.person_tables import Holdings
-from sottovoce.lab.simulate import addresses
-from sottovoce.tasks.task import Address, Round, Task
+from sottovoce.tasks.question import Address
+from sottovoce.tasks.round import Round
+from sottovoce.tasks.task import Task
 from sottovoce.wire import codec
 from sottovoce.wire.envelope import ID_BYTES, Envelopes
 
@@ -21,7 +22,7 @@ def messages(task: Task, values: Any, asked: Round | None = None, rng: Rng | Non
     sent: list[bytes] = [b""] * len(held)
     digest = codec.digest_bytes(codec.document(task))
     subjects = _random(len(held), rng) if "subject" in task.declares else None
-    for address, people in addresses(asked.ask, asked.number, np.arange(len(held)), rng):
+    for address, people in asked.assigned(np.arange(len(held)), rng):
         theirs = None if subjects is None else subjects[people]
         parts = _sent(digest, asked, address, held[people], theirs, rng)
         for person, part in zip(people.tolist(), parts, strict=True):

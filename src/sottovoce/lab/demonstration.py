@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sottovoce.answers.answer import Answers
+from sottovoce.answers.answers import Answers
 from sottovoce.arrays import Floats
 from sottovoce.client.device import Device
 from sottovoce.client.ledger import DiskLedger

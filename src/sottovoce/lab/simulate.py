@@ -1,20 +1,23 @@
-"""A whole collection on data you hold: the clients' own code over arrays of people, and a plan to its answer."""
+"""A whole collection on data you hold: the clients' own code over arrays of people, and a plan to its outcome."""
 
 import warnings
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from sottovoce.answers.answer import Answer, Answers
-from sottovoce.answers.measures import Measures
-from sottovoce.arrays import Ints, Longs, Values, grouped
+from sottovoce.answers.outcome import Outcome
+from sottovoce.arrays import Ints, Longs, Reports, Values, grouped
 from sottovoce.core.rng import Rng, SystemRng
 from sottovoce.domains.person_tables import Holdings
-from sottovoce.engine.memory import Shelf, drive
-from sottovoce.errors import ConcernWarning, NoDataError
+from sottovoce.engine.memory import ReportBatch, drive, joined
+from sottovoce.errors import ConcernWarning, NoDataError, ParameterError
+from sottovoce.lab.attacks.base import Attack
 from sottovoce.lab.seeded import SeededRng
-from sottovoce.tasks.task import Address, Ask, Bundle, Choice, Family, Round, Task
+from sottovoce.tasks.question import Address
+from sottovoce.tasks.round import Round
+from sottovoce.tasks.task import Task
 
 PEOPLE_AT_ONCE = 100_000
 
@@ -22,81 +25,105 @@ Progress = Callable[[int], None]
 
 
 def simulate(
-    task: Task, values: Iterable[Any], *, seed: int | None = None, progress: Progress | None = None
-) -> Answer | Answers | Measures:
-    """Return the answer that a task gives when these people are asked.
+    task: Task,
+    values: Iterable[Any],
+    *,
+    seed: int | None = None,
+    progress: Progress | None = None,
+    attack: "Poisoned | None" = None,
+) -> Outcome:
+    """Return the outcome that a task gives when these people are asked.
 
-    Every report is made, packed and unpacked as on a device.  Without a seed the randomness is the
-    operating system's, as it is there.
+    Every report is made, packed and unpacked as on a device.  Without a ``seed`` the randomness is the
+    operating system's, as it is there.  With an ``attack`` some of those who answer are attackers.
     """
     rng = SystemRng() if seed is None else SeededRng(seed)
     held = task.plan.domain.indices(values)
     if not len(held):
         raise NoDataError("there is nobody to ask")
+    if attack and "subject" in task.declares:
+        raise ParameterError("`attack` does not apply to tasks whose reports carry subjects yet")
     for concern in task.concerns:
         warnings.warn(concern, ConcernWarning, stacklevel=2)
     coins = rng.longs(len(held)).copy()
     known = "subject" in task.declares
-    return drive(task, lambda asked: shelves(asked, _asked(asked, held, coins), rng, progress, subjects=known))
+
+    def gather(asked: Round) -> dict[Address, ReportBatch]:
+        answering = _belonging(asked, held, coins)
+        honest = report_batches(asked, answering, rng, progress, subjects=known)
+        return attack.beside(honest, asked, len(answering), rng) if attack else honest
+
+    return drive(task, gather)
 
 
-def shelves(
+@dataclass(frozen=True)
+class Poisoned:
+    """An attack by a ``share`` of all who answer: that many false reports stand beside the honest ones."""
+
+    attack: Attack
+    share: float
+
+    def __post_init__(self) -> None:
+        if not 0 < self.share < 1:
+            raise ParameterError("`share` of the attackers must lie between 0 and 1, both excluded")
+
+    def beside(
+        self, honest: dict[Address, ReportBatch], asked: Round, users: int, rng: Rng
+    ) -> dict[Address, ReportBatch]:
+        """Return the honest reports of a round with those of the attackers appended."""
+        attackers = round(users * self.share / (1 - self.share))
+        if not attackers:
+            return honest
+        mixed = {address: [batch] for address, batch in honest.items()}
+        for address, reports in self.attack.reports(asked, attackers, rng).items():
+            mixed.setdefault(address, []).append(ReportBatch(reports))
+        return {address: joined(batches) for address, batches in sorted(mixed.items())}
+
+
+def report_batches(
     asked: Round, held: Values, rng: Rng, progress: Progress | None = None, *, subjects: bool = False
-) -> dict[Address, Shelf]:
-    """Return the reports of everybody who is asked in a round, by address; with ``subjects`` also whose they are."""
-    found: dict[Address, list[tuple[Any, Ints]]] = {}
+) -> dict[Address, ReportBatch]:
+    """Return the reports of everybody who is asked in a round, by address.
+
+    With ``subjects`` each report also says whose it is: the position of its person in ``held``.
+    """
+    reports_by_address: dict[Address, list[tuple[Reports, Ints]]] = {}
     for start in range(0, len(held), PEOPLE_AT_ONCE):
-        group = np.arange(start, min(start + PEOPLE_AT_ONCE, len(held)))
-        for address, reports, people in _answered(asked, held, group, rng):
-            found.setdefault(address, []).append((reports, people))
+        people = np.arange(start, min(start + PEOPLE_AT_ONCE, len(held)))
+        for address, reports, owners in _reports(asked, held, people, rng):
+            reports_by_address.setdefault(address, []).append((reports, owners))
         if progress:
-            progress(len(group))
-    return {address: _shelf(batches, held, subjects=subjects) for address, batches in sorted(found.items())}
+            progress(len(people))
+    return {address: _batch(pieces, held, subjects=subjects) for address, pieces in sorted(reports_by_address.items())}
 
 
-def _shelf(batches: list[tuple[Any, Ints]], held: Values, *, subjects: bool) -> Shelf:
-    reports = np.concatenate([batch for batch, _ in batches])
+def _batch(pieces: list[tuple[Reports, Ints]], held: Values, *, subjects: bool) -> ReportBatch:
+    reports = np.concatenate([piece for piece, _ in pieces])
     if not subjects:
-        return Shelf(reports)
-    people = np.concatenate([people for _, people in batches])
-    seen = held.public if isinstance(held, Holdings) else ()
-    return Shelf(reports, people, np.array([seen[person] for person in people], object) if seen else None)
+        return ReportBatch(reports)
+    people = np.concatenate([owners for _, owners in pieces])
+    public = held.public if isinstance(held, Holdings) else ()
+    texts = np.array([public[person] for person in people], object) if public else None
+    return ReportBatch(reports, people, texts)
 
 
-def _asked(asked: Round, held: Values, coins: Longs) -> Values:
+def _belonging(asked: Round, held: Values, coins: Longs) -> Values:
     """Return what the people hold whose coins fall into a round."""
-    return held[np.flatnonzero((coins >= np.uint64(asked.low)) & (coins <= np.uint64(asked.high - 1)))]
+    inside = (coins >= np.uint64(asked.low)) & (coins <= np.uint64(asked.high - 1))
+    return held[np.flatnonzero(inside)]
 
 
-def _answered(asked: Round, held: Values, people: Ints, rng: Rng) -> list[tuple[Address, Any, Ints]]:
-    """Return the reports of some people by address; questions that are alike are answered all at once."""
-    ask = asked.ask
-    if not isinstance(ask, Choice) or not isinstance(ask.members, Family) or not ask.members.alike:
-        chosen = addresses(ask, asked.number, people, rng)
-        return [(address, _reports(asked, address, held[members], rng), members) for address, members in chosen]
-    picks = ask.pick(rng.longs(len(people)))
-    mechanism = ask.members[0].mechanism
-    reports = mechanism.privatize(ask.members.encoded(picks, held[people], rng), rng)
-    reports = mechanism.unpack(mechanism.pack(reports))
-    return [(Address(asked.number, pick), reports[places], people[places]) for pick, places in grouped(picks)]
-
-
-def _reports(asked: Round, address: Address, held: Values, rng: Rng) -> Any:
-    question = asked.question(address)
-    reports = question.privatize(held, rng)
-    return question.mechanism.unpack(question.mechanism.pack(reports))
-
-
-def addresses(
-    ask: Ask, number: int, people: Ints, rng: Rng, slot: int = 0, member: int = 0
-) -> list[tuple[Address, Ints]]:
-    """Return who answers at which address: public coins pick members, bundles fill every slot."""
-    if isinstance(ask, Bundle):
-        parts = [addresses(part, number, people, rng, index, member) for index, part in enumerate(ask.parts)]
-        return [pair for part in parts for pair in part]
-    if not isinstance(ask, Choice):
-        return [(Address(number, member, slot), people)]
-    picks = ask.pick(rng.longs(len(people)))
-    chosen = [(pick, people[places]) for pick, places in grouped(picks)]
-    parts = [addresses(ask.members[pick], number, group, rng, slot, pick) for pick, group in chosen]
-    return [pair for part in parts for pair in part]
+def _reports(asked: Round, held: Values, people: Ints, rng: Rng) -> list[tuple[Address, Reports, Ints]]:
+    """Return the reports of some people by address; one mechanism for all members answers all at once."""
+    mechanism = asked.ask.shared_mechanism
+    if mechanism is not None:
+        members, reports = asked.ask.privatize_alike(held[people], rng)
+        reports = mechanism.unpack(mechanism.pack(reports))
+        return [(Address(asked.number, member), reports[places], people[places]) for member, places in grouped(members)]
+    answered = []
+    for address, owners in asked.assigned(people, rng):
+        question = asked.question(address)
+        reports = question.privatize(held[owners], rng)
+        packed = question.mechanism.pack(reports)
+        answered.append((address, question.mechanism.unpack(packed), owners))
+    return answered

@@ -17,7 +17,7 @@ from math import exp, inf, prod
 import numpy as np
 
 from sottovoce.arrays import Bools, Floats, Ints, Reports, Values
-from sottovoce.core.estimate import BalancedNoise, IndependentNoise
+from sottovoce.core.noise import BalancedNoise, IndependentNoise
 from sottovoce.core.packing import below, rows
 from sottovoce.core.rng import Rng
 from sottovoce.core.tally import Tally

@@ -16,7 +16,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sottovoce.arrays import Bools, Floats, Ints, Reports, Values
-from sottovoce.core.estimate import Estimate, IndependentNoise, Noise
+from sottovoce.core.estimate import Estimate
+from sottovoce.core.noise import IndependentNoise, Noise
 from sottovoce.core.registry import Registry
 from sottovoce.core.rng import Rng
 from sottovoce.core.tally import Tally
@@ -79,11 +80,6 @@ class Mechanism(ABC):
     @abstractmethod
     def worst_ratio(self) -> Fraction:
         """Return the largest ratio of the chances of one report under two values, from the integers."""
-
-    @property
-    def worst_part(self) -> Fraction:
-        """Return the largest such ratio for one part of a value alone, where a report has several."""
-        return self.worst_ratio
 
     @property
     def epsilon_realised(self) -> float:

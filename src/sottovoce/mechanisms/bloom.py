@@ -19,13 +19,15 @@ from typing import Any
 import numpy as np
 
 from sottovoce.arrays import Bools, Floats, Ints, Reports, Values
-from sottovoce.core.estimate import Estimate, SampledNoise, upper_quantile
+from sottovoce.core.estimate import Estimate
+from sottovoce.core.noise import SampledNoise
 from sottovoce.core.packing import below, bit_rows, pack_bits, rows, unpack_bits
 from sottovoce.core.rng import Rng
 from sottovoce.core.tally import Tally
 from sottovoce.errors import MissingExtraError, ParameterError
 from sottovoce.maths import exact
 from sottovoce.maths.hashing import bucket, words_of, xxh32
+from sottovoce.maths.normal import upper_quantile
 from sottovoce.mechanisms.base import Mechanism, threshold
 
 _LIMITS = {"bits": (2, 1 << 16), "hashes": (1, 16), "cohorts": (1, 1 << 16)}

@@ -14,7 +14,8 @@ from fractions import Fraction
 import numpy as np
 
 from sottovoce.arrays import Floats, Reports, Values
-from sottovoce.core.estimate import Estimate, Noise
+from sottovoce.core.estimate import Estimate
+from sottovoce.core.noise import Noise
 from sottovoce.core.packing import bit_rows, unpack_bits
 from sottovoce.core.rng import Rng
 from sottovoce.core.tally import Tally

@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from sottovoce.arrays import Bools, Floats, Ints, Reports, Values
-from sottovoce.core.estimate import BalancedNoise
+from sottovoce.core.noise import BalancedNoise
 from sottovoce.core.packing import below, rows, unsigned
 from sottovoce.core.rng import Rng
 from sottovoce.maths import exact

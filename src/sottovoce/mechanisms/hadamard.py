@@ -15,7 +15,8 @@ from fractions import Fraction
 import numpy as np
 
 from sottovoce.arrays import Bools, Floats, Ints, Reports, Values
-from sottovoce.core.estimate import Estimate, IndependentNoise
+from sottovoce.core.estimate import Estimate
+from sottovoce.core.noise import IndependentNoise
 from sottovoce.core.packing import below, rows, unsigned
 from sottovoce.core.rng import Rng
 from sottovoce.core.tally import Tally

@@ -17,7 +17,8 @@ from functools import cached_property
 import numpy as np
 
 from sottovoce.arrays import Bools, Floats, Ints, Reports, Values
-from sottovoce.core.estimate import Estimate, IndependentNoise
+from sottovoce.core.estimate import Estimate
+from sottovoce.core.noise import IndependentNoise
 from sottovoce.core.packing import below, rows, unsigned
 from sottovoce.core.rng import Rng
 from sottovoce.core.tally import Tally
@@ -155,7 +156,7 @@ class SketchNoise(IndependentNoise):
     columns: int
 
     @property
-    def floor(self) -> float:
+    def collision(self) -> float:
         """Return the variance that a pair of users with one value adds to all others by collisions."""
         return 1 / (self.rows * (self.columns - 1))
 
@@ -164,28 +165,29 @@ class SketchNoise(IndependentNoise):
 
     def variances(self, votes: Floats, users: int) -> Floats:
         held, pairs = self._collisions(votes, users)
-        return users * self.unheld + self.held * held + self.floor * (pairs + held - held**2)
+        return users * self.unheld + self.held * held + self.collision * (pairs + held - held**2)
 
     def covariance(self, votes: Floats, users: int) -> Floats:
-        return self.grouped(votes, users, np.arange(len(votes)))
+        return self.grouped(np.arange(len(votes)), votes, users)[1]
 
-    def grouped(self, votes: Floats, users: int, places: Ints) -> Floats:
-        """Return (groups, groups): how the sums of votes vary together over groups of as many cells each."""
+    def grouped(self, groups: Ints, votes: Floats, users: int) -> tuple[Floats, Floats]:
+        """Return the sums of groups of equally many cells, and how they vary together."""
         held, pairs = self._collisions(votes, users)
-        groups = int(places.max()) + 1
-        size, sums = len(votes) // groups, np.bincount(places, held, groups)
+        count = int(groups.max()) + 1
+        size, sums = len(votes) // count, np.bincount(groups, held, count)
         alone, common, mean = self._terms(users)
-        across = size**2 * common - size * mean * (sums[:, None] + sums) + self.floor * np.outer(sums, sums)
-        own = np.bincount(places, self.floor * (held - 2 * held**2) - held, groups)
-        return np.asarray(across + np.diag(own + size * (alone + self.floor * pairs)))
+        across = size**2 * common - size * mean * (sums[:, None] + sums) + self.collision * np.outer(sums, sums)
+        own = np.bincount(groups, self.collision * (held - 2 * held**2) - held, count)
+        covariance = across + np.diag(own + size * (alone + self.collision * pairs))
+        return np.bincount(groups, votes, count).astype(np.float64), np.asarray(covariance)
 
     def linear(self, coefficients: Floats, votes: Floats, users: int) -> float:
         held, pairs = self._collisions(votes, users)
         squares, total, sums = coefficients**2, coefficients.sum(), coefficients @ held
         alone, common, mean = self._terms(users)
-        across = total**2 * common - 2 * total * mean * sums + self.floor * sums**2
-        own = squares @ (self.floor * (held - 2 * held**2) - held)
-        return float(across + own + squares.sum() * (alone + self.floor * pairs))
+        across = total**2 * common - 2 * total * mean * sums + self.collision * sums**2
+        own = squares @ (self.collision * (held - 2 * held**2) - held)
+        return float(across + own + squares.sum() * (alone + self.collision * pairs))
 
     def _terms(self, users: int) -> tuple[float, float, float]:
         """Return what a vote varies by itself, with all others, and with the mean: of one report over all hashes."""

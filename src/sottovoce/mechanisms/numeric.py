@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sottovoce.arrays import Floats, Ints, Reports, Values
-from sottovoce.core.estimate import Estimate, Noise, Total
+from sottovoce.core.estimate import Estimate, Total
+from sottovoce.core.noise import Noise
 from sottovoce.core.tally import Tally
 from sottovoce.errors import NoDataError, ParameterError
 from sottovoce.mechanisms.base import Mechanism

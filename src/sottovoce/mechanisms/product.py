@@ -15,7 +15,8 @@ from math import prod
 import numpy as np
 
 from sottovoce.arrays import Floats, Ints, Reports, Values
-from sottovoce.core.estimate import Estimate, Noise
+from sottovoce.core.estimate import Estimate
+from sottovoce.core.noise import Noise
 from sottovoce.core.packing import below, rows, unsigned
 from sottovoce.core.rng import Rng
 from sottovoce.core.tally import Tally

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sottovoce.arrays import Floats, Reports, Words
-from sottovoce.core.estimate import IndependentNoise
+from sottovoce.core.noise import IndependentNoise
 from sottovoce.core.packing import below
 from sottovoce.core.rng import Rng
 from sottovoce.errors import ParameterError

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sottovoce.core.estimate import Estimate, SampledNoise
+from sottovoce.core.estimate import Estimate
+from sottovoce.core.noise import SampledNoise
 from sottovoce.core.tally import Tally
 from sottovoce.errors import ParameterError
 from sottovoce.maths import exact

@@ -17,7 +17,7 @@ from math import comb
 import numpy as np
 
 from sottovoce.arrays import Bools, Bytes, Floats, Ints, Reports, Values
-from sottovoce.core.estimate import BalancedNoise
+from sottovoce.core.noise import BalancedNoise
 from sottovoce.core.packing import bit_rows, bits_at, pack_bits
 from sottovoce.core.rng import Rng
 from sottovoce.errors import CodecError, ParameterError

@@ -10,8 +10,9 @@ Source: Wang et al. 2020, section IV-A.
 import numpy as np
 
 from sottovoce.arrays import Floats
-from sottovoce.core.estimate import Estimate, upper_quantile
+from sottovoce.core.estimate import Estimate
 from sottovoce.errors import ParameterError
+from sottovoce.maths.normal import upper_quantile
 from sottovoce.postprocess.rule import Rule, finite, sigma
 
 SURVIVORS = 2.0  # the published alpha; 0.05 would cut almost everything

@@ -11,7 +11,8 @@ from hashlib import blake2b
 import numpy as np
 
 from sottovoce.arrays import Floats
-from sottovoce.core.estimate import BalancedNoise, Estimate, IndependentNoise, Noise, SampledNoise
+from sottovoce.core.estimate import Estimate
+from sottovoce.core.noise import Noise, SampledNoise
 from sottovoce.errors import ParameterError
 from sottovoce.postprocess.norm_sub import norm_sub
 from sottovoce.postprocess.rule import Rule
@@ -34,39 +35,16 @@ def draws(estimate: Estimate, replicates: int) -> Floats:
     held = population(estimate)
     seed = int.from_bytes(blake2b(estimate.votes.tobytes(), digest_size=16).digest(), "little")
     generator = np.random.default_rng(seed)
-    return held + _errors(estimate.noise, held, estimate.users, generator, replicates)
+    return held + estimate.noise.draw(held, estimate.users, generator, replicates)
 
 
-def bootstrapped(estimate: Estimate, rule: Rule, replicates: int) -> SampledNoise:
+def bootstrapped(estimate: Estimate, rule: Rule, replicates: int) -> Noise:
     """Return the spread of the rule's votes around the population they were drawn from, bias included."""
-    before = estimate.noise
-    if estimate.raw and not (isinstance(before, SampledNoise) and before.around is not None):
-        raise ParameterError("a bootstrap starts from raw votes, or goes on where all steps so far had one")
-    if estimate.raw and isinstance(before, SampledNoise):
-        votes, around = before.replicates, before.around
-    else:
-        votes, around = draws(estimate, replicates), population(estimate)
-    floor = before.floor if isinstance(before, SampledNoise) else 0.0
-    return SampledNoise(rule(votes / estimate.users) * estimate.users, floor, around)
 
+    def processed(votes: Floats) -> Floats:
+        return rule(votes / estimate.users) * estimate.users
 
-def _errors(noise: Noise, held: Floats, users: int, generator: np.random.Generator, replicates: int) -> Floats:
-    if isinstance(noise, SampledNoise):
-        again = generator.integers(len(noise.replicates), size=replicates)
-        return np.asarray(noise.replicates[again] - noise.replicates.mean(axis=0))
-    if isinstance(noise, BalancedNoise):
-        return _balanced(noise, held, users, generator, replicates)
-    if isinstance(noise, IndependentNoise):
-        return np.sqrt(noise.variances(held, users)) * generator.standard_normal((replicates, len(held)))
-    raise ParameterError("a bootstrap needs raw votes of a mechanism whose variance has a formula")
-
-
-def _balanced(
-    noise: BalancedNoise, held: Floats, users: int, generator: np.random.Generator, replicates: int
-) -> Floats:
-    """Return errors that sum to 0 over the padded domain: independent ones less their mean over all its cells."""
-    spread, swing = users * noise.spread, noise.swing
-    errors = np.sqrt(np.maximum(spread + swing * held, 0.0)) * generator.standard_normal((replicates, len(held)))
-    others = (noise.cells - len(held)) * spread + swing * (users - held.sum())
-    rest = np.sqrt(max(others, 0.0)) * generator.standard_normal((replicates, 1))
-    return np.asarray(errors - (errors.sum(axis=1, keepdims=True) + rest) / noise.cells)
+    if estimate.raw:
+        return estimate.noise.transformed(processed)
+    samples = processed(draws(estimate, replicates))
+    return SampledNoise(samples, estimate.noise.floor, population(estimate))

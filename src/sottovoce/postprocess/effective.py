@@ -3,7 +3,7 @@
 Source: Wang et al. 2020, section V-C.
 """
 
-from sottovoce.core.estimate import IndependentNoise
+from sottovoce.core.noise import IndependentNoise
 from sottovoce.errors import ParameterError
 
 

@@ -11,7 +11,7 @@ docs/evidence/post-processing.md has the measured coverage.
 from dataclasses import dataclass
 
 from sottovoce.arrays import Floats, Ints
-from sottovoce.core.estimate import Noise
+from sottovoce.core.noise import Noise
 
 
 @dataclass(frozen=True, eq=False)

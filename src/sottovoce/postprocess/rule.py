@@ -7,7 +7,8 @@ from math import sqrt
 import numpy as np
 
 from sottovoce.arrays import Floats
-from sottovoce.core.estimate import Estimate, IndependentNoise
+from sottovoce.core.estimate import Estimate
+from sottovoce.core.noise import VoteVariance
 from sottovoce.errors import ParameterError
 
 
@@ -47,11 +48,9 @@ def finite(raw: Floats) -> Floats:
     return raw
 
 
-def law(estimate: Estimate) -> IndependentNoise:
+def law(estimate: Estimate) -> VoteVariance:
     """Return the variance of one vote, held and unheld, which some methods need."""
-    if not isinstance(estimate.noise, IndependentNoise):
-        raise ParameterError("this method needs raw votes, of a mechanism whose variance has a formula")
-    return estimate.noise
+    return estimate.noise.vote_variance
 
 
 def sigma(estimate: Estimate) -> float:

@@ -14,6 +14,7 @@ from sottovoce.arrays import Bools
 Kind = Literal["count", "freq", "sum", "avg", "stddev"]
 Comparison = Literal["=", "<>", "<", "<=", ">", ">="]
 METHODS = ("auto", "add", "signed", "rdc", "gls", "blue")
+PARTS = ("_low", "_high", "_error", "_unstable")  # suffixes of the columns beside a number
 MEASURES = ("auto", "enum", "round", "lin")
 
 

@@ -14,9 +14,8 @@ from unicodedata import normalize
 
 from sqlglot import exp
 
-from sottovoce.domains.base import Categories
+from sottovoce.domains.categories import Categories
 from sottovoce.domains.tables import Services
-from sottovoce.plans.tables.result import PARTS
 from sottovoce.sql.conditions import Both, Condition, Either, Negation, TooManyTermsError, Within, expanded
 from sottovoce.sql.errors import QueryError, Refusal, located
 from sottovoce.sql.grammar import parsed, start
@@ -24,6 +23,7 @@ from sottovoce.sql.names import Scope
 from sottovoce.sql.query import (
     MEASURES,
     METHODS,
+    PARTS,
     Aggregate,
     Column,
     Compared,

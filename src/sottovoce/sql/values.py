@@ -12,7 +12,11 @@ from unicodedata import normalize
 import numpy as np
 
 from sottovoce.arrays import Bools, Floats
-from sottovoce.domains.base import Buckets, Categories, Domain, Integers, Numbers
+from sottovoce.domains.base import Domain
+from sottovoce.domains.buckets import Buckets
+from sottovoce.domains.categories import Categories
+from sottovoce.domains.integers import Integers
+from sottovoce.domains.numbers import Numbers
 from sottovoce.errors import ParameterError
 
 CLOSE = 1e-9  # of the distance between two points: 0.3 is the point 0.30000000000000004

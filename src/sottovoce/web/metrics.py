@@ -5,19 +5,17 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import accumulate
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector as Source
-
-from sottovoce.collector.published import Published
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 
 
 class Metrics:
-    """The counters of one process; one process writes, so nothing is split over workers."""
+    """The counters of one process; ``sources`` add what only the service itself can count."""
 
-    def __init__(self, tasks: Callable[[], list[Published]], waiting: Callable[[], int]) -> None:
+    def __init__(self, waiting: Callable[[], int], *sources: Source) -> None:
         self._registry = CollectorRegistry()
         registry = self._registry
         self._requests = _Requests()
@@ -29,7 +27,8 @@ class Metrics:
             "sottovoce_failures", "Errors in the background, by class.", ["error"], registry=registry
         )
         Gauge("sottovoce_waiting_messages", "Messages waiting for the store.", registry=registry).set_function(waiting)
-        registry.register(_Rounds(tasks))
+        for source in sources:
+            registry.register(source)
 
     def request(self, route: str, status: int, seconds: float) -> None:
         """Count a request; only the event loop does."""
@@ -66,21 +65,3 @@ class _Requests(Source):
             counts.add_metric(labels, sums[-1])
             times.add_metric(labels, list(zip([*map(str, _SECONDS), "+Inf"], sums, strict=True)), row[-1])
         return [counts, times]
-
-
-class _Rounds(Source):
-    """The users and states of rounds, read when somebody asks."""
-
-    def __init__(self, tasks: Callable[[], list[Published]]) -> None:
-        self._tasks = tasks
-
-    def collect(self) -> Iterable[Metric]:
-        users = GaugeMetricFamily("sottovoce_round_users", "Users who answered a round.", labels=["task", "round"])
-        states = GaugeMetricFamily(
-            "sottovoce_round_state", "1 for the state of a round.", labels=["task", "round", "state"]
-        )
-        for published in self._tasks():
-            for one in published.rounds:
-                users.add_metric([published.record.name, str(one.number)], one.users)
-                states.add_metric([published.record.name, str(one.number), one.state.value], 1)
-        return [users, states]

@@ -1,27 +1,28 @@
-"""The OpenAPI document of the collector, made from the table of its operations."""
+"""The OpenAPI document of a service, made from the table of its operations."""
 
+from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any
 
 import msgspec
 
-from sottovoce.collector.operations import OPERATIONS, Operation
+from sottovoce.web.operation import Operation
 from sottovoce.web.problems import CATALOGUE
 
 _REF = "#/components/schemas/{name}"
 _ALWAYS = ("slow-down", "internal")
 
 
-def document() -> dict[str, Any]:
-    """Return the whole document, version 3.1."""
-    shapes = [one for op in OPERATIONS for one in (op.response, op.body) if isinstance(one, type)]
+def document(title: str, operations: Sequence[Operation]) -> dict[str, Any]:
+    """Return the OpenAPI document, version 3.1, of a service with these operations."""
+    shapes = [shape for op in operations for shape in (op.response, op.body) if isinstance(shape, type)]
     _, components = msgspec.json.schema_components(shapes, ref_template=_REF)
     paths: dict[str, dict[str, Any]] = {}
-    for op in OPERATIONS:
+    for op in operations:
         paths.setdefault(op.path, {})[op.method.lower()] = _operation(op)
     return {
         "openapi": "3.1.0",
-        "info": {"title": "Sottovoce collector", "version": version("sottovoce"), "license": {"name": "Apache-2.0"}},
+        "info": {"title": title, "version": version("sottovoce"), "license": {"name": "Apache-2.0"}},
         "paths": paths,
         "components": {
             "schemas": {**components, "Problem": _PROBLEM},
@@ -75,10 +76,8 @@ def _responses(op: Operation) -> dict[str, Any]:
             kind: {"schema": _schema(op.response) if kind == "application/json" else {}} for kind in op.produces
         }
     made = {str(op.status): good}
-    if op.handler in ("get_task", "get_round"):
-        made["304"] = {"description": "Not modified since the ETag that was sent."}
-    if op.handler == "create_task":
-        made["200"] = good
+    for status, meaning in op.statuses:
+        made[str(status)] = {"description": meaning} if meaning else good
     scoped = ("unauthenticated", "forbidden") if op.scope else ()
     for code in (*op.problems, *scoped, *_ALWAYS):
         problem = CATALOGUE[code]

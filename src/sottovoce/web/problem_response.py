@@ -2,9 +2,9 @@
 
 import math
 
+import msgspec
 from starlette.responses import Response
 
-from sottovoce.collector import wire
 from sottovoce.errors import SottovoceError
 from sottovoce.web import problems
 
@@ -19,4 +19,4 @@ def respond(error: SottovoceError) -> Response:
     if retry_after:
         headers["retry-after"] = str(math.ceil(retry_after))
     content = problems.document(problem, "" if problem.code == "internal" else str(error)) | problems.place(error)
-    return Response(wire.as_json(content), status_code=problem.status, media_type=PROBLEM, headers=headers)
+    return Response(msgspec.json.encode(content), status_code=problem.status, media_type=PROBLEM, headers=headers)

@@ -20,14 +20,19 @@ from sottovoce.encodings.base import Encoding
 from sottovoce.errors import CodecError, SottovoceError
 from sottovoce.mechanisms.base import Mechanism
 from sottovoce.tasks.collection import Collection
-from sottovoce.tasks.task import Bundle, Choice, Family, Notice, Plan, Question, Round, Task
+from sottovoce.tasks.families.base import Family
+from sottovoce.tasks.notice import Notice
+from sottovoce.tasks.plan import Plan
+from sottovoce.tasks.question import Ask
+from sottovoce.tasks.round import Round
+from sottovoce.tasks.task import Task
 
 VERSION = 1
 _EXACT_IN_JSON = 1 << 53  # integers from here on travel as strings
-_REGISTERED = (Mechanism, Domain, Encoding, Family, Plan)
+_REGISTERED = (Mechanism, Domain, Encoding, Ask, Family, Plan)
 _TASK_FIELDS = {"kind", "domain", "opening", "version", *(one.name for one in fields(Task))}
 _MAY_BE_ABSENT = {"collection", "distinct"}
-_PLAIN = {"question": Question, "choice": Choice, "bundle": Bundle, "collection": Collection}
+_PLAIN = {"collection": Collection}
 
 Document = dict[str, Any]
 

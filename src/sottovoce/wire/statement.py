@@ -6,8 +6,12 @@ Everything comes from the task's document, so a device, a collector and a dashbo
 from math import exp
 from typing import Any
 
+from sottovoce.tasks.bundle import Bundle
+from sottovoce.tasks.choice import Choice
 from sottovoce.tasks.collection import Collection
-from sottovoce.tasks.task import Ask, Bundle, Choice, Family, Notice, Question, Round
+from sottovoce.tasks.notice import Notice
+from sottovoce.tasks.question import Ask
+from sottovoce.tasks.round import Round
 
 _ROW = "sends a row of random bits, one of which fits your answer more often than not"
 _BITS = "sends a yes or a no for every possible answer, each of them turned by chance"
@@ -38,9 +42,9 @@ _WAYS = {
 def statement(notice: Notice, asked: Round | None = None) -> dict[str, Any]:
     """Return what a task asks, costs and promises, ready for JSON; ``asked`` is its round, if not the opening."""
     ask = (asked or notice.opening).ask
-    questions, lasting = _questions(ask), None
+    questions, lasting = list(ask.representatives()), None
     if notice.distinct is not None:
-        lasting = {"distinct": notice.distinct, "epsilon_response": ask.epsilon, "epsilon_once": _once(ask)}
+        lasting = {"distinct": notice.distinct, "epsilon_response": ask.epsilon, "epsilon_once": ask.epsilon_once}
     return {
         "task": notice.name,
         "description": notice.description,
@@ -53,7 +57,6 @@ def statement(notice: Notice, asked: Round | None = None) -> dict[str, Any]:
         "public": _public(notice),
         "epsilon": notice.epsilon,
         "odds": exp(notice.epsilon),
-        "waiver": _waiver(ask),
         "longitudinal": lasting,
         "collector": _promises(notice.collection),
     }
@@ -81,7 +84,7 @@ def _randomised(said: dict[str, Any]) -> list[str]:
         *_open(said),
         f"Your answer is randomised here before anything is sent: your device {', or '.join(ways)}.",
         *_several(said),
-        *(_waived(said) or [_odds(said["odds"], said["epsilon"], reach)]),
+        _odds(said["odds"], said["epsilon"], reach),
     ]
 
 
@@ -119,18 +122,6 @@ def _odds(factor: float, epsilon: float, reach: str) -> str:
     )
 
 
-def _waived(said: dict[str, Any]) -> list[str]:
-    waiver = said["waiver"]
-    if not waiver:
-        return []
-    return [
-        f"The guarantee that this task states, epsilon {said['epsilon']:g}, is weaker than local differential privacy: "
-        "it is about one part of your answer at a time, and rests on assumptions about all people.",
-        f"{_odds(waiver['odds_pure'], waiver['epsilon_pure'], 'the message')} Nothing less is certain.",
-        *(f"The operator states: \u201c{text}\u201d" for text in waiver["statements"]),
-    ]
-
-
 def _lasting(said: dict[str, Any]) -> list[str]:
     lasting = said["longitudinal"]
     if not lasting or _rehearsed(said):
@@ -157,13 +148,6 @@ def _promised(said: dict[str, Any]) -> list[str]:
 
 def _rehearsed(said: dict[str, Any]) -> bool:
     return bool((said["collector"] or {}).get("sandbox"))
-
-
-def _waiver(ask: Ask) -> dict[str, Any] | None:
-    if not ask.waived:
-        return None
-    statements = sorted({one.waiver for one in _questions(ask) if one.waiver is not None})
-    return {"epsilon_pure": ask.epsilon_pure, "odds_pure": exp(ask.epsilon_pure), "statements": statements}
 
 
 def _tables(notice: Notice, ask: Ask) -> list[dict[str, Any]]:
@@ -201,22 +185,3 @@ def _promises(collection: Collection | None) -> dict[str, Any] | None:
         "enrolment": collection.enrolment,
         "sandbox": collection.sandbox,
     }
-
-
-def _questions(ask: Ask) -> list[Question]:
-    """Return what somebody may be asked; of questions that are alike only the first."""
-    return [ask] if isinstance(ask, Question) else [one for part in _parts(ask) for one in _questions(part)]
-
-
-def _once(ask: Ask) -> float:
-    """Return the epsilon of one message to somebody who sees no other."""
-    if isinstance(ask, (Choice, Bundle)):
-        return (max if isinstance(ask, Choice) else sum)(_once(part) for part in _parts(ask))
-    return float(getattr(ask.mechanism, "epsilon_once", ask.epsilon))
-
-
-def _parts(ask: Ask) -> list[Ask]:
-    if isinstance(ask, Choice):
-        listed = ask.members.different() if isinstance(ask.members, Family) else range(len(ask.members))
-        return [ask.members[index] for index in listed]
-    return list(ask.parts) if isinstance(ask, Bundle) else []

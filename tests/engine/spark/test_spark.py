@@ -17,7 +17,7 @@ import sottovoce as sv
 from engine.spark_session import cluster, executors
 from sottovoce.domains.bits import Bits
 from sottovoce.engine import parquet
-from sottovoce.engine.memory import LocalCollected, drive
+from sottovoce.engine.memory import MemoryCollected, drive
 from sottovoce.engine.spark import frames, spark, workers
 from sottovoce.errors import MismatchError, MissingExtraError, NoDataError, ParameterError, UnavailableError
 from sottovoce.lab import crowd
@@ -28,7 +28,9 @@ from sottovoce.plans.tables import planning
 from sottovoce.plans.tables.joint import Joint
 from sottovoce.plans.tables.table import Table
 from sottovoce.sql.reading import read
-from sottovoce.tasks.task import Address, Scored, Task
+from sottovoce.tasks.collected import Scored
+from sottovoce.tasks.question import Address
+from sottovoce.tasks.task import Task
 from sottovoce.wire.envelope import ID_BYTES
 
 pyarrow = pytest.importorskip("pyarrow", reason="the spark extra is not installed")
@@ -93,7 +95,7 @@ def collected(folder, task, values, parts=PARTS):
     return (
         in_parts(path, parts),
         log,
-        LocalCollected(task).after(task.opening, parquet.read(path, task.opening, log.checksum)),
+        MemoryCollected(task).after(task.opening, parquet.read(path, task.opening, log.checksum)),
     )
 
 
@@ -182,7 +184,7 @@ def test_people_with_too_many_reports_are_left_out_and_nobody_is_a_sum_too(sessi
     first = [place for place, slot in enumerate(whole["slot"].to_pylist()) if slot == 0][:20]
     again = changed(whole.take(first), "id", [bytes([place]) * ID_BYTES for place in range(20)])
     pyarrow_parquet.write_table(pyarrow.concat_tables([whole, again]), path)
-    here = task.plan.step(LocalCollected(task).after(task.opening, parquet.read(path, task.opening)))
+    here = task.plan.step(MemoryCollected(task).after(task.opening, parquet.read(path, task.opening)))
     there = spark.answer(task, session, {0: path})
     assert not there.collected.single(0)
     for question, count in {
@@ -225,7 +227,7 @@ def test_chosen_candidates_and_reports_are_the_same(session, tmp_path):
     task = Task("histogram", TASKS["histogram"][0], 3.0)
     path = tmp_path / "round.parquet"
     parquet.write(path, crowd.messages(task, TASKS["histogram"][1], rng=SeededRng(8)), task.opening)
-    local = LocalCollected(task).after(task.opening, parquet.read(path, task.opening))
+    local = MemoryCollected(task).after(task.opening, parquet.read(path, task.opening))
     many = spark.SparkCollected(task, session).after(task.opening, path)
     among = np.array([3, 1, 39])
     one, other = many.estimate(Address(), among), local.estimate(Address(), among)

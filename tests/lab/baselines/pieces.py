@@ -7,13 +7,14 @@ from collector.people import Clock, text
 from collector.sending import send
 from sottovoce.collector.collector import Collector
 from sottovoce.collector.store.sqlite import SqliteStore
-from sottovoce.engine.memory import LocalCollected, shelve
+from sottovoce.engine.memory import MemoryCollected, batches_of
 from sottovoce.lab import crowd
 from sottovoce.lab.checks import FIVE_SIGMA, ScriptedRng
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.maths import hashing
+from sottovoce.tasks.bundle import Bundle
+from sottovoce.tasks.choice import Choice
 from sottovoce.tasks.collection import Collection
-from sottovoce.tasks.task import Bundle, Choice
 
 
 def spent(ask, domain):
@@ -55,7 +56,7 @@ def is_found(answer, domain, shares, held):
 def gathered(task, held, seed=1):
     """What messages of these people leave with the collector."""
     messages = crowd.messages(task, held, rng=SeededRng(seed))
-    return LocalCollected(task).after(task.opening, shelve(task, task.opening, messages))
+    return MemoryCollected(task).after(task.opening, batches_of(task, task.opening, messages))
 
 
 def envelopes(messages):

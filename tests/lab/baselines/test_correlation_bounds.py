@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from sottovoce.errors import NoDataError, ParameterError
+from sottovoce.lab.baselines.attribute_groups import Grouping, allocated, best, groups, noise
 from sottovoce.lab.baselines.correlation_bounds import Ties, audit, cautious, counted, strongest
 from sottovoce.maths import exact
-from sottovoce.plans.marginals.groups import Grouping, allocated, best, groups, noise
 
 
 def matrix(count, pairs):

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from lab.baselines.pieces import asking, collected, envelopes, is_found, planted, spent
+from lab.baselines.pieces import asking, envelopes, is_found, planted, spent
 from sottovoce.client.client import Client
-from sottovoce.domains.base import Categories
 from sottovoce.domains.bits import Bits
+from sottovoce.domains.categories import Categories
 from sottovoce.domains.strings import Strings
 from sottovoce.encodings.channel import Channel, channel_of
 from sottovoce.errors import NoDataError, ParameterError
@@ -20,8 +20,8 @@ from sottovoce.maths import exact
 from sottovoce.mechanisms.affine import AffineResponse
 from sottovoce.mechanisms.affine_prefix import AffinePrefix
 from sottovoce.mechanisms.channels import Channels
-from sottovoce.tasks.task import Bundle, Choice
-from sottovoce.wire import codec
+from sottovoce.tasks.bundle import Bundle
+from sottovoce.tasks.choice import Choice
 
 SHARES = {0xBEEF: 0.35, 0x1234: 0.25, 0xC0DE: 0.15}  # in three of five channels
 PLANS = [
@@ -145,12 +145,6 @@ def test_planted_values_are_found_in_messages_in_any_order(plan, held):
     assert sv.answer(task, envelopes(messages)).to_dict() == answer.to_dict()
 
 
-@pytest.mark.parametrize("plan", [PLANS[0], PLANS[5]], ids=names)
-def test_a_collector_finds_them(plan, held, tmp_path):
-    answer = collected(asking(plan), lambda task: crowd.messages(task, held[:20_000], rng=SeededRng(4)), tmp_path)
-    is_found(answer, plan.domain, SHARES, held[:20_000])
-
-
 def test_texts_of_eighty_bits_are_found():
     words = {"sottovoce": 0.4, "crème": 0.3, "π": 0.2}
     held = [word for word, share in words.items() for _ in range(round(30_000 * share))]
@@ -158,17 +152,6 @@ def test_texts_of_eighty_bits_are_found():
     answer = sv.simulate(asking(HashedChannels(Strings(10), 3)), held, seed=5)
     assert answer.labels == tuple(words)
     assert answer.details["candidates"] <= 5
-
-
-@pytest.mark.parametrize("plan", PLANS, ids=names)
-def test_a_device_answers_and_its_task_survives_its_document(plan):
-    task = asking(plan)
-    document = codec.canonical(codec.document(task))
-    assert codec.task(codec.parse(document)) == task
-    message = Client(document, ":memory:").answer(0xBEEF)
-    others = crowd.messages(task, [0xBEEF] * 2000, rng=SeededRng(6))
-    assert sv.answer(task, [message, *others]).labels[0] == "0xbeef"
-    assert len(message) == len(others[0]) or plan.partitioned
 
 
 def test_without_reports_of_a_piece_there_is_no_answer():

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from lab.baselines.pieces import asking, collected, envelopes, gathered, is_found, planted, spent
-from sottovoce.client.client import Client
-from sottovoce.domains.base import Categories
+from lab.baselines.pieces import asking, envelopes, gathered, is_found, planted, spent
 from sottovoce.domains.bits import Bits
+from sottovoce.domains.categories import Categories
 from sottovoce.domains.strings import Strings
 from sottovoce.encodings.segment import Segment
 from sottovoce.errors import NoDataError, ParameterError
@@ -21,8 +20,8 @@ from sottovoce.lab.seeded import SeededRng
 from sottovoce.mechanisms.affine import AffineResponse
 from sottovoce.mechanisms.affine_prefix import AffinePrefix
 from sottovoce.mechanisms.grr import GRR
-from sottovoce.tasks.task import Address, Choice
-from sottovoce.wire import codec
+from sottovoce.tasks.choice import Choice
+from sottovoce.tasks.question import Address
 
 SHARES = {0xBEEF: 0.35, 0x1234: 0.25, 0x8001: 0.15}
 PLANS = [
@@ -126,13 +125,6 @@ def test_the_order_of_messages_and_of_their_envelopes_does_not_matter(plan, held
     assert sv.answer(task, messages[::-1]).to_dict() == answer.to_dict()
 
 
-@pytest.mark.parametrize("plan", PLANS[2:], ids=names)
-def test_a_collector_finds_them(plan, held, tmp_path):
-    some = held[:20_000]
-    answer = collected(asking(plan, 6.0), lambda task: crowd.messages(task, some, rng=SeededRng(4)), tmp_path)
-    is_found(answer, plan.domain, SHARES, some)
-
-
 def test_segments_are_counted_by_everybody_who_reports_them(held):
     """Three of six groups report each segment: its most frequent patterns are those of the planted values."""
     plan = SegmentPairs(Bits(16), 3)
@@ -150,7 +142,7 @@ def test_the_last_test_uses_every_users_report_of_the_whole_value(held):
     found = gathered(asking(plan, 6.0), some)
     numbers = np.array(list(SHARES))
     mechanism = AffinePrefix(2.0, 1 << 16)
-    supports = sum(mechanism.count(found.shelves[Address(0, member)].reports, numbers) for member in range(6))
+    supports = sum(mechanism.count(found.batches[Address(0, member)].reports, numbers) for member in range(6))
     labels, estimate = candidates.ranked(
         found, [Address(0, member) for member in range(6)], plan.domain, list(SHARES), 3
     )
@@ -166,17 +158,6 @@ def test_texts_of_eighty_bits_are_found():
     held += [f"{number:x}" for number in range(60_000 - len(held))]
     answer = sv.simulate(asking(SegmentPairs(Strings(10), 3, segments=5), 6.0), held, seed=5)
     assert answer.labels == tuple(words)
-
-
-@pytest.mark.parametrize("plan", PLANS, ids=names)
-def test_a_device_answers_and_its_task_survives_its_document(plan):
-    task = asking(plan)
-    document = codec.canonical(codec.document(task))
-    assert codec.task(codec.parse(document)) == task
-    message = Client(document, ":memory:").answer(0xBEEF)
-    others = crowd.messages(task, [0xBEEF] * 2000, rng=SeededRng(6))
-    assert sv.answer(task, [message, *others]).labels[0] == "0xbeef"
-    assert len(message) in {len(other) for other in others}
 
 
 def test_without_reports_of_a_pair_there_is_no_answer():

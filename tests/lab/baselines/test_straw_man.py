@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from plans.tables.laws import everybody, holding, law, laws, worst_log_ratio
-from sottovoce.domains.base import Categories, Integers, Records
+from sottovoce.domains.categories import Categories
+from sottovoce.domains.integers import Integers
 from sottovoce.domains.lists import Lists
 from sottovoce.domains.person_tables import Holdings, Rows
+from sottovoce.domains.records import Records
 from sottovoce.domains.tables import Services
 from sottovoce.lab.baselines import straw_man
 from sottovoce.lab.baselines.straw_man import StrawMan, frequency_attack, likeliest_sizes

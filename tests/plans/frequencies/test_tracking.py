@@ -7,11 +7,11 @@ import pytest
 
 import sottovoce as sv
 from sottovoce.client.client import Client
-from sottovoce.engine.memory import LocalCollected, shelve
+from sottovoce.engine.memory import MemoryCollected, batches_of
 from sottovoce.errors import ParameterError
 from sottovoce.maths import exact
 from sottovoce.plans.frequencies.tracking import Tracking
-from sottovoce.tasks.task import Round
+from sottovoce.tasks.round import Round
 from sottovoce.wire import codec
 
 PLACES = ["home", "office", "road"]
@@ -93,13 +93,13 @@ def test_a_mechanism_for_numbers_is_refused():
 
 def test_what_was_sealed_may_be_shown_before_the_end():
     task = sv.Task("where", Tracking(PLACES, 3), epsilon=2.0, distinct=1)
-    collected = LocalCollected(task)
+    collected = MemoryCollected(task)
     assert task.plan.so_far(collected) is None
     for number in range(2):
         asked = task.plan.step(collected)
         assert asked == Round(number, task.opening.ask)
         messages = [Client(task, ":memory:").answer("home", asked=asked) for _ in range(5)]
-        collected = collected.after(asked, shelve(task, asked, messages))
+        collected = collected.after(asked, batches_of(task, asked, messages))
     assert list(task.plan.so_far(collected)) == ["epoch 1", "epoch 2"]
     assert sv.Histogram(PLACES).so_far(collected) is None
 

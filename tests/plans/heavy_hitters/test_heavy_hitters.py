@@ -9,11 +9,12 @@ from hypothesis import strategies as some
 
 import sottovoce as sv
 from sottovoce.client.client import Client
-from sottovoce.domains.base import Categories, Integers
 from sottovoce.domains.bits import Bits
+from sottovoce.domains.categories import Categories
+from sottovoce.domains.integers import Integers
 from sottovoce.domains.strings import Strings
 from sottovoce.encodings.segment import Segment
-from sottovoce.engine.memory import drive, shelve
+from sottovoce.engine.memory import batches_of, drive
 from sottovoce.errors import NoDataError, ParameterError
 from sottovoce.lab import crowd
 from sottovoce.lab.checks import RecordedRng
@@ -22,7 +23,9 @@ from sottovoce.maths.hashing import indices_of
 from sottovoce.mechanisms.affine_prefix import AffinePrefix
 from sottovoce.plans.heavy_hitters import prefixes
 from sottovoce.plans.heavy_hitters.heavy_hitters import MOST_CANDIDATES, MOST_KEPT, HeavyHitters, pem1
-from sottovoce.tasks.task import Address, Choice, Round
+from sottovoce.tasks.choice import Choice
+from sottovoce.tasks.question import Address
+from sottovoce.tasks.round import Round
 from sottovoce.wire import codec
 
 PLANS = [
@@ -157,11 +160,11 @@ def test_however_many_pass_a_threshold_the_next_group_can_be_decoded(bits, thres
     assert plan._most(plan.groups - 1) == MOST_KEPT
 
 
-def searched(task, shelves, *, ties=1):
+def searched(task, batches, *, ties=1):
     """The twin, in Python integers: every candidate hashed by itself, the order written out; returns counts too."""
     plan, kept, shorter = task.plan, [0], 0
     for group, length in enumerate(plan.lengths[1:]):
-        reports = shelves[Address(0, group)].reports
+        reports = batches[Address(0, group)].reports
         mechanism = task.opening.ask.members[group].mechanism
         candidates = [one << (length - shorter) | low for one in kept for low in range(1 << (length - shorter))]
         counts = mechanism.support(reports, indices_of(candidates, length)).sum(axis=0).tolist()
@@ -176,7 +179,7 @@ def searched(task, shelves, *, ties=1):
         else:
             kept = kept[: plan.kept if length < plan.domain.bits else plan.top]
         shorter = length
-    users = sum(len(shelf.reports) for shelf in shelves.values())
+    users = sum(len(batch.reports) for batch in batches.values())
     return [(plan.domain.shown(one), frequent[one] * users) for one in kept]
 
 
@@ -199,7 +202,7 @@ def test_a_search_ends_where_direct_hashing_and_a_written_order_end(plan, seed):
     texts = isinstance(plan.domain, Strings)
     values = ["a" if texts else 1] * (20 * plan.groups) + ["z" if texts else 2] * (20 * plan.groups)
     messages = crowd.messages(task, values, rng=SeededRng(seed))
-    wanted = searched(task, shelve(task, task.opening, messages))
+    wanted = searched(task, batches_of(task, task.opening, messages))
     answer = sv.answer(task, messages)
     assert answer.labels == tuple(label for label, _ in wanted)
     assert answer.estimate.totals == pytest.approx([total for _, total in wanted])
@@ -209,8 +212,8 @@ def test_a_search_ends_where_direct_hashing_and_a_written_order_end(plan, seed):
 def test_the_written_order_catches_ties_broken_the_other_way():
     task = asking(FEW[0])
     messages = crowd.messages(task, [1] * 80, rng=SeededRng(1))
-    shelves = shelve(task, task.opening, messages)
-    assert searched(task, shelves) != searched(task, shelves, ties=-1)
+    batches = batches_of(task, task.opening, messages)
+    assert searched(task, batches) != searched(task, batches, ties=-1)
 
 
 def test_equal_values_come_in_their_own_order():
@@ -227,7 +230,7 @@ def test_few_values_are_simply_all_estimated(domain, values):
     task = asking(HeavyHitters(domain, 16))
     messages = crowd.messages(task, [one % values for one in range(500)], rng=SeededRng(4))
     (question,) = task.opening.ask.members
-    reports = shelve(task, task.opening, messages)[Address()].reports
+    reports = batches_of(task, task.opening, messages)[Address()].reports
     plain = question.mechanism.estimate(question.mechanism.tally(reports)).totals
     answer = sv.answer(task, messages)
     assert sorted(answer.labels) == [domain.label(one) for one in range(values)]
@@ -374,10 +377,10 @@ def test_more_candidates_above_a_threshold_than_are_followed_are_cut_and_said_to
 def test_a_group_without_reports_is_an_error():
     task = asking(HeavyHitters(Bits(16), 4, groups=3))
     messages = crowd.messages(task, [1] * 90, rng=SeededRng(1))
-    shelves = shelve(task, task.opening, messages)
-    del shelves[Address(0, 1)]
+    batches = batches_of(task, task.opening, messages)
+    del batches[Address(0, 1)]
     with pytest.raises(NoDataError, match="member 1"):
-        drive(task, lambda asked: shelves)
+        drive(task, lambda asked: batches)
     with pytest.raises(NoDataError):
         sv.answer(task, messages[:1])
 
@@ -388,7 +391,7 @@ def test_there_is_exactly_one_round():
 
     def gather(opened: Round):
         asked.append(opened)
-        return shelve(task, opened, messages)
+        return batches_of(task, opened, messages)
 
     drive(task, gather)
     assert asked == [task.opening]

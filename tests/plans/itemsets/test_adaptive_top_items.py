@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce.engine.memory import LocalCollected, Shelf, drive, shelve
+from sottovoce.engine.memory import MemoryCollected, ReportBatch, batches_of, drive
 from sottovoce.errors import BudgetError, MismatchError, NoDataError, ParameterError
 from sottovoce.lab.checks import FIVE_SIGMA
 from sottovoce.lab.simulate import simulate
@@ -16,7 +16,11 @@ from sottovoce.maths.ragged import Baskets
 from sottovoce.plans.itemsets.adaptive_rounds import SCALE, whole_weights
 from sottovoce.plans.itemsets.adaptive_sampling import Asked, opening_users, round_users
 from sottovoce.plans.itemsets.adaptive_top_items import AdaptiveTopItems
-from sottovoce.tasks.task import Address, Choice, Plan, Round, Task
+from sottovoce.tasks.choice import Choice
+from sottovoce.tasks.plan import Plan
+from sottovoce.tasks.question import Address
+from sottovoce.tasks.round import Round
+from sottovoce.tasks.task import Task
 from sottovoce.wire import codec
 
 SHARES = np.linspace(0.05, 0.8, 20)
@@ -119,9 +123,9 @@ def test_the_sums_of_erased_reports_are_enough():
     plan = Watched(AdaptiveTopItems(range(45), 4000, 4, rounds=2, holdout=10))
     answer = simulate(Task("things", plan, 2.0), people(np.linspace(0.1, 0.5, 45), 4000, 6), seed=3)
     full = plan.seen[-1]
-    erased = LocalCollected(full.task)
+    erased = MemoryCollected(full.task)
     for asked in full.rounds:
-        places = [address for address in full.shelves if address.round == asked.number]
+        places = [address for address in full.batches if address.round == asked.number]
         erased = erased.after_erasing(asked, {address: full.tally(address) for address in places})
     assert plan.plan.step(erased).estimate.totals.tolist() == answer.estimate.totals.tolist()
 
@@ -142,15 +146,15 @@ def counted(task, shares, users, dice):
         weights = np.array(asked.ask.weights or (1,) * len(asked.ask.members))
         times, response = dice.multinomial(people, weights / weights.sum()), asked.question(Address(asked.number))
         items = asked.ask.members.among or range(len(shares))
-        shelves = {}
+        batches = {}
         for member, item in enumerate(items):
             ones = dice.binomial(
                 times[member], 1 - response.mechanism.p + shares[item] * (2 * response.mechanism.p - 1)
             )
             if times[member]:
                 reports = np.repeat([1, 0], [ones, times[member] - ones])
-                shelves[Address(asked.number, member)] = Shelf(reports)
-        return shelves
+                batches[Address(asked.number, member)] = ReportBatch(reports)
+        return batches
 
     return drive(task, gather)
 
@@ -160,8 +164,10 @@ def test_sizes_follow_those_who_really_came(times):
     """A third as many as expected, as many, three times as many: the next round is sized for all that are left."""
     task = Task("things", AdaptiveTopItems(range(20), 6000, 5, rounds=4), 2.0)
     ones = np.round(times * np.linspace(0.2, 0.7, 20)).astype(np.int64)
-    shelves = {Address(0, item): Shelf(np.repeat([1, 0], [one, times - one])) for item, one in enumerate(ones.tolist())}
-    asked = task.plan.step(LocalCollected(task).after(task.opening, shelves))
+    batches = {
+        Address(0, item): ReportBatch(np.repeat([1, 0], [one, times - one])) for item, one in enumerate(ones.tolist())
+    }
+    asked = task.plan.step(MemoryCollected(task).after(task.opening, batches))
     everybody = 20 * times * exact.UNIT // task.opening.high
     known, left = Asked(np.full(20, times), ones, 5), everybody * (exact.UNIT - task.opening.high) // exact.UNIT
     assert everybody == pytest.approx(20 * times * 6000 / opening_users(6000, 20, 2.0), abs=2)
@@ -183,15 +189,17 @@ def test_an_item_that_nobody_was_asked_about_first_is_asked_about_next():
     """The coins of a small crowd may miss an item."""
     task = Task("things", AdaptiveTopItems(range(5), 400, 2, rounds=2), 3.0)
     opening = task.opening
-    shelves = {Address(0, member): Shelf(np.repeat([1, 0], [30 - 5 * member, 5 * member])) for member in (0, 1, 2, 4)}
-    asked = task.plan.step(LocalCollected(task).after(opening, shelves))
+    batches = {
+        Address(0, member): ReportBatch(np.repeat([1, 0], [30 - 5 * member, 5 * member])) for member in (0, 1, 2, 4)
+    }
+    asked = task.plan.step(MemoryCollected(task).after(opening, batches))
     assert isinstance(asked, Round)
     assert asked.ask.weights[3] == max(asked.ask.weights)
 
 
 def test_nobody_asked_about_the_top_is_too_little_data():
     task = Task("things", AdaptiveTopItems(range(3), 10, 2, rounds=1), 0.1)
-    collected = LocalCollected(task).after(task.opening, {Address(0, 1): Shelf(np.array([1]))})
+    collected = MemoryCollected(task).after(task.opening, {Address(0, 1): ReportBatch(np.array([1]))})
     assert task.opening.high == exact.UNIT
     with pytest.raises(NoDataError, match="too few users"):
         task.plan.step(collected)
@@ -201,11 +209,11 @@ def test_the_answer_is_the_published_estimate_with_its_variance():
     """Equation 5.13, and f (1 - f) / t / (p - q)^2 times the squared population, where the rate is a possible one."""
     task = Task("things", AdaptiveTopItems(["a", "b", "c"], 300, 2, rounds=1), 0.2)
     counts = {"a": (60, 100), "b": (0, 100), "c": (57, 95)}
-    shelves = {
-        Address(0, member): Shelf(np.repeat([1, 0], [ones, times - ones]))
+    batches = {
+        Address(0, member): ReportBatch(np.repeat([1, 0], [ones, times - ones]))
         for member, (ones, times) in enumerate(counts.values())
     }
-    answer = task.plan.step(LocalCollected(task).after(task.opening, shelves))
+    answer = task.plan.step(MemoryCollected(task).after(task.opening, batches))
     p = np.exp(0.2) / (np.exp(0.2) + 1)
     assert answer.labels == ("a", "c")
     assert answer.estimate.totals == pytest.approx([295 * (0.6 - 1 + p) / (2 * p - 1)] * 2)
@@ -298,7 +306,7 @@ def campaign(task, users, seed, published=lambda asked: asked, rounds=99):
     dice, refused, arrived = np.random.default_rng(seed), 0, []
     devices = [sv.Client(task, ":memory:", token=f"device {number}") for number in range(users)]
     values = [np.flatnonzero(dice.random(6) < 0.5).tolist() for _ in devices]
-    collected, asked = LocalCollected(task), task.opening
+    collected, asked = MemoryCollected(task), task.opening
     while isinstance(asked, Round) and asked.number < rounds:
         reached = [pair for pair in zip(devices, values, strict=True) if dice.random() < 0.8]  # the others never answer
         messages = []
@@ -313,7 +321,7 @@ def campaign(task, users, seed, published=lambda asked: asked, rounds=99):
             messages += [device.resend()] * int(dice.integers(3))
             with pytest.raises(BudgetError):
                 device.answer([], asked=published(asked))
-        collected = collected.after(asked, shelve(task, asked, messages))
+        collected = collected.after(asked, batches_of(task, asked, messages))
         arrived, asked = arrived + messages, task.plan.step(collected)
     assert all(device.ledger.spent <= task.epsilon for device in devices)
     return arrived, refused, sum(device.ledger.spent > 0 for device in devices)

@@ -12,7 +12,7 @@ import sottovoce as sv
 from sottovoce.core.tally import Tally
 from sottovoce.encodings.sample import Sample
 from sottovoce.encodings.size import Size
-from sottovoce.engine.memory import LocalCollected, shelve
+from sottovoce.engine.memory import MemoryCollected, batches_of
 from sottovoce.errors import ParameterError
 from sottovoce.lab import crowd
 from sottovoce.lab.seeded import SeededRng
@@ -20,7 +20,8 @@ from sottovoce.maths import exact
 from sottovoce.maths.ragged import Baskets
 from sottovoce.plans.itemsets import set_questions
 from sottovoce.plans.itemsets.itemsets import Itemsets, likely_sets
-from sottovoce.tasks.task import Address, Round
+from sottovoce.tasks.question import Address
+from sottovoce.tasks.round import Round
 from sottovoce.wire import codec
 
 
@@ -88,11 +89,11 @@ def played(task, baskets, seed=1):
     """All that is collected, its messages, and the answer."""
     rng = SeededRng(seed)
     coins = rng.longs(len(baskets)).copy()
-    collected, sent = LocalCollected(task), []
+    collected, sent = MemoryCollected(task), []
     while isinstance(asked := task.plan.step(collected), Round):
         group = np.array([asked.asks(int(coin)) for coin in coins])
         sent += crowd.messages(task, baskets[group], asked, rng)
-        collected = collected.after(asked, shelve(task, asked, sent[-int(group.sum()) :]))
+        collected = collected.after(asked, batches_of(task, asked, sent[-int(group.sum()) :]))
     return collected, sent, asked
 
 
@@ -164,7 +165,7 @@ def test_the_estimates_before_any_correction_are_kept(search):
 def test_a_step_taken_again_is_the_same_step(search):
     task, collected, _, answer = search
     for number in range(5):
-        again = task.plan.step(LocalCollected(task, collected.rounds[:number], collected.shelves))
+        again = task.plan.step(MemoryCollected(task, collected.rounds[:number], collected.batches))
         assert again == collected.rounds[number]
         assert codec.round_(codec.parse(codec.canonical(codec.document(again)))) == again
     assert task.plan.step(collected).to_dict() == answer.to_dict()
@@ -190,7 +191,7 @@ def test_few_items_leave_out_the_first_round():
 def test_where_no_set_is_likely_the_single_items_are_the_answer():
     """Only one item stands out of nothing: there is no pair to ask about, and the search ends after its first half."""
     task = sv.Task("sets", Itemsets(range(5), 5), epsilon=1.0)
-    collected = LocalCollected(task)
+    collected = MemoryCollected(task)
     for counts in ([300, 20, 20, 20, 20, 20], None):
         asked = task.plan.step(collected)
         mechanism = asked.ask.mechanism

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce.core.estimate import Estimate, SetNoise
+from sottovoce.core.estimate import Estimate
+from sottovoce.core.noise import SetNoise
 from sottovoce.core.tally import Tally
 from sottovoce.encodings.size import Size
-from sottovoce.engine.memory import LocalCollected, Shelf
+from sottovoce.engine.memory import MemoryCollected, ReportBatch
 from sottovoce.errors import ParameterError
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.maths import exact
@@ -19,16 +20,17 @@ from sottovoce.maths.ragged import Baskets
 from sottovoce.plans.itemsets import set_questions
 from sottovoce.plans.itemsets.padding import Reach, reach
 from sottovoce.plans.itemsets.top_items import TopItems
-from sottovoce.tasks.task import Address, Question, Round
+from sottovoce.tasks.question import Address, Question
+from sottovoce.tasks.round import Round
 
 
 def collected(question, *, reports=None, counts=None, users=0):
     """One round with these reports, or with these support counts of so many users."""
     task = sv.Task("sets", TopItems(range(9), 3), epsilon=20.0)
     if reports is not None:
-        return LocalCollected(task, (Round(0, question),), {Address(): Shelf(np.asarray(reports))})
+        return MemoryCollected(task, (Round(0, question),), {Address(): ReportBatch(np.asarray(reports))})
     tally = Tally(question.mechanism.key, users, {"support": np.asarray(counts)})
-    return LocalCollected(task, (Round(0, question),), sums={Address(): tally})
+    return MemoryCollected(task, (Round(0, question),), sums={Address(): tally})
 
 
 def windows(users):

@@ -7,7 +7,7 @@ import sottovoce as sv
 from sottovoce.client.client import Client
 from sottovoce.encodings.sample import Sample
 from sottovoce.encodings.size import Size
-from sottovoce.engine.memory import LocalCollected, shelve
+from sottovoce.engine.memory import MemoryCollected, batches_of
 from sottovoce.errors import BudgetError, MismatchError, NoDataError, ParameterError
 from sottovoce.lab import crowd
 from sottovoce.lab.seeded import SeededRng
@@ -15,7 +15,8 @@ from sottovoce.maths import exact
 from sottovoce.maths.ragged import Baskets
 from sottovoce.plans.itemsets import set_questions
 from sottovoce.plans.itemsets.top_items import TopItems
-from sottovoce.tasks.task import Address, Round
+from sottovoce.tasks.question import Address
+from sottovoce.tasks.round import Round
 from sottovoce.wire import codec
 
 LABELS = [f"item {number:02}" for number in range(30)]
@@ -32,11 +33,11 @@ def played(task, baskets, seed=1):
     """All that is collected, its messages, and the answer: everybody belongs to the round of their coin."""
     rng = SeededRng(seed)
     coins = rng.longs(len(baskets)).copy()
-    collected, sent = LocalCollected(task), []
+    collected, sent = MemoryCollected(task), []
     while isinstance(asked := task.plan.step(collected), Round):
         group = np.array([asked.asks(int(coin)) for coin in coins])
         sent.append(crowd.messages(task, baskets[group], asked, rng))
-        collected = collected.after(asked, shelve(task, asked, sent[-1]))
+        collected = collected.after(asked, batches_of(task, asked, sent[-1]))
     return collected, sent, asked
 
 
@@ -103,7 +104,7 @@ def test_the_answer_is_the_largest_of_the_last_round_scaled_to_everybody(search)
 def test_a_step_taken_again_is_the_same_step(search):
     task, collected, _, answer = search
     for number in range(3):
-        so_far = LocalCollected(task, collected.rounds[:number], collected.shelves)
+        so_far = MemoryCollected(task, collected.rounds[:number], collected.batches)
         again = task.plan.step(so_far)
         assert again == task.plan.step(so_far) == collected.rounds[number]
         assert codec.canonical(codec.document(again)) == codec.canonical(codec.document(collected.rounds[number]))
@@ -176,7 +177,7 @@ def test_every_device_answers_one_round_once():
     held = people(150)
     devices = [Client(task, ":memory:") for _ in range(len(held))]
     sent = [[] for _ in devices]
-    collected = LocalCollected(task)
+    collected = MemoryCollected(task)
     while isinstance(asked := task.plan.step(collected), Round):
         for place, device in enumerate(devices):
             if asked.asks(device.coin):
@@ -187,9 +188,9 @@ def test_every_device_answers_one_round_once():
                 with pytest.raises(MismatchError, match="other users"):
                     device.answer([1], asked=asked)
         arrived = [one[-1] for place, one in enumerate(sent) if one and asked.asks(devices[place].coin)]
-        collected = collected.after(asked, shelve(task, asked, arrived))
+        collected = collected.after(asked, batches_of(task, asked, arrived))
     assert [len(one) for one in sent] == [1] * len(devices)
-    assert sum(len(collected.shelves[Address(number)].reports) for number in range(3)) == len(devices)
+    assert sum(len(collected.batches[Address(number)].reports) for number in range(3)) == len(devices)
     read = sv.answer(task, [message for one in sent for message in one])
     assert read.to_dict() == {**asked.to_dict(), "name": "top"}
 

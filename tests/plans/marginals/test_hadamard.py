@@ -5,11 +5,11 @@ from itertools import combinations, permutations, product
 import numpy as np
 import pytest
 
-from sottovoce.encodings.parities import Parities
 from sottovoce.errors import ParameterError
 from sottovoce.maths.walsh import transform
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.plans.marginals.hadamard import Spectrum, ask
+from sottovoce.tasks.families.parities import Parities
 
 RR = GRR(1.0, 2)
 GAIN = 1 / (RR.p - RR.q)

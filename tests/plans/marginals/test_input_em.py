@@ -7,13 +7,13 @@ import pytest
 
 import sottovoce as sv
 from papers.records import domain, held, movielens_like, shares
-from sottovoce.engine.memory import LocalCollected, Shelf
+from sottovoce.engine.memory import MemoryCollected, ReportBatch
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.mechanisms.product import Product
 from sottovoce.plans.marginals import input_em
 from sottovoce.plans.marginals.input_em import InputEM, ask, climbed
 from sottovoce.plans.marginals.marginals import Marginals
-from sottovoce.tasks.task import Address
+from sottovoce.tasks.question import Address
 
 BINARY = Product(2.0, 8, (2, 2, 2))
 
@@ -126,8 +126,8 @@ def test_records_that_have_been_erased_are_read_from_their_sums():
     question = task.opening.ask
     people = np.stack(list(held(movielens_like(500, 4)).values()), axis=1)
     reports = question.privatize(people, SeededRng(1))
-    kept = LocalCollected(task).after(task.opening, {Address(): Shelf(reports)})
-    erased = LocalCollected(task).after_erasing(task.opening, {Address(): question.mechanism.tally(reports)})
+    kept = MemoryCollected(task).after(task.opening, {Address(): ReportBatch(reports)})
+    erased = MemoryCollected(task).after_erasing(task.opening, {Address(): question.mechanism.tally(reports)})
     first, second = InputEM.read(kept), InputEM.read(erased)
     assert first.users == second.users == 500
     np.testing.assert_array_equal(first.climb((0, 2)).shares, second.climb((0, 2)).shares)

@@ -9,15 +9,17 @@ from scipy.stats import binom
 
 import sottovoce as sv
 from papers.records import domain, held, movielens_like, shares
-from sottovoce.domains.base import Numbers, Records
-from sottovoce.encodings.parities import Parities
+from sottovoce.domains.numbers import Numbers
+from sottovoce.domains.records import Records
 from sottovoce.engine import memory
-from sottovoce.engine.memory import LocalCollected, Shelf
+from sottovoce.engine.memory import MemoryCollected, ReportBatch
 from sottovoce.errors import BudgetError, CodecError, DomainError, MismatchError, ParameterError
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.product import Product
 from sottovoce.plans.marginals.marginals import _MODELS, METHODS, Marginals
-from sottovoce.tasks.task import Address, Choice, Question
+from sottovoce.tasks.choice import Choice
+from sottovoce.tasks.families.parities import Parities
+from sottovoce.tasks.question import Address, Question
 from sottovoce.wire import codec, envelope
 
 LN3 = float(np.log(3))
@@ -201,7 +203,7 @@ def test_everybody_is_in_exactly_one_group(method):
     task, users = planned(method), len(POPULATION)
     assert all(len(envelope.read([one], task.opening.width)[0]) == 1 for one in _messages(task, 40))
     collected = _collected(task, users)
-    sizes = [len(shelf.reports) for shelf in collected.shelves.values()]
+    sizes = [len(batch.reports) for batch in collected.batches.values()]
     assert sum(sizes) == users
     groups = len(task.opening.ask.members)
     reach = 5 * np.sqrt(users / groups * (1 - 1 / groups))
@@ -252,12 +254,12 @@ def test_sums_of_shards_are_the_sums_of_all(method):
     """And an answer from sums, when reports have been erased, is the answer from reports."""
     task, whole = planned(method), _collected(planned(method), 3000)
     tallies = {}
-    for address, shelf in whole.shelves.items():
+    for address, batch in whole.batches.items():
         mechanism = whole.rounds[0].question(address).mechanism
-        parts = [mechanism.tally(part) for part in (shelf.reports[:100], shelf.reports[100:])]
-        assert parts[0] + parts[1] == parts[1] + parts[0] == mechanism.tally(shelf.reports)
+        parts = [mechanism.tally(part) for part in (batch.reports[:100], batch.reports[100:])]
+        assert parts[0] + parts[1] == parts[1] + parts[0] == mechanism.tally(batch.reports)
         tallies[address] = parts[0] + parts[1]
-    erased = LocalCollected(task).after_erasing(task.opening, tallies)
+    erased = MemoryCollected(task).after_erasing(task.opening, tallies)
     for view in ((0,), (1, 3)):
         again = _MODELS[method](task.plan, erased).table(view)
         first = _MODELS[method](task.plan, whole).table(view)
@@ -266,8 +268,8 @@ def test_sums_of_shards_are_the_sums_of_all(method):
 
 def test_yes_counts_the_odd_parities():
     task = planned("inp_ht", 3, 2)
-    shelves = {Address(0, 1): Shelf(np.array([1, 0, 1])), Address(0, 4): Shelf(np.array([0]))}
-    times, ones = LocalCollected(task).after(task.opening, shelves).yes(0)
+    batches = {Address(0, 1): ReportBatch(np.array([1, 0, 1])), Address(0, 4): ReportBatch(np.array([0]))}
+    times, ones = MemoryCollected(task).after(task.opening, batches).yes(0)
     assert times.tolist() == [0, 3, 0, 0, 1, 0]
     assert ones.tolist() == [0, 2, 0, 0, 0, 0]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce.domains.base import Numbers
+from sottovoce.domains.numbers import Numbers
 from sottovoce.errors import CodecError, DomainError, NoDataError, ParameterError
 from sottovoce.wire import codec
 

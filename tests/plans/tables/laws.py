@@ -16,7 +16,8 @@ import numpy as np
 from sottovoce.core.rng import Rng
 from sottovoce.domains.person_tables import Holdings, Rows
 from sottovoce.plans.tables.layout import Asking
-from sottovoce.tasks.task import Choice, Question
+from sottovoce.tasks.choice import Choice
+from sottovoce.tasks.question import Question
 
 WIDEST = 8  # columns of the tables here at the most
 

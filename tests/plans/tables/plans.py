@@ -7,7 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.domains.base import Categories, Domain, Integers, Records
+from sottovoce.domains.base import Domain
+from sottovoce.domains.categories import Categories
+from sottovoce.domains.integers import Integers
+from sottovoce.domains.records import Records
 from sottovoce.domains.tables import Services
 from sottovoce.maths.interval_tree import Hierarchy
 from sottovoce.mechanisms.olh import OLH

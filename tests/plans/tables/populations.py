@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 import sottovoce as sv
-from sottovoce.core.estimate import quantile
 from sottovoce.domains.person_tables import Holdings
 from sottovoce.engine.memory import drive
 from sottovoce.lab.seeded import SeededRng
-from sottovoce.lab.simulate import shelves
+from sottovoce.lab.simulate import report_batches
+from sottovoce.maths.normal import quantile
 from sottovoce.sql.query import Column
 from sottovoce.sql.reading import read
 
@@ -31,7 +31,7 @@ def repeated(plan: sv.Table, epsilon: float, people: dict[str, Any], runs: int, 
     public = [text.replace(mark % 0, mark % run) for run in range(runs) for text in first.public]
     held = Holdings(tables, public)
     task = sv.Task("repeated", plan, epsilon)
-    return drive(task, lambda asked: shelves(asked, held, SeededRng(seed), subjects=True))
+    return drive(task, lambda asked: report_batches(asked, held, SeededRng(seed), subjects=True))
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce.domains.base import Buckets
+from sottovoce.domains.buckets import Buckets
 from sottovoce.lab.checks import FIVE_SIGMA
 from sottovoce.lab.experiments.tables import Population, pums_p, syn_1
 from sottovoce.maths.interval_tree import Hierarchy

@@ -100,6 +100,6 @@ def test_layers_too_large_to_decode_are_scored():
     totals, variances = scored(database, 0)
     np.testing.assert_allclose(found.totals, totals, rtol=1e-9, atol=1e-6)
     assert (np.abs(found.variances / variances - 1) < 5 * spread(database, "a")).all()
-    erased = replace(database.collected, shelves={})
+    erased = replace(database.collected, batches={})
     with pytest.raises(NoDataError, match="need the reports"):
         counting.counts(database.asking, erased, Column(0, 0))

@@ -64,12 +64,12 @@ def supports(database, slot, level, node, label):
     family = next(f.slots[0] for f in database.asking.factors if f.slots[0].number == slot).family
     width, labelled = Hierarchy(SIZE, 5).width(level), label is not None
     asked, told = np.zeros(PEOPLE, bool), np.zeros(PEOPLE, bool)
-    for address, shelf in database.collected.shelves.items():
+    for address, batch in database.collected.batches.items():
         cell = family.cell(address.member)
         if address.slot == slot and cell.widths == (width, 1 if labelled else LABELS):
             index = node * LABELS + label if labelled else node
-            asked[shelf.subjects] = True
-            told[shelf.subjects] = family[address.member].mechanism.support(shelf.reports, np.array([index]))[:, 0]
+            asked[batch.subjects] = True
+            told[batch.subjects] = family[address.member].mechanism.support(batch.reports, np.array([index]))[:, 0]
     return asked, told
 
 
@@ -245,8 +245,8 @@ def test_a_table_of_single_records_that_is_not_used_changes_no_digit(published):
 def test_layers_of_two_services_are_picked_independently():
     """One coin for both would ask everybody about the same layer twice, and products would be biased."""
     members = np.zeros((2, PEOPLE), np.int64)
-    for address, shelf in collected().collected.shelves.items():
-        members[address.slot, shelf.subjects] = address.member
+    for address, batch in collected().collected.batches.items():
+        members[address.slot, batch.subjects] = address.member
     counts = np.bincount(members[0] * LAYERS + members[1], minlength=LAYERS**2)
     expected = PEOPLE / LAYERS**2
     chi_square = ((counts - expected) ** 2 / expected).sum()

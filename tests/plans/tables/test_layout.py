@@ -6,14 +6,19 @@ import numpy as np
 import pytest
 
 from plans.tables.laws import everybody, law
-from sottovoce.domains.base import Buckets, Categories, Integers, Numbers, Records
+from sottovoce.domains.buckets import Buckets
+from sottovoce.domains.categories import Categories
+from sottovoce.domains.integers import Integers
 from sottovoce.domains.lists import Lists
+from sottovoce.domains.numbers import Numbers
+from sottovoce.domains.records import Records
 from sottovoce.domains.tables import Services
 from sottovoce.errors import ParameterError
 from sottovoce.maths import exact
 from sottovoce.plans.tables import layout as module
 from sottovoce.plans.tables.layout import METHODS, SINGLE, WEIGHT, Asking
-from sottovoce.tasks.task import Bundle, Choice
+from sottovoce.tasks.bundle import Bundle
+from sottovoce.tasks.choice import Choice
 
 AGE, HOURS, STATE = Integers(1, 125), Buckets(0.0, 100.0, 25), Categories(("NY", "WA", "CA"))
 ONE = Services(("t",), (Records(("age",), (AGE,)),))

@@ -104,8 +104,8 @@ def through_leaves(method, published, scale=1.0):
     target = Target(tuple((Term(1 / len(finest), axes),) for axes in finest))
     shares = (tuple(scale * slot.chance(member) for member in range(len(slot.family))),)
     scoring = Scoring(factor, (target,), shares)
-    shelves = database.collected.shelves.items()
-    z = np.concatenate([scoring(one.slot, one.member, shelf.reports)[:, 0] for one, shelf in shelves])
+    batches = database.collected.batches.items()
+    z = np.concatenate([scoring(one.slot, one.member, batch.reports)[:, 0] for one, batch in batches])
     return (z.sum() - PEOPLE) / np.sqrt((z**2).sum())
 
 

@@ -8,7 +8,7 @@ import pytest
 import sottovoce as sv
 from plans.tables.enumeration import of_total, people, stated
 from plans.tables.plans import asking_of, ordinal, published_error, question
-from sottovoce.domains.base import Categories
+from sottovoce.domains.categories import Categories
 from sottovoce.lab.populations.tables import Shape, boxes
 from sottovoce.plans.tables.planning import planned
 from sottovoce.plans.tables.predicting import moments

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 from plans.tables.laws import everybody, holding, law, laws, worst_log_ratio
-from sottovoce.domains.base import Categories, Integers, Records
+from sottovoce.domains.categories import Categories
+from sottovoce.domains.integers import Integers
 from sottovoce.domains.lists import Lists
+from sottovoce.domains.records import Records
 from sottovoce.domains.tables import Services
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.plans.tables.layout import METHODS, SINGLE, Asking

@@ -9,7 +9,6 @@ import pytest
 from plans.tables.enumeration import factor_moments, of_total, people
 from plans.tables.plans import THREE, TWO, asking_of, ordinal, question, truth
 from sottovoce.domains.person_tables import Holdings
-from sottovoce.encodings import layers
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.mechanisms.affine import AffineResponse
 from sottovoce.mechanisms.grr import GRR
@@ -18,6 +17,7 @@ from sottovoce.plans.tables import scoring
 from sottovoce.plans.tables.planning import planned
 from sottovoce.plans.tables.scoring import Scoring, layer
 from sottovoce.plans.tables.targets import Wanted, Way, target
+from sottovoce.tasks.families import layers
 
 METHODS = ("hio", "hi", "mg", "sc", "sc_sampled")
 WAYS = [Way(method, measure) for method in ("add", "signed", "rdc", "gls", "blue") for measure in ("lin", "enum")]

@@ -13,10 +13,10 @@ import pytest
 import sottovoce as sv
 from plans.tables.plans import asking_of, ordinal
 from plans.tables.populations import asked, repeated, table, within
-from sottovoce.domains.base import Categories
+from sottovoce.domains.categories import Categories
 from sottovoce.domains.person_tables import Holdings
 from sottovoce.encodings.cell import Cell
-from sottovoce.engine.memory import LocalCollected, Shelf
+from sottovoce.engine.memory import MemoryCollected, ReportBatch
 from sottovoce.errors import CodecError, ParameterError
 from sottovoce.lab.populations.tables import Shape
 from sottovoce.lab.seeded import SeededRng
@@ -28,7 +28,7 @@ from sottovoce.plans.tables.fanout import FANOUTS, average_error, average_nodes,
 from sottovoce.plans.tables.layout import Slot
 from sottovoce.sql.query import Aggregate, Column, Monomial, Options, Query
 from sottovoce.sql.reading import read
-from sottovoce.tasks.task import Address
+from sottovoce.tasks.question import Address
 
 UNBIASED = 4.5
 SPENT = range(-40, 61)
@@ -161,11 +161,11 @@ def test_a_product_of_votes_is_the_solution_of_the_kronecker_system(columns):
     where = " AND ".join(f"l{at} = 'v1'" for at in range(columns))
     value = database.sql(f"SELECT COUNT(*) FROM people WHERE {where}").figure.value
     supports, matrices = [], []
-    for slot, (address, shelf) in zip(range(columns), sorted(database.collected.shelves.items()), strict=False):
+    for slot, (address, batch) in zip(range(columns), sorted(database.collected.batches.items()), strict=False):
         assert address.slot == slot
         mechanism = database.asking.factors[slot].slots[0].family[0].mechanism
-        held = mechanism.support(shelf.reports, np.array([1]))[:, 0]
-        supports.append(held[np.argsort(shelf.subjects)])
+        held = mechanism.support(batch.reports, np.array([1]))[:, 0]
+        supports.append(held[np.argsort(batch.subjects)])
         p, q = mechanism.p, mechanism.q
         matrices.append(np.array([[p, q], [1 - p, 1 - q]]))
     states = sum((1 - held.astype(int)) << (columns - 1 - at) for at, held in enumerate(supports))
@@ -253,10 +253,10 @@ def test_a_public_condition_is_the_same_as_asking_only_those(method, published):
     filtered = database.sql(f"SELECT COUNT(*) FROM people WHERE {where} AND member = 'yes'")
     collected = database.collected
     chosen = {}
-    for address, shelf in collected.shelves.items():
-        keep = np.array([b'"yes"' in text for text in shelf.public])
-        chosen[address] = Shelf(shelf.reports[keep], shelf.subjects[keep], shelf.public[keep])
-    alone = Database.of(database.asking, LocalCollected(collected.task, collected.rounds, chosen))
+    for address, batch in collected.batches.items():
+        keep = np.array([b'"yes"' in text for text in batch.public])
+        chosen[address] = ReportBatch(batch.reports[keep], batch.subjects[keep], batch.public[keep])
+    alone = Database.of(database.asking, MemoryCollected(collected.task, collected.rounds, chosen))
     expected = alone.sql(f"SELECT COUNT(*) FROM people WHERE {where}")
     assert filtered.users == expected.users
     assert filtered.figure.value == pytest.approx(expected.figure.value, rel=1e-9)
@@ -361,7 +361,7 @@ def test_cells_of_large_products_do_not_collide():
 
 
 def broken_shelves(collected, change):
-    return LocalCollected(collected.task, collected.rounds, {a: change(a, s) for a, s in collected.shelves.items()})
+    return MemoryCollected(collected.task, collected.rounds, {a: change(a, s) for a, s in collected.batches.items()})
 
 
 def test_people_whose_reports_are_missing_or_repeated_are_left_out_and_counted():
@@ -372,14 +372,14 @@ def test_people_whose_reports_are_missing_or_repeated_are_left_out_and_counted()
     where = "SELECT COUNT(*) FROM people WHERE o0 < 12 AND l0 = 'v0'"
     assert database.sql(where).notices == ()
 
-    def change(address, shelf):
-        keep = np.flatnonzero(~((shelf.subjects == 7) & (address.slot == 0)))  # one report of person 7 is missing
-        keep = np.append(keep, np.flatnonzero(shelf.subjects == 9)[: address.slot])  # one of person 9 comes twice
-        return Shelf(shelf.reports[keep], shelf.subjects[keep])
+    def change(address, batch):
+        keep = np.flatnonzero(~((batch.subjects == 7) & (address.slot == 0)))  # one report of person 7 is missing
+        keep = np.append(keep, np.flatnonzero(batch.subjects == 9)[: address.slot])  # one of person 9 comes twice
+        return ReportBatch(batch.reports[keep], batch.subjects[keep])
 
-    def without(address, shelf):
-        keep = ~np.isin(shelf.subjects, (7, 9))
-        return Shelf(shelf.reports[keep], shelf.subjects[keep])
+    def without(address, batch):
+        keep = ~np.isin(batch.subjects, (7, 9))
+        return ReportBatch(batch.reports[keep], batch.subjects[keep])
 
     changed = Database.of(database.asking, broken_shelves(database.collected, change)).sql(where)
     expected = Database.of(database.asking, broken_shelves(database.collected, without)).sql(where)

@@ -7,7 +7,7 @@ from typing import Any
 from sottovoce.collector.dashboard import formatting, svg
 from sottovoce.collector.dashboard.results import LEVELS
 from sottovoce.collector.queries import Released
-from sottovoce.domains.base import Categories
+from sottovoce.domains.categories import Categories
 from sottovoce.domains.tables import ORDERED, Services
 from sottovoce.plans.tables.result import Explanation, Figure, Result
 from sottovoce.sql.errors import QueryError

@@ -14,8 +14,11 @@ from sottovoce.collector.dashboard import details, formatting, svg
 from sottovoce.collector.operations import METHODS
 from sottovoce.collector.published import Published
 from sottovoce.collector.store.base import State
-from sottovoce.domains.base import Buckets, Domain, Integers, Records
+from sottovoce.domains.base import Domain
 from sottovoce.domains.bits import Bits
+from sottovoce.domains.buckets import Buckets
+from sottovoce.domains.integers import Integers
+from sottovoce.domains.records import Records
 from sottovoce.domains.sets import Sets
 from sottovoce.domains.strings import Strings
 from sottovoce.domains.tables import Services
@@ -23,7 +26,7 @@ from sottovoce.errors import ParameterError
 from sottovoce.maths.exact import UNIT
 from sottovoce.plans.marginals.marginals import Marginals
 from sottovoce.plans.tables.joint import Queries
-from sottovoce.tasks.task import Plan
+from sottovoce.tasks.plan import Plan
 
 Facts = dict[str, Any]
 Row = dict[str, Any]
@@ -126,7 +129,7 @@ def sections(released: Mapping[str, Any], plan: Plan, wanted: Wanted) -> Facts:
     alone = released["name"] if wanted.marginal else ""
     parts = list(released["answers"].items()) if "answers" in released else [(alone, released)]
     most = _ALL_PARTS if wanted.everything else MOST_PARTS
-    chosen = parts[-most:][::-1] if plan.lasting else parts[:most]
+    chosen = parts[-most:][::-1] if plan.longitudinal else parts[:most]
     made = [
         _section(name, _of_records(part) if _listed(plan, name) else part, _domain(plan, name), wanted, number)
         for number, (name, part) in enumerate(chosen)

@@ -3,12 +3,17 @@
 from typing import Any
 
 from sottovoce.collector.dashboard import formatting
-from sottovoce.domains.base import Buckets, Categories, Domain, Integers, Numbers, Records
+from sottovoce.domains.base import Domain
 from sottovoce.domains.bits import Bits
+from sottovoce.domains.buckets import Buckets
+from sottovoce.domains.categories import Categories
+from sottovoce.domains.integers import Integers
+from sottovoce.domains.numbers import Numbers
+from sottovoce.domains.records import Records
 from sottovoce.domains.sets import Sets
 from sottovoce.domains.strings import Strings
 from sottovoce.domains.tables import Services
-from sottovoce.tasks.task import Notice
+from sottovoce.tasks.notice import Notice
 from sottovoce.wire.statement import statement
 
 Line = tuple[str, str]
@@ -55,7 +60,6 @@ def lines(notice: Notice) -> list[Line]:
         *_open(said),
         ("Randomised by", _mechanisms(said["mechanisms"], alone=not said["public"])),
         ("Reveals", _reveals(said)),
-        *_waived(said),
         *_lasting(said),
         *_promises(said["collector"]),
     ]
@@ -124,25 +128,10 @@ def _reveals(said: dict[str, Any]) -> str:
     reach = "all messages of a device together" if said["longitudinal"] else "the message of a device"
     if said["reports"] > 1 and said["tables"]:
         reach = f"all {said['reports']} reports of a device together, which are sent in one message,"
-    waiver = said["waiver"] or {"odds_pure": said["odds"], "epsilon_pure": said["epsilon"]}
     return (
         f"Whoever sees {reach} can shift the odds about its owner's answer by a factor of at most "
-        f"{waiver['odds_pure']:,.2f} (epsilon {waiver['epsilon_pure']:g})."
+        f"{said['odds']:,.2f} (epsilon {said['epsilon']:g})."
     )
-
-
-def _waived(said: dict[str, Any]) -> list[Line]:
-    if not said["waiver"]:
-        return []
-    stated = " ".join(f"\u201c{text}\u201d" for text in said["waiver"]["statements"])
-    return [
-        (
-            "Waived",
-            f"The stated epsilon {said['epsilon']:g} is that of a weaker guarantee than local differential privacy: it "
-            "is about one part of an answer at a time, and rests on assumptions about all people. Only devices that "
-            f"accept waivers answer. The operator states: {stated}",
-        )
-    ]
 
 
 def _lasting(said: dict[str, Any]) -> list[Line]:

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from sottovoce.answers.answer import optional
+from sottovoce.answers.export import optional
 from sottovoce.collector.store.base import Offer, Verdict
 from sottovoce.collector.store.postgres_accept import PostgresBook, lock_number, take
 from sottovoce.collector.store.schema import POSTGRES, STEPS, Book, Steps, migrate

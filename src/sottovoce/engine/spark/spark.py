@@ -13,19 +13,22 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.answers.answer import Answer, Answers
-from sottovoce.answers.measures import Measures
-from sottovoce.arrays import Floats, Ints, Reports, Values
+from sottovoce.answers.outcome import Outcome
+from sottovoce.arrays import Floats, Reports, Values
 from sottovoce.core.estimate import Estimate
 from sottovoce.core.tally import Tally
+from sottovoce.engine.base import drive
 from sottovoce.engine.duckdb import PEOPLE
-from sottovoce.engine.memory import names, yes_or_no
+from sottovoce.engine.memory import names
 from sottovoce.engine.spark import frames, workers
 from sottovoce.engine.spark.frames import Places
 from sottovoce.engine.spark.workers import Sums
 from sottovoce.errors import MismatchError, NoDataError, ParameterError
 from sottovoce.mechanisms.base import PureMechanism
-from sottovoce.tasks.task import Address, Blocks, Columns, Question, Round, Scored, Task
+from sottovoce.tasks.collected import Blocks, Columns, Scored
+from sottovoce.tasks.question import Address, Question
+from sottovoce.tasks.round import Round
+from sottovoce.tasks.task import Task
 from sottovoce.wire import codec
 from sottovoce.wire.envelope import ID_BYTES
 
@@ -55,12 +58,12 @@ class SparkCollected:
         return codec.seed(self.task)
 
     def users(self, round_number: int) -> int:
-        return sum(count for address, count in self.answered(round_number).items() if not address.slot)
+        return sum(count for address, count in self.report_counts(round_number).items() if not address.slot)
 
     def tally(self, address: Address) -> Tally:
         if address not in self.tallied:
             self._check(address)
-            together = sum(self._question(one).mechanism.size for one in self.answered(address.round))
+            together = sum(self._question(one).mechanism.size for one in self.report_counts(address.round))
             frame = self._log(address.round) if together <= _CELLS_TOGETHER else self._at(address)
             sums = self._sums(frame, workers.Tallies(self.rounds[address.round]))
             self.tallied.update({Address(address.round, *key): tally for key, tally in sums.items()})
@@ -78,10 +81,12 @@ class SparkCollected:
         estimate = replace(mechanism.estimate_counts(tally["support"], tally.users), noise=law)
         return estimate.of(self.users(address.round))
 
-    def yes(self, number: int) -> tuple[Ints, Ints]:
-        yes_or_no(self.rounds[number])
-        (tally,) = self._sums(self._log(number), workers.Yes(self.rounds[number])).values()
-        return tally["times"], tally["ones"]
+    def tallies(self, round_number: int) -> dict[Address, Tally]:
+        addresses = self.report_counts(round_number)
+        if not all(address in self.tallied for address in addresses):
+            sums = self._sums(self._log(round_number), workers.Tallies(self.rounds[round_number]))
+            self.tallied.update({Address(round_number, *key): tally for key, tally in sums.items()})
+        return {address: self.tallied[address] for address in addresses}
 
     def scores(self, address: Address, target: Floats) -> tuple[Values, Floats]:
         """Return the subject and the score of every report at an address, in the order of the reports' ids."""
@@ -103,7 +108,7 @@ class SparkCollected:
             payloads = np.frombuffer(piece["payload"][0], np.uint8).reshape(-1, width)
             yield question.mechanism.unpack(payloads[:, : question.width].tobytes())
 
-    def answered(self, number: int) -> dict[Address, int]:
+    def report_counts(self, number: int) -> dict[Address, int]:
         if number not in self.counted:
             with frames.answering():
                 found = self._log(number).groupBy("member", "slot").count().orderBy("member", "slot").toArrow()
@@ -114,11 +119,17 @@ class SparkCollected:
             self.counted[number] = counted
         return self.counted[number]
 
-    def single(self, number: int) -> bool:
+    def relations(self, round_number: int) -> "SparkRelations":
+        if "subject" not in self.task.declares:
+            raise ParameterError("questions in SQL need reports that carry the subject of their person")
+        return SparkRelations(self, round_number)
+
+    def one_report_each(self, number: int) -> bool:
+        """Return whether everybody who answered a round has exactly one report in every slot."""
         from pyspark.sql import functions
 
         if number not in self.alone:
-            slots = len({address.slot for address in self.answered(number)})
+            slots = len({address.slot for address in self.report_counts(number)})
             reports = functions.count("*") != slots
             different = functions.size(functions.collect_set("slot")) != slots
             with frames.answering():
@@ -127,10 +138,9 @@ class SparkCollected:
         return self.alone[number]
 
     def select(self, number: int, scored: Mapping[str, Scored], public: Mapping[str, bool], statement: Any) -> Columns:
-        if "subject" not in self.task.declares:
-            raise ParameterError("questions in SQL need reports that carry the subject of their person")
+        """Return the columns of a relational statement over the reports of a round."""
         log = self._log(number)
-        relations = {PEOPLE: frames.people(log, public, single=self.single(number))}
+        relations = {PEOPLE: frames.people(log, public, single=self.one_report_each(number))}
         for name, one in scored.items():
             frame = self._scored(log.filter(log["slot"].isin(*one.slots)), number, one, ("subject",))
             relations[name] = frame.withColumnRenamed("subject", "person")
@@ -152,7 +162,7 @@ class SparkCollected:
         )
         if checksum and frames.checksum(made._log(number)) != checksum:
             raise MismatchError(f"the log of round {number} is not the one that was sealed")
-        if not made.answered(number):
+        if not made.report_counts(number):
             raise NoDataError(f"round {number} of task {self.task.name!r} has no reports")
         return made
 
@@ -160,7 +170,7 @@ class SparkCollected:
         return self.rounds[address.round].question(address)
 
     def _check(self, address: Address) -> None:
-        if address not in self.answered(address.round):
+        if address not in self.report_counts(address.round):
             raise NoDataError(f"member {address.member} of round {address.round} has no reports")
 
     def _log(self, number: int) -> Any:
@@ -202,18 +212,31 @@ class SparkCollected:
         )
 
 
-def answer(
-    task: Task, spark: Any, logs: Mapping[int, Places], checksums: Mapping[int, str] | None = None
-) -> Answer | Answers | Measures:
-    """Return the answer in the sealed logs of a task's rounds, by number."""
-    collected = SparkCollected(task, spark)
-    while True:
-        stepped = task.plan.step(collected)
-        if not isinstance(stepped, Round):
-            return replace(stepped, name=task.name)
-        if stepped.number not in logs:
-            raise NoDataError(f"the log of round {stepped.number} is missing")
-        collected = collected.after(stepped, logs[stepped.number], (checksums or {}).get(stepped.number, ""))
+@dataclass(frozen=True, eq=False)
+class SparkRelations:
+    """The reports of one round as relations over people."""
+
+    collected: SparkCollected
+    round_number: int
+
+    @property
+    def one_report_each(self) -> bool:
+        return self.collected.one_report_each(self.round_number)
+
+    def select(self, scored: Mapping[str, Scored], public: Mapping[str, bool], statement: Any) -> Columns:
+        """Return the columns of a relational statement."""
+        return self.collected.select(self.round_number, scored, public, statement)
+
+
+def answer(task: Task, spark: Any, logs: Mapping[int, Places], checksums: Mapping[int, str] | None = None) -> Outcome:
+    """Return the outcome of the sealed logs of a task's rounds, by number."""
+
+    def gather(collected: SparkCollected, asked: Round) -> SparkCollected:
+        if asked.number not in logs:
+            raise NoDataError(f"the log of round {asked.number} is missing")
+        return collected.after(asked, logs[asked.number], (checksums or {}).get(asked.number, ""))
+
+    return drive(task, SparkCollected(task, spark), gather)
 
 
 def _estimate(mechanism: PureMechanism, reports: Reports, among: Values | Blocks) -> Estimate:

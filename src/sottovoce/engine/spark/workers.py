@@ -17,7 +17,9 @@ from sottovoce.core.tally import Tally
 from sottovoce.errors import CodecError, MismatchError, ParameterError
 from sottovoce.mechanisms.affine_prefix import AffinePrefix
 from sottovoce.mechanisms.base import PureMechanism
-from sottovoce.tasks.task import Address, Blocks, Round, Scored
+from sottovoce.tasks.collected import Blocks, Scored
+from sottovoce.tasks.question import Address
+from sottovoce.tasks.round import Round
 
 BYTES_AT_ONCE = 1 << 25
 SCORES_AT_ONCE = 1 << 22
@@ -69,22 +71,6 @@ class Supports:
             return mechanism.count_blocks(reports, self.among.prefixes, self.among.extension).ravel()
         assert isinstance(mechanism, PureMechanism)
         return mechanism.count(reports, self.among)
-
-
-@dataclass(frozen=True)
-class Yes:
-    """How often each member of a family of yes-or-no questions was asked, and how many reports said yes."""
-
-    asked: Round
-
-    def __call__(self, table: Any) -> Sums:
-        family: Any = self.asked.ask.members  # type: ignore[union-attr]
-        payloads, members = rows(table["payload"], self.asked.width), numbers(table["member"])
-        with refusing(self.asked):
-            said = family[0].mechanism.unpack(payloads.tobytes())
-            self.asked.question(Address(self.asked.number, int(members.max())))
-        counts = [np.bincount(some, minlength=len(family)) for some in (members, members[said == 1])]
-        return {(0, 0): Tally("yes", len(members), {"times": counts[0], "ones": counts[1]})}
 
 
 @dataclass(frozen=True)

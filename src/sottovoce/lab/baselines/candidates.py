@@ -20,7 +20,9 @@ from sottovoce.mechanisms.affine import AffineResponse
 from sottovoce.mechanisms.affine_prefix import AffinePrefix
 from sottovoce.mechanisms.base import Mechanism
 from sottovoce.mechanisms.grr import GRR
-from sottovoce.tasks.task import Address, Choice, Collected, Question
+from sottovoce.tasks.choice import Choice
+from sottovoce.tasks.collected import Collected
+from sottovoce.tasks.question import Address, Question
 
 TESTERS = 10  # one user of so many tests whole values where users are partitioned
 

@@ -17,18 +17,28 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.answers.answer import Answer, Answers
+from sottovoce.answers.answer import Answer
+from sottovoce.answers.answers import Answers
 from sottovoce.arrays import Floats, Ints
 from sottovoce.core.estimate import Estimate
-from sottovoce.domains.base import Categories, Domain, Integers, Records, domain_of
+from sottovoce.domains.base import Domain
+from sottovoce.domains.categories import Categories
+from sottovoce.domains.integers import Integers
+from sottovoce.domains.listed import domain_of
+from sottovoce.domains.records import Records
 from sottovoce.encodings.view import View
 from sottovoce.errors import NoDataError, ParameterError
+from sottovoce.lab.baselines.attribute_groups import Group, Grouping
 from sottovoce.lab.baselines.correlation_bounds import Leaks, Rows, Ties, audit, check_agreements
+from sottovoce.lab.baselines.waiver import WaivedQuestion
 from sottovoce.maths import exact
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.product import Product
-from sottovoce.plans.marginals.groups import Group, Grouping
-from sottovoce.tasks.task import Address, Choice, Collected, Plan, Question, Round
+from sottovoce.tasks.choice import Choice
+from sottovoce.tasks.collected import Collected
+from sottovoce.tasks.plan import Plan
+from sottovoce.tasks.question import Address, Question
+from sottovoce.tasks.round import Round
 
 PAIRWISE = "pairwise, conditionally independent"
 TABLE = "table"
@@ -37,7 +47,7 @@ _PARTS = 10_000  # of the users, that the weights of the groups of a cluster tel
 
 
 @dataclass(frozen=True, init=False)
-class Correlated(Plan, kind="cbp"):
+class Correlated(Plan, kind="cbp", wire=False):
     """Ask everybody about all attributes, or about one group of each cluster, so that UDLDP holds at ``udldp``.
 
     ``agreements`` are how often each pair of binary attributes has equal values; ``tables``, the joint tables of the
@@ -162,7 +172,7 @@ class Correlated(Plan, kind="cbp"):
             raise ParameterError("attributes hang together by their agreements or by joint tables, one of the two")
         if self.agreements and (set(self.sizes) != {2} or len(check_agreements(self.agreements)) != len(self.sizes)):
             raise ParameterError("agreements are of attributes with two values, one row for each")
-        if self.waiver and not any(one.waived for one in self.questions):
+        if self.waiver and not any(isinstance(question, WaivedQuestion) for question in self.questions):
             raise ParameterError("these reports spend no more than UDLDP states: there is nothing to waive")
 
     def _check_price(self, epsilon: float) -> None:
@@ -198,7 +208,7 @@ class Correlated(Plan, kind="cbp"):
         keeps = tuple(GRR(spent[one], size).keep for one, size in zip(columns, sizes, strict=True))
         mechanism, view = Product(record, prod(sizes), sizes, keeps), View(columns, sizes)
         if self.waiver and record > self.udldp:
-            return Question(mechanism, view, self.udldp, self.waiver)
+            return WaivedQuestion(mechanism, view, self.udldp, self.waiver)
         return Question(mechanism, view)
 
     def _weights(self) -> tuple[int, ...]:

@@ -23,13 +23,18 @@ from sottovoce.lab.baselines import candidates
 from sottovoce.maths import exact
 from sottovoce.mechanisms.affine import LONGEST_SPECTRUM, AffineResponse
 from sottovoce.mechanisms.channels import Channels
-from sottovoce.tasks.task import Address, Ask, Bundle, Choice, Collected, Plan, Question, Round
+from sottovoce.tasks.bundle import Bundle
+from sottovoce.tasks.choice import Choice
+from sottovoce.tasks.collected import Collected
+from sottovoce.tasks.plan import Plan
+from sottovoce.tasks.question import Address, Ask, Question
+from sottovoce.tasks.round import Round
 
 MOST_SOUGHT = 1024
 
 
 @dataclass(frozen=True, init=False)
-class HashedChannels(Plan, kind="hash"):
+class HashedChannels(Plan, kind="hash", wire=False):
     """Find the ``top`` values by pieces of ``block`` bits in ``channels``, by default top^1.5 of them.
 
     Pieces of one bit are the published ones: one bit for every channel.  Longer ones are hashed together with their

@@ -26,7 +26,7 @@ from sottovoce.mechanisms.sue import SUE
 from sottovoce.plans.itemsets import set_questions
 from sottovoce.plans.itemsets.itemsets import likely_sets
 from sottovoce.plans.itemsets.padding import MISTAKE, SHARE, Reach, reach
-from sottovoce.tasks.task import Question
+from sottovoce.tasks.question import Question
 
 PEOPLE_AT_ONCE = 100_000
 

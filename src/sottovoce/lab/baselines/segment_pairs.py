@@ -25,7 +25,12 @@ from sottovoce.errors import ParameterError
 from sottovoce.lab.baselines import candidates
 from sottovoce.lab.baselines.joining import Joined, Row, Scored, join, joint
 from sottovoce.maths import exact
-from sottovoce.tasks.task import Address, Bundle, Choice, Collected, Plan, Question, Round
+from sottovoce.tasks.bundle import Bundle
+from sottovoce.tasks.choice import Choice
+from sottovoce.tasks.collected import Collected
+from sottovoce.tasks.plan import Plan
+from sottovoce.tasks.question import Address, Question
+from sottovoce.tasks.round import Round
 
 MOST_SOUGHT = 256
 LONGEST_SEGMENT = 20  # bits, so that all patterns of a segment can be estimated
@@ -33,7 +38,7 @@ MOST_SEGMENTS = 32
 
 
 @dataclass(frozen=True, init=False)
-class SegmentPairs(Plan, kind="spm"):
+class SegmentPairs(Plan, kind="spm", wire=False):
     """Find the ``top`` values by pairs of ``segments`` of equal length.
 
     Where users are ``partitioned``, one of ten tests whole values with all of epsilon, and the others report two

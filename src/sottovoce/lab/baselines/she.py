@@ -13,7 +13,8 @@ from typing import NoReturn
 import numpy as np
 
 from sottovoce.arrays import Floats, Longs, Reports, Values
-from sottovoce.core.estimate import Estimate, IndependentNoise
+from sottovoce.core.estimate import Estimate
+from sottovoce.core.noise import IndependentNoise
 from sottovoce.core.rng import Rng
 from sottovoce.core.tally import Tally
 from sottovoce.errors import ParameterError

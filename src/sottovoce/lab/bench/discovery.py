@@ -19,18 +19,19 @@ from sottovoce.arrays import Reports, Values
 from sottovoce.core.estimate import Estimate
 from sottovoce.domains.bits import Bits
 from sottovoce.domains.strings import Strings
-from sottovoce.engine.memory import LocalCollected, Shelf
+from sottovoce.engine.memory import MemoryCollected, ReportBatch
 from sottovoce.lab import aggregate
 from sottovoce.lab.bench.growth import LINEAR, exponent
 from sottovoce.lab.bench.row import Goal, Row
 from sottovoce.lab.bench.timing import race, scaled
 from sottovoce.lab.seeded import SeededRng
-from sottovoce.lab.simulate import addresses
 from sottovoce.lab.truth import metrics
 from sottovoce.maths.hashing import indices_of
 from sottovoce.mechanisms.affine_prefix import AffinePrefix
 from sottovoce.plans.heavy_hitters.heavy_hitters import HeavyHitters
-from sottovoce.tasks.task import Address, Blocks, Task
+from sottovoce.tasks.collected import Blocks
+from sottovoce.tasks.question import Address
+from sottovoce.tasks.task import Task
 
 EPSILON, TOP = 2.0, 16
 DOMAINS = (Bits(48), Bits(64), Strings(20))
@@ -54,7 +55,7 @@ def rows(scale: float) -> Iterator[Row]:
 
 
 @dataclass(frozen=True, eq=False)
-class Watched(LocalCollected):
+class Watched(MemoryCollected):
     """What was collected, and the candidates that a plan asked for."""
 
     seen: dict[Address, Blocks] = field(default_factory=dict)
@@ -90,13 +91,13 @@ class Search:
         """Return everybody's report."""
         return Watched(self.task, (self.task.opening,), self.reports())
 
-    def reports(self) -> dict[Address, Shelf]:
+    def reports(self) -> dict[Address, ReportBatch]:
         """Return one report for each user, as devices make them."""
         asked, rng = self.task.opening, SeededRng(self.users)
         values = self.domain.indices(list(self.held))
         people = np.repeat(np.arange(len(values)), list(self.held.values()))
-        groups = addresses(asked.ask, asked.number, people, rng)
-        return {address: Shelf(asked.question(address).privatize(values[held], rng)) for address, held in groups}
+        groups = asked.assigned(people, rng)
+        return {address: ReportBatch(asked.question(address).privatize(values[held], rng)) for address, held in groups}
 
     def decode(self) -> Answer:
         """Return what the plan finds."""
@@ -113,7 +114,7 @@ class Search:
             assert isinstance(mechanism, AffinePrefix)
             places = np.linspace(0, len(blocks) - 1, min(HASHED, len(blocks))).astype(int).tolist()
             candidates = indices_of([blocks[place] for place in places], mechanism.bits)
-            found.append((mechanism, self.collected.shelves[address].reports[:COUNTED], candidates))
+            found.append((mechanism, self.collected.batches[address].reports[:COUNTED], candidates))
         return found
 
     def hash(self) -> None:
@@ -124,8 +125,8 @@ class Search:
     @property
     def factor(self) -> float:
         """Return how many times the work on the sample all of it is."""
-        shelves, seen = self.collected.shelves, self.collected.seen
-        whole = sum(len(shelves[address].reports) * len(blocks) for address, blocks in seen.items())
+        batches, seen = self.collected.batches, self.collected.seen
+        whole = sum(len(batches[address].reports) * len(blocks) for address, blocks in seen.items())
         return whole / sum(len(reports) * len(candidates) for _, reports, candidates in self.sample)
 
     def f1(self, found: Any) -> float:

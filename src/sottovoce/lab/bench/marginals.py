@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from sottovoce.arrays import Floats, Ints
-from sottovoce.engine.memory import LocalCollected
+from sottovoce.engine.memory import MemoryCollected
 from sottovoce.lab.bench.growth import LINEAR, exponent
 from sottovoce.lab.bench.row import Goal, Row
 from sottovoce.lab.bench.timing import race, scaled
 from sottovoce.lab.seeded import SeededRng
-from sottovoce.lab.simulate import shelves
+from sottovoce.lab.simulate import report_batches
 from sottovoce.plans.marginals.hadamard import Spectrum
 from sottovoce.plans.marginals.marginals import Marginals, Tables
 from sottovoce.tasks.task import Task
@@ -76,18 +76,18 @@ class Study:
         return np.stack(drawn, axis=1).astype(np.int64)
 
     @cached_property
-    def collected(self) -> LocalCollected:
+    def collected(self) -> MemoryCollected:
         """Return everybody's report."""
         return self.collect()
 
-    def collect(self) -> LocalCollected:
+    def collect(self) -> MemoryCollected:
         """Make everybody's report."""
         asked = self.task.opening
-        return LocalCollected(self.task).after(asked, shelves(asked, self.held, SeededRng(self.users)))
+        return MemoryCollected(self.task).after(asked, report_batches(asked, self.held, SeededRng(self.users)))
 
     def read(self) -> Tables:
         """Return what the plan makes of the reports."""
-        fresh = LocalCollected(self.task, self.collected.rounds, self.collected.shelves)
+        fresh = MemoryCollected(self.task, self.collected.rounds, self.collected.batches)
         tables = self.task.plan.step(fresh)
         assert isinstance(tables, Tables)
         return tables

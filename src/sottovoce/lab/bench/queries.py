@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from sottovoce.arrays import Floats, Reports
-from sottovoce.engine.memory import LocalCollected
+from sottovoce.engine.memory import MemoryCollected
 from sottovoce.lab.bench.growth import LINEAR, exponent
 from sottovoce.lab.bench.row import Goal, Row
 from sottovoce.lab.bench.timing import race, scaled
 from sottovoce.lab.seeded import SeededRng
-from sottovoce.lab.simulate import shelves
+from sottovoce.lab.simulate import report_batches
 from sottovoce.mechanisms.affine import AffineResponse
 from sottovoce.mechanisms.olh import OLH
 from sottovoce.plans.tables import planning
@@ -25,7 +25,8 @@ from sottovoce.plans.tables.joint import Joint
 from sottovoce.plans.tables.scoring import layer
 from sottovoce.plans.tables.table import Table
 from sottovoce.sql.reading import read
-from sottovoce.tasks.task import Plan, Task
+from sottovoce.tasks.plan import Plan
+from sottovoce.tasks.task import Task
 
 EPSILON, USERS, REPEATS, HASHED = 2.0, 1_000_000, 5, 256
 ANSWERED, JOINED = Goal("figure", "<=", 0.5), Goal("figure", "<=", 2.0)
@@ -86,8 +87,8 @@ class Study:
         dice = np.random.default_rng(self.users)
         held = self.plan.domain.indices(self._tables(dice) if len(self.plan.domain.names) > 1 else self._one(dice, 0))
         asked = self.task.opening
-        made = shelves(asked, held, SeededRng(self.users), subjects=True)
-        found = self.plan.step(LocalCollected(self.task).after(asked, made))
+        made = report_batches(asked, held, SeededRng(self.users), subjects=True)
+        found = self.plan.step(MemoryCollected(self.task).after(asked, made))
         assert isinstance(found, Database)
         return found
 

@@ -18,18 +18,19 @@ from typing import Any
 import numpy as np
 
 from sottovoce.arrays import Bytes
-from sottovoce.engine.memory import LocalCollected, Shelf
+from sottovoce.engine.memory import MemoryCollected, ReportBatch
 from sottovoce.engine.spark import spark
 from sottovoce.lab.bench.growth import LINEAR, exponent
 from sottovoce.lab.bench.report import say
 from sottovoce.lab.bench.row import Row
 from sottovoce.lab.bench.timing import Side, Timing, race, scaled
 from sottovoce.lab.seeded import SeededRng
-from sottovoce.lab.simulate import shelves
+from sottovoce.lab.simulate import report_batches
 from sottovoce.plans.tables.database import Database
 from sottovoce.plans.tables.table import Table
 from sottovoce.sql.reading import read
-from sottovoce.tasks.task import Address, Task
+from sottovoce.tasks.question import Address
+from sottovoce.tasks.task import Task
 from sottovoce.wire.envelope import ID_BYTES
 
 PLAN = Table({name: range(1, 126) for name in "abcd"})
@@ -69,7 +70,7 @@ class Study:
 
     task: Task
     part: int
-    shelves: dict[Address, Shelf]
+    batches: dict[Address, ReportBatch]
     files: Sequence[Path]
 
     @classmethod
@@ -77,7 +78,7 @@ class Study:
         """Return the study, its files written."""
         task, dice = Task("bench", PLAN, 2.0), np.random.default_rng(part)
         held = PLAN.domain.indices({name: dice.integers(1, 126, part) for name in "abcd"})
-        found = shelves(task.opening, held, SeededRng(part), subjects=True)
+        found = report_batches(task.opening, held, SeededRng(part), subjects=True)
         files = [folder / f"part-{place}.parquet" for place in range(max(PARTS))]
         for file in files:
             _write(file, task, found, dice)
@@ -86,7 +87,7 @@ class Study:
     def asked(self, session: Any, count: int) -> tuple[Side, Side]:
         """Return the question to so many files on Spark and to one machine, whose answers have been found alike."""
         many = spark.answer(self.task, session, {0: self.files[:count]})
-        here = self.task.plan.step(LocalCollected(self.task).after(self.task.opening, self._repeated(count)))
+        here = self.task.plan.step(MemoryCollected(self.task).after(self.task.opening, self._repeated(count)))
         assert isinstance(many, Database)
         assert isinstance(here, Database)
         found = [engine.answer(read(QUESTION, PLAN.domain)) for engine in (many, here)]
@@ -94,25 +95,25 @@ class Study:
         assert isclose(*(one.figures[0][0].value for one in found), rel_tol=1e-9)
         return lambda: many.sql(QUESTION), lambda: here.sql(QUESTION)
 
-    def _repeated(self, count: int) -> dict[Address, Shelf]:
+    def _repeated(self, count: int) -> dict[Address, ReportBatch]:
         return {
-            address: Shelf(
-                np.concatenate([shelf.reports] * count),
-                np.concatenate([np.asarray(shelf.subjects) + self.part * place for place in range(count)]),
+            address: ReportBatch(
+                np.concatenate([batch.reports] * count),
+                np.concatenate([np.asarray(batch.subjects) + self.part * place for place in range(count)]),
             )
-            for address, shelf in self.shelves.items()
+            for address, batch in self.batches.items()
         }
 
 
-def _write(file: Path, task: Task, found: dict[Address, Shelf], dice: np.random.Generator) -> None:
+def _write(file: Path, task: Task, found: dict[Address, ReportBatch], dice: np.random.Generator) -> None:
     import pyarrow
     from pyarrow import parquet
 
     payloads, members = [], []
-    for address, shelf in found.items():
-        mechanism, count = task.opening.question(address).mechanism, len(shelf.reports)
+    for address, batch in found.items():
+        mechanism, count = task.opening.question(address).mechanism, len(batch.reports)
         padded = np.zeros((count, task.opening.width), np.uint8)
-        padded[:, : mechanism.width] = np.frombuffer(mechanism.pack(shelf.reports), np.uint8).reshape(count, -1)
+        padded[:, : mechanism.width] = np.frombuffer(mechanism.pack(batch.reports), np.uint8).reshape(count, -1)
         payloads.append(padded)
         members.append(np.full(count, address.member, np.uint32))
     whole = np.concatenate(members)

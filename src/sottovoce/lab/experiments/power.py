@@ -13,9 +13,8 @@ from math import prod
 
 import numpy as np
 
-from sottovoce.answers.answer import optional
+from sottovoce.answers.export import optional
 from sottovoce.arrays import Floats
-from sottovoce.encodings.parities import Parities
 from sottovoce.errors import ParameterError
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.plans.marginals.calm import Calm
@@ -24,6 +23,7 @@ from sottovoce.plans.marginals.hadamard import Spectrum
 from sottovoce.plans.marginals.independence import dependence
 from sottovoce.plans.marginals.tables import Model, Table, View, of_estimate
 from sottovoce.plans.marginals.views import Reported
+from sottovoce.tasks.families.parities import Parities
 
 LEVEL = 0.05
 

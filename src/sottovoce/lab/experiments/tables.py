@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from sottovoce.arrays import Floats, Ints
-from sottovoce.domains.base import Categories
+from sottovoce.domains.categories import Categories
 from sottovoce.lab.simulate import simulate
 from sottovoce.plans.tables import planning
 from sottovoce.plans.tables.database import Database
@@ -263,13 +263,13 @@ def contributions(database: Database, text: str) -> Floats:
     query = read(text, database.asking.services)
     work = planning.plan(database.asking, query)
     scores: dict[int, Floats] = {}
-    shelves = database.collected.shelves  # type: ignore[attr-defined]
+    batches = database.collected.batches  # type: ignore[attr-defined]
     for place, scoring in work.scorings.items():
         own = scores[place] = np.zeros((database.users, len(scoring.targets)))
         slots = {slot.number for slot in scoring.factor.slots}
-        for address, shelf in shelves.items():
+        for address, batch in batches.items():
             if address.slot in slots:
-                np.add.at(own, shelf.subjects, scoring(address.slot, address.member, shelf.reports))
+                np.add.at(own, batch.subjects, scoring(address.slot, address.member, batch.reports))
     made = np.zeros((database.users, len(work.totals)))
     for at, total in enumerate(work.totals):
         for one in total.products:

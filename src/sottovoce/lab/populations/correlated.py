@@ -15,11 +15,11 @@ import numpy as np
 
 from sottovoce.arrays import Floats, Ints
 from sottovoce.errors import ParameterError
+from sottovoce.lab.baselines.attribute_groups import Group, Grouping
 from sottovoce.lab.baselines.correlation_bounds import Rows, Ties
 from sottovoce.maths import exact
 from sottovoce.mechanisms.base import Mechanism, PureMechanism
 from sottovoce.mechanisms.grr import GRR
-from sottovoce.plans.marginals.groups import Group, Grouping
 
 Dice = np.random.Generator
 

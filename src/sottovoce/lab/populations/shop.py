@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.domains.base import Buckets
+from sottovoce.domains.buckets import Buckets
 from sottovoce.plans.tables.joint import Joint
 from sottovoce.plans.tables.table import Table
 

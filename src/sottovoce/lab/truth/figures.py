@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.answers.measures import Measures
+from sottovoce.answers.number_answer import NumberAnswer
 from sottovoce.arrays import Floats
 
 
-def beside(measures: Measures, numbers: Floats) -> list[dict[str, Any]]:
+def beside(measures: NumberAnswer, numbers: Floats) -> list[dict[str, Any]]:
     """Return the rows of measures with ``truth`` and ``covered``."""
     rows = []
     for row in measures.rows():

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.answers.answer import Answer, Answers
+from sottovoce.answers.answer import Answer
+from sottovoce.answers.answers import Answers
 from sottovoce.answers.summary import Row, shown
 from sottovoce.arrays import Ints
-from sottovoce.domains.base import Records
+from sottovoce.domains.records import Records
 from sottovoce.lab.truth import frequent, marginals, metrics
 from sottovoce.plans.marginals.marginals import TOGETHER, Marginals
 from sottovoce.tasks.task import Task

@@ -12,7 +12,7 @@ from sottovoce.domains.sets import Sets
 from sottovoce.domains.strings import Strings
 from sottovoce.maths.ragged import Baskets
 from sottovoce.plans.itemsets.itemsets import Itemsets
-from sottovoce.tasks.task import Plan
+from sottovoce.tasks.plan import Plan
 
 JOINT = " + "  # between the items of a set
 

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.core.estimate import Estimate, quantile, upper_quantile
+from sottovoce.core.estimate import Estimate
 from sottovoce.errors import ParameterError
 from sottovoce.maths import exact
+from sottovoce.maths.normal import quantile, upper_quantile
 from sottovoce.mechanisms.base import Mechanism, PureMechanism
 from sottovoce.plans.frequencies.choose_mechanism import choose
 from sottovoce.wire.envelope import ID_BYTES, Envelopes

@@ -5,12 +5,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from sottovoce.answers.answer import Answer
-from sottovoce.domains.base import Categories, Domain, Integers, domain_of
+from sottovoce.domains.base import Domain
+from sottovoce.domains.categories import Categories
+from sottovoce.domains.integers import Integers
+from sottovoce.domains.listed import domain_of
 from sottovoce.errors import ParameterError
 from sottovoce.mechanisms.base import Mechanism
 from sottovoce.mechanisms.numeric import NumericMechanism
 from sottovoce.plans.frequencies.choose_mechanism import choose
-from sottovoce.tasks.task import Address, Collected, Plan, Question, Round
+from sottovoce.tasks.collected import Collected
+from sottovoce.tasks.plan import Plan
+from sottovoce.tasks.question import Address, Question
+from sottovoce.tasks.round import Round
 
 
 @dataclass(frozen=True, init=False)

@@ -10,12 +10,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sottovoce.answers.answer import Answer, Answers
-from sottovoce.domains.base import Categories, Domain, Integers, Records, domain_of
+from sottovoce.answers.answer import Answer
+from sottovoce.answers.answers import Answers
+from sottovoce.domains.base import Domain
+from sottovoce.domains.categories import Categories
+from sottovoce.domains.integers import Integers
+from sottovoce.domains.listed import domain_of
+from sottovoce.domains.records import Records
 from sottovoce.encodings.attribute import Attribute
 from sottovoce.errors import NoDataError, ParameterError
 from sottovoce.plans.frequencies.histogram import mechanism_for
-from sottovoce.tasks.task import Address, Choice, Collected, Plan, Question, Round
+from sottovoce.tasks.choice import Choice
+from sottovoce.tasks.collected import Collected
+from sottovoce.tasks.plan import Plan
+from sottovoce.tasks.question import Address, Question
+from sottovoce.tasks.round import Round
 
 
 @dataclass(frozen=True, init=False)

@@ -12,13 +12,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from sottovoce.answers.answer import Answer, Answers
-from sottovoce.domains.base import Categories, Domain, Integers, domain_of
+from sottovoce.answers.answer import Answer
+from sottovoce.answers.answers import Answers
+from sottovoce.domains.base import Domain
+from sottovoce.domains.categories import Categories
+from sottovoce.domains.integers import Integers
+from sottovoce.domains.listed import domain_of
 from sottovoce.errors import ParameterError
 from sottovoce.mechanisms.base import Mechanism
 from sottovoce.mechanisms.sue import SUE
 from sottovoce.plans.frequencies.histogram import mechanism_for
-from sottovoce.tasks.task import Address, Collected, Plan, Question, Round
+from sottovoce.tasks.collected import Collected
+from sottovoce.tasks.plan import Plan
+from sottovoce.tasks.question import Address, Question
+from sottovoce.tasks.round import Round
 
 SECOND_KEEP, SECOND_FLIP = 3 << 62, 1 << 62  # of 2^64: a permanent 1 is sent as 1 in three of four reports, a 0 in one
 
@@ -33,7 +40,7 @@ class Tracking(Plan, kind="tracking"):
     'sue'
     """
 
-    lasting = True
+    longitudinal = True
 
     domain: Categories | Integers
     epochs: int

@@ -22,7 +22,11 @@ from sottovoce.encodings.segment import Segment
 from sottovoce.errors import NoDataError, ParameterError
 from sottovoce.mechanisms.affine_prefix import AffinePrefix
 from sottovoce.plans.heavy_hitters import prefixes
-from sottovoce.tasks.task import Address, Blocks, Choice, Collected, Plan, Question, Round
+from sottovoce.tasks.choice import Choice
+from sottovoce.tasks.collected import Blocks, Collected
+from sottovoce.tasks.plan import Plan
+from sottovoce.tasks.question import Address, Question
+from sottovoce.tasks.round import Round
 
 MOST_KEPT = 4096  # prefixes above a threshold that are followed
 MOST_CANDIDATES = 1 << 24  # estimated in all: the counts of a group must fit in memory

@@ -12,15 +12,18 @@ from typing import Any
 import numpy as np
 
 from sottovoce.arrays import Floats, Ints
-from sottovoce.core.estimate import Estimate, StatedNoise
-from sottovoce.encodings.each_item import EachItem
+from sottovoce.core.estimate import Estimate
+from sottovoce.core.noise import StatedNoise
 from sottovoce.errors import NoDataError
 from sottovoce.maths.exact import UNIT
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.plans.itemsets import set_questions
 from sottovoce.plans.itemsets.adaptive_sampling import Asked, opening_users, round_users
 from sottovoce.plans.itemsets.confidence import doubt, p_values
-from sottovoce.tasks.task import Choice, Collected, Round
+from sottovoce.tasks.choice import Choice
+from sottovoce.tasks.collected import Collected, yes_counts
+from sottovoce.tasks.families.each_item import EachItem
+from sottovoce.tasks.round import Round
 
 KEPT = 10  # candidates for every item that is sought
 SCALE = 1 << 24  # an item's share of a round is a whole number of so many parts, and at least one of them
@@ -106,7 +109,7 @@ class Search:
     def asked(self) -> Asked:
         """Return what all rounds before the held out one say about the candidates."""
         rounds = [one.number for one in self.collected.rounds[self.course.pruned :] if one.high <= self.course.limit]
-        times, ones = np.sum([self.collected.yes(number) for number in rounds], axis=0)
+        times, ones = np.sum([yes_counts(self.collected, number) for number in rounds], axis=0)
         return Asked(times, ones, self.course.top)
 
     @property
@@ -149,7 +152,7 @@ class Search:
         """Return the items found, most frequent first, and how many people have each."""
         places = np.array(self.found)
         if self.course.holdout:
-            times, ones = self.collected.yes(len(self.collected.rounds) - 1)
+            times, ones = yes_counts(self.collected, len(self.collected.rounds) - 1)
         else:
             times, ones = self.asked.times[places], self.asked.ones[places]
         estimate = self._estimate(times, ones)

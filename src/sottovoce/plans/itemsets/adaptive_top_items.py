@@ -19,7 +19,9 @@ from sottovoce.errors import ParameterError
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.plans.itemsets.adaptive_rounds import Course, Search
 from sottovoce.plans.itemsets.confidence import survives
-from sottovoce.tasks.task import Collected, Plan, Round
+from sottovoce.tasks.collected import Collected
+from sottovoce.tasks.plan import Plan
+from sottovoce.tasks.round import Round
 
 MOST_ROUNDS = 1000
 MOST_USERS = 1 << 53

@@ -15,13 +15,17 @@ from typing import Any
 import numpy as np
 
 from sottovoce.answers.answer import Answer
-from sottovoce.core.estimate import Estimate, StatedNoise
+from sottovoce.core.estimate import Estimate
+from sottovoce.core.noise import StatedNoise
 from sottovoce.domains.base import Domain
 from sottovoce.domains.sets import Sets
 from sottovoce.errors import ParameterError
 from sottovoce.plans.itemsets import set_questions
 from sottovoce.plans.itemsets.top_items import Search, check_top, padded
-from sottovoce.tasks.task import Address, Collected, Plan, Round
+from sottovoce.tasks.collected import Collected
+from sottovoce.tasks.plan import Plan
+from sottovoce.tasks.question import Address
+from sottovoce.tasks.round import Round
 
 _FEWEST = 5  # sought sets: with fewer no set of two would be a candidate
 _DAMPED = 0.9  # the guess for the most frequent item: no set is as frequent as its items

@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.core.estimate import Estimate, upper_quantile
+from sottovoce.core.estimate import Estimate
 from sottovoce.domains.bits import Bits
 from sottovoce.errors import ParameterError
 from sottovoce.maths import exact
+from sottovoce.maths.normal import upper_quantile
 from sottovoce.mechanisms.affine_prefix import AffinePrefix
 from sottovoce.mechanisms.base import PureMechanism
 from sottovoce.plans.frequencies.choose_mechanism import choose

@@ -10,7 +10,8 @@ from math import nextafter
 import numpy as np
 
 from sottovoce.arrays import Ints
-from sottovoce.core.estimate import Estimate, SetNoise
+from sottovoce.core.estimate import Estimate
+from sottovoce.core.noise import SetNoise
 from sottovoce.encodings.sample import Sample
 from sottovoce.encodings.size import Size
 from sottovoce.errors import ParameterError
@@ -22,7 +23,9 @@ from sottovoce.mechanisms.olh import OLH
 from sottovoce.plans.frequencies.choose_mechanism import choose
 from sottovoce.plans.itemsets.padding import MISTAKE, Reach, amplified, direct_is_better, reach
 from sottovoce.postprocess.moved import MovedNoise
-from sottovoce.tasks.task import Address, Ask, Collected, Question, Round
+from sottovoce.tasks.collected import Collected
+from sottovoce.tasks.question import Address, Ask, Question
+from sottovoce.tasks.round import Round
 
 Candidates = tuple[tuple[int, ...], ...]
 

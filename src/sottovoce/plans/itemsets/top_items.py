@@ -18,7 +18,10 @@ from sottovoce.domains.sets import Sets
 from sottovoce.errors import ParameterError
 from sottovoce.plans.itemsets import set_questions
 from sottovoce.plans.itemsets.padding import Reach
-from sottovoce.tasks.task import Address, Collected, Plan, Round
+from sottovoce.tasks.collected import Collected
+from sottovoce.tasks.plan import Plan
+from sottovoce.tasks.question import Address
+from sottovoce.tasks.round import Round
 
 
 @dataclass(frozen=True)

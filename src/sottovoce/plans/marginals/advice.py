@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.encodings.parities import MOST as MOST_COEFFICIENTS
 from sottovoce.encodings.parity import bits_of
 from sottovoce.errors import ParameterError
 from sottovoce.maths import exact
 from sottovoce.plans.frequencies.choose_mechanism import choose
 from sottovoce.plans.marginals.full import MOST_CELLS
 from sottovoce.plans.marginals.planning import Layout, expected_cells, layout, noise_error
+from sottovoce.tasks.families.parities import MOST as MOST_COEFFICIENTS
 
 _TABLES = 10_000  # that everybody may be asked about one of
 

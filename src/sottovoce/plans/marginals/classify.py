@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.answers.answer import optional
+from sottovoce.answers.export import optional
 from sottovoce.arrays import Floats, Ints
 from sottovoce.core.rng import Rng
 from sottovoce.errors import ParameterError

@@ -11,16 +11,14 @@ from functools import cached_property
 from math import prod
 from typing import Any
 
-import numpy as np
-
-from sottovoce.core.estimate import BalancedNoise, Estimate, IndependentNoise
+from sottovoce.core.estimate import Estimate
 from sottovoce.encodings.view import View as Cell
 from sottovoce.errors import ParameterError
 from sottovoce.mechanisms.base import Mechanism
-from sottovoce.mechanisms.hcms import SketchNoise
 from sottovoce.plans.frequencies.choose_mechanism import choose
 from sottovoce.plans.marginals.tables import Table, View, cells_onto
-from sottovoce.tasks.task import Address, Collected, Question
+from sottovoce.tasks.collected import Collected
+from sottovoce.tasks.question import Address, Question
 
 MOST_CELLS = 1 << 20
 
@@ -58,19 +56,6 @@ class Whole:
     def table(self, view: View) -> Table:
         """Return the sums of the cells behind every cell of a view."""
         places, shape = cells_onto(self.sizes, self._view, view), tuple(self.sizes[one] for one in view)
-        votes, cells = self.estimate.votes, prod(shape)
-        sums = np.bincount(places, votes, cells)
-        noise, users, behind = self.estimate.noise, self.users, len(votes) // cells
-        assert isinstance(noise, IndependentNoise)
-        if isinstance(noise, SketchNoise):
-            return Table(view, (sums / users).reshape(shape), noise.grouped(votes, users, places) / users**2)
-        if not isinstance(noise, BalancedNoise):
-            spread = np.diag(behind * users * noise.unheld + noise.held * np.clip(sums, 0, users))
-            return Table(view, (sums / users).reshape(shape), spread / users**2)
-        sums = sums + (users - sums.sum()) / cells  # nobody holds the padding: its coefficients are the mean's
-        held, even = np.clip(sums, 0, users), 1 / cells
-        padding = (noise.cells - len(votes)) * (behind / len(votes)) ** 2
-        alike = behind * np.eye(cells) + padding - noise.cells * (behind / len(votes)) ** 2
-        apart = np.diag(held) - (held[:, None] + held) * even + held.sum() * even**2
-        spread = users * noise.spread * alike + noise.swing * apart
-        return Table(view, (sums / users).reshape(shape), spread / users**2)
+        users = self.users
+        sums, covariance = self.estimate.noise.grouped(places, self.estimate.votes, users)
+        return Table(view, (sums / users).reshape(shape), covariance / users**2)

@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 
 from sottovoce.arrays import Floats, Ints
-from sottovoce.encodings.parities import Parities
 from sottovoce.encodings.parity import bits_of
 from sottovoce.errors import ParameterError
 from sottovoce.maths.walsh import transform
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.plans.marginals.tables import Table, View
-from sottovoce.tasks.task import Choice, Collected
+from sottovoce.tasks.choice import Choice
+from sottovoce.tasks.collected import Collected, yes_counts
+from sottovoce.tasks.families.parities import Parities
 
 
 def ask(epsilon: float, sizes: tuple[int, ...], order: int, *, within: bool = False) -> Choice:
@@ -40,7 +41,7 @@ class Spectrum:
     def read(cls, collected: Collected) -> "Spectrum":
         """Return the coefficients of a collection of one round."""
         choice: Any = collected.rounds[0].ask
-        return cls(choice.members, *collected.yes(0))
+        return cls(choice.members, *yes_counts(collected, 0))
 
     @property
     def users(self) -> int:

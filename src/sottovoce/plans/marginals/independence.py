@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sottovoce.answers.answer import optional
+from sottovoce.answers.export import optional
 from sottovoce.arrays import Floats
 from sottovoce.errors import NoDataError, ParameterError
 from sottovoce.plans.marginals.tables import Table

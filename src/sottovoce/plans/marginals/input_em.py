@@ -17,7 +17,8 @@ from sottovoce.encodings.view import View as Cell
 from sottovoce.mechanisms.product import Product
 from sottovoce.plans.marginals.tables import Table, View
 from sottovoce.postprocess.norm_sub import norm_sub
-from sottovoce.tasks.task import Address, Collected, Question
+from sottovoce.tasks.collected import Collected
+from sottovoce.tasks.question import Address, Question
 
 CHANGE = 1e-5  # of any cell, below which the iteration stops
 MOST = 200_000

@@ -11,11 +11,18 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from sottovoce.answers.answer import Answer, Answers, optional
+from sottovoce.answers.answer import Answer
+from sottovoce.answers.answers import Answers
+from sottovoce.answers.export import optional
 from sottovoce.arrays import Floats
-from sottovoce.core.estimate import Estimate, JointNoise
+from sottovoce.core.estimate import Estimate
+from sottovoce.core.noise import JointNoise
 from sottovoce.core.rng import Rng, SystemRng
-from sottovoce.domains.base import Categories, Domain, Integers, Records, domain_of
+from sottovoce.domains.base import Domain
+from sottovoce.domains.categories import Categories
+from sottovoce.domains.integers import Integers
+from sottovoce.domains.listed import domain_of
+from sottovoce.domains.records import Records
 from sottovoce.errors import ParameterError
 from sottovoce.plans.marginals import full, hadamard, input_em, views
 from sottovoce.plans.marginals.calm import Calm
@@ -24,7 +31,10 @@ from sottovoce.plans.marginals.planning import THRESHOLD, layout
 from sottovoce.plans.marginals.planning import views as chosen_views
 from sottovoce.plans.marginals.structure import Tree, chow_liu, mutual_information, pairwise
 from sottovoce.plans.marginals.tables import Model, Table, View
-from sottovoce.tasks.task import Ask, Collected, Plan, Round
+from sottovoce.tasks.collected import Collected
+from sottovoce.tasks.plan import Plan
+from sottovoce.tasks.question import Ask
+from sottovoce.tasks.round import Round
 
 USERS = 100_000
 TOGETHER = " & "  # between the names of attributes, and between the values of a cell

@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from sottovoce.arrays import Floats, Ints
-from sottovoce.core.estimate import Estimate, IndependentNoise
+from sottovoce.core.estimate import Estimate
 from sottovoce.errors import NoDataError, ParameterError
 
 View = tuple[int, ...]
@@ -71,7 +71,6 @@ def averaged(tables: Sequence[Table]) -> Table:
 def of_estimate(view: View, sizes: Sequence[int], estimate: Estimate) -> Table:
     """Return the table that a group of users reported, the drawing of the group included."""
     noise, users = estimate.noise, estimate.users
-    assert isinstance(noise, IndependentNoise)
     shares = estimate.frequencies
     shape = tuple(sizes[one] for one in view)
     together = noise.covariance(estimate.votes, users) / users**2

@@ -9,13 +9,15 @@ from functools import cached_property
 from math import prod
 from typing import Any
 
-from sottovoce.encodings.views import Views
 from sottovoce.errors import NoDataError, ParameterError
 from sottovoce.mechanisms.base import Mechanism
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.plans.frequencies.choose_mechanism import choose
 from sottovoce.plans.marginals.tables import Table, View, averaged, of_estimate
-from sottovoce.tasks.task import Address, Choice, Collected
+from sottovoce.tasks.choice import Choice
+from sottovoce.tasks.collected import Collected
+from sottovoce.tasks.families.views import Views
+from sottovoce.tasks.question import Address
 
 
 def ask(epsilon: float, sizes: tuple[int, ...], views: Sequence[View], mechanism: str = "") -> Choice:

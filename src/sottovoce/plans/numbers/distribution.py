@@ -13,14 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.answers.answer import Answer, optional
-from sottovoce.answers.measures import Measures
+from sottovoce.answers.answer import Answer
+from sottovoce.answers.export import optional
+from sottovoce.answers.number_answer import NumberAnswer
 from sottovoce.arrays import Floats
-from sottovoce.core.estimate import SampledNoise, Total
-from sottovoce.domains.base import Buckets
+from sottovoce.core.estimate import Total
+from sottovoce.domains.buckets import Buckets
 from sottovoce.errors import ParameterError
 from sottovoce.plans.numbers.mean import numeric
-from sottovoce.tasks.task import Address, Collected, Plan, Question, Round
+from sottovoce.tasks.collected import Collected
+from sottovoce.tasks.plan import Plan
+from sottovoce.tasks.question import Address, Question
+from sottovoce.tasks.round import Round
 
 QUARTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
@@ -83,12 +87,12 @@ class DistributionAnswer(Answer):
             raise ParameterError("a quantile is of a share between 0 and 1")
         return self._figure(lambda shares: self._quantiles(shares, share))
 
-    def measures(self) -> Measures:
+    def measures(self) -> NumberAnswer:
         """Return mean, variance and quantiles together."""
         figures = {"mean": self.mean(), "variance": self.variance()}
         figures |= {f"{100 * share:g} %": self.quantile(share) for share in QUARTILES}
         estimate = self.estimate
-        return Measures(
+        return NumberAnswer(
             self.name, figures, estimate.users, estimate.epsilon, self.mechanism, estimate.steps, self.level
         )
 
@@ -106,10 +110,8 @@ class DistributionAnswer(Answer):
         return str(self.measures())
 
     def _figure(self, function: Any) -> Total:
-        noise = self.estimate.noise
-        assert isinstance(noise, SampledNoise)
         figure = float(function(self.estimate.frequencies[None, :])[0])
-        replicates = function(noise.replicates / self.estimate.users)
+        replicates = function(self.estimate.noise.replicates / self.estimate.users)
         return Total(figure, float(((replicates - figure) ** 2).mean()))  # replicates were drawn from this figure
 
     def _quantiles(self, shares: Floats, share: float) -> Floats:

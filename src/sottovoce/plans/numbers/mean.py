@@ -8,13 +8,16 @@ Source: Wang et al. 2019.
 from dataclasses import dataclass
 from typing import Any
 
-from sottovoce.answers.measures import Measures
+from sottovoce.answers.number_answer import NumberAnswer
 from sottovoce.core.estimate import Total
-from sottovoce.domains.base import Numbers
+from sottovoce.domains.numbers import Numbers
 from sottovoce.errors import ParameterError
 from sottovoce.mechanisms.base import Mechanism
 from sottovoce.mechanisms.numeric import NumericMechanism
-from sottovoce.tasks.task import Address, Collected, Plan, Question, Round
+from sottovoce.tasks.collected import Collected
+from sottovoce.tasks.plan import Plan
+from sottovoce.tasks.question import Address, Question
+from sottovoce.tasks.round import Round
 
 POINTS = (1 << 20) + 1  # rounding to the nearest moves a number by at most a two-millionth of the range
 
@@ -42,14 +45,14 @@ class Mean(Plan, kind="mean"):
         object.__setattr__(self, "domain", domain or Numbers(low, high, POINTS, clamped))
         object.__setattr__(self, "mechanism", mechanism)
 
-    def step(self, collected: Collected) -> Round | Measures:
+    def step(self, collected: Collected) -> Round | NumberAnswer:
         if not collected.rounds:
             return Round(0, Question(self._mechanism(collected.epsilon)))
         tally = collected.tally(Address())
         mechanism = collected.rounds[0].question(Address()).mechanism
         assert isinstance(mechanism, NumericMechanism)
         figure = on_scale(mechanism.mean(tally), self.domain.low, self.domain.high)
-        return Measures("mean", {"mean": figure}, tally.users, collected.epsilon, mechanism.kind)
+        return NumberAnswer("mean", {"mean": figure}, tally.users, collected.epsilon, mechanism.kind)
 
     def _mechanism(self, epsilon: float) -> NumericMechanism:
         mechanism = numeric(self.mechanism, epsilon, self.domain.size)

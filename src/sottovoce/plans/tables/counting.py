@@ -15,7 +15,7 @@ from math import prod
 import numpy as np
 
 from sottovoce.arrays import Floats
-from sottovoce.core.estimate import BalancedNoise, IndependentNoise, Noise
+from sottovoce.core.noise import Noise
 from sottovoce.errors import NoDataError
 from sottovoce.mechanisms.base import PureMechanism
 from sottovoce.plans.tables.layout import Asking, Factor, Slot
@@ -23,7 +23,8 @@ from sottovoce.plans.tables.planning import best_way
 from sottovoce.plans.tables.scoring import Scoring, bases
 from sottovoce.plans.tables.targets import Levels, Target, Wanted, target
 from sottovoce.sql.query import Aggregate, Column, Query
-from sottovoce.tasks.task import Address, Collected
+from sottovoce.tasks.collected import Collected
+from sottovoce.tasks.question import Address
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +38,7 @@ class Counts:
 def counts(asking: Asking, collected: Collected, column: Column) -> Counts:
     """Return how many people, or records of a list, hold each value of a column."""
     study = _Study(asking, collected, column)
-    if study.scores and not collected.answered(0):
+    if study.scores and not collected.report_counts(0):
         raise NoDataError("the layers of this table are too large for their sums: counts need the reports")
     users, totals = collected.users(0), np.zeros(len(study.targets))
     variances = np.zeros(len(study.targets))
@@ -67,7 +68,7 @@ class _Study:
     def scores(self) -> bool:
         """Return whether some layer is too large to be decoded."""
         families = [slot.family for slot in self.factor.slots]
-        return any(family.cell(member).aligned for family in families for member in family.different())
+        return any(family.cell(member).aligned for family in families for member in family.representatives())
 
     @cached_property
     def targets(self) -> list[Target]:
@@ -141,14 +142,14 @@ def _moments(own: Floats, rest: Floats, votes: Floats, noise: Noise, users: int)
     """Return the sums of people's votes for products of coefficients, means apart, and of their squares."""
     value, squared = own @ (rest @ votes), own**2 @ (rest**2 @ votes)
     squares = (own**2).sum(axis=1) * (rest**2).sum()
-    if not isinstance(noise, BalancedNoise):
-        assert isinstance(noise, IndependentNoise)
-        return value, users * noise.unheld * squares + (noise.held + 1) * squared
+    law = noise.score_moments
+    if not law.centred:
+        return value, users * law.spread * squares + (law.held + 1) * squared
     cells, missing = votes.size, users - votes.sum()  # votes for padding, which nobody holds
     mean = own.sum(axis=1) * rest.sum() / cells
     moved = value + mean * missing - users * mean
     apart = squared + squares / cells * missing - 2 * mean * moved - users * mean**2
-    return moved, users * noise.spread * (squares - cells * mean**2) + (noise.swing + 1) * apart
+    return moved, users * law.spread * (squares - cells * mean**2) + (law.held + 1) * apart
 
 
 def _factor(asking: Asking, column: Column) -> Factor:

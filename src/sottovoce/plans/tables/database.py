@@ -7,9 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from sottovoce.answers.answer import Answer, Answers
-from sottovoce.core.estimate import Estimate, StatedNoise
-from sottovoce.domains.base import Categories
+from sottovoce.answers.answer import Answer
+from sottovoce.answers.answers import Answers
+from sottovoce.core.estimate import Estimate
+from sottovoce.core.noise import StatedNoise
+from sottovoce.domains.categories import Categories
 from sottovoce.plans.tables import planning, rewriting
 from sottovoce.plans.tables.counting import counts
 from sottovoce.plans.tables.explaining import explained
@@ -18,7 +20,7 @@ from sottovoce.plans.tables.layout import Asking
 from sottovoce.plans.tables.planning import Work
 from sottovoce.plans.tables.result import Explanation, Result
 from sottovoce.sql.query import Column, Query
-from sottovoce.tasks.task import Collected, Scored
+from sottovoce.tasks.collected import Collected, Scored
 
 AT_ONCE = 1 << 25  # scores of groups that are held in memory together
 _LISTED = 200  # values of a column whose counts an answer lists by itself
@@ -67,12 +69,12 @@ class Database(Answers):
         """Return what the engine says of some groups."""
         scorings = self._scaled(work).scorings
         places = {name: at for at, name in enumerate(self._public)}
-        statement = rewriting.rewritten(work, places, single=self.collected.single(0))
+        statement = rewriting.rewritten(work, places, single=self.collected.relations(0).one_report_each)
         scored = {
             rewriting.relation(place): Scored(tuple(slot.number for slot in one.factor.slots), len(one.targets), one)
             for place, one in scorings.items()
         }
-        return Told(work, self.collected.select(0, scored, self._public, statement), statement)
+        return Told(work, self.collected.relations(0).select(scored, self._public, statement), statement)
 
     def kept(self) -> Answers | None:
         """Return the counts of every column: without reports no other question can be answered."""
@@ -88,7 +90,7 @@ class Database(Answers):
         """Return the work with layers weighed by how many people were really asked, if the question wants that."""
         if work.query.options.scale != "hajek":
             return work
-        answered = self.collected.answered(0)
+        answered = self.collected.report_counts(0)
         scorings = {place: one.by_share(answered) for place, one in work.scorings.items()}
         return replace(work, scorings=scorings)
 

@@ -20,7 +20,7 @@ from sottovoce.plans.tables.planning import Cell, Line, Work
 from sottovoce.plans.tables.result import Figure, Result
 from sottovoce.sql.query import Column, Every, Query
 from sottovoce.sql.values import numbers_of
-from sottovoce.tasks.task import Columns
+from sottovoce.tasks.collected import Columns
 
 STABLE = 3.0  # standard errors that a denominator lies above nought
 

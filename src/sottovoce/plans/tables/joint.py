@@ -9,15 +9,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sottovoce.domains.base import Domain, Records, domain_of
+from sottovoce.domains.base import Domain
+from sottovoce.domains.listed import domain_of
 from sottovoce.domains.lists import Lists
+from sottovoce.domains.records import Records
 from sottovoce.domains.tables import ORDERED, Services
 from sottovoce.errors import ParameterError
 from sottovoce.maths.interval_tree import FANOUT
 from sottovoce.plans.tables.database import Database
 from sottovoce.plans.tables.fanout import best_fanout
 from sottovoce.plans.tables.layout import METHODS, Asking
-from sottovoce.tasks.task import Collected, Plan, Round
+from sottovoce.tasks.collected import Collected
+from sottovoce.tasks.plan import Plan
+from sottovoce.tasks.round import Round
 
 MANY = 3  # tables, from which on joins of all of them are hardly ever precise
 

@@ -23,16 +23,19 @@ from itertools import product
 from math import lcm, prod
 from typing import Any
 
-from sottovoce.domains.base import Categories, Domain
+from sottovoce.domains.base import Domain
+from sottovoce.domains.categories import Categories
 from sottovoce.domains.tables import ORDERED, Services
-from sottovoce.encodings.layers import Key, Layers
 from sottovoce.errors import ParameterError
 from sottovoce.maths import exact
 from sottovoce.maths.interval_tree import Hierarchy
 from sottovoce.mechanisms.affine import AffineResponse
 from sottovoce.mechanisms.base import Mechanism
 from sottovoce.plans.frequencies.choose_mechanism import choose
-from sottovoce.tasks.task import Ask, Bundle, Choice
+from sottovoce.tasks.bundle import Bundle
+from sottovoce.tasks.choice import Choice
+from sottovoce.tasks.families.layers import Key, Layers
+from sottovoce.tasks.question import Ask
 
 METHODS = ("hio", "hi", "mg", "sc", "sc_sampled", "sc_join", "ahio", "ehio", "sr_hio")
 SINGLE = ("hi", "sc", "sc_sampled", "sc_join", "sr_hio")  # of tables with one record per person only

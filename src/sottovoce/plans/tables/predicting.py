@@ -15,7 +15,6 @@ from math import prod
 import numpy as np
 
 from sottovoce.arrays import Floats
-from sottovoce.core.estimate import BalancedNoise, IndependentNoise
 from sottovoce.mechanisms.base import PureMechanism
 from sottovoce.plans.tables.layout import Axis, Slot
 from sottovoce.plans.tables.scoring import bases
@@ -106,17 +105,10 @@ def _variance(slot: Slot, target: Target, signal: float) -> float:
 
 def _laws(slot: Slot) -> tuple[Floats, Floats, Floats]:
     """Return for every layer whether its votes sum to one, and the two parts of their variance."""
-    noises = {id(one): one.noise for one in slot.family.mechanisms if isinstance(one, PureMechanism)}
-    found = [noises[id(slot.family[member].mechanism)] for member in range(len(slot.family))]
-    balanced = np.array([isinstance(one, BalancedNoise) for one in found])
-    spread = np.array([one.spread if isinstance(one, BalancedNoise) else _plain(one).unheld for one in found])
-    held = np.array([one.swing if isinstance(one, BalancedNoise) else _plain(one).held for one in found])
-    return balanced, spread, held
-
-
-def _plain(noise: object) -> IndependentNoise:
-    assert isinstance(noise, IndependentNoise)
-    return noise
+    moments = {id(one): one.noise.score_moments for one in slot.family.mechanisms if isinstance(one, PureMechanism)}
+    laws = [moments[id(slot.family[member].mechanism)] for member in range(len(slot.family))]
+    centred = np.array([law.centred for law in laws])
+    return centred, np.array([law.spread for law in laws]), np.array([law.held for law in laws])
 
 
 def _grids(axes: tuple[Axis, ...], terms: tuple[Term, ...], size: int) -> Floats:

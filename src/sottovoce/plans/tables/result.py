@@ -9,11 +9,10 @@ from math import isfinite, sqrt
 from pathlib import Path
 from typing import Any
 
-from sottovoce.answers.answer import optional
-from sottovoce.core.estimate import quantile
+from sottovoce.answers.export import optional
 from sottovoce.errors import ParameterError
-
-PARTS = ("_low", "_high", "_error", "_unstable")  # what stands beside a number, by what follows its name
+from sottovoce.maths.normal import quantile
+from sottovoce.sql.query import PARTS
 
 
 @dataclass(frozen=True)

@@ -16,14 +16,13 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from sottovoce.arrays import Floats, Ints, Reports
-from sottovoce.core.estimate import BalancedNoise
 from sottovoce.encodings.cell import Cell
 from sottovoce.errors import ParameterError
 from sottovoce.mechanisms.affine import AffineResponse, factor_table
 from sottovoce.mechanisms.base import PureMechanism
 from sottovoce.plans.tables.layout import Factor, Slot
 from sottovoce.plans.tables.targets import Target, Term
-from sottovoce.tasks.task import Address
+from sottovoce.tasks.question import Address
 
 Terms: TypeAlias = list[tuple[float, list[Floats]]]  # of one layer: weights, and a vector for each axis
 
@@ -103,7 +102,7 @@ class Scoring:
 
 def centred(mechanism: PureMechanism) -> bool:
     """Return whether one report's votes for all cells of a layer sum to one."""
-    return isinstance(mechanism.noise, BalancedNoise)
+    return mechanism.noise.score_moments.centred
 
 
 def _even(terms: Terms) -> bool:

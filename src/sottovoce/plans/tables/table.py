@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sottovoce.domains.base import Records
+from sottovoce.domains.records import Records
 from sottovoce.domains.tables import Services
 from sottovoce.errors import ParameterError
 from sottovoce.maths.interval_tree import FANOUT
 from sottovoce.plans.tables.joint import Queries, services_of
-from sottovoce.tasks.task import Plan
+from sottovoce.tasks.plan import Plan
 
 
 @dataclass(frozen=True, init=False)

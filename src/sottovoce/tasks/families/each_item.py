@@ -13,14 +13,15 @@ from sottovoce.core.rng import Rng
 from sottovoce.encodings.holds import Holds
 from sottovoce.errors import ParameterError
 from sottovoce.mechanisms.base import Mechanism
-from sottovoce.tasks.task import Family, Question
+from sottovoce.tasks.families.base import Family
+from sottovoce.tasks.question import Question
 
 
 @dataclass(frozen=True)
 class EachItem(Family, kind="each_item"):
     """The question about each of some of the ``items``, all by one mechanism for two values."""
 
-    alike = True
+    one_mechanism = True
 
     mechanism: Mechanism
     items: int

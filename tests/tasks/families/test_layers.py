@@ -6,16 +6,19 @@ from math import prod
 import numpy as np
 import pytest
 
-from sottovoce.domains.base import Categories, Integers, Records
+from sottovoce.domains.categories import Categories
+from sottovoce.domains.integers import Integers
 from sottovoce.domains.lists import Lists
+from sottovoce.domains.records import Records
 from sottovoce.domains.tables import Services
-from sottovoce.encodings.layers import ALIGNED_FROM, Layers
 from sottovoce.errors import ParameterError
 from sottovoce.mechanisms.affine import AffineResponse
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.olh import OLH
 from sottovoce.plans.tables.layout import Asking
-from sottovoce.tasks.task import Choice, Round
+from sottovoce.tasks.choice import Choice
+from sottovoce.tasks.families.layers import ALIGNED_FROM, Layers
+from sottovoce.tasks.round import Round
 from sottovoce.wire import codec
 
 WIDTHS = ((2, 1), (9, 3, 1))
@@ -67,8 +70,8 @@ def test_every_layer_is_asked_by_the_mechanism_for_its_cells():
 
 def test_a_few_members_stand_for_all_mechanisms():
     family = layers()
-    assert {family[index].mechanism for index in family.different()} == set(family.mechanisms)
-    assert len(family.different()) == len(family.mechanisms)
+    assert {family[index].mechanism for index in family.representatives()} == set(family.mechanisms)
+    assert len(family.representatives()) == len(family.mechanisms)
     assert Choice(family).epsilon == 1.0
     assert Choice(family).width == max(family[index].width for index in range(6))
 

@@ -4,13 +4,15 @@ import numpy as np
 import pytest
 
 from sottovoce.domains.sets import Sets
-from sottovoce.encodings.each_item import EachItem
 from sottovoce.encodings.holds import Holds
 from sottovoce.errors import ParameterError
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.maths import exact
 from sottovoce.mechanisms.grr import GRR
-from sottovoce.tasks.task import Address, Choice, Question, Round
+from sottovoce.tasks.choice import Choice
+from sottovoce.tasks.families.each_item import EachItem
+from sottovoce.tasks.question import Address, Question
+from sottovoce.tasks.round import Round
 from sottovoce.wire import codec
 
 COIN = GRR(1.0, 2)

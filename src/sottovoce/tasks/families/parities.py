@@ -20,7 +20,8 @@ from sottovoce.core.rng import Rng
 from sottovoce.encodings.parity import Parity, bits_of
 from sottovoce.errors import ParameterError
 from sottovoce.mechanisms.base import Mechanism
-from sottovoce.tasks.task import Family, Question
+from sottovoce.tasks.families.base import Family
+from sottovoce.tasks.question import Question
 
 MOST = 1 << 20
 
@@ -33,7 +34,7 @@ class Parities(Family, kind="parities"):
     those of fewer attributes are asked once for every set that contains them.
     """
 
-    alike = True
+    one_mechanism = True
 
     mechanism: Mechanism
     sizes: tuple[int, ...]

@@ -22,7 +22,7 @@ from starlette.routing import Route
 
 from collector.people import Clock, counting, numbered
 from collector.serving import served
-from sottovoce.collector.operations import OPERATIONS
+from sottovoce.collector.operations import OPERATIONS, TITLE
 from sottovoce.collector.store.sqlite import SqliteStore
 from sottovoce.web import openapi
 from sottovoce.web.problems import CATALOGUE
@@ -85,19 +85,19 @@ def operations(site):
 
 
 def test_the_document_is_valid():
-    OPENAPI_31_VALIDATOR.validate(openapi.document())
+    OPENAPI_31_VALIDATOR.validate(openapi.document(TITLE, OPERATIONS))
 
 
 def test_the_validator_would_see_a_mistake():
-    broken = openapi.document()
+    broken = openapi.document(TITLE, OPERATIONS)
     broken["paths"]["/v1/tasks"]["get"]["responses"] = 7
     assert not OPENAPI_31_VALIDATOR.is_valid(broken)
 
 
 def test_every_reference_leads_somewhere():
-    text = msgspec.json.encode(openapi.document()).decode()
+    text = msgspec.json.encode(openapi.document(TITLE, OPERATIONS)).decode()
     names = set(re.findall(r'"#/components/schemas/([^"]+)"', text))
-    assert names <= set(openapi.document()["components"]["schemas"])
+    assert names <= set(openapi.document(TITLE, OPERATIONS)["components"]["schemas"])
 
 
 def test_every_route_is_in_the_document_and_nothing_else_is(site):
@@ -107,23 +107,23 @@ def test_every_route_is_in_the_document_and_nothing_else_is(site):
         if isinstance(route, Route)
         for method in route.methods - {"HEAD", "OPTIONS"}
     }
-    paths = openapi.document()["paths"]
+    paths = openapi.document(TITLE, OPERATIONS)["paths"]
     assert routes == {(method.upper(), path) for path, methods in paths.items() for method in methods}
     assert routes == {(one.method, one.path) for one in OPERATIONS}
 
 
 def test_the_document_that_is_served_is_the_one_that_is_made(site):
-    assert site.client.get("/v1/openapi.json").json() == openapi.document()
+    assert site.client.get("/v1/openapi.json").json() == openapi.document(TITLE, OPERATIONS)
 
 
 def test_codes_in_the_document_are_those_of_whole_requests():
-    codes = openapi.document()["components"]["schemas"]["Problem"]["properties"]["code"]["enum"]
+    codes = openapi.document(TITLE, OPERATIONS)["components"]["schemas"]["Problem"]["properties"]["code"]["enum"]
     assert set(codes) == {code for code, one in CATALOGUE.items() if one.status != 200}
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.handler)
 def test_an_operation_that_needs_a_token_says_so(operation):
-    said = openapi.document()["paths"][operation.path][operation.method.lower()]
+    said = openapi.document(TITLE, OPERATIONS)["paths"][operation.path][operation.method.lower()]
     assert ("security" in said) == bool(operation.scope)
     assert ({"401", "403"} <= set(said["responses"])) == bool(operation.scope)
 
@@ -164,7 +164,7 @@ def takes_something(handler):
 
 def test_a_float_that_is_whole_is_where_the_schema_and_the_collector_part(site):
     """To JSON Schema 3.0 is an integer; the collector reads integers only as integers are written, and says so."""
-    schema = openapi.document()["components"]["schemas"]["TokenRequest"]["properties"]["count"]
+    schema = openapi.document(TITLE, OPERATIONS)["components"]["schemas"]["TokenRequest"]["properties"]["count"]
     assert schema["type"] == "integer"
     answer = site.client.post(
         "/v1/tokens", content=b'{"scope":"analyst","count":3.0}', headers=site.bearing("operator")

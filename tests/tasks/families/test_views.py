@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 
 from sottovoce.encodings.view import View
-from sottovoce.encodings.views import Views
 from sottovoce.errors import ParameterError
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.oue import OUE
-from sottovoce.tasks.task import Address, Choice, Question, Round
+from sottovoce.tasks.choice import Choice
+from sottovoce.tasks.families.views import Views
+from sottovoce.tasks.question import Address, Question
+from sottovoce.tasks.round import Round
 from sottovoce.wire import codec
 
 SIZES = (2, 3, 2)

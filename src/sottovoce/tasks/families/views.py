@@ -6,7 +6,8 @@ from math import prod
 from sottovoce.encodings.view import View
 from sottovoce.errors import ParameterError
 from sottovoce.mechanisms.base import Mechanism
-from sottovoce.tasks.task import Family, Question
+from sottovoce.tasks.families.base import Family
+from sottovoce.tasks.question import Question
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ from typing import Any
 from sottovoce.encodings.cell import Cell
 from sottovoce.errors import ParameterError
 from sottovoce.mechanisms.base import Mechanism
-from sottovoce.tasks.task import Family, Question
+from sottovoce.tasks.families.base import Family
+from sottovoce.tasks.question import Question
 
 ALIGNED_FROM = 20  # bits; larger layers are decoded column by column
 MOST_LAYERS = 1 << 17
@@ -80,7 +81,7 @@ class Layers(Family, kind="layers"):
             self._made[index] = Question(mechanism, cell)
         return self._made[index]
 
-    def different(self) -> list[int]:
+    def representatives(self) -> list[int]:
         found = {_key(self.cell(index)): index for index in reversed(range(len(self)))}
         return sorted(found.values())
 

@@ -6,11 +6,13 @@ from math import comb
 import numpy as np
 import pytest
 
-from sottovoce.encodings.parities import Parities
 from sottovoce.errors import ParameterError
 from sottovoce.lab.checks import RecordedRng
 from sottovoce.mechanisms.grr import GRR
-from sottovoce.tasks.task import Address, Choice, Round
+from sottovoce.tasks.choice import Choice
+from sottovoce.tasks.families.parities import Parities
+from sottovoce.tasks.question import Address
+from sottovoce.tasks.round import Round
 from sottovoce.wire import codec
 
 RR = GRR(1.0, 2)

@@ -1,0 +1,50 @@
+"""Rows in the formats that other programs read: JSON, CSV, and frames of pandas, polars or pyarrow."""
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+from sottovoce.errors import MissingExtraError, ParameterError
+
+Rows = Sequence[Mapping[str, Any]]
+
+FRAME_LIBRARIES = ("pandas", "polars", "pyarrow")
+
+
+def json_text(content: Any) -> str:
+    """Return plain data as JSON."""
+    return json.dumps(content, ensure_ascii=False)
+
+
+def csv_text(rows: Rows) -> str:
+    """Return rows as CSV with a header; the columns are those of all rows, in the order they first appear."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, fieldnames=column_names(rows), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def frame(rows: Rows, library: str) -> Any:
+    """Return rows as a frame of pandas or polars, or as a table of pyarrow."""
+    if library not in FRAME_LIBRARIES:
+        raise ParameterError(f"`library` must be one of {', '.join(FRAME_LIBRARIES)}")
+    module = optional(library, "frames")
+    columns = {name: [row.get(name) for row in rows] for name in column_names(rows)}
+    return module.table(columns) if library == "pyarrow" else module.DataFrame(columns)
+
+
+def column_names(rows: Rows) -> list[str]:
+    """Return the names of the columns of all rows, in the order they first appear."""
+    return list(dict.fromkeys(name for row in rows for name in row))
+
+
+def optional(library: str, extra: str) -> Any:
+    """Return an optional library, or say which extra installs it."""
+    try:
+        return import_module(library)
+    except ImportError:
+        raise MissingExtraError(f"{library} is not installed: pip install 'sottovoce[{extra}]'") from None

@@ -1,0 +1,78 @@
+"""An answer in numbers: a few named figures, such as a mean, each with its interval."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Self
+
+from sottovoce.answers import export
+from sottovoce.answers.guarantee import Guarantee
+from sottovoce.answers.outcome import Outcome, Row
+from sottovoce.core.estimate import Total
+
+
+@dataclass(frozen=True, eq=False)
+class NumberAnswer(Outcome):
+    """Named figures with what they rest on; a figure's ``total`` is its value, on the scale of the task."""
+
+    counts_people = False
+
+    name: str
+    figures: Mapping[str, Total]
+    user_count: int
+    epsilon: float
+    mechanism: str
+    steps: tuple[str, ...] = ()
+    level: float = 0.95
+
+    def __getitem__(self, figure: str) -> Total:
+        return self.figures[figure]
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return Guarantee(self.epsilon)
+
+    @property
+    def users(self) -> int:
+        return self.user_count
+
+    def at(self, level: float) -> Self:
+        return replace(self, level=level)
+
+    @property
+    def about(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "users": self.users,
+            "epsilon": self.epsilon,
+            "mechanism": self.mechanism,
+            "level": self.level,
+            "steps": list(self.steps),
+        }
+
+    def rows(self) -> list[Row]:
+        """Return one record per figure."""
+        rows = []
+        for name, figure in self.figures.items():
+            low, high = figure.interval(self.level)
+            row = {"value": name, "estimate": figure.total, "low": low, "high": high}
+            rows.append({**row, "error": figure.error})
+        return rows
+
+    def plot(self, path: str | Path | None = None, *, truth: Mapping[str, float] | None = None) -> Any:
+        """Draw every figure with its interval; saves the figure to ``path``."""
+        export.optional("matplotlib", "plot")
+        from sottovoce.answers.chart import figures
+
+        return figures(self, path, truth)
+
+    def __str__(self) -> str:
+        steps = f", {' then '.join(self.steps)}" if self.steps else ", raw"
+        head = f"{self.name}: {self.users:,} users, epsilon {self.epsilon:g}{steps}, {self.mechanism}"
+        lines = [head, ""]
+        width = max(len(row["value"]) for row in self.rows())
+        for row in self.rows():
+            bounds = f"[{row['low']:,.6g}, {row['high']:,.6g}]"
+            level = f"{100 * self.level:g} % in {bounds}"
+            lines.append(f"{row['value']:<{width}}  {row['estimate']:>12,.6g}  {level}")
+        return "\n".join(lines)

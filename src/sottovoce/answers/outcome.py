@@ -1,0 +1,93 @@
+"""The contract of everything that a plan may answer.
+
+A shell (command line, dashboard, collector) knows only this: an outcome has named parts, each with rows,
+facts about them, a guarantee, and a way to be written and drawn.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+from sottovoce.answers import export
+from sottovoce.answers.guarantee import Guarantee
+from sottovoce.errors import ParameterError
+
+Row = dict[str, Any]
+
+
+class Outcome(ABC):
+    """What a plan answers: rows with intervals, and what they rest on."""
+
+    name: str
+    counts_people: ClassVar[bool] = True  # whether rows estimate people, so that a small crowd is withheld
+
+    @property
+    @abstractmethod
+    def guarantee(self) -> Guarantee:
+        """Return what the people behind the outcome were promised."""
+
+    @property
+    @abstractmethod
+    def users(self) -> int:
+        """Return how many people answered."""
+
+    @abstractmethod
+    def rows(self) -> list[Row]:
+        """Return one record per value or figure."""
+
+    @property
+    @abstractmethod
+    def about(self) -> dict[str, Any]:
+        """Return what every row rests on: users, epsilon, mechanism, level, steps."""
+
+    def named(self, name: str) -> Self:
+        """Return the same outcome under the name of its task."""
+        return replace(self, name=name)  # type: ignore[type-var]
+
+    @abstractmethod
+    def at(self, level: float) -> "Outcome":
+        """Return the same outcome with intervals of another confidence level."""
+
+    def questions(self) -> "Mapping[str, Outcome]":
+        """Return the parts by name; an outcome of one part is its own."""
+        return {self.name: self}
+
+    @property
+    def single(self) -> bool:
+        """Return whether there is one part: the outcome itself."""
+        return True
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """Return the names of the post-processing methods that may be applied; ``none`` always may."""
+        return ("none",)
+
+    def postprocess(self, method: str, **options: Any) -> "Outcome":
+        """Return the outcome after a step of post-processing, which spends no privacy."""
+        raise ParameterError(f"`method` {method!r} does not apply here: {self.name} takes none")
+
+    def kept(self) -> "Outcome | None":
+        """Return what to store before reports are erased; None where their sums give it again."""
+        return self
+
+    @abstractmethod
+    def plot(self, path: str | Path | None = None, *, truth: Any = None) -> Any:
+        """Draw the outcome, with the truth beside it if that is known; saves the figure to ``path``."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data."""
+        return {**self.about, "rows": self.rows()}
+
+    def to_json(self) -> str:
+        """Return everything as JSON."""
+        return export.json_text(self.to_dict())
+
+    def to_csv(self) -> str:
+        """Return the rows as CSV with a header."""
+        return export.csv_text(self.rows())
+
+    def frame(self, library: str = "pandas") -> Any:
+        """Return the rows as a frame of pandas, polars or pyarrow."""
+        return export.frame(self.rows(), library)

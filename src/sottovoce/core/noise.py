@@ -1,0 +1,375 @@
+"""Noise laws: how far the sums of votes of a mechanism are from the truth.
+
+A mechanism's noise is known exactly.  A ``Noise`` law states the variance of every cell, the covariance
+of all cells and the variance of any weighted sum of cells, each computed from the estimate itself
+(plug-in).  Nobody needs to know which law an estimate carries: what differs is asked through the contract.
+
+Source: Wang 2021, equations 3.1 to 3.3; docs/affine-response.md.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from sottovoce.arrays import Floats, Ints
+from sottovoce.errors import ParameterError
+
+_NO_FORMULA = "this needs raw votes of a mechanism whose variance has a formula"
+_NO_SUM = "a person may hold several items: the counts of several items do not add up to people"
+
+
+class VoteVariance(NamedTuple):
+    """The variance of one vote for a value: ``unheld`` if its user holds another, plus ``held`` if not."""
+
+    unheld: float
+    held: float
+
+
+class ScoreMoments(NamedTuple):
+    """The variance of one report's score for coefficients c, where its user holds value v.
+
+        spread * sum((c - m)^2) + held * (c[v] - m)^2
+
+    ``m`` is the mean coefficient if the law is ``centred`` (all votes of a report sum to one, so that a
+    constant is known without error), and 0 otherwise.
+    """
+
+    spread: float
+    held: float
+    centred: bool
+
+
+class Noise(ABC):
+    """The law of a mechanism's errors: the variance of any linear function of its votes."""
+
+    complete: ClassVar[bool] = True  # whether the votes are those of a whole domain
+    floor: float = 0.0  # the least standard error of a cell
+
+    @abstractmethod
+    def variances(self, votes: Floats, users: int) -> Floats:
+        """Return the variance of every cell's sum of votes."""
+
+    @abstractmethod
+    def linear(self, coefficients: Floats, votes: Floats, users: int) -> float:
+        """Return the variance of ``total`` for these coefficients."""
+
+    def total(self, coefficients: Floats, votes: Floats, users: int) -> float:
+        """Return the weighted sum of votes."""
+        return float(coefficients @ votes)
+
+    def covariance(self, votes: Floats, users: int) -> Floats:
+        """Return (cells, cells): how the sums of votes of all cells vary together."""
+        raise ParameterError(_NO_FORMULA)
+
+    def grouped(self, groups: Ints, votes: Floats, users: int) -> tuple[Floats, Floats]:
+        """Return the sum of every group of cells, and how these sums vary together.
+
+        ``groups`` names the group of each cell, from 0 on.
+        """
+        count = int(groups.max()) + 1
+        member = (groups == np.arange(count)[:, None]).astype(np.float64)
+        sums = np.array([self.total(row, votes, users) for row in member])
+        return sums, member @ self.covariance(votes, users) @ member.T
+
+    def draw(self, held: Floats, users: int, generator: np.random.Generator, replicates: int) -> Floats:
+        """Return (replicates, cells): errors drawn from the law, where ``held`` users hold each value."""
+        raise ParameterError(_NO_FORMULA)
+
+    @property
+    def vote_variance(self) -> VoteVariance:
+        """Return the variance of a single vote; refused by laws that know only sums."""
+        raise ParameterError(_NO_FORMULA)
+
+    @property
+    def score_moments(self) -> ScoreMoments:
+        """Return the variance of a single report's score; refused by laws that know only sums."""
+        raise ParameterError(_NO_FORMULA)
+
+    @property
+    def replicates(self) -> Floats:
+        """Return (replicates, cells): votes drawn again; refused by laws that have a formula instead."""
+        raise ParameterError("these errors come from a formula: there are no bootstrap replicates")
+
+    def transformed(self, function: Callable[[Floats], Floats]) -> "Noise":
+        """Return the law of a function of the votes, where replicates of the votes are known."""
+        raise ParameterError(
+            "a bootstrap starts from raw votes, or continues where every earlier step was bootstrapped"
+        )
+
+    def among(self) -> "Noise":
+        """Return the law for some candidates of the domain instead of all its values."""
+        return self
+
+    def picked(self, indices: Ints) -> "Noise":
+        """Return the law for the candidates at these indices."""
+        return self.among()
+
+
+@dataclass(frozen=True)
+class IndependentNoise(Noise):
+    """Cells err independently: unary encoding and keyed hashing.
+
+    ``unheld`` is the variance of one vote for a value that its user does not hold, ``held`` what
+    holding it adds.
+    """
+
+    unheld: float
+    held: float
+
+    @classmethod
+    def of(cls, p: float, q: float) -> "IndependentNoise":
+        """Return the noise of a pure mechanism, equation 3.2."""
+        return cls(q * (1 - q) / (p - q) ** 2, (1 - p - q) / (p - q))
+
+    @property
+    def vote_variance(self) -> VoteVariance:
+        return VoteVariance(self.unheld, self.held)
+
+    @property
+    def score_moments(self) -> ScoreMoments:
+        return ScoreMoments(self.unheld, self.held, centred=False)
+
+    def among(self) -> Noise:
+        return ListedNoise(self.unheld, self.held)
+
+    def variances(self, votes: Floats, users: int) -> Floats:
+        return users * self.unheld + np.clip(votes, 0, users) * self.held
+
+    def covariance(self, votes: Floats, users: int) -> Floats:
+        return np.diag(self.variances(votes, users))
+
+    def grouped(self, groups: Ints, votes: Floats, users: int) -> tuple[Floats, Floats]:
+        sums = np.bincount(groups, votes).astype(np.float64)
+        sizes = np.bincount(groups)
+        variances = sizes * users * self.unheld + self.held * np.clip(sums, 0, users)
+        return sums, np.diag(variances)
+
+    def linear(self, coefficients: Floats, votes: Floats, users: int) -> float:
+        squares = coefficients**2
+        return float(users * self.unheld * squares.sum() + self.held * held_sum(squares, votes, users))
+
+    def draw(self, held: Floats, users: int, generator: np.random.Generator, replicates: int) -> Floats:
+        normal = generator.standard_normal((replicates, len(held)))
+        return np.asarray(np.sqrt(self.variances(held, users)) * normal)
+
+
+@dataclass(frozen=True)
+class ListedNoise(IndependentNoise):
+    """Independent noise where only some candidates are estimated."""
+
+    complete = False
+
+    def among(self) -> Noise:
+        return self
+
+
+@dataclass(frozen=True)
+class SetNoise(ListedNoise):
+    """The noise of counts of items where everybody may hold several of them.
+
+    The total of several items would depend on who holds which of them together, so it is refused.
+    """
+
+    @classmethod
+    def sampled(cls, p: float, q: float, length: int) -> "SetNoise":
+        """Return the noise of votes times ``length``, where each user reports one of ``length`` elements."""
+        # The chance that the report of somebody who holds the item supports it.
+        supports = q + (p - q) / length
+        unheld = length**2 * q * (1 - q) / (p - q) ** 2
+        return cls(unheld, length * (1 - q - supports) / (p - q))
+
+    def linear(self, coefficients: Floats, votes: Floats, users: int) -> float:
+        if np.count_nonzero(coefficients) > 1:
+            raise ParameterError(_NO_SUM)
+        return super().linear(coefficients, votes, users)
+
+
+@dataclass(frozen=True, eq=False)
+class StatedNoise(Noise):
+    """A stated variance for every cell, the drawing of who was asked about it included; no sums."""
+
+    stated: Floats
+
+    complete = False
+
+    def variances(self, votes: Floats, users: int) -> Floats:
+        return self.stated
+
+    def picked(self, indices: Ints) -> "StatedNoise":
+        return StatedNoise(self.stated[indices])
+
+    def linear(self, coefficients: Floats, votes: Floats, users: int) -> float:
+        if np.count_nonzero(coefficients) > 1:
+            raise ParameterError(_NO_SUM)
+        return float(coefficients**2 @ self.stated)
+
+
+@dataclass(frozen=True)
+class BalancedNoise(IndependentNoise):
+    """Every report supports the same number of values: GRR, subset selection, affine response.
+
+    One user's votes then sum to one over the ``cells`` of a padded domain.  Nobody holds the padding, so
+    a sum may give it the mean coefficient: the answer for everybody is exact.
+    """
+
+    spread: float  # multiplies the squared distances of the coefficients from their mean
+    swing: float  # multiplies the squared distance of the coefficient that is held
+    cells: int  # of the padded domain
+
+    @classmethod
+    def subsets(cls, p: float, cells: int, chosen: float) -> "BalancedNoise":
+        """Return the noise of reports that support ``chosen`` of ``cells`` values.
+
+        The value that the user holds is among them with probability p.
+        """
+        q = (chosen - p) / (cells - 1)
+        gain = p * cells - chosen  # (p - q)(cells - 1)
+        plain = IndependentNoise.of(p, q)
+        if cells == 2:  # the two cells mirror each other
+            return cls(plain.unheld, plain.held, 2 * plain.unheld, 0.0, 2)
+        numerator = (cells - 1) * (chosen * (cells - 1 - chosen) - p * (cells - 2 * chosen))
+        spread = numerator / ((cells - 2) * gain**2)
+        swing = (cells - 2 * chosen) * (cells - 1) / ((cells - 2) * gain) - 1
+        return cls(plain.unheld, plain.held, spread, swing, cells)
+
+    @property
+    def score_moments(self) -> ScoreMoments:
+        return ScoreMoments(self.spread, self.swing, centred=True)
+
+    def among(self) -> Noise:
+        return PartialNoise(self.unheld, self.held, self.spread, self.swing, self.cells)
+
+    def covariance(self, votes: Floats, users: int) -> Floats:
+        held = np.clip(votes, 0, users)
+        spread = users * self.spread * (np.eye(len(votes)) - 1 / self.cells)
+        return np.asarray(spread + self.swing * _apart(held, self.cells))
+
+    def grouped(self, groups: Ints, votes: Floats, users: int) -> tuple[Floats, Floats]:
+        """Return sums and covariance of groups of equal size; the padding gets the mean coefficient."""
+        sums = np.bincount(groups, votes)
+        count = len(sums)
+        behind = len(votes) // count  # cells of one group
+        sums = sums + (users - sums.sum()) / count
+        held = np.clip(sums, 0, users)
+        mean_square = (behind / len(votes)) ** 2
+        padding = (self.cells - len(votes)) * mean_square
+        alike = behind * np.eye(count) + padding - self.cells * mean_square
+        return sums, users * self.spread * alike + self.swing * _apart(held, count)
+
+    def total(self, coefficients: Floats, votes: Floats, users: int) -> float:
+        return float(coefficients @ votes + coefficients.mean() * (users - votes.sum()))
+
+    def linear(self, coefficients: Floats, votes: Floats, users: int) -> float:
+        squares = (coefficients - coefficients.mean()) ** 2
+        filled = votes + (users - votes.sum()) / len(votes)
+        spread = users * self.spread * squares.sum()
+        return float(spread + self.swing * held_sum(squares, filled, users))
+
+    def draw(self, held: Floats, users: int, generator: np.random.Generator, replicates: int) -> Floats:
+        """Return errors that sum to 0 over the padded domain: independent ones less their mean."""
+        spread = users * self.spread
+        scale = np.sqrt(np.maximum(spread + self.swing * held, 0.0))
+        errors = scale * generator.standard_normal((replicates, len(held)))
+        others = (self.cells - len(held)) * spread + self.swing * (users - held.sum())
+        rest = np.sqrt(max(others, 0.0)) * generator.standard_normal((replicates, 1))
+        return np.asarray(errors - (errors.sum(axis=1, keepdims=True) + rest) / self.cells)
+
+
+@dataclass(frozen=True)
+class PartialNoise(BalancedNoise):
+    """Balanced noise where only some candidates are estimated: all other cells have coefficient 0."""
+
+    complete = False
+
+    def among(self) -> Noise:
+        return self
+
+    def total(self, coefficients: Floats, votes: Floats, users: int) -> float:
+        return float(coefficients @ votes)
+
+    def linear(self, coefficients: Floats, votes: Floats, users: int) -> float:
+        mean = coefficients.sum() / self.cells
+        others = self.cells - len(coefficients)
+        spread = ((coefficients - mean) ** 2).sum() + others * mean**2
+        # Users who hold a value that is not listed stand at distance ``mean``.
+        squares = (coefficients - mean) ** 2 - mean**2
+        held = users * mean**2 + held_sum(np.append(squares, 0.0), np.append(votes, 0.0), users)
+        return float(users * self.spread * spread + self.swing * held)
+
+
+@dataclass(frozen=True, eq=False)
+class JointNoise(Noise):
+    """The whole covariance ``matrix`` of the cells, the drawing of who was asked included."""
+
+    matrix: Floats
+
+    def picked(self, indices: Ints) -> "JointNoise":
+        return JointNoise(self.matrix[np.ix_(indices, indices)])
+
+    def variances(self, votes: Floats, users: int) -> Floats:
+        return np.diagonal(self.matrix).copy()
+
+    def covariance(self, votes: Floats, users: int) -> Floats:
+        return self.matrix
+
+    def linear(self, coefficients: Floats, votes: Floats, users: int) -> float:
+        # What is known exactly may round to a number below 0.
+        return max(0.0, float(coefficients @ self.matrix @ coefficients))
+
+
+@dataclass(frozen=True, eq=False)
+class SampledNoise(Noise):
+    """The spread of bootstrap replicates, (replicates, cells): for decoders without a formula.
+
+    ``floor`` is the least standard error of a cell: what a decoder that leaves cells out cannot see.
+    ``around`` are the votes that the replicates were drawn from; where they are known, errors include the bias.
+    """
+
+    samples: Floats
+    floor: float = 0.0
+    around: Floats | None = None
+
+    @property
+    def replicates(self) -> Floats:
+        return self.samples
+
+    def picked(self, indices: Ints) -> "SampledNoise":
+        around = None if self.around is None else self.around[indices]
+        return SampledNoise(self.samples[:, indices], self.floor, around)
+
+    def transformed(self, function: Callable[[Floats], Floats]) -> Noise:
+        if self.around is None:
+            return super().transformed(function)
+        return replace(self, samples=function(self.samples))
+
+    def variances(self, votes: Floats, users: int) -> Floats:
+        return np.maximum(_spread(self.samples, self.around), self.floor**2)
+
+    def linear(self, coefficients: Floats, votes: Floats, users: int) -> float:
+        unseen = self.variances(votes, users) - _spread(self.samples, self.around)
+        around = None if self.around is None else self.around @ coefficients
+        return float(_spread(self.samples @ coefficients, around) + coefficients**2 @ unseen)
+
+    def draw(self, held: Floats, users: int, generator: np.random.Generator, replicates: int) -> Floats:
+        again = generator.integers(len(self.samples), size=replicates)
+        return np.asarray(self.samples[again] - self.samples.mean(axis=0))
+
+
+def held_sum(squares: Floats, votes: Floats, users: int) -> float:
+    """Return the estimated sum over users of the square at the value they hold, kept possible."""
+    return float(np.clip(squares @ votes, users * squares.min(), users * squares.max()))
+
+
+def _apart(held: Floats, cells: int) -> Floats:
+    """Return the sum over users of (e - 1/cells)(e - 1/cells)', where e marks the cell that a user holds."""
+    even = 1 / cells
+    return np.asarray(np.diag(held) - (held[:, None] + held) * even + held.sum() * even**2)
+
+
+def _spread(samples: Floats, around: Floats | None) -> Floats:
+    if around is None:
+        return np.asarray(samples.var(axis=0, ddof=1), np.float64)
+    return np.asarray(((samples - around) ** 2).mean(axis=0), np.float64)

@@ -1,0 +1,47 @@
+"""Buckets: real numbers between two bounds, in intervals of equal width."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from sottovoce.arrays import Floats, Ints
+from sottovoce.domains.base import Domain
+from sottovoce.domains.real_range import check_range, position
+
+
+@dataclass(frozen=True)
+class Buckets(Domain, kind="buckets"):
+    """Real numbers from ``low`` to ``high`` in ``count`` intervals of equal width.
+
+    >>> Buckets(0.0, 10.0, 5).indices([0, 1.9, 2, 10])
+    array([0, 0, 1, 4])
+    """
+
+    low: float
+    high: float
+    count: int
+    clamped: bool = False
+
+    def __post_init__(self) -> None:
+        check_range(self, self.count)
+
+    @property
+    def size(self) -> int:
+        return self.count
+
+    @property
+    def edges(self) -> Floats:
+        """Return the bounds of the intervals, one more than there are intervals."""
+        return np.linspace(self.low, self.high, self.count + 1)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        edges = [f"{edge:.6g}" for edge in self.edges]
+        return tuple(f"{low} to {high}" for low, high in pairwise(edges))
+
+    def indices(self, values: Iterable[Any]) -> Ints:
+        floors = np.floor(position(self, values) * self.count).astype(np.int64)
+        return np.minimum(floors, self.count - 1)  # the top of the range belongs to the last interval

@@ -1,0 +1,35 @@
+"""Numbers: real numbers between two bounds, each at the nearest point of a fine grid."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sottovoce.arrays import Ints
+from sottovoce.domains.base import Domain
+from sottovoce.domains.real_range import check_range, position
+
+
+@dataclass(frozen=True)
+class Numbers(Domain, kind="numbers"):
+    """Real numbers from ``low`` to ``high``, each at the nearest of ``points`` equally spaced ones.
+
+    >>> Numbers(0.0, 10.0, 101).indices([0, 0.1, 9.96])
+    array([  0,   1, 100])
+    """
+
+    low: float
+    high: float
+    points: int
+    clamped: bool = False
+
+    def __post_init__(self) -> None:
+        check_range(self, self.points)
+
+    @property
+    def size(self) -> int:
+        return self.points
+
+    def indices(self, values: Iterable[Any]) -> Ints:
+        return np.rint(position(self, values) * (self.points - 1)).astype(np.int64)

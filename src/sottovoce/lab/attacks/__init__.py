@@ -1,0 +1,1 @@
+"""Attacks on a collection: what people who lie may send."""

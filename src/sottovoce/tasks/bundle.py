@@ -1,0 +1,66 @@
+"""A bundle: one person makes several reports, in numbered slots, for one charge."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+
+from sottovoce.arrays import Ints
+from sottovoce.core.rng import Rng
+from sottovoce.errors import ParameterError
+from sottovoce.maths import exact
+from sottovoce.tasks.question import Address, Ask, Question
+
+
+@dataclass(frozen=True)
+class Bundle(Ask, kind="bundle"):
+    """Several reports of one person; the budgets of the parts add up."""
+
+    parts: tuple[Ask, ...]
+
+    def __post_init__(self) -> None:
+        if not self.parts:
+            raise ParameterError("`parts` of a bundle must not be empty")
+        if any(part.bundled or part.in_slots for part in self.parts):
+            raise ParameterError("`parts` of a bundle must be questions, or choices of questions")
+
+    @property
+    def epsilon(self) -> float:  # type: ignore[override]
+        """Return what all parts together spend."""
+        return float(sum(exact.stated(part.epsilon) for part in self.parts))
+
+    @property
+    def epsilon_once(self) -> float:
+        return sum(part.epsilon_once for part in self.parts)
+
+    @property
+    def width(self) -> int:
+        return max(part.width for part in self.parts)
+
+    @property
+    def slots(self) -> int:
+        return len(self.parts)
+
+    @property
+    def in_slots(self) -> bool:
+        return True
+
+    @property
+    def has_coin(self) -> bool:
+        return any(part.has_coin for part in self.parts)
+
+    def at(self, member: int, slot: int) -> Question:
+        if not 0 <= slot < len(self.parts):
+            raise ParameterError("this bundle has no such slot")
+        return self.parts[slot].at(member, 0)
+
+    def representatives(self) -> Iterator[Question]:
+        for part in self.parts:
+            yield from part.representatives()
+
+    def addresses(self, coin: Callable[[int], int], slot: int = 0) -> list[Address]:
+        each = [part.addresses(coin, number) for number, part in enumerate(self.parts)]
+        return list(chain.from_iterable(each))
+
+    def assigned(self, people: Ints, rng: Rng, slot: int = 0) -> list[tuple[Address, Ints]]:
+        each = [part.assigned(people, rng, number) for number, part in enumerate(self.parts)]
+        return list(chain.from_iterable(each))

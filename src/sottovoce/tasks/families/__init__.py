@@ -1,0 +1,1 @@
+"""Families of questions: too many members to list in a document, so each follows from its index."""

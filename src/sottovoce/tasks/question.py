@@ -1,0 +1,171 @@
+"""What one person is asked: a ``Question``, and the contract that it shares with ``Choice`` and ``Bundle``.
+
+A ``Question`` is randomised by one mechanism.  Two combinators make larger things of questions: in a
+``Choice`` a public coin picks one member, in a ``Bundle`` one person makes several reports.  All three
+know what they cost, how wide a report is and where each report belongs, so that nobody has to take them
+apart.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from sottovoce.arrays import Ints, Reports, Values
+from sottovoce.core.registry import Registry
+from sottovoce.core.rng import Rng
+from sottovoce.domains.base import Domain
+from sottovoce.encodings.base import Encoding
+from sottovoce.errors import ParameterError
+from sottovoce.maths import exact
+from sottovoce.mechanisms.base import Mechanism
+
+
+@dataclass(frozen=True, order=True)
+class Address:
+    """Where a report belongs: which round, which member of its choice, which slot of its bundle."""
+
+    round: int = 0
+    member: int = 0
+    slot: int = 0
+
+
+class Ask(ABC):
+    """What a round asks of one person: a question, a choice of one of several, or a bundle of several."""
+
+    kind: ClassVar[str]
+    kinds: ClassVar[Registry["Ask"]] = Registry("ask", "sottovoce.tasks")
+
+    def __init_subclass__(cls, kind: str = "", **rest: Any) -> None:
+        super().__init_subclass__(**rest)
+        if kind:  # a variant of the laboratory has none, so that no document can name it
+            cls.kind = kind
+            Ask.kinds.add(kind, cls)
+
+    epsilon: float  # what an answer spends, and what the ledger is charged
+
+    @property
+    @abstractmethod
+    def width(self) -> int:
+        """Return the bytes of one packed report; members of a choice are padded to the widest."""
+
+    @property
+    @abstractmethod
+    def epsilon_once(self) -> float:
+        """Return what one message reveals to somebody who never sees another of the same person."""
+
+    @property
+    def slots(self) -> int:
+        """Return how many reports one person makes at the most."""
+        return 1
+
+    def slots_of(self, member: int) -> int:
+        """Return how many reports a person makes whose coin picked this member; 0 if there is no such member."""
+        return self.slots
+
+    @property
+    def in_slots(self) -> bool:
+        """Return whether reports are made in numbered slots, as those of a bundle are."""
+        return False
+
+    @property
+    def bundled(self) -> bool:
+        """Return whether some member of a choice is a bundle."""
+        return False
+
+    @property
+    def member_count(self) -> int:
+        """Return how many members the coin picks from."""
+        return 1
+
+    @property
+    def has_coin(self) -> bool:
+        """Return whether a public coin decides what a person is asked."""
+        return False
+
+    @property
+    def shared_mechanism(self) -> Mechanism | None:
+        """Return the mechanism that randomises every member alike, if there is one such."""
+        return None
+
+    @abstractmethod
+    def at(self, member: int, slot: int) -> "Question":
+        """Return the question of a member and a slot, or refuse an address that does not exist."""
+
+    @abstractmethod
+    def representatives(self) -> "Iterator[Question]":
+        """Yield questions that stand for all: every mechanism and every encoding that any of them has."""
+
+    @abstractmethod
+    def addresses(self, coin: Callable[[int], int], slot: int = 0) -> list[Address]:
+        """Return where one person answers; ``coin`` gives the 64-bit public coin of a slot."""
+
+    @abstractmethod
+    def assigned(self, people: Ints, rng: Rng, slot: int = 0) -> list[tuple[Address, Ints]]:
+        """Return which of many people answer where, with coins drawn from ``rng``."""
+
+    def privatize_alike(self, values: Values, rng: Rng) -> "tuple[Ints, Reports]":
+        """Return the member that each person's coin picks, and the report; only with a ``shared_mechanism``."""
+        raise ParameterError("these questions are not all randomised by one mechanism")
+
+
+@dataclass(frozen=True)
+class Question(Ask, kind="question"):
+    """One mechanism, the encoding before it if there is one, and the epsilon of both together."""
+
+    mechanism: Mechanism
+    encoding: Encoding | None = None
+    epsilon: float = 0.0
+
+    def __post_init__(self) -> None:
+        stated = exact.check_epsilon(self.epsilon or self.mechanism.epsilon)
+        object.__setattr__(self, "epsilon", stated)
+        self.check_price()
+
+    def check_price(self) -> None:
+        """Refuse a question that spends more than the epsilon it states."""
+        if exact.log(self.worst_ratio) > exact.stated(self.epsilon):
+            raise ParameterError("this question spends more than the `epsilon` it states")
+
+    @property
+    def worst_ratio(self) -> Fraction:
+        """Return the largest ratio of the chances of one report under two values, encoding included."""
+        if self.encoding is None:
+            return self.mechanism.worst_ratio
+        return self.encoding.worst_ratio(self.mechanism)
+
+    @property
+    def epsilon_once(self) -> float:
+        return float(getattr(self.mechanism, "epsilon_once", self.epsilon))
+
+    @property
+    def width(self) -> int:
+        return self.mechanism.width
+
+    def at(self, member: int, slot: int) -> "Question":
+        if member:
+            raise ParameterError("this question offers no choice of members")
+        if slot:
+            raise ParameterError("this question has no slots")
+        return self
+
+    def representatives(self) -> "Iterator[Question]":
+        yield self
+
+    def addresses(self, coin: Callable[[int], int], slot: int = 0) -> list[Address]:
+        return [Address(slot=slot)]
+
+    def assigned(self, people: Ints, rng: Rng, slot: int = 0) -> list[tuple[Address, Ints]]:
+        return [(Address(slot=slot), people)]
+
+    def check_domain(self, domain: Domain) -> None:
+        """Refuse a domain with values that the mechanism cannot take: silence would give them away."""
+        outputs = self.encoding.outputs(domain) if self.encoding else domain.size
+        if outputs > self.mechanism.size:
+            raise ParameterError(f"the mechanism serves {self.mechanism.size} values, the task's domain has {outputs}")
+
+    def privatize(self, values: Values, rng: Rng) -> Reports:
+        """Return one report per value of the task's domain, given as the domain's ``indices`` gives them."""
+        encoded = self.encoding(values, rng) if self.encoding else values
+        return self.mechanism.privatize(encoded, rng)

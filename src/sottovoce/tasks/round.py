@@ -1,0 +1,68 @@
+"""A round: what is asked of the people whose public coin falls into its share."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from sottovoce.arrays import Ints
+from sottovoce.core.rng import Rng
+from sottovoce.errors import ParameterError
+from sottovoce.maths import exact
+from sottovoce.tasks.question import Address, Ask, Question
+
+MAX_ROUNDS = 1 << 16
+
+
+@dataclass(frozen=True)
+class Round:
+    """What the users with a coin in [low, high), in units of 2^-64, are asked."""
+
+    number: int
+    ask: Ask
+    low: int = 0
+    high: int = exact.UNIT
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.number < MAX_ROUNDS:
+            raise ParameterError(f"`number` of a round must be from 0 to {MAX_ROUNDS - 1}")
+        if not 0 <= self.low < self.high <= exact.UNIT:
+            raise ParameterError("`low` and `high` of a round must satisfy 0 <= low < high <= 2^64")
+
+    @property
+    def epsilon(self) -> float:
+        """Return what an answer to this round spends."""
+        return self.ask.epsilon
+
+    @property
+    def width(self) -> int:
+        """Return the bytes of one packed report."""
+        return self.ask.width
+
+    @property
+    def slots(self) -> int:
+        """Return how many reports one person makes at the most."""
+        return self.ask.slots
+
+    def part(self, users: int) -> int:
+        """Return how many of the task's users belong to the round; the parts of all rounds add up to ``users``."""
+        first = (users * self.low + exact.UNIT // 2) // exact.UNIT
+        last = (users * self.high + exact.UNIT // 2) // exact.UNIT
+        return last - first
+
+    def asks(self, coin: int) -> bool:
+        """Return whether the user with this coin belongs to the round."""
+        return self.low <= coin < self.high
+
+    def question(self, address: Address) -> Question:
+        """Return the question at an address, or refuse the address."""
+        if address.round != self.number:
+            raise ParameterError("this report belongs to another round")
+        return self.ask.at(address.member, address.slot)
+
+    def assigned(self, people: Ints, rng: Rng) -> list[tuple[Address, Ints]]:
+        """Return which of many people answer where, with coins drawn from ``rng``."""
+        places = self.ask.assigned(people, rng)
+        return [(replace(place, round=self.number), chosen) for place, chosen in places]
+
+    def addresses(self, coin: Callable[[int], int]) -> list[Address]:
+        """Return where a user answers; ``coin`` gives the 64-bit public coin of a slot."""
+        return [replace(place, round=self.number) for place in self.ask.addresses(coin)]

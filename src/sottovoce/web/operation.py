@@ -1,0 +1,37 @@
+"""One operation of an HTTP service: a row of the table that routes and the OpenAPI document are made from."""
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """Something in the path or the query of a request."""
+
+    name: str
+    place: str
+    about: str
+    schema: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One method on one path.
+
+    ``handler`` names the function that serves it, ``scope`` is what a token must allow (empty: anybody).
+    """
+
+    method: str
+    path: str
+    handler: str
+    summary: str
+    response: Any
+    scope: str = ""
+    body: Any = None
+    types: tuple[str, ...] = ("application/json",)  # content types that a body may have
+    produces: tuple[str, ...] = ("application/json",)
+    parameters: tuple[Parameter, ...] = ()
+    status: int = 200
+    problems: tuple[str, ...] = ()
+    shared: bool = False  # whether pages of other origins may call it
+    statuses: tuple[tuple[int, str], ...] = ()  # further good statuses, each with what it means
