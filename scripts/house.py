@@ -1,0 +1,399 @@
+"""Measure the house: how easy the code is to find, to extend and to read.
+
+    python scripts/house.py            prints the table that docs/evidence/house.md keeps
+
+Every row counts something that a stranger stumbles over.  The column "0.1.0" holds what the same counts gave
+before the house was rebuilt.
+"""
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "sottovoce"
+TESTS = ROOT / "tests"
+SHELLS = ("cli", "collector", "web", "lab")
+FAMILIES = ("plans", "domains", "answers")
+NOISE_HOMES = ("core/noise.py", "mechanisms/", "postprocess/shifted_noise.py")
+REBUILT_FROM = "7347ba3"  # the last commit of the old house
+MAX_PARAMETERS = 5
+MAX_COLUMNS = 100
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measurement: what it counts, what it was, what it is and what it should be."""
+
+    what: str
+    before: str
+    now: str
+    aim: str
+
+
+def main() -> None:
+    """Print the table."""
+    print("# The house, measured\n")
+    print("Printed by `python scripts/house.py`.\n")
+    print("| what | 0.1.0 | now | aim |\n|---|---|---|---|")
+    for row in rows():
+        print(f"| {row.what} | {row.before} | {row.now} | {row.aim} |")
+
+
+def rows() -> Iterator[Row]:
+    """Yield every row of the table."""
+    yield Row("names at the top of the package", "51", str(len(top_names())), "about 17")
+    layers, exceptions = import_contract()
+    yield Row(
+        "layers in the import contract / exceptions",
+        "22 / 4",
+        f"{layers} / {exceptions}",
+        "about 9 / 0",
+    )
+    unions = len(matches(r"Answer \| Answers"))
+    encoders = f"{defined('to_json')} `to_json`, {len(matches('csv.DictWriter'))} CSV writers"
+    yield Row(
+        "union of answer classes spelled out",
+        "16 places; 10 `to_json`, 6 CSV writers, 3 frames",
+        f"{unions} places; {encoders}, {defined('frame')} frames",
+        "0; one encoder each",
+    )
+    yield Row("`isinstance` on noise laws outside their home", "19", str(len(noise_checks())), "0")
+    yield Row(
+        "places in the shells that dispatch on a plan, domain or answer class",
+        "49",
+        str(len(shell_dispatches())),
+        "0",
+    )
+    yield Row(
+        "comparisons with the kind of a SQL aggregate", "8", str(aggregate_comparisons()), "0"
+    )
+    yield Row("wordings of the privacy statement", "3", str(statement_wordings()), "1")
+    yield Row(
+        "files with byte offsets of the envelope outside `envelope.py`",
+        "3",
+        str(len(offset_files())),
+        "0",
+    )
+    yield Row("variables called `one`", "466", str(variables_called("one")), "few")
+    yield Row(
+        "functions with more than 5 parameters / lines over 100 columns",
+        "38 / 2,783",
+        f"{len(long_signatures())} / {len(long_lines()):,}",
+        "0 / 0",
+    )
+    yield Row("refusals that check two settings at once", "about 30", str(len(double_rules())), "0")
+    yield Row(
+        "modules without a test of their name or a pointer to one",
+        "103 of 285",
+        f"{len(modules_without_test())} of {len(modules())}",
+        "0",
+    )
+    bodies, commits = commits_with_body()
+    yield Row("commits with a body that says why", "0 of 73", f"{bodies} of {commits}", "every one")
+    for name, before in (("client.answer", "14 / 61"), ("a SQL query", "26 / 2,821")):
+        files, changes = TRACED[name]()
+        yield Row(f"{name}: files / changes of file", before, f"{files} / {changes:,}", "fewer")
+    yield Row("EXPLAIN of it: calls of our functions", "143,756", f"{explain_calls():,}", "fewer")
+
+
+def modules() -> list[Path]:
+    """Return every module that holds code of ours."""
+    return [path for path in sorted(SOURCE.rglob("*.py")) if path.name != "__init__.py"]
+
+
+def inside(path: Path) -> str:
+    """Return the path of a module within the package."""
+    return path.relative_to(SOURCE).as_posix()
+
+
+def top_names() -> list[str]:
+    """Return the packages and modules that stand side by side at the top."""
+    names = [path.stem for path in SOURCE.iterdir() if path.suffix == ".py" or path.is_dir()]
+    return sorted(name for name in names if not name.startswith("_") and name != "py")
+
+
+def import_contract() -> tuple[int, int]:
+    """Return how many layers the import contract has, and how many exceptions."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    contract = settings["tool"]["importlinter"]["contracts"][0]
+    return len(contract["layers"]), len(contract.get("ignore_imports", []))
+
+
+def matches(pattern: str) -> list[str]:
+    """Return the lines of the package that match."""
+    lines = (line for path in modules() for line in path.read_text().splitlines())
+    return [line for line in lines if re.search(pattern, line)]
+
+
+def defined(name: str) -> int:
+    """Return how many functions have a name."""
+    return len(matches(rf"def {name}\("))
+
+
+def calls(path: Path, function: str) -> Iterator[ast.Call]:
+    """Yield the calls of a function in a module."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id == function
+        ):
+            yield node
+
+
+def names_in(node: ast.AST) -> set[str]:
+    """Return the names that an expression mentions."""
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+
+
+def noise_checks() -> list[str]:
+    """Return where a noise law is asked for its class."""
+    found = []
+    for path in modules():
+        if inside(path).startswith(NOISE_HOMES):
+            continue
+        for call in calls(path, "isinstance"):
+            if any(name.endswith("Noise") for name in names_in(call.args[1])):
+                found += [f"{inside(path)}:{call.lineno}"]
+    return found
+
+
+def family_classes() -> set[str]:
+    """Return the classes of plans, domains and answers."""
+    classes = set()
+    for path in modules():
+        if not inside(path).startswith(FAMILIES):
+            continue
+        for node in ast.parse(path.read_text()).body:
+            registered = isinstance(node, ast.ClassDef) and any(
+                keyword.arg == "kind" for keyword in node.keywords
+            )
+            if registered or (
+                isinstance(node, ast.ClassDef) and inside(path).startswith("answers")
+            ):
+                classes.add(node.name)
+    return classes - {"Outcome", "Row"}
+
+
+def shell_dispatches() -> list[str]:
+    """Return where a shell asks for the class or the kind of a plan, a domain or an answer."""
+    families = family_classes()
+    found = []
+    for path in modules():
+        name = inside(path)
+        if not name.startswith(SHELLS) or name.startswith(
+            ("lab/baselines", "lab/experiments", "lab/bench")
+        ):
+            continue
+        for call in calls(path, "isinstance"):
+            if names_in(call.args[1]) & families:
+                found += [f"{name}:{call.lineno}"]
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if re.search(r"(plan|domain)\.kind (==|!=|in|not in) ", line):
+                found.append(f"{name}:{number}")
+    return found
+
+
+def aggregate_comparisons() -> int:
+    """Return how often the kind of an aggregate is compared with a text."""
+    names = "count|sum|avg|freq|stddev"
+    return len(matches(rf'kind (==|!=|in|not in) \(?"({names})"'))
+
+
+def statement_wordings() -> int:
+    """Return how many files hold sentences of the privacy statement."""
+    sentence = "random code"
+    files = [*SOURCE.rglob("*.py"), *SOURCE.rglob("*.json")]
+    files += [path for path in (ROOT / "clients/js/src").rglob("*.ts") if "texts" not in path.name]
+    return sum(sentence in path.read_text() for path in files)
+
+
+def offset_files() -> list[str]:
+    """Return the modules that cut messages at fixed bytes."""
+    rooms = ("collector/", "client/", "engine/", "web/", "lab/")
+    pattern = re.compile(r"(rows|message|messages\[0\]|data|piece|head)\[(:, )?\d*:\d+\]")
+    return [
+        inside(path)
+        for path in modules()
+        if inside(path).startswith(rooms) and pattern.search(path.read_text())
+    ]
+
+
+def variables_called(name: str) -> int:
+    """Return how often a variable of this name gets a value."""
+    count = 0
+    for path in modules():
+        for node in ast.walk(ast.parse(path.read_text())):
+            assigned = isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+            if (assigned and node.id == name) or (isinstance(node, ast.arg) and node.arg == name):
+                count += 1
+    return count
+
+
+def long_signatures() -> list[str]:
+    """Return the functions that take more than five parameters; options that must be named count too."""
+    found = []
+    for path in modules():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                continue
+            arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+            counted = [each for each in arguments if each.arg not in ("self", "cls")]
+            decorated = any("click" in ast.unparse(each) for each in node.decorator_list)
+            if len(counted) > MAX_PARAMETERS and not decorated:
+                found.append(f"{inside(path)}:{node.lineno} {node.name}")
+    return found
+
+
+def long_lines() -> list[str]:
+    """Return the lines of code, tests and scripts that are too wide."""
+    found = []
+    for folder in (SOURCE, TESTS, ROOT / "scripts", ROOT / "examples"):
+        for path in sorted(folder.rglob("*.py")):
+            for number, line in enumerate(path.read_text().splitlines(), 1):
+                if len(line) > MAX_COLUMNS:
+                    found += [f"{path.relative_to(ROOT)}:{number}"]
+    return found
+
+
+def double_rules() -> list[str]:
+    """Return refusals whose condition joins checks of different settings of one object by ``or``."""
+    found = []
+    for path in modules():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.If) and _refuses(node) and _joins_settings(node.test):
+                found.append(f"{inside(path)}:{node.lineno}")
+    return found
+
+
+def _refuses(node: ast.If) -> bool:
+    only = node.body[0]
+    return isinstance(only, ast.Raise) and "ParameterError" in ast.unparse(only)
+
+
+def _joins_settings(test: ast.expr) -> bool:
+    if not isinstance(test, ast.BoolOp) or not isinstance(test.op, ast.Or):
+        return False
+    settings = [
+        {part.attr for part in ast.walk(value) if _is_setting(part)} for value in test.values
+    ]
+    return all(settings) and not set.intersection(*settings)
+
+
+def _is_setting(node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "self"
+    )
+
+
+def modules_without_test() -> list[str]:
+    """Return the modules that neither a test of their name nor a pointer specifies."""
+    sys.path.insert(0, str(TESTS))
+    try:
+        from house.specified_by import SPECIFIED_BY
+    except ImportError:
+        SPECIFIED_BY: dict[str, str] = {}  # type: ignore[no-redef]
+    missing = []
+    for path in modules():
+        name = path.relative_to(SOURCE)
+        test = TESTS / name.parent / f"test_{name.stem}.py"
+        if not test.exists() and name.as_posix() not in SPECIFIED_BY and name.stem != "__main__":
+            missing.append(name.as_posix())
+    return missing
+
+
+def commits_with_body() -> tuple[int, int]:
+    """Return how many commits since the rebuilding began have a body, and how many there are."""
+    command = ["git", "log", "--no-merges", "--format=%b%x00", f"{REBUILT_FROM}~1..HEAD"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    bodies = done.stdout.split("\0")[:-1]
+    return sum(bool(body.strip()) for body in bodies), len(bodies)
+
+
+class Trace:
+    """The files of ours that a piece of work enters, in order."""
+
+    def __init__(self) -> None:
+        self.files: list[str] = []
+
+    def __call__(self, frame: FrameType, event: str, _: Any) -> None:
+        name = frame.f_code.co_filename
+        if event == "call" and name.startswith(str(SOURCE)):
+            self.files.append(name)
+
+    def __enter__(self) -> "Trace":
+        sys.setprofile(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        sys.setprofile(None)
+
+    @property
+    def summary(self) -> tuple[int, int]:
+        """Return how many files were entered, and how often one file led to another."""
+        changes = sum(a != b for a, b in zip(self.files, self.files[1:], strict=False))
+        return len(set(self.files)), changes
+
+
+QUERY = "SELECT city, AVG(income) FROM people WHERE age BETWEEN 20 AND 50 GROUP BY city"
+
+
+def traced_answer() -> tuple[int, int]:
+    """Return the trace of one answer of a device."""
+    import sottovoce as sv
+
+    browsers = ["chrome", "firefox", "safari", "other"]
+    client = sv.Client(sv.Task("browser", sv.Histogram(browsers), epsilon=1.0), ":memory:")
+    with Trace() as trace:
+        client.answer("firefox")
+    return trace.summary
+
+
+def traced_query() -> tuple[int, int]:
+    """Return the trace of one SQL query, asked for the second time."""
+    database = _database()
+    database.sql(QUERY)
+    with Trace() as trace:
+        database.sql(QUERY)
+    return trace.summary
+
+
+def explain_calls() -> int:
+    """Return how many of our functions an EXPLAIN calls."""
+    database = _database()
+    with Trace() as trace:
+        database.sql(f"EXPLAIN {QUERY}")
+    return len(trace.files)
+
+
+def _database() -> Any:
+    import sottovoce as sv
+
+    income = sv.Buckets(0, 100_000, 25)
+    people = sv.Table({"age": range(18, 98), "income": income, "city": ["Rome", "Oslo"]})
+    values = {
+        "age": [30, 40] * 500,
+        "income": [20_000, 50_000] * 500,
+        "city": ["Rome", "Oslo"] * 500,
+    }
+    return sv.simulate(sv.Task("people", people, epsilon=2.0), values, seed=1)
+
+
+TRACED: dict[str, Callable[[], tuple[int, int]]] = {
+    "client.answer": traced_answer,
+    "a SQL query": traced_query,
+}
+
+
+if __name__ == "__main__":
+    main()
