@@ -64,7 +64,7 @@ def test_another_number_than_a_power_of_two_is_refused(value):
     assert text.startswith("`columns` must be a power of two from 2 to 1024, not ")
 
 
-@pytest.mark.parametrize("value", [0, 0.5, 1, 1.0, np.float64(0.25)])
+@pytest.mark.parametrize("value", [0, 0.5, 1, 1.0, np.float64(0.25), np.float32(0.5), np.int64(1)])
 def test_a_real_number_within_its_bounds_becomes_a_float(value):
     passed = settings.real("margin", value, 0, 1)
     assert passed == value
@@ -185,6 +185,14 @@ def test_every_entry_is_a_whole_number_within_the_bounds():
     for value in (*NO_NUMBERS, 0, 4, 2.0, np.int64(2)):
         text = refusal(settings.wholes, "masks", (2, value), 1, 3)
         assert text.startswith("each entry of `masks` must be a whole number from 1 to 3, not ")
+
+
+def test_every_entry_is_text():
+    assert settings.texts("labels", ["a", "b"]) == ("a", "b")
+    assert settings.texts("labels", iter(())) == ()
+    for value in ("", None, 3, b"abc", ["a"]):
+        text = refusal(settings.texts, "labels", ("a", value))
+        assert text == f"each entry of `labels` must be text that is not empty, not {value!r}"
 
 
 def test_distinct_entries_differ():

@@ -8,14 +8,14 @@ the functions for settings alone: what a person holds must never appear in an er
         whole("buckets", self.buckets, 2, MAX_BUCKETS)
         choice("method", self.method, METHODS)
 
-Every function returns the setting, so that a number can be converted while it is checked.  ``True``
-and ``False`` are no numbers, and a NumPy integer is no whole number: documents are written from
-settings, and only Python's own numbers are written alike everywhere.
+Every function returns the setting.  Real numbers are converted to ``float``; whole numbers must be
+Python's own, because documents are written from them.  ``True`` and ``False`` are no numbers.
 """
 
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Sequence
-from sys import float_info
+from math import isfinite
+from numbers import Real
 from typing import Any, NoReturn, TypeVar
 
 from sottovoce.errors import ParameterError
@@ -185,8 +185,21 @@ def wholes(
     listed = tuple(values)
     for value in listed:
         if type(value) is not int or not _between(value, low, high):
-            rule = f"be a whole number{_bounds(low, high)}"
-            raise ParameterError(f"each entry of `{name}` must {rule}, not {_shown(value)}")
+            _refuse_entry(name, f"be a whole number{_bounds(low, high)}", value)
+    return listed
+
+
+def texts(name: str, values: Iterable[Any]) -> tuple[str, ...]:
+    """Return a collection whose every entry is text of at least one character.
+
+    >>> texts("labels", ("cat", ""))
+    Traceback (most recent call last):
+    sottovoce.errors.ParameterError: each entry of `labels` must be text that is not empty, not ''
+    """
+    listed = tuple(values)
+    for value in listed:
+        if not isinstance(value, str) or not value:
+            _refuse_entry(name, "be text that is not empty", value)
     return listed
 
 
@@ -220,9 +233,12 @@ def ascending(name: str, values: Sequence[int]) -> tuple[int, ...]:
 
 def _is_number(value: Any) -> bool:
     """Return whether a setting is a finite number that a float can hold."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, Real):
         return False
-    return abs(value) <= float_info.max  # false for NaN as well
+    try:
+        return isfinite(float(value))
+    except OverflowError:  # a whole number that is too large for a float
+        return False
 
 
 def _between(value: float, low: float | None, high: float | None) -> bool:
@@ -231,6 +247,10 @@ def _between(value: float, low: float | None, high: float | None) -> bool:
 
 def _refuse(name: str, rule: str, value: Any) -> NoReturn:
     raise ParameterError(f"`{name}` must {rule}, not {_shown(value)}")
+
+
+def _refuse_entry(name: str, rule: str, value: Any) -> NoReturn:
+    raise ParameterError(f"each entry of `{name}` must {rule}, not {_shown(value)}")
 
 
 def _shown(value: Any) -> str:
