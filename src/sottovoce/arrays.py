@@ -1,4 +1,8 @@
-"""Names for the arrays that cross module boundaries; shapes are said in words where they matter."""
+"""Names for the arrays that cross module boundaries, and the grouping of array positions by key.
+
+A name says what the entries are.  Where the shape matters it is given in words, as in
+``(reports, candidates)``.
+"""
 
 from typing import Any, TypeAlias
 
@@ -12,20 +16,21 @@ Ints: TypeAlias = npt.NDArray[np.int64]
 Words: TypeAlias = npt.NDArray[np.uint32]
 Longs: TypeAlias = npt.NDArray[np.uint64]
 
-Values: TypeAlias = npt.NDArray[
-    Any
-]  # one domain index per user; (users, words) of 32 bits where an index needs more than 63
-Reports: TypeAlias = npt.NDArray[Any]  # one row per user, in the dtype the mechanism chose
+# One domain index per user.  An index of more than 63 bits is a row of 32-bit words, low word first.
+Values: TypeAlias = npt.NDArray[Any]
+
+# One row per user, in the dtype that the mechanism chose.
+Reports: TypeAlias = npt.NDArray[Any]
 
 
 def grouped(keys: Ints) -> list[tuple[int, Ints]]:
-    """Return every distinct key with the places where it stands, both ascending.
+    """Return every distinct key with the positions that hold it, both in ascending order.
 
-    >>> [(key, places.tolist()) for key, places in grouped(np.array([5, 2, 5]))]
+    >>> [(key, positions.tolist()) for key, positions in grouped(np.array([5, 2, 5]))]
     [(2, [1]), (5, [0, 2])]
     """
     if not len(keys):
         return []
     order = np.argsort(keys, kind="stable")
-    ends = np.flatnonzero(np.diff(keys[order])) + 1
-    return [(int(keys[places[0]]), places) for places in np.split(order, ends)]
+    boundaries = np.flatnonzero(np.diff(keys[order])) + 1
+    return [(int(keys[positions[0]]), positions) for positions in np.split(order, boundaries)]

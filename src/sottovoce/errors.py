@@ -1,71 +1,72 @@
-"""The exception tree: one class per thing the caller can do about it.
+"""The exceptions of this package: one class for each thing that a caller can do about an error.
 
-Messages state the rule and the setting, never a value somebody holds.
+A message states the rule that was broken and shows the setting.  It never shows what a person holds.
+Each class carries the exit code of the command line and the HTTP status of the collector.
 """
 
 
 class ConcernWarning(UserWarning):
-    """Something speaks against collecting like this: read it, then change the task or go on."""
+    """A collection that works but has a weakness: read it, then change the task or go on."""
 
 
 class SottovoceError(Exception):
-    """The root of every error raised on purpose."""
+    """The base class of every error that is raised on purpose."""
 
     exit_code = 1
     status = 500
 
 
 class ParameterError(SottovoceError, ValueError):
-    """A setting that cannot work: change the setting."""
+    """A setting is not allowed: change the setting."""
 
     exit_code = 2
     status = 400
 
 
 class DomainError(SottovoceError, ValueError):
-    """A value outside the domain: correct the value, or the domain."""
+    """A value lies outside the domain: correct the value or the domain."""
 
     exit_code = 3
     status = 422
 
 
 class CodecError(SottovoceError, ValueError):
-    """Bytes or JSON that no honest writer produces: drop them."""
+    """Bytes or JSON are malformed, as no correct writer produces them: drop them."""
 
     exit_code = 4
     status = 400
 
 
 class MismatchError(SottovoceError):
-    """Things that do not belong together: another task, another mechanism, another round."""
+    """Two things belong to different tasks, mechanisms or rounds: do not combine them."""
 
     exit_code = 5
     status = 409
 
 
 class BudgetError(SottovoceError):
-    """Answering would spend more than the budget, or spend it twice: do not answer."""
+    """An answer would spend more than the budget, or spend it twice: do not answer."""
 
     exit_code = 6
     status = 403
 
 
 class NoDataError(SottovoceError):
-    """Too few reports to say anything: collect more."""
+    """There are too few reports for an estimate: collect more."""
 
     exit_code = 7
     status = 404
 
 
 class MissingExtraError(SottovoceError, ImportError):
-    """An optional part is not installed: install the extra it names."""
+    """An optional dependency is not installed: install the extra that the message names."""
 
     exit_code = 8
     status = 501
 
 
 class UnavailableError(SottovoceError):
-    """A disk, a database or a collector that cannot serve now: nothing was lost, try again later."""
+    """A disk, a database or a collector cannot serve now: nothing was lost, try again later."""
 
     exit_code = 9
     status = 503
@@ -76,14 +77,14 @@ class UnavailableError(SottovoceError):
 
 
 class AccessError(SottovoceError):
-    """A token that is missing, unknown or of the wrong scope: ask the operator for another."""
+    """A token is missing, unknown or of the wrong scope: ask the operator for another."""
 
     exit_code = 10
     status = 403
 
 
 class StateError(SottovoceError):
-    """Too early or too late: the task or round is not in the state that this needs."""
+    """The task or round is not in the state that this needs: it is too early or too late."""
 
     exit_code = 11
     status = 409

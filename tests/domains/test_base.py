@@ -1,63 +1,61 @@
-"""Domains: values to indices, and nothing else let in."""
+"""The contract of domains: what every domain answers, and what it answers if it does not apply."""
 
 import numpy as np
 import pytest
 
-from sottovoce.domains.base import DECLINED
+from sottovoce.domains.base import Domain, flat_array, normalized_labels
+from sottovoce.domains.bits import Bits
+from sottovoce.domains.buckets import Buckets
 from sottovoce.domains.categories import Categories
 from sottovoce.domains.integers import Integers
-from sottovoce.domains.listed import domain_of
+from sottovoce.domains.numbers import Numbers
 from sottovoce.domains.records import Records
-from sottovoce.errors import DomainError, NoDataError, ParameterError
+from sottovoce.domains.sets import Sets
+from sottovoce.domains.strings import Strings
+from sottovoce.errors import DomainError, ParameterError
+from sottovoce.lab.seeded import SeededRng
+
+LISTED = Categories(("a", "b"))
+DOMAINS = {
+    "bits": Bits(48),
+    "buckets": Buckets(0.0, 1.0, 4),
+    "categories": LISTED,
+    "integers": Integers(0, 3),
+    "numbers": Numbers(0.0, 1.0, 11),
+    "records": Records(("x", "y"), (LISTED, Integers(0, 2))),
+    "sets": Sets(["a", "b", "c"]),
+    "strings": Strings(4),
+}
+SHAPES = {"bits": (48, 0, 0), "strings": (32, 0, 0), "sets": (0, 3, 0), "records": (0, 0, 2)}
 
 
-def test_composed_and_decomposed_letters_are_one_label():
-    assert Categories(("café", "thé")).indices(["cafe\u0301", "thé"]).tolist() == [0, 1]
+@pytest.mark.parametrize("kind", DOMAINS)
+def test_a_domain_is_registered_under_its_kind(kind):
+    assert Domain.kinds[kind] is type(DOMAINS[kind])
+    assert DOMAINS[kind].kind == kind
 
 
-def test_declining_is_a_category_of_its_own_and_absence_is_never_guessed():
-    asked = Categories(("yes", "no"), declinable=True)
-    assert asked.labels == ("yes", "no", DECLINED)
-    assert asked.indices(["no", None]).tolist() == [1, 2]
-    with pytest.raises(DomainError):
-        Categories(("yes", "no")).indices([None])
+@pytest.mark.parametrize("kind", DOMAINS)
+def test_a_domain_says_what_its_values_are_made_of(kind):
+    domain = DOMAINS[kind]
+    shape = (domain.value_bits, domain.item_count, domain.attribute_count)
+    assert shape == SHAPES.get(kind, (0, 0, 0))
 
 
-@pytest.mark.parametrize("labels", [(), ("one",), ("a", "a"), ("a", ""), ("a", 3), ("café", "cafe\u0301")])
-def test_impossible_labels_are_refused(labels):
-    with pytest.raises(ParameterError):
-        Categories(labels)
+@pytest.mark.parametrize("kind", DOMAINS)
+def test_a_random_value_is_one_value(kind):
+    assert len(DOMAINS[kind].random_value(SeededRng(1))) == 1
 
 
-@pytest.mark.parametrize("values", [[17], [100], [18.5], [float("nan")], ["20"], [None], [True]])
-def test_numbers_outside_a_range_are_refused(values):
-    with pytest.raises(DomainError):
-        Integers(18, 99).indices(values)
+def test_flat_arrays_refuse_nested_values():
+    assert flat_array([1, 2]).tolist() == [1, 2]
+    assert flat_array(iter((1.5,))).tolist() == [1.5]
+    for nested in ([[1], [2]], [[1], [2, 3]], np.zeros((2, 2))):
+        with pytest.raises(DomainError, match="a value must be a single number"):
+            flat_array(nested)
 
 
-def test_ranges_and_lists_name_domains():
-    assert domain_of(range(3, 9)) == Integers(3, 8)
-    assert domain_of(["a", "b"]) == Categories(("a", "b"))
-    for wrong in ("ab", range(1), 7, [1, 2], {"a": 1, "b": 2}):
-        with pytest.raises(ParameterError):
-            domain_of(wrong)
-
-
-def test_records_are_columns_or_rows():
-    people = Records(("pet", "age"), (Categories(("cat", "dog")), Integers(0, 99)))
-    rows = [{"pet": "dog", "age": 3}, {"pet": "cat", "age": 99}]
-    columns = {"pet": ["dog", "cat"], "age": np.array([3, 99])}
-    assert people.indices(rows).tolist() == people.indices(columns).tolist() == [[1, 3], [0, 99]]
-
-
-@pytest.mark.parametrize(
-    "values", [[{"pet": "cat"}], [{"pet": "cat", "age": 1, "x": 2}], ["cat"], {"pet": ["cat"], "age": [1, 2]}]
-)
-def test_records_of_another_shape_are_refused(values):
-    with pytest.raises(DomainError):
-        Records(("pet", "age"), (Categories(("cat", "dog")), Integers(0, 99))).indices(values)
-
-
-def test_no_records_is_no_data():
-    with pytest.raises(NoDataError):
-        Records(("pet",), (Categories(("cat", "dog")),)).indices([])
+def test_labels_are_composed_text():
+    assert normalized_labels("names", ["cafe\u0301"]) == ("café",)
+    with pytest.raises(ParameterError, match="each entry of `names` must be text"):
+        normalized_labels("names", ["a", 7])

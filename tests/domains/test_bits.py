@@ -6,13 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 import sottovoce as sv
-from sottovoce.domains.bits import LONGEST, Bits
+from sottovoce.domains.bits import MAX_BITS, Bits
 from sottovoce.errors import DomainError, ParameterError
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.plans.heavy_hitters.heavy_hitters import HeavyHitters
 from sottovoce.wire import codec
 
-EDGES = [2, 31, 32, 33, 62, 63, 64, 65, 96, 97, LONGEST]
+EDGES = [2, 31, 32, 33, 62, 63, 64, 65, 96, 97, MAX_BITS]
 
 
 def numbers_of(indices):
@@ -32,7 +32,9 @@ def test_the_ends_of_the_range_are_values_and_their_neighbours_are_not(bits):
             domain.indices([0, outside])
 
 
-@pytest.mark.parametrize(("bits", "shape"), [(63, (2,)), (64, (2, 2)), (65, (2, 3)), (96, (2, 3)), (97, (2, 4))])
+@pytest.mark.parametrize(
+    ("bits", "shape"), [(63, (2,)), (64, (2, 2)), (65, (2, 3)), (96, (2, 3)), (97, (2, 4))]
+)
 def test_integers_up_to_63_bits_and_rows_of_words_beyond(bits, shape):
     found = Bits(bits).indices([1, 2])
     assert found.shape == shape
@@ -40,7 +42,7 @@ def test_integers_up_to_63_bits_and_rows_of_words_beyond(bits, shape):
     assert Bits(bits).indices([]).shape == (0, *shape[1:])
 
 
-@given(some.integers(2, LONGEST), some.data())
+@given(some.integers(2, MAX_BITS), some.data())
 def test_indices_are_the_numbers_themselves(bits, data):
     held = data.draw(some.lists(some.integers(0, (1 << bits) - 1), max_size=5))
     assert numbers_of(Bits(bits).indices(held)) == held
@@ -66,7 +68,18 @@ def test_the_whole_range_of_unsigned_arrays_is_read():
 @pytest.mark.parametrize("bits", [2, 63, 64, 65])
 @pytest.mark.parametrize(
     "held",
-    [[True], [np.True_], [1.0], [np.float64(1)], ["1"], [None], [[1]], [b"\x01"], np.array([True]), np.array([1.0])],
+    [
+        [True],
+        [np.True_],
+        [1.0],
+        [np.float64(1)],
+        ["1"],
+        [None],
+        [[1]],
+        [b"\x01"],
+        np.array([True]),
+        np.array([1.0]),
+    ],
     ids=repr,
 )
 def test_only_whole_numbers_are_values(bits, held):
@@ -75,7 +88,9 @@ def test_only_whole_numbers_are_values(bits, held):
             Bits(bits).indices(wrong)
 
 
-@pytest.mark.parametrize("held", [[987_654_321], [-987_654_321], np.array([987_654_321]), ["987654321"]])
+@pytest.mark.parametrize(
+    "held", [[987_654_321], [-987_654_321], np.array([987_654_321]), ["987654321"]]
+)
 def test_a_refusal_never_names_the_value(held):
     with pytest.raises(DomainError) as refused:
         Bits(16).indices(held)
@@ -83,7 +98,7 @@ def test_a_refusal_never_names_the_value(held):
     assert refused.value.__context__ is None
 
 
-@pytest.mark.parametrize("bits", [1, 0, -5, LONGEST + 1, True, 8.0, "8", None])
+@pytest.mark.parametrize("bits", [1, 0, -5, MAX_BITS + 1, True, 8.0, "8", None])
 def test_impossible_lengths_are_refused(bits):
     with pytest.raises(ParameterError):
         Bits(bits)
@@ -116,4 +131,6 @@ def test_a_rehearsed_value_is_a_value_and_any_bit_may_be_set(bits):
 
 
 def test_every_prefix_is_possible():
-    assert all(Bits(8).possible(prefix, length) for length in range(9) for prefix in range(1 << length))
+    assert all(
+        Bits(8).possible(prefix, length) for length in range(9) for prefix in range(1 << length)
+    )

@@ -40,7 +40,13 @@ def test_numbered_items_are_found_and_strangers_left_out(held):
 
 
 def test_any_collection_of_items_is_a_set():
-    values = [{"tea", "milk"}, ("tea", "tea"), iter(["bread"]), frozenset(), [normalize("NFD", "crème")]]
+    values = [
+        {"tea", "milk"},
+        ("tea", "tea"),
+        iter(["bread"]),
+        frozenset(),
+        [normalize("NFD", "crème")],
+    ]
     assert lists(Sets(FOOD).indices(values)) == [[1, 2], [2], [0], [], [3]]
 
 
@@ -84,7 +90,9 @@ def test_sets_are_too_many_to_have_a_size():
         assert Sets(FOOD).size
 
 
-@pytest.mark.parametrize("domain", [Sets(FOOD), Sets(range(5, 50)), Sets(Categories(("x", "y"))), Sets(Integers(0, 9))])
+@pytest.mark.parametrize(
+    "domain", [Sets(FOOD), Sets(range(5, 50)), Sets(Categories(("x", "y"))), Sets(Integers(0, 9))]
+)
 def test_the_document_restores_the_domain(domain):
     task = sv.Task("sets", TopItems(domain, 2), 1.0)
     written = codec.document(task)

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as some
 
 import sottovoce as sv
-from sottovoce.domains.strings import LONGEST, Strings
+from sottovoce.domains.strings import MAX_LENGTH, Strings
 from sottovoce.errors import DomainError, ParameterError
 from sottovoce.plans.heavy_hitters.heavy_hitters import HeavyHitters
 from sottovoce.wire import codec
@@ -19,7 +19,11 @@ texts = some.text(characters, max_size=30)
 
 def number_of(domain, text):
     row = domain.indices([text])[0]
-    return int(row) if row.ndim == 0 else sum(word << 32 * place for place, word in enumerate(row.tolist()))
+    return (
+        int(row)
+        if row.ndim == 0
+        else sum(word << 32 * place for place, word in enumerate(row.tolist()))
+    )
 
 
 def fitting(text, length):
@@ -32,11 +36,11 @@ def fitting(text, length):
     return kept
 
 
-@given(texts, some.integers(1, LONGEST))
+@given(texts, some.integers(1, MAX_LENGTH))
 @example("aé", 2)
 @example("ab€", 4)
 @example("abc😀", 6)
-@example("€" * 30, LONGEST)
+@example("€" * 30, MAX_LENGTH)
 @example("", 3)
 @example("e\u0301", 2)
 @example("\ufb2c", 2)  # longer in normal form than as it stands
@@ -45,7 +49,7 @@ def test_a_text_is_cut_after_its_last_whole_character_and_filled_with_zeros(text
     assert number_of(Strings(length), text).to_bytes(length, "big") == kept.ljust(length, b"\0")
 
 
-@given(texts, some.integers(1, LONGEST))
+@given(texts, some.integers(1, MAX_LENGTH))
 def test_the_label_is_the_inverse_and_a_fixed_point(text, length):
     domain = Strings(length)
     number = number_of(domain, text)
@@ -55,7 +59,15 @@ def test_the_label_is_the_inverse_and_a_fixed_point(text, length):
 
 @pytest.mark.parametrize(
     ("text", "length", "kept"),
-    [("aé", 3, "aé"), ("aé", 2, "a"), ("€", 3, "€"), ("€", 2, ""), ("a😀", 4, "a"), ("a😀", 5, "a😀"), ("hi", 1, "h")],
+    [
+        ("aé", 3, "aé"),
+        ("aé", 2, "a"),
+        ("€", 3, "€"),
+        ("€", 2, ""),
+        ("a😀", 4, "a"),
+        ("a😀", 5, "a😀"),
+        ("hi", 1, "h"),
+    ],
 )
 def test_no_character_is_torn_at_the_edge(text, length, kept):
     domain = Strings(length)
@@ -70,7 +82,9 @@ def test_the_cut_that_tears_characters_would_be_noticed():
 
 def test_composed_and_decomposed_letters_are_one_text():
     assert number_of(Strings(8), "cafe\u0301") == number_of(Strings(8), "café")
-    assert number_of(Strings(2), "e\u0301") == number_of(Strings(2), "é")  # composed before it is cut
+    assert number_of(Strings(2), "e\u0301") == number_of(
+        Strings(2), "é"
+    )  # composed before it is cut
 
 
 def test_the_first_character_is_the_most_significant():
@@ -89,7 +103,9 @@ def test_whole_texts_are_kept_or_refused(text, length):
         assert number_of(domain, text) == number_of(Strings(length), text)
 
 
-@pytest.mark.parametrize("value", ["a\0b", "\0", "\ud800", "x\udfff", "\ud83d\ude00", b"hi", 7, None, ["hi"], 1.5])
+@pytest.mark.parametrize(
+    "value", ["a\0b", "\0", "\ud800", "x\udfff", "\ud83d\ude00", b"hi", 7, None, ["hi"], 1.5]
+)
 def test_what_is_no_text_is_refused(value):
     with pytest.raises(DomainError) as refused:
         Strings(8).indices(["fine", value])
@@ -105,14 +121,18 @@ def test_a_refusal_never_names_the_value(value):
 
 
 @pytest.mark.parametrize(
-    "settings", [(0,), (-1,), (LONGEST + 1,), (True,), (2.0,), ("2",), (2, 1), (2, None)], ids=repr
+    "settings",
+    [(0,), (-1,), (MAX_LENGTH + 1,), (True,), (2.0,), ("2",), (2, 1), (2, None)],
+    ids=repr,
 )
 def test_impossible_settings_are_refused(settings):
     with pytest.raises(ParameterError):
         Strings(*settings)
 
 
-@pytest.mark.parametrize("domain", [Strings(1), Strings(8), Strings(20, whole=True), Strings(LONGEST)])
+@pytest.mark.parametrize(
+    "domain", [Strings(1), Strings(8), Strings(20, whole=True), Strings(MAX_LENGTH)]
+)
 def test_a_domain_survives_its_document(domain):
     task = sv.Task("words", HeavyHitters(domain, 2), epsilon=1.0)
     read = codec.task(codec.parse(codec.canonical(codec.document(task))))
@@ -129,13 +149,19 @@ def test_indices_have_the_shape_of_their_bits():
 ASCII = [chr(code) for code in range(1, 0x80)]
 SHORT = {
     1: ["", *ASCII],
-    2: ["", *(chr(code) for code in range(1, 0x800)), *(first + second for first in ASCII for second in ASCII)],
+    2: [
+        "",
+        *(chr(code) for code in range(1, 0x800)),
+        *(first + second for first in ASCII for second in ASCII),
+    ],
 }
 
 
 @pytest.mark.parametrize("length", SHORT)
 def test_possible_is_exactly_that_some_text_begins_so(length):
-    """All prefixes of all lengths against all texts: torn, overlong, zero-filled and decomposed ones do not occur."""
+    """All prefixes of all lengths against all texts: torn, overlong, zero-filled and decomposed
+    ones do not occur.
+    """
     domain = Strings(length)
     numbers = domain.indices(SHORT[length]).tolist()
     for bits in range(8 * length + 1):
@@ -144,13 +170,15 @@ def test_possible_is_exactly_that_some_text_begins_so(length):
         assert found == begun, bits
 
 
-@given(texts, some.integers(1, LONGEST))
+@given(texts, some.integers(1, MAX_LENGTH))
 @example("e\u0301\u0323", 5)
 @example("각", 3)
 def test_no_prefix_of_a_real_text_is_called_impossible(text, length):
     domain = Strings(length)
     number = number_of(domain, text)
-    assert all(domain.possible(number >> (8 * length - bits), bits) for bits in range(8 * length + 1))
+    assert all(
+        domain.possible(number >> (8 * length - bits), bits) for bits in range(8 * length + 1)
+    )
 
 
 @given(some.binary(min_size=1, max_size=6))
@@ -160,7 +188,9 @@ def test_no_prefix_of_a_real_text_is_called_impossible(text, length):
 @example(b"e\xcc\x81")  # not in composed form
 @example(b"a\0b")
 def test_whole_bytes_are_possible_if_and_only_if_they_are_their_own_label(coded):
-    """Beyond two bytes the texts are too many to list, but a whole value decodes to itself or is none."""
+    """Beyond two bytes the texts are too many to list, but a whole value decodes to itself or is
+    none.
+    """
     domain, number = Strings(len(coded)), int.from_bytes(coded, "big")
     try:
         same = number_of(domain, coded.rstrip(b"\0").decode()) == number

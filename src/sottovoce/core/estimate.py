@@ -1,7 +1,14 @@
 """Estimates: numbers that never travel without their variance.
 
-An estimate holds the sums of votes of a group of users and the law of their noise; totals, shares,
-intervals, sums of cells and tests of significance follow from the two.
+An estimate holds the sums of votes of a group of users and the noise law of these sums.  Totals,
+shares, intervals, sums of cells and tests of significance follow from the two.  With n users who
+stand for a population of N, votes V_v for a value v and variance Var[V_v] of the noise:
+
+    total     T_v = V_v N / n
+    share     f_v = V_v / n
+    Var[T_v]      = (N / n)^2 Var[V_v] + N^2 (N - n) / (n (N - 1)) f_v (1 - f_v)
+
+The last term is the drawing of n users out of N without replacement.
 
 Source: Wang 2021, equations 3.1 to 3.3.
 """
@@ -31,19 +38,19 @@ class Total:
         return sqrt(self.variance)
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return the bounds of a normal interval."""
-        reach = quantile(level) * self.error
-        return self.total - reach, self.total + reach
+        """Return the bounds of a normal interval of this confidence level."""
+        half_width = quantile(level) * self.error
+        return self.total - half_width, self.total + half_width
 
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
     """The sums of votes of a group of users, and what they say about a population.
 
-    ``users`` reported; ``population`` is how many they stand for, a random part of it or the whole.
-    Nothing is clipped: a total may be negative or exceed the population.  ``raw`` is the estimate before
-    any step of post-processing changed it.  ``tested`` is how many candidates these were picked from, if not all
-    are here.
+    ``users`` reported.  They are the whole ``population``, or a random part of it.  Nothing is
+    clipped: a total may be negative or exceed the population.  ``steps`` names the post-processing
+    that was applied, and ``raw`` is the estimate before it.  ``tested`` is how many candidates
+    these values were picked from, and 0 if none was left out.
     """
 
     votes: Floats
@@ -60,19 +67,22 @@ class Estimate:
             raise NoDataError("an estimate needs at least one report")
         object.__setattr__(self, "population", self.population or self.users)
         if self.population < self.users:
-            raise ParameterError("a population cannot be smaller than the group that reported")
+            raise ParameterError(
+                f"`population` must be at least the {self.users} users who reported,"
+                f" not {self.population}"
+            )
 
     def of(self, population: int) -> "Estimate":
         """Return the estimate for the population that this group was drawn from at random."""
         return replace(self, population=population, raw=self.raw and self.raw.of(population))
 
-    def picked(self, places: Ints) -> "Estimate":
-        """Return the estimate of some of the candidates, which remembers how many there were."""
-        raw = self.raw and self.raw.picked(places)
+    def picked(self, indices: Ints) -> "Estimate":
+        """Return the estimate of some candidates, which remembers how many there were."""
+        raw = self.raw and self.raw.picked(indices)
         return replace(
             self,
-            votes=self.votes[places],
-            noise=self.noise.picked(places),
+            votes=self.votes[indices],
+            noise=self.noise.picked(indices),
             tested=self.tested or len(self.votes),
             raw=raw,
         )
@@ -94,9 +104,10 @@ class Estimate:
 
     @cached_property
     def variance(self) -> Floats:
-        """Return the variance of the totals, the drawing of the group included."""
+        """Return the variance of the totals: noise, and the drawing of the group."""
+        noise = self.noise.variances(self.votes, self.users)
         shares = np.clip(self.frequencies, 0, 1)
-        return self.scale**2 * self.noise.variances(self.votes, self.users) + self._drawing * shares * (1 - shares)
+        return self.scale**2 * noise + self._drawing * shares * (1 - shares)
 
     @property
     def errors(self) -> Floats:
@@ -105,41 +116,49 @@ class Estimate:
 
     def interval(self, level: float = 0.95, *, simultaneous: bool = False) -> tuple[Floats, Floats]:
         """Return bounds per value; simultaneous ones hold for all values together (Bonferroni)."""
-        reach = quantile(level, tests=len(self.votes) if simultaneous else 1) * self.errors
-        return self.totals - reach, self.totals + reach
+        tests = len(self.votes) if simultaneous else 1
+        half_width = quantile(level, tests) * self.errors
+        return self.totals - half_width, self.totals + half_width
 
     def sum(self, indices: Ints) -> Total:
         """Return the total of a set of values, with the covariance of its cells."""
-        chosen = np.zeros(len(self.votes))
-        chosen[indices] = 1.0
-        return self.weighted(chosen)
+        coefficients = np.zeros(len(self.votes))
+        coefficients[indices] = 1.0
+        return self.weighted(coefficients)
 
     def weighted(self, coefficients: Floats) -> Total:
-        """Return the total of any coefficients over the values."""
+        """Return the sum over people of the coefficient of the value that they hold."""
         total = self.noise.total(coefficients, self.votes, self.users)
         mean = total / self.users
-        square = held_sum(coefficients**2, self.votes, self.users) / self.users
+        mean_square = held_sum(coefficients**2, self.votes, self.users) / self.users
         noise = self.noise.linear(coefficients, self.votes, self.users)
-        drawing = self._drawing * max(0.0, square - mean**2)
+        drawing = self._drawing * max(0.0, mean_square - mean**2)
         return Total(total * self.scale, self.scale**2 * noise + drawing)
 
     def threshold(self, alpha: float = 0.05, tested: int = 0) -> float:
-        """Return T_s: the raw total that a value nobody holds exceeds with probability alpha / tested."""
+        """Return the raw total that an unheld value exceeds with probability alpha / tested."""
         return float(self._thresholds(alpha, tested).max())
 
     def significant(self, alpha: float = 0.05) -> Bools:
-        """Return which values stand out of the noise, all tests taken together; only raw totals can be tested."""
+        """Return which values stand out of the noise, all tests taken together (Bonferroni).
+
+        Raw totals are tested, because the noise law of processed ones is not known exactly.
+        """
         return (self.raw or self).totals >= self._thresholds(alpha)
 
     def _thresholds(self, alpha: float, tested: int = 0) -> Floats:
-        """Return the threshold of every value: they differ where not all were asked about equally often."""
+        """Return the threshold of every value.
+
+        Thresholds differ where values were asked about unequally often.
+        """
         if self.raw:
             return self.raw._thresholds(alpha, tested)
-        nobody = self.noise.variances(np.zeros(len(self.votes)), self.users)
-        return upper_quantile(alpha / (tested or self.tested or len(self.votes))) * self.scale * np.sqrt(nobody)
+        tests = tested or self.tested or len(self.votes)
+        unheld_variances = self.noise.variances(np.zeros(len(self.votes)), self.users)
+        return upper_quantile(alpha / tests) * self.scale * np.sqrt(unheld_variances)
 
     @property
     def _drawing(self) -> float:
-        # A count scaled up from N of n people drawn without replacement: n^2/N (n-N)/(n-1) f(1-f).
-        group, everyone = self.users, self.population
-        return everyone**2 / group * (everyone - group) / max(everyone - 1, 1)
+        """Return the factor of f (1 - f) in the variance of drawing: N^2 (N - n) / (n (N - 1))."""
+        missing = self.population - self.users
+        return self.population**2 / self.users * missing / max(self.population - 1, 1)

@@ -1,8 +1,13 @@
 """Noise laws: how far the sums of votes of a mechanism are from the truth.
 
-A mechanism's noise is known exactly.  A ``Noise`` law states the variance of every cell, the covariance
-of all cells and the variance of any weighted sum of cells, each computed from the estimate itself
-(plug-in).  Nobody needs to know which law an estimate carries: what differs is asked through the contract.
+The noise of a mechanism is known exactly.  A ``Noise`` law states the variance of every cell, the
+covariance of all cells and the variance of any weighted sum of cells, each computed from the
+estimate itself (plug-in).  For a pure mechanism with probabilities p and q the variance of the
+votes for a value that c of n users hold is
+
+    n q (1 - q) / (p - q)^2 + c (1 - p - q) / (p - q)
+
+A caller never asks which law an estimate carries: what differs is a method of the contract.
 
 Source: Wang 2021, equations 3.1 to 3.3; docs/affine-response.md.
 """
@@ -22,7 +27,11 @@ _NO_SUM = "a person may hold several items: the counts of several items do not a
 
 
 class VoteVariance(NamedTuple):
-    """The variance of one vote for a value: ``unheld`` if its user holds another, plus ``held`` if not."""
+    """The variance of one vote for a value.
+
+    ``unheld`` is the variance if the user holds another value, and ``held`` is what is added if the
+    user holds this one.
+    """
 
     unheld: float
     held: float
@@ -33,8 +42,8 @@ class ScoreMoments(NamedTuple):
 
         spread * sum((c - m)^2) + held * (c[v] - m)^2
 
-    ``m`` is the mean coefficient if the law is ``centred`` (all votes of a report sum to one, so that a
-    constant is known without error), and 0 otherwise.
+    ``m`` is the mean coefficient if the law is ``centred`` (all votes of a report sum to one, so
+    that a constant is known without error), and 0 otherwise.
     """
 
     spread: float
@@ -74,8 +83,10 @@ class Noise(ABC):
         sums = np.array([self.total(row, votes, users) for row in member])
         return sums, member @ self.covariance(votes, users) @ member.T
 
-    def draw(self, held: Floats, users: int, generator: np.random.Generator, replicates: int) -> Floats:
-        """Return (replicates, cells): errors drawn from the law, where ``held`` users hold each value."""
+    def draw(
+        self, held: Floats, users: int, generator: np.random.Generator, replicates: int
+    ) -> Floats:
+        """Return (replicates, cells): errors drawn from the law; ``held`` users hold each value."""
         raise ParameterError(_NO_FORMULA)
 
     @property
@@ -90,13 +101,13 @@ class Noise(ABC):
 
     @property
     def replicates(self) -> Floats:
-        """Return (replicates, cells): votes drawn again; refused by laws that have a formula instead."""
+        """Return (replicates, cells): votes drawn again; refused by laws that have a formula."""
         raise ParameterError("these errors come from a formula: there are no bootstrap replicates")
 
     def transformed(self, function: Callable[[Floats], Floats]) -> "Noise":
         """Return the law of a function of the votes, where replicates of the votes are known."""
         raise ParameterError(
-            "a bootstrap starts from raw votes, or continues where every earlier step was bootstrapped"
+            "a bootstrap needs raw votes, or votes whose every earlier step was bootstrapped"
         )
 
     def among(self) -> "Noise":
@@ -149,9 +160,13 @@ class IndependentNoise(Noise):
 
     def linear(self, coefficients: Floats, votes: Floats, users: int) -> float:
         squares = coefficients**2
-        return float(users * self.unheld * squares.sum() + self.held * held_sum(squares, votes, users))
+        return float(
+            users * self.unheld * squares.sum() + self.held * held_sum(squares, votes, users)
+        )
 
-    def draw(self, held: Floats, users: int, generator: np.random.Generator, replicates: int) -> Floats:
+    def draw(
+        self, held: Floats, users: int, generator: np.random.Generator, replicates: int
+    ) -> Floats:
         normal = generator.standard_normal((replicates, len(held)))
         return np.asarray(np.sqrt(self.variances(held, users)) * normal)
 
@@ -175,7 +190,7 @@ class SetNoise(ListedNoise):
 
     @classmethod
     def sampled(cls, p: float, q: float, length: int) -> "SetNoise":
-        """Return the noise of votes times ``length``, where each user reports one of ``length`` elements."""
+        """Return the noise of votes times ``length``: a user reports one of ``length`` elements."""
         # The chance that the report of somebody who holds the item supports it.
         supports = q + (p - q) / length
         unheld = length**2 * q * (1 - q) / (p - q) ** 2
@@ -211,8 +226,11 @@ class StatedNoise(Noise):
 class BalancedNoise(IndependentNoise):
     """Every report supports the same number of values: GRR, subset selection, affine response.
 
-    One user's votes then sum to one over the ``cells`` of a padded domain.  Nobody holds the padding, so
-    a sum may give it the mean coefficient: the answer for everybody is exact.
+    One user's votes then sum to one over the ``cells`` of a padded domain.  Nobody holds the
+    padding, so a sum may give it the mean coefficient m, and the total over everybody is exact.  A
+    sum with coefficients c over n users, each holding some value v, has the variance
+
+        spread * n * sum of (c - m)^2 over all cells  +  swing * sum of (c_v - m)^2 over all users
     """
 
     spread: float  # multiplies the squared distances of the coefficients from their mean
@@ -245,19 +263,23 @@ class BalancedNoise(IndependentNoise):
     def covariance(self, votes: Floats, users: int) -> Floats:
         held = np.clip(votes, 0, users)
         spread = users * self.spread * (np.eye(len(votes)) - 1 / self.cells)
-        return np.asarray(spread + self.swing * _apart(held, self.cells))
+        return np.asarray(spread + self.swing * _centred_outer(held, self.cells))
 
     def grouped(self, groups: Ints, votes: Floats, users: int) -> tuple[Floats, Floats]:
-        """Return sums and covariance of groups of equal size; the padding gets the mean coefficient."""
+        """Return sums and covariance of groups of equal size.
+
+        Each group also gets an equal part of the padding, so that all sums together are exact.
+        """
         sums = np.bincount(groups, votes)
         count = len(sums)
-        behind = len(votes) // count  # cells of one group
+        group_size = len(votes) // count
         sums = sums + (users - sums.sum()) / count
         held = np.clip(sums, 0, users)
-        mean_square = (behind / len(votes)) ** 2
+        # Every padded cell carries the mean coefficient of a group, group_size / len(votes).
+        mean_square = (group_size / len(votes)) ** 2
         padding = (self.cells - len(votes)) * mean_square
-        alike = behind * np.eye(count) + padding - self.cells * mean_square
-        return sums, users * self.spread * alike + self.swing * _apart(held, count)
+        products = group_size * np.eye(count) + padding - self.cells * mean_square
+        return sums, users * self.spread * products + self.swing * _centred_outer(held, count)
 
     def total(self, coefficients: Floats, votes: Floats, users: int) -> float:
         return float(coefficients @ votes + coefficients.mean() * (users - votes.sum()))
@@ -268,7 +290,9 @@ class BalancedNoise(IndependentNoise):
         spread = users * self.spread * squares.sum()
         return float(spread + self.swing * held_sum(squares, filled, users))
 
-    def draw(self, held: Floats, users: int, generator: np.random.Generator, replicates: int) -> Floats:
+    def draw(
+        self, held: Floats, users: int, generator: np.random.Generator, replicates: int
+    ) -> Floats:
         """Return errors that sum to 0 over the padded domain: independent ones less their mean."""
         spread = users * self.spread
         scale = np.sqrt(np.maximum(spread + self.swing * held, 0.0))
@@ -280,7 +304,7 @@ class BalancedNoise(IndependentNoise):
 
 @dataclass(frozen=True)
 class PartialNoise(BalancedNoise):
-    """Balanced noise where only some candidates are estimated: all other cells have coefficient 0."""
+    """Balanced noise where only some candidates are estimated; other cells have coefficient 0."""
 
     complete = False
 
@@ -324,8 +348,9 @@ class JointNoise(Noise):
 class SampledNoise(Noise):
     """The spread of bootstrap replicates, (replicates, cells): for decoders without a formula.
 
-    ``floor`` is the least standard error of a cell: what a decoder that leaves cells out cannot see.
-    ``around`` are the votes that the replicates were drawn from; where they are known, errors include the bias.
+    ``floor`` is the least standard error of a cell: what a decoder that leaves cells out cannot
+    see.  ``around`` are the votes that the replicates were drawn from; where they are known, errors
+    include the bias.
     """
 
     samples: Floats
@@ -353,7 +378,9 @@ class SampledNoise(Noise):
         around = None if self.around is None else self.around @ coefficients
         return float(_spread(self.samples @ coefficients, around) + coefficients**2 @ unseen)
 
-    def draw(self, held: Floats, users: int, generator: np.random.Generator, replicates: int) -> Floats:
+    def draw(
+        self, held: Floats, users: int, generator: np.random.Generator, replicates: int
+    ) -> Floats:
         again = generator.integers(len(self.samples), size=replicates)
         return np.asarray(self.samples[again] - self.samples.mean(axis=0))
 
@@ -363,8 +390,11 @@ def held_sum(squares: Floats, votes: Floats, users: int) -> float:
     return float(np.clip(squares @ votes, users * squares.min(), users * squares.max()))
 
 
-def _apart(held: Floats, cells: int) -> Floats:
-    """Return the sum over users of (e - 1/cells)(e - 1/cells)', where e marks the cell that a user holds."""
+def _centred_outer(held: Floats, cells: int) -> Floats:
+    """Return the sum over users of (e - 1/cells)(e - 1/cells)'.
+
+    ``e`` is the unit vector of the cell that a user holds.
+    """
     even = 1 / cells
     return np.asarray(np.diag(held) - (held[:, None] + held) * even + held.sum() * even**2)
 

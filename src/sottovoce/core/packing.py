@@ -1,4 +1,7 @@
-"""Fixed-width bytes, read strictly: left-over bytes and impossible fields are errors."""
+"""Reports of a fixed width as bytes, read strictly.
+
+Bytes that are left over and fields that no mechanism writes are errors.
+"""
 
 from typing import Any
 
@@ -15,16 +18,19 @@ def unsigned(size: int) -> str:
     >>> unsigned(256), unsigned(257), unsigned(1 << 20)
     ('<u1', '<u2', '<u4')
     """
-    widths = ((1 << 8, "<u1"), (1 << 16, "<u2"), (1 << 32, "<u4"))
-    return next((name for limit, name in widths if size <= limit), "<u8")
+    if size <= 1 << 8:
+        return "<u1"
+    if size <= 1 << 16:
+        return "<u2"
+    return "<u4" if size <= 1 << 32 else "<u8"
 
 
 def rows(data: bytes, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    """Return one row per report; refuses data that is not a whole number of rows."""
-    kind = np.dtype(dtype)
-    if len(data) % kind.itemsize:
-        raise CodecError(f"packed reports of this task have {kind.itemsize} bytes each")
-    return np.frombuffer(data, kind)
+    """Return one row per report; data that is not a whole number of rows is refused."""
+    layout = np.dtype(dtype)
+    if len(data) % layout.itemsize:
+        raise CodecError(f"packed reports of this task must have {layout.itemsize} bytes each")
+    return np.frombuffer(data, layout)
 
 
 def below(limit: int, fields: Reports) -> Reports:
@@ -35,25 +41,26 @@ def below(limit: int, fields: Reports) -> Reports:
 
 
 def bit_rows(data: bytes, size: int) -> Bytes:
-    """Return packed bit vectors of ``size`` bits, least significant bit first; padding bits must be 0."""
+    """Return packed rows of ``size`` bits, least significant bit first; padding bits must be 0."""
     width = -(-size // 8)
     packed = rows(data, np.dtype((np.uint8, (width,))))
-    spare = 8 * width - size
-    if spare and bool((packed[:, -1] >> (8 - spare)).any()):
+    padding = 8 * width - size
+    if padding and bool((packed[:, -1] >> (8 - padding)).any()):
         raise CodecError(f"the padding after {size} bits must be zero")
     return packed
 
 
 def pack_bits(bits: npt.NDArray[np.bool_]) -> Bytes:
-    """Return (users, width) bytes of (users, size) bits, least significant bit first."""
+    """Return (users, width) bytes from (users, size) bits, least significant bit first."""
     return np.packbits(bits, axis=1, bitorder="little")
 
 
 def unpack_bits(packed: Bytes, size: int) -> npt.NDArray[np.bool_]:
-    """Return (users, size) bits."""
+    """Return (users, size) bits from packed rows."""
     return np.unpackbits(packed, axis=1, count=size, bitorder="little").astype(bool)
 
 
 def bits_at(packed: Bytes, positions: Values) -> npt.NDArray[np.bool_]:
     """Return (users, positions): the bits at some positions of packed rows."""
-    return np.asarray(packed[:, positions >> 3] >> (positions & 7).astype(np.uint8) & 1, bool)
+    containing_bytes = packed[:, positions >> 3]
+    return np.asarray(containing_bytes >> (positions & 7).astype(np.uint8) & 1, bool)

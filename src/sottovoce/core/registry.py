@@ -1,4 +1,4 @@
-"""Kinds by name: the classes of one family, imported when a document first names them."""
+"""Registries: the classes of a family by kind, imported when a document first names them."""
 
 import re
 from collections.abc import Iterator
@@ -15,8 +15,8 @@ Kind = TypeVar("Kind")
 class Registry(Generic[Kind]):
     """The classes of one family, by kind.
 
-    A family lives in one or more packages.  A kind is looked for in the module that carries its name,
-    then in the other modules of its packages, which are imported only if that is needed.
+    A family lives in one or more packages.  A kind is looked for in the module that carries its
+    name, then in the other modules of its packages, which are imported only if that is needed.
     """
 
     def __init__(self, family: str, *packages: str) -> None:
@@ -25,7 +25,7 @@ class Registry(Generic[Kind]):
         self._kinds: dict[str, type[Kind]] = {}
 
     def add(self, kind: str, family_member: type[Kind]) -> None:
-        """Enter a class under its kind."""
+        """Register a class under its kind."""
         self._kinds[kind] = family_member
 
     def __getitem__(self, kind: str) -> type[Kind]:

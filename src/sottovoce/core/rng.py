@@ -1,13 +1,15 @@
-"""Randomness as an argument: a source of words, and the two draws that every randomiser is made of.
+"""Sources of random words, and the two draws that every randomiser is made of.
 
-On devices the words come from the operating system (``SystemRng``).  Seeded sources exist only
-in the laboratory and in tests, out of the clients' reach.  How words are consumed is frozen, so
-that a recorded stream replays in any language:
+On devices the words come from the operating system (``SystemRng``).  Seeded sources exist only in
+the laboratory and in tests, where no client can reach them.  How words are consumed never changes,
+so that a recorded stream replays in any language:
 
-* ``bernoulli`` takes one 64-bit little-endian word per draw and compares it with a threshold;
-* ``integers`` takes one 32-bit little-endian word per draw for a range below 2^32 (64 bits above),
-  multiplies it by the range and keeps the high half; a word whose low half would favour some
-  outcome is rejected and redrawn after all other draws of the same call.
+* ``bernoulli`` takes one 64-bit little-endian word per draw and compares it with a threshold.
+* ``integers`` takes one 32-bit little-endian word per draw if the limit is below 2^32.  It
+  multiplies the word by the limit and keeps the high half.  A word whose low half would favour some
+  outcome is rejected, and drawn again after all other draws of the same call.
+* ``integers`` with a larger limit takes one 64-bit word per draw, cuts it to the bits of the limit,
+  and draws again what is not below the limit.
 """
 
 import hashlib
@@ -20,7 +22,8 @@ import numpy as np
 from sottovoce.arrays import Bools, Ints, Longs, Words
 from sottovoce.errors import ParameterError
 
-_CHUNK = 1 << 20  # bytes asked of the operating system at once: stays in the cache
+_CHUNK = 1 << 20  # bytes asked of the operating system at once: they stay in the cache
+_BLOCK_BYTES = 32  # of SHA-256
 
 
 class Rng(ABC):
@@ -45,7 +48,7 @@ class Rng(ABC):
     def integers(self, limit: int, count: int) -> Ints:
         """Return integers uniform in [0, limit), without bias."""
         if not 1 <= limit <= 1 << 63:
-            raise ParameterError("a range of random integers must be between 1 and 2^63")
+            raise ParameterError(f"`limit` must be a whole number from 1 to 2^63, not {limit}")
         draw = self._below_word if limit < 1 << 32 else self._below_long
         drawn, fair = draw(limit, count)
         while not fair.all():
@@ -56,13 +59,15 @@ class Rng(ABC):
     def below(self, limits: Ints) -> Ints:
         """Return one integer uniform in [0, limit) for every limit below 2^32, without bias."""
         if len(limits) and not 1 <= int(limits.min()) <= int(limits.max()) < 1 << 32:
-            raise ParameterError("a range of random integers must be between 1 and 2^32 - 1")
+            raise ParameterError("each entry of `limits` must be a whole number from 1 to 2^32 - 1")
         drawn = np.zeros(len(limits), np.int64)
-        todo = np.arange(len(limits))
-        while len(todo):
-            product = self.words(len(todo)).astype(np.uint64) * limits[todo].astype(np.uint64)
-            drawn[todo] = product >> np.uint64(32)
-            todo = todo[product.astype(np.uint32) < (1 << 32) % limits[todo]]
+        open_draws = np.arange(len(limits))
+        while len(open_draws):
+            open_limits = limits[open_draws]
+            product = self.words(len(open_draws)).astype(np.uint64) * open_limits.astype(np.uint64)
+            drawn[open_draws] = product >> np.uint64(32)
+            biased = product.astype(np.uint32) < (1 << 32) % open_limits
+            open_draws = open_draws[biased]
         return drawn
 
     def _below_word(self, limit: int, count: int) -> tuple[Ints, Bools]:
@@ -77,7 +82,7 @@ class Rng(ABC):
 
 
 class SystemRng(Rng):
-    """The operating system's cryptographic randomness: the only source that devices use."""
+    """The cryptographic randomness of the operating system: the only source that devices use."""
 
     def bytes(self, count: int) -> bytes | bytearray:
         if count <= _CHUNK:
@@ -89,26 +94,31 @@ class SystemRng(Rng):
 
 
 class KeyedRng(Rng):
-    """A pseudo-random stream fixed by a secret and a context: the memory of a permanent response.
+    """A pseudo-random stream fixed by a secret and a context.
 
-    Blocks are HMAC-SHA-256(secret, "sottovoce/prr/v1" | context | counter as 4 little-endian bytes).
+    A device that draws its permanent response from such a stream need not store the response.
+    Block number c of the stream is
+
+        HMAC-SHA-256(secret, "sottovoce/prr/v1" | context | c as 4 little-endian bytes)
     """
 
     def __init__(self, secret: "bytes", context: "bytes") -> None:
         if len(secret) < 16:
-            raise ParameterError("a memo secret needs at least 16 bytes")
+            raise ParameterError(f"`secret` must have at least 16 bytes, not {len(secret)}")
         self._secret = secret
         self._prefix = b"sottovoce/prr/v1" + context
         self._counter = 0
         self._rest = b""
 
     def bytes(self, count: int) -> "bytes | bytearray":
-        blocks = range(self._counter, self._counter + -(-max(0, count - len(self._rest)) // 32))
-        stream = b"".join([self._rest, *(_block(self._secret, self._prefix, counter) for counter in blocks)])
-        self._counter = blocks.stop
+        missing = max(0, count - len(self._rest))
+        numbers = range(self._counter, self._counter + -(-missing // _BLOCK_BYTES))
+        blocks = [_block(self._secret, self._prefix, number) for number in numbers]
+        stream = b"".join([self._rest, *blocks])
+        self._counter = numbers.stop
         self._rest = stream[count:]
         return stream[:count]
 
 
-def _block(secret: bytes, prefix: bytes, counter: int) -> bytes:
-    return hmac.digest(secret, prefix + counter.to_bytes(4, "little"), hashlib.sha256)
+def _block(secret: bytes, prefix: bytes, number: int) -> bytes:
+    return hmac.digest(secret, prefix + number.to_bytes(4, "little"), hashlib.sha256)

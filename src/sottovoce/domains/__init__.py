@@ -1,1 +1,1 @@
-"""Domains too large to list: long values, and sets of items."""
+"""Domains: what one person may hold."""

@@ -1,6 +1,7 @@
-"""What a person may hold: values on one side, indices on the other.
+"""The contract of domains: which values a person may hold, and the index of each value.
 
-Mechanisms speak indices in [0, size); labels stay here.
+Mechanisms work on indices in [0, size) and never see a label.  A domain turns values into indices
+on the device, and refuses values that it does not have without repeating them in the error.
 """
 
 from abc import ABC, abstractmethod
@@ -11,6 +12,7 @@ from unicodedata import normalize
 import numpy as np
 
 from sottovoce.arrays import Values
+from sottovoce.core import settings
 from sottovoce.core.registry import Registry
 from sottovoce.core.rng import Rng
 from sottovoce.errors import DomainError, ParameterError
@@ -19,7 +21,7 @@ DECLINED = "prefer not to say"
 
 
 class Domain(ABC):
-    """A set of values with an order that never changes."""
+    """A set of values in an order that never changes."""
 
     kind: ClassVar[str]
     kinds: ClassVar[Registry["Domain"]] = Registry("domain", "sottovoce.domains")
@@ -39,22 +41,40 @@ class Domain(ABC):
         """Return the index of every value, or refuse them all."""
 
     def random_value(self, rng: Rng) -> Values:
-        """Return the index of a uniformly random value, in the shape in which ``indices`` returns one."""
+        """Return the index of one uniformly random value, in the shape that ``indices`` returns."""
         return rng.integers(self.size, 1)
+
+    @property
+    def value_bits(self) -> int:
+        """Return the bits of a value, and 0 if values are not strings of bits."""
+        return 0
+
+    @property
+    def item_count(self) -> int:
+        """Return how many items a set may hold, and 0 if values are not sets."""
+        return 0
+
+    @property
+    def attribute_count(self) -> int:
+        """Return how many attributes a record has, and 0 if values are not records."""
+        return 0
+
+    def attribute_size(self, column: int) -> int:
+        """Return how many values the attribute in a column of a record has."""
+        raise ParameterError("this domain has no attributes")
 
 
 def flat_array(values: Iterable[Any]) -> Any:
-    """Return values as a flat array; what is nested is no value."""
+    """Return values as a flat array; a nested value is refused."""
     try:
-        held = np.asarray(values if isinstance(values, np.ndarray) else list(values))
-    except ValueError:
-        held = np.zeros((0, 0))
-    if held.ndim != 1:
+        array = np.asarray(values if isinstance(values, np.ndarray) else list(values))
+    except ValueError:  # rows of different lengths
+        array = np.zeros((0, 0))
+    if array.ndim != 1:
         raise DomainError("a value must be a single number")
-    return held
+    return array
 
 
-def checked_label(label: Any) -> str:
-    if not isinstance(label, str) or not label:
-        raise ParameterError("labels and names must be non-empty text")
-    return normalize("NFC", label)
+def normalized_labels(name: str, labels: Iterable[Any]) -> tuple[str, ...]:
+    """Return the labels of the setting ``name`` in composed form (NFC)."""
+    return tuple(normalize("NFC", label) for label in settings.texts(name, labels))

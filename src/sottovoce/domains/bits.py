@@ -1,4 +1,7 @@
-"""Values of a fixed number of bits: identifiers, hashes, addresses."""
+"""Bits: values of a fixed number of bits, such as identifiers, hashes and addresses.
+
+Choose it for whole numbers that are too many to list, up to 2^480 of them.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from sottovoce.arrays import Values
+from sottovoce.core import settings
 from sottovoce.core.rng import Rng
 from sottovoce.domains.base import Domain
-from sottovoce.errors import DomainError, ParameterError
-from sottovoce.maths.hashing import LONGEST as INTEGER
-from sottovoce.maths.hashing import indices_of
+from sottovoce.errors import DomainError
+from sottovoce.maths.hashing import MAX_INTEGER_BITS, indices_of
 
-LONGEST = 480
+MAX_BITS = 480
 
 
 @dataclass(frozen=True)
@@ -27,30 +30,38 @@ class Bits(Domain, kind="bits"):
     bits: int
 
     def __post_init__(self) -> None:
-        if type(self.bits) is not int or not 2 <= self.bits <= LONGEST:
-            raise ParameterError(f"a value has from 2 to {LONGEST} bits")
+        settings.whole("bits", self.bits, 2, MAX_BITS)
 
     @property
     def size(self) -> int:
         return 1 << self.bits
 
-    def indices(self, values: Iterable[Any]) -> Values:
-        held = values if isinstance(values, np.ndarray) else list(values)
-        if isinstance(held, np.ndarray) and held.dtype.kind in "iu" and held.ndim == 1:
-            return self._numbers(held)
-        if not all(_whole(value) and 0 <= value < self.size for value in held):
-            raise DomainError(f"a value must be a whole number from 0 to 2^{self.bits} - 1")
-        return indices_of([int(value) for value in held], self.bits)
+    @property
+    def value_bits(self) -> int:
+        return self.bits
 
-    def _numbers(self, held: Values) -> Values:
-        low, high = (int(held.min()), int(held.max())) if len(held) else (0, 0)
-        if low < 0 or high >> self.bits:
-            raise DomainError(f"a value must be a whole number from 0 to 2^{self.bits} - 1")
-        if self.bits <= INTEGER:
-            return held.astype(np.int64)
-        rows = np.zeros((len(held), -(-self.bits // 32)), np.uint32)
-        rows[:, 0], rows[:, 1] = held.astype(np.uint64) & np.uint64(0xFFFFFFFF), held.astype(np.uint64) >> np.uint64(32)
+    def indices(self, values: Iterable[Any]) -> Values:
+        if isinstance(values, np.ndarray) and values.dtype.kind in "iu" and values.ndim == 1:
+            return self._array_indices(values)
+        listed = list(values)
+        if not all(_is_whole(value) and 0 <= value < self.size for value in listed):
+            raise self._refusal()
+        return indices_of([int(value) for value in listed], self.bits)
+
+    def _array_indices(self, numbers: Values) -> Values:
+        """Return the indices of an integer array without a loop over its entries."""
+        if len(numbers) and (int(numbers.min()) < 0 or int(numbers.max()) >> self.bits):
+            raise self._refusal()
+        if self.bits <= MAX_INTEGER_BITS:
+            return numbers.astype(np.int64)
+        rows = np.zeros((len(numbers), -(-self.bits // 32)), np.uint32)
+        longs = numbers.astype(np.uint64)
+        rows[:, 0] = longs & np.uint64(0xFFFFFFFF)
+        rows[:, 1] = longs >> np.uint64(32)
         return rows
+
+    def _refusal(self) -> DomainError:
+        return DomainError(f"a value must be a whole number from 0 to 2^{self.bits} - 1")
 
     def random_value(self, rng: Rng) -> Values:
         return random_bits(self.bits, rng)
@@ -64,14 +75,15 @@ class Bits(Domain, kind="bits"):
         return self.label(number)
 
     def possible(self, prefix: int, length: int) -> bool:
-        """Return whether some value begins with this prefix of so many bits: any may."""
+        """Return whether some value begins with this prefix of ``length`` bits: always true."""
         return True
 
 
-def _whole(value: Any) -> bool:
+def _is_whole(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 def random_bits(bits: int, rng: Rng) -> Values:
     """Return one uniformly random index of so many bits."""
-    return indices_of([int.from_bytes(bytes(rng.bytes(-(-bits // 8))), "little") & ((1 << bits) - 1)], bits)
+    drawn = int.from_bytes(bytes(rng.bytes(-(-bits // 8))), "little")
+    return indices_of([drawn & ((1 << bits) - 1)], bits)

@@ -1,4 +1,7 @@
-"""Buckets: real numbers between two bounds, in intervals of equal width."""
+"""Buckets: real numbers between two bounds, in intervals of equal width.
+
+Choose it for the distribution of a number; for its mean choose ``Numbers``.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,12 +12,15 @@ import numpy as np
 
 from sottovoce.arrays import Floats, Ints
 from sottovoce.domains.base import Domain
-from sottovoce.domains.real_range import check_range, position
+from sottovoce.domains.real_range import check_points, check_range, position
 
 
 @dataclass(frozen=True)
 class Buckets(Domain, kind="buckets"):
     """Real numbers from ``low`` to ``high`` in ``count`` intervals of equal width.
+
+    With ``clamped`` a number outside of the bounds counts as the nearer bound; otherwise it is
+    refused.
 
     >>> Buckets(0.0, 10.0, 5).indices([0, 1.9, 2, 10])
     array([0, 0, 1, 4])
@@ -26,7 +32,8 @@ class Buckets(Domain, kind="buckets"):
     clamped: bool = False
 
     def __post_init__(self) -> None:
-        check_range(self, self.count)
+        check_range(self)
+        check_points("count", self.count)
 
     @property
     def size(self) -> int:
@@ -39,9 +46,11 @@ class Buckets(Domain, kind="buckets"):
 
     @property
     def labels(self) -> tuple[str, ...]:
+        """Return the bounds of each interval as text."""
         edges = [f"{edge:.6g}" for edge in self.edges]
         return tuple(f"{low} to {high}" for low, high in pairwise(edges))
 
     def indices(self, values: Iterable[Any]) -> Ints:
         floors = np.floor(position(self, values) * self.count).astype(np.int64)
-        return np.minimum(floors, self.count - 1)  # the top of the range belongs to the last interval
+        # The top of the range belongs to the last interval.
+        return np.minimum(floors, self.count - 1)

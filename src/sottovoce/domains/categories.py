@@ -1,14 +1,16 @@
-"""Categories: named values, such as the browsers people may use."""
+"""Categories: named values, such as the browsers that people may use."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 from unicodedata import normalize
 
 import numpy as np
 
 from sottovoce.arrays import Ints
-from sottovoce.domains.base import DECLINED, Domain, checked_label
+from sottovoce.core import settings
+from sottovoce.domains.base import DECLINED, Domain, normalized_labels
 from sottovoce.errors import DomainError, ParameterError
 
 
@@ -24,13 +26,14 @@ class Categories(Domain, kind="categories"):
     declinable: bool = False
 
     def __post_init__(self) -> None:
-        labels = tuple(checked_label(label) for label in self.labels)
+        settings.flag("declinable", self.declinable)
+        labels = normalized_labels("labels", self.labels)
         if self.declinable and DECLINED not in labels:
             labels = (*labels, DECLINED)
-        if len(labels) < 2 or len(set(labels)) < len(labels):
-            raise ParameterError("categories need at least two labels, all different")
+        settings.entries("labels", labels, 2)
+        settings.distinct("labels", labels)
         if self.declinable and labels[-1] != DECLINED:
-            raise ParameterError(f"the label {DECLINED!r} is the last one")
+            raise ParameterError(f"`labels` must have {DECLINED!r} as the last entry")
         object.__setattr__(self, "labels", labels)
 
     @property
@@ -38,24 +41,41 @@ class Categories(Domain, kind="categories"):
         return len(self.labels)
 
     def indices(self, values: Iterable[Any]) -> Ints:
+        listed = list(values)
+        fast = self._looked_up(listed)
+        if fast is not None:
+            return fast
+        return np.array([self._index(value) for value in listed], np.int64)
+
+    def known_indices(self, values: Iterable[Any]) -> list[int]:
+        """Return the indices of the values that are labels, in order; others are left out."""
+        listed = list(values)
+        if not all(isinstance(value, str) for value in listed):
+            raise DomainError("an item of this set must be text")
+        indices = [self._index_of_label.get(normalize("NFC", value)) for value in listed]
+        return [index for index in indices if index is not None]
+
+    @cached_property
+    def _index_of_label(self) -> Mapping[Any, int]:
         table: dict[Any, int] = {label: index for index, label in enumerate(self.labels)}
         if self.declinable:
             table[None] = self.size - 1
-        held = list(values)
-        found = self._looked_up(table, held)
-        return np.array([self._index(table, value) for value in held], np.int64) if found is None else found
+        return table
 
-    def _looked_up(self, table: Mapping[Any, int], held: list[Any]) -> Ints | None:
-        """Return the indices, or nothing: the error of a failed look-up names the value and must not travel on."""
+    def _looked_up(self, values: list[Any]) -> Ints | None:
+        """Return the indices of values spelled like their labels, or nothing if one is not.
+
+        The error of the failed look-up names the value, so it must not travel on.
+        """
         try:
-            return np.fromiter(map(table.__getitem__, held), np.int64, len(held))
+            return np.fromiter(map(self._index_of_label.__getitem__, values), np.int64, len(values))
         except (KeyError, TypeError):
             return None
 
-    def _index(self, table: Mapping[Any, int], value: Any) -> int:
+    def _index(self, value: Any) -> int:
         label = normalize("NFC", value) if isinstance(value, str) else value
         if label is not None and not isinstance(label, str):
             raise DomainError("a value of these categories must be text")
-        if label not in table:
+        if label not in self._index_of_label:
             raise DomainError(f"a value must be one of the {self.size} categories of the task")
-        return table[label]
+        return self._index_of_label[label]

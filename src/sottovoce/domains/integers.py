@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from sottovoce.arrays import Ints
+from sottovoce.core import settings
 from sottovoce.domains.base import Domain, flat_array
-from sottovoce.errors import DomainError, ParameterError
+from sottovoce.errors import DomainError
 
 
 @dataclass(frozen=True)
@@ -19,12 +20,14 @@ class Integers(Domain, kind="integers"):
     array([0, 2])
     """
 
+    declinable: ClassVar[bool] = False  # no number can stand for not wanting to say
+
     low: int
     high: int
 
     def __post_init__(self) -> None:
-        if type(self.low) is not int or type(self.high) is not int or not self.low < self.high:
-            raise ParameterError("a range of integers needs whole numbers low < high")
+        settings.whole("low", self.low)
+        settings.whole("high", self.high, self.low + 1)
 
     @property
     def size(self) -> int:
@@ -32,12 +35,23 @@ class Integers(Domain, kind="integers"):
 
     @property
     def labels(self) -> tuple[str, ...]:
+        """Return every number as text."""
         return tuple(str(number) for number in range(self.low, self.high + 1))
 
     def indices(self, values: Iterable[Any]) -> Ints:
-        held = flat_array(values)
-        if not len(held):
+        numbers = flat_array(values)
+        if not len(numbers):
             return np.array([], np.int64)
-        if held.dtype.kind not in "iu" or int(held.min()) < self.low or int(held.max()) > self.high:
+        if numbers.dtype.kind not in "iu" or not self._covers(numbers):
             raise DomainError(f"a value must be a whole number from {self.low} to {self.high}")
-        return np.asarray(held.astype(np.int64) - self.low)
+        return np.asarray(numbers.astype(np.int64) - self.low)
+
+    def known_indices(self, values: Iterable[Any]) -> list[int]:
+        """Return the indices of the numbers within the bounds, in order; others are left out."""
+        listed = list(values)
+        if not all(type(value) is int or isinstance(value, np.integer) for value in listed):
+            raise DomainError("an item of this set must be a whole number")
+        return [int(value) - self.low for value in listed if self.low <= value <= self.high]
+
+    def _covers(self, numbers: Any) -> bool:
+        return int(numbers.min()) >= self.low and int(numbers.max()) <= self.high

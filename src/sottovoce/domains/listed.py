@@ -3,13 +3,15 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sottovoce.domains.base import Domain, checked_label
+from sottovoce.domains.base import Domain, normalized_labels
 from sottovoce.domains.categories import Categories
 from sottovoce.domains.integers import Integers
 from sottovoce.errors import ParameterError
 
 
-def domain_of(values: "Domain | Iterable[Any]", *, declinable: bool = False) -> "Categories | Integers":
+def domain_of(
+    values: "Domain | Iterable[Any]", *, declinable: bool = False
+) -> "Categories | Integers":
     """Return the domain that a list of labels or a range names.
 
     >>> domain_of(range(5))
@@ -19,8 +21,10 @@ def domain_of(values: "Domain | Iterable[Any]", *, declinable: bool = False) -> 
         return values
     if isinstance(values, range) and values.step == 1 and not declinable:
         if len(values) < 2:
-            raise ParameterError("a domain needs at least two values")
+            raise ParameterError(f"a domain must have at least 2 values, not {len(values)}")
         return Integers(values.start, values.stop - 1)
     if isinstance(values, (str, bytes, Domain, Mapping)) or not isinstance(values, Iterable):
-        raise ParameterError("a domain is a list of labels or a range")
-    return Categories(tuple(map(checked_label, values)), declinable=declinable)
+        raise ParameterError(
+            f"a domain must be a list of labels or a range, not {type(values).__name__}"
+        )
+    return Categories(normalized_labels("labels", values), declinable=declinable)

@@ -1,4 +1,7 @@
-"""Numbers: real numbers between two bounds, each at the nearest point of a fine grid."""
+"""Numbers: real numbers between two bounds, each rounded to the nearest point of a fine grid.
+
+Choose it for the mean of a number; for its distribution choose ``Buckets``.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,12 +11,15 @@ import numpy as np
 
 from sottovoce.arrays import Ints
 from sottovoce.domains.base import Domain
-from sottovoce.domains.real_range import check_range, position
+from sottovoce.domains.real_range import check_points, check_range, position
 
 
 @dataclass(frozen=True)
 class Numbers(Domain, kind="numbers"):
     """Real numbers from ``low`` to ``high``, each at the nearest of ``points`` equally spaced ones.
+
+    With ``clamped`` a number outside of the bounds counts as the nearer bound; otherwise it is
+    refused.
 
     >>> Numbers(0.0, 10.0, 101).indices([0, 0.1, 9.96])
     array([  0,   1, 100])
@@ -25,7 +31,8 @@ class Numbers(Domain, kind="numbers"):
     clamped: bool = False
 
     def __post_init__(self) -> None:
-        check_range(self, self.points)
+        check_range(self)
+        check_points("points", self.points)
 
     @property
     def size(self) -> int:

@@ -1,4 +1,7 @@
-"""Records: several named attributes of one person."""
+"""Records: several named attributes of one person.
+
+A question about a record asks for one attribute or for several together, through an encoding.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from sottovoce.arrays import Ints
+from sottovoce.core import settings
 from sottovoce.core.rng import Rng
-from sottovoce.domains.base import Domain, checked_label
+from sottovoce.domains.base import Domain, normalized_labels
 from sottovoce.errors import DomainError, NoDataError, ParameterError
 
 
@@ -20,30 +24,44 @@ class Records(Domain, kind="records"):
     attributes: tuple[Domain, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "names", tuple(checked_label(name) for name in self.names))
-        if not self.names or len(self.names) != len(self.attributes) or len(set(self.names)) < len(self.names):
-            raise ParameterError("records need one domain for every name, and all names different")
+        names = normalized_labels("names", self.names)
+        object.__setattr__(self, "names", names)
+        settings.entries("names", names, 1)
+        settings.distinct("names", names)
+        settings.entries("attributes", self.attributes, len(names), len(names))
 
     @property
     def size(self) -> int:
-        raise ParameterError("records are asked one attribute at a time: the question needs an encoding")
+        raise ParameterError("a question about records needs an encoding that picks attributes")
+
+    @property
+    def attribute_count(self) -> int:
+        return len(self.attributes)
+
+    def attribute_size(self, column: int) -> int:
+        return self.attributes[column].size
 
     def indices(self, values: Iterable[Any]) -> Ints:
         columns = values if isinstance(values, Mapping) else self._columns(list(values))
         if set(columns) != set(self.names):
-            raise DomainError(f"a record has exactly the attributes {', '.join(self.names)}")
+            raise self._wrong_attributes()
         pairs = zip(self.names, self.attributes, strict=True)
-        found = [attribute.indices(columns[name]) for name, attribute in pairs]
-        if len({len(column) for column in found}) > 1:
+        indices = [attribute.indices(columns[name]) for name, attribute in pairs]
+        if len({len(column) for column in indices}) > 1:
             raise DomainError("the columns of records must have equal lengths")
-        return np.stack(found, axis=1)
+        return np.stack(indices, axis=1)
 
     def random_value(self, rng: Rng) -> Ints:
         return np.stack([attribute.random_value(rng) for attribute in self.attributes], axis=1)
 
     def _columns(self, records: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+        """Return a list of values per attribute."""
         if not records:
             raise NoDataError("there are no records")
-        if not all(isinstance(record, Mapping) and set(record) == set(self.names) for record in records):
-            raise DomainError(f"a record has exactly the attributes {', '.join(self.names)}")
+        for record in records:
+            if not isinstance(record, Mapping) or set(record) != set(self.names):
+                raise self._wrong_attributes()
         return {name: [record[name] for record in records] for name in self.names}
+
+    def _wrong_attributes(self) -> DomainError:
+        return DomainError(f"a record must have exactly the attributes {', '.join(self.names)}")

@@ -1,29 +1,43 @@
-"""Texts of bounded length: words, addresses of pages, names that nobody has listed."""
+"""Strings: texts of bounded length that nobody has listed: words, names, addresses of pages.
+
+A text is its UTF-8 bytes in composed form (NFC), filled up with zero bytes, read as one big-endian
+number.  So the first bits of the number are those of the first characters, and a search can go from
+prefix to longer prefix.  ``possible`` rules out the prefixes that no text begins with.
+"""
 
 import codecs
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 from unicodedata import is_normalized, normalize
 
 from sottovoce.arrays import Values
+from sottovoce.core import settings
 from sottovoce.core.rng import Rng
 from sottovoce.domains.base import Domain
 from sottovoce.domains.bits import random_bits
-from sottovoce.errors import DomainError, ParameterError
+from sottovoce.errors import DomainError
 from sottovoce.maths.hashing import indices_of
 
-LONGEST = 60
-_CODES = (range(1, 0x80), range(0x80, 0x800), range(0x800, 0x10000), range(0x10000, 0x110000))  # by bytes in UTF-8
+MAX_LENGTH = 60
+
+# The code points that take 1, 2, 3 and 4 bytes in UTF-8; zero is the padding.
+_CODE_POINTS = (
+    range(1, 0x80),
+    range(0x80, 0x800),
+    range(0x800, 0x10000),
+    range(0x10000, 0x110000),
+)
+_SURROGATES = range(0xD800, 0xE000)  # halves of pairs: no characters by themselves
 
 
 @dataclass(frozen=True)
 class Strings(Domain, kind="strings"):
-    """Texts as UTF-8 in composed form (NFC), filled with zero bytes up to ``length`` bytes.
+    """Texts of at most ``length`` bytes in UTF-8.
 
-    A longer text loses whole characters at its end, on the device and by this public rule; with ``whole`` it is
-    refused instead.
+    A longer text loses whole characters at its end, on the device and by this public rule.  With
+    ``whole`` it is refused instead.
 
     >>> Strings(2).label(0x6869)
     'hi'
@@ -33,8 +47,8 @@ class Strings(Domain, kind="strings"):
     whole: bool = False
 
     def __post_init__(self) -> None:
-        if type(self.length) is not int or not 1 <= self.length <= LONGEST or type(self.whole) is not bool:
-            raise ParameterError(f"a text has from 1 to {LONGEST} bytes")
+        settings.whole("length", self.length, 1, MAX_LENGTH)
+        settings.flag("whole", self.whole)
 
     @property
     def bits(self) -> int:
@@ -45,17 +59,25 @@ class Strings(Domain, kind="strings"):
     def size(self) -> int:
         return 1 << self.bits
 
+    @property
+    def value_bits(self) -> int:
+        return self.bits
+
     def indices(self, values: Iterable[Any]) -> Values:
         return indices_of([self._number(value) for value in values], self.bits)
 
     def _number(self, value: Any) -> int:
-        if not isinstance(value, str) or "\0" in value or any("\ud800" <= one <= "\udfff" for one in value):
-            raise DomainError("a value must be text without zero characters and halves of surrogate pairs")
-        coded = normalize("NFC", value).encode()
-        if self.whole and len(coded) > self.length:
+        if not isinstance(value, str):
+            raise DomainError("a value must be text")
+        if "\0" in value or any(ord(character) in _SURROGATES for character in value):
+            raise DomainError(
+                "a value must be text without zero characters and halves of surrogate pairs"
+            )
+        encoded = normalize("NFC", value).encode()
+        if self.whole and len(encoded) > self.length:
             raise DomainError(f"a value must have at most {self.length} bytes in UTF-8")
-        cut = coded[: self.length].decode(errors="ignore").encode()
-        return int.from_bytes(cut.ljust(self.length, b"\0"), "big")
+        whole_characters = encoded[: self.length].decode(errors="ignore").encode()
+        return int.from_bytes(whole_characters.ljust(self.length, b"\0"), "big")
 
     def random_value(self, rng: Rng) -> Values:
         return random_bits(self.bits, rng)
@@ -65,53 +87,80 @@ class Strings(Domain, kind="strings"):
         return number.to_bytes(self.length, "big").rstrip(b"\0").decode(errors="replace")
 
     def shown(self, number: int) -> str:
-        """Return the text as it may be printed: what others sent must not move a cursor or turn a line around.
+        """Return the text with control characters escaped, so that printing it is harmless.
 
         >>> Strings(4).shown(0x61071B62)
         'a\\\\x07\\\\x1bb'
         """
-        escaped = (one if one.isprintable() else one.encode("unicode_escape").decode() for one in self.label(number))
-        return "".join(escaped)
+        return "".join(_escaped(character) for character in self.label(number))
 
     def possible(self, prefix: int, length: int) -> bool:
-        """Return whether some text begins with this prefix of so many bits."""
-        whole, begun = divmod(length, 8)
-        coded, rest = (prefix >> begun).to_bytes(whole, "big"), prefix & ((1 << begun) - 1)
-        written = coded.rstrip(b"\0")
-        ended = len(written) < whole
-        text, cut = _read(written)
-        if text is None or (ended and (cut or rest)):
+        """Return whether some text begins with this prefix of ``length`` bits."""
+        whole_bytes, open_bits = divmod(length, 8)
+        encoded = (prefix >> open_bits).to_bytes(whole_bytes, "big")
+        begun = prefix & ((1 << open_bits) - 1)  # the bits of a byte that is not whole yet
+        written = encoded.rstrip(b"\0")
+        has_ended = len(written) < whole_bytes
+        text, incomplete = _decoded(written)
+        if text is None:
             return False
-        room = self.length - (len(written) - len(cut))
-        return ended or _goes_on(text, int.from_bytes(cut) << begun | rest, 8 * len(cut) + begun, room)
+        if has_ended:  # only zeros may follow
+            return not incomplete and not begun
+        room = self.length - (len(written) - len(incomplete))
+        begun |= int.from_bytes(incomplete) << open_bits
+        return _can_continue(text, begun, 8 * len(incomplete) + open_bits, room)
 
 
-def _read(coded: bytes) -> tuple[str | None, bytes]:
-    """Return the whole characters, if they are those of a text, and the bytes of one that is cut."""
+def _escaped(character: str) -> str:
+    return character if character.isprintable() else character.encode("unicode_escape").decode()
+
+
+def _decoded(encoded: bytes) -> tuple[str | None, bytes]:
+    """Return the whole characters, and the bytes of a character that is cut.
+
+    The first is nothing if the bytes cannot be the beginning of a normalised text.
+    """
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
-        text = decoder.decode(coded)
+        text = decoder.decode(encoded)
     except UnicodeDecodeError:
         return None, b""
-    return text if "\0" not in text and is_normalized("NFC", text) else None, decoder.getstate()[0]
+    incomplete = decoder.getstate()[0]
+    if "\0" in text or not is_normalized("NFC", text):
+        return None, incomplete
+    return text, incomplete
 
 
-def _goes_on(text: str, begun: int, bits: int, room: int) -> bool:
-    """Return whether a character may follow that begins with these bits, or nothing at all."""
+def _can_continue(text: str, begun: int, bits: int, room: int) -> bool:
+    """Return whether a text may go on with a character whose encoding begins with these bits."""
     if not begun:
-        return True  # no more bits, or those of a zero byte
-    following = (one for size in range(1, min(room, len(_CODES)) + 1) for one in _codes(begun, bits, size))
-    return any(is_normalized("NFC", text + chr(one)) for one in following if not 0xD800 <= one <= 0xDFFF)
+        return True  # no bits yet, or those of a zero byte: the text may end here
+    following = _characters(begun, bits, room)
+    return any(is_normalized("NFC", text + character) for character in following)
 
 
-def _codes(begun: int, bits: int, size: int) -> range:
-    """Return the characters of so many bytes in UTF-8, as ordered as those, that begin with these bits."""
+def _characters(begun: int, bits: int, room: int) -> Iterator[str]:
+    """Yield every character of at most ``room`` bytes in UTF-8 that begins with these bits."""
+    for size in range(1, min(room, len(_CODE_POINTS)) + 1):
+        for code_point in _code_points(begun, bits, size):
+            if code_point not in _SURROGATES:
+                yield chr(code_point)
+
+
+def _code_points(begun: int, bits: int, size: int) -> range:
+    """Return the code points of ``size`` bytes in UTF-8 that begin with these bits.
+
+    UTF-8 keeps the order of code points, so these are neighbours.
+    """
     open_bits = 8 * size - bits
     if open_bits < 0:
         return range(0)
-    codes, low = _CODES[size - 1], begun << open_bits
-    return codes[bisect_left(codes, low, key=_coded) : bisect_left(codes, low + (1 << open_bits), key=_coded)]
+    code_points = _CODE_POINTS[size - 1]
+    lowest = begun << open_bits
+    first = bisect_left(code_points, lowest, key=_encoded_number)
+    end = bisect_left(code_points, lowest + (1 << open_bits), key=_encoded_number)
+    return code_points[first:end]
 
 
-def _coded(code: int) -> int:
-    return int.from_bytes(chr(code).encode(errors="surrogatepass"))
+def _encoded_number(code_point: int) -> int:
+    return int.from_bytes(chr(code_point).encode(errors="surrogatepass"))

@@ -1,53 +1,64 @@
-"""Exponentials and logarithms to sixty digits, so that which way a threshold was rounded can be proved.
+"""Arithmetic to sixty digits, so that the direction in which a threshold is rounded can be proved.
 
-Floating-point ``exp`` may differ in its last bit between machines and languages; a privacy
-promise must not.  The decimal module's functions are correctly rounded everywhere.
+A probability is realised as an integer ``threshold`` out of 2^64: a random 64-bit word below it
+means yes.  Privacy needs each threshold rounded in the direction that reveals less, and
+floating-point ``exp`` may differ in its last bit between machines and languages.  Python's decimals
+are correctly rounded everywhere.  Their operators round to 28 digits by default, so use them like
+this:
+
+    with exact.sixty_digits():
+        odds = exact.exp(epsilon)
+        keep = odds / (odds + size - 1)
+    threshold = exact.threshold_below(keep)
 """
 
+from contextlib import AbstractContextManager
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from math import ceil, floor, inf, nextafter
 
-from sottovoce.errors import ParameterError
-
 UNIT = 1 << 64  # thresholds are probabilities in units of 2^-64
-LARGEST_EPSILON = 20.0
 
 _SIXTY_DIGITS = Context(prec=60)
 
 
-def check_epsilon(epsilon: float) -> float:
-    """Return epsilon as a float, or refuse it."""
-    if isinstance(epsilon, bool) or not isinstance(epsilon, (int, float)):
-        raise ParameterError("epsilon must be a number")
-    if not 0 < epsilon <= LARGEST_EPSILON:  # false for NaN as well
-        raise ParameterError(f"epsilon must be above 0 and at most {LARGEST_EPSILON:g}")
-    return float(epsilon)
+def sixty_digits() -> AbstractContextManager[Context]:
+    """Return a context manager in which decimal operators round to sixty digits.
+
+    >>> with sixty_digits():
+    ...     print(1 / Decimal(3))
+    0.333333333333333333333333333333333333333333333333333333333333
+    """
+    return localcontext(_SIXTY_DIGITS)
 
 
-def stated(epsilon: float) -> Decimal:
-    """Return the number that the shortest decimal form of ``epsilon`` names: what a task document says."""
-    return Decimal(repr(float(epsilon)))
+def stated(number: float) -> Decimal:
+    """Return the decimal that the shortest form of a float names: what a task document says.
+
+    >>> stated(0.1)
+    Decimal('0.1')
+    """
+    return Decimal(repr(float(number)))
 
 
-def part(epsilon: float, count: int) -> float:
-    """Return one of so many equal parts of epsilon, rounded down where their decimals would come to more.
+def part(whole: float, count: int) -> float:
+    """Return one of ``count`` equal parts, rounded down if their decimals would exceed the whole.
 
     >>> part(0.3, 3), part(1.2, 2)
     (0.09999999999999999, 0.6)
     """
-    share = epsilon / count
-    while stated(share) * count > stated(epsilon):
+    share = whole / count
+    while stated(share) * count > stated(whole):
         share = nextafter(share, 0.0)
     return share
 
 
 def at_least(number: Decimal) -> float:
-    """Return the smallest epsilon whose stated form is no less than a number."""
-    found = float(number)
-    while stated(found) < number:
-        found = nextafter(found, inf)
-    return found
+    """Return the smallest float whose stated form is not below a number."""
+    result = float(number)
+    while stated(result) < number:
+        result = nextafter(result, inf)
+    return result
 
 
 def exp(exponent: float | Decimal) -> Decimal:
@@ -66,31 +77,16 @@ def log(ratio: Fraction) -> Decimal:
     return _SIXTY_DIGITS.ln(quotient)
 
 
-def divide(numerator: Decimal | int, denominator: Decimal | int) -> Decimal:
-    """Return the quotient to sixty digits."""
-    return _SIXTY_DIGITS.divide(Decimal(numerator), Decimal(denominator))
-
-
-def scale(factor: Decimal | int, number: Decimal) -> Decimal:
-    """Return the product to sixty digits."""
-    return _SIXTY_DIGITS.multiply(Decimal(factor), number)
-
-
-def add(left: Decimal | int, right: Decimal | int) -> Decimal:
-    """Return the sum to sixty digits."""
-    return _SIXTY_DIGITS.add(Decimal(left), Decimal(right))
-
-
 def threshold_below(probability: Decimal) -> int:
     """Return the largest threshold whose probability is at most this one."""
-    with localcontext(_SIXTY_DIGITS):
-        return _inside(floor(probability * UNIT))
+    with sixty_digits():
+        return _neither_never_nor_always(floor(probability * UNIT))
 
 
 def threshold_above(probability: Decimal) -> int:
     """Return the smallest threshold whose probability is at least this one."""
-    with localcontext(_SIXTY_DIGITS):
-        return _inside(ceil(probability * UNIT))
+    with sixty_digits():
+        return _neither_never_nor_always(ceil(probability * UNIT))
 
 
 def probability(threshold: int) -> Fraction:
@@ -102,5 +98,30 @@ def probability(threshold: int) -> Fraction:
     return Fraction(threshold, UNIT)
 
 
-def _inside(threshold: int) -> int:
-    return min(max(threshold, 1), UNIT - 1)  # never certain, never impossible
+def _neither_never_nor_always(threshold: int) -> int:
+    """Return the threshold, moved by one where its probability would be 0 or 1."""
+    return min(max(threshold, 1), UNIT - 1)
+
+
+# VA-TEMPORARY
+LARGEST_EPSILON = 20.0
+
+
+def check_epsilon(epsilon: float) -> float:
+    if isinstance(epsilon, bool) or not isinstance(epsilon, (int, float)) or not 0 < epsilon <= 20:
+        from sottovoce.errors import ParameterError
+
+        raise ParameterError("`epsilon` must be a number above 0 and at most 20")
+    return float(epsilon)
+
+
+def divide(numerator: Decimal | int, denominator: Decimal | int) -> Decimal:
+    return _SIXTY_DIGITS.divide(Decimal(numerator), Decimal(denominator))
+
+
+def scale(factor: Decimal | int, number: Decimal) -> Decimal:
+    return _SIXTY_DIGITS.multiply(Decimal(factor), number)
+
+
+def add(left: Decimal | int, right: Decimal | int) -> Decimal:
+    return _SIXTY_DIGITS.add(Decimal(left), Decimal(right))

@@ -1,7 +1,15 @@
-"""The two hash families, frozen: seeded xxh32 for classical local hashing, affine maps over GF(2) for affine response.
+"""The two hash families of this package: seeded xxh32, and random affine maps over GF(2).
 
-Clients and servers of every language compute the same integers, so nothing here may ever change its results.
-Prefer the affine family; the classical one takes any number of buckets and reproduces the literature.
+Classical local hashing uses xxh32 of the value's 32-bit words, scaled to any number of buckets.
+Affine response maps a point x of ``bits`` bits to one of 2^rank buckets: bit r of the bucket is
+
+    parity(mask_r & x) XOR offset_r
+
+with ``rank`` linearly independent masks and their offsets drawn from a 64-bit seed.  A public
+permutation of the domain (a Feistel network) comes first where a task asks for it.
+
+Clients and servers of every language compute the same integers, so no result here may ever change.
+Prefer the affine family.  The classical one takes any number of buckets and is that of the papers.
 
 Source: xxHash specification 0.1.1; docs/affine-response.md.
 """
@@ -12,47 +20,55 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sottovoce.arrays import Longs, Values, Words
+from sottovoce.arrays import Bools, Longs, Values, Words
 from sottovoce.errors import ParameterError
 
 MAX_RANK = 12
-LONGEST = 63  # bits of an index that fits one integer; wider ones are rows of 32-bit words
+MAX_INTEGER_BITS = 63  # an index of more bits is a row of 32-bit words, low word first
 
-_BLOCK = 1 << 14  # users at a time: the temporaries stay in the cache
-_PRIME = tuple(np.uint32(p) for p in (0, 2654435761, 2246822519, 3266489917, 668265263, 374761393))
+_BLOCK = 1 << 14  # users at a time: the temporary arrays stay in the cache
+_PRIME = tuple(
+    np.uint32(prime) for prime in (0, 2654435761, 2246822519, 3266489917, 668265263, 374761393)
+)
 _GOLDEN = 0x9E3779B9
 _KEY = np.uint32(0x7F4A7C15)
-_LOW_WORD = np.uint64(0xFFFFFFFF)
+_ALL_ONES = 0xFFFFFFFF
+_LOW_WORD = np.uint64(_ALL_ONES)
 _ROUNDS = 6
 
 
+# --- seeded xxh32, and indices as words ----------------------------------------------------------
+
+
 def xxh32(words: Words, seeds: npt.ArrayLike) -> Words:
-    """The xxh32 digest of each row of 32-bit little-endian words, under its own seed.
+    """Return the xxh32 digest of each row of 32-bit little-endian words, under its own seed.
 
     >>> xxh32(np.array([[0], [1]], np.uint32), 0).tolist()
     [148298089, 4089149075]
     """
     rows = np.asarray(words, np.uint32)
-    keys = np.asarray(seeds, np.uint32)
-    shape = np.broadcast_shapes(rows.shape[:-1], keys.shape)
+    seed_words = np.asarray(seeds, np.uint32)
+    shape = np.broadcast_shapes(rows.shape[:-1], seed_words.shape)
     columns = [np.atleast_1d(rows[..., column]) for column in range(rows.shape[-1])]
-    return _digest(columns, np.atleast_1d(keys)).reshape(shape)
+    return _digest(columns, np.atleast_1d(seed_words)).reshape(shape)
 
 
 def bucket(hashes: Words, buckets: int) -> Words:
-    """Each hash scaled to ``[0, buckets)`` by the high half of a product, alike in every language."""
+    """Return each hash scaled to [0, buckets): the high half of hash * buckets."""
     if not 1 <= buckets <= 1 << 32:
-        raise ParameterError(f"buckets must lie in 1..2^32, not {buckets}")
+        raise ParameterError(f"`buckets` must be a whole number from 1 to 2^32, not {buckets}")
     return (np.asarray(hashes, np.uint64) * np.uint64(buckets) >> np.uint64(32)).astype(np.uint32)
 
 
 def words_of(values: Values, bits: int) -> Words:
-    """The values as rows of 32-bit words, low word first; rows of words pass through."""
+    """Return indices of ``bits`` bits as rows of 32-bit words, low word first."""
     width = max(1, -(-bits // 32))
     given = np.asarray(values)
-    if given.ndim == 2:
+    if given.ndim == 2:  # wide indices are rows of words already
         if given.shape[1] != width:
-            raise ParameterError(f"values of {bits} bits have {width} words, not {given.shape[1]}")
+            raise ParameterError(
+                f"values of {bits} bits must have {width} words, not {given.shape[1]}"
+            )
         return given.astype(np.uint32, copy=False)
     rows = np.zeros((len(given), width), np.uint32)
     for column in range(min(width, 2)):
@@ -61,104 +77,126 @@ def words_of(values: Values, bits: int) -> Words:
 
 
 def indices_of(numbers: Sequence[int], bits: int) -> Values:
-    """Numbers of any length as indices of so many bits: integers, or rows of 32-bit words where they need more than 63.
+    """Return numbers below 2^bits as indices: int64, or rows of 32-bit words beyond 63 bits.
 
     >>> indices_of([1 << 64], 65).tolist()
     [[0, 0, 1]]
     """
-    if bits <= LONGEST:
+    if bits <= MAX_INTEGER_BITS:
         return np.array(numbers, np.int64)
     width = -(-bits // 32)
     flat = b"".join(int(number).to_bytes(4 * width, "little") for number in numbers)
     return np.frombuffer(flat, "<u4").reshape(len(numbers), width).astype(np.uint32)
 
 
+# --- affine maps over GF(2) ----------------------------------------------------------------------
+
+
 def mix(words: Words) -> Words:
-    """A bijection of 32-bit words that scatters every bit of them.
+    """Return a bijection of 32-bit words that scatters every bit of them.
 
     >>> mix(np.array([0, 1, 2], np.uint32)).tolist()
     [0, 114555507, 229111015]
     """
-    return _mixed(np.array(words, np.uint32, ndmin=1)).reshape(np.shape(words))
+    return _mix_in_place(np.array(words, np.uint32, ndmin=1)).reshape(np.shape(words))
 
 
 def masks(seeds: Longs, bits: int, rank: int) -> tuple[npt.NDArray[Any], npt.NDArray[np.uint16]]:
-    """Each seed's ``rank`` independent masks, and its offsets as the bits of one integer.
+    """Return the ``rank`` independent masks of each seed, and its offsets as bits of one integer.
 
-    Masks are ``(users, rank)`` integers up to 63 bits, ``(users, rank, words)`` of 32 bits beyond.
+    Masks are (users, rank) integers up to 63 bits, and (users, rank, words) of 32 bits beyond.
     """
-    _check(bits, rank)
+    _check_map(bits, rank)
     seeds = np.asarray(seeds, np.uint64)
-    if bits <= LONGEST:
+    if bits <= MAX_INTEGER_BITS:
         return _narrow_masks(seeds, bits, rank)
-    table = _careful(seeds, bits, rank)
-    offsets = _packed_bits(table[:, r, -1] >> np.uint32(31) for r in range(rank))
-    table[:, :, -1] &= np.uint32(_low(bits % 32))
+    table = _drawn_one_by_one(seeds, bits, rank)
+    offsets = _packed_bits(table[:, row, -1] >> np.uint32(31) for row in range(rank))
+    table[:, :, -1] &= np.uint32(_low_bits(bits % 32))
     return table, offsets
 
 
 def permute(values: Values, bits: int, groups: Sequence[int] = ()) -> Longs:
-    """The public bijection ``pi`` of ``[0, 2^bits)``, acting on each group of bits by itself, least significant first.
+    """Return the public permutation of [0, 2^bits).
+
+    ``groups`` are widths of bit groups, the least significant first: each is permuted by itself.
 
     >>> permute(np.arange(8), 3).tolist()
     [0, 6, 3, 2, 5, 7, 1, 4]
     """
-    return _regrouped(np.asarray(values), bits, groups, tuple(range(1, _ROUNDS + 1)))
+    return _permute_groups(np.asarray(values), bits, groups, tuple(range(1, _ROUNDS + 1)))
 
 
 def unpermute(points: Values, bits: int, groups: Sequence[int] = ()) -> Longs:
-    """The inverse of ``permute``."""
-    return _regrouped(np.asarray(points), bits, groups, tuple(range(_ROUNDS, 0, -1)))
+    """Return the inverse of ``permute``."""
+    return _permute_groups(np.asarray(points), bits, groups, tuple(range(_ROUNDS, 0, -1)))
 
 
 def affine_hash(seeds: Longs, points: Values, bits: int, rank: int) -> npt.NDArray[np.uint16]:
-    """The bucket of each seed's own point; points are already permuted where the task permutes."""
-    _check(bits, rank)
-    seeds, points = np.asarray(seeds, np.uint64), np.asarray(points)
+    """Return the bucket of each seed's own point; a task that permutes has permuted the points."""
+    _check_map(bits, rank)
+    seeds = np.asarray(seeds, np.uint64)
+    points = np.asarray(points)
     if len(seeds) != len(points):
-        raise ParameterError(f"one point for each seed is needed, not {len(points)} for {len(seeds)}")
+        raise ParameterError(
+            f"`points` must have one entry per seed: {len(seeds)}, not {len(points)}"
+        )
     hashes = np.empty(len(seeds), np.uint16)
-    for part in _blocks(len(seeds), _BLOCK):
-        if bits <= LONGEST:
-            hashes[part] = _narrow_hash(_signed(seeds[part], bits, rank), points[part], bits)
+    for block in _blocks(len(seeds), _BLOCK):
+        if bits <= MAX_INTEGER_BITS:
+            signed = _signed_masks(seeds[block], bits, rank)
+            hashes[block] = _narrow_hash(signed, points[block], bits)
         else:
-            table, offsets = masks(seeds[part], bits, rank)
-            hashes[part] = _wide_hash(table, offsets, padded(points[part], bits)[:, None])
+            table, offsets = masks(seeds[block], bits, rank)
+            hashes[block] = _wide_hash(table, offsets, padded(points[block], bits)[:, None])
     return hashes
 
 
 def affine_hash_table(seeds: Longs, points: Values, bits: int, rank: int) -> npt.NDArray[np.uint16]:
-    """The ``(users, points)`` buckets of every point under every seed."""
-    _check(bits, rank)
-    seeds, points = np.asarray(seeds, np.uint64), np.asarray(points)
+    """Return (users, points): the bucket of every point under every seed."""
+    _check_map(bits, rank)
+    seeds = np.asarray(seeds, np.uint64)
+    points = np.asarray(points)
     hashes = np.empty((len(seeds), len(points)), np.uint16)
-    for part in _blocks(len(seeds), max(1, 4 * _BLOCK // max(1, len(points)))):
-        if bits <= LONGEST:
-            hashes[part] = _narrow_hash(_signed(seeds[part], bits, rank)[:, :, None], points, bits)
+    for block in _blocks(len(seeds), max(1, 4 * _BLOCK // max(1, len(points)))):
+        if bits <= MAX_INTEGER_BITS:
+            signed = _signed_masks(seeds[block], bits, rank)
+            hashes[block] = _narrow_hash(signed[:, :, None], points, bits)
         else:
-            table, offsets = masks(seeds[part], bits, rank)
-            hashes[part] = _wide_hash(table[:, None], offsets[:, None], padded(points, bits)[None, :, None])
+            table, offsets = masks(seeds[block], bits, rank)
+            wide_points = padded(points, bits)[None, :, None]
+            hashes[block] = _wide_hash(table[:, None], offsets[:, None], wide_points)
     return hashes
 
 
 def padded(points: Words, bits: int) -> Words:
-    """Wide points with as many words as a mask has, one more where ``bits`` is a multiple of 32."""
-    return np.pad(words_of(points, bits), ((0, 0), (0, 1 - -(-bits // 32) + bits // 32)))
+    """Return wide points with as many words as a mask has.
+
+    A mask has bits // 32 + 1 words, because its offset needs a free bit: one word more than the
+    point where ``bits`` is a multiple of 32.
+    """
+    words = words_of(points, bits)
+    missing = bits // 32 + 1 - words.shape[1]
+    return np.pad(words, ((0, 0), (0, missing)))
+
+
+# --- xxh32, step by step -------------------------------------------------------------------------
 
 
 def _digest(columns: list[Words], seeds: Words) -> Words:
-    stripes = len(columns) // 4 * 4
-    digest = _striped(columns[:stripes], seeds) if stripes else seeds + _PRIME[5]
+    striped = len(columns) // 4 * 4  # words that are taken in stripes of four
+    digest = _digest_stripes(columns[:striped], seeds) if striped else seeds + _PRIME[5]
     digest = digest + np.uint32(4 * len(columns))
-    for word in columns[stripes:]:
+    for word in columns[striped:]:
         digest = _rotated(digest + word * _PRIME[3], 17) * _PRIME[4]
     digest = (digest ^ digest >> np.uint32(15)) * _PRIME[2]
     digest = (digest ^ digest >> np.uint32(13)) * _PRIME[3]
     return digest ^ digest >> np.uint32(16)
 
 
-def _striped(columns: list[Words], seeds: Words) -> Words:
-    starts = (np.uint32(606290984), _PRIME[2], np.uint32(0), np.uint32(1640531535))  # P1 + P2, P2, 0, -P1
+def _digest_stripes(columns: list[Words], seeds: Words) -> Words:
+    # The lanes start at seed + P1 + P2, seed + P2, seed and seed - P1.
+    starts = (np.uint32(606290984), _PRIME[2], np.uint32(0), np.uint32(1640531535))
     lanes = [seeds + start for start in starts]
     for column, word in enumerate(columns):
         lane = lanes[column % 4]
@@ -171,8 +209,10 @@ def _rotated(words: Words, turn: int) -> Words:
     return words << np.uint32(turn) | words >> np.uint32(32 - turn)
 
 
-def _mixed(words: Words) -> Words:
-    """``mix`` in place."""
+# --- masks from a seed ---------------------------------------------------------------------------
+
+
+def _mix_in_place(words: Words) -> Words:
     shifted = words >> np.uint32(16)
     words ^= shifted
     words *= np.uint32(0x21F0AAAD)
@@ -185,182 +225,245 @@ def _mixed(words: Words) -> Words:
 
 
 def _keys(seeds: Longs) -> tuple[Words, Words]:
+    """Return the two keys of each seed, from which all its words are made."""
     first = seeds.astype(np.uint32)
     first += _KEY
-    _mixed(first)
+    _mix_in_place(first)
     second = (seeds >> np.uint64(32)).astype(np.uint32)
     second += first
-    return first, _mixed(second)
+    return first, _mix_in_place(second)
 
 
 def _word(keys: tuple[Words, Words], index: int) -> Words:
+    """Return the word of each seed at an index: mix(mix(second + index * golden) + first)."""
     first, second = keys
-    words = _mixed(second + np.uint32(index * _GOLDEN & 0xFFFFFFFF))
+    words = _mix_in_place(second + np.uint32(index * _GOLDEN & _ALL_ONES))
     words += first
-    return _mixed(words)
+    return _mix_in_place(words)
 
 
 def _narrow_masks(seeds: Longs, bits: int, rank: int) -> tuple[Longs, npt.NDArray[np.uint16]]:
+    dtype = _mask_dtype(bits)
     table = np.empty((len(seeds), rank), np.uint64)
     offsets = np.empty(len(seeds), np.uint16)
-    for part in _blocks(len(seeds), _BLOCK):
-        signed = _signed(seeds[part], bits, rank)
-        table[part] = (signed & _kind(bits).type(_low(bits))).T
-        offsets[part] = _packed_bits(row >> _kind(bits).type(8 * row.itemsize - 1) for row in signed)
+    for block in _blocks(len(seeds), _BLOCK):
+        signed = _signed_masks(seeds[block], bits, rank)
+        table[block] = (signed & dtype.type(_low_bits(bits))).T
+        top = dtype.type(8 * dtype.itemsize - 1)
+        offsets[block] = _packed_bits(row >> top for row in signed)
     return table, offsets
 
 
-def _signed(seeds: Longs, bits: int, rank: int) -> npt.NDArray[Any]:
-    """The ``(rank, users)`` masks with their offsets in the top bit.
+def _signed_masks(seeds: Longs, bits: int, rank: int) -> npt.NDArray[Any]:
+    """Return (rank, users): masks of at most 63 bits, each with its offset in the top bit.
 
-    Takes the first words of everybody, which nearly always do, and repeats the few whose masks depend on each other.
+    The first ``rank`` words of a seed are nearly always independent.  The few seeds where they are
+    not are drawn again one by one.
     """
-    keys, kind = _keys(seeds), _kind(bits)
-    signed = np.empty((rank, len(seeds)), kind)
-    for r in range(rank):
-        signed[r] = _word(keys, r + 1) if bits < 32 else _pair(keys, r + 1)
-    signed &= kind.type(_low(bits) | 1 << 8 * kind.itemsize - 1)
-    poor = np.flatnonzero(_dependent(signed & kind.type(_low(bits))))
-    if len(poor):
-        signed[:, poor] = _joined(_careful(seeds[poor], bits, rank)).T
+    keys = _keys(seeds)
+    dtype = _mask_dtype(bits)
+    signed = np.empty((rank, len(seeds)), dtype)
+    for row in range(rank):
+        signed[row] = _word(keys, row + 1) if bits < 32 else _word_pair(keys, row + 1)
+    signed &= dtype.type(_low_bits(bits) | 1 << 8 * dtype.itemsize - 1)
+    dependent = np.flatnonzero(_dependent(signed & dtype.type(_low_bits(bits))))
+    if len(dependent):
+        again = _drawn_one_by_one(seeds[dependent], bits, rank)
+        signed[:, dependent] = _joined_words(again).T
     return signed
 
 
-def _pair(keys: tuple[Words, Words], attempt: int) -> Longs:
+def _word_pair(keys: tuple[Words, Words], attempt: int) -> Longs:
     pairs = _word(keys, 2 * attempt).astype(np.uint64)
     pairs <<= np.uint64(32)
     pairs |= _word(keys, 2 * attempt - 1)
     return pairs
 
 
-def _dependent(rows: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Which users' masks are linearly dependent: ``min(w, w ^ b)`` clears the leading bit of ``b`` in ``w``."""
+def _dependent(rows: npt.NDArray[Any]) -> Bools:
+    """Return which users' masks are linearly dependent; ``rows`` is overwritten.
+
+    min(w, w ^ b) clears the leading bit of b in w.  Masks are dependent if one of them becomes 0
+    once the leading bits of all earlier ones are cleared.
+    """
     least = rows[0].copy()
-    for r in range(1, len(rows)):
-        for earlier in rows[:r]:
-            np.minimum(rows[r], rows[r] ^ earlier, out=rows[r])
-        np.minimum(least, rows[r], out=least)
-    dependent: npt.NDArray[np.bool_] = least == 0
-    return dependent
+    for row in range(1, len(rows)):
+        for earlier in rows[:row]:
+            np.minimum(rows[row], rows[row] ^ earlier, out=rows[row])
+        np.minimum(least, rows[row], out=least)
+    return np.asarray(least == 0)
 
 
-def _careful(seeds: Longs, bits: int, rank: int) -> Words:
-    """The ``(users, rank, words)`` accepted attempts, cut to the mask and the offset in the last word's top bit."""
-    width, keys = bits // 32 + 1, _keys(seeds)
+def _drawn_one_by_one(seeds: Longs, bits: int, rank: int) -> Words:
+    """Return (users, rank, words): the accepted attempts of each seed.
+
+    An attempt that depends on the masks accepted before it is dropped together with its offset,
+    which is the top bit of its last word.
+    """
+    width = bits // 32 + 1
+    first, second = _keys(seeds)
     table = np.zeros((len(seeds), rank, width), np.uint32)
-    basis, pivots = np.zeros_like(table), np.zeros_like(table)
-    found = np.zeros(len(seeds), np.intp)
-    todo, attempt = np.arange(len(seeds)), 0
-    while len(todo):
-        drawn = _attempt((keys[0][todo], keys[1][todo]), attempt, bits)
-        rest = _reduced(drawn & _cut(bits, sign=0), basis[todo], pivots[todo])
-        new = rest.any(axis=1)
-        rows, rest = todo[new], rest[new]
-        table[rows, found[rows]], basis[rows, found[rows]] = drawn[new], rest
-        pivots[rows, found[rows]] = _pivot(rest)
-        found[rows] += 1
-        todo, attempt = todo[found[todo] < rank], attempt + 1
+    basis = np.zeros_like(table)
+    pivots = np.zeros_like(table)
+    accepted = np.zeros(len(seeds), np.intp)  # masks that each seed has so far
+    unfinished = np.arange(len(seeds))
+    attempt = 0
+    while len(unfinished):
+        drawn = _attempt((first[unfinished], second[unfinished]), attempt, bits)
+        mask_bits = drawn & _used_bits(bits, offset=False)
+        rest = _reduced(mask_bits, basis[unfinished], pivots[unfinished])
+        independent = rest.any(axis=1)
+        users = unfinished[independent]
+        table[users, accepted[users]] = drawn[independent]
+        basis[users, accepted[users]] = rest[independent]
+        pivots[users, accepted[users]] = _pivot(rest[independent])
+        accepted[users] += 1
+        unfinished = unfinished[accepted[unfinished] < rank]
+        attempt += 1
     return table
 
 
 def _attempt(keys: tuple[Words, Words], attempt: int, bits: int) -> Words:
     width = bits // 32 + 1
-    words = np.stack([_word(keys, attempt * width + column + 1) for column in range(width)], axis=1)
-    return words & _cut(bits, sign=1)
+    columns = [_word(keys, attempt * width + column + 1) for column in range(width)]
+    return np.stack(columns, axis=1) & _used_bits(bits, offset=True)
 
 
-def _cut(bits: int, sign: int) -> Words:
-    """The bits of an attempt that count: those of the mask, and the offset if ``sign`` is 1."""
-    cut = np.full(bits // 32 + 1, 0xFFFFFFFF, np.uint32)
-    cut[-1] = _low(bits % 32) | sign << 31
-    return cut
+def _used_bits(bits: int, *, offset: bool) -> Words:
+    """Return the bits of an attempt that count: the mask, and the offset if it is wanted."""
+    used = np.full(bits // 32 + 1, _ALL_ONES, np.uint32)
+    used[-1] = _low_bits(bits % 32)
+    if offset:
+        used[-1] |= np.uint32(1 << 31)
+    return used
 
 
 def _reduced(words: Words, basis: Words, pivots: Words) -> Words:
-    for r in range(basis.shape[1]):
-        hit = (words & pivots[:, r]).any(axis=1, keepdims=True)
-        words = words ^ np.where(hit, basis[:, r], np.uint32(0))
+    """Return the words with the pivot bit of every basis row cleared."""
+    for row in range(basis.shape[1]):
+        has_pivot = (words & pivots[:, row]).any(axis=1, keepdims=True)
+        words = words ^ np.where(has_pivot, basis[:, row], np.uint32(0))
     return words
 
 
 def _pivot(rows: Words) -> Words:
-    """One set bit of each row: the lowest of its first word that is not zero."""
+    """Return one set bit of each row: the lowest bit of its first word that is not zero."""
     pivots = np.zeros_like(rows)
-    where = np.arange(len(rows)), (rows != 0).argmax(axis=1)
-    pivots[where] = rows[where] & (~rows[where] + np.uint32(1))
+    first_nonzero = np.arange(len(rows)), (rows != 0).argmax(axis=1)
+    words = rows[first_nonzero]
+    pivots[first_nonzero] = words & (~words + np.uint32(1))
     return pivots
 
 
-def _joined(table: Words) -> npt.NDArray[Any]:
-    """One integer for each mask of one or two words."""
+def _joined_words(table: Words) -> npt.NDArray[Any]:
+    """Return one integer for each mask of one or two words."""
     if table.shape[2] == 1:
         return table[:, :, 0]
     return table[:, :, 0] | table[:, :, 1].astype(np.uint64) << np.uint64(32)
 
 
+# --- the hash itself -----------------------------------------------------------------------------
+
+
 def _narrow_hash(signed: npt.NDArray[Any], points: Values, bits: int) -> npt.NDArray[np.uint16]:
-    kind = _kind(bits)
-    marked = points.astype(kind) | kind.type(
-        1 << 8 * kind.itemsize - 1
-    )  # the top bit brings the offset into the parity
+    dtype = _mask_dtype(bits)
+    # The top bit of the point brings the offset into the parity.
+    marked = points.astype(dtype) | dtype.type(1 << 8 * dtype.itemsize - 1)
     return _packed_bits(np.bitwise_count(row & marked) & np.uint8(1) for row in signed)
 
 
-def _wide_hash(table: Words, offsets: npt.NDArray[np.uint16], points: Words) -> npt.NDArray[np.uint16]:
-    """The buckets of ``points`` under masks ``(..., rank, words)``, shapes broadcast."""
+def _wide_hash(
+    table: Words, offsets: npt.NDArray[np.uint16], points: Words
+) -> npt.NDArray[np.uint16]:
+    """Return the buckets of points under masks (..., rank, words); shapes are broadcast."""
     parity = np.bitwise_count(np.bitwise_xor.reduce(table & points, axis=-1)) & np.uint8(1)
-    return _packed_bits(parity[..., r] for r in range(parity.shape[-1])) ^ offsets
+    return _packed_bits(parity[..., row] for row in range(parity.shape[-1])) ^ offsets
 
 
 def _packed_bits(rows: Iterator[npt.NDArray[Any]]) -> npt.NDArray[np.uint16]:
+    """Return integers whose bit r comes from row r."""
     packed: npt.NDArray[np.uint16] | None = None
-    for r, row in enumerate(rows):
-        moved = row.astype(np.uint16) << np.uint16(r)
-        packed = moved if packed is None else np.bitwise_or(packed, moved, out=packed)
+    for position, row in enumerate(rows):
+        shifted = row.astype(np.uint16) << np.uint16(position)
+        packed = shifted if packed is None else np.bitwise_or(packed, shifted, out=packed)
     assert packed is not None
     return packed
 
 
-def _regrouped(values: Values, bits: int, groups: Sequence[int], rounds: tuple[int, ...]) -> Longs:
+# --- the permutation -----------------------------------------------------------------------------
+
+
+def _permute_groups(
+    values: Values, bits: int, groups: Sequence[int], rounds: tuple[int, ...]
+) -> Longs:
+    if not 1 <= bits <= MAX_INTEGER_BITS:
+        raise ParameterError(
+            f"`bits` must be a whole number from 1 to {MAX_INTEGER_BITS}, not {bits}"
+        )
     widths = tuple(groups) or (bits,)
-    if not 1 <= bits <= LONGEST or sum(widths) != bits or min(widths) < 1:
-        raise ParameterError(f"groups must be widths that add up to bits, 1..{LONGEST}, not {widths} of {bits}")
+    check_groups(widths, bits)
     result = np.zeros(values.shape, np.uint64)
-    for part in _blocks(len(values), _BLOCK):
-        shift, block = 0, values[part].astype(np.uint64)
+    for rows in _blocks(len(values), _BLOCK):
+        block = values[rows].astype(np.uint64)
+        shift = 0
         for width in widths:
-            group = block if width == bits else block >> np.uint64(shift) & np.uint64(_low(width))
-            result[part] |= _feistel(group, width, rounds) << np.uint64(shift)
+            group = block
+            if width != bits:
+                group = block >> np.uint64(shift) & np.uint64(_low_bits(width))
+            result[rows] |= _feistel(group, width, rounds) << np.uint64(shift)
             shift += width
     return result
 
 
 def _feistel(values: Longs, bits: int, rounds: tuple[int, ...]) -> Longs:
+    """Return the values after a Feistel network: odd rounds change the high half, even the low."""
     if bits == 1:
         return values
-    high, low = bits >> 1, bits - (bits >> 1)
-    left = (values >> np.uint64(low)).astype(np.uint32)
-    right = values.astype(np.uint32) & np.uint32(_low(low))
-    for i in rounds:
-        source, target, width = (right, left, high) if i % 2 else (left, right, low)
-        scattered = _mixed(source + np.uint32(i * _GOLDEN & 0xFFFFFFFF))
+    high_bits = bits >> 1
+    low_bits = bits - high_bits
+    left = (values >> np.uint64(low_bits)).astype(np.uint32)
+    right = values.astype(np.uint32) & np.uint32(_low_bits(low_bits))
+    for number in rounds:
+        source, target, width = (left, right, low_bits)
+        if number % 2:
+            source, target, width = (right, left, high_bits)
+        scattered = _mix_in_place(source + np.uint32(number * _GOLDEN & _ALL_ONES))
         scattered >>= np.uint32(32 - width)
         target ^= scattered
-    return left.astype(np.uint64) << np.uint64(low) | right
+    return left.astype(np.uint64) << np.uint64(low_bits) | right
 
 
-def _kind(bits: int) -> np.dtype[Any]:
+# --- small things --------------------------------------------------------------------------------
+
+
+def check_groups(widths: Sequence[int], bits: int) -> None:
+    """Refuse widths of bit groups that do not make up ``bits`` bits."""
+    if min(widths) < 1:
+        raise ParameterError(f"`groups` must be widths of at least 1 bit, not {tuple(widths)}")
+    if sum(widths) != bits:
+        raise ParameterError(f"`groups` must add up to {bits} bits, not {sum(widths)}")
+
+
+def _check_map(bits: int, rank: int) -> None:
+    if bits < 2:
+        raise ParameterError(f"`bits` of an affine map must be at least 2, not {bits}")
+    max_rank = min(bits - 1, MAX_RANK)
+    if not 1 <= rank <= max_rank:
+        raise ParameterError(f"`rank` must be a whole number from 1 to {max_rank}, not {rank}")
+
+
+def _mask_dtype(bits: int) -> np.dtype[Any]:
+    """Return the integers that hold a mask of so many bits and its offset."""
     return np.dtype(np.uint32 if bits < 32 else np.uint64)
 
 
-def _low(bits: int) -> int:
-    return (1 << bits) - 1
+def _low_bits(count: int) -> int:
+    """Return the number whose lowest ``count`` bits are set."""
+    return (1 << count) - 1
 
 
 def _blocks(count: int, length: int) -> Iterator[slice]:
     return (slice(start, min(start + length, count)) for start in range(0, count, length))
 
 
-def _check(bits: int, rank: int) -> None:
-    if not (bits >= 2 and 1 <= rank <= min(bits - 1, MAX_RANK)):
-        raise ParameterError(f"rank must lie in 1..min(bits - 1, {MAX_RANK}), not {rank} for {bits} bits")
+LONGEST = MAX_INTEGER_BITS  # VA-TEMPORARY

@@ -1,7 +1,11 @@
-"""The Walsh-Hadamard transform in Sylvester order: every signed sum ``sum_v (-1)^popcount(u & v) x_v`` at once.
+"""The Walsh-Hadamard transform in Sylvester order.
 
-Exact on integers and not normalised, so applying it twice multiplies by the length.  For long vectors of
-reports prefer the compiled twin in ``kernels.walsh``.
+The transform of x is the vector of all signed sums
+
+    y_u = sum over v of (-1)^popcount(u & v) x_v
+
+computed in n log2(n) additions.  It is exact on integers and not normalised: applying it twice
+multiplies by the length.  For long vectors prefer the compiled twin in ``kernels.walsh``.
 
 Source: docs/affine-response.md.
 """
@@ -15,7 +19,7 @@ from sottovoce.errors import ParameterError
 
 
 def transform(array: npt.ArrayLike) -> npt.NDArray[Any]:
-    """The transform of the last axis, as a new array; integers of any width become 64-bit ones.
+    """Return the transform of the last axis as a new array, of float64 or int64.
 
     >>> transform([1, 0, 0, 2]).tolist()
     [3, -1, -1, 3]
@@ -26,15 +30,15 @@ def transform(array: npt.ArrayLike) -> npt.NDArray[Any]:
     step = 1
     while step < length:
         pairs = result.reshape(-1, 2, step)
-        total = pairs[:, 0] + pairs[:, 1]
+        sums = pairs[:, 0] + pairs[:, 1]
         np.subtract(pairs[:, 0], pairs[:, 1], out=pairs[:, 1])
-        pairs[:, 0] = total
+        pairs[:, 0] = sums
         step *= 2
     return result
 
 
 def check_length(length: int) -> int:
-    """The length itself, if it is a power of two."""
+    """Return the length of a transform, or refuse one that is not a power of two."""
     if length < 1 or length & (length - 1):
-        raise ParameterError(f"the length of a Walsh-Hadamard transform is a power of two, not {length}")
+        raise ParameterError(f"the length of a transform must be a power of two, not {length}")
     return length
