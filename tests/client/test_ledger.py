@@ -8,6 +8,7 @@ import sys
 import textwrap
 from math import inf, nan
 
+import numpy as np
 import pytest
 
 import sottovoce as sv
@@ -16,6 +17,7 @@ from sottovoce.client.ledger import DiskLedger, tag_of
 from sottovoce.client.outbox import MOST_WAITING, Posting
 from sottovoce.errors import BudgetError, ParameterError
 from sottovoce.tasks.budget import Spend, Window
+from sottovoce.wire.envelope import Envelopes
 
 TASK = sv.Task("pets", sv.Histogram(["cat", "dog", "fish"]), epsilon=1.0)
 
@@ -161,9 +163,15 @@ insert into cap values ('2.5');
 """
 
 
+def message_of_round(number):
+    ids = np.zeros((1, 16), np.uint8)
+    payloads = np.full((1, 3), number % 256, np.uint8)
+    return Envelopes(bytes(16), number, np.zeros(1, np.int64), ids, payloads).write()
+
+
 def test_a_ledger_of_the_first_layout_is_taken_over(tmp_path):
     path, paid = tmp_path / "ledger", sv.Task("paid", TASK.plan, 1.0)
-    messages = {number: b"\1\0" + number.to_bytes(2, "little") + b"the rest" for number in (0, 513)}
+    messages = {number: message_of_round(number) for number in (0, 513)}
     made = sqlite3.connect(path, isolation_level=None)
     made.executescript(FIRST_LAYOUT)
     digest = Client(paid, ":memory:").notice.digest

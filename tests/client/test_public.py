@@ -165,7 +165,7 @@ def test_public_values_travel_beside_every_report_and_nothing_else_does():
     text = b'{"users.born":1990,"users.height":"1.75","users.os":"iOS"}'
     assert read.public == (text,) * len(read)
     assert read.flags == envelope.SUBJECT | envelope.PUBLIC
-    assert len(message) == len(read) * (envelope.HEADER_BYTES + 16 + len(text) + OPEN.opening.width)
+    assert len(message) == len(read) * (envelope.CURRENT.header_bytes + 16 + len(text) + OPEN.opening.width)
     OPEN.plan.domain.check_public(read.public[0])
 
 

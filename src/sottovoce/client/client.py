@@ -3,7 +3,6 @@
 Randomness is the operating system's; there is no way to pass in another.
 """
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,6 @@ from sottovoce.client.outbox import Posting
 from sottovoce.client.permanent import Memory
 from sottovoce.core import coin
 from sottovoce.core.rng import Rng, SystemRng
-from sottovoce.domains.person_tables import Holdings
 from sottovoce.errors import BudgetError, MismatchError
 from sottovoce.tasks.budget import Spend
 from sottovoce.tasks.notice import Notice
@@ -62,7 +60,7 @@ class Client:
         current = self._check(asked or self.notice.opening)
         questions = self._questions(current)
         indices = self._indices(value)  # refused values and questions are never charged
-        if bool(_public(indices)) != ("public" in self.notice.declares):
+        if bool(self.notice.domain.public_parts(indices)) != ("public" in self.notice.declares):
             raise MismatchError("a task declares that reports have a public part, or asks for no public columns")
         lasting, epsilon = self.notice.distinct is not None, 0.0 if self.rehearsing else self.notice.epsilon
         spend = Spend(self.notice.digest, epsilon, current.number, lasting)
@@ -109,7 +107,7 @@ class Client:
     def _message(self, indices: Any, asked: Round, questions: list[tuple[Address, Question]]) -> bytes:
         rng = SystemRng()
         subject = _row(bytes(rng.bytes(ID_BYTES))) if "subject" in self.notice.declares else None
-        public = tuple(_public(indices))
+        public = tuple(self.notice.domain.public_parts(indices))
         messages = []
         for address, question in questions:
             payload = self._payload(indices, address, question, rng)
@@ -152,10 +150,6 @@ def notice_of(task: Task | Notice | codec.Document | str) -> Notice:
     if isinstance(task, Task):
         return codec.publish(task)
     return codec.notice(codec.parse(task) if isinstance(task, str) else task)
-
-
-def _public(indices: Any) -> Sequence[bytes]:
-    return indices.public if isinstance(indices, Holdings) else ()
 
 
 def _row(data: bytes) -> Bytes:

@@ -12,6 +12,7 @@ from threading import RLock
 from typing import Any
 
 from sottovoce.errors import BudgetError
+from sottovoce.wire import envelope
 
 VERSION = 1
 
@@ -102,7 +103,7 @@ class Book:
         for task, epsilon, message in self.rows("select task, epsilon, message from numberless"):
             self.write("insert into charge values (?, ?, ?)", task, epsilon, now)
             if message is not None:
-                number = int.from_bytes(message[2:4], "little")  # where an envelope has its round
+                number = envelope.header(message).round
                 self.write("insert into message values (?, ?, ?)", task, number, message)
         self.write("drop table numberless")
 

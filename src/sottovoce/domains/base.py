@@ -4,7 +4,7 @@ Mechanisms speak indices in [0, size); labels stay here.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 from unicodedata import normalize
 
@@ -41,6 +41,13 @@ class Domain(ABC):
     def random_value(self, rng: Rng) -> Values:
         """Return the index of a uniformly random value, in the shape in which ``indices`` returns one."""
         return rng.integers(self.size, 1)
+
+    def public_parts(self, indices: Values) -> Sequence[bytes]:
+        """Return what people let everybody see, one text each; nothing in most domains."""
+        return ()
+
+    def check_public(self, text: bytes) -> None:  # noqa: B027 - most domains have nothing to refuse
+        """Refuse a public part that no value of this domain has."""
 
 
 def flat_array(values: Iterable[Any]) -> Any:

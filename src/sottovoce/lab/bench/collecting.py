@@ -27,7 +27,7 @@ from sottovoce.lab.seeded import SeededRng
 from sottovoce.plans.frequencies.histogram import Histogram
 from sottovoce.tasks.collection import Collection
 from sottovoce.tasks.task import Task
-from sottovoce.wire import codec
+from sottovoce.wire import codec, envelope
 
 REPORTS = {1: 8_000, 10: 100_000, 1_000: 300_000}  # messages per request: messages in a run
 CONNECTIONS = {1: 256, 10: 256, 1_000: 16}  # so that a few thousand messages are under way
@@ -113,6 +113,8 @@ def _written(sent: list[bytes]) -> float:
     """Return the seconds that SQLite needs for the same rows: an id each, and the messages of a group in one blob."""
     width = len(sent[0])
     whole = np.frombuffer(b"".join(sent), np.uint8).reshape(-1, width)
+    (envelopes,) = envelope.read(sent, TASK.opening.width)
+    ids = envelopes.ids
     with (
         tempfile.TemporaryDirectory() as folder,
         closing(sqlite3.connect(f"{folder}/bare.db", isolation_level=None)) as book,
@@ -131,7 +133,8 @@ def _written(sent: list[bytes]) -> float:
         for start in range(0, len(whole), GROUP):
             group = whole[start : start + GROUP]
             book.execute("begin immediate")
-            book.executemany("insert into seen values (1, ?)", ((one[28:44].tobytes(),) for one in group))
+            group_ids = ids[start : start + GROUP]
+            book.executemany("insert into seen values (1, ?)", ((one.tobytes(),) for one in group_ids))
             book.execute("insert into segments values (1, ?)", (group.tobytes(),))
             book.execute("commit")
         return perf_counter() - started
