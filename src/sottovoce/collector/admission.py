@@ -1,8 +1,8 @@
 """Admission: which messages could be honest.
 
 Everything is checked that can be checked without knowing anybody's answer.  Messages come in by the
-thousand.  They are grouped by shape (the headers of their envelopes), each group is one array, and the
-mechanism's own strict ``unpack`` looks at all payloads of a group at once.
+thousand.  They are grouped by shape (the headers of their envelopes), each group is one array, and
+the mechanism's own strict ``unpack`` looks at all payloads of a group at once.
 """
 
 from collections.abc import Callable, Sequence
@@ -104,7 +104,8 @@ class _Group:
     def complete(self) -> Bools:
         """Return which messages hold every slot of their bundle once, in order.
 
-        All envelopes of a message are for one member and of one subject, and carry the same public part.
+        All envelopes of a message are for one member and of one subject, and carry the same public
+        part.
         """
         first = self.envelopes[0]
         good = self._has_all_slots(first.members)
@@ -129,7 +130,7 @@ class _Group:
         return np.asarray(slots == len(self.envelopes))[which]
 
     def possible(self, among: Bools) -> Bools:
-        """Return which messages have only payloads and a public part that a device can have made."""
+        """Return which messages have payloads and a public part that a device can have made."""
         good = among.copy()
         if self.envelopes[0].public:
             good &= _each(self._has_possible_columns, self.envelopes[0].public)
@@ -152,13 +153,13 @@ class _Group:
         if not token:
             return "token-missing"
         digest = self.published.digest
-        device = coin.enrolled(token, digest)
+        device = coin.enrolled_bytes(token, digest)
         number = 0 if self.published.task.distinct else self.asked.number
-        asked_for = self.asked.addresses(lambda slot: coin.choice(device, number, slot))
+        asked_for = self.asked.addresses(lambda slot: coin.choice_coin(device, number, slot))
         members = [int(envelopes.members[row]) for envelopes in self.envelopes]
         if members != [address.member for address in asked_for]:
             return "not-asked"
-        return "" if self.asked.asks(coin.place(device, digest)) else "not-asked"
+        return "" if self.asked.asks(coin.round_coin(device, digest)) else "not-asked"
 
     def offer(self, chosen: Bools, claims: Bytes | None) -> Offer:
         """Return the chosen messages as the store takes them."""

@@ -20,8 +20,8 @@ def drive(
 ) -> Outcome:
     """Return the outcome of a task's plan.
 
-    The plan is asked for its next step until it answers; ``gather`` adds the reports of one round to
-    what was collected.
+    The plan is asked for its next step until it answers; ``gather`` adds the reports of one round
+    to what was collected.
     """
     while True:
         stepped = task.plan.step(collected)

@@ -1,19 +1,19 @@
 """Envelopes: the bytes around a packed report, which say nothing about the person who sent it.
 
 The first byte of an envelope is the number of its version.  A ``Version`` lists the fields of an
-envelope; one process reads every version in ``VERSIONS`` and writes ``CURRENT``.  Version 1 is, with
-little-endian numbers:
+envelope; one process reads every version in ``VERSIONS`` and writes ``CURRENT``.  Version 1 is,
+with little-endian numbers:
 
     version u8 | flags u8 | round u16 | length u32 | member u32 | task digest 16 | report id 16
     [subject 16] [slot u16] [public: canonical JSON] | payload
 
-``length`` counts the whole envelope, so that envelopes can follow one another: the message of a bundle
-has one per slot.  The fields in brackets are legal only where the task declares them (a slot: where the
-round has a bundle), and ``flags`` says which are there.  The payload is padded with zeros to the width
-of the round, whichever member answered.
+``length`` counts the whole envelope, so that envelopes can follow one another: the message of a
+bundle has one per slot.  The fields in brackets are legal only where the task declares them (a
+slot: where the round has a bundle), and ``flags`` says which are there.  The payload is padded with
+zeros to the width of the round, whichever member answered.
 
-Envelopes that agree in everything of the header but member and report id have one shape.  They are read
-together, as arrays over reports.
+Envelopes that agree in everything of the header but member and report id have one shape.  They are
+read together, as arrays over reports.
 """
 
 from collections import defaultdict
@@ -367,7 +367,7 @@ def _of_one_length(messages: Sequence[bytes], indices: Ints) -> Iterator[ShapeGr
 
 
 def _same_shape(headers: Sequence[Header], rows: Bytes) -> bool:
-    """Return whether all messages, one a row, have the shape of the first, which has these headers."""
+    """Return whether all messages, one a row, have the headers of the first."""
     start = 0
     for shared in headers:
         if not shared.version.same_shape(rows[:, start : start + shared.length]):
