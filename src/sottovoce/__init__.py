@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from sottovoce.plans.numbers.mean import Mean
     from sottovoce.plans.tables.joint import Joint
     from sottovoce.plans.tables.table import Table
-    from sottovoce.tasks.budget import Window
+    from sottovoce.tasks.budget import SpendingWindow
     from sottovoce.tasks.collection import Collection
     from sottovoce.tasks.task import Task
 
@@ -56,13 +56,13 @@ _HOMES = {
     "Marginals": "sottovoce.plans.marginals.marginals",
     "Mean": "sottovoce.plans.numbers.mean",
     "Sets": "sottovoce.domains.sets",
+    "SpendingWindow": "sottovoce.tasks.budget",
     "Strings": "sottovoce.domains.strings",
     "Survey": "sottovoce.plans.frequencies.survey",
     "Table": "sottovoce.plans.tables.table",
     "Task": "sottovoce.tasks.task",
     "TopItems": "sottovoce.plans.itemsets.top_items",
     "Tracking": "sottovoce.plans.frequencies.tracking",
-    "Window": "sottovoce.tasks.budget",
     "advise": "sottovoce.plans.frequencies.advice",
     "answer": "sottovoce.engine.memory",
     "audit": "sottovoce.lab.audit",
@@ -87,13 +87,13 @@ __all__ = [
     "Marginals",
     "Mean",
     "Sets",
+    "SpendingWindow",
     "Strings",
     "Survey",
     "Table",
     "Task",
     "TopItems",
     "Tracking",
-    "Window",
     "advise",
     "answer",
     "audit",

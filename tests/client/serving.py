@@ -43,7 +43,11 @@ class Collecting:
         content = json.loads(body)
         self.bodies.append(content)
         if self.refusal:
-            return 200, {}, json.dumps({"accepted": 0, "duplicates": 0, "refused": [self.refusal]}).encode()
+            return (
+                200,
+                {},
+                json.dumps({"accepted": 0, "duplicates": 0, "refused": [self.refusal]}).encode(),
+            )
         sent = [b64decode(report, validate=True) for report in content["reports"]]
         new = [message for message in sent if message not in self.messages]
         self.messages += new

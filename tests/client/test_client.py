@@ -18,7 +18,7 @@ from sottovoce.lab.baselines.segment_pairs import SegmentPairs
 from sottovoce.lab.checks import RecordedRng
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.plans.itemsets.set_questions import how_many
-from sottovoce.tasks.budget import Window
+from sottovoce.tasks.budget import SpendingWindow
 from sottovoce.tasks.choice import Choice
 from sottovoce.tasks.collection import Collection
 from sottovoce.tasks.round import Round
@@ -63,7 +63,9 @@ def test_a_refused_value_costs_nothing_and_is_never_named(value):
 
 def test_the_cap_is_for_all_tasks_together(tmp_path):
     ledger = DiskLedger(tmp_path / "ledger", cap=2.5)
-    tasks = [sv.Task(f"task {number}", sv.Histogram(["a", "b"]), epsilon=1.0) for number in range(3)]
+    tasks = [
+        sv.Task(f"task {number}", sv.Histogram(["a", "b"]), epsilon=1.0) for number in range(3)
+    ]
     Client(tasks[0], ledger).answer("a")
     Client(tasks[1], ledger).answer("b")
     with pytest.raises(BudgetError, match=r"only 0\.5 is left"):
@@ -133,7 +135,9 @@ def test_a_round_dearer_than_its_task_is_refused():
 def test_a_round_for_other_coins_is_refused_without_a_charge():
     client = Client(TASK, ":memory:")
     coin = client.coin
-    elsewhere = Round(0, TASK.opening.ask, low=0, high=coin) if coin else Round(0, TASK.opening.ask, low=1)
+    elsewhere = (
+        Round(0, TASK.opening.ask, low=0, high=coin) if coin else Round(0, TASK.opening.ask, low=1)
+    )
     with pytest.raises(MismatchError):
         client.answer("cat", asked=elsewhere)
     assert client.ledger.spent == 0
@@ -141,7 +145,9 @@ def test_a_round_for_other_coins_is_refused_without_a_charge():
 
 def test_a_question_without_an_answer_for_every_value_is_refused_without_a_charge():
     """Four labels and a mechanism for two: only the others would fall silent, which would give them away."""
-    content = codec.document(sv.Task("pets", sv.Histogram(["cat", "dog", "fish", "newt"]), epsilon=1.0))
+    content = codec.document(
+        sv.Task("pets", sv.Histogram(["cat", "dog", "fish", "newt"]), epsilon=1.0)
+    )
     two = codec.document(sv.Task("two", sv.Histogram(["cat", "dog"]), epsilon=1.0))["opening"]
     for value in ("cat", "newt"):
         client = Client({**content, "opening": two}, ":memory:")
@@ -151,8 +157,14 @@ def test_a_question_without_an_answer_for_every_value_is_refused_without_a_charg
 
 
 def test_a_question_about_a_missing_attribute_is_refused_without_a_charge():
-    survey = codec.document(sv.Task("s", sv.Survey({"a": ["x", "y"], "b": ["x", "y"]}), epsilon=1.0))
-    text = codec.canonical(survey).replace('"column":0', '"column":7').replace('"column":1', '"column":7')
+    survey = codec.document(
+        sv.Task("s", sv.Survey({"a": ["x", "y"], "b": ["x", "y"]}), epsilon=1.0)
+    )
+    text = (
+        codec.canonical(survey)
+        .replace('"column":0', '"column":7')
+        .replace('"column":1', '"column":7')
+    )
     client = Client(text, ":memory:")
     with pytest.raises(ParameterError, match="attribute"):
         client.answer({"a": "x", "b": "y"})
@@ -189,11 +201,20 @@ def test_it_explains_itself_without_saying_the_answer():
 
 def test_it_explains_what_the_collector_promises_and_what_the_windows_leave():
     promised = Collection(minimum=500, retention=30, enrolment=True)
-    task = sv.Task("pets", TASK.plan, 1.0, description="Which pet lives with you?", collection=promised)
-    client = Client(task, DiskLedger(":memory:", windows=[Window(86_400, 2.0, 4)]))
+    task = sv.Task(
+        "pets", TASK.plan, 1.0, description="Which pet lives with you?", collection=promised
+    )
+    client = Client(task, DiskLedger(":memory:", windows=[SpendingWindow(86_400, 2.0, 4)]))
     client.answer("fish")
     text = client.explain()
-    for words in ("Which pet", "fewer than 500 people", "30 days", "enrolment token", "spent 1 in 1", "2 in 4 answers"):
+    for words in (
+        "Which pet",
+        "fewer than 500 people",
+        "30 days",
+        "enrolment token",
+        "spent 1 in 1",
+        "2 in 4 answers",
+    ):
         assert words in text
 
 
@@ -208,7 +229,9 @@ def test_the_statement_is_the_same_for_machines():
 
 
 def test_a_statement_names_every_mechanism_that_the_coin_may_pick():
-    survey = sv.Task("s", sv.Survey({"a": ["x", "y"], "b": [str(n) for n in range(500)]}), epsilon=1.0)
+    survey = sv.Task(
+        "s", sv.Survey({"a": ["x", "y"], "b": [str(n) for n in range(500)]}), epsilon=1.0
+    )
     said = Client(survey, ":memory:").statement()
     assert said["mechanisms"] == ["affine", "grr"]
 
@@ -242,7 +265,9 @@ def test_it_explains_a_question_about_one_item_without_listing_all():
 def test_a_person_without_items_answers_like_anybody():
     clients = (Client(SETS, ":memory:") for _ in range(200))
     asked = list(islice((client for client in clients if SETS.opening.asks(client.coin)), 3))
-    messages = [client.answer(value) for client, value in zip(asked, ([], ["tea"], FOODS), strict=True)]
+    messages = [
+        client.answer(value) for client, value in zip(asked, ([], ["tea"], FOODS), strict=True)
+    ]
     assert len({len(message) for message in messages}) == 1
 
 
@@ -260,13 +285,15 @@ def test_one_random_subject_joins_the_slots_of_a_message_and_no_two_messages():
 
 
 def test_messages_have_one_length_whatever_the_value():
-    assert len({len(Client(TASK, ":memory:").answer(value)) for value in ("cat", "dog", "fish")}) == 1
+    assert (
+        len({len(Client(TASK, ":memory:").answer(value)) for value in ("cat", "dog", "fish")}) == 1
+    )
 
 
 def test_a_locked_ledger_is_an_error_and_nothing_is_spent(tmp_path):
     path = tmp_path / "ledger"
     client = Client(TASK, path)
-    client.ledger._book.rows("pragma busy_timeout = 10")
+    client.ledger._file.rows("pragma busy_timeout = 10")
     other = sqlite3.connect(path, isolation_level=None)
     client.ledger.coin(client.notice.digest)
     other.execute("begin exclusive")
@@ -285,7 +312,7 @@ def test_a_file_that_is_no_ledger_is_a_clear_error(tmp_path):
 
 def test_an_enrolment_token_fixes_the_coin(tmp_path):
     digest = codec.publish(TASK).digest
-    expected = coin.place(coin.enrolled("token of a device", digest), digest)
+    expected = coin.round_coin(coin.enrolled_bytes("token of a device", digest), digest)
     assert Client(TASK, ":memory:", token="token of a device").coin == expected
     enrolled = Client(TASK, tmp_path / "ledger", "token of a device")
     assert enrolled.coin == Client(TASK, tmp_path / "ledger").coin == expected
@@ -324,10 +351,18 @@ def test_a_rehearsal_does_not_depend_on_the_value(monkeypatch):
     for task, values in (
         (SANDBOX, ["cat", "dog", "fish"]),
         (
-            sv.Task("s", sv.Survey({"a": ["x", "y"], "b": range(9)}), 1.0, collection=Collection(sandbox=True)),
+            sv.Task(
+                "s",
+                sv.Survey({"a": ["x", "y"], "b": range(9)}),
+                1.0,
+                collection=Collection(sandbox=True),
+            ),
             [{"a": a, "b": b} for a in "xy" for b in range(9)],
         ),
-        (sv.Task("m", sv.Mean(0.0, 10.0), 1.0, collection=Collection(sandbox=True)), [0.0, 3.3, 10.0]),
+        (
+            sv.Task("m", sv.Mean(0.0, 10.0), 1.0, collection=Collection(sandbox=True)),
+            [0.0, 3.3, 10.0],
+        ),
     ):
         sent = {replayed(monkeypatch, task, value, stream) for value in values}
         assert len(sent) == 1

@@ -4,25 +4,27 @@ import signal
 import subprocess
 import sys
 import textwrap
+from math import inf, nan
 
 import pytest
 
 import sottovoce as sv
 from client.serving import Collecting, free_port, serving
-from sottovoce.client.device import GAVE_UP, MOST_ATTEMPTS, Device, Flushed
+from sottovoce.client.device import GAVE_UP, MAX_ATTEMPTS, Device, Flushed
 from sottovoce.client.ledger import DiskLedger
-from sottovoce.client.outbox import MOST_WAITING, Posting
+from sottovoce.client.outbox import MAX_WAITING, Posting
 from sottovoce.core import coin
 from sottovoce.errors import (
     AccessError,
     BudgetError,
     DomainError,
     MismatchError,
+    ParameterError,
     StateError,
     UnavailableError,
 )
 from sottovoce.plans.frequencies.tracking import Tracking
-from sottovoce.tasks.budget import Spend, Window
+from sottovoce.tasks.budget import Spend, SpendingWindow
 from sottovoce.tasks.collection import Collection
 from sottovoce.tasks.round import Round
 from sottovoce.wire import codec
@@ -65,7 +67,7 @@ def url(collecting):
 
 
 def test_an_answer_arrives_and_is_done(url, ledger, collecting):
-    device = Device(url, ledger)
+    device = Device(url, ledger, delay=0.0)
     message = device.answer("pets", "dog")
     assert device.flush() == Flushed(sent=1, refused=0, waiting=0)
     assert collecting.messages == [message]
@@ -77,7 +79,7 @@ def test_an_answer_arrives_and_is_done(url, ledger, collecting):
 
 def test_a_collector_that_was_down_gets_the_same_bytes_once(ledger, clock):
     port, collecting = free_port(), Collecting(PETS)
-    device = Device(f"http://127.0.0.1:{port}", ledger)
+    device = Device(f"http://127.0.0.1:{port}", ledger, delay=0.0)
     message = device.answer(codec.document(PETS), "dog")
     for _ in range(3):
         assert device.flush() == Flushed(0, 0, waiting=1)
@@ -88,9 +90,11 @@ def test_a_collector_that_was_down_gets_the_same_bytes_once(ledger, clock):
     assert ledger.spent == 1.0
 
 
-def test_an_acknowledgement_that_got_lost_is_made_up_for_by_the_same_bytes(url, ledger, clock, collecting):
+def test_an_acknowledgement_that_got_lost_is_made_up_for_by_the_same_bytes(
+    url, ledger, clock, collecting
+):
     """The collector has the report, the device does not know: it sends again and hears of a duplicate."""
-    device = Device(url, ledger)
+    device = Device(url, ledger, delay=0.0)
     device.answer("pets", "dog")
     proper, collecting.post = collecting.post, lambda body: (proper(body), (503, {}, b""))[1]
     assert device.flush().waiting == 1
@@ -102,7 +106,7 @@ def test_an_acknowledgement_that_got_lost_is_made_up_for_by_the_same_bytes(url, 
 
 
 def test_a_busy_collector_is_left_alone_for_as_long_as_it_says(url, ledger, clock, collecting):
-    device = Device(url, ledger)
+    device = Device(url, ledger, delay=0.0)
     device.answer("pets", "dog")
     device.answer("where", "home")
     collecting.scripted = [(429, {"Retry-After": "500"}, b"")]
@@ -118,9 +122,9 @@ def test_a_busy_collector_is_left_alone_for_as_long_as_it_says(url, ledger, cloc
 
 
 def test_waits_grow_and_end_after_eight_attempts(ledger, clock):
-    device = Device(f"http://127.0.0.1:{free_port()}", ledger)
+    device = Device(f"http://127.0.0.1:{free_port()}", ledger, delay=0.0)
     device.answer(codec.document(PETS), "dog")
-    for attempt in range(MOST_ATTEMPTS - 1):
+    for attempt in range(MAX_ATTEMPTS - 1):
         assert device.flush() == Flushed(0, 0, 1)
         (report,) = ledger.queue()
         assert report.attempts == attempt + 1
@@ -152,6 +156,22 @@ def test_messages_wait_a_random_while(url, tmp_path, clock):
     assert max(waits) - min(waits) > 360
 
 
+def test_a_message_waits_up_to_a_minute_unless_the_application_says_otherwise(url, tmp_path, clock):
+    waits = []
+    for number in range(20):
+        ledger = DiskLedger(tmp_path / f"{number}", clock=clock)
+        Device(url, ledger).answer("pets", "dog")
+        waits.append(ledger.queue()[0].due - clock.time)
+    assert all(0 <= wait <= 60 for wait in waits)
+    assert max(waits) - min(waits) > 6
+
+
+@pytest.mark.parametrize("delay", [-1.0, nan, inf])
+def test_an_impossible_delay_is_refused(ledger, delay):
+    with pytest.raises(ParameterError, match="`delay`"):
+        Device("https://collector.example", ledger, delay=delay)
+
+
 def test_a_clock_set_back_does_not_hold_messages_up(url, ledger, clock):
     device = Device(url, ledger, delay=10.0)
     device.answer("pets", "dog")
@@ -159,9 +179,11 @@ def test_a_clock_set_back_does_not_hold_messages_up(url, ledger, clock):
     assert device.flush().sent == 1
 
 
-def test_windows_refuse_before_anything_is_queued_and_a_clock_set_back_does_not_help(url, tmp_path, clock):
-    ledger = DiskLedger(tmp_path / "l", windows=[Window(3600, 9.0, 1)], clock=clock)
-    device = Device(url, ledger)
+def test_windows_refuse_before_anything_is_queued_and_a_clock_set_back_does_not_help(
+    url, tmp_path, clock
+):
+    ledger = DiskLedger(tmp_path / "l", windows=[SpendingWindow(3600, 9.0, 1)], clock=clock)
+    device = Device(url, ledger, delay=0.0)
     device.answer("pets", "dog")
     for time in (1000.0, 0.0, 4599.0):
         clock.time = time
@@ -172,8 +194,10 @@ def test_windows_refuse_before_anything_is_queued_and_a_clock_set_back_does_not_
     device.answer("where", "home")
 
 
-def test_a_report_refused_for_good_is_dropped_and_one_to_retry_is_not(url, ledger, clock, collecting):
-    device = Device(url, ledger)
+def test_a_report_refused_for_good_is_dropped_and_one_to_retry_is_not(
+    url, ledger, clock, collecting
+):
+    device = Device(url, ledger, delay=0.0)
     device.answer("pets", "dog")
     collecting.refusal = {"index": 0, "code": "not-now", "retry": True}
     assert device.flush() == Flushed(0, 0, 1)
@@ -187,9 +211,12 @@ def test_a_report_refused_for_good_is_dropped_and_one_to_retry_is_not(url, ledge
 
 def test_a_strangers_page_loses_nothing(url, ledger, clock, collecting):
     """Between the device and the collector sits a hotel that answers everything itself."""
-    device = Device(url, ledger)
+    device = Device(url, ledger, delay=0.0)
     device.answer("pets", "dog")
-    for reply in ((200, {}, b"<html>log in</html>"), (302, {"Location": "http://hotel.example/"}, b"")):
+    for reply in (
+        (200, {}, b"<html>log in</html>"),
+        (302, {"Location": "http://hotel.example/"}, b""),
+    ):
         collecting.scripted = [reply]
         assert device.flush() == Flushed(0, 0, 1)
         clock.time += 1000
@@ -197,7 +224,7 @@ def test_a_strangers_page_loses_nothing(url, ledger, clock, collecting):
 
 
 def test_every_message_travels_alone(url, ledger, collecting):
-    device = Device(url, ledger)
+    device = Device(url, ledger, delay=0.0)
     for number in range(3):
         collecting.ask("where", Round(number, WHERE.opening.ask))
         device.answer("where", "home")
@@ -207,7 +234,7 @@ def test_every_message_travels_alone(url, ledger, collecting):
 
 
 def test_a_full_queue_refuses_before_charging(url, ledger):
-    for number in range(MOST_WAITING):
+    for number in range(MAX_WAITING):
         ledger.answer(Spend(f"{number}", 0.0), lambda: b"m", Posting("x", "elsewhere"))
     with pytest.raises(BudgetError, match="wait for the network"):
         Device(url, ledger).answer("pets", "dog")
@@ -215,13 +242,13 @@ def test_a_full_queue_refuses_before_charging(url, ledger):
 
 
 def test_only_enrolled_tasks_see_the_token(url, ledger, collecting):
-    device = Device(url, ledger, token="a token")
+    device = Device(url, ledger, token="a token", delay=0.0)
     for task in ("pets", "open", "enrolled"):
         device.answer(task, "dog")
     device.flush()
     assert [body.get("tokens") for body in collecting.bodies] == [None, None, ["a token"]]
     digest = codec.publish(ENROLLED).digest
-    assert ledger.coin(digest) == coin.enrolled("a token", digest)
+    assert ledger.coin(digest) == coin.enrolled_bytes("a token", digest)
 
 
 def test_an_enrolled_task_is_not_answered_without_a_token(url, ledger):
@@ -233,8 +260,8 @@ def test_an_enrolled_task_is_not_answered_without_a_token(url, ledger):
 def test_the_owner_is_asked_and_may_say_no(url, ledger):
     heard = []
 
-    def consent(notice, explanation):
-        heard.append((notice.name, explanation))
+    def consent(notice, text):
+        heard.append((notice.name, text))
         return len(heard) > 1
 
     device = Device(url, ledger, consent=consent)
@@ -276,7 +303,11 @@ def test_a_round_of_another_task_is_not_answered(url, ledger, collecting):
     good = collecting.get
 
     def lying(path, headers):
-        return good("/v1/tasks/where/round", headers) if path.endswith("/round") else good(path, headers)
+        return (
+            good("/v1/tasks/where/round", headers)
+            if path.endswith("/round")
+            else good(path, headers)
+        )
 
     collecting.get = lying
     with pytest.raises(MismatchError):
@@ -298,7 +329,7 @@ def test_fetching_needs_the_network(ledger):
 
 
 def test_opting_out_stops_everything_that_has_not_left(url, ledger, collecting):
-    device = Device(url, ledger)
+    device = Device(url, ledger, delay=0.0)
     device.answer("pets", "dog")
     device.flush()
     device.answer("where", "home")
@@ -337,22 +368,25 @@ def test_two_processes_that_share_a_ledger_deliver_every_report_once(url, tmp_pa
 
 
 @pytest.mark.parametrize("moment", ["before it is sent", "after it is sent"])
-def test_a_kill_around_sending_neither_loses_nor_doubles_a_report(url, tmp_path, collecting, moment):
+def test_a_kill_around_sending_neither_loses_nor_doubles_a_report(
+    url, tmp_path, collecting, moment
+):
     path = tmp_path / "killed"
     script = f"""
         import os, signal, sottovoce as sv
         from sottovoce.client.device import Device
-        from sottovoce.client.transport import Collector
+        from sottovoce.client.route import DirectRoute
+        from sottovoce.client.transport import CollectorApi
 
-        class Dying(Collector):
+        class Dying(DirectRoute):
             def send(self, *arguments):
                 if {moment == "before it is sent"}:
                     os.kill(os.getpid(), signal.SIGKILL)
                 super().send(*arguments)
                 os.kill(os.getpid(), signal.SIGKILL)
 
-        device = Device({url!r}, sv.Ledger({str(path)!r}))
-        device.__dict__["_collector"] = Dying({url!r})
+        route = Dying(CollectorApi({url!r}))
+        device = Device({url!r}, sv.Ledger({str(path)!r}), delay=0.0, route=route)
         device.answer("pets", "dog")
         device.flush()
         """

@@ -8,14 +8,16 @@ import sys
 import textwrap
 from math import inf, nan
 
+import numpy as np
 import pytest
 
 import sottovoce as sv
 from sottovoce.client.client import Client
 from sottovoce.client.ledger import DiskLedger, tag_of
-from sottovoce.client.outbox import MOST_WAITING, Posting
+from sottovoce.client.outbox import MAX_WAITING, Posting
 from sottovoce.errors import BudgetError, ParameterError
-from sottovoce.tasks.budget import Spend, Window
+from sottovoce.tasks.budget import Spend, SpendingWindow
+from sottovoce.wire.envelope import Envelopes
 
 TASK = sv.Task("pets", sv.Histogram(["cat", "dog", "fish"]), epsilon=1.0)
 
@@ -43,7 +45,7 @@ def refused(ledger, task, epsilon=1.0, **more):
 
 def test_a_window_bounds_the_number_of_charges():
     clock = Clock()
-    ledger = DiskLedger(":memory:", windows=[Window(60, 5.0, 2)], clock=clock)
+    ledger = DiskLedger(":memory:", windows=[SpendingWindow(60, 5.0, 2)], clock=clock)
     charge(ledger, "a", 0.1)
     clock.time += 30
     charge(ledger, "b", 0.1)
@@ -56,7 +58,7 @@ def test_a_window_bounds_the_number_of_charges():
 
 
 def test_a_window_bounds_the_sum_of_charges_in_decimals():
-    ledger = DiskLedger(":memory:", windows=[Window(60, 0.3, 9)], clock=Clock())
+    ledger = DiskLedger(":memory:", windows=[SpendingWindow(60, 0.3, 9)], clock=Clock())
     for task in "abc":
         charge(ledger, task, 0.1)
     assert refused(ledger, "d", 1e-30)
@@ -64,7 +66,12 @@ def test_a_window_bounds_the_sum_of_charges_in_decimals():
 
 def test_every_window_and_the_cap_hold_at_once():
     clock = Clock()
-    ledger = DiskLedger(":memory:", cap=3.0, windows=[Window(10, 1.0, 9), Window(100, 2.0, 9)], clock=clock)
+    ledger = DiskLedger(
+        ":memory:",
+        cap=3.0,
+        windows=[SpendingWindow(10, 1.0, 9), SpendingWindow(100, 2.0, 9)],
+        clock=clock,
+    )
     charge(ledger, "a")
     assert refused(ledger, "b")
     clock.time += 10
@@ -79,7 +86,7 @@ def test_every_window_and_the_cap_hold_at_once():
 
 def test_a_clock_set_back_refills_nothing():
     clock = Clock(1000.0)
-    ledger = DiskLedger(":memory:", windows=[Window(60, 1.0, 1)], clock=clock)
+    ledger = DiskLedger(":memory:", windows=[SpendingWindow(60, 1.0, 1)], clock=clock)
     charge(ledger, "a")
     for time in (0.0, -1e9, 939.0, 1059.0):
         clock.time = time
@@ -92,18 +99,22 @@ def test_a_clock_set_back_refills_nothing():
 
 def test_windows_are_added_and_never_taken_away(tmp_path):
     clock = Clock()
-    DiskLedger(tmp_path / "ledger", windows=[Window(60, 1.0, 1)], clock=clock).close()
-    ledger = DiskLedger(tmp_path / "ledger", windows=[Window(90, 5.0, 3)], clock=clock)
-    assert ledger.windows == (Window(60, 1.0, 1), Window(90, 5.0, 3))
-    assert DiskLedger(tmp_path / "ledger", windows=[Window(60.0, 1, 1)], clock=clock).windows == ledger.windows
+    DiskLedger(tmp_path / "ledger", windows=[SpendingWindow(60, 1.0, 1)], clock=clock).close()
+    ledger = DiskLedger(tmp_path / "ledger", windows=[SpendingWindow(90, 5.0, 3)], clock=clock)
+    assert ledger.windows == (SpendingWindow(60, 1.0, 1), SpendingWindow(90, 5.0, 3))
+    assert (
+        DiskLedger(tmp_path / "ledger", windows=[SpendingWindow(60.0, 1, 1)], clock=clock).windows
+        == ledger.windows
+    )
 
 
 @pytest.mark.parametrize(
-    ("seconds", "epsilon", "reports"), [(0, 1, 1), (inf, 1, 1), (nan, 1, 1), (60, 0, 1), (60, nan, 1), (60, 1, 0)]
+    ("seconds", "epsilon", "reports"),
+    [(0, 1, 1), (inf, 1, 1), (nan, 1, 1), (60, 0, 1), (60, nan, 1), (60, 1, 0)],
 )
 def test_an_impossible_window_is_refused(seconds, epsilon, reports):
     with pytest.raises(ParameterError):
-        Window(seconds, epsilon, reports)
+        SpendingWindow(seconds, epsilon, reports)
 
 
 @pytest.mark.parametrize("cap", [-1.0, nan, inf])
@@ -133,9 +144,9 @@ def test_a_message_that_cannot_be_made_costs_nothing():
 def test_a_lasting_charge_pays_for_every_round_once():
     ledger = DiskLedger(":memory:", cap=1.0)
     for number in (0, 1, 7):
-        charge(ledger, "a", round=number, lasting=True)
+        charge(ledger, "a", round=number, longitudinal=True)
         with pytest.raises(BudgetError, match="this round"):
-            charge(ledger, "a", round=number, lasting=True)
+            charge(ledger, "a", round=number, longitudinal=True)
     assert ledger.entries() == [Spend("a", 1.0)]
 
 
@@ -161,9 +172,15 @@ insert into cap values ('2.5');
 """
 
 
+def message_of_round(number):
+    ids = np.zeros((1, 16), np.uint8)
+    payloads = np.full((1, 3), number % 256, np.uint8)
+    return Envelopes(bytes(16), number, np.zeros(1, np.int64), ids, payloads).write()
+
+
 def test_a_ledger_of_the_first_layout_is_taken_over(tmp_path):
     path, paid = tmp_path / "ledger", sv.Task("paid", TASK.plan, 1.0)
-    messages = {number: b"\1\0" + number.to_bytes(2, "little") + b"the rest" for number in (0, 513)}
+    messages = {number: message_of_round(number) for number in (0, 513)}
     made = sqlite3.connect(path, isolation_level=None)
     made.executescript(FIRST_LAYOUT)
     digest = Client(paid, ":memory:").notice.digest
@@ -172,7 +189,7 @@ def test_a_ledger_of_the_first_layout_is_taken_over(tmp_path):
     made.execute("insert into coin values (?, ?)", (digest, b"c" * 16))
     made.close()
     for _ in range(2):  # the second time there is nothing to take over
-        ledger = DiskLedger(path, windows=[Window(60, 2.0, 4)], clock=Clock(5.0))
+        ledger = DiskLedger(path, windows=[SpendingWindow(60, 2.0, 4)], clock=Clock(5.0))
         assert (ledger.cap, ledger.spent) == (2.5, 1.5)
         assert ledger.message("old", 0) == messages[0]
         assert ledger.message("older", 513) == messages[513]
@@ -200,24 +217,31 @@ def test_the_queue_shows_every_report_and_is_bounded():
     clock = Clock()
     ledger = DiskLedger(":memory:", cap=1000.0, clock=clock)
     posting = Posting("task", "https://collector", delay=5.0)
-    for number in range(MOST_WAITING):
+    for number in range(MAX_WAITING):
         ledger.answer(Spend(f"{number}", 0.1), lambda: b"m", posting)
     with pytest.raises(BudgetError, match="wait for the network"):
         ledger.answer(Spend("one more", 0.1), lambda: b"m", posting)
     assert not ledger.charged("one more")
     first = ledger.queue()[0]
-    assert (first.task, first.round, first.url, first.state) == ("0", 0, "https://collector", "waiting")
+    assert (first.task, first.round, first.url, first.state) == (
+        "0",
+        0,
+        "https://collector",
+        "waiting",
+    )
     assert (first.due, first.attempts, first.message) == (1005.0, 0, b"m")
     ledger.outbox.settle(first, "sent")
     ledger.answer(Spend("one more", 0.1), lambda: b"m", posting)
-    assert [report.state for report in ledger.queue()].count("waiting") == MOST_WAITING
+    assert [report.state for report in ledger.queue()].count("waiting") == MAX_WAITING
 
 
 def test_a_message_is_due_at_its_time_or_if_the_clock_was_set_back():
     clock = Clock()
     ledger = DiskLedger(":memory:", clock=clock)
     ledger.answer(Spend("a", 0.1), lambda: b"m", Posting("task", "here", delay=5.0))
-    due = [bool(ledger.outbox.due("here", time)) for time in (999.0, 1000.0, 1004.9, 1005.0, 2000.0)]
+    due = [
+        bool(ledger.outbox.due("here", time)) for time in (999.0, 1000.0, 1004.9, 1005.0, 2000.0)
+    ]
     assert due == [True, False, False, True, True]
     assert not ledger.outbox.due("elsewhere", 2000.0)
 
@@ -241,7 +265,10 @@ def test_opting_out_keeps_what_was_sent_and_its_price():
 
 def test_a_tag_depends_on_secret_slot_and_index():
     tags = {
-        tag_of(secret, slot, index) for secret in (b"a" * 32, b"b" * 32) for slot in (0, 1) for index in (0, 1, 256)
+        tag_of(secret, slot, index)
+        for secret in (b"a" * 32, b"b" * 32)
+        for slot in (0, 1)
+        for index in (0, 1, 256)
     }
     assert len(tags) == 12
 
@@ -280,7 +307,7 @@ def test_a_kill_at_any_moment_neither_loses_nor_doubles_a_charge(tmp_path, momen
                 super().post(*arguments)
 
         ledger = Dying(path)
-        ledger.outbox = DyingOutbox(ledger._book)
+        ledger.outbox = DyingOutbox(ledger._file)
         task = sv.Task("pets", sv.Histogram(["cat", "dog", "fish"]), epsilon=1.0)
         sv.Client(task, ledger).answer("dog", posting=Posting("pets", "here"))
         """

@@ -27,7 +27,9 @@ def epoch(task, number):
 
 def responses(client):
     """The permanent responses that the device remembers."""
-    rows = client.ledger._book.rows("select response from memo where task = ?", client.notice.digest)
+    rows = client.ledger._file.rows(
+        "select response from memo where task = ?", client.notice.digest
+    )
     return {response for (response,) in rows}
 
 
@@ -74,7 +76,10 @@ def test_one_value_has_one_permanent_response_over_restarts(tmp_path):
 def test_two_values_have_two_responses_and_a_third_repeats_the_last_one_used():
     client = Client(PERMANENT, ":memory:")
     told = [0, 1, 0, 2, 1, 3, 4, 0]
-    sent = [payload(client.answer(LABELS[place], asked=epoch(PERMANENT, n))) for n, place in enumerate(told)]
+    sent = [
+        payload(client.answer(LABELS[place], asked=epoch(PERMANENT, n)))
+        for n, place in enumerate(told)
+    ]
     first, second = sent[0], sent[1]
     assert sent == [first, second, first, first, second, second, second, first]
     assert responses(client) == {first, second}
@@ -88,7 +93,9 @@ def test_devices_have_responses_of_their_own():
 def test_averaging_a_thousand_epochs_leads_to_the_permanent_response_and_no_further():
     """Exactly one permanent response exists; the mean of the reports is within 5 sigma of what is sent of its bits."""
     client = Client(TRACKED, ":memory:")
-    sent = [payload(client.answer(LABELS[2], asked=epoch(TRACKED, number))) for number in range(1000)]
+    sent = [
+        payload(client.answer(LABELS[2], asked=epoch(TRACKED, number))) for number in range(1000)
+    ]
     (permanent,) = responses(client)
     bits = unpack_bits(np.frombuffer(permanent, np.uint8)[None, :], 6)[0]
     means = unpack_bits(np.frombuffer(b"".join(sent), np.uint8).reshape(1000, -1), 6).mean(axis=0)
@@ -121,7 +128,8 @@ def test_a_survey_stays_with_the_member_that_the_coin_picked():
     for _ in range(8):
         client = Client(task, ":memory:")
         members = {
-            client.answer({"a": "x", "b": 3}, asked=epoch(task, number))[8:12] for number in (0, 1, 2, 500, 65535)
+            client.answer({"a": "x", "b": 3}, asked=epoch(task, number))[8:12]
+            for number in (0, 1, 2, 500, 65535)
         }
         assert len(members) == 1
 
@@ -148,7 +156,7 @@ def test_opting_out_erases_secret_and_memory(tmp_path):
     client = Client(PERMANENT, tmp_path / "ledger")
     client.answer(LABELS[0])
     secret = client.ledger.secret(client.notice.digest)
-    tags = [tag for (tag,) in client.ledger._book.rows("select tag from memo")]
+    tags = [tag for (tag,) in client.ledger._file.rows("select tag from memo")]
     client.opt_out()
     with pytest.raises(BudgetError, match="opted out"):
         client.answer(LABELS[0], asked=epoch(PERMANENT, 1))
@@ -167,7 +175,13 @@ def test_it_says_what_a_life_and_what_one_report_costs():
     assert 0 < lasting["epsilon_once"] < 2.0
     assert lasting["epsilon_once"] == TRACKED.opening.ask.mechanism.epsilon_once
     text = client.explain()
-    for words in ("in every round", "epsilon 4", "2 different values", "epsilon 2 for each", "changed"):
+    for words in (
+        "in every round",
+        "epsilon 4",
+        "2 different values",
+        "epsilon 2 for each",
+        "changed",
+    ):
         assert words in text
 
 

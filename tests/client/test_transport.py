@@ -8,8 +8,14 @@ import pytest
 
 import sottovoce as sv
 from client.serving import PROBLEM, Collecting, free_port, serving
-from sottovoce.client.transport import LARGEST_ANSWER, Collector, Receipt, Refusal
-from sottovoce.errors import AccessError, CodecError, MismatchError, ParameterError, UnavailableError
+from sottovoce.client.transport import MAX_ANSWER_BYTES, CollectorApi, Receipt, RefusedReport
+from sottovoce.errors import (
+    AccessError,
+    CodecError,
+    MismatchError,
+    ParameterError,
+    UnavailableError,
+)
 from sottovoce.plans.frequencies.tracking import Tracking
 from sottovoce.tasks.round import Round
 from sottovoce.wire import codec
@@ -27,7 +33,7 @@ def collecting():
 @pytest.fixture
 def collector(collecting):
     with serving(collecting) as url:
-        yield Collector(url + "/", timeout=5)
+        yield CollectorApi(url + "/", timeout=5)
 
 
 def test_a_task_is_fetched_and_known_by_its_digest(collector):
@@ -39,7 +45,14 @@ def test_a_request_says_nothing_about_the_device(collector, collecting):
     collector.send(TASK.name, [b"message"])
     for _, _, headers in collecting.requests:
         assert headers["User-Agent"] == "sottovoce"
-        allowed = {"Host", "User-Agent", "Connection", "Accept-Encoding", "Content-Type", "Content-Length"}
+        allowed = {
+            "Host",
+            "User-Agent",
+            "Connection",
+            "Accept-Encoding",
+            "Content-Type",
+            "Content-Length",
+        }
         assert set(headers) <= allowed
 
 
@@ -88,13 +101,20 @@ def test_the_round_is_that_of_the_task(collector, collecting):
 def test_what_has_not_changed_is_not_fetched_again(collector, collecting):
     tracked = sv.Task("where", Tracking(["a", "b"], 3), 1.0, distinct=1)
     for name, document in Collecting(tracked).documents.items():
-        collecting.documents[name], collecting.rounds[name] = document, codec.document(tracked.opening)
+        collecting.documents[name], collecting.rounds[name] = (
+            document,
+            codec.document(tracked.opening),
+        )
     for number in (0, 0, 1, 1):
         asked = Round(number, tracked.opening.ask)
         collecting.ask("where", asked)
         assert collector.round("where") == ("open", asked)
         assert collector.task("where") == codec.publish(tracked)
-    known = ["If-None-Match" in headers for _, path, headers in collecting.requests if path.endswith("/round")]
+    known = [
+        "If-None-Match" in headers
+        for _, path, headers in collecting.requests
+        if path.endswith("/round")
+    ]
     assert known == [False, True, True, True]
 
 
@@ -127,7 +147,9 @@ def test_reports_travel_in_base64_with_tokens_only_if_there_are_any(collector, c
 
 def test_a_refused_report_is_told_with_its_code(collector, collecting):
     collecting.refusal = {"index": 0, "code": "too-late", "retry": False}
-    assert collector.send(TASK.name, [b"m"]) == Receipt(0, 0, (Refusal(0, "too-late", False),))
+    assert collector.send(TASK.name, [b"m"]) == Receipt(
+        0, 0, (RefusedReport(0, "too-late", False),)
+    )
 
 
 @pytest.mark.parametrize(
@@ -146,14 +168,17 @@ def test_a_refused_report_is_told_with_its_code(collector, collecting):
     ],
     ids=str,
 )
-def test_a_receipt_that_does_not_say_what_became_of_the_report_is_refused(collector, collecting, said):
+def test_a_receipt_that_does_not_say_what_became_of_the_report_is_refused(
+    collector, collecting, said
+):
     collecting.scripted = [(200, {}, json.dumps(said).encode())]
     with pytest.raises(CodecError):
         collector.send(TASK.name, [b"m"])
 
 
 @pytest.mark.parametrize(
-    ("headers", "wait"), [({"Retry-After": "120"}, 120.0), ({"Retry-After": "soon"}, None), ({}, None)]
+    ("headers", "wait"),
+    [({"Retry-After": "120"}, 120.0), ({"Retry-After": "soon"}, None), ({}, None)],
 )
 @pytest.mark.parametrize("status", [429, 500, 502, 503])
 def test_a_collector_that_is_busy_may_be_tried_again(collector, collecting, status, headers, wait):
@@ -165,10 +190,12 @@ def test_a_collector_that_is_busy_may_be_tried_again(collector, collecting, stat
 
 def test_a_collector_that_is_not_there_may_be_tried_again():
     with pytest.raises(UnavailableError):
-        Collector(f"http://127.0.0.1:{free_port()}").task("pets")
+        CollectorApi(f"http://127.0.0.1:{free_port()}").task("pets")
 
 
-@pytest.mark.parametrize("reply", [b"", b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort", b"nonsense\r\n\r\n"])
+@pytest.mark.parametrize(
+    "reply", [b"", b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort", b"nonsense\r\n\r\n"]
+)
 def test_a_connection_that_breaks_off_may_be_tried_again(reply):
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
@@ -183,7 +210,7 @@ def test_a_connection_that_breaks_off_may_be_tried_again(reply):
         thread = Thread(target=hang_up)
         thread.start()
         with pytest.raises((UnavailableError, CodecError)):
-            Collector(f"http://127.0.0.1:{listening.getsockname()[1]}").send("pets", [b"m"])
+            CollectorApi(f"http://127.0.0.1:{listening.getsockname()[1]}").send("pets", [b"m"])
         thread.join()
 
 
@@ -196,7 +223,13 @@ def test_a_connection_that_breaks_off_may_be_tried_again(reply):
     ],
 )
 def test_a_problem_becomes_an_error_with_its_title(collector, collecting, status, kind):
-    problem = {"type": "about:blank", "title": "Not this one", "status": status, "detail": "secret", "code": "x"}
+    problem = {
+        "type": "about:blank",
+        "title": "Not this one",
+        "status": status,
+        "detail": "secret",
+        "code": "x",
+    }
     collecting.scripted = [(status, PROBLEM, json.dumps(problem).encode())]
     with pytest.raises(kind, match="Not this one"):
         collector.send(TASK.name, [b"m"])
@@ -208,12 +241,14 @@ def test_a_problem_becomes_an_error_with_its_title(collector, collecting, status
         (PROBLEM, b"{"),
         (PROBLEM, b'{"title": 7}'),
         (PROBLEM, b'{"title": "two\\nlines"}'),
-        (PROBLEM, b'{"title": "' + b"x" * LARGEST_ANSWER + b'"}'),
+        (PROBLEM, b'{"title": "' + b"x" * MAX_ANSWER_BYTES + b'"}'),
         ({"Content-Type": "text/html"}, b"<html>"),
         ({}, b""),
     ],
 )
-def test_a_problem_without_a_decent_title_is_told_by_its_status(collector, collecting, headers, body):
+def test_a_problem_without_a_decent_title_is_told_by_its_status(
+    collector, collecting, headers, body
+):
     collecting.scripted = [(404, headers, body)]
     with pytest.raises(MismatchError, match=r"status 404$"):
         collector.task(TASK.name)
@@ -251,7 +286,7 @@ def test_a_redirect_on_the_same_host_is_followed(collector, collecting):
 
 
 def test_an_oversized_answer_is_refused(collector, collecting):
-    collecting.scripted = [(200, {"ETag": '"x"'}, b" " * (LARGEST_ANSWER + 1))]
+    collecting.scripted = [(200, {"ETag": '"x"'}, b" " * (MAX_ANSWER_BYTES + 1))]
     with pytest.raises(CodecError, match="at most"):
         collector.task(TASK.name)
 
@@ -259,4 +294,4 @@ def test_an_oversized_answer_is_refused(collector, collecting):
 @pytest.mark.parametrize("url", ["file:///etc/passwd", "ftp://host", "collector", "http://", ""])
 def test_an_address_that_is_not_http_is_refused(url):
     with pytest.raises(ParameterError, match="https://"):
-        Collector(url)
+        CollectorApi(url)

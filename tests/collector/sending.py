@@ -9,9 +9,9 @@ def send(collector, name, messages, tokens=()):
     admitted = admit(collector.find(name), messages, tokens)
     verdicts = collector.store.accept(admitted.offers, {}, collector.now)
     fate = dict(admitted.codes)
-    for places, given in zip(admitted.places, verdicts, strict=True):
-        fate |= dict(zip(places.tolist(), [verdict.value for verdict in given], strict=True))
-    return [fate[place] for place in range(len(messages))]
+    for indices, given in zip(admitted.indices, verdicts, strict=True):
+        fate |= dict(zip(indices.tolist(), [verdict.value for verdict in given], strict=True))
+    return [fate[index] for index in range(len(messages))]
 
 
 def states(collector, name):

@@ -1,6 +1,7 @@
 """Which messages a collector takes, and the code of each that it does not."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,13 +10,25 @@ from hypothesis import strategies as st
 
 import sottovoce as sv
 from collector import people
-from collector.people import ASKS, HALF, NARROW, OTHER_HALF, WIDE, digest_of, envelope, honest, once, published
+from collector.people import (
+    ASKS,
+    HALF,
+    NARROW,
+    OTHER_HALF,
+    WIDE,
+    digest_of,
+    envelope,
+    honest,
+    once,
+    published,
+)
 from sottovoce.client.client import Client
 from sottovoce.collector.access import hashed
 from sottovoce.collector.admission import admit
 from sottovoce.collector.store.base import HASH_BYTES, State
 from sottovoce.core import coin
 from sottovoce.domains.integers import Integers
+from sottovoce.engine import parquet
 from sottovoce.engine.memory import batches_of
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.tasks.bundle import Bundle
@@ -23,6 +36,8 @@ from sottovoce.tasks.choice import Choice
 from sottovoce.tasks.collection import Collection
 from sottovoce.tasks.round import Round
 from sottovoce.tasks.task import Task
+from sottovoce.wire import envelope as envelopes
+from wire.versions import TOY_VERSION
 
 PLAIN = once(NARROW)
 MINE = digest_of(PLAIN)
@@ -33,10 +48,16 @@ CODES = {"malformed", "other-task", "undeclared", "incomplete", "impossible", "t
 def codes(task, *messages, tokens=(), rounds=()):
     """The code of every message; nothing beside those that may go to the store."""
     admitted = admit(published(task, *rounds), messages, tokens)
-    offered = sorted(itertools.chain.from_iterable(places.tolist() for places in admitted.places))
-    assert sorted([*offered, *admitted.codes]) == list(range(len(messages))), "each message has one fate"
-    assert [len(one) for one in admitted.offers] == [len(places) for places in admitted.places]
-    return [admitted.codes.get(place, "") for place in range(len(messages))]
+    offered = sorted(
+        itertools.chain.from_iterable(indices.tolist() for indices in admitted.indices)
+    )
+    assert sorted([*offered, *admitted.codes]) == list(range(len(messages))), (
+        "each message has one fate"
+    )
+    assert [len(offer) for offer in admitted.offers] == [
+        len(indices) for indices in admitted.indices
+    ]
+    return [admitted.codes.get(index, "") for index in range(len(messages))]
 
 
 @pytest.mark.parametrize("shape", ASKS)
@@ -47,17 +68,21 @@ def test_honest_messages_pass(shape):
     assert not admitted.codes
     assert sum(len(offer) for offer in admitted.offers) == 64
     offered = {
-        place: row.tobytes()
-        for places, offer in zip(admitted.places, admitted.offers, strict=True)
-        for place, row in zip(places.tolist(), offer.data, strict=True)
+        index: row.tobytes()
+        for indices, offer in zip(admitted.indices, admitted.offers, strict=True)
+        for index, row in zip(indices.tolist(), offer.data, strict=True)
     }
-    assert [offered[place] for place in range(64)] == messages, "what is offered is what came in"
+    assert [offered[index] for index in range(64)] == messages, "what is offered is what came in"
 
 
-@pytest.mark.parametrize("shape", ["grr", "choice", "bundle", "choice of bundles", "bundle of choices"])
+@pytest.mark.parametrize(
+    "shape", ["grr", "choice", "bundle", "choice of bundles", "bundle of choices"]
+)
 def test_messages_of_real_devices_pass(shape):
     task = once(ASKS[shape])
-    assert codes(task, *(Client(task, ":memory:").answer(value) for value in range(16))) == [""] * 16
+    assert (
+        codes(task, *(Client(task, ":memory:").answer(value) for value in range(16))) == [""] * 16
+    )
 
 
 MANY = {f"trait {number}": ["a", "b"] for number in range(17)}
@@ -66,15 +91,21 @@ MANY = {f"trait {number}": ["a", "b"] for number in range(17)}
 @pytest.mark.parametrize("method", ["marg_ps", "inp_ht"])
 def test_a_round_of_many_questions_is_checked_mechanism_by_mechanism(method, monkeypatch):
     """Not question by question: a batch would take as many calls as it has messages."""
-    task = sv.Task("many", sv.Marginals(MANY, 50_000, 2, method), 2.0, collection=Collection(minimum=2))
+    task = sv.Task(
+        "many", sv.Marginals(MANY, 50_000, 2, method), 2.0, collection=Collection(minimum=2)
+    )
     held, unpack, calls = published(task), GRR.unpack, []
     messages = honest(task, 200)
     members = {int.from_bytes(one[8:12], "little") for one in messages}
     assert len(members) > 80
-    monkeypatch.setattr(GRR, "unpack", lambda self, data: calls.append(len(data)) or unpack(self, data))
+    monkeypatch.setattr(
+        GRR, "unpack", lambda self, data: calls.append(len(data)) or unpack(self, data)
+    )
     assert not admit(held, messages, ()).codes
     assert calls == [200]
-    assert held.after(held.record, held.rounds).asked[0] is held.asked[0], "read once, however often it is looked at"
+    assert held.after(held.record, held.rounds).asked[0] is held.asked[0], (
+        "read once, however often it is looked at"
+    )
     width, last = task.opening.width, len(task.opening.ask.members) - 1
     digest = digest_of(task)
     wrong = [
@@ -93,10 +124,14 @@ def test_a_round_of_many_questions_is_checked_mechanism_by_mechanism(method, mon
 def test_honest_messages_with_declared_fields_pass(shape, declares):
     task = once(ASKS[shape], declares=declares)
     subject = people.fresh()
-    pieces = [{"subject": subject} if "subject" in declares else {}, {"public": b"{}"} if "public" in declares else {}]
+    pieces = [
+        {"subject": subject} if "subject" in declares else {},
+        {"public": b"{}"} if "public" in declares else {},
+    ]
     slots = [None] if shape == "grr" else [0, 1]
     message = b"".join(
-        envelope(digest_of(task), bytes(task.opening.width), slot=slot, **pieces[0], **pieces[1]) for slot in slots
+        envelope(digest_of(task), bytes(task.opening.width), slot=slot, **pieces[0], **pieces[1])
+        for slot in slots
     )
     assert codes(task, message) == [""]
 
@@ -105,7 +140,8 @@ def test_an_offer_holds_the_ids_of_a_bundle_slot_by_slot():
     first, second = people.fresh(), people.fresh()
     width = BUNDLED.opening.width
     message = b"".join(
-        envelope(digest_of(BUNDLED), bytes(width), slot=slot, report=one) for slot, one in enumerate([first, second])
+        envelope(digest_of(BUNDLED), bytes(width), slot=slot, report=one)
+        for slot, one in enumerate([first, second])
     )
     (offer,) = admit(published(BUNDLED), [message], ()).offers
     assert offer.ids.tobytes() == first + second
@@ -149,13 +185,20 @@ def test_fields_that_the_task_does_not_declare_are_refused_and_so_is_their_absen
         assert codes(PLAIN, envelope(MINE, b"\0", **extra)) == ["undeclared"]
     declaring = once(NARROW, declares=("subject", "public"))
     mine = digest_of(declaring)
-    for extra in ({}, {"subject": subject}, {"public": public}, {"subject": subject, "public": public, "slot": 0}):
+    for extra in (
+        {},
+        {"subject": subject},
+        {"public": public},
+        {"subject": subject, "public": public, "slot": 0},
+    ):
         assert codes(declaring, envelope(mine, b"\0", **extra)) == ["undeclared"]
     halves = envelope(digest_of(BUNDLED), bytes(2), slot=0) + envelope(digest_of(BUNDLED), bytes(2))
     assert codes(BUNDLED, halves) == ["undeclared"]
 
 
-@pytest.mark.parametrize("public", [b"[]", b"{", b'{"a": 1}', b'{"a":1.5}', b'{"b":1,"a":2}', b"\xff{}"])
+@pytest.mark.parametrize(
+    "public", [b"[]", b"{", b'{"a": 1}', b'{"a":1.5}', b'{"b":1,"a":2}', b"\xff{}"]
+)
 def test_public_fields_are_one_document_written_one_way(public):
     declaring = once(NARROW, declares=("public",))
     mine = digest_of(declaring)
@@ -168,12 +211,21 @@ def bundle(task, slots, **rest):
     members = rest.pop("members", [0] * len(slots))
     subjects = rest.pop("subjects", [b""] * len(slots))
     return b"".join(
-        envelope(digest_of(task), bytes(task.opening.width), slot=slot, member=member, subject=subject, **rest)
+        envelope(
+            digest_of(task),
+            bytes(task.opening.width),
+            slot=slot,
+            member=member,
+            subject=subject,
+            **rest,
+        )
         for slot, member, subject in zip(slots, members, subjects, strict=True)
     )
 
 
-@pytest.mark.parametrize("slots", [[0], [1], [1, 0], [0, 0], [0, 1, 0], [0, 1, 2], [0, 1, 0, 1], [0, 2]])
+@pytest.mark.parametrize(
+    "slots", [[0], [1], [1, 0], [0, 0], [0, 1, 0], [0, 1, 2], [0, 1, 0, 1], [0, 2]]
+)
 def test_a_bundle_has_each_slot_once_and_in_order(slots):
     assert codes(BUNDLED, bundle(BUNDLED, slots), bundle(BUNDLED, [0, 1])) == ["incomplete", ""]
 
@@ -217,7 +269,11 @@ def test_a_payload_that_its_mechanism_cannot_make_is_impossible():
 def test_the_padding_of_a_narrower_member_is_zero():
     task = once(Choice((NARROW, WIDE)))
     mine = digest_of(task)
-    tried = [envelope(mine, payload, member=member) for member in (0, 1) for payload in (b"\1\0", b"\1\1")]
+    tried = [
+        envelope(mine, payload, member=member)
+        for member in (0, 1)
+        for payload in (b"\1\0", b"\1\1")
+    ]
     assert codes(task, *tried) == ["", "impossible", "", ""]
 
 
@@ -294,7 +350,7 @@ def test_a_device_that_answers_another_round_than_its_token_says_is_refused():
     collection = ENROLLING.collection
     task = Task("ladder", people.Ladder(Integers(0, 15)), 1.0, collection=collection)
     digest, tokens = published(task).digest, [f"token-{one}" for one in range(40)]
-    mine = [task.opening.asks(coin.place(coin.enrolled(token, digest), digest)) for token in tokens]
+    mine = [task.opening.asks(coin.round_coin(coin.enrolled_bytes(token, digest), digest)) for token in tokens]
     assert set(mine) == {True, False}
     messages = [envelope(digest_of(task), b"\0") for _ in tokens]
     assert codes(task, *messages, tokens=tokens) == ["" if one else "not-asked" for one in mine]
@@ -337,11 +393,17 @@ def test_many_impossible_payloads_do_not_hide_the_good_ones():
     """The mechanism's unpack refuses whole arrays: the halving must find exactly the rows."""
     dice = np.random.default_rng(5)
     bad = dice.random(3000) < 0.3
-    messages = [envelope(MINE, bytes([16 + one % 200 if wrong else one % 16])) for one, wrong in enumerate(bad)]
+    messages = [
+        envelope(MINE, bytes([16 + one % 200 if wrong else one % 16]))
+        for one, wrong in enumerate(bad)
+    ]
     assert codes(PLAIN, *messages) == ["impossible" if wrong else "" for wrong in bad]
 
 
-HONEST = {shape: (once(ASKS[shape]), honest(once(ASKS[shape]), 4)) for shape in ("grr", "olh", *list(ASKS)[-5:])}
+HONEST = {
+    shape: (once(ASKS[shape]), honest(once(ASKS[shape]), 4))
+    for shape in ("grr", "olh", *list(ASKS)[-5:])
+}
 
 
 @st.composite
@@ -377,3 +439,45 @@ def test_any_mutation_is_another_possible_message_or_refused_with_a_code(made):
 @given(st.lists(st.binary(max_size=200), max_size=5))
 def test_any_bytes_are_refused_with_a_code(messages):
     assert set(codes(PLAIN, *messages)) <= CODES
+
+
+def in_toy_version(task, message):
+    """The envelopes of a message in another version, under the digest of that version."""
+    digest = TOY_VERSION.task_digest(published(task).fingerprint)
+    (group,) = envelopes.by_shape([message])
+    pieces = group.envelopes(task.opening.width)
+    return [replace(piece, version=TOY_VERSION, digest=digest).write() for piece in pieces]
+
+
+@pytest.mark.parametrize("shape", ["grr", "olh", "choice", "bundle", "choice of bundles"])
+def test_messages_of_two_versions_of_the_envelope_are_taken_side_by_side(
+    shape, monkeypatch, tmp_path
+):
+    task = once(ASKS[shape])
+    old = honest(task, 16)
+    new = [b"".join(in_toy_version(task, message)) for message in honest(task, 16, seed=2)]
+    mixed = [message for pair in zip(old, new, strict=True) for message in pair]
+    assert codes(task, *mixed) == ["", "malformed"] * 16, "before this process knows the version"
+    monkeypatch.setitem(envelopes.VERSIONS, TOY_VERSION.number, TOY_VERSION)
+    assert codes(task, *mixed) == [""] * 32
+    same_reports = batches_of(task, task.opening, old + honest(task, 16, seed=2))
+    batches = batches_of(task, task.opening, mixed)
+    log = parquet.write(tmp_path / "log", mixed, task.opening)
+    sealed = parquet.read(tmp_path / "log", task.opening, log.checksum)
+    assert list(batches) == list(same_reports) == list(sealed)
+    for address, batch in same_reports.items():
+        assert sorted(batches[address].reports.tolist()) == sorted(batch.reports.tolist())
+        assert sorted(sealed[address].reports.tolist()) == sorted(batch.reports.tolist())
+
+
+def test_every_version_is_held_to_its_own_digest_and_a_message_to_one_version(monkeypatch):
+    monkeypatch.setitem(envelopes.VERSIONS, TOY_VERSION.number, TOY_VERSION)
+    (message,) = honest(PLAIN, 1)
+    (new,) = in_toy_version(PLAIN, message)
+    other = bytearray(new)
+    other[1 + 31] ^= 1  # the last byte of the digest, which version 1 does not carry
+    assert codes(PLAIN, new, bytes(other)) == ["", "other-task"]
+    (bundled,) = honest(BUNDLED, 1)
+    half = len(bundled) // 2
+    (_, second) = in_toy_version(BUNDLED, bundled)
+    assert codes(BUNDLED, bundled, bundled[:half] + second) == ["", "malformed"]

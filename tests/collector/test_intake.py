@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from collector.people import counting, envelope, fresh, honest, numbered, once, published, question, text
+from collector.people import counting, digest_of, envelope, fresh, honest, numbered, once, published, question, text
 from collector.sending import held, states
 from sottovoce.collector import access
 from sottovoce.collector.collector import Collector
@@ -78,7 +78,7 @@ def test_every_request_of_a_group_gets_its_own_outcome(store, collector, intake)
         [*numbered(task, 4), b"junk", mine[0]],
         [envelope(bytes(16), b"\0")],
         mine,
-        [envelope(codec_digest(task), b"\0", number=1), *numbered(task, 5)],
+        [envelope(digest_of(task), b"\0", number=1), *numbered(task, 5)],
     ]
 
     async def run():
@@ -94,10 +94,6 @@ def test_every_request_of_a_group_gets_its_own_outcome(store, collector, intake)
     ]
     assert store.groups == [3, 6], "those that waited shared one transaction"
     assert store.refusals(found.digest) == {"malformed": 1, "other-task": 1, "too-early": 1}
-
-
-def codec_digest(task):
-    return published(task).digest_bytes
 
 
 def test_a_group_may_hold_several_tasks(store, collector, intake):
@@ -124,7 +120,7 @@ def test_a_group_is_judged_by_the_latest_that_is_known_of_its_task(store, collec
     task = counting()
     before, after = published(task), published(task, Round(1, task.opening.ask))
     store.open_round(before.digest, 1, after.rounds[1].document, 0)
-    early = [envelope(codec_digest(task), b"\7", number=1)]
+    early = [envelope(digest_of(task), b"\7", number=1)]
 
     async def run():
         return await one_group(

@@ -109,6 +109,6 @@ def test_a_counter_that_wiggles_inside_an_interval_has_one_response():
     memos = []
     for number, value in enumerate(range(boundary - 20, boundary + 20)):
         client.answer(value, asked=Round(number, notice.opening.ask))
-        memos.append(len(client.ledger._book.rows("select 1 from memo")))
+        memos.append(len(client.ledger._file.rows("select 1 from memo")))
     assert memos == [1] * 20 + [2] * 20
     assert client.ledger.spent == 5.0

@@ -12,12 +12,13 @@ import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 from starlette.testclient import TestClient
 
 from fuzz.mutate import mutated, mutated_inside, mutated_text
@@ -145,7 +146,7 @@ def _read_envelopes(width: int, data: bytes) -> str:
 
 def _rounds(data: bytes) -> str:
     messages = [data[: len(data) // 2], data] if len(data) % 2 else [data]
-    law(sum(map(len, envelope.rounds(messages).values())) == len(messages), "every message has a round")
+    law(sum(map(len, envelope.by_round(messages).values())) == len(messages), "every message has a round")
     return "accepted"
 
 
@@ -278,24 +279,24 @@ def _messages() -> list[bytes]:
 
 def _declared_messages() -> list[bytes]:
     """Return messages with a subject, and with a public field after it."""
-    plain = [one for one in _messages() if one[2:4] == b"\0\0"]
-    made = []
-    for message in plain:
-        body = message[28:44] + bytes(16) + b'{"a":1}' + message[44:]
-        head = message[:1] + bytes([envelope.SUBJECT | envelope.PUBLIC]) + message[2:4]
-        length = (28 + len(body)).to_bytes(4, "little")
-        made.append(head + length + message[8:12] + _declaring().digest_bytes + body)
-    return made
+    declaring = _declaring()
+    digest = envelope.CURRENT.task_digest(declaring.fingerprint)
+    subject = np.zeros((1, envelope.ID_BYTES), np.uint8)
+    declared = []
+    for message in envelope.by_round(_messages())[0]:
+        (plain,) = envelope.read([message], declaring.asked[0].width)
+        declared.append(replace(plain, digest=digest, subjects=subject, public=(b'{"a":1}',)).write())
+    return declared
 
 
 def _admit(kept: Published, tokens: Sequence[str], data: bytes) -> str:
     honest = [_messages()[0], data, data[: len(data) // 2], _messages()[-1]]
     admitted = admit(kept, honest, tokens)
-    places = [int(place) for group in admitted.places for place in group]
-    law(sorted([*places, *admitted.codes]) == [0, 1, 2, 3], "every message is offered or refused, once")
+    offered = [int(index) for indices in admitted.indices for index in indices]
+    law(sorted([*offered, *admitted.codes]) == [0, 1, 2, 3], "every message is offered or refused, once")
     law(set(admitted.codes.values()) <= set(CATALOGUE), "every code is in the catalogue")
-    for offer, group in zip(admitted.offers, admitted.places, strict=True):
-        law(len(offer) == len(group) == len(offer.ids), "an offer has a row for every message")
+    for offer, indices in zip(admitted.offers, admitted.indices, strict=True):
+        law(len(offer) == len(indices) == len(offer.ids), "an offer has a row for every message")
         batches_of(kept.task, kept.asked[offer.round], [row.tobytes() for row in offer.data])  # sealing must read it
     return admitted.codes.get(1, "accepted")
 
@@ -372,7 +373,7 @@ def _admission_cases() -> list[Case]:
 
 DECODERS: dict[str, Opened] = {
     "envelope.read": _cases(_envelope_cases),
-    "envelope.rounds": _simple(lambda: _messages(), _rounds),
+    "envelope.by_round": _simple(lambda: _messages(), _rounds),
     **{f"unpack {kind}": _cases(partial(_unpack_cases, kind)) for kind in sorted(_payloads())},
     "codec.parse": _simple(_task_texts, _parse, text=True),
     "codec.task": _simple(_task_texts, partial(_noun, codec.task), text=True),

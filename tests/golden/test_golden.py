@@ -26,7 +26,7 @@ from sottovoce.lab.checks import RecordedRng
 from sottovoce.maths import hashing
 from sottovoce.maths.ragged import Baskets
 from sottovoce.mechanisms.base import Mechanism
-from sottovoce.tasks.budget import Spend, Window
+from sottovoce.tasks.budget import Spend, SpendingWindow
 from sottovoce.tasks.bundle import Bundle
 from sottovoce.tasks.choice import Choice
 from sottovoce.tasks.families.base import Family
@@ -186,8 +186,8 @@ def check_coin(row):
 def check_picks(row):
     choice = Choice((QUESTION,) * len(row["weights"]), tuple(row["weights"]))
     kept, number, slot = bytes.fromhex(row["secret"]), row["round"], row["slot"]
-    assert coin.choice(kept, number, slot) == int(row["coin"])
-    dealt = Round(number, Bundle((choice,) * (slot + 1))).addresses(lambda place: coin.choice(kept, number, place))
+    assert coin.choice_coin(kept, number, slot) == int(row["coin"])
+    dealt = Round(number, Bundle((choice,) * (slot + 1))).addresses(lambda place: coin.choice_coin(kept, number, place))
     assert dealt[slot] == Address(number, row["member"], slot)
     assert one(choice.pick(np.array([int(row["coin"])], np.uint64))) == row["member"]
 
@@ -575,7 +575,7 @@ def check_refused_round(row):
 
 
 def check_script(row):
-    windows = [Window(one["seconds"], float(one["epsilon"]), one["reports"]) for one in row["windows"]]
+    windows = [SpendingWindow(one["seconds"], float(one["epsilon"]), one["reports"]) for one in row["windows"]]
     times = []
     with TemporaryDirectory() as folder:
         path = Path(folder) / "ledger"

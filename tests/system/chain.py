@@ -107,7 +107,8 @@ class People:
         return [self._message(asked, index, token) for index, token in enumerate(tokens)]
 
     def _asked(self, asked: Round) -> list[str]:
-        places = ((token, coin.place(coin.enrolled(token, self.digest), self.digest)) for token in self.tokens)
+        digest = self.digest
+        places = ((token, coin.round_coin(coin.enrolled_bytes(token, digest), digest)) for token in self.tokens)
         return [token for token, place in places if asked.asks(place)]
 
     def _message(self, asked: Round, index: int, token: str) -> Message:
@@ -121,7 +122,7 @@ class People:
             return 0
         if not token:
             return int(index % 3 == 0)
-        drawn = coin.choice(coin.enrolled(token, self.digest), asked.number, 0)
+        drawn = coin.choice_coin(coin.enrolled_bytes(token, self.digest), asked.number, 0)
         return int(asked.ask.pick(np.array([drawn], np.uint64))[0])
 
     def _report(self, asked: Round, index: int, address: Address) -> tuple[bytes, int, int, bytes]:

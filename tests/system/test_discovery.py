@@ -58,7 +58,8 @@ DEATHS = [
 def tokens():
     """Return tokens whose coins deal every round of the enrolled task some devices: half, a tenth and the rest."""
     digest = codec.digest(codec.document(TASKS["enrolled"]))
-    dealt = {f"device-{number}": coin.place(coin.enrolled(f"device-{number}", digest), digest) for number in range(300)}
+    names = [f"device-{number}" for number in range(300)]
+    dealt = {name: coin.round_coin(coin.enrolled_bytes(name, digest), digest) for name in names}
     bounds = (0, UNIT // 2, UNIT * 60 // 100, UNIT)
     parts = [[token for token, place in dealt.items() if low <= place < high] for low, high in pairwise(bounds)]
     return [token for part, count in zip(parts, (11, 4, 9), strict=True) for token in part[:count]]

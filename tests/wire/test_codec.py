@@ -10,7 +10,9 @@ import sottovoce as sv
 from sottovoce.errors import CodecError, ParameterError, SottovoceError
 from sottovoce.wire import codec
 
-TASK = sv.Task("pets", sv.Histogram(["cat", "dog", "fish"]), epsilon=1.0, description="What lives with you?")
+TASK = sv.Task(
+    "pets", sv.Histogram(["cat", "dog", "fish"]), epsilon=1.0, description="What lives with you?"
+)
 CONTENT = codec.document(TASK)
 
 labels = some.lists(some.text(min_size=1, max_size=8), min_size=2, max_size=12, unique=True)
@@ -36,7 +38,9 @@ def test_the_digest_does_not_depend_on_the_order_of_keys():
     assert codec.digest_to_bytes(codec.digest(CONTENT)) == codec.digest_bytes(CONTENT)
 
 
-@pytest.mark.parametrize("changed", [{"name": "Pets"}, {"epsilon": "1.0000000000000002"}, {"description": ""}])
+@pytest.mark.parametrize(
+    "changed", [{"name": "Pets"}, {"epsilon": "1.0000000000000002"}, {"description": ""}]
+)
 def test_any_change_is_another_task(changed):
     assert codec.digest({**CONTENT, **changed}) != codec.digest(CONTENT)
 
@@ -48,7 +52,9 @@ def test_documents_hold_no_floating_point():
             codec.parse(text)
 
 
-@pytest.mark.parametrize("text", ['{"a":1,"a":2}', "[1]", "3", "", "{", '"x"', "[" * 100_000, b"\xff"])
+@pytest.mark.parametrize(
+    "text", ['{"a":1,"a":2}', "[1]", "3", "", "{", '"x"', "[" * 100_000, b"\xff"]
+)
 def test_anything_but_a_plain_object_is_refused(text):
     with pytest.raises(CodecError):
         codec.parse(text)

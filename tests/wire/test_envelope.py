@@ -1,13 +1,16 @@
-"""Envelopes: one layout, read strictly, in any mixture."""
+"""Envelopes: read strictly, in any mixture of shapes and versions."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from sottovoce.errors import CodecError
+from sottovoce.errors import CodecError, ParameterError
 from sottovoce.wire import envelope
-from sottovoce.wire.envelope import Envelopes
+from sottovoce.wire.envelope import VERSION_1, Envelopes
+from wire.versions import TOY_VERSION
 
 
 def batch(count, *, width=3, subjects=False, slots=False, public=(), number=1):
@@ -24,16 +27,20 @@ def batch(count, *, width=3, subjects=False, slots=False, public=(), number=1):
     )
 
 
-def same(one, two):
-    assert (one.digest, one.round, one.public, one.flags) == (two.digest, two.round, two.public, two.flags)
+def same(read, written):
+    for name in ("version", "digest", "round", "public", "flags"):
+        assert getattr(read, name) == getattr(written, name)
     for name in ("members", "ids", "payloads", "subjects", "slots"):
-        np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+        np.testing.assert_array_equal(getattr(read, name), getattr(written, name))
 
 
 @given(some.integers(1, 20), some.booleans(), some.booleans(), some.booleans())
 def test_what_is_written_is_read_again(count, subjects, slots, public):
     made = batch(
-        count, subjects=subjects, slots=slots, public=tuple(b'{"n":1}' for _ in range(count)) if public else ()
+        count,
+        subjects=subjects,
+        slots=slots,
+        public=tuple(b'{"n":1}' for _ in range(count)) if public else (),
     )
     (read,) = envelope.read([made.write()], width=3)
     same(read, made)
@@ -47,7 +54,7 @@ def test_mixtures_are_sorted_out_by_shape():
 
 def test_messages_are_sorted_by_round():
     first, second = batch(2, number=0).write(), batch(1, number=7).write()
-    assert envelope.rounds([first, second, first]) == {0: [first, first], 7: [second]}
+    assert envelope.by_round([first, second, first]) == {0: [first, first], 7: [second]}
 
 
 def test_the_header_is_forty_four_bytes():
@@ -81,3 +88,103 @@ def test_a_changed_byte_is_refused_or_read_as_such(position, change):
     except CodecError:
         return
     assert read.write() == bytes(data)
+
+
+def test_the_header_of_an_envelope_can_be_read_alone():
+    message = batch(1, slots=True, number=513).write()
+    header = envelope.header(message + b"and more")
+    assert (header.version, header.round, header.length) == (VERSION_1, 513, len(message))
+    assert (header.flags, header.digest) == (envelope.SLOT, bytes(range(16)))
+
+
+@pytest.mark.parametrize("data", [b"", b"\1", b"\2" + bytes(60), batch(1).write()[:-1]])
+def test_what_is_no_whole_envelope_has_no_header(data):
+    with pytest.raises(CodecError):
+        envelope.header(data)
+
+
+def test_messages_are_grouped_by_shape_and_known_by_their_index():
+    plain = [batch(1).write() for _ in range(3)]
+    bundle = batch(1, slots=True).write() * 2
+    none = b"no envelope"
+    messages = [plain[0], bundle, none, plain[1], none, bundle, plain[2]]
+    groups = {len(group.headers): group for group in envelope.by_shape(messages)}
+    assert {count: group.indices.tolist() for count, group in groups.items()} == {
+        1: [0, 3, 6],
+        2: [1, 5],
+        0: [2, 4],
+    }
+    assert [row.tobytes() for row in groups[2].rows] == [bundle, bundle]
+    first, second = groups[2].envelopes(width=3)
+    np.testing.assert_array_equal(first.ids, second.ids)
+
+
+def test_messages_of_one_length_may_have_several_shapes():
+    first, second = batch(1).write(), batch(1, number=2).write()
+    broken = b"\xff" + first[1:]
+    flagged = first[:1] + b"\x08" + first[2:]
+    groups = envelope.by_shape([first, broken, second, b"", first, flagged, b""])
+    assert sorted((len(group.headers), group.indices.tolist()) for group in groups) == [
+        (0, [1]),
+        (0, [3, 6]),
+        (0, [5]),
+        (1, [0, 4]),
+        (1, [2]),
+    ]
+
+
+@pytest.mark.parametrize("slots", [False, True])
+def test_messages_of_one_shape_are_one_group(slots):
+    messages = [batch(1, slots=slots).write() * (1 + slots) for _ in range(5)]
+    (group,) = envelope.by_shape(messages)
+    assert len(group.headers) == 1 + slots
+    assert group.indices.tolist() == [0, 1, 2, 3, 4]
+    assert b"".join(row.tobytes() for row in group.rows) == b"".join(messages)
+
+
+@pytest.fixture
+def toy_version(monkeypatch):
+    """A second version, known to this process for the length of a test."""
+    monkeypatch.setitem(envelope.VERSIONS, TOY_VERSION.number, TOY_VERSION)
+    return TOY_VERSION
+
+
+def in_version(version, envelopes):
+    return replace(envelopes, version=version, digest=bytes(range(version.digest_bytes)))
+
+
+@pytest.mark.parametrize("public", [(), (b'{"n":1}', b'{"n":2}')])
+@pytest.mark.parametrize("slots", [False, True])
+@pytest.mark.parametrize("subjects", [False, True])
+def test_two_versions_are_read_in_one_process(toy_version, subjects, slots, public):
+    old = batch(2, subjects=subjects, slots=slots, public=public)
+    new = in_version(toy_version, old)
+    assert len(new.write()) == len(old.write()) + 2 * (toy_version.header_bytes - 44)
+    groups = envelope.read([old.write(), new.write(), old.write()], width=3)
+    assert [(group.version, len(group)) for group in groups] == [(VERSION_1, 4), (toy_version, 2)]
+    same(groups[1], new)
+    same(groups[0].take(np.arange(2)), old)
+
+
+def test_messages_of_two_versions_are_grouped_by_round_and_by_shape(toy_version):
+    old = batch(1, number=7).write()
+    new = in_version(toy_version, batch(1, number=7)).write()
+    assert envelope.by_round([old, new]) == {7: [old, new]}
+    groups = list(envelope.by_shape([old, new, old]))
+    assert [group.indices.tolist() for group in groups] == [[0, 2], [1]]
+    assert [group.headers[0].version for group in groups] == [VERSION_1, toy_version]
+
+
+def test_a_version_is_refused_where_it_is_not_known():
+    message = in_version(TOY_VERSION, batch(1)).write()
+    with pytest.raises(CodecError, match="known version: 1"):
+        envelope.read([message], width=3)
+    (group,) = envelope.by_shape([message])
+    assert group.headers == ()
+
+
+def test_a_digest_of_another_width_than_the_version_has_is_refused():
+    with pytest.raises(ParameterError, match="`digest` must have 32 bytes"):
+        replace(batch(1), version=TOY_VERSION)
+    assert TOY_VERSION.task_digest(bytes(range(32))) == bytes(range(32))
+    assert VERSION_1.task_digest(bytes(range(32))) == bytes(range(16))

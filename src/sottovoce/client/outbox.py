@@ -1,15 +1,16 @@
-"""Reports on their way: what waits for the network, what arrived, what was refused; bounded, and open to the owner.
+"""The outbox of a device: which messages wait for the network, arrived, or were refused.
 
-A message waits until it is due; one whose clock was set back since does not wait for the lost time.
+A message waits until it is due.  If the clock was set back since it was posted, it does not wait
+for the lost time.  The outbox is bounded, and the device's owner may look into it.
 """
 
 from dataclasses import dataclass
 from typing import Literal
 
-from sottovoce.client.ledger_file import Book
+from sottovoce.client.ledger_file import LedgerFile
 from sottovoce.errors import BudgetError
 
-MOST_WAITING = 100
+MAX_WAITING = 100
 
 State = Literal["waiting", "sent", "refused"]
 
@@ -19,7 +20,7 @@ _JOINED = f"select {_FIELDS} from queue left join message using (task, round)"
 
 @dataclass(frozen=True)
 class Posting:
-    """Where a message shall go, with which enrolment token if any, and how many seconds later."""
+    """Where a message goes, with which enrolment token if any, and after how many seconds."""
 
     name: str
     url: str
@@ -29,7 +30,7 @@ class Posting:
 
 @dataclass(frozen=True)
 class Report:
-    """One message and what became of it; ``code`` says why a collector refused it."""
+    """A message in the outbox and its state; ``code`` says why the collector refused it."""
 
     task: str
     round: int
@@ -44,45 +45,51 @@ class Report:
 
 
 class Outbox:
-    """The queue in a ledger's book."""
+    """The messages in a ledger's file that were handed over for sending."""
 
-    def __init__(self, book: Book) -> None:
-        self._book = book
+    def __init__(self, file: LedgerFile) -> None:
+        self._file = file
 
     def reports(self) -> list[Report]:
-        """Return everything that was ever queued, in that order."""
-        return [Report(*row) for row in self._book.rows(f"{_JOINED} order by queue.rowid")]
+        """Return everything that was ever posted, in that order."""
+        return [Report(*row) for row in self._file.rows(f"{_JOINED} order by queue.rowid")]
 
-    def due(self, url: str, now: float | None) -> list[Report]:
-        """Return what waits for a collector and is due; all that waits if no time is given."""
-        waiting = f"{_JOINED} where state = 'waiting' and url = ?"
-        if now is None:
-            return [Report(*row) for row in self._book.rows(f"{waiting} order by due", url)]
+    def waiting(self, url: str) -> list[Report]:
+        """Return all messages that wait for an address, due or not."""
+        query = f"{_JOINED} where state = 'waiting' and url = ? order by due"
+        return [Report(*row) for row in self._file.rows(query, url)]
+
+    def due(self, url: str, now: float) -> list[Report]:
+        """Return the messages that wait for an address and are due."""
         early = "posted <= ? and ? < due"
-        rows = self._book.rows(f"{waiting} and not ({early}) order by due", url, now, now)
-        return [Report(*row) for row in rows]
+        query = f"{_JOINED} where state = 'waiting' and url = ? and not ({early}) order by due"
+        return [Report(*row) for row in self._file.rows(query, url, now, now)]
 
     def refuse_full(self) -> None:
-        """Raise if no more may wait."""
-        if self._book.rows("select count(*) from queue where state = 'waiting'")[0][0] >= MOST_WAITING:
-            raise BudgetError(f"{MOST_WAITING} reports wait for the network already: nothing was charged")
+        """Raise if no more messages may wait."""
+        (waiting,) = self._file.rows("select count(*) from queue where state = 'waiting'")[0]
+        if waiting >= MAX_WAITING:
+            raise BudgetError(
+                f"{MAX_WAITING} reports wait for the network already, so nothing was charged"
+            )
 
     def post(self, task: str, number: int, posting: Posting, now: float) -> None:
-        """Queue a message that is kept."""
-        fields = (task, number, posting.name, posting.url, posting.token, now, now + posting.delay)
+        """Queue a message that the ledger keeps."""
         columns = "task, round, name, url, token, posted, due"
-        self._book.write(f"insert into queue ({columns}) values (?, ?, ?, ?, ?, ?, ?)", *fields)
+        values = (posting.name, posting.url, posting.token, now, now + posting.delay)
+        statement = f"insert into queue ({columns}) values (?, ?, ?, ?, ?, ?, ?)"
+        self._file.write(statement, task, number, *values)
 
     def settle(self, report: Report, state: State, code: str = "") -> None:
-        """Enter that a report arrived or was refused; an attempt more."""
+        """Note that a report arrived or was refused, and count the attempt."""
         self._change(report, "state = ?, code = ?", state, code)
 
     def postpone(self, report: Report, now: float, wait: float) -> None:
-        """Enter that a report did not get through and when to try again; an attempt more."""
+        """Note that a report did not get through and when to try again, and count the attempt."""
         self._change(report, "posted = ?, due = ?", now, now + wait)
 
-    def _change(self, report: Report, what: str, *arguments: object) -> None:
-        # Another process may have settled it in the meantime: what has arrived has arrived.
-        where = "where task = ? and round = ? and state = 'waiting'"
-        change = f"update queue set attempts = attempts + 1, {what} {where}"
-        self._book.write(change, *arguments, report.task, report.round)
+    def _change(self, report: Report, assignments: str, *arguments: object) -> None:
+        # Another process may have settled the report meanwhile: what has arrived has arrived.
+        condition = "task = ? and round = ? and state = 'waiting'"
+        statement = f"update queue set attempts = attempts + 1, {assignments} where {condition}"
+        self._file.write(statement, *arguments, report.task, report.round)

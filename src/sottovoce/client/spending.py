@@ -1,31 +1,40 @@
-"""What a device has spent of what it may: as plain data, and in plain words for its owner."""
+"""What a device has spent and what it may spend: as plain data, and in words for its owner."""
 
 from typing import Any
 
 from sottovoce.client.ledger import DiskLedger
-from sottovoce.tasks.budget import Window, total
+from sottovoce.tasks.budget import SpendingWindow, total
 
 
 def spending(ledger: DiskLedger) -> dict[str, Any]:
-    """Return what was spent under which limits, ready for JSON."""
+    """Return what was spent and under which limits, ready for JSON."""
     return {
         "spent": ledger.spent,
         "cap": ledger.cap,
-        "windows": [_window(window, ledger) for window in ledger.windows],
+        "windows": [_within(window, ledger) for window in ledger.windows],
     }
 
 
 def explain(device: dict[str, Any]) -> str:
-    """Return it in plain words."""
-    windows = [
-        f"Within {window['seconds']:g} seconds it may spend {window['epsilon']:g} in {window['reports']} answers, "
-        f"and has spent {window['spent']:g} in {window['used']}."
-        for window in device["windows"]
-    ]
-    return " ".join([f"This device has spent {device['spent']:g} of {device['cap']:g} so far.", *windows])
+    """Return the same in words."""
+    overall = f"This device has spent {device['spent']:g} of {device['cap']:g} so far."
+    return " ".join([overall, *map(_explain_window, device["windows"])])
 
 
-def _window(window: Window, ledger: DiskLedger) -> dict[str, Any]:
+def _explain_window(window: dict[str, Any]) -> str:
+    return (
+        f"Within {window['seconds']:g} seconds it may spend {window['epsilon']:g} in"
+        f" {window['reports']} answers, and has spent {window['spent']:g} in {window['used']}."
+    )
+
+
+def _within(window: SpendingWindow, ledger: DiskLedger) -> dict[str, Any]:
+    """Return the limits of a window and what was charged within it."""
     recent = ledger.recent(window)
-    limits = {"seconds": window.seconds, "epsilon": window.epsilon, "reports": window.reports}
-    return {**limits, "spent": float(total(recent)), "used": len(recent)}
+    return {
+        "seconds": window.seconds,
+        "epsilon": window.epsilon,
+        "reports": window.reports,
+        "spent": float(total(recent)),
+        "used": len(recent),
+    }

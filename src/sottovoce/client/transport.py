@@ -1,7 +1,8 @@
-"""The way to a collector: HTTP with the standard library, no cookies, no other hosts, nothing about the device.
+"""HTTP to a collector with the standard library: no cookies, and nothing about the device.
 
-What comes back is read strictly and no further than a megabyte.  A task is known by its digest, which is computed
-here and not believed.  Proxies of the environment are not used: whoever wants one names it in the URL.
+Answers are read strictly and no further than a megabyte.  A task is known by its digest, which is
+computed here and not believed.  Proxies of the environment are not used: whoever wants one names it
+in the URL.
 """
 
 import json
@@ -28,11 +29,11 @@ from sottovoce.tasks.notice import Notice
 from sottovoce.tasks.round import Round
 from sottovoce.wire import codec
 
-LARGEST_ANSWER = 1 << 20
+MAX_ANSWER_BYTES = 1 << 20
 STATES = ("open", "closing", "sealed", "finished")
 
-_LONGEST_TITLE = 200
-_REFUSALS: dict[int, type[SottovoceError]] = {
+_MAX_TEXT = 200  # characters of a title or a code
+_ERRORS: dict[int, type[SottovoceError]] = {
     400: CodecError,
     401: AccessError,
     403: AccessError,
@@ -43,8 +44,12 @@ _REFUSALS: dict[int, type[SottovoceError]] = {
 
 
 @dataclass(frozen=True)
-class Refusal:
-    """A report that the collector did not take: its place in the request, why, and whether to try again."""
+class RefusedReport:
+    """A report that the collector did not take.
+
+    ``index`` says which one of the request it is, ``code`` why it was refused, and ``retry``
+    whether the same bytes may succeed later.
+    """
 
     index: int
     code: str
@@ -53,52 +58,64 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Receipt:
-    """What the collector says of the reports in one request."""
+    """What the collector says about the reports in one request."""
 
     accepted: int
     duplicates: int
-    refused: tuple[Refusal, ...] = ()
+    refused: tuple[RefusedReport, ...] = ()
 
 
-class Collector:
-    """One collector; answers that it says have not changed are not fetched again."""
+class CollectorApi:
+    """The HTTP interface of one collector.
+
+    What the collector says has not changed is not fetched again.  ``timeout`` is in seconds.
+    """
 
     def __init__(self, url: str, timeout: float = 10.0) -> None:
         if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
-            raise ParameterError("a collector has an address that starts with https:// or http://")
+            raise ParameterError("`url` of a collector must begin with https:// or http://")
         self.url = url.rstrip("/")
         self._timeout = timeout
         self._opener = build_opener(ProxyHandler({}), _SameHost())
         self._known: dict[str, tuple[str, bytes]] = {}
 
     def task(self, name: str, digest: str | None = None) -> Notice:
-        """Return the notice of a task; refuses a document that is not what its digest, stated or pinned, says."""
+        """Return the notice of a task.
+
+        Refuses a document that has another digest than the collector states or the caller expects.
+        """
         body, etag = self._fetch(self._path(name))
         notice = codec.notice(codec.parse(body))
-        if etag.removeprefix("W/") != f'"{notice.digest}"' or notice.name != name:
-            raise MismatchError("the collector states another digest or name than its task document has")
+        if etag.removeprefix("W/") != f'"{notice.digest}"':
+            raise MismatchError("the collector states another digest than its task document has")
+        if notice.name != name:
+            raise MismatchError("the collector answers with a task of another name")
         if digest not in (None, notice.digest):
-            raise MismatchError("the collector offers another task under this name than the one expected")
+            raise MismatchError("the collector offers another task under this name than expected")
         return notice
 
     def round(self, name: str, digest: str | None = None) -> tuple[str, Round | None]:
         """Return the state of a task and the round that is asked now, if any."""
         body, _ = self._fetch(self._path(name) + "/round")
         content = codec.parse(body)
-        state, asked = content.get("state"), content.get("round")
-        if set(content) != {"digest", "state", "round"} or state not in STATES:
-            raise CodecError("the collector's answer is not the state of a task and its round")
+        if set(content) != {"digest", "state", "round"}:
+            raise CodecError("the collector's answer must have a digest, a state and a round")
+        state = content["state"]
+        if state not in STATES:
+            raise CodecError(f"the state of a task must be one of {', '.join(STATES)}")
         if digest not in (None, content["digest"]):
-            raise MismatchError("the collector asks a round of another task than the one expected")
+            raise MismatchError("the collector asks a round of another task than expected")
+        asked = content["round"]
         return state, None if asked is None else codec.round_(asked)
 
     def send(self, name: str, messages: Sequence[bytes], tokens: Sequence[str] = ()) -> Receipt:
-        """Hand over messages, with a token for each if the task needs one."""
+        """Send messages, with a token for each if the task needs one."""
         content: dict[str, Any] = {"reports": [b64encode(message).decode() for message in messages]}
         if tokens:
             content["tokens"] = list(tokens)
         headers = {"Content-Type": "application/json"}
-        request = Request(f"{self._path(name)}/reports", json.dumps(content).encode(), headers, method="POST")
+        url = f"{self._path(name)}/reports"
+        request = Request(url, json.dumps(content).encode(), headers, method="POST")
         body, _ = self._open(request)
         return _receipt(codec.parse(body), len(messages))
 
@@ -106,6 +123,7 @@ class Collector:
         return f"{self.url}/v1/tasks/{quote(name, safe='')}"
 
     def _fetch(self, path: str) -> tuple[bytes, str]:
+        """Return the body at a path and its entity tag, from memory if it has not changed."""
         request = Request(path)
         if path in self._known:
             request.add_header("If-None-Match", self._known[path][0])
@@ -119,7 +137,7 @@ class Collector:
         return body, etag
 
     def _open(self, request: Request) -> tuple[bytes, Message | None]:
-        """Return body and headers, or no headers if nothing has changed."""
+        """Return body and headers; no headers if the body has not changed since it was fetched."""
         request.add_header("User-Agent", "sottovoce")
         try:
             with self._opener.open(request, timeout=self._timeout) as answer:
@@ -134,30 +152,36 @@ class Collector:
 
 
 class _SameHost(HTTPRedirectHandler):
-    """Follows where the same host leads, and nowhere with reports in hand."""
+    """Follows redirections of GET requests within one host, and no others."""
 
-    def redirect_request(self, req: Request, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Request | None:
-        there, here = urlsplit(newurl), urlsplit(req.full_url)
-        if (there.scheme, there.netloc) != (here.scheme, here.netloc) or req.get_method() != "GET":
+    def redirect_request(
+        self, req: Request, fp: Any, code: int, msg: str, headers: Any, newurl: str
+    ) -> Request | None:
+        old = urlsplit(req.full_url)
+        new = urlsplit(newurl)
+        same_host = (new.scheme, new.netloc) == (old.scheme, old.netloc)
+        if not same_host or req.get_method() != "GET":
             fp.close()
             raise MismatchError("the collector sends this device elsewhere, and it does not go")
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
 def _bounded(answer: Any) -> bytes:
-    body: bytes = answer.read(LARGEST_ANSWER + 1)
-    if len(body) > LARGEST_ANSWER:
-        raise CodecError(f"an answer of a collector has at most {LARGEST_ANSWER} bytes")
+    body: bytes = answer.read(MAX_ANSWER_BYTES + 1)
+    if len(body) > MAX_ANSWER_BYTES:
+        raise CodecError(f"an answer of a collector may have at most {MAX_ANSWER_BYTES} bytes")
     return body
 
 
 def _problem(error: HTTPError) -> SottovoceError:
-    """Return the error that a refused request stands for, with the title of its problem document."""
+    """Return the error for a refused request, with the title of its problem document."""
     if error.code == 429 or error.code >= 500:
         seconds = error.headers.get("Retry-After", "")
         wait = float(seconds) if re.fullmatch(r"\d{1,9}", seconds) else None
         return UnavailableError("the collector cannot serve now: try again later", wait)
-    return _REFUSALS.get(error.code, MismatchError)(f"the collector refuses the request: {_title(error)}")
+    return _ERRORS.get(error.code, MismatchError)(
+        f"the collector refuses the request: {_title(error)}"
+    )
 
 
 def _title(error: HTTPError) -> str:
@@ -168,22 +192,38 @@ def _title(error: HTTPError) -> str:
     except (SottovoceError, OSError, HTTPException):
         title = None
     text = title if isinstance(title, str) and title.isprintable() else f"status {error.code}"
-    return text[:_LONGEST_TITLE]
+    return text[:_MAX_TEXT]
 
 
 def _receipt(content: codec.Document, sent: int) -> Receipt:
-    counts, listed = (content.get("accepted"), content.get("duplicates")), content.get("refused")
-    if not all(type(count) is int and count >= 0 for count in counts) or not isinstance(listed, list):
-        raise CodecError("the collector's answer does not say what became of the reports")
-    receipt = Receipt(*counts, tuple(_refusal(one, sent) for one in listed))  # type: ignore[arg-type]
-    if receipt.accepted + receipt.duplicates + len(receipt.refused) != sent:
+    """Return the receipt for so many reports, or refuse an answer that is none."""
+    accepted = _count(content, "accepted")
+    duplicates = _count(content, "duplicates")
+    listed = content.get("refused")
+    if not isinstance(listed, list):
+        raise CodecError("`refused` in the collector's answer must be a list")
+    refused = tuple(_refused(entry, sent) for entry in listed)
+    if accepted + duplicates + len(refused) != sent:
         raise CodecError("the collector's answer does not say what became of every report")
-    return receipt
+    return Receipt(accepted, duplicates, refused)
 
 
-def _refusal(content: Any, sent: int) -> Refusal:
+def _count(content: codec.Document, name: str) -> int:
+    count = content.get(name)
+    if type(count) is not int or count < 0:
+        raise CodecError(f"`{name}` in the collector's answer must be a whole number from 0 up")
+    return count
+
+
+def _refused(content: Any, sent: int) -> RefusedReport:
     entry = content if isinstance(content, dict) else {}
-    index, code, retry = (entry.get(name) for name in ("index", "code", "retry"))
-    if type(index) is not int or not 0 <= index < sent or not isinstance(code, str) or not isinstance(retry, bool):
-        raise CodecError("the collector's answer does not say why it refused a report")
-    return Refusal(index, code[:_LONGEST_TITLE], retry)
+    index = entry.get("index")
+    code = entry.get("code")
+    retry = entry.get("retry")
+    if type(index) is not int or not 0 <= index < sent:
+        raise CodecError("`index` of a refused report must be that of a report in the request")
+    if not isinstance(code, str):
+        raise CodecError("`code` of a refused report must be text")
+    if not isinstance(retry, bool):
+        raise CodecError("`retry` of a refused report must be true or false")
+    return RefusedReport(index, code[:_MAX_TEXT], retry)

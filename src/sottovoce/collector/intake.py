@@ -134,7 +134,7 @@ class _Batch:
     def codes(self, verdicts: list[list[Verdict]]) -> dict[int, str]:
         """Return what became of every message that was not simply accepted, by its place."""
         codes: dict[int, str] = dict(self.admitted.codes)
-        for places, given in zip(self.admitted.places, verdicts, strict=True):
+        for places, given in zip(self.admitted.indices, verdicts, strict=True):
             if given.count(Verdict.ACCEPTED) < len(given):
                 pairs = zip(places.tolist(), given, strict=True)
                 codes |= {place: verdict.value for place, verdict in pairs if verdict is not Verdict.ACCEPTED}

@@ -34,9 +34,9 @@ class Published:
         return self.record.digest
 
     @cached_property
-    def digest_bytes(self) -> bytes:
-        """Return the digest as envelopes carry it."""
-        return codec.digest_to_bytes(self.digest)
+    def fingerprint(self) -> bytes:
+        """Return the SHA-256 of the task's document, of which envelopes carry the beginning."""
+        return codec.fingerprint(self.record.document)
 
     @property
     def collection(self) -> Collection:

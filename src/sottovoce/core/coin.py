@@ -1,7 +1,8 @@
-"""Public coins: which round a device belongs to and which member it answers, fixed before anybody asks.
+"""Public coins: which round asks a device, and which member of a choice it answers.
 
-A device draws 16 bytes once per task and keeps them, or derives them from its enrolment token, so that a
-collector which knows the token can check that the device did not choose for itself.  Coins say nothing about values.
+A device draws 16 bytes once per task and keeps them, or derives them from its enrolment token, so
+that a collector which knows the token can check that the device did not choose for itself.  Coins
+are fixed before anybody asks and say nothing about values.
 """
 
 import hashlib
@@ -9,20 +10,22 @@ import hashlib
 COIN_BYTES = 16
 
 
-def enrolled(token: str, digest: str) -> bytes:
+def enrolled_bytes(token: str, digest: str) -> bytes:
     """Return the 16 bytes that an enrolment token gives a device for one task."""
-    return hashlib.sha256(b"sottovoce/enrolment/v1" + token.encode() + digest.encode()).digest()[:COIN_BYTES]
+    content = b"sottovoce/enrolment/v1" + token.encode() + digest.encode()
+    return hashlib.sha256(content).digest()[:COIN_BYTES]
 
 
-def place(kept: bytes, digest: str) -> int:
-    """Return where the device stands in [0, 2^64): the round whose share this is asks it."""
-    return _draw(b"sottovoce/coin/v1" + kept + digest.encode())
+def round_coin(device_bytes: bytes, digest: str) -> int:
+    """Return the coin in [0, 2^64) that decides which round asks the device."""
+    return _coin(b"sottovoce/coin/v1" + device_bytes + digest.encode())
 
 
-def choice(kept: bytes, round_number: int, slot: int) -> int:
-    """Return the 64-bit coin that picks a member of a choice."""
-    return _draw(b"sottovoce/choice/v1" + kept + round_number.to_bytes(4, "little") + slot.to_bytes(4, "little"))
+def choice_coin(device_bytes: bytes, round_number: int, slot: int) -> int:
+    """Return the coin in [0, 2^64) that picks a member of a choice."""
+    address = round_number.to_bytes(4, "little") + slot.to_bytes(4, "little")
+    return _coin(b"sottovoce/choice/v1" + device_bytes + address)
 
 
-def _draw(content: bytes) -> int:
+def _coin(content: bytes) -> int:
     return int.from_bytes(hashlib.sha256(content).digest()[:8], "little")

@@ -5,7 +5,7 @@ on the device, and refuses values that it does not have without repeating them i
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 from unicodedata import normalize
 
@@ -62,6 +62,13 @@ class Domain(ABC):
     def attribute_size(self, column: int) -> int:
         """Return how many values the attribute in a column of a record has."""
         raise ParameterError("this domain has no attributes")
+
+    def public_parts(self, indices: Values) -> Sequence[bytes]:
+        """Return what people let everybody see, one text each; nothing in most domains."""
+        return ()
+
+    def check_public(self, text: bytes) -> None:  # noqa: B027 - most domains have nothing to refuse
+        """Refuse a public part that no value of this domain has."""
 
 
 def flat_array(values: Iterable[Any]) -> Any:

@@ -94,6 +94,10 @@ class Services(Domain, kind="services"):
             tables.append(table.indices(column))
         return Holdings(tuple(tables), self._written(seen, len(held)))
 
+    def public_parts(self, indices: Any) -> Sequence[bytes]:
+        parts: Sequence[bytes] = indices.public
+        return parts
+
     def check_public(self, text: bytes) -> None:
         """Refuse what is not the public part of some person's value, written as a device writes it."""
         if self.public is None or len(text) > LARGEST_PUBLIC or not self._reads(text):

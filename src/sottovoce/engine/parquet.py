@@ -16,8 +16,9 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from sottovoce.arrays import Bytes, Ints, grouped
+from sottovoce.arrays import Bytes, Ints
 from sottovoce.core.tally import Tally
+from sottovoce.engine.base import by_address
 from sottovoce.engine.memory import ReportBatch
 from sottovoce.errors import CodecError, MismatchError, NoDataError, UnavailableError
 from sottovoce.tasks.question import Address
@@ -50,8 +51,7 @@ def read(path: Path, asked: Round, checksum: str = "") -> dict[Address, ReportBa
     if checksum and not _sealed(columns, checksum):
         raise MismatchError(f"the log of round {asked.number} is not the one that was sealed")
     found = {}
-    for key, chosen in grouped(columns["member"].astype(np.int64) << 16 | columns["slot"]):
-        address = Address(asked.number, key >> 16, key & 0xFFFF)
+    for address, chosen in by_address(asked.number, columns["member"], columns["slot"]):
         question = asked.question(address)
         payloads = _rows(columns["payload"][chosen], asked.width)[:, : question.width]
         subjects = _rows(columns["subject"][chosen], ID_BYTES) if "subject" in columns else None

@@ -15,7 +15,7 @@ from sottovoce.answers.answers import Answers
 from sottovoce.arrays import Floats
 from sottovoce.client.device import Device
 from sottovoce.client.ledger import DiskLedger
-from sottovoce.client.transport import Collector as Remote
+from sottovoce.client.transport import CollectorApi
 from sottovoce.collector import access
 from sottovoce.collector.collector import Collector
 from sottovoce.collector.run import open_store
@@ -146,7 +146,7 @@ def _devices(host: Hosted, name: str, records: Sequence[dict[str, Any]], told: T
     message = b""
     for record in records:
         ledger = DiskLedger(":memory:")
-        device = Device(host.url, ledger)
+        device = Device(host.url, ledger, delay=0.0)
         message = device.answer(name, record)
         device.flush()
         ledger.close()
@@ -155,7 +155,7 @@ def _devices(host: Hosted, name: str, records: Sequence[dict[str, Any]], told: T
 
 
 def _crowd(host: Hosted, task: Task, values: Any, told: Told) -> None:
-    messages, remote = crowd.messages(task, values), Remote(host.url)
+    messages, remote = crowd.messages(task, values), CollectorApi(host.url)
     for start in range(0, len(messages), AT_ONCE):
         receipt = remote.send(task.name, messages[start : start + AT_ONCE])
         if receipt.refused:
@@ -167,7 +167,7 @@ def _appears(host: Hosted, name: str) -> None:
     """Wait until the collector's own process has seen a task; it looks twice a second."""
     for _ in range(10 * _PATIENCE):
         with suppress(MismatchError):
-            Remote(host.url).task(name)
+            CollectorApi(host.url).task(name)
             return
         time.sleep(0.1)
     raise UnavailableError("the collector does not publish its tasks")

@@ -1,6 +1,6 @@
-"""Spending: what a device may reveal in its life, and the contract of the book that refuses more.
+"""The budget of a device: what an answer costs, and the contract of the ledger that refuses more.
 
-The collector cannot enforce a budget; only the device sees all it has answered.
+The collector cannot enforce a budget; only the device sees all that it has answered.
 """
 
 from abc import ABC, abstractmethod
@@ -15,15 +15,15 @@ from sottovoce.maths import exact
 
 @dataclass(frozen=True)
 class Spend:
-    """What one answer costs a device, whatever it says.
+    """What one answer costs a device, whatever the answer is.
 
-    An epsilon of 0 is that of a rehearsal.  With ``lasting`` the charge pays for every round of its task.
+    A rehearsal costs 0.  The charge of a longitudinal task pays for all its rounds.
     """
 
     task: str
     epsilon: float
     round: int = 0
-    lasting: bool = False
+    longitudinal: bool = False
 
     def __post_init__(self) -> None:
         if self.epsilon:
@@ -31,10 +31,12 @@ class Spend:
 
 
 @dataclass(frozen=True)
-class Window:
-    """The most that may be charged, in epsilon and in number of charges, within any so many seconds.
+class SpendingWindow:
+    """The limits of what may be charged within any period of so many seconds.
 
-    >>> Window(seconds=86_400, epsilon=2.0, reports=4).reports
+    ``epsilon`` bounds the sum of the charges, ``reports`` their number.
+
+    >>> SpendingWindow(seconds=86_400, epsilon=2.0, reports=4).reports
     4
     """
 
@@ -43,31 +45,42 @@ class Window:
     reports: int
 
     def __post_init__(self) -> None:
-        if not 0 < self.seconds < inf or not 0 < self.epsilon < inf:
-            raise ParameterError("a window needs a positive number of seconds and a positive epsilon")
+        if not 0 < self.seconds < inf:
+            raise ParameterError("`seconds` of a spending window must be a number above 0")
+        if not 0 < self.epsilon < inf:
+            raise ParameterError("`epsilon` of a spending window must be a number above 0")
         if type(self.reports) is not int or self.reports < 1:
-            raise ParameterError("a window allows at least 1 report")
+            raise ParameterError("`reports` of a spending window must be a whole number from 1 up")
 
 
 class Ledger(ABC):
-    """A book of charges that survives the process: one step charges and keeps the message, which then may leave."""
+    """The charges of one device, which survive the process.
+
+    One step charges for a message and keeps it; only then may the message leave.
+    """
 
     @abstractmethod
     def answer(self, spend: Spend, make: Callable[[], bytes]) -> bytes:
-        """Charge for a message, make it and keep it, all or nothing; raises before it overspends or answers twice."""
+        """Charge for a message, make it and keep it, all or nothing.
+
+        Raises ``BudgetError`` before it overspends or answers twice.
+        """
 
     @abstractmethod
     def message(self, task: str, number: int | None = None) -> bytes | None:
-        """Return the message of a task's round, or of the last one answered; nothing if there is none."""
+        """Return the message of a task's round, or of the last round answered, if there is one."""
 
     @abstractmethod
     def coin(self, task: str, enrolled: bytes | None = None) -> bytes:
-        """Return the public coin of this device for a task: drawn once, or given by its enrolment, and kept."""
+        """Return the bytes behind this device's public coins for a task.
+
+        They are drawn once, or given by its enrolment, and kept.
+        """
 
     @property
     @abstractmethod
     def spent(self) -> float:
-        """Return all that was ever charged."""
+        """Return the sum of all charges."""
 
 
 def total(epsilons: Iterable[float]) -> Fraction:
@@ -84,15 +97,16 @@ def refuse_beyond(cap: float, spent: Fraction, wanted: float) -> None:
     left = total([cap]) - spent
     if total([wanted]) > left:
         raise BudgetError(
-            f"this task costs epsilon {wanted:g}; of the cap of {cap:g} only {max(0.0, float(left)):g} is left"
+            f"this task costs epsilon {wanted:g};"
+            f" of the cap of {cap:g} only {max(0.0, float(left)):g} is left"
         )
 
 
-def refuse_within(window: Window, recent: Iterable[float], wanted: float) -> None:
+def refuse_within(window: SpendingWindow, recent: Iterable[float], wanted: float) -> None:
     """Raise unless one more charge fits beside those of the last ``window.seconds``."""
-    charged = [*recent, wanted]
-    if len(charged) > window.reports or total(charged) > total([window.epsilon]):
+    charges = [*recent, wanted]
+    if len(charges) > window.reports or total(charges) > total([window.epsilon]):
         raise BudgetError(
-            f"within {window.seconds:g} seconds this device answers at most {window.reports} times, "
-            f"for epsilon {window.epsilon:g} together: try again later"
+            f"within {window.seconds:g} seconds this device answers at most {window.reports} times,"
+            f" for epsilon {window.epsilon:g} together: try again later"
         )

@@ -28,6 +28,7 @@ from sottovoce.tasks.round import Round
 from sottovoce.tasks.task import Task
 
 VERSION = 1
+DIGEST_BYTES = 16
 _EXACT_IN_JSON = 1 << 53  # integers from here on travel as strings
 _REGISTERED = (Mechanism, Domain, Encoding, Ask, Family, Plan)
 _TASK_FIELDS = {"kind", "domain", "opening", "version", *(one.name for one in fields(Task))}
@@ -84,8 +85,13 @@ def digest(content: Document) -> str:
 
 
 def digest_bytes(content: Document) -> bytes:
-    """Return the digest as the 16 bytes that an envelope carries."""
-    return hashlib.sha256(canonical(content).encode()).digest()[:16]
+    """Return the digest as bytes: the first 16 of the fingerprint."""
+    return fingerprint(canonical(content))[:DIGEST_BYTES]
+
+
+def fingerprint(text: str) -> bytes:
+    """Return the SHA-256 of a document's canonical text; digests are its beginning."""
+    return hashlib.sha256(text.encode()).digest()
 
 
 def digest_to_bytes(name: str) -> bytes:

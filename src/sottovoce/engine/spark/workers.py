@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.arrays import Bytes, Floats, Ints, Reports, Values, grouped
+from sottovoce.arrays import Bytes, Floats, Ints, Reports, Values
 from sottovoce.core.tally import Tally
+from sottovoce.engine.base import by_address
 from sottovoce.errors import CodecError, MismatchError, ParameterError
 from sottovoce.mechanisms.affine_prefix import AffinePrefix
 from sottovoce.mechanisms.base import PureMechanism
@@ -172,8 +173,9 @@ def tables(batches: Iterable[Any], most: int = BYTES_AT_ONCE) -> Iterator[Any]:
 def pieces(table: Any, asked: Round) -> Iterator[tuple[Address, Ints, Reports]]:
     """Yield every address in a table with the places of its reports and the reports."""
     payloads = rows(table["payload"], asked.width)
-    for key, places in grouped(numbers(table["member"]) << 16 | numbers(table["slot"])):
-        address = Address(asked.number, key >> 16, key & 0xFFFF)
+    members = numbers(table["member"])
+    slots = numbers(table["slot"])
+    for address, places in by_address(asked.number, members, slots):
         with refusing(asked):
             question = asked.question(address)
             reports = question.mechanism.unpack(payloads[places, : question.width].tobytes())

@@ -19,6 +19,7 @@ from time import perf_counter
 
 import numpy as np
 
+from sottovoce.arrays import Bytes
 from sottovoce.lab import crowd
 from sottovoce.lab.bench.load import Load, load, post
 from sottovoce.lab.bench.row import Goal, Row
@@ -27,7 +28,7 @@ from sottovoce.lab.seeded import SeededRng
 from sottovoce.plans.frequencies.histogram import Histogram
 from sottovoce.tasks.collection import Collection
 from sottovoce.tasks.task import Task
-from sottovoce.wire import codec
+from sottovoce.wire import codec, envelope
 
 REPORTS = {1: 8_000, 10: 100_000, 1_000: 300_000}  # messages per request: messages in a run
 CONNECTIONS = {1: 256, 10: 256, 1_000: 16}  # so that a few thousand messages are under way
@@ -111,8 +112,8 @@ def requests(sent: list[bytes], size: int) -> list[bytes]:
 
 def _written(sent: list[bytes]) -> float:
     """Return the seconds that SQLite needs for the same rows: an id each, and the messages of a group in one blob."""
-    width = len(sent[0])
-    whole = np.frombuffer(b"".join(sent), np.uint8).reshape(-1, width)
+    whole = np.frombuffer(b"".join(sent), np.uint8).reshape(len(sent), -1)
+    ids = envelope.read(sent, TASK.opening.width)[0].ids
     with (
         tempfile.TemporaryDirectory() as folder,
         closing(sqlite3.connect(f"{folder}/bare.db", isolation_level=None)) as book,
@@ -131,10 +132,14 @@ def _written(sent: list[bytes]) -> float:
         for start in range(0, len(whole), GROUP):
             group = whole[start : start + GROUP]
             book.execute("begin immediate")
-            book.executemany("insert into seen values (1, ?)", ((one[28:44].tobytes(),) for one in group))
+            book.executemany("insert into seen values (1, ?)", _values(ids[start : start + GROUP]))
             book.execute("insert into segments values (1, ?)", (group.tobytes(),))
             book.execute("commit")
         return perf_counter() - started
+
+
+def _values(ids: Bytes) -> Iterator[tuple[bytes]]:
+    return ((report_id.tobytes(),) for report_id in ids)
 
 
 @contextmanager

@@ -1,0 +1,90 @@
+"""Routes: how messages travel, one contract whatever is on the way."""
+
+import pytest
+
+import sottovoce as sv
+from client.serving import Collecting, serving
+from sottovoce.client.device import Device, Flushed
+from sottovoce.client.ledger import DiskLedger
+from sottovoce.client.route import DirectRoute, Route
+from sottovoce.client.transport import CollectorApi, Receipt, RefusedReport
+from sottovoce.errors import UnavailableError
+from sottovoce.tasks.collection import Collection
+
+PETS = sv.Task("pets", sv.Histogram(["cat", "dog", "fish"]), epsilon=1.0)
+ENROLLED = sv.Task("enrolled", PETS.plan, 1.0, collection=Collection(enrolment=True))
+
+
+class Relay(Route):
+    """A route by way of somebody else, who keeps what comes in."""
+
+    def __init__(self):
+        self.carried = []
+        self.receipt = Receipt(1, 0)
+        self.is_open = True
+
+    @property
+    def url(self):
+        return "https://relay.example"
+
+    def send(self, task_name, message, token):
+        if not self.is_open:
+            raise UnavailableError("closed")
+        self.carried.append((task_name, message, token))
+        return self.receipt
+
+
+@pytest.fixture
+def collecting():
+    return Collecting(PETS, ENROLLED)
+
+
+@pytest.fixture
+def url(collecting):
+    with serving(collecting) as address:
+        yield address
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    return DiskLedger(tmp_path / "ledger")
+
+
+@pytest.mark.parametrize("token", [None, "mine"])
+def test_the_direct_route_posts_one_message_to_the_collector(url, collecting, token):
+    route = DirectRoute(CollectorApi(url + "/"))
+    assert route.url == url
+    assert route.send("pets", b"message", token) == Receipt(1, 0)
+    assert route.send("pets", b"message", token) == Receipt(0, 1)
+    assert collecting.messages == [b"message"]
+    assert [body.get("tokens") for body in collecting.bodies] == [token and [token]] * 2
+
+
+def test_a_device_fetches_from_the_collector_and_sends_by_its_route(url, ledger, collecting):
+    relay = Relay()
+    device = Device(url, ledger, token="mine", delay=0.0, route=relay)
+    messages = [device.answer("pets", "dog"), device.answer("enrolled", "dog")]
+    assert device.flush() == Flushed(2, 0, 0)
+    assert relay.carried == [("pets", messages[0], None), ("enrolled", messages[1], "mine")]
+    assert collecting.bodies == []
+
+
+def test_a_message_leaves_by_the_route_it_was_made_for(url, ledger, collecting):
+    relay = Relay()
+    relayed = Device(url, ledger, delay=0.0, route=relay)
+    relayed.answer("pets", "dog")
+    assert Device(url, ledger).flush(force=True) == Flushed(0, 0, 0)
+    assert collecting.bodies == []
+    assert relayed.flush() == Flushed(1, 0, 0)
+
+
+def test_a_route_that_is_closed_or_refuses_is_treated_as_a_collector_is(url, ledger):
+    relay = Relay()
+    device = Device(url, ledger, delay=0.0, route=relay)
+    device.answer("pets", "dog")
+    relay.is_open = False
+    assert device.flush() == Flushed(0, 0, waiting=1)
+    relay.is_open = True
+    relay.receipt = Receipt(0, 0, (RefusedReport(0, "too-late", retry=False),))
+    assert device.flush(force=True) == Flushed(0, refused=1, waiting=0)
+    assert ledger.queue()[0].code == "too-late"
