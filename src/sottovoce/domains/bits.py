@@ -1,6 +1,6 @@
 """Values of a fixed number of bits: identifiers, hashes, addresses."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from sottovoce.arrays import Values
 from sottovoce.core.rng import Rng
-from sottovoce.domains.base import Domain
+from sottovoce.domains.base import Cells, Domain, refuse_empty_cells, whole_numbers
 from sottovoce.errors import DomainError, ParameterError
 from sottovoce.maths.hashing import LONGEST as INTEGER
 from sottovoce.maths.hashing import indices_of
@@ -67,6 +67,20 @@ class Bits(Domain, kind="bits"):
         """Return whether some value begins with this prefix of so many bits: any may."""
         return True
 
+    short_forms = (frozenset({"bits"}),)
+
+    @property
+    def described(self) -> str:
+        return f"a value of {self.bits} bits"
+
+    def from_cells(self, name: str, cells: Cells, separator: str = ";") -> list[Any]:
+        refuse_empty_cells(name, cells, "leave out the people who hold nothing")
+        rule = f"column {name!r} must hold whole numbers of {self.bits} bits, 0x before hexadecimal ones"
+        return whole_numbers(cells, rule)
+
+    def counts(self, indices: Values, labels: Iterable[str] | None = None) -> dict[str, int]:
+        return counts_of_long_values(indices, self.shown, labels)
+
 
 def _whole(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
@@ -75,3 +89,14 @@ def _whole(value: Any) -> bool:
 def random_bits(bits: int, rng: Rng) -> Values:
     """Return one uniformly random index of so many bits."""
     return indices_of([int.from_bytes(bytes(rng.bytes(-(-bits // 8))), "little") & ((1 << bits) - 1)], bits)
+
+
+def counts_of_long_values(indices: Values, shown: Callable[[int], str], labels: Iterable[str] | None) -> dict[str, int]:
+    """Return how many people hold each labelled value, or every value that somebody holds."""
+    different, totals = np.unique(indices, axis=0, return_counts=True)
+    if indices.ndim == 1:
+        numbers = different.tolist()
+    else:
+        numbers = [int.from_bytes(words.tobytes(), "little") for words in different]
+    count_of = {shown(number): count for number, count in zip(numbers, totals.tolist(), strict=True)}
+    return count_of if labels is None else {label: count_of.get(label, 0) for label in labels}

@@ -8,7 +8,7 @@ from unicodedata import normalize
 import numpy as np
 
 from sottovoce.arrays import Ints
-from sottovoce.domains.base import DECLINED, Domain, checked_label
+from sottovoce.domains.base import DECLINED, Cells, Domain, checked_label, refuse_empty_cells
 from sottovoce.errors import DomainError, ParameterError
 
 
@@ -59,3 +59,16 @@ class Categories(Domain, kind="categories"):
         if label not in table:
             raise DomainError(f"a value must be one of the {self.size} categories of the task")
         return table[label]
+
+    listed = True
+
+    @property
+    def described(self) -> str:
+        declined = " (or prefer not to say)" if self.declinable else ""
+        return f"one of {self.size:,} values{declined}"
+
+    def from_cells(self, name: str, cells: Cells, separator: str = ";") -> list[Any]:
+        if not self.declinable:
+            hint = f"leave out these people, or count them as {DECLINED!r} (--decline)"
+            refuse_empty_cells(name, cells, hint)
+        return list(cells)

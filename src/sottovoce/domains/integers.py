@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.arrays import Ints
-from sottovoce.domains.base import Domain, flat_array
+from sottovoce.arrays import Floats, Ints
+from sottovoce.domains.base import DECLINED, Cells, Domain, flat_array, refuse_empty_cells, whole_numbers
 from sottovoce.errors import DomainError, ParameterError
 
 
@@ -41,3 +41,19 @@ class Integers(Domain, kind="integers"):
         if held.dtype.kind not in "iu" or int(held.min()) < self.low or int(held.max()) > self.high:
             raise DomainError(f"a value must be a whole number from {self.low} to {self.high}")
         return np.asarray(held.astype(np.int64) - self.low)
+
+    listed = True
+    ordered = True
+    short_forms = (frozenset({"low", "high"}),)
+
+    @property
+    def described(self) -> str:
+        return f"a whole number from {self.low:,} to {self.high:,}"
+
+    @property
+    def edges(self) -> Floats:
+        return np.arange(self.low, self.high + 2, dtype=np.float64) - 0.5
+
+    def from_cells(self, name: str, cells: Cells, separator: str = ";") -> list[Any]:
+        refuse_empty_cells(name, cells, f"leave out these people, or count them as {DECLINED!r} (--decline)")
+        return whole_numbers(cells, f"column {name!r} must hold whole numbers from {self.low} to {self.high}")

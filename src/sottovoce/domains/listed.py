@@ -15,8 +15,8 @@ def domain_of(values: "Domain | Iterable[Any]", *, declinable: bool = False) -> 
     >>> domain_of(range(5))
     Integers(low=0, high=4)
     """
-    if isinstance(values, (Categories, Integers)):
-        return values
+    if isinstance(values, Domain) and values.listed:
+        return values  # type: ignore[return-value]
     if isinstance(values, range) and values.step == 1 and not declinable:
         if len(values) < 2:
             raise ParameterError("a domain needs at least two values")

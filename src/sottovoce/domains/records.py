@@ -8,7 +8,7 @@ import numpy as np
 
 from sottovoce.arrays import Ints
 from sottovoce.core.rng import Rng
-from sottovoce.domains.base import Domain, checked_label
+from sottovoce.domains.base import Cells, Domain, checked_label
 from sottovoce.errors import DomainError, NoDataError, ParameterError
 
 
@@ -47,3 +47,22 @@ class Records(Domain, kind="records"):
         if not all(isinstance(record, Mapping) and set(record) == set(self.names) for record in records):
             raise DomainError(f"a record has exactly the attributes {', '.join(self.names)}")
         return {name: [record[name] for record in records] for name in self.names}
+
+    @property
+    def described(self) -> str:
+        count = len(self.names)
+        return f"one of {count:,} question{'' if count == 1 else 's'}, drawn by a public coin"
+
+    @property
+    def file_columns(self) -> dict[str, tuple[str, ...]]:
+        return {"": self.names}
+
+    def from_columns(self, tables: Mapping[str, Mapping[str, Cells]], separator: str = ";") -> dict[str, list[Any]]:
+        attributes = zip(self.names, self.attributes, strict=True)
+        return {name: attribute.from_cells(name, tables[""][name], separator) for name, attribute in attributes}
+
+    def part(self, name: str) -> Domain | None:
+        return dict(zip(self.names, self.attributes, strict=True)).get(name)
+
+    def part_indices(self, indices: Ints, name: str) -> Ints:
+        return indices[:, self.names.index(name)]

@@ -9,8 +9,8 @@ from unicodedata import is_normalized, normalize
 
 from sottovoce.arrays import Values
 from sottovoce.core.rng import Rng
-from sottovoce.domains.base import Domain
-from sottovoce.domains.bits import random_bits
+from sottovoce.domains.base import Cells, Domain, refuse_empty_cells
+from sottovoce.domains.bits import counts_of_long_values, random_bits
 from sottovoce.errors import DomainError, ParameterError
 from sottovoce.maths.hashing import indices_of
 
@@ -84,6 +84,23 @@ class Strings(Domain, kind="strings"):
             return False
         room = self.length - (len(written) - len(cut))
         return ended or _goes_on(text, int.from_bytes(cut) << begun | rest, 8 * len(cut) + begun, room)
+
+    short_forms = (frozenset({"bytes"}), frozenset({"bytes", "whole"}))
+
+    @classmethod
+    def from_short(cls, **settings: Any) -> "Strings":
+        return cls(settings["bytes"], settings.get("whole", False))
+
+    @property
+    def described(self) -> str:
+        return f"a text of up to {self.length:,} byte{'' if self.length == 1 else 's'}"
+
+    def from_cells(self, name: str, cells: Cells, separator: str = ";") -> list[Any]:
+        refuse_empty_cells(name, cells, "leave out the people who hold nothing")
+        return list(cells)
+
+    def counts(self, indices: Values, labels: Iterable[str] | None = None) -> dict[str, int]:
+        return counts_of_long_values(indices, self.shown, labels)
 
 
 def _read(coded: bytes) -> tuple[str | None, bytes]:

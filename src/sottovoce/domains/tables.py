@@ -13,7 +13,7 @@ import numpy as np
 
 from sottovoce.arrays import Ints
 from sottovoce.core.rng import Rng
-from sottovoce.domains.base import Domain
+from sottovoce.domains.base import Cells, Domain
 from sottovoce.domains.buckets import Buckets
 from sottovoce.domains.categories import Categories
 from sottovoce.domains.integers import Integers
@@ -189,6 +189,43 @@ class Services(Domain, kind="services"):
         if PERSON in columns and not np.array_equal(_owners(columns), np.arange(people)):
             raise DomainError("where everybody has one record, the rows are in the order of the people, from 0")
         return cells
+
+    @property
+    def described(self) -> str:
+        return f"a record in each of {len(self.names):,} tables" if len(self.names) > 1 else "a record"
+
+    @property
+    def file_columns(self) -> dict[str, tuple[str, ...]]:
+        """Return the columns of every table, and ``uid`` where rows must say whose they are."""
+        alone = len(self.names) == 1 and not self.most(0)
+        return {
+            name: (*self.records(place).names, *self._public_of(place), *(() if alone else (PERSON,)))
+            for place, name in enumerate(self.names)
+        }
+
+    def from_columns(self, tables: Mapping[str, Mapping[str, Cells]], separator: str = ";") -> dict[str, Any]:
+        from sottovoce.domains.table_columns import columns_of_people
+
+        return columns_of_people(self, tables)
+
+    def column(self, table: str, name: str) -> Domain:
+        """Return the domain of a column, public or not."""
+        records = self.records(self.names.index(table))
+        private = dict(zip(records.names, records.attributes, strict=True))
+        public = dict(zip(self.public.names, self._public_kinds, strict=True)) if self.public else {}
+        return public[f"{table}.{name}"] if f"{table}.{name}" in public else private[name]
+
+    def part(self, name: str) -> Domain | None:
+        table, _, column = name.partition(".")
+        return self.column(table, column)
+
+    def part_indices(self, indices: Holdings, name: str) -> Ints:
+        """Return one index per person, or one per record of a table with any number of them."""
+        table, _, column = name.partition(".")
+        place = self.names.index(table)
+        cells: Any = indices.tables[place]
+        rows = cells.cells if self.most(place) else cells
+        return np.asarray(rows[:, self.records(place).names.index(column)])
 
 
 def _owners(columns: Mapping[str, Any]) -> Ints:
