@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sottovoce.engine.memory import answer
     from sottovoce.lab.audit import audit
     from sottovoce.lab.simulate import simulate
-    from sottovoce.plans.frequencies.advice import advise
+    from sottovoce.plans.advise import advise
     from sottovoce.plans.frequencies.histogram import Histogram
     from sottovoce.plans.frequencies.survey import Survey
     from sottovoce.plans.frequencies.tracking import Tracking
@@ -63,7 +63,7 @@ _HOMES = {
     "Task": "sottovoce.tasks.task",
     "TopItems": "sottovoce.plans.itemsets.top_items",
     "Tracking": "sottovoce.plans.frequencies.tracking",
-    "advise": "sottovoce.plans.frequencies.advice",
+    "advise": "sottovoce.plans.advise",
     "answer": "sottovoce.engine.memory",
     "audit": "sottovoce.lab.audit",
     "simulate": "sottovoce.lab.simulate",
@@ -99,6 +99,10 @@ __all__ = [
     "audit",
     "simulate",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])
 
 
 def __getattr__(name: str) -> Any:

@@ -94,4 +94,4 @@ def test_the_answer_of_a_search_says_how_it_searched(run, tmp_path):
     assert said(run("answer", "words", "--data", tmp_path, "--json"))["groups"] == 1
     refused = run("answer", "words", "--data", tmp_path, "--method", "norm-sub")
     assert refused.exit_code == 2
-    assert "needs the whole domain" in refused.stderr
+    assert "`method` must be one of none, base, base-pos" in refused.stderr

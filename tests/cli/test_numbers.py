@@ -16,7 +16,8 @@ def ages(tmp_path):
 
 def test_a_mean_stands_beside_the_truth(ages, run):
     done = run("simulate", ages, "--column", "age", "--mean", "0:100", "--epsilon", 1, "--seed", 1, "--json")
-    (row,) = json.loads(done.stdout)["rows"]
+    (part,) = json.loads(done.stdout)["answers"]
+    (row,) = part["rows"]
     assert done.exit_code == 0
     assert row["covered"] == (row["low"] <= row["truth"] <= row["high"])
     assert abs(row["estimate"] - row["truth"]) < 5 * row["error"]
@@ -29,10 +30,10 @@ def test_a_distribution_is_shown_drawn_and_saved(ages, tmp_path, run):
     assert done.exit_code == 0
     assert "95 %" in done.stdout
     assert (tmp_path / "a.png").exists()
-    assert (tmp_path / "a.csv").read_text().startswith("value,estimate")
+    assert (tmp_path / "a.csv").read_text().startswith("question,value,truth,estimate")
     done = run("simulate", ages, "--column", "age", "--task", tmp_path / "task.json", "--json")
     assert done.exit_code == 0
-    assert json.loads(done.stdout)["mechanism"] == "square_wave"
+    assert json.loads(done.stdout)["answers"][0]["mechanism"] == "square_wave"
 
 
 @pytest.mark.parametrize(
@@ -41,7 +42,6 @@ def test_a_distribution_is_shown_drawn_and_saved(ages, tmp_path, run):
         (["--mean", "0:50"], 3),
         (["--mean", "zero:50"], 2),
         (["--mean", "0:100", "--distribution", "0:100"], 2),
-        (["--mean", "0:100", "--plot", "a.png"], 2),
         (["--mean", "0:100", "--domain", "a,b"], 2),
     ],
 )
@@ -55,4 +55,10 @@ def test_what_cannot_be_asked_is_refused_with_a_reason(ages, run, monkeypatch, t
 def test_numbers_outside_are_moved_only_on_request(ages, run):
     done = run("simulate", ages, "--column", "age", "--mean", "0:50", "--clamp", "--epsilon", 1, "--json")
     assert done.exit_code == 0
-    assert json.loads(done.stdout)["rows"][0]["truth"] < 50
+    assert json.loads(done.stdout)["answers"][0]["rows"][0]["truth"] < 50
+
+
+def test_a_mean_is_drawn_with_its_interval(ages, tmp_path, run):
+    options = ["--mean", "0:100", "--epsilon", 1, "--plot", tmp_path / "mean.png"]
+    assert run("simulate", ages, "--column", "age", *options).exit_code == 0
+    assert (tmp_path / "mean.png").read_bytes().startswith(b"\x89PNG")

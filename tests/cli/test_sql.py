@@ -225,7 +225,7 @@ def test_rows_of_strangers_and_people_twice_are_refused(run, files, write):
     stray = write(["amount", "uid"], [["1", "nobody"]], "stray.csv")
     refused = run("simulate", files[0], "--table", f"txn={stray}", *files[3:])
     assert refused.exit_code == 3
-    assert "1 rows of txn are of people" in refused.stderr
+    assert "1 rows of table 'txn' have a uid" in refused.stderr
     twice = write(["uid", *VALUES[0]["users"]], [["a", *VALUES[0]["users"].values()]] * 2, "twice.csv")
     assert run("simulate", twice, *files[1:]).exit_code == 3
 

@@ -11,9 +11,8 @@ from collector.people import text
 from collector.sending import send
 from sottovoce.answers.answer import Answer
 from sottovoce.answers.answers import Answers
-from sottovoce.collector import archive, marginals
+from sottovoce.collector import archive
 from sottovoce.collector.collector import DAY, Collector
-from sottovoce.collector.release import processed
 from sottovoce.collector.store.sqlite import SqliteStore
 from sottovoce.core.estimate import Estimate
 from sottovoce.core.noise import IndependentNoise, SetNoise, StatedNoise
@@ -66,7 +65,7 @@ def finished(collector, plan, values, between=lambda: None):
 
 def said(answer):
     """Everything an answer says: raw, at another level, and after a step of post-processing where one applies."""
-    made = [answer.to_dict(), processed(answer, "none", 0.9).to_dict()]
+    made = [answer.to_dict(), answer.at(0.9).to_dict()]
     parts = answer.values() if isinstance(answer, Answers) else [answer] if type(answer) is Answer else []
     steps = ("base-pos", "norm-sub") if all(part.estimate.noise.complete for part in parts) else ("base-pos",)
     return made + [part.postprocess(step).to_dict() for part in parts for step in steps]
@@ -89,13 +88,13 @@ def test_the_answer_outlives_its_reports_to_the_last_digit(collector, clock, tmp
 def test_any_joint_table_can_be_asked_for_after_reports_are_erased(collector, clock, tmp_path, kind, names):
     """Where sums of reports give every table there is no need to keep some."""
     task = finished(collector, *PLANS[kind])
-    before = marginals.chosen(collector.answer("task"), names, task.plan).to_dict()
+    before = task.plan.select(collector.answer("task"), names).to_dict()
     clock.pass_(DAY)
     collector.advance()
     assert not list(tmp_path.rglob("*.parquet"))
     assert not list(tmp_path.rglob("answer.json"))
     again = Collector(collector.store, tmp_path, clock).answer("task")
-    assert marginals.chosen(again, names, task.plan).to_dict() == before
+    assert task.plan.select(again, names).to_dict() == before
     assert again.tree().edges == collector.answer("task").tree().edges
 
 
@@ -108,10 +107,10 @@ def test_tables_that_only_reports_could_give_are_those_that_were_kept(collector,
     assert len(list(tmp_path.rglob("answer.json"))) == 1
     again = Collector(collector.store, tmp_path, clock).answer("task")
     assert again.to_dict() == before
-    assert marginals.chosen(again, ["trait 3"], task.plan).to_dict() == before["answers"]["trait 3"]
-    with pytest.raises(NoDataError, match="not among those that were kept"):
-        marginals.chosen(again, ["trait 3,trait 4"], task.plan)
-    assert marginals.structure(again, task.collection) is None
+    assert task.plan.select(again, ["trait 3"]).to_dict() == before["answers"]["trait 3"]
+    with pytest.raises(NoDataError, match="not among those kept"):
+        task.plan.select(again, ["trait 3,trait 4"])
+    assert again.views().pairs is None
 
 
 def test_sums_alone_would_not_give_a_search_for_prefixes_its_answer(collector, clock, tmp_path):

@@ -7,7 +7,6 @@ import pytest
 
 import sottovoce as sv
 from collector.test_api import problem
-from sottovoce.collector import marginals
 from sottovoce.errors import ParameterError
 from sottovoce.lab import crowd
 from sottovoce.lab.seeded import SeededRng
@@ -122,7 +121,7 @@ def test_too_few_users_have_no_table(asked):
 def test_a_table_on_request_has_a_limited_number_of_cells():
     plan = sv.Marginals({name: range(11) for name in "abc"}, users=100_000, order=2)
     with pytest.raises(ParameterError, match="at most 1,024 cells"):
-        marginals.chosen(None, ["a,b,c"], plan)
+        plan.select(None, ["a,b,c"])
 
 
 def test_large_pairs_and_many_attributes_are_not_listed_nor_drawn():
@@ -130,4 +129,4 @@ def test_large_pairs_and_many_attributes_are_not_listed_nor_drawn():
     held = {"a": [1] * 60, "b": [2] * 60, "c": ["x"] * 60}
     answer = sv.simulate(sv.Task("t", wide, 4.0), held, seed=1)
     assert list(answer) == ["a", "b", "c", "a & c", "b & c"]
-    assert marginals.structure(answer, Collection(minimum=2)) is None
+    assert answer.views().pairs is None

@@ -1,6 +1,7 @@
 """The OpenAPI document says what the collector does, and the collector does what it says."""
 
 import re
+from importlib import import_module
 
 import msgspec
 import pytest
@@ -22,6 +23,7 @@ from starlette.routing import Route
 
 from collector.people import Clock, counting, numbered
 from collector.serving import served
+from sottovoce.collector.api import Api
 from sottovoce.collector.operations import OPERATIONS, TITLE
 from sottovoce.collector.store.sqlite import SqliteStore
 from sottovoce.web import openapi
@@ -108,8 +110,18 @@ def test_every_route_is_in_the_document_and_nothing_else_is(site):
         for method in route.methods - {"HEAD", "OPTIONS"}
     }
     paths = openapi.document(TITLE, OPERATIONS)["paths"]
-    assert routes == {(method.upper(), path) for path, methods in paths.items() for method in methods}
-    assert routes == {(one.method, one.path) for one in OPERATIONS}
+    served = routes | {(one.method, one.path) for one in OPERATIONS if one.home}
+    assert served == {(method.upper(), path) for path, methods in paths.items() for method in methods}
+    assert routes == {(one.method, one.path) for one in OPERATIONS if not one.home}
+
+
+def test_every_operation_is_served_by_what_the_table_names():
+    for operation in OPERATIONS:
+        if operation.home:
+            module, _, name = operation.home.partition(":")
+            assert callable(getattr(import_module(module), name))
+        else:
+            assert callable(getattr(Api, operation.handler))
 
 
 def test_the_document_that_is_served_is_the_one_that_is_made(site):

@@ -950,9 +950,9 @@ SHOP_QUESTION = "SELECT SUM(hours) FROM people JOIN habits USING (uid) WHERE age
 ADVICE: dict[str, Callable[[], Any]] = {
     "frequencies/small": lambda: sv.advise(users=10_000, size=4, epsilon=1.0),
     "frequencies/large": lambda: sv.advise(users=50_000, size=1000, epsilon=1.0, error=0.005),
-    "frequencies/questions": lambda: sv.advise(50_000, 16, 2.0, questions=4),
-    "frequencies/rule-unary": lambda: sv.advise(50_000, 100, 2.0, rule="unary"),
-    "frequencies/rule-published": lambda: sv.advise(50_000, 100, 2.0, rule="published"),
+    "frequencies/questions": lambda: sv.advise(users=50_000, size=16, epsilon=2.0, questions=4),
+    "frequencies/rule-unary": lambda: sv.advise(users=50_000, size=100, epsilon=2.0, rule="unary"),
+    "frequencies/rule-published": lambda: sv.advise(users=50_000, size=100, epsilon=2.0, rule="published"),
     "frequencies/hopeless": lambda: sv.advise(users=20, size=1000, epsilon=0.1),
     "values/short": lambda: advise_values(100_000, 48, 2.0),
     "values/long": lambda: advise_values(1_000_000, 160, 2.0, top=8, share=0.05),

@@ -92,6 +92,7 @@ class Answer(Outcome):
             "users": self.estimate.users,
             "population": self.estimate.population,
             "epsilon": self.estimate.epsilon,
+            "guarantee": self.guarantee.to_dict(),
             "mechanism": self.mechanism,
             "level": self.level,
             "steps": list(self.estimate.steps),
@@ -105,6 +106,12 @@ class Answer(Outcome):
         from sottovoce.answers.chart import bars
 
         return bars(self, path, truth)
+
+    def summary(self, most: int) -> list[dict[str, Any]]:
+        """Return bands of neighbouring numbers, or the most frequent values."""
+        from sottovoce.answers.summary import shown
+
+        return shown(self, most)
 
     def top(self, count: int) -> "list[dict[str, Any]]":
         """Return the rows of the largest estimates, in order."""

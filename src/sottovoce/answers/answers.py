@@ -1,6 +1,6 @@
 """Answers: one distribution for each of several questions, by name."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,6 +9,9 @@ from sottovoce.answers import export
 from sottovoce.answers.answer import Answer
 from sottovoce.answers.guarantee import Guarantee
 from sottovoce.answers.outcome import Outcome, Row
+from sottovoce.errors import NoDataError
+
+TOGETHER = " & "  # between the names of attributes, and between the values of a cell
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,9 +56,16 @@ class Answers(Outcome, Mapping[str, Answer]):
         parts = {name: part.postprocess(method, **options) for name, part in self.parts.items()}
         return Answers(self.name, parts)
 
+    def select(self, names: Sequence[str]) -> Answer:
+        """Return the part about the named attributes, of those that were kept when reports were erased."""
+        title = TOGETHER.join(names)
+        if title not in self.parts:
+            raise NoDataError("the reports of this task are erased, and this table is not among those kept")
+        return self.parts[title]
+
     @property
     def about(self) -> dict[str, Any]:
-        return {"name": self.name}
+        return {"name": self.name, "guarantee": self.guarantee.to_dict()}
 
     def rows(self) -> list[Row]:
         """Return the rows of all parts, each with the name of its question."""

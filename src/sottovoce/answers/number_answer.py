@@ -45,6 +45,7 @@ class NumberAnswer(Outcome):
             "name": self.name,
             "users": self.users,
             "epsilon": self.epsilon,
+            "guarantee": self.guarantee.to_dict(),
             "mechanism": self.mechanism,
             "level": self.level,
             "steps": list(self.steps),

@@ -5,13 +5,14 @@ facts about them, a guarantee, and a way to be written and drawn.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from sottovoce.answers import export
 from sottovoce.answers.guarantee import Guarantee
+from sottovoce.answers.views import Views
 from sottovoce.errors import ParameterError
 
 Row = dict[str, Any]
@@ -75,6 +76,22 @@ class Outcome(ABC):
     @abstractmethod
     def plot(self, path: str | Path | None = None, *, truth: Any = None) -> Any:
         """Draw the outcome, with the truth beside it if that is known; saves the figure to ``path``."""
+
+    def summary(self, most: int) -> list[Row]:
+        """Return at most ``most`` rows worth showing; ``members`` are the values that a row stands for."""
+        return [{**row, "members": (row["value"],)} for row in self.rows()[:most]]
+
+    def highlights(self) -> "Outcome":
+        """Return the part of a large outcome that is shown first; a small one is shown whole."""
+        return self
+
+    def select(self, names: Sequence[str]) -> "Outcome":
+        """Return the part about the named attributes, where an outcome has more parts than it lists."""
+        raise ParameterError("`marginal` does not apply: only joint tables can be chosen by attributes")
+
+    def views(self, names: Sequence[str] = ()) -> Views:
+        """Return what is shown beside the rows, with attention to the named attributes."""
+        return Views()
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data."""

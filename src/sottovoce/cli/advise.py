@@ -1,112 +1,142 @@
 """``sottovoce advise``: what to expect of a collection before anybody is asked."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
 
+from sottovoce.cli.option_groups import group_of, options_of
 from sottovoce.cli.output import as_json, print_json
 from sottovoce.errors import ParameterError
+
+if TYPE_CHECKING:
+    from sottovoce.tasks.advice import Advice
+    from sottovoce.tasks.plan import Plan
+
+_READ = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@dataclass(frozen=True)
+class SubjectOptions:
+    """The options that name the collection: a task file, or the sizes that describe a plan in short."""
+
+    OPTIONS: ClassVar = (
+        click.option("--task", type=_READ, help="A task file: advice about its plan."),
+        click.option("--size", type=int, help="A histogram of this many values."),
+        click.option("--marginals", metavar="2,2,3", help="Joint tables of attributes with these numbers of values."),
+        click.option("--bits", type=int, help="A search for frequent values of this many bits."),
+        click.option("--items", type=int, help="A search for frequent items among this many."),
+        click.option("--order", type=int, default=3, help="With --marginals: attributes of a table."),
+        click.option("--top", type=int, default=16, help="With --bits and --items: how many values are sought."),
+    )
+
+    task: Path | None
+    size: int | None
+    marginals: str | None
+    bits: int | None
+    items: int | None
+    order: int
+    top: int
+
+    def plan(self) -> "tuple[Plan | None, float | None]":
+        """Return the plan, None for a histogram of --size values, and the epsilon that a task states."""
+        builders: dict[str, Callable[[], tuple[Plan | None, float | None]]] = {
+            "task": self._of_task,
+            "size": lambda: (None, None),
+            "marginals": lambda: (self._joint_tables(), None),
+            "bits": lambda: (self._long_values(), None),
+            "items": lambda: (self._frequent_items(), None),
+        }
+        chosen = [build for name, build in builders.items() if getattr(self, name) is not None]
+        if len(chosen) != 1:
+            raise ParameterError("give exactly one of --task, --size, --marginals, --bits and --items")
+        return chosen[0]()
+
+    def _of_task(self) -> "tuple[Plan, float]":
+        from sottovoce.cli.task import read_task
+
+        assert self.task is not None
+        task = read_task(self.task)
+        return task.plan, task.response_epsilon
+
+    def _joint_tables(self) -> "Plan":
+        from sottovoce.plans.marginals.marginals import Marginals
+
+        try:
+            sizes = [int(size) for size in (self.marginals or "").split(",")]
+        except ValueError:
+            raise ParameterError("--marginals must be whole numbers with commas between them") from None
+        domains = {f"attribute {number}": range(size) for number, size in enumerate(sizes, 1)}
+        return Marginals(domains, order=self.order)
+
+    def _long_values(self) -> "Plan":
+        from sottovoce.domains.bits import Bits
+        from sottovoce.plans.heavy_hitters.heavy_hitters import HeavyHitters
+
+        return HeavyHitters(Bits(self.bits or 0), self.top)
+
+    def _frequent_items(self) -> "Plan":
+        from sottovoce.plans.itemsets.top_items import TopItems
+
+        return TopItems(range(self.items or 0), self.top)
+
+
+@dataclass(frozen=True)
+class WishOptions:
+    """Further questions, each of which only some plans can answer."""
+
+    OPTIONS: ClassVar = (
+        click.option("--questions", type=int, help="With --size: questions that the people are divided among."),
+        click.option("--error", type=float, help="A wished standard error, as a share: how many users does it take?"),
+        click.option("--rule", help="How to choose a mechanism: least variance, published, unary."),
+        click.option("--basket", type=float, help="For items: how many a person has on average."),
+        click.option(
+            "--share", type=float, help="For searches: a share of people to find; how many users does it take?"
+        ),
+        click.option("--sql", multiple=True, help="For tables: a question that will be asked; may be repeated."),
+    )
+
+    questions: int | None
+    error: float | None
+    rule: str | None
+    basket: float | None
+    share: float | None
+    sql: tuple[str, ...]
+
+    def given(self) -> dict[str, Any]:
+        """Return the options that were used, by name."""
+        return {name: wish for name, wish in vars(self).items() if wish is not None and wish != ()}
 
 
 @click.command("advise")
 @click.option("--users", type=int, required=True, help="How many people will answer.")
-@click.option("--epsilon", type=float, required=True, help="What one answer may reveal.")
-@click.option("--size", type=int, help="How many values a person may hold.")
-@click.option("--questions", type=int, default=1, help="Over how many questions the people are partitioned.")
-@click.option("--error", type=float, help="A wished standard error, as a share: how many users does it take?")
-@click.option("--rule", default="least variance", help="How to choose: least variance, published, unary.")
-@click.option("--marginals", metavar="2,2,3", help="Joint tables instead: the sizes of the attributes.")
-@click.option("--order", type=int, default=3, help="Attributes of a joint table.")
-@click.option("--bits", type=int, help="A search for long values instead: their bits.")
-@click.option("--items", type=int, help="A search for frequent items instead: how many items there are.")
-@click.option("--basket", type=float, default=5.0, help="Items that people have on average.")
-@click.option("--top", type=int, default=16, help="How many a search is for.")
-@click.option("--tables", type=click.Path(exists=True, dir_okay=False), help="SQL instead: a task file with tables.")
-@click.option("--sql", multiple=True, help="A question that will be asked of the tables; may be repeated.")
-@click.option("--share", type=float, help="A share of people to find: how many users does it take?")
+@click.option("--epsilon", type=float, help="What one answer may reveal at most; a task file states its own.")
+@options_of(SubjectOptions)
+@options_of(WishOptions)
 @as_json
-def command(*, as_json: bool, **options: Any) -> None:
-    """Plan: mechanism or method, error, bytes, users needed."""
-    advice = Wanted(**options).advice()
+def command(users: int, epsilon: float | None, *, as_json: bool, **options: Any) -> None:
+    """Plan a collection: mechanism or method, error, bytes, users needed.
+
+    \b
+    sottovoce advise --users 50000 --size 1000 --epsilon 1
+    sottovoce advise --users 50000 --task browser.toml
+    sottovoce advise --users 9000 --task shop.toml --sql "SELECT AVG(age) FROM users"
+    """
+    subject, wishes = group_of(SubjectOptions, options), group_of(WishOptions, options)
+    advice = _advice(users, epsilon, subject, wishes.given())
     if as_json:
         print_json(advice.to_dict())
     else:
         click.echo(str(advice))
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """The options of the command."""
+def _advice(users: int, epsilon: float | None, subject: SubjectOptions, wishes: dict[str, Any]) -> "Advice":
+    from sottovoce.plans.advise import advise
 
-    users: int
-    epsilon: float
-    size: int | None
-    questions: int
-    error: float | None
-    rule: str
-    marginals: str | None
-    order: int
-    bits: int | None
-    items: int | None
-    basket: float
-    top: int
-    share: float | None
-    tables: str | None
-    sql: tuple[str, ...]
-
-    def advice(self) -> Any:
-        """Return the advice about the one thing that is asked about."""
-        named = {
-            "size": self._values,
-            "marginals": self._marginals,
-            "bits": self._long_values,
-            "items": self._items,
-            "tables": self._tables,
-        }
-        asked = [advise for name, advise in named.items() if getattr(self, name) is not None]
-        if len(asked) != 1:
-            raise ParameterError("ask about one thing: --size, --marginals, --bits, --items or --tables")
-        return asked[0]()
-
-    def _values(self) -> Any:
-        from sottovoce.plans.frequencies.advice import advise
-
-        assert self.size is not None
-        return advise(self.users, self.size, self.epsilon, questions=self.questions, error=self.error, rule=self.rule)
-
-    def _tables(self) -> Any:
-        from sottovoce.collector import taskfile
-        from sottovoce.plans.tables.advice import advise_tables
-        from sottovoce.plans.tables.joint import Queries
-
-        path = Path(self.tables or "")
-        plan = taskfile.read(path.read_text(encoding="utf-8"), toml=path.suffix == ".toml").plan
-        if not isinstance(plan, Queries):
-            raise ParameterError("only a task about tables answers questions in SQL")
-        return advise_tables(plan, self.sql, self.users, self.epsilon)
-
-    def _marginals(self) -> Any:
-        from sottovoce.plans.marginals.advice import advise_marginals
-
-        return advise_marginals(self.users, _sizes(self.marginals or ""), self.epsilon, self.order)
-
-    def _long_values(self) -> Any:
-        from sottovoce.plans.itemsets.search_advice import advise_values
-
-        assert self.bits is not None
-        return advise_values(self.users, self.bits, self.epsilon, top=self.top, share=self.share)
-
-    def _items(self) -> Any:
-        from sottovoce.plans.itemsets.search_advice import advise_items
-
-        assert self.items is not None
-        return advise_items(self.users, self.items, self.epsilon, top=self.top, basket=self.basket, share=self.share)
-
-
-def _sizes(text: str) -> list[int]:
-    try:
-        return [int(size) for size in text.split(",")]
-    except ValueError:
-        raise ParameterError("the sizes of attributes are whole numbers with commas between them") from None
+    plan, stated = subject.plan()
+    spent = stated if epsilon is None else epsilon
+    if spent is None:
+        raise ParameterError("say what one answer may reveal: --epsilon")
+    return advise(plan, users=users, epsilon=spent, size=subject.size, **wishes)

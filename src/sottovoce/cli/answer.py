@@ -1,4 +1,4 @@
-"""``sottovoce answer``: what a task has found, with intervals."""
+"""``sottovoce answer``: the answer to a task, with intervals."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,48 +17,34 @@ _WRITE = click.Path(dir_okay=False, writable=True, path_type=Path)
 @click.command("answer")
 @click.argument("name")
 @data
-@click.option("--method", default="none", help="A step of post-processing, such as norm-sub.")
-@click.option("--level", type=click.FloatRange(0.5, 0.9999), default=0.95, help="Confidence level.")
-@click.option("--marginal", multiple=True, metavar="NAME,NAME", help="The table of these attributes, of joint tables.")
-@click.option("--csv", "csv_path", type=_WRITE, help="Write the rows to a file.")
-@click.option("--plot", "plot_path", type=_WRITE, help="Draw the answer to a file.")
+@click.option("--method", default="none", help="A post-processing method, such as norm-sub.")
+@click.option("--level", type=click.FloatRange(0.5, 0.9999), default=0.95, help="Confidence level of the intervals.")
+@click.option("--marginal", multiple=True, metavar="NAME,NAME", help="For joint tables: the table of these attributes.")
+@click.option("--csv", "csv_path", type=_WRITE, help="Write the rows to this file.")
+@click.option("--plot", "plot_path", type=_WRITE, help="Draw the answer to this file.")
 @as_json
-def command(name: str, data: Path, database: str, *, as_json: bool, **wanted: Any) -> None:
+def command(name: str, data: Path, database: str, *, as_json: bool, **options: Any) -> None:
     """Print the answer to the task NAME; what rests on too few users is suppressed."""
     from rich.console import Console
 
-    from sottovoce.collector import marginals, queries
-    from sottovoce.collector.release import processed, refuse_withheld, release, rows_as_csv
+    from sottovoce.collector.release import Wanted, released
 
+    wanted = Wanted(options["method"], options["level"], options["marginal"])
     with opened(data, database) as collector:
-        published = collector.find(name)
-        queries.check_step(published.task.plan, wanted["method"])
-        answer = collector.answer(name)
-        answer = marginals.chosen(answer, wanted["marginal"], published.task.plan) if wanted["marginal"] else answer
-        answer = processed(answer, wanted["method"], wanted["level"])
-    released = refuse_withheld(release(answer, published.collection))
-    if wanted["csv_path"]:
-        wanted["csv_path"].write_text(rows_as_csv(released), encoding="utf-8")
-    if wanted["plot_path"]:
-        _plot(answer, released, wanted["plot_path"])
+        answer = released(collector, collector.find(name), wanted)
+    if options["csv_path"]:
+        options["csv_path"].write_text(answer.to_csv(), encoding="utf-8")
+    if options["plot_path"]:
+        answer.plot(options["plot_path"])
     if as_json:
-        print_json(released)
+        print_json(answer.content)
         return
-    for part in released.get("answers", {"": released}).values():
+    for part in answer.parts:
         Console(highlight=False, markup=False).print(_table(part), *_details(part), "", sep="\n")
 
 
-def _plot(answer: Any, released: dict[str, Any], path: Path) -> None:
-    from sottovoce.errors import NoDataError
-
-    parts = released.get("answers", {"": released}).values()
-    if any(part["suppressed"] or any(row["suppressed"] for row in part["rows"]) for part in parts):
-        raise NoDataError("some values rest on too few users: they are in the table as suppressed, and are not drawn")
-    answer.plot(path)
-
-
 def _details(part: dict[str, Any]) -> list[str]:
-    """Return what else the method has to say."""
+    """Return further facts about a part, one per line."""
     from sottovoce.collector.dashboard.details import facts
 
     return [] if part["suppressed"] else [f"{term}: {text}" for term, text in facts(part)]

@@ -23,7 +23,10 @@ def data(command: _Command) -> _Command:
         help="The collector's folder.",
     )
     database = click.option(
-        "--database", envvar="SOTTOVOCE_DATABASE", default="", help="A PostgreSQL URL instead of the embedded store."
+        "--database",
+        envvar="SOTTOVOCE_DATABASE",
+        default="",
+        help="The address of a database, such as a PostgreSQL URL, instead of the embedded store.",
     )
     return folder(database(command))
 
@@ -32,13 +35,13 @@ def data(command: _Command) -> _Command:
 def opened(data: Path, database: str = "", *, new: bool = False) -> "Iterator[Collector]":
     """Yield the collector of a folder, beside a running server or without one."""
     from sottovoce.collector.collector import Collector
-    from sottovoce.collector.run import open_store
+    from sottovoce.collector.stores import open_store, store_class
     from sottovoce.errors import NoDataError
-    from sottovoce.web.settings import Settings, clock
+    from sottovoce.web.settings import clock
 
-    if not new and not database and not (data / "collector.db").exists():
-        raise NoDataError("there is no collector in this folder: `serve` or `task create` makes one")
-    store = open_store(Settings(data=data, database=database))
+    if not new and not store_class(database).exists(database, data):
+        raise NoDataError("there is no collector in this folder: create one with `serve` or `task create`")
+    store = open_store(data, database)
     try:
         yield Collector(store, data, clock)
     finally:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sottovoce.cli.numbers import table as numbers
 from sottovoce.cli.output import as_json, coverage, print_json, progress, seed, table, warn
 from sottovoce.errors import MissingExtraError
 
@@ -50,8 +49,6 @@ def command(people: int, epsilon: float, seed: int | None, out: Path, stay: bool
 
 def _facts(shown: "Demonstration") -> dict[str, Any]:
     """Return the summary as plain data."""
-    from sottovoce.lab.truth.figures import beside
-
     return {
         "people": shown.people,
         "epsilon": shown.survey.epsilon,
@@ -59,13 +56,13 @@ def _facts(shown: "Demonstration") -> dict[str, Any]:
         "seconds": round(shown.seconds, 3),
         "answered": {"devices": shown.devices, "page": shown.in_page, "crowd": shown.crowd},
         "note": shown.note,
-        "covered": sum(one.covered for one in shown.compared),
-        "intervals": sum(len(one.truth) for one in shown.compared),
+        "covered": shown.compared.covered,
+        "intervals": shown.compared.intervals,
         "report_bytes": shown.survey.opening.width,
         "message_bytes": len(shown.message),
         "example_message": shown.message.hex(),
-        "questions": [one.to_dict() for one in shown.compared],
-        "numbers": beside(shown.slept.measures(), shown.hours),
+        "questions": [part.to_dict() for part in shown.compared.parts],
+        "numbers": shown.sleep_compared.parts[0].rows(),
     }
 
 
@@ -84,29 +81,26 @@ def _write(shown: "Demonstration", out: Path) -> list[Path]:
 
 def _draw(shown: "Demonstration", out: Path) -> list[Path]:
     """Draw all answers, one of them raw and consistent together, and the density of the number."""
-    import numpy as np
-
-    from sottovoce.answers.chart import beside, grid
+    from sottovoce.answers.chart import beside
 
     survey, consistent, sleep = out / "survey.png", out / "consistent.png", out / "sleep.png"
-    truths = {one.answer.name: one.truth for one in shown.compared}
-    grid(shown.answers, survey, truths)
-    beside(shown.answers["favourite dish"], consistent, truths["favourite dish"])
-    shown.slept.plot(sleep, truth=np.histogram(shown.hours, shown.slept.edges)[0])
+    truths = {part.part.name: part.truth for part in shown.compared.parts}
+    shown.answers.plot(survey, truth=truths)
+    dish: Any = shown.answers.questions()["favourite dish"]
+    beside(dish, consistent, truths["favourite dish"])
+    shown.sleep.plan.draw(sleep, shown.hours, shown.slept)
     return [survey, consistent, sleep]
 
 
 def _tell(shown: "Demonstration", host: "Hosted", written: list[Path], *, stay: bool) -> None:
     from rich.console import Console
 
-    from sottovoce.lab.truth.figures import beside
-
     console = Console(highlight=False)
     console.print("\n" + _who(shown) + "\n")
-    for one in shown.compared:
-        console.print(table(one, _SHOWN), "")
+    for part in shown.compared.parts:
+        console.print(table(part, _SHOWN), "")
     console.print(f"{coverage(shown.compared)}.\n")
-    console.print(numbers(shown.slept.measures(), beside(shown.slept.measures(), shown.hours)), "")
+    console.print(table(shown.sleep_compared.parts[0], _SHOWN), "")
     console.print(_byte_path(shown) + "\n")
     console.print("Look at: " + "  ".join(map(str, written)), soft_wrap=True)
     _point(console, host, stay=stay)

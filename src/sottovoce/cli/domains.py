@@ -1,104 +1,115 @@
-"""Domains as they are given on the command line, and columns of text as values of them."""
+"""Domains as the command line states them, one for each column of a file."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, ClassVar
+
+import click
 
 from sottovoce.cli.columns import Column
-from sottovoce.cli.discovery import split, warn_of_strangers
-from sottovoce.domains.base import DECLINED, Domain
-from sottovoce.domains.bits import Bits
-from sottovoce.domains.categories import Categories
-from sottovoce.domains.integers import Integers
-from sottovoce.domains.sets import Sets
-from sottovoce.domains.strings import Strings
-from sottovoce.errors import DomainError, ParameterError
+from sottovoce.cli.output import warn
+from sottovoce.errors import ParameterError
 
-Reader = Callable[[str], Categories | Integers]
+if TYPE_CHECKING:
+    from sottovoce.domains.base import Domain
 
 
 @dataclass(frozen=True)
-class Given:
-    """The domains that the options state, each for one column: ``NAME=...``, or for the only one."""
+class DomainOptions:
+    """The options that state the values of columns: ``NAME=...``, or without a name for the only one."""
 
-    columns: tuple[str, ...]
-    labels: Sequence[str] = ()
-    files: Sequence[str] = ()
-    ranges: Sequence[str] = ()
-    decline: bool = False
+    OPTIONS: ClassVar = (
+        click.option("--domain", "domains", multiple=True, metavar="[NAME=]a,b,c", help="The values of a column."),
+        click.option(
+            "--domain-file",
+            "domain_files",
+            multiple=True,
+            metavar="[NAME=]FILE",
+            help="The values of a column, one per line of a text file.",
+        ),
+        click.option(
+            "--range",
+            "ranges",
+            multiple=True,
+            metavar="[NAME=]LOW:HIGH",
+            help="A column of whole numbers from LOW to HIGH, both included.",
+        ),
+        click.option("--decline", is_flag=True, help="Count empty cells as 'prefer not to say'."),
+    )
 
-    def domains(self) -> dict[str, Categories | Integers]:
-        """Return the stated domains by column."""
-        stated: list[tuple[str, str, Reader]] = [(*self._column(text), self._listed) for text in self.labels]
-        stated += [(*self._column(text), self._filed) for text in self.files]
-        stated += [(*self._column(text), self._ranged) for text in self.ranges]
-        if len({name for name, _, _ in stated}) < len(stated):
-            raise ParameterError("the domain of a column can be stated once")
-        return {name: read(text) for name, text, read in stated}
+    domains: tuple[str, ...]
+    domain_files: tuple[str, ...]
+    ranges: tuple[str, ...]
+    decline: bool
 
-    def found(self, column: Column) -> Categories:
-        """Return the distinct values of a column as a domain: good for planning only."""
+    @property
+    def given(self) -> bool:
+        """Return whether any of the options is used."""
+        return bool(self.domains or self.domain_files or self.ranges or self.decline)
+
+    def stated(self, columns: Iterable[str]) -> "dict[str, Domain]":
+        """Return the domains that the options state, by column."""
+        names = tuple(columns)
+        read: dict[str, Domain] = {}
+        for texts, reader in self._readers():
+            for text in texts:
+                name, rest = _split(text, names)
+                if name in read:
+                    raise ParameterError(f"the domain of column {name!r} is stated twice: state it once")
+                read[name] = reader(rest)
+        return read
+
+    def of(self, cells: dict[str, Column]) -> "dict[str, Domain]":
+        """Return a domain for every column; one that no option states is taken from the data."""
+        stated = self.stated(cells)
+        return {name: stated.get(name) or self.found(name, column) for name, column in cells.items()}
+
+    def found(self, name: str, column: Column) -> "Domain":
+        """Return the distinct values of a column as a domain, with a warning: good for planning only."""
+        from sottovoce.domains.base import DECLINED
+        from sottovoce.domains.categories import Categories
+
+        warn(f"the values found in column {name!r} define its domain: fine for planning, but a real task must state it")
         values = {value for value in column if value is not None} - ({DECLINED} if self.decline else set())
         numbers = all(value.removeprefix("-").isdecimal() for value in values)
         ordered = sorted(values, key=lambda value: (int(value), value)) if numbers else sorted(values)
         return Categories(tuple(ordered), declinable=self.decline)
 
-    def _column(self, text: str) -> tuple[str, str]:
-        name, equals, rest = text.partition("=")
-        if equals and name in self.columns:
-            return name, rest
-        if len(self.columns) > 1:
-            raise ParameterError(f"with several columns a domain is NAME=..., NAME one of: {', '.join(self.columns)}")
-        return self.columns[0], text
+    def _readers(self) -> "list[tuple[tuple[str, ...], Callable[[str], Domain]]]":
+        return [(self.domains, self._listed), (self.domain_files, self._filed), (self.ranges, self._ranged)]
 
-    def _listed(self, text: str) -> Categories:
+    def _listed(self, text: str) -> "Domain":
+        from sottovoce.domains.categories import Categories
+
         return Categories(tuple(label.strip() for label in text.split(",")), declinable=self.decline)
 
-    def _filed(self, text: str) -> Categories:
+    def _filed(self, text: str) -> "Domain":
+        from sottovoce.domains.categories import Categories
+
         try:
             lines = Path(text).read_text(encoding="utf-8-sig").splitlines()
         except (OSError, UnicodeDecodeError):
-            raise ParameterError(
-                "a domain file is text in UTF-8 with one value a line; this one cannot be read"
-            ) from None
+            raise ParameterError("--domain-file cannot be read: it must be UTF-8 text, one value per line") from None
         return Categories(tuple(line.strip() for line in lines if line.strip()), declinable=self.decline)
 
-    def _ranged(self, text: str) -> Categories | Integers:
+    def _ranged(self, text: str) -> "Domain":
+        from sottovoce.domains.categories import Categories
+        from sottovoce.domains.integers import Integers
+
         low, _, high = text.partition(":")
         try:
             numbers = Integers(int(low), int(high))
         except ValueError:
-            raise ParameterError("a range is LOW:HIGH, two whole numbers with LOW below HIGH") from None
+            raise ParameterError("--range must be LOW:HIGH, two whole numbers with LOW below HIGH") from None
         return Categories(numbers.labels, declinable=True) if self.decline else numbers
 
 
-def values(name: str, domain: Domain, column: Column, separator: str = ";") -> list[Any]:
-    """Return a column as values of a domain; empty cells only where declining is an answer, or for empty sets."""
-    if isinstance(domain, Sets):
-        return _sets(name, domain, column, separator)
-    empty = column.count(None)
-    if empty and isinstance(domain, (Bits, Strings)):
-        raise DomainError(f"column {name!r} has {empty:,} empty cells: leave out the people who hold nothing")
-    if empty and not getattr(domain, "declinable", False):
-        raise DomainError(f"column {name!r} has {empty:,} empty cells: --decline counts them as {DECLINED!r}")
-    if isinstance(domain, Integers):
-        return _numbers(column, f"column {name!r} must hold whole numbers from {domain.low} to {domain.high}")
-    if isinstance(domain, Bits):
-        return _numbers(column, f"column {name!r} must hold whole numbers of {domain.bits} bits, 0x before hexadecimal")
-    return column
-
-
-def _numbers(cells: Iterable[str | None], rule: str) -> list[int]:
-    try:
-        return [int(cell or "", 16 if (cell or "").startswith("0x") else 10) for cell in cells]
-    except ValueError:
-        raise DomainError(rule) from None
-
-
-def _sets(name: str, domain: Sets, column: Column, separator: str) -> list[Any]:
-    baskets = split(column, separator)
-    warn_of_strangers(baskets, domain.items)
-    if isinstance(domain.items, Categories):
-        return baskets
-    return [_numbers(basket, f"the items in column {name!r} must be whole numbers") for basket in baskets]
+def _split(text: str, columns: tuple[str, ...]) -> tuple[str, str]:
+    """Return the column that an option names, and the rest of it."""
+    name, equals, rest = text.partition("=")
+    if equals and name in columns:
+        return name, rest
+    if len(columns) > 1:
+        raise ParameterError(f"with several columns a domain is NAME=..., NAME one of: {', '.join(columns)}")
+    return columns[0], text

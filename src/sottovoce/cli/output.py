@@ -1,4 +1,4 @@
-"""How commands speak: JSON for machines, tables for people, progress and warnings on the other stream."""
+"""How commands print: JSON or tables on standard output, progress and warnings on standard error."""
 
 import json
 import sys
@@ -11,11 +11,14 @@ import click
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from sottovoce.lab.truth.frequencies import Compared
+    from sottovoce.answers.outcome import Row
+    from sottovoce.lab.truth.compare import ComparedPart, Comparison
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 seed = click.option(
-    "--seed", type=click.IntRange(min=0), help="Reproducible randomness; the operating system's if absent."
+    "--seed",
+    type=click.IntRange(min=0),
+    help="Make a run reproducible; by default randomness is the operating system's.",
 )
 
 
@@ -29,43 +32,51 @@ def warn(message: str) -> None:
     click.echo(f"Warning: {message}", err=True)
 
 
-def table(compared: "Compared", most: int) -> "Table":
-    """Return truth beside estimate and interval, for the rows worth showing."""
+def table(compared: "ComparedPart", most: int) -> "Table":
+    """Return the truth beside estimate and interval, for the rows worth showing."""
     from rich.table import Table
     from rich.text import Text
 
-    answer = compared.answer
-    made = Table(title=Text(f"{answer.name}  ({facts(compared)})"), title_justify="left", box=None, pad_edge=False)
-    made.add_column("value", max_width=32, overflow="ellipsis", no_wrap=True)
-    for heading in ("truth", "estimate", f"{100 * answer.level:g} % interval", "share", ""):
-        made.add_column(heading, justify="right", no_wrap=True)
+    about, people = compared.part.about, compared.part.counts_people
+    facts = f"{about['users']:,} reports, epsilon {about['epsilon']:g}, {about['mechanism']}"
+    title = Text(f"{about['name']}  ({facts})")
+    shown = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    shown.add_column("value" if people else "figure", max_width=32, overflow="ellipsis", no_wrap=True)
+    share = ("share",) if people else ()
+    for heading in ("truth", "estimate", f"{100 * about['level']:g} % interval", *share, ""):
+        shown.add_column(heading, justify="right", no_wrap=True)
     for row in compared.rows(most):
-        bounds = f"[{row['low']:,.0f}, {row['high']:,.0f}]"
-        numbers = f"{row['truth']:,}", f"{row['estimate']:,.0f}", bounds, f"{100 * row['share']:.1f} %"
-        made.add_row(Text(row["value"]), *map(Text, numbers), "" if row["covered"] else Text("missed", style="red"))
-    return made
+        cells = people_cells(row) if people else figure_cells(row)
+        missed = "" if row["covered"] else Text("missed", style="red")
+        shown.add_row(Text(row["value"]), *map(Text, cells), missed)
+    return shown
 
 
-def facts(compared: "Compared") -> str:
-    """Return what an answer rests on, in a few words."""
-    estimate = compared.answer.estimate
-    return f"{estimate.users:,} reports, epsilon {estimate.epsilon:g}, {compared.answer.mechanism}"
+def people_cells(row: "Row") -> tuple[str, ...]:
+    """Return truth, estimate, interval and share of a number of people."""
+    bounds = f"[{row['low']:,.0f}, {row['high']:,.0f}]"
+    return f"{row['truth']:,.0f}", f"{row['estimate']:,.0f}", bounds, f"{100 * row['share']:.1f} %"
 
 
-def coverage(compared: "tuple[Compared, ...]") -> str:
-    """Return how many of all intervals contain the truth, in words."""
-    covered, intervals = sum(one.covered for one in compared), sum(len(one.truth) for one in compared)
-    level = compared[0].answer.level
-    return f"{covered} of all {intervals} intervals at {100 * level:g} % contain the truth"
+def figure_cells(row: "Row") -> tuple[str, ...]:
+    """Return truth, estimate and interval of a figure on a scale of its own."""
+    return f"{row['truth']:,.5g}", f"{row['estimate']:,.5g}", f"[{row['low']:,.5g}, {row['high']:,.5g}]"
 
 
-def scores(compared: "tuple[Compared, ...]") -> list[str]:
-    """Return how much of what was sought every search has found, in words."""
+def coverage(comparison: "Comparison") -> str:
+    """Return in words how many of all intervals contain the truth."""
+    level = comparison.parts[0].part.about["level"]
+    counts = f"{comparison.covered} of all {comparison.intervals} intervals"
+    return f"{counts} at {100 * level:g} % contain the truth"
+
+
+def scores(comparison: "Comparison") -> list[str]:
+    """Return in words how much of what was sought every search has found."""
     return [
-        f"found: F1 {one.found['f1']:.2f}, normalised cumulative rank {one.found['ncr']:.2f}, "
-        f"against the {len(one.sought):,} that really are most frequent"
-        for one in compared
-        if one.found
+        f"found: F1 {part.scores['f1']:.2f}, normalised cumulative rank {part.scores['ncr']:.2f}, "
+        f"against the {len(part.sought):,} that really are most frequent"
+        for part in comparison.parts
+        if part.sought
     ]
 
 

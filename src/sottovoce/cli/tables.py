@@ -1,6 +1,6 @@
 """Tables on the command line: a file for every table, questions in SQL, and the truth beside every answer."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -9,11 +9,9 @@ import click
 
 from sottovoce.cli.output import print_json
 from sottovoce.cli.sql import pointing
-from sottovoce.errors import DomainError, ParameterError
+from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
-    from sottovoce.cli.columns import Column
-    from sottovoce.domains.base import Domain
     from sottovoce.domains.tables import Services
     from sottovoce.plans.tables.database import Database
     from sottovoce.plans.tables.result import Explanation, Result
@@ -21,8 +19,6 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-KINDS = ("table", "joint")
-_UID = "uid"
 _LISTED = 25  # values of a column that is asked about where nobody asks anything
 _OPTIONS = (
     click.option(
@@ -69,78 +65,6 @@ def options(command: Command) -> Command:
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
-
-
-def read_tables(services: "Services", files: Mapping[str, Path]) -> dict[str, Any]:
-    """Return what everybody holds, as columns; people are numbered by their uid where there is one."""
-    from sottovoce.cli.columns import read
-
-    alone = len(services.names) == 1 and not services.most(0)
-    cells = {name: read(files[name], _names(services, name) + ([] if alone else [_UID])) for name in services.names}
-    held = {name: _values(services, name, cells[name]) for name in services.names}
-    if not alone:
-        numbers = _people(services, cells)
-        for place, name in enumerate(services.names):
-            owners = _owners(name, cells[name][_UID], numbers)
-            held[name] = held[name] | {_UID: owners} if services.most(place) else _in_order(name, held[name], owners)
-    return held if len(services.names) > 1 else held[services.names[0]]
-
-
-def _names(services: "Services", table: str) -> list[str]:
-    public = services.public.names if services.public else ()
-    seen = [name.partition(".")[2] for name in public if name.partition(".")[0] == table]
-    return [*services.records(services.names.index(table)).names, *seen]
-
-
-def _values(services: "Services", table: str, cells: "Mapping[str, Column]") -> dict[str, Any]:
-    from sottovoce.cli.domains import values
-    from sottovoce.domains.buckets import Buckets
-    from sottovoce.domains.numbers import Numbers
-
-    records, public = services.records(services.names.index(table)), services.public
-    kinds: dict[str, Domain] = dict(zip(records.names, records.attributes, strict=True))
-    for name, kind in zip(public.names, public.attributes, strict=True) if public else ():
-        if name.partition(".")[0] == table:
-            kinds[name.partition(".")[2]] = kind
-    return {
-        name: _reals(name, cells[name]) if isinstance(kind, (Numbers, Buckets)) else values(name, kind, cells[name])
-        for name, kind in kinds.items()
-    }
-
-
-def _reals(name: str, column: "Column") -> list[float]:
-    try:
-        return [float(cell or "") for cell in column]
-    except ValueError:
-        raise DomainError(f"column {name!r} must hold numbers") from None
-
-
-def _people(services: "Services", cells: "Mapping[str, Mapping[str, Column]]") -> dict[str | None, int]:
-    """Return the number of everybody by uid: in the order of the first table where all have one record, else of all."""
-    single = [name for place, name in enumerate(services.names) if not services.most(place)]
-    uids = [uid for name in single[:1] or services.names for uid in cells[name][_UID]]
-    numbers = {uid: number for number, uid in enumerate(dict.fromkeys(uids))}
-    if None in numbers or (single and len(numbers) < len(uids)):
-        raise DomainError("a uid is never empty, and where everybody has one record none is there twice")
-    return numbers
-
-
-def _owners(table: str, column: "Column", numbers: Mapping[str | None, int]) -> Any:
-    import numpy as np
-
-    strangers = sum(uid not in numbers for uid in column)
-    if strangers:
-        raise DomainError(f"{strangers:,} rows of {table} are of people who are not in the table with one record each")
-    return np.array([numbers[uid] for uid in column], np.int64)
-
-
-def _in_order(table: str, columns: Mapping[str, Any], owners: Any) -> dict[str, Any]:
-    import numpy as np
-
-    order = np.argsort(owners)
-    if not np.array_equal(owners[order], np.arange(len(owners))):
-        raise DomainError(f"everybody has exactly one record in {table}")
-    return {name: [column[place] for place in order.tolist()] for name, column in columns.items()}
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,7 @@ from sottovoce.cli.output import as_json, print_json, warn
 
 if TYPE_CHECKING:
     from sottovoce.collector.published import Published
+    from sottovoce.tasks.task import Task
 
 
 @click.group("task")
@@ -23,12 +24,7 @@ def command() -> None:
 @as_json
 def create(file: Path, data: Path, database: str, *, as_json: bool) -> None:
     """Publish the task in a TOML or JSON FILE; it never changes afterwards."""
-    from sottovoce.errors import CodecError
-
-    try:
-        text = file.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise CodecError("a task file is written in UTF-8") from None
+    text = task_text(file)
     with opened(data, database, new=True) as collector:
         published, new = collector.create(text, toml=file.suffix == ".toml")
     for concern in published.task.concerns:
@@ -97,6 +93,23 @@ def close(name: str, data: Path, database: str, *, now: bool, as_json: bool) -> 
         print_json(_facts(published))
     else:
         click.echo(f"{name}: {published.state}")
+
+
+def task_text(file: Path) -> str:
+    """Return the text of a task file."""
+    from sottovoce.errors import CodecError
+
+    try:
+        return file.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise CodecError("a task file must be UTF-8 text") from None
+
+
+def read_task(file: Path) -> "Task":
+    """Return the task in a file: its document, or what an operator writes to publish it."""
+    from sottovoce.collector import taskfile
+
+    return taskfile.parse(task_text(file), toml=file.suffix == ".toml")
 
 
 def _facts(published: "Published") -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """The handlers of the routes: each reads a request strictly, asks the collector, and answers with one shape."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -9,12 +8,12 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from sottovoce.collector import access, marginals, queries, wire
+from sottovoce.collector import access, queries, wire
 from sottovoce.collector.collector import DAY, Collector
 from sottovoce.collector.intake import Intake
 from sottovoce.collector.operations import METHODS, OPERATIONS, TITLE
 from sottovoce.collector.published import Published
-from sottovoce.collector.release import processed, refuse_withheld, release, rows_as_csv
+from sottovoce.collector.release import Release, Wanted, level_of, released
 from sottovoce.collector.store.base import TAKING
 from sottovoce.errors import CodecError, ParameterError, StateError
 from sottovoce.plans.tables.result import Explanation
@@ -30,7 +29,7 @@ _ARRIVALS = 6 * 3600  # seconds of arrival counts in a status
 
 
 class Api:
-    """One method per operation of the table."""
+    """One method for every operation of the table that names this class as its home."""
 
     def __init__(self, collector: Collector, intake: Intake, settings: Settings, told: Metrics) -> None:
         self.collector, self.intake, self.settings, self.metrics = collector, intake, settings, told
@@ -60,20 +59,10 @@ class Api:
 
     async def get_answer(self, request: Request) -> Response:
         published = self._published(request)
-        method, level = _method(request), _level(request)
+        wanted = Wanted(_method(request), _level(request), tuple(request.query_params.getlist("marginal")))
         csv_wanted = _wants_csv(request)
-        marginal = tuple(request.query_params.getlist("marginal"))
-        released = await run_in_threadpool(self.released, published, method, level, marginal)
-        return Response(rows_as_csv(released), media_type=CSV) if csv_wanted else _json(released)
-
-    def released(
-        self, published: Published, method: str = "none", level: float = 0.95, marginal: Sequence[str] = ()
-    ) -> dict[str, Any]:
-        """Return the answer that may be shown, or its table of some attributes, after a step of post-processing."""
-        queries.check_step(published.task.plan, method)
-        answer = self.collector.answer(published.record.name)
-        answer = marginals.chosen(answer, marginal, published.task.plan) if marginal else answer
-        return refuse_withheld(release(processed(answer, method, level), published.collection))
+        answer = await run_in_threadpool(released, self.collector, published, wanted)
+        return answer_response(answer, csv=csv_wanted)
 
     async def ask_sql(self, request: Request) -> Response:
         _kind(request, (JSON,))
@@ -178,6 +167,11 @@ def _json(made: Any, status: int = 200) -> Response:
     return Response(wire.as_json(made), status_code=status, media_type=JSON)
 
 
+def answer_response(answer: Release, *, csv: bool) -> Response:
+    """Return a released answer as CSV or as JSON."""
+    return Response(answer.to_csv(), media_type=CSV) if csv else _json(answer.content)
+
+
 def _tagged(request: Request, tag: str, body: bytes) -> Response:
     headers = {"etag": f'"{tag}"', "cache-control": "no-cache"}
     known = [one.strip().removeprefix("W/") for one in request.headers.get("if-none-match", "").split(",")]
@@ -211,18 +205,12 @@ def _text(body: bytes) -> str:
 def _method(request: Request) -> str:
     method = request.query_params.get("method", "none")
     if method not in METHODS:
-        raise ParameterError(f"a method is one of {', '.join(METHODS)}")
+        raise ParameterError(f"`method` must be one of {', '.join(METHODS)}")
     return method
 
 
 def _level(request: Request) -> float:
-    try:
-        level = float(request.query_params.get("level", "0.95"))
-    except ValueError:
-        level = 0.0
-    if not 0.5 <= level <= 0.9999:
-        raise ParameterError("a level is a number from 0.5 to 0.9999")
-    return level
+    return level_of(request.query_params.get("level", "0.95"))
 
 
 def _wants_csv(request: Request) -> bool:

@@ -94,10 +94,15 @@ class _Application(Starlette):
 
 
 def _routes(api: Api) -> list[Route]:
-    found: dict[str, dict[str, Operation]] = {}
-    for one in OPERATIONS:
-        found.setdefault(one.path, {})[one.method] = one
-    return [Route(path, _endpoint(api, ops), methods=[*ops, "OPTIONS"]) for path, ops in found.items()]
+    """Return one route per path; operations with another home are served before the router."""
+    by_path: dict[str, dict[str, Operation]] = {}
+    for operation in OPERATIONS:
+        by_path.setdefault(operation.path, {})[operation.method] = operation
+    routes = []
+    for path, operations in by_path.items():
+        here = [method for method, operation in operations.items() if not operation.home]
+        routes.append(Route(path, _endpoint(api, operations), methods=[*here, "OPTIONS"]))
+    return routes
 
 
 def _endpoint(api: Api, operations: dict[str, Operation]) -> Any:

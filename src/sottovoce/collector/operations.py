@@ -1,4 +1,7 @@
-"""The routes of the collector as a table: the application and its OpenAPI document are both made from it."""
+"""The operations of the collector as a table: its routes and its OpenAPI document are made from it.
+
+``handler`` is a method of ``sottovoce.collector.api.Api``, but for operations that name another ``home``.
+"""
 
 from typing import Any
 
@@ -16,7 +19,7 @@ _name = Parameter("name", "path", "The name of the task.", {"type": "string", "m
 _method = Parameter(
     "method",
     "query",
-    "A step of post-processing; raw estimates without one.",
+    "A post-processing method; without one the estimates are raw.",
     {"type": "string", "enum": list(METHODS)},
 )
 _level = Parameter(
@@ -25,8 +28,8 @@ _level = Parameter(
 _marginal = Parameter(
     "marginal",
     "query",
-    "Of a task about joint tables, the table of these attributes: names with commas between them, or the parameter "
-    "once for each. Without it, the tables of single attributes and of pairs.",
+    "For a task about joint tables: the attributes of the table to return. Separate names by commas, or repeat the "
+    "parameter. Without it, all tables of single attributes and of pairs are returned.",
     TEXT,
 )
 _now = Parameter("at_once", "query", "Close without grace for late reports.", {"type": "boolean"})
@@ -81,6 +84,7 @@ OPERATIONS = (
         parameters=(_name,),
         problems=("malformed-request", "not-found", "too-large", "unsupported-media", "busy", "unavailable"),
         shared=True,
+        home="sottovoce.collector.upload:Uploading",  # before the router, for speed
     ),
     Operation(
         "GET",

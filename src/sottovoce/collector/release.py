@@ -1,11 +1,96 @@
-"""What may leave the collector as an answer: nothing about too few users, and what is withheld is marked, not zero."""
+"""What may leave the collector as an answer, spelled once for the API, the dashboard and the command line.
 
+Nothing is released about fewer users than the task's minimum.  Values whose estimate is below the
+task's crowd are suppressed: they are marked as such, not shown as zero.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from sottovoce.answers import export
 from sottovoce.answers.outcome import Outcome
+from sottovoce.answers.views import Views
+from sottovoce.collector.collector import Collector
+from sottovoce.collector.published import Published
+from sottovoce.errors import NoDataError, ParameterError
 from sottovoce.tasks.collection import Collection
+from sottovoce.tasks.plan import Plan
 from sottovoce.web.problems import RequestError
+
+LOWEST_LEVEL = 0.5
+HIGHEST_LEVEL = 0.9999
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """How somebody wants to see an answer; ``marginal`` names the attributes of a joint table."""
+
+    method: str = "none"
+    level: float = 0.95
+    marginal: tuple[str, ...] = ()
+
+    def check(self, plan: Plan) -> None:
+        """Refuse what an outcome of the plan cannot be shown as."""
+        if self.method not in plan.methods:
+            raise ParameterError(f"`method` must be one of {', '.join(plan.methods)} for this task")
+        if not LOWEST_LEVEL <= self.level <= HIGHEST_LEVEL:
+            raise ParameterError(f"`level` must be a number from {LOWEST_LEVEL} to {HIGHEST_LEVEL}")
+
+
+def level_of(text: str) -> float:
+    """Return the confidence level that somebody wrote, or refuse it."""
+    try:
+        level = float(text)
+    except ValueError:
+        level = 0.0
+    if not LOWEST_LEVEL <= level <= HIGHEST_LEVEL:
+        raise ParameterError(f"`level` must be a number from {LOWEST_LEVEL} to {HIGHEST_LEVEL}")
+    return level
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """An answer as it may be shown: ``content`` is plain data with everything else left out."""
+
+    content: dict[str, Any]
+    _outcome: Outcome
+
+    @property
+    def parts(self) -> list[dict[str, Any]]:
+        """Return one record for every question."""
+        return parts(self.content)
+
+    def to_csv(self) -> str:
+        """Return all rows as CSV, the question in the first column; what is suppressed says so."""
+        return rows_as_csv(self.content)
+
+    def plot(self, path: Path) -> None:
+        """Draw the answer, unless some of it is suppressed."""
+        if any(part["suppressed"] or any(row["suppressed"] for row in part["rows"]) for part in self.parts):
+            raise NoDataError("some values rest on too few users: they are suppressed, and the answer is not drawn")
+        self._outcome.plot(path)
+
+
+def released(collector: Collector, published: Published, wanted: Wanted) -> Release:
+    """Return the answer of a task as it may be shown, or refuse it whole."""
+    plan = published.task.plan
+    outcome = collector.answer(published.record.name)
+    wanted.check(plan)
+    if wanted.marginal:
+        outcome = plan.select(outcome, wanted.marginal)
+    outcome = outcome.at(wanted.level)
+    if wanted.method != "none":
+        outcome = outcome.postprocess(wanted.method)
+    content = refuse_withheld(release(outcome, published.collection))
+    return Release(content, outcome)
+
+
+def released_views(collector: Collector, published: Published, names: Sequence[str]) -> Views:
+    """Return what is shown beside the rows of an answer; nothing where too few users answered."""
+    outcome = collector.answer(published.record.name)
+    return outcome.views(names) if outcome.users >= published.collection.minimum else Views()
 
 
 def release(outcome: Outcome, collection: Collection) -> dict[str, Any]:
@@ -15,8 +100,8 @@ def release(outcome: Outcome, collection: Collection) -> dict[str, Any]:
     estimate is below the crowd.
     """
     if not outcome.single:
-        parts = {name: release(part, collection) for name, part in outcome.questions().items()}
-        return {"name": outcome.name, "minimum": collection.minimum, "answers": parts}
+        by_name = {name: release(part, collection) for name, part in outcome.questions().items()}
+        return {"name": outcome.name, "minimum": collection.minimum, "answers": by_name}
     if outcome.users < collection.minimum:
         withheld = {"name": outcome.name, "minimum": collection.minimum}
         return {**withheld, "suppressed": True, "rows": []}
@@ -26,38 +111,35 @@ def release(outcome: Outcome, collection: Collection) -> dict[str, Any]:
     return {**content, "minimum": collection.minimum, "suppressed": False, "rows": rows}
 
 
-def processed(outcome: Outcome, method: str, level: float) -> Outcome:
-    """Return an outcome after a step of post-processing, with intervals of a confidence level."""
-    levelled = outcome.at(level)
-    return levelled if method == "none" else levelled.postprocess(method)
-
-
-def parts(released: dict[str, Any]) -> list[dict[str, Any]]:
+def parts(content: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the parts of a released answer, one for every question."""
-    return list(released["answers"].values()) if "answers" in released else [released]
+    return list(content["answers"].values()) if "answers" in content else [content]
 
 
-def refuse_withheld(released: dict[str, Any]) -> dict[str, Any]:
+def refuse_withheld(content: dict[str, Any]) -> dict[str, Any]:
     """Return what was released, or say that nothing was."""
-    if parts(released) and all(part["suppressed"] for part in parts(released)):
-        raise RequestError("too-few-users", f"fewer than {released['minimum']} users: nothing is released")
-    return released
+    if parts(content) and all(part["suppressed"] for part in parts(content)):
+        raise RequestError("too-few-users", f"fewer than {content['minimum']} users: nothing is released")
+    return content
 
 
-def rows_as_csv(released: dict[str, Any]) -> str:
-    """Return all rows as CSV, the question in the first column; what is suppressed says so."""
+def rows_as_csv(content: dict[str, Any]) -> str:
+    """Return the rows of a released answer as CSV."""
     rows = [
-        {"question": part["name"], **row} for part in parts(released) for row in part["rows"] or [{"suppressed": True}]
+        {"question": part["name"], **row} for part in parts(content) for row in part["rows"] or [{"suppressed": True}]
     ]
     return export.csv_text(rows)
 
 
 def _rows(rows: list[dict[str, Any]], crowd: int) -> list[dict[str, Any]]:
-    """Return the rows with the small ones suppressed; never one alone, which the others and their sum would tell."""
-    order = sorted(range(len(rows)), key=lambda place: rows[place]["estimate"])
-    small = sum(row["estimate"] < crowd for row in rows) if crowd else 0  # raw estimates below 0 are numbers too
-    hidden = set(order[: max(2, small)] if small else ())
+    """Return the rows with the small ones suppressed.
+
+    A single row is never suppressed alone: the other rows and their sum would reveal it.
+    """
+    small = sum(row["estimate"] < crowd for row in rows) if crowd else 0  # raw estimates below 0 count too
+    order = sorted(range(len(rows)), key=lambda index: rows[index]["estimate"])
+    hidden = set(order[: max(2, small)]) if small else set()
     return [
-        {"value": row["value"], "suppressed": True} if place in hidden else {**row, "suppressed": False}
-        for place, row in enumerate(rows)
+        {"value": row["value"], "suppressed": True} if index in hidden else {**row, "suppressed": False}
+        for index, row in enumerate(rows)
     ]

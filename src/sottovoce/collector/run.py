@@ -10,24 +10,12 @@ from starlette.routing import BaseRoute
 
 from sottovoce.collector.api import Api
 from sottovoce.collector.app import create
-from sottovoce.collector.store.base import Store
+from sottovoce.collector.stores import open_store
 from sottovoce.errors import UnavailableError
 from sottovoce.web import logs
 from sottovoce.web.settings import Settings
 
 _DRAIN_SECONDS = 20  # that requests under way are waited for
-
-
-def open_store(settings: Settings) -> Store:
-    """Return the store that the settings name; the folder is made if it is not there."""
-    settings.data.mkdir(parents=True, exist_ok=True)
-    if settings.database:
-        from sottovoce.collector.store.postgres import PostgresStore
-
-        return PostgresStore(settings.database)
-    from sottovoce.collector.store.sqlite import SqliteStore
-
-    return SqliteStore(settings.data / "collector.db")
 
 
 def serve(
@@ -39,7 +27,7 @@ def serve(
     logs.configure()
     for one in (signal.SIGTERM, signal.SIGINT):
         signal.signal(one, _leave)
-    store = open_store(settings)
+    store = open_store(settings.data, settings.database)
     try:
         with _door(settings) as door:
             host, port = door.getsockname()[:2]

@@ -11,9 +11,10 @@
     [collection]
     quota = 10_000
 
-The entries of ``plan`` are the arguments of the plan's own constructor.  Plans that search for what is frequent take
-long values, ``domain = {bits = 48}``, or texts, ``domain = {bytes = 20}`` (with ``whole = true`` longer ones are
-refused, not cut), or sets, for which ``domain`` lists the items as it lists labels above.
+The entries of ``plan`` are the arguments of the plan's own constructor.  A domain may be written in short, in one of
+the ``short_forms`` that its class declares.  Plans that search for what is frequent take long values,
+``domain = {bits = 48}``, or texts, ``domain = {bytes = 20}`` (with ``whole = true`` longer ones are refused, not cut),
+or sets, for which ``domain`` lists the items as it lists labels above.
 
 Tables for SQL have ``columns`` that people keep to themselves and may have ``public`` ones:
 
@@ -39,41 +40,35 @@ A whole task document is read as it is.
 import inspect
 import json
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any
 
-from sottovoce.domains.base import Domain
-from sottovoce.domains.bits import Bits
-from sottovoce.domains.buckets import Buckets
-from sottovoce.domains.integers import Integers
-from sottovoce.domains.numbers import Numbers
-from sottovoce.domains.strings import Strings
+from sottovoce.domains.base import domain_from_short
 from sottovoce.errors import CodecError, ParameterError
 from sottovoce.tasks.collection import Collection
 from sottovoce.tasks.plan import Plan
 from sottovoce.tasks.task import Task
 from sottovoce.wire import codec
 
-_SHORT: dict[frozenset[str], Callable[..., Domain]] = {
-    frozenset({"low", "high"}): Integers,
-    frozenset({"low", "high", "buckets"}): lambda *, low, high, buckets: Buckets(low, high, buckets),
-    frozenset({"low", "high", "points"}): Numbers,
-    frozenset({"bits"}): Bits,
-    frozenset({"bytes"}): lambda *, bytes: Strings(bytes),  # the word that people write
-    frozenset({"bytes", "whole"}): lambda *, bytes, whole: Strings(bytes, whole),
-}
-_SERVICE = {"columns", "public", "most", "rows"}  # the rest is settled for all services together
 _ENTRIES = {"name", "epsilon", "description", "declares", "distinct", "plan", "collection"}
 
 
 def read(text: str, *, toml: bool) -> Task:
-    """Return the task in a file; what the file leaves out of the collection has its default."""
+    """Return the task in a file that is to be published; settings of the collection have their defaults."""
+    task = parse(text, toml=toml)
+    if "/" in task.name or task.name in (".", "..") or not task.name.isprintable():
+        raise ParameterError(
+            "`name` of a task is part of an address: it must have no slash and no control characters,"
+            " and must not be `.` or `..`"
+        )
+    return task if task.collection is not None else replace(task, collection=Collection())
+
+
+def parse(text: str, *, toml: bool) -> Task:
+    """Return the task in a file as it is written: a whole document, or what an operator writes."""
     content = _parsed(text, toml=toml)
-    made = codec.task(codec.parse(text)) if not toml and "version" in content else _task(content)
-    if "/" in made.name or made.name in (".", "..") or not made.name.isprintable():
-        raise ParameterError("the name of a task is part of an address: it has no slash, no dots alone, no controls")
-    return made if made.collection is not None else replace(made, collection=Collection())
+    return codec.task(codec.parse(text)) if not toml and "version" in content else _task(content)
 
 
 def _parsed(text: str, *, toml: bool) -> Mapping[str, Any]:
@@ -109,30 +104,22 @@ def _plan(entries: dict[str, Any]) -> Plan:
     kind = entries.pop("kind", None)
     if not isinstance(kind, str):
         raise CodecError("a plan has a kind")
-    made: type[Plan] = Plan.kinds[kind]
-    known = set(inspect.signature(made).parameters)
-    if kind == "joint":
-        _check_services(entries.get("services", entries.get("domain")))
-    plan: Plan = _built(made, {key: _value(value) for key, value in entries.items()}, known)
+    plan_class: type[Plan] = Plan.kinds[kind]
+    known = set(inspect.signature(plan_class).parameters)
+    settings = {key: _value(value) for key, value in plan_class.check_settings(entries).items()}
+    plan: Plan = _built(plan_class, settings, known)
     return plan
-
-
-def _check_services(services: Any) -> None:
-    tables = services.values() if isinstance(services, dict) else ()
-    if not tables or not all(isinstance(one, dict) and set(one) <= _SERVICE for one in tables):
-        raise ParameterError(
-            f"services are tables by name, each with columns; their settings are {', '.join(sorted(_SERVICE))}"
-        )
 
 
 def _value(value: Any) -> Any:
     """Return a list as it is, a table that describes a domain in short as the domain, other tables entry by entry."""
     if not isinstance(value, dict):
         return value
-    short = _SHORT.get(frozenset(value))
-    if short and not any(isinstance(one, (dict, list)) for one in value.values()):  # those are questions of a survey
-        return short(**value)
-    return {key: _value(one) for key, one in value.items()}
+    nested = any(isinstance(entry, (dict, list)) for entry in value.values())  # questions of a survey
+    domain = None if nested else domain_from_short(value)
+    if domain is not None:
+        return domain
+    return {key: _value(entry) for key, entry in value.items()}
 
 
 def _built(made: Any, entries: Mapping[str, Any], known: set[str]) -> Any:

@@ -5,19 +5,21 @@ on the device, and refuses values that it does not have without repeating them i
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 from unicodedata import normalize
 
 import numpy as np
 
-from sottovoce.arrays import Values
+from sottovoce.arrays import Floats, Values
 from sottovoce.core import settings
 from sottovoce.core.registry import Registry
 from sottovoce.core.rng import Rng
 from sottovoce.errors import DomainError, ParameterError
 
 DECLINED = "prefer not to say"
+
+Cells: TypeAlias = Sequence[str | None]  # a column of a file as text; an empty cell is None
 
 
 class Domain(ABC):
@@ -70,6 +72,67 @@ class Domain(ABC):
     def check_public(self, text: bytes) -> None:  # noqa: B027 - most domains have nothing to refuse
         """Refuse a public part that no value of this domain has."""
 
+    # What shells ask of a domain.  Every question has a default, so that a new domain answers only
+    # those that differ.
+
+    listed: ClassVar[bool] = False  # whether each value has a label, so that a histogram can ask
+    ordered: ClassVar[bool] = False  # whether values are numbers, which charts draw in order
+    short_forms: ClassVar[tuple[frozenset[str], ...]] = ()  # settings that name it in a task file
+
+    if TYPE_CHECKING:  # a property here would be taken for the default of a dataclass field
+
+        @property
+        def labels(self) -> tuple[str, ...]:
+            """Return the labels of the values, where the domain is listed."""
+
+    @classmethod
+    def from_short(cls, **settings: Any) -> "Domain":
+        """Return the domain that one of its ``short_forms`` describes."""
+        return cls(**settings)
+
+    @property
+    def described(self) -> str:
+        """Return what a person is asked for, in words that follow "asked for"."""
+        return f"one of {self.size:,} values"
+
+    @property
+    def edges(self) -> Floats:
+        """Return the bounds between neighbouring values, one more than there are values."""
+        raise ParameterError(f"the values of a {self.kind} domain have no order")
+
+    @property
+    def file_columns(self) -> dict[str, tuple[str, ...]]:
+        """Return the columns to read from files, by table; ``{"": ()}`` is one column of any name."""
+        return {"": ()}
+
+    def from_columns(self, tables: Mapping[str, Mapping[str, Cells]], separator: str = ";") -> Any:
+        """Return what people hold, given columns of text by table."""
+        ((name, cells),) = tables[""].items()
+        return self.from_cells(name, cells, separator)
+
+    def from_cells(self, name: str, cells: Cells, separator: str = ";") -> list[Any]:
+        """Return the values in a column of text called ``name``."""
+        refuse_empty_cells(name, cells)
+        return list(cells)
+
+    def remarks(self, values: Any) -> tuple[str, ...]:
+        """Return what is worth knowing about values before they are used."""
+        return ()
+
+    def part(self, name: str) -> "Domain | None":
+        """Return the domain behind one part of an outcome, None where a part mixes several."""
+        return self
+
+    def part_indices(self, indices: Any, name: str) -> Any:
+        """Return the indices within ``part(name)`` of what people hold."""
+        return indices
+
+    def counts(self, indices: Any, labels: Iterable[str]) -> dict[str, int]:
+        """Return how many people hold each of the labelled values."""
+        totals = np.bincount(indices, minlength=self.size).tolist()
+        count_of = dict(zip(self.labels, totals, strict=True))
+        return {label: count_of.get(label, 0) for label in labels}
+
 
 def flat_array(values: Iterable[Any]) -> Any:
     """Return values as a flat array; a nested value is refused."""
@@ -85,3 +148,35 @@ def flat_array(values: Iterable[Any]) -> Any:
 def normalized_labels(name: str, labels: Iterable[Any]) -> tuple[str, ...]:
     """Return the labels of the setting ``name`` in composed form (NFC)."""
     return tuple(normalize("NFC", label) for label in settings.texts(name, labels))
+
+
+def refuse_empty_cells(name: str, cells: Cells, hint: str = "leave out these people") -> None:
+    """Refuse a column with empty cells."""
+    empty = sum(cell is None for cell in cells)
+    if empty:
+        raise DomainError(f"column {name!r} has {empty:,} empty cells: {hint}")
+
+
+def domain_from_short(settings: Mapping[str, Any]) -> Domain | None:
+    """Return the domain that the settings of a task file describe in short, None if none does."""
+    names = frozenset(settings)
+    for domain in Domain.kinds.classes():
+        if names in domain.short_forms:
+            return domain.from_short(**settings)
+    return None
+
+
+def whole_numbers(cells: Iterable[str | None], rule: str) -> list[int]:
+    """Return cells of text as whole numbers, hexadecimal ones after 0x; otherwise state the rule."""
+    try:
+        return [int(cell or "", 16 if (cell or "").startswith("0x") else 10) for cell in cells]
+    except ValueError:
+        raise DomainError(rule) from None
+
+
+def real_numbers(cells: Iterable[str | None], rule: str) -> list[float]:
+    """Return cells of text as real numbers; otherwise state the rule."""
+    try:
+        return [float(cell or "") for cell in cells]
+    except ValueError:
+        raise DomainError(rule) from None

@@ -3,7 +3,7 @@
 Choose it for whole numbers that are too many to list, up to 2^480 of them.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from sottovoce.arrays import Values
 from sottovoce.core import settings
 from sottovoce.core.rng import Rng
-from sottovoce.domains.base import Domain
+from sottovoce.domains.base import Cells, Domain, refuse_empty_cells, whole_numbers
 from sottovoce.errors import DomainError
 from sottovoce.maths.hashing import MAX_INTEGER_BITS, indices_of
 
@@ -78,6 +78,20 @@ class Bits(Domain, kind="bits"):
         """Return whether some value begins with this prefix of ``length`` bits: always true."""
         return True
 
+    short_forms = (frozenset({"bits"}),)
+
+    @property
+    def described(self) -> str:
+        return f"a value of {self.bits} bits"
+
+    def from_cells(self, name: str, cells: Cells, separator: str = ";") -> list[Any]:
+        refuse_empty_cells(name, cells, "leave out the people who hold nothing")
+        rule = f"column {name!r} must hold whole numbers of {self.bits} bits, 0x before hexadecimal ones"
+        return whole_numbers(cells, rule)
+
+    def counts(self, indices: Values, labels: Iterable[str] | None = None) -> dict[str, int]:
+        return counts_of_long_values(indices, self.shown, labels)
+
 
 def _is_whole(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
@@ -87,3 +101,18 @@ def random_bits(bits: int, rng: Rng) -> Values:
     """Return one uniformly random index of so many bits."""
     drawn = int.from_bytes(bytes(rng.bytes(-(-bits // 8))), "little")
     return indices_of([drawn & ((1 << bits) - 1)], bits)
+
+
+def counts_of_long_values(
+    indices: Values, shown: Callable[[int], str], labels: Iterable[str] | None
+) -> dict[str, int]:
+    """Return how many people hold each labelled value, or every value that somebody holds."""
+    different, totals = np.unique(indices, axis=0, return_counts=True)
+    if indices.ndim == 1:
+        numbers = different.tolist()
+    else:
+        numbers = [int.from_bytes(words.tobytes(), "little") for words in different]
+    count_of = {
+        shown(number): count for number, count in zip(numbers, totals.tolist(), strict=True)
+    }
+    return count_of if labels is None else {label: count_of.get(label, 0) for label in labels}

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sottovoce.arrays import Floats, Ints
-from sottovoce.domains.base import Domain
+from sottovoce.domains.base import Cells, Domain, real_numbers
 from sottovoce.domains.real_range import check_points, check_range, position
 
 
@@ -54,3 +54,19 @@ class Buckets(Domain, kind="buckets"):
         floors = np.floor(position(self, values) * self.count).astype(np.int64)
         # The top of the range belongs to the last interval.
         return np.minimum(floors, self.count - 1)
+
+    ordered = True
+    short_forms = (frozenset({"low", "high", "buckets"}),)
+
+    @classmethod
+    def from_short(cls, **settings: Any) -> "Buckets":
+        return cls(settings["low"], settings["high"], settings["buckets"])
+
+    @property
+    def described(self) -> str:
+        return (
+            f"the interval, one of {self.count:,}, of a number from {self.low:g} to {self.high:g}"
+        )
+
+    def from_cells(self, name: str, cells: Cells, separator: str = ";") -> list[Any]:
+        return real_numbers(cells, f"column {name!r} must hold numbers")

@@ -10,7 +10,7 @@ import numpy as np
 
 from sottovoce.arrays import Ints
 from sottovoce.core import settings
-from sottovoce.domains.base import DECLINED, Domain, normalized_labels
+from sottovoce.domains.base import DECLINED, Cells, Domain, normalized_labels, refuse_empty_cells
 from sottovoce.errors import DomainError, ParameterError
 
 
@@ -79,3 +79,16 @@ class Categories(Domain, kind="categories"):
         if label not in self._index_of_label:
             raise DomainError(f"a value must be one of the {self.size} categories of the task")
         return self._index_of_label[label]
+
+    listed = True
+
+    @property
+    def described(self) -> str:
+        declined = " (or prefer not to say)" if self.declinable else ""
+        return f"one of {self.size:,} values{declined}"
+
+    def from_cells(self, name: str, cells: Cells, separator: str = ";") -> list[Any]:
+        if not self.declinable:
+            hint = f"leave out these people, or count them as {DECLINED!r} (--decline)"
+            refuse_empty_cells(name, cells, hint)
+        return list(cells)

@@ -6,9 +6,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sottovoce.arrays import Ints
+from sottovoce.arrays import Floats, Ints
 from sottovoce.core import settings
-from sottovoce.domains.base import Domain, flat_array
+from sottovoce.domains.base import (
+    DECLINED,
+    Cells,
+    Domain,
+    flat_array,
+    refuse_empty_cells,
+    whole_numbers,
+)
 from sottovoce.errors import DomainError
 
 
@@ -55,3 +62,23 @@ class Integers(Domain, kind="integers"):
 
     def _covers(self, numbers: Any) -> bool:
         return int(numbers.min()) >= self.low and int(numbers.max()) <= self.high
+
+    listed = True
+    ordered = True
+    short_forms = (frozenset({"low", "high"}),)
+
+    @property
+    def described(self) -> str:
+        return f"a whole number from {self.low:,} to {self.high:,}"
+
+    @property
+    def edges(self) -> Floats:
+        return np.arange(self.low, self.high + 2, dtype=np.float64) - 0.5
+
+    def from_cells(self, name: str, cells: Cells, separator: str = ";") -> list[Any]:
+        refuse_empty_cells(
+            name, cells, f"leave out these people, or count them as {DECLINED!r} (--decline)"
+        )
+        return whole_numbers(
+            cells, f"column {name!r} must hold whole numbers from {self.low} to {self.high}"
+        )

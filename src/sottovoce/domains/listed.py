@@ -17,8 +17,8 @@ def domain_of(
     >>> domain_of(range(5))
     Integers(low=0, high=4)
     """
-    if isinstance(values, (Categories, Integers)):
-        return values
+    if isinstance(values, Domain) and values.listed:
+        return values  # type: ignore[return-value]
     if isinstance(values, range) and values.step == 1 and not declinable:
         if len(values) < 2:
             raise ParameterError(f"a domain must have at least 2 values, not {len(values)}")

@@ -31,14 +31,18 @@ class Lists(Domain, kind="lists"):
 
     @property
     def size(self) -> int:
-        raise ParameterError("lists are asked about through an encoding: there are too many of them")
+        raise ParameterError(
+            "lists are asked about through an encoding: there are too many of them"
+        )
 
     def indices(self, values: Iterable[Any]) -> Any:
         """Return the rows of lists of records."""
         held = [self._list(value) for value in values]
         sizes = np.array([len(one) for one in held], np.int64)
         flat = [record for one in held for record in one]
-        cells = self.records.indices(flat) if flat else np.zeros((0, len(self.records.names)), np.int64)
+        cells = (
+            self.records.indices(flat) if flat else np.zeros((0, len(self.records.names)), np.int64)
+        )
         return Rows(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), cells)
 
     def _list(self, value: Any) -> list[Any]:

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.arrays import Ints
-from sottovoce.domains.base import Domain
+from sottovoce.arrays import Floats, Ints
+from sottovoce.domains.base import Cells, Domain, real_numbers
 from sottovoce.domains.real_range import check_points, check_range, position
 
 
@@ -40,3 +40,23 @@ class Numbers(Domain, kind="numbers"):
 
     def indices(self, values: Iterable[Any]) -> Ints:
         return np.rint(position(self, values) * (self.points - 1)).astype(np.int64)
+
+    ordered = True
+    short_forms = (frozenset({"low", "high", "points"}),)
+
+    @property
+    def described(self) -> str:
+        return f"a number from {self.low:g} to {self.high:g}"
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        points = np.linspace(self.low, self.high, self.points)
+        return tuple(f"{point:.6g}" for point in points.tolist())
+
+    @property
+    def edges(self) -> Floats:
+        half = (self.high - self.low) / (self.points - 1) / 2
+        return np.linspace(self.low - half, self.high + half, self.points + 1)
+
+    def from_cells(self, name: str, cells: Cells, separator: str = ";") -> list[Any]:
+        return real_numbers(cells, f"column {name!r} must hold numbers")

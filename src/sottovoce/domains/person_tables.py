@@ -26,7 +26,9 @@ class Rows:
     def of(cls, owners: Ints, cells: Ints, people: int) -> "Rows":
         """Return the rows of so many people, numbered from 0, given whose each row is."""
         owners = np.asarray(owners)
-        known = not len(owners) or (owners.dtype.kind in "iu" and owners.min() >= 0 and owners.max() < people)
+        known = not len(owners) or (
+            owners.dtype.kind in "iu" and owners.min() >= 0 and owners.max() < people
+        )
         if not known or len(owners) != len(cells):
             raise ParameterError("every row belongs to one of the people, numbered from 0")
         order = np.argsort(owners, kind="stable")
@@ -61,7 +63,9 @@ class Holdings:
     public: Sequence[bytes] = ()
 
     def __post_init__(self) -> None:
-        if len({len(table) for table in self.tables}) != 1 or (self.public and len(self.public) != len(self)):
+        if len({len(table) for table in self.tables}) != 1 or (
+            self.public and len(self.public) != len(self)
+        ):
             raise ParameterError("all tables are about the same people")
 
     def __len__(self) -> int:

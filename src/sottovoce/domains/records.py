@@ -12,7 +12,7 @@ import numpy as np
 from sottovoce.arrays import Ints
 from sottovoce.core import settings
 from sottovoce.core.rng import Rng
-from sottovoce.domains.base import Domain, normalized_labels
+from sottovoce.domains.base import Cells, Domain, normalized_labels
 from sottovoce.errors import DomainError, NoDataError, ParameterError
 
 
@@ -65,3 +65,27 @@ class Records(Domain, kind="records"):
 
     def _wrong_attributes(self) -> DomainError:
         return DomainError(f"a record must have exactly the attributes {', '.join(self.names)}")
+
+    @property
+    def described(self) -> str:
+        count = len(self.names)
+        return f"one of {count:,} question{'' if count == 1 else 's'}, drawn by a public coin"
+
+    @property
+    def file_columns(self) -> dict[str, tuple[str, ...]]:
+        return {"": self.names}
+
+    def from_columns(
+        self, tables: Mapping[str, Mapping[str, Cells]], separator: str = ";"
+    ) -> dict[str, list[Any]]:
+        attributes = zip(self.names, self.attributes, strict=True)
+        return {
+            name: attribute.from_cells(name, tables[""][name], separator)
+            for name, attribute in attributes
+        }
+
+    def part(self, name: str) -> Domain | None:
+        return dict(zip(self.names, self.attributes, strict=True)).get(name)
+
+    def part_indices(self, indices: Ints, name: str) -> Ints:
+        return indices[:, self.names.index(name)]

@@ -2,18 +2,21 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from sottovoce.core.rng import Rng
-from sottovoce.domains.base import Domain
+from sottovoce.domains.base import Cells, Domain
 from sottovoce.domains.categories import Categories
 from sottovoce.domains.integers import Integers
 from sottovoce.domains.listed import domain_of
 from sottovoce.errors import DomainError, ParameterError
 from sottovoce.maths.ragged import Baskets
+
+JOINT = " + "  # between the items of a set in its label
 
 
 @dataclass(frozen=True, init=False)
@@ -66,3 +69,43 @@ class Sets(Domain, kind="sets"):
         if isinstance(value, (str, bytes, dict)) or not isinstance(value, Iterable):
             raise DomainError("a value must be a set or a list of items")
         return self.items.known_indices(value)
+
+    @property
+    def described(self) -> str:
+        return f"a set of {self.items.size:,} items"
+
+    def from_cells(self, name: str, cells: Cells, separator: str = ";") -> list[Any]:
+        """Return the items of every cell; an empty cell is an empty set."""
+        texts = [[item.strip() for item in (cell or "").split(separator)] for cell in cells]
+        return [self.items.from_cells(name, [item for item in items if item]) for items in texts]
+
+    def remarks(self, values: Any) -> tuple[str, ...]:
+        known = {str(label) for label in self.labels}
+        entries = [str(item) for items in values for item in items]
+        unknown = sum(item not in known for item in entries)
+        if not unknown:
+            return ()
+        text = f"{unknown:,} of {len(entries):,} entries are no items of the domain and are left out, as on a device"
+        return (text,)
+
+    def counts(self, indices: Baskets, labels: Iterable[str] | None = None) -> dict[str, int]:
+        """Return how many people have each item, or every item of a set such as ``"bread + milk"``."""
+        if labels is None:
+            return dict(zip(self.labels, indices.counts(self.items.size).tolist(), strict=True))
+        wanted = list(labels)
+        whole = indices.holding([sorted(self._items_of(label)) for label in wanted])
+        return dict(zip(wanted, whole.counts(len(wanted)).tolist(), strict=True))
+
+    @cached_property
+    def _index_of_item(self) -> dict[str, int]:
+        return {label: index for index, label in enumerate(self.labels)}
+
+    def _items_of(self, label: str) -> list[int]:
+        """Return the items that a label names, or nothing; names of items may contain the separator."""
+        pieces = label.split(JOINT)
+        for cut in range(len(pieces), 0, -1):
+            first = self._index_of_item.get(JOINT.join(pieces[:cut]))
+            rest = self._items_of(JOINT.join(pieces[cut:])) if cut < len(pieces) else []
+            if first is not None and (rest or cut == len(pieces)):
+                return [first, *rest]
+        return []

@@ -15,8 +15,8 @@ from unicodedata import is_normalized, normalize
 from sottovoce.arrays import Values
 from sottovoce.core import settings
 from sottovoce.core.rng import Rng
-from sottovoce.domains.base import Domain
-from sottovoce.domains.bits import random_bits
+from sottovoce.domains.base import Cells, Domain, refuse_empty_cells
+from sottovoce.domains.bits import counts_of_long_values, random_bits
 from sottovoce.errors import DomainError
 from sottovoce.maths.hashing import indices_of
 
@@ -109,6 +109,23 @@ class Strings(Domain, kind="strings"):
         room = self.length - (len(written) - len(incomplete))
         begun |= int.from_bytes(incomplete) << open_bits
         return _can_continue(text, begun, 8 * len(incomplete) + open_bits, room)
+
+    short_forms = (frozenset({"bytes"}), frozenset({"bytes", "whole"}))
+
+    @classmethod
+    def from_short(cls, **settings: Any) -> "Strings":
+        return cls(settings["bytes"], settings.get("whole", False))
+
+    @property
+    def described(self) -> str:
+        return f"a text of up to {self.length:,} byte{'' if self.length == 1 else 's'}"
+
+    def from_cells(self, name: str, cells: Cells, separator: str = ";") -> list[Any]:
+        refuse_empty_cells(name, cells, "leave out the people who hold nothing")
+        return list(cells)
+
+    def counts(self, indices: Values, labels: Iterable[str] | None = None) -> dict[str, int]:
+        return counts_of_long_values(indices, self.shown, labels)
 
 
 def _escaped(character: str) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 
 from sottovoce.arrays import Ints
 from sottovoce.core.rng import Rng
-from sottovoce.domains.base import Domain
+from sottovoce.domains.base import Cells, Domain
 from sottovoce.domains.buckets import Buckets
 from sottovoce.domains.categories import Categories
 from sottovoce.domains.integers import Integers
@@ -50,19 +50,31 @@ class Services(Domain, kind="services"):
         _check_names(self.names)
         for place in range(len(self.names)):
             kinds = (Categories, *ORDERED)
-            if not all(isinstance(one, kinds) for one in (*self.records(place).attributes, *self._public_kinds)):
-                raise ParameterError("a column holds labels, whole numbers, or numbers in buckets or at points")
+            if not all(
+                isinstance(one, kinds)
+                for one in (*self.records(place).attributes, *self._public_kinds)
+            ):
+                raise ParameterError(
+                    "a column holds labels, whole numbers, or numbers in buckets or at points"
+                )
             _check_names((*self.records(place).names, *self._public_of(place)))
         for name in self.public.names if self.public else ():
             table = name.partition(".")[0]
             if table not in self.names or isinstance(self.tables[self.names.index(table)], Lists):
-                raise ParameterError("a public column is of a table with one record per person: 'table.column'")
-        if sum(map(_longest, self.public.names if self.public else (), self._public_kinds)) > LARGEST_PUBLIC:
+                raise ParameterError(
+                    "a public column is of a table with one record per person: 'table.column'"
+                )
+        if (
+            sum(map(_longest, self.public.names if self.public else (), self._public_kinds))
+            > LARGEST_PUBLIC
+        ):
             raise ParameterError(f"public columns take at most {LARGEST_PUBLIC} bytes together")
 
     @property
     def size(self) -> int:
-        raise ParameterError("services are asked about through an encoding: there are too many values")
+        raise ParameterError(
+            "services are asked about through an encoding: there are too many values"
+        )
 
     def records(self, place: int) -> Records:
         """Return the columns of a table that are not public."""
@@ -101,7 +113,9 @@ class Services(Domain, kind="services"):
     def check_public(self, text: bytes) -> None:
         """Refuse what is not the public part of some person's value, written as a device writes it."""
         if self.public is None or len(text) > LARGEST_PUBLIC or not self._reads(text):
-            raise CodecError("the public part of a report holds every public column, with a value that it can have")
+            raise CodecError(
+                "the public part of a report holds every public column, with a value that it can have"
+            )
 
     def _reads(self, text: bytes) -> bool:
         assert self.public is not None
@@ -119,7 +133,9 @@ class Services(Domain, kind="services"):
             return Holdings(tables)
         places = self.public.random_value(rng)[0]
         kinds = zip(self.public.names, self.public.attributes, places, strict=True)
-        return Holdings(tables, self._texts({name: [_value(kind, int(at))] for name, kind, at in kinds}, 1))
+        return Holdings(
+            tables, self._texts({name: [_value(kind, int(at))] for name, kind, at in kinds}, 1)
+        )
 
     @property
     def _public_kinds(self) -> tuple[Domain, ...]:
@@ -139,7 +155,9 @@ class Services(Domain, kind="services"):
     def _private_part(self, place: int, record: Mapping[str, Any]) -> dict[str, Any]:
         return {name: record[name] for name in self.records(place).names}
 
-    def _written(self, seen: Sequence[tuple[int, list[dict[str, Any]]]], people: int) -> Sequence[bytes]:
+    def _written(
+        self, seen: Sequence[tuple[int, list[dict[str, Any]]]], people: int
+    ) -> Sequence[bytes]:
         columns = {
             f"{self.names[place]}.{name}": [record[name] for record in records]
             for place, records in seen
@@ -154,18 +172,29 @@ class Services(Domain, kind="services"):
         for name, kind in sorted(zip(self.public.names, self.public.attributes, strict=True)):
             kind.indices(columns[name])
             key = json.dumps(name, ensure_ascii=False)
-            parts.append([f"{key}:{json.dumps(_plain(kind, one), ensure_ascii=False)}" for one in columns[name]])
+            parts.append(
+                [
+                    f"{key}:{json.dumps(_plain(kind, one), ensure_ascii=False)}"
+                    for one in columns[name]
+                ]
+            )
             if len(parts[-1]) != people:
                 raise DomainError("the columns of records must have equal lengths")
         return [("{" + ",".join(fields) + "}").encode() for fields in zip(*parts, strict=True)]
 
     def _from_columns(self, tables: Mapping[str, Any]) -> Holdings:
-        if set(tables) != set(self.names) or not all(isinstance(one, Mapping) for one in tables.values()):
-            raise DomainError(f"the tables are {', '.join(self.names)}, each a mapping from its columns")
+        if set(tables) != set(self.names) or not all(
+            isinstance(one, Mapping) for one in tables.values()
+        ):
+            raise DomainError(
+                f"the tables are {', '.join(self.names)}, each a mapping from its columns"
+            )
         for place, name in enumerate(self.names):
             self._check_columns(place, tables[name])
         people = self._people(tables)
-        found = tuple(self._table(place, tables[name], people) for place, name in enumerate(self.names))
+        found = tuple(
+            self._table(place, tables[name], people) for place, name in enumerate(self.names)
+        )
         columns = {
             f"{self.names[place]}.{name}": list(tables[self.names[place]][name])
             for place in range(len(self.names))
@@ -182,17 +211,72 @@ class Services(Domain, kind="services"):
         return max((int(one.max()) + 1 for one in owners if len(one)), default=0)
 
     def _check_columns(self, place: int, columns: Mapping[str, Any]) -> None:
-        wanted = {*self.records(place).names, *self._public_of(place), *([PERSON] if self.most(place) else [])}
+        wanted = {
+            *self.records(place).names,
+            *self._public_of(place),
+            *([PERSON] if self.most(place) else []),
+        }
         if set(columns) - ({PERSON} - wanted) != wanted:
             raise DomainError(f"the columns of {self.names[place]} are {', '.join(sorted(wanted))}")
 
     def _table(self, place: int, columns: Mapping[str, Any], people: int) -> Ints | Rows:
-        cells = self.records(place).indices({name: columns[name] for name in self.records(place).names})
+        cells = self.records(place).indices(
+            {name: columns[name] for name in self.records(place).names}
+        )
         if self.most(place):
             return Rows.of(_owners(columns), cells, people)
         if PERSON in columns and not np.array_equal(_owners(columns), np.arange(people)):
-            raise DomainError("where everybody has one record, the rows are in the order of the people, from 0")
+            raise DomainError(
+                "where everybody has one record, the rows are in the order of the people, from 0"
+            )
         return cells
+
+    @property
+    def described(self) -> str:
+        return (
+            f"a record in each of {len(self.names):,} tables" if len(self.names) > 1 else "a record"
+        )
+
+    @property
+    def file_columns(self) -> dict[str, tuple[str, ...]]:
+        """Return the columns of every table, and ``uid`` where rows must say whose they are."""
+        alone = len(self.names) == 1 and not self.most(0)
+        return {
+            name: (
+                *self.records(place).names,
+                *self._public_of(place),
+                *(() if alone else (PERSON,)),
+            )
+            for place, name in enumerate(self.names)
+        }
+
+    def from_columns(
+        self, tables: Mapping[str, Mapping[str, Cells]], separator: str = ";"
+    ) -> dict[str, Any]:
+        from sottovoce.domains.table_columns import columns_of_people
+
+        return columns_of_people(self, tables)
+
+    def column(self, table: str, name: str) -> Domain:
+        """Return the domain of a column, public or not."""
+        records = self.records(self.names.index(table))
+        private = dict(zip(records.names, records.attributes, strict=True))
+        public = (
+            dict(zip(self.public.names, self._public_kinds, strict=True)) if self.public else {}
+        )
+        return public[f"{table}.{name}"] if f"{table}.{name}" in public else private[name]
+
+    def part(self, name: str) -> Domain | None:
+        table, _, column = name.partition(".")
+        return self.column(table, column)
+
+    def part_indices(self, indices: Holdings, name: str) -> Ints:
+        """Return one index per person, or one per record of a table with any number of them."""
+        table, _, column = name.partition(".")
+        place = self.names.index(table)
+        cells: Any = indices.tables[place]
+        rows = cells.cells if self.most(place) else cells
+        return np.asarray(rows[:, self.records(place).names.index(column)])
 
 
 def _owners(columns: Mapping[str, Any]) -> Ints:
@@ -216,7 +300,9 @@ def _longest(name: str, kind: Domain) -> int:
     if isinstance(kind, Integers) and max(abs(kind.low), abs(kind.high)) >= _EXACT:
         raise ParameterError("public whole numbers lie between -2^53 and 2^53")
     labels = kind.labels if isinstance(kind, Categories) else ("-1.7976931348623157e+308",)
-    return len(name) + 8 + max(len(json.dumps(label, ensure_ascii=False).encode()) for label in labels)
+    return (
+        len(name) + 8 + max(len(json.dumps(label, ensure_ascii=False).encode()) for label in labels)
+    )
 
 
 def _plain(kind: Domain, value: Any) -> Any:
@@ -238,4 +324,6 @@ def _value(kind: Domain, index: int) -> Any:
 
 def _parsed(kind: Domain, value: Any) -> Any:
     """Return a public value as a person gave it: real numbers are written as strings."""
-    return float(value) if isinstance(kind, (Numbers, Buckets)) and isinstance(value, str) else value
+    return (
+        float(value) if isinstance(kind, (Numbers, Buckets)) and isinstance(value, str) else value
+    )

@@ -11,23 +11,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sottovoce.answers.answers import Answers
+from sottovoce.answers.outcome import Outcome
 from sottovoce.arrays import Floats
 from sottovoce.client.device import Device
 from sottovoce.client.ledger import DiskLedger
 from sottovoce.client.transport import CollectorApi
 from sottovoce.collector import access
 from sottovoce.collector.collector import Collector
-from sottovoce.collector.run import open_store
+from sottovoce.collector.stores import open_store
 from sottovoce.errors import MismatchError, MissingExtraError, UnavailableError
 from sottovoce.lab import browser, crowd
 from sottovoce.lab.populations import residents
-from sottovoce.lab.truth.frequencies import Compared, compare
+from sottovoce.lab.truth.compare import Comparison, compare, rehearse
 from sottovoce.plans.frequencies.survey import Survey
-from sottovoce.plans.numbers.distribution import Distribution, DistributionAnswer
+from sottovoce.plans.numbers.distribution import Distribution
 from sottovoce.tasks.collection import Collection
 from sottovoce.tasks.task import Task
-from sottovoce.web.settings import Settings, clock
+from sottovoce.web.settings import clock
 from sottovoce.wire import codec
 
 DEVICES, PAGE = 1_000, 1_000  # people with a Python device, and people in a browser
@@ -52,9 +52,10 @@ class Demonstration:
     """What happened: who answered how, and every answer beside the truth."""
 
     survey: Task
-    answers: Answers
-    compared: tuple[Compared, ...]
-    slept: DistributionAnswer
+    answers: Outcome
+    compared: Comparison
+    sleep: Task
+    slept: Outcome
     hours: Floats
     message: bytes
     devices: int
@@ -68,12 +69,17 @@ class Demonstration:
         """Return how many people answered the survey."""
         return self.devices + self.in_page + self.crowd
 
+    @property
+    def sleep_compared(self) -> Comparison:
+        """Return mean, variance and quantiles of the hours of sleep beside the truth."""
+        return rehearse(self.sleep.plan, self.hours, self.slept)
+
 
 @contextmanager
 def hosted(folder: Path) -> Iterator[Hosted]:
     """Yield a fresh collector on a free port; it stops with the block."""
     shutil.rmtree(folder, ignore_errors=True)
-    store = open_store(Settings(data=folder))
+    store = open_store(folder)
     token = access.issue(store, access.ANALYST, int(clock()), label="demonstration")[0]
     store.close()
     options = ("serve", "--data", str(folder), "--port", "0", "--rate", "0", "--json")
@@ -105,10 +111,9 @@ def demonstrate(host: Hosted, people: int, epsilon: float, seed: int, told: Told
         sent = _survey(host, survey, held, told)
         _crowd(host, sleep, hours, told)
         answers, slept = _answer(collector, survey), _answer(collector, sleep)
-    assert isinstance(answers, Answers)
-    assert isinstance(slept, DistributionAnswer)
     seconds = time.perf_counter() - started
-    return Demonstration(survey, answers, compare(survey, held, answers), slept, hours, *sent, seconds)
+    compared = compare(survey.plan, held, answers)
+    return Demonstration(survey, answers, compared, sleep, slept, hours, *sent, seconds)
 
 
 def _tasks(people: int, epsilon: float) -> tuple[Task, Task]:
@@ -173,7 +178,7 @@ def _appears(host: Hosted, name: str) -> None:
     raise UnavailableError("the collector does not publish its tasks")
 
 
-def _answer(collector: Collector, task: Task) -> Any:
+def _answer(collector: Collector, task: Task) -> Outcome:
     """Return the answer once the collector has sealed the round and finished."""
     for _ in range(10 * _PATIENCE):
         collector.refresh()
@@ -186,7 +191,7 @@ def _answer(collector: Collector, task: Task) -> Any:
 @contextmanager
 def _collector(folder: Path) -> Iterator[Collector]:
     """Yield the collector's data, beside the process that serves it."""
-    store = open_store(Settings(data=folder))
+    store = open_store(folder)
     try:
         yield Collector(store, folder, clock)
     finally:

@@ -10,6 +10,7 @@ from sottovoce import postprocess
 from sottovoce.core.estimate import Estimate
 from sottovoce.errors import ParameterError
 from sottovoce.postprocess.bootstrap import bootstrapped
+from sottovoce.postprocess.method import Method
 from sottovoce.postprocess.moved import MovedNoise
 from sottovoce.postprocess.rule import Rule
 
@@ -23,10 +24,12 @@ def apply(estimate: Estimate, method: str, *, errors: str = "raw", replicates: i
     the population fitted to the votes, which is narrower and may miss.
     """
     if errors not in ERRORS:
-        raise ParameterError(f"errors come from one of: {', '.join(ERRORS)}")
+        raise ParameterError(f"`errors` must be one of: {', '.join(ERRORS)}")
     rule, raw = rule_of(estimate, method, **options), estimate.raw or estimate
     if rule.whole and not raw.noise.complete:
-        raise ParameterError(f"{method} needs the whole domain: the shares of some candidates do not sum to 1")
+        raise ParameterError(
+            f"`method` {method!r} needs the whole domain: the shares of some candidates do not sum to 1"
+        )
     votes, steps = rule(estimate.frequencies) * estimate.users, (*estimate.steps, rule.step(estimate.frequencies))
     if errors == "bootstrap":
         sampled = bootstrapped(estimate, rule, replicates)
@@ -36,22 +39,27 @@ def apply(estimate: Estimate, method: str, *, errors: str = "raw", replicates: i
 
 def rule_of(estimate: Estimate, method: str, **options: Any) -> Rule:
     """Return the rule of a method for an estimate."""
-    if method not in methods():
-        raise ParameterError(f"a method of post-processing is one of: {', '.join(methods())}")
-    rule: Rule = _module(method.replace("-", "_")).rule_for(estimate, **options)
-    return rule
+    if method not in known_methods():
+        raise ParameterError(f"`method` must be one of: {', '.join(methods())}")
+    return known_methods()[method].rule_for(estimate, **options)
+
+
+def methods(*, whole_domain: bool = True, equal_errors: bool = True) -> tuple[str, ...]:
+    """Return the names of the methods for outcomes of a kind: of a whole domain, with equal errors.
+
+    >>> "norm-sub" in methods(), "post-pos" in methods(), methods(whole_domain=False, equal_errors=False)
+    (True, False, ('base', 'base-pos'))
+    """
+    return tuple(
+        method.name
+        for method in known_methods().values()
+        if (whole_domain or not method.needs_whole_domain) and (equal_errors or not method.needs_equal_errors)
+    )
 
 
 @cache
-def methods() -> tuple[str, ...]:
-    """Return the names of all methods: the modules here that have a rule.
-
-    >>> "norm-sub" in methods(), "post-pos" in methods()
-    (True, False)
-    """
-    names = [found.name for found in iter_modules(postprocess.__path__)]
-    return tuple(name.replace("_", "-") for name in names if hasattr(_module(name), "rule_for"))
-
-
-def _module(name: str) -> Any:
-    return import_module(f"sottovoce.postprocess.{name}")
+def known_methods() -> dict[str, Method]:
+    """Return every method by name: those that the modules of this package state."""
+    modules = [import_module(f"sottovoce.postprocess.{one.name}") for one in iter_modules(postprocess.__path__)]
+    stated = [module.METHOD for module in modules if hasattr(module, "METHOD")]
+    return {method.name: method for method in stated}

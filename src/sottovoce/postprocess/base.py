@@ -5,6 +5,7 @@ Source: Wang et al. 2020, section IV-A.
 
 from sottovoce.arrays import Floats
 from sottovoce.core.estimate import Estimate
+from sottovoce.postprocess.method import Method
 from sottovoce.postprocess.rule import Rule, finite
 
 
@@ -16,3 +17,6 @@ def base(raw: Floats) -> Floats:
 def rule_for(estimate: Estimate) -> Rule:
     """Return the rule."""
     return Rule("base", base)
+
+
+METHOD = Method("base", "recorded, nothing changed", rule_for)

@@ -13,6 +13,7 @@ from sottovoce.arrays import Floats
 from sottovoce.core.estimate import Estimate
 from sottovoce.errors import ParameterError
 from sottovoce.maths.normal import upper_quantile
+from sottovoce.postprocess.method import Method
 from sottovoce.postprocess.rule import Rule, finite, sigma
 
 SURVIVORS = 2.0  # the published alpha; 0.05 would cut almost everything
@@ -54,3 +55,6 @@ def rule_for(estimate: Estimate, alpha: float = SURVIVORS, top: int = 0) -> Rule
         return Rule("base-cut", lambda raw: base_cut_top(raw, top), remark=lambda raw: f"top {top}")
     cut = threshold(sigma(estimate), estimate.tested or len(estimate.votes), alpha)
     return Rule("base-cut", lambda raw: base_cut(raw, cut), remark=lambda raw: f"alpha {alpha:g}")
+
+
+METHOD = Method("base-cut", "only what stands out of the noise", rule_for, needs_equal_errors=True)

@@ -10,6 +10,7 @@ import numpy as np
 
 from sottovoce.arrays import Floats
 from sottovoce.core.estimate import Estimate
+from sottovoce.postprocess.method import Method
 from sottovoce.postprocess.rule import Rule, finite
 
 
@@ -25,3 +26,6 @@ def base_pos(raw: Floats) -> Floats:
 def rule_for(estimate: Estimate) -> Rule:
     """Return the rule."""
     return Rule("base-pos", base_pos)
+
+
+METHOD = Method("base-pos", "negative becomes zero", rule_for)

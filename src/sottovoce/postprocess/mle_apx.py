@@ -16,6 +16,7 @@ import numpy as np
 from sottovoce.arrays import Floats
 from sottovoce.core.estimate import Estimate
 from sottovoce.errors import ParameterError
+from sottovoce.postprocess.method import Method
 from sottovoce.postprocess.rule import Rule, finite, law
 
 _NEAREST = 1e-4  # of the variance: as near as a raw share may come to where its variance would vanish
@@ -50,3 +51,12 @@ def _possible(raw: Floats, unheld: float, held: float) -> Floats:
     """Return shares with unheld + held * share above 0: true of all reports, but not of every normal replicate."""
     limit = (1 - _NEAREST) * unheld / abs(held) if held else np.inf
     return np.maximum(raw, -limit) if held > 0 else np.minimum(raw, limit)
+
+
+METHOD = Method(
+    "mle-apx",
+    "most likely shares that sum to 1",
+    rule_for,
+    needs_whole_domain=True,
+    needs_equal_errors=True,
+)

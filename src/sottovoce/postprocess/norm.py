@@ -10,6 +10,7 @@ import numpy as np
 
 from sottovoce.arrays import Floats
 from sottovoce.core.estimate import Estimate
+from sottovoce.postprocess.method import Method
 from sottovoce.postprocess.rule import Rule, finite
 
 
@@ -26,3 +27,6 @@ def norm(raw: Floats, total: float = 1.0) -> Floats:
 def rule_for(estimate: Estimate) -> Rule:
     """Return the rule."""
     return Rule("norm", norm, whole=True)
+
+
+METHOD = Method("norm", "shares sum to 1, may be negative", rule_for, needs_whole_domain=True)

@@ -9,6 +9,7 @@ import numpy as np
 
 from sottovoce.arrays import Floats
 from sottovoce.core.estimate import Estimate
+from sottovoce.postprocess.method import Method
 from sottovoce.postprocess.rule import Rule, finite
 
 ROUNDING = 1e-12  # shares that sum to 1 but for rounding fit
@@ -43,3 +44,6 @@ def _remark(raw: Floats) -> str:
     if raw.max() > 1 + ROUNDING:
         return "top above 1"
     return "" if norm_cut(raw).any() else "nothing kept"
+
+
+METHOD = Method("norm-cut", "the largest shares that fit into 1", rule_for, needs_whole_domain=True)

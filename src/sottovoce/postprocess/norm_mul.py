@@ -9,6 +9,7 @@ import numpy as np
 
 from sottovoce.arrays import Floats
 from sottovoce.core.estimate import Estimate
+from sottovoce.postprocess.method import Method
 from sottovoce.postprocess.rule import Rule, finite
 
 
@@ -31,3 +32,11 @@ def rule_for(estimate: Estimate) -> Rule:
 
 def _remark(raw: Floats) -> str:
     return "" if (raw > 0).any() else "none above 0"
+
+
+METHOD = Method(
+    "norm-mul",
+    "not negative, multiplied to sum to 1",
+    rule_for,
+    needs_whole_domain=True,
+)

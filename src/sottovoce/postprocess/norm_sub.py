@@ -10,6 +10,7 @@ import numpy as np
 
 from sottovoce.arrays import Floats, Ints
 from sottovoce.core.estimate import Estimate
+from sottovoce.postprocess.method import Method
 from sottovoce.postprocess.rule import Rule, finite
 
 
@@ -49,3 +50,6 @@ def _kept(ordered: Floats, sums: Floats, total: float) -> Ints:
 
 def _at(numbers: Floats, place: Ints) -> Floats:
     return np.take_along_axis(numbers, place - 1, axis=-1)
+
+
+METHOD = Method("norm-sub", "nearest shares that are possible", rule_for, needs_whole_domain=True)

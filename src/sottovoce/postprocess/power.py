@@ -19,6 +19,7 @@ from sottovoce.arrays import Floats, Ints
 from sottovoce.core.estimate import Estimate
 from sottovoce.errors import ParameterError
 from sottovoce.postprocess import power_law
+from sottovoce.postprocess.method import Method
 from sottovoce.postprocess.rule import Rule, finite, sigma
 
 _REACH = 10.0  # standard errors around an estimate beyond which no count has weight
@@ -112,3 +113,6 @@ def _gauss(nodes: int) -> tuple[Floats, Floats]:
 def _blocks(places: Ints) -> Iterator[Ints]:
     for start in range(0, len(places), _TOGETHER):
         yield places[start : start + _TOGETHER]
+
+
+METHOD = Method("power", "for few frequent and many rare values", rule_for, needs_equal_errors=True)

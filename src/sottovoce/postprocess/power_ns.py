@@ -5,6 +5,7 @@ Source: Wang et al. 2020, section IV-E.
 
 from sottovoce.arrays import Floats
 from sottovoce.core.estimate import Estimate
+from sottovoce.postprocess.method import Method
 from sottovoce.postprocess.norm_sub import norm_sub
 from sottovoce.postprocess.power import power
 from sottovoce.postprocess.rule import Rule, sigma
@@ -19,3 +20,12 @@ def rule_for(estimate: Estimate, exponent: float | None = None) -> Rule:
     """Return the rule for this estimate's noise."""
     deviation = sigma(estimate)
     return Rule("power-ns", lambda raw: power_ns(raw, deviation, estimate.users, exponent), whole=True)
+
+
+METHOD = Method(
+    "power-ns",
+    "as power, with shares that are possible",
+    rule_for,
+    needs_whole_domain=True,
+    needs_equal_errors=True,
+)

@@ -1,14 +1,24 @@
-"""A plan: looks at what was collected, and says what to ask next or gives the answer."""
+"""A plan: looks at what was collected, and says what to ask next or gives the answer.
+
+A plan also describes itself, so that no shell (command line, dashboard, collector, laboratory) needs
+to know its class.  All descriptions have defaults; a new plan must state its domain and ``step`` only.
+"""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sottovoce.core.registry import Registry
-from sottovoce.tasks.collected import Collected
+from sottovoce.errors import ParameterError
+from sottovoce.tasks.advice import Advice, CollectionAdvice
+from sottovoce.tasks.collected import Collected, NothingCollected
 from sottovoce.tasks.round import Round
 
 if TYPE_CHECKING:
+    from sottovoce.answers.measure import Measure
     from sottovoce.answers.outcome import Outcome
+    from sottovoce.domains.base import Domain
 
 _HOMES = ("frequencies", "numbers", "heavy_hitters", "itemsets", "marginals", "tables")
 
@@ -19,6 +29,7 @@ class Plan(ABC):
     kind: ClassVar[str]
     kinds: ClassVar[Registry["Plan"]] = Registry("plan", *(f"sottovoce.plans.{home}" for home in _HOMES))
     longitudinal: ClassVar[bool] = False  # whether it asks the same users again and again
+    answers_sql: ClassVar[bool] = False  # whether its outcome answers questions in SQL
 
     domain: Any  # what one person may hold: a Domain; its document stands once, in the task's
 
@@ -44,3 +55,89 @@ class Plan(ABC):
     def so_far(self, collected: Collected) -> "Outcome | None":
         """Return what may be shown before the plan has finished, if anything."""
         return None
+
+    # --- how a plan describes itself: task files, advice, answers, simulations ---
+
+    @classmethod
+    def check_settings(cls, settings: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return settings of a task file, or refuse those that the constructor would misunderstand."""
+        return settings
+
+    def advise(self, users: int, epsilon: float) -> Advice:
+        """Return what to expect; a plan may add keyword arguments for questions that it can answer."""
+        opening = self.step(NothingCollected(epsilon))
+        if not isinstance(opening, Round):
+            raise ParameterError("a plan must ask something before it gives an outcome")
+        kinds = sorted({question.mechanism.kind for question in opening.ask.representatives()})
+        return CollectionAdvice(
+            plan=self.kind,
+            users=users,
+            epsilon=epsilon,
+            mechanisms=tuple(kinds),
+            asked_first=opening.part(users),
+            reports_per_person=opening.slots,
+            report_bytes=opening.width,
+            concerns=self.concerns(epsilon),
+        )
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """Return the post-processing methods that its outcome may go through; ``none`` is the first."""
+        from sottovoce.postprocess.apply import methods
+
+        return ("none", *methods())
+
+    @property
+    def unprocessed(self) -> str:
+        """Return in a few words what an outcome is like without post-processing."""
+        return "raw, unbiased estimates"
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """Return the names by which a part of the outcome can be chosen that is not listed."""
+        return ()
+
+    def named(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Return some of the ``attributes`` in the order of the plan, or refuse unknown ones."""
+        unknown = [name for name in names if name not in self.attributes]
+        if unknown:
+            raise ParameterError(f"`marginal` must name some of: {', '.join(self.attributes) or 'nothing'}")
+        return tuple(name for name in self.attributes if name in names)
+
+    def select(self, outcome: "Outcome", names: Sequence[str]) -> "Outcome":
+        """Return the part of the outcome about the named ``attributes``."""
+        return outcome.select(names)
+
+    def part_domain(self, name: str) -> "Domain | None":
+        """Return the domain behind one part of the outcome, None where a part mixes several."""
+        domain: Domain = self.domain
+        return domain.part(name)
+
+    def unit(self, name: str) -> str:
+        """Return what one part of the outcome counts: people, or records."""
+        return "people"
+
+    def truth(self, values: Any, outcome: "Outcome") -> dict[str, dict[str, float]]:
+        """Return, for every part of the outcome, the true number of every row, given what people hold."""
+        indices = self.domain.indices(values)
+        true: dict[str, dict[str, float]] = {}
+        for name, part in outcome.questions().items():
+            domain = self.part_domain(name)
+            if domain is None:
+                raise ParameterError(f"the truth about {name!r} is unknown: it mixes several domains")
+            labels = [row["value"] for row in part.rows()]
+            true[name] = domain.counts(self.domain.part_indices(indices, name), labels)  # type: ignore[assignment]
+        return true
+
+    def sought(self, values: Any) -> dict[str, int]:
+        """Return what a search should have found, most frequent first; nothing where nothing is sought."""
+        return {}
+
+    def assess(self, values: Any, outcome: "Outcome") -> "tuple[Measure, ...]":
+        """Return further measures of how far the outcome is from what people hold."""
+        return ()
+
+    def draw(self, path: Path, values: Any, outcome: "Outcome", level: float = 0.95) -> None:
+        """Draw the outcome beside what people hold, with intervals of a confidence level."""
+        true = self.truth(values, outcome)
+        outcome.at(level).plot(path, truth=true[outcome.name] if outcome.single else true)

@@ -18,7 +18,9 @@ class Parameter:
 class Operation:
     """One method on one path.
 
-    ``handler`` names the function that serves it, ``scope`` is what a token must allow (empty: anybody).
+    ``handler`` is the name of the operation, and of the method of the service's API class that serves
+    it.  An operation that is served elsewhere names that class in ``home``, as ``module:Class``.
+    ``scope`` is what a token must allow (empty: anybody).
     """
 
     method: str
@@ -35,3 +37,4 @@ class Operation:
     problems: tuple[str, ...] = ()
     shared: bool = False  # whether pages of other origins may call it
     statuses: tuple[tuple[int, str], ...] = ()  # further good statuses, each with what it means
+    home: str = ""  # the class that serves it, if that is not the API class of the service

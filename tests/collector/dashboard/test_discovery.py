@@ -72,7 +72,7 @@ def test_a_search_has_a_page_at_every_moment(fresh, kind):
     labels = [row.one("th").text for row in shown.one("tbody").all("tr")]
     assert set(labels) == set(fresh.api.collector.answer(kind).labels)
     assert f"Finished after {rounds} round" in page.text
-    assert [one["value"] for one in shown.one("select", name="method").all("option")] == ["none", "base-pos"]
+    assert [one["value"] for one in shown.one("select", name="method").all("option")] == ["none", "base", "base-pos"]
     facts = {one.one("dt").text: one.one("dd").text for one in shown.one("dl", class_="facts").all("div")}
     assert set(facts) >= FACTS[kind]
     assert all(facts.values())

@@ -1,5 +1,6 @@
 """Pages of tasks about joint tables: any table by a form, a heat map, the tree, and a test of independence."""
 
+from dataclasses import replace
 from importlib.resources import files
 from urllib.parse import quote
 
@@ -9,10 +10,14 @@ import pytest
 import sottovoce as sv
 from collector.dashboard.collecting import place
 from collector.dashboard.reading import read, rows
-from sottovoce.collector import marginals as joint_statistics
-from sottovoce.collector.dashboard import marginals, statement, svg
+from sottovoce.answers.views import Views
+from sottovoce.collector.dashboard import statement, svg
+from sottovoce.collector.release import released_views
+from sottovoce.errors import NoDataError
 from sottovoce.lab import crowd
 from sottovoce.lab.seeded import SeededRng
+from sottovoce.plans.marginals.independence import Dependence
+from sottovoce.plans.marginals.marginals import Tables
 from sottovoce.tasks.collection import Collection
 from sottovoce.wire import codec
 from sottovoce.wire.statement import explain
@@ -76,7 +81,7 @@ def test_all_attributes_can_be_chosen_and_nothing_is_at_first(asked):
 def test_a_chosen_table_is_shown_alone_and_can_be_downloaded(asked):
     page = asked.page(f"/tasks/calm?{chosen('pet', 'home, sweet', 'car')}&level=0.9")
     shown = page.one("section", id="answer")
-    assert [one.text for one in shown.all("h3")] == ["pet & home, sweet & car", "Which attributes hang together"]
+    assert [one.text for one in shown.all("h3")] == ["pet & home, sweet & car", "Which attributes depend on each other"]
     assert [one["value"] for one in shown.all("input", type="checkbox") if "checked" in one.attributes] == [
         "pet",
         "home, sweet",
@@ -137,9 +142,11 @@ def test_where_no_pairs_were_asked_about_there_is_no_heat_map(asked):
 
 
 def test_too_few_users_have_no_heat_map_and_no_test(asked):
-    answer, more = asked.api.collector.answer("calm"), Collection(minimum=3001)
-    assert joint_statistics.structure(answer, FEW) is not None
-    assert joint_statistics.structure(answer, more) is joint_statistics.dependence(answer, ("pet", "car"), more) is None
+    collector, published = asked.api.collector, asked.api.collector.find("calm")
+    assert released_views(collector, published, ("pet", "car")).pairs is not None
+    more = replace(published.task, collection=Collection(minimum=3001))
+    withheld = released_views(collector, replace(published, task=more), ("pet", "car"))
+    assert withheld == Views()
 
 
 def test_a_heat_map_fills_cells_by_their_share_of_the_largest():
@@ -153,16 +160,23 @@ def test_a_heat_map_fills_cells_by_their_share_of_the_largest():
     assert flat.one("rect")["fill-opacity"] == "0.0"
 
 
-def test_a_verdict_follows_from_the_chance_and_what_cannot_be_tested_says_so():
-    found = {"statistic": 1.234, "degrees": 3, "p_value": 0.051}
-    assert marginals.tested(found) == (
+def unknown(*_):
+    raise NoDataError("no report says anything")
+
+
+def test_a_verdict_follows_from_the_chance_and_what_cannot_be_tested_says_so(monkeypatch):
+    found = Dependence(statistic=1.234, degrees=3, p_value=0.051, naive=0.0)
+    assert found.remark == (
         "There is no sign that they are dependent (p = 0.051): a test that knows how noisy the table is, "
         "statistic 1.23 with 3 degrees of freedom."
     )
-    assert marginals.tested({**found, "p_value": 0.049}).startswith("These attributes are dependent (p = 0.049)")
-    assert marginals.tested({"unknown": "no report says anything"}) == (
-        "Whether these attributes are independent cannot be said: no report says anything."
-    )
+    assert replace(found, p_value=0.049).remark.startswith("These attributes are dependent (p = 0.049)")
+    plan = sv.Marginals({"a": ["x", "y"], "b": ["x", "y"]}, users=1000, order=1, method="calm")
+    records = {"a": ["x", "y"] * 500, "b": ["x"] * 1000}
+    answer = sv.simulate(sv.Task("t", plan, 4.0), records, seed=1)
+    monkeypatch.setattr(Tables, "dependence", unknown)
+    (remark,) = answer.views(("a", "b")).remarks
+    assert remark == "Whether these attributes are independent cannot be said: no report says anything."
 
 
 def test_a_device_says_which_part_of_a_record_is_used():

@@ -7,6 +7,7 @@ import pytest
 
 import sottovoce as sv
 from sottovoce.errors import ParameterError
+from sottovoce.plans.frequencies.advice import advise_histogram
 
 
 def squared_errors(answer, users):
@@ -24,7 +25,7 @@ def test_the_error_of_a_rare_value_is_as_predicted(size, epsilon, users, runs):
     held = np.zeros(users, np.int64)
     squares = [squared_errors(sv.simulate(task, held, seed=seed), users) for seed in range(runs)]
     simulated = np.sqrt(np.mean(squares))
-    assert simulated == pytest.approx(sv.advise(users, size, epsilon).error, rel=0.1)
+    assert simulated == pytest.approx(advise_histogram(users, size, epsilon).error, rel=0.1)
 
 
 def test_the_error_over_all_values_is_as_predicted():
@@ -33,7 +34,7 @@ def test_the_error_over_all_values_is_as_predicted():
     held = np.zeros(users, np.int64)
     truth = np.array([1.0, 0, 0, 0, 0, 0])
     runs = [sv.simulate(task, held, seed=seed).estimate.frequencies - truth for seed in range(500)]
-    advice = sv.advise(users, 6, 3.0)
+    advice = advise_histogram(users, 6, 3.0)
     assert np.sqrt(np.mean(np.square(runs))) == pytest.approx(advice.average_error, rel=0.1)
     assert advice.average_error > 1.1 * advice.error
 
@@ -44,9 +45,9 @@ def test_the_error_of_three_questions_is_as_predicted():
     held = dict.fromkeys("abc", np.zeros(users, np.int64))
     answers = [sv.simulate(task, held, seed=seed) for seed in range(12)]
     simulated = np.sqrt(np.mean([squared_errors(part, users) for one in answers for part in one.values()]))
-    predicted = sv.advise(users, size, 1.0, questions=3)
+    predicted = advise_histogram(users, size, 1.0, questions=3)
     assert simulated == pytest.approx(predicted.error, rel=0.1)
-    assert predicted.error > 1.6 * sv.advise(users, size, 1.0).error
+    assert predicted.error > 1.6 * advise_histogram(users, size, 1.0).error
 
 
 @pytest.mark.parametrize(("share", "questions"), [(0.4, 3)])
@@ -69,7 +70,7 @@ def test_the_drawing_of_groups_counts_for_frequent_values(share, questions):
 
 def test_a_detectable_value_is_detected_95_times_in_100():
     users, runs = 2_000, 600
-    advice = sv.advise(users, 4, 1.5)
+    advice = advise_histogram(users, 4, 1.5)
     held = (np.arange(users) >= round(advice.detectable * users)).astype(np.int64) * 3
     task = sv.Task("t", sv.Histogram(range(4)), 1.5)
     found = np.mean([sv.simulate(task, held, seed=seed).estimate.significant()[0] for seed in range(runs)])
@@ -78,16 +79,16 @@ def test_a_detectable_value_is_detected_95_times_in_100():
 
 
 def test_nothing_is_detectable_where_everybody_could_pass_for_noise():
-    advice = sv.advise(users=50, size=1_000, epsilon=0.1)
+    advice = advise_histogram(users=50, size=1_000, epsilon=0.1)
     assert advice.detectable is None
     assert "could pass for noise" in str(advice)
 
 
 @pytest.mark.parametrize("questions", [1, 4])
 def test_the_users_needed_suffice_and_fewer_do_not(questions):
-    needed = sv.advise(1_000, 100, 1.0, questions=questions, error=0.01).users_needed
-    assert sv.advise(needed, 100, 1.0, questions=questions).error <= 0.01
-    assert sv.advise(needed - questions, 100, 1.0, questions=questions).error > 0.01
+    needed = advise_histogram(1_000, 100, 1.0, questions=questions, error=0.01).users_needed
+    assert advise_histogram(needed, 100, 1.0, questions=questions).error <= 0.01
+    assert advise_histogram(needed - questions, 100, 1.0, questions=questions).error > 0.01
 
 
 @pytest.mark.parametrize(
@@ -96,17 +97,17 @@ def test_the_users_needed_suffice_and_fewer_do_not(questions):
 )
 def test_splitting_costs_what_was_published(epsilon, questions, ratio):
     """Wang 2021, section 3.4.2."""
-    assert sv.advise(1_000, 100, epsilon, questions=questions).split_ratio == pytest.approx(ratio, rel=5e-4)
+    assert advise_histogram(1_000, 100, epsilon, questions=questions).split_ratio == pytest.approx(ratio, rel=5e-4)
 
 
 @pytest.mark.parametrize("size", [4, 1_000])
 def test_a_message_has_the_predicted_bytes(size):
     message = sv.Client(sv.Task("t", sv.Histogram(range(size)), 1.0), ":memory:").answer(0)
-    assert sv.advise(1_000, size, 1.0).message_bytes == len(message)
+    assert advise_histogram(1_000, size, 1.0).message_bytes == len(message)
 
 
 def test_the_advised_mechanism_has_the_least_average_error_of_all_compared():
-    advice = sv.advise(10_000, 500, 1.0)
+    advice = advise_histogram(10_000, 500, 1.0)
     by_kind = {one.mechanism: one for one in advice.alternatives}
     assert {"grr", "affine"} <= set(by_kind)
     assert by_kind[advice.mechanism].average_error == advice.average_error
@@ -114,15 +115,15 @@ def test_the_advised_mechanism_has_the_least_average_error_of_all_compared():
 
 
 def test_a_mechanism_that_cannot_serve_the_domain_is_left_out():
-    assert "affine" not in {one.mechanism for one in sv.advise(1_000, 2, 1.0).alternatives}
+    assert "affine" not in {one.mechanism for one in advise_histogram(1_000, 2, 1.0).alternatives}
 
 
 def test_the_rule_can_be_the_published_one():
-    assert sv.advise(1_000, 6, 1.0, rule="published").mechanism == "grr"
+    assert advise_histogram(1_000, 6, 1.0, rule="published").mechanism == "grr"
 
 
 def test_advice_is_text_and_json():
-    advice = sv.advise(users=50_000, size=1_000, epsilon=1.0, questions=3, error=0.005)
+    advice = advise_histogram(users=50_000, size=1_000, epsilon=1.0, questions=3, error=0.005)
     assert json.loads(advice.to_json())["mechanism"] == advice.mechanism
     for word in ("affine", "95 % margin", "users needed", "splitting", "16,666 reports"):
         assert word in str(advice)
@@ -148,4 +149,4 @@ def test_advice_is_text_and_json():
 )
 def test_impossible_settings_are_refused(settings):
     with pytest.raises(ParameterError):
-        sv.advise(**{"users": 1_000, "size": 10, "epsilon": 1.0, **settings})
+        advise_histogram(**{"users": 1_000, "size": 10, "epsilon": 1.0, **settings})

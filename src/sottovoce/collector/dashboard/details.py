@@ -1,4 +1,4 @@
-"""What else a method has to say about its answer, in a few words: how it searched and what it could have seen."""
+"""Further facts about an answer in a few words, such as how a search was done and what it could see."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +9,7 @@ Fact = tuple[str, str]
 
 _TOLD_ELSEWHERE = {
     *("name", "users", "population", "epsilon", "mechanism", "level", "steps", "threshold", "rows", "measures"),
-    *("minimum", "suppressed", "records"),
+    *("minimum", "suppressed", "unit", "guarantee"),
 }
 _TERMS = {
     "groups": "Groups of users",

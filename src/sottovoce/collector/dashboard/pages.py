@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 from urllib.parse import parse_qs, quote
@@ -13,15 +12,14 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Match, Route
 from starlette.types import Scope
 
-from sottovoce.collector import marginals as joint_statistics
 from sottovoce.collector import wire
-from sottovoce.collector.api import Api
-from sottovoce.collector.dashboard import marginals, progress, queries, results, sessions, statement
+from sottovoce.collector.api import Api, answer_response
+from sottovoce.collector.dashboard import pairs, progress, queries, results, sessions, statement
 from sottovoce.collector.dashboard.assets import HEADERS, Assets
 from sottovoce.collector.published import Published
 from sottovoce.collector.queries import Asked, Released
+from sottovoce.collector.release import level_of, released, released_views
 from sottovoce.errors import AccessError, ParameterError, SottovoceError, StateError, UnavailableError
-from sottovoce.plans.tables.joint import Queries
 from sottovoce.plans.tables.result import Explanation
 from sottovoce.sql.errors import QueryError
 from sottovoce.web import problems
@@ -116,11 +114,11 @@ class Pages:
     async def task(self, request: Request) -> Response:
         """Show a task: what it promises, how it goes, what it answers."""
         published = self._find(request)
-        wanted = results.Wanted.of(request.query_params, published.task.plan)
+        wanted = results.Shown.of(request.query_params, published.task.plan)
         facts = await run_in_threadpool(self._task, published, wanted)
         return await self._page("task.html", **facts)
 
-    def _task(self, published: Published, wanted: results.Wanted) -> Facts:
+    def _task(self, published: Published, wanted: results.Shown) -> Facts:
         record, task = published.record, published.task
         return {
             **self._live(published),
@@ -135,7 +133,7 @@ class Pages:
             "wanted": wanted,
             "choices": wanted.choices(task.plan),
             "early": record.finished is None,
-            "tables": isinstance(task.plan, Queries),
+            "answers_sql": task.plan.answers_sql,
         }
 
     def _live(self, published: Published) -> Facts:
@@ -145,11 +143,11 @@ class Pages:
         poll = f"{progress.path(published.record.name)}/live?seen={progress.mark(published)}&have={have}"
         return {"live": made, "poll": poll, "mark": progress.mark(published), "have": have}
 
-    def _answer(self, published: Published, wanted: results.Wanted) -> Facts:
+    def _answer(self, published: Published, wanted: results.Shown) -> Facts:
         """Return the parts of an answer, or why there is none."""
         try:
-            released = self._api.released(published, wanted.method, wanted.level, wanted.marginal)
-            joined = self._joined(published, wanted)
+            answer = released(self._api.collector, published, wanted.wanted)
+            beside = self._beside(published, wanted)
         except StateError:
             return {"kind": "waiting", "reason": results.missing(published)}
         except UnavailableError:
@@ -158,16 +156,13 @@ class Pages:
             few = problems.problem_of(error).code == "too-few-users"
             other = "failed" if published.record.failure else "refused"
             return {"kind": "withheld" if few else other, "reason": str(error)}
-        return {"kind": "answered", **results.sections(released, published.task.plan, wanted), **joined}
+        return {"kind": "answered", **results.sections(answer.content, published.task.plan, wanted), **beside}
 
-    def _joined(self, published: Published, wanted: results.Wanted) -> Facts:
-        """Return how the attributes of a task about joint tables hang together; nothing for others."""
-        answer, settings = self._api.collector.answer(published.record.name), published.collection
-        query, path = replace(wanted, marginal=()).query, progress.path(published.record.name)
-        return {
-            "together": marginals.together(joint_statistics.structure(answer, settings), path, query),
-            "tested": marginals.tested(joint_statistics.dependence(answer, wanted.marginal, settings)),
-        }
+    def _beside(self, published: Published, wanted: results.Shown) -> Facts:
+        """Return what an outcome shows beside its rows."""
+        views = released_views(self._api.collector, published, wanted.wanted.marginal)
+        path = progress.path(published.record.name)
+        return {"pairs": pairs.shown(views.pairs, path, wanted.query_of_numbers), "remarks": views.remarks}
 
     async def live(self, request: Request) -> Response:
         """Return the parts that change; where there is more to show than they do, the page is loaded again."""
@@ -180,11 +175,12 @@ class Pages:
         return await self._page("live.html", **facts)
 
     async def download(self, request: Request) -> Response:
-        """Return the answer as the interface for programs gives it, to whoever has logged in."""
-        results.Wanted.of(request.query_params, self._find(request).task.plan)
+        """Return the answer as a file."""
+        published = self._find(request)
+        shown = results.Shown.of(request.query_params, published.task.plan)
         kind = request.url.path.rpartition(".")[2]
-        wanted = b"text/csv" if kind == "csv" else b"application/json"
-        response = await self._api.get_answer(Request({**request.scope, "headers": [(b"accept", wanted)]}))
+        answer = await run_in_threadpool(released, self._api.collector, published, shown.wanted)
+        response = answer_response(answer, csv=kind == "csv")
         name = quote(request.path_params["name"], safe="")
         response.headers["content-disposition"] = (
             f"attachment; filename=\"answer.{kind}\"; filename*=UTF-8''{name}.{kind}"
@@ -194,14 +190,14 @@ class Pages:
     async def sql(self, request: Request) -> Response:
         """Show the form for questions in SQL, and the answer to the one that was sent."""
         published = self._find(request)
-        if not isinstance(published.task.plan, Queries):
+        if not published.task.plan.answers_sql:
             raise RequestError("not-found")
         if request.method != "POST":
             question = request.query_params.get("sql", "")
             return await self._page("sql.html", **self._asking(published, Asked(question)))
         sessions.check_origin(request)
         form = await self._form(request, _LARGEST_QUESTION)
-        level = results.level_of(form["level"]) if "level" in form else None
+        level = level_of(form["level"]) if "level" in form else None
         asked = Asked(form.get("sql", "").replace("\r\n", "\n"), level)
         facts = self._asking(published, asked)
         try:

@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import ClassVar
 
 from sottovoce.arrays import Bytes
 
@@ -101,6 +102,23 @@ class Offer:
 
 class Store(ABC):
     """Control data, deduplication and the reports of open rounds."""
+
+    address_form: ClassVar[str] = ""  # what --database looks like for this store, for people
+
+    @classmethod
+    def accepts(cls, address: str) -> bool:
+        """Return whether this class opens the store at an address; "" is the store of a folder."""
+        return False
+
+    @classmethod
+    def exists(cls, address: str, folder: Path) -> bool:
+        """Return whether there is a store already; a server that is not asked counts as one."""
+        return True
+
+    @classmethod
+    def open(cls, address: str, folder: Path) -> "Store":
+        """Return the store at an address, for a collector with its files in ``folder``."""
+        raise NotImplementedError
 
     @abstractmethod
     def publish(self, task: TaskRecord, opening: str) -> bool:

@@ -150,3 +150,14 @@ class PostgresStore(SqlStore):
             raise
         except driver.Error as error:
             raise UnavailableError(f"the database cannot serve: {type(error).__name__}") from error
+
+    address_form = "postgresql://user@host/database, or key=value pairs of libpq"
+
+    @classmethod
+    def accepts(cls, address: str) -> bool:
+        scheme, separator, _ = address.partition("://")
+        return scheme in ("postgresql", "postgres") if separator else "=" in address
+
+    @classmethod
+    def open(cls, address: str, folder: Path) -> "PostgresStore":
+        return cls(address)

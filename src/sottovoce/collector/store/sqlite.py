@@ -55,6 +55,8 @@ _TOKENS_HERE = (
     " where hash = piece and scope = 'enrolment' and (expires is null or expires > :now))"
 )
 
+FILE_NAME = "collector.db"
+
 
 class SqliteStore(SqlStore):
     """A store in one file, for the threads of one machine and its command line."""
@@ -190,6 +192,20 @@ class SqliteStore(SqlStore):
         # The round is sealed already: a reader in the way only delays the overwriting.
         with self._turn, suppress(sqlite3.OperationalError):
             self._book.execute("pragma wal_checkpoint(truncate)").fetchall()
+
+    address_form = "none: a file in the collector's folder"
+
+    @classmethod
+    def accepts(cls, address: str) -> bool:
+        return not address
+
+    @classmethod
+    def exists(cls, address: str, folder: Path) -> bool:
+        return (folder / FILE_NAME).exists()
+
+    @classmethod
+    def open(cls, address: str, folder: Path) -> "SqliteStore":
+        return cls(folder / FILE_NAME)
 
 
 def _accept_one(book: sqlite3.Connection, offer: Offer, now: int) -> list[Verdict]:

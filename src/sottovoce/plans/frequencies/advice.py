@@ -5,7 +5,6 @@ Every number is the exact variance of the mechanism at the asked size, group sam
 Source: Wang 2021, equation 3.2 and sections 3.4 and 3.5.2.
 """
 
-import json
 from dataclasses import asdict, dataclass
 from math import ceil, exp
 from typing import Any
@@ -18,6 +17,7 @@ from sottovoce.maths import exact
 from sottovoce.maths.normal import quantile, upper_quantile
 from sottovoce.mechanisms.base import Mechanism, PureMechanism
 from sottovoce.plans.frequencies.choose_mechanism import choose
+from sottovoce.tasks.advice import Advice
 from sottovoce.wire.envelope import ID_BYTES, Envelopes
 
 LEVEL = 0.95  # of the margin, and the chance with which a detectable value is detected
@@ -35,7 +35,7 @@ class Alternative:
 
 
 @dataclass(frozen=True)
-class Advice:
+class HistogramAdvice(Advice):
     """What to expect of a collection; errors and ``detectable`` are shares of all users.
 
     ``error`` is that of a value hardly anybody holds, ``average_error`` the root mean square over the domain.  A value
@@ -63,10 +63,6 @@ class Advice:
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data."""
         return asdict(self)
-
-    def to_json(self) -> str:
-        """Return everything as JSON."""
-        return json.dumps(self.to_dict(), ensure_ascii=False)
 
     def __str__(self) -> str:
         asked = f", {self.questions} questions" if self.questions > 1 else ""
@@ -115,7 +111,7 @@ class Advice:
         return lines
 
 
-def advise(
+def advise_histogram(
     users: int,
     size: int,
     epsilon: float,
@@ -123,10 +119,10 @@ def advise(
     questions: int = 1,
     error: float | None = None,
     rule: str = "least variance",
-) -> Advice:
+) -> HistogramAdvice:
     """Return which mechanism to use and what to expect of it; ``error`` asks how many users it would take.
 
-    >>> advise(users=50_000, size=1_000, epsilon=1.0, error=0.005).users_needed
+    >>> advise_histogram(users=50_000, size=1_000, epsilon=1.0, error=0.005).users_needed
     147292
     """
     _check(users, size, questions, error)
@@ -134,7 +130,7 @@ def advise(
     crowd = _Crowd(users, questions)
     mechanism = chosen.mechanism
     rare = crowd.error(mechanism, 0.0)
-    return Advice(
+    return HistogramAdvice(
         users=users,
         size=size,
         epsilon=mechanism.epsilon,

@@ -13,6 +13,7 @@ from sottovoce.errors import ParameterError
 from sottovoce.mechanisms.base import Mechanism
 from sottovoce.mechanisms.numeric import NumericMechanism
 from sottovoce.plans.frequencies.choose_mechanism import choose
+from sottovoce.tasks.advice import Advice
 from sottovoce.tasks.collected import Collected
 from sottovoce.tasks.plan import Plan
 from sottovoce.tasks.question import Address, Question
@@ -42,11 +43,17 @@ class Histogram(Plan, kind="histogram"):
         estimate = collected.estimate(Address())
         return Answer("histogram", self.domain.labels, estimate, collected.rounds[0].question(Address()).mechanism.kind)
 
+    def advise(self, users: int, epsilon: float, *, error: float | None = None, rule: str = "least variance") -> Advice:
+        """Return the mechanism to use and the error to expect; ``error`` asks how many users it takes."""
+        from sottovoce.plans.frequencies.advice import advise_histogram
+
+        return advise_histogram(users, self.domain.size, epsilon, error=error, rule=rule)
+
 
 def mechanism_for(domain: Domain, epsilon: float, kind: str = "") -> Mechanism:
     """Return a mechanism of the named kind for a domain, or the best one if none is named."""
-    if not isinstance(domain, (Categories, Integers)):
-        raise ParameterError("a histogram needs a domain of labels or integers")
+    if not domain.listed:
+        raise ParameterError(f"`domain` must have a label for each value: a {domain.kind} domain has none")
     if not kind:
         return choose(domain.size, epsilon).mechanism
     made: Any = Mechanism.kinds[kind]

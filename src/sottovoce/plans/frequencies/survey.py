@@ -13,13 +13,12 @@ from typing import Any
 from sottovoce.answers.answer import Answer
 from sottovoce.answers.answers import Answers
 from sottovoce.domains.base import Domain
-from sottovoce.domains.categories import Categories
-from sottovoce.domains.integers import Integers
 from sottovoce.domains.listed import domain_of
 from sottovoce.domains.records import Records
 from sottovoce.encodings.attribute import Attribute
 from sottovoce.errors import NoDataError, ParameterError
 from sottovoce.plans.frequencies.histogram import mechanism_for
+from sottovoce.tasks.advice import Advice
 from sottovoce.tasks.choice import Choice
 from sottovoce.tasks.collected import Collected
 from sottovoce.tasks.plan import Plan
@@ -57,10 +56,17 @@ class Survey(Plan, kind="survey"):
 
     def _answer(self, collected: Collected, index: int) -> Answer:
         name, attribute = self.domain.names[index], self.domain.attributes[index]
-        assert isinstance(attribute, (Categories, Integers))
         address = Address(0, index)
         try:
             estimate = collected.estimate(address)
         except NoDataError:
             raise NoDataError(f"question {name!r} of this survey has no reports yet") from None
         return Answer(name, attribute.labels, estimate, collected.rounds[0].question(address).mechanism.kind)
+
+    def advise(self, users: int, epsilon: float, *, error: float | None = None, rule: str = "least variance") -> Advice:
+        """Return what to expect of the question with the most values; users are divided among all questions."""
+        from sottovoce.plans.frequencies.advice import advise_histogram
+
+        size = max(attribute.size for attribute in self.domain.attributes)
+        count = len(self.domain.names)
+        return advise_histogram(users, size, epsilon, questions=count, error=error, rule=rule)

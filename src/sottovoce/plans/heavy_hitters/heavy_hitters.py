@@ -22,6 +22,7 @@ from sottovoce.encodings.segment import Segment
 from sottovoce.errors import NoDataError, ParameterError
 from sottovoce.mechanisms.affine_prefix import AffinePrefix
 from sottovoce.plans.heavy_hitters import prefixes
+from sottovoce.tasks.advice import Advice
 from sottovoce.tasks.choice import Choice
 from sottovoce.tasks.collected import Blocks, Collected
 from sottovoce.tasks.plan import Plan
@@ -133,6 +134,27 @@ class HeavyHitters(Plan, kind="pem"):
             "candidates": candidates,
             "sensitivity": prefixes.sensitivity(last.epsilon, unheld, last.users),
         }
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """Return the methods for candidates: their shares do not sum to 1."""
+        from sottovoce.postprocess.apply import methods
+
+        return ("none", *methods(whole_domain=False, equal_errors=False))
+
+    def advise(self, users: int, epsilon: float, *, share: float | None = None) -> Advice:
+        """Return what share of people must hold a value for it to be found; ``share`` asks for users."""
+        from sottovoce.plans.itemsets.search_advice import advise_values
+
+        return advise_values(users, self.domain.bits, epsilon, top=self.top, share=share)
+
+    def sought(self, values: Any) -> dict[str, int]:
+        counts = self.domain.counts(self.domain.indices(values))
+        ranked = sorted(counts.items(), key=lambda entry: -entry[1])
+        if not self.threshold:
+            return dict(ranked[: self.top])
+        people = sum(counts.values())
+        return {label: count for label, count in ranked if count > self.threshold * people}
 
 
 def pem1(domain: Bits | Strings, top: int = 16, *, threshold: float = 0.0) -> HeavyHitters:

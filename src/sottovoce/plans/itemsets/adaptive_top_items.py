@@ -19,6 +19,8 @@ from sottovoce.errors import ParameterError
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.plans.itemsets.adaptive_rounds import Course, Search
 from sottovoce.plans.itemsets.confidence import survives
+from sottovoce.plans.itemsets.truth import most_frequent_items
+from sottovoce.tasks.advice import Advice
 from sottovoce.tasks.collected import Collected
 from sottovoce.tasks.plan import Plan
 from sottovoce.tasks.round import Round
@@ -112,3 +114,19 @@ class AdaptiveTopItems(Plan, kind="dbs"):
             f"named by about {count:,.0f} of {course.pruning:,} users at best, against an error of {error:,.0f}; it "
             f"needs {lead * error:,.0f}. Ask more users, list fewer items, or spend a larger epsilon.",
         )
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """Return the methods for candidates: their shares do not sum to 1."""
+        from sottovoce.postprocess.apply import methods
+
+        return ("none", *methods(whole_domain=False, equal_errors=False))
+
+    def advise(self, users: int, epsilon: float, *, basket: float = 5.0, share: float | None = None) -> Advice:
+        """Return how to search for items in sets of ``basket`` items on average; ``share`` asks for users."""
+        from sottovoce.plans.itemsets.search_advice import advise_items
+
+        return advise_items(users, self.domain.items.size, epsilon, top=self.top, basket=basket, share=share)
+
+    def sought(self, values: Any) -> dict[str, int]:
+        return most_frequent_items(self.domain, values, self.top)

@@ -6,7 +6,6 @@ every step of the search 19 times in 20 while one candidate that nobody holds is
 Source: Wang 2021, sections 4.3 and 5.2; Du 2025, section 5.2.5.
 """
 
-import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from math import ceil, sqrt, tanh
@@ -25,12 +24,13 @@ from sottovoce.plans.frequencies.choose_mechanism import choose
 from sottovoce.plans.heavy_hitters.heavy_hitters import HeavyHitters
 from sottovoce.plans.itemsets import set_questions
 from sottovoce.plans.itemsets.padding import SHARE
+from sottovoce.tasks.advice import Advice
 
 FOUND = 0.95  # of the searches that a findable value is found by
 
 
 @dataclass(frozen=True)
-class SearchAdvice:
+class SearchAdvice(Advice):
     """What a search would see; ``findable`` is a share of all users, None where not even everybody would do."""
 
     plan: str
@@ -46,10 +46,6 @@ class SearchAdvice:
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data."""
         return asdict(self)
-
-    def to_json(self) -> str:
-        """Return everything as JSON."""
-        return json.dumps(self.to_dict(), ensure_ascii=False)
 
     def __str__(self) -> str:
         found = "nothing" if self.findable is None else f"what at least {100 * self.findable:.3g} % of people hold"

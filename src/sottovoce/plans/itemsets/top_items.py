@@ -18,6 +18,8 @@ from sottovoce.domains.sets import Sets
 from sottovoce.errors import ParameterError
 from sottovoce.plans.itemsets import set_questions
 from sottovoce.plans.itemsets.padding import Reach
+from sottovoce.plans.itemsets.truth import most_frequent_items
+from sottovoce.tasks.advice import Advice
 from sottovoce.tasks.collected import Collected
 from sottovoce.tasks.plan import Plan
 from sottovoce.tasks.question import Address
@@ -117,6 +119,22 @@ class TopItems(Plan, kind="svim"):
         kind = last.question(Address(last.number)).mechanism.kind
         details = {"candidates": len(candidates), **padded(search.reached(collected))}
         return Answer("top items", labels, estimate.picked(best), kind, details=details)
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """Return the methods for candidates: their shares do not sum to 1."""
+        from sottovoce.postprocess.apply import methods
+
+        return ("none", *methods(whole_domain=False, equal_errors=False))
+
+    def advise(self, users: int, epsilon: float, *, basket: float = 5.0, share: float | None = None) -> Advice:
+        """Return how to search for items in sets of ``basket`` items on average; ``share`` asks for users."""
+        from sottovoce.plans.itemsets.search_advice import advise_items
+
+        return advise_items(users, self.domain.items.size, epsilon, top=self.top, basket=basket, share=share)
+
+    def sought(self, values: Any) -> dict[str, int]:
+        return most_frequent_items(self.domain, values, self.top)
 
 
 def padded(reached: Reach) -> dict[str, Any]:

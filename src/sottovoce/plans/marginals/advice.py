@@ -7,7 +7,6 @@ to see every attribute, others where there are too many tables, coefficients or 
 Source: Cormode 2018, section 4; Wang 2021, section 6.2.
 """
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -23,6 +22,7 @@ from sottovoce.maths import exact
 from sottovoce.plans.frequencies.choose_mechanism import choose
 from sottovoce.plans.marginals.full import MOST_CELLS
 from sottovoce.plans.marginals.planning import Layout, expected_cells, layout, noise_error
+from sottovoce.tasks.advice import Advice
 from sottovoce.tasks.families.parities import MOST as MOST_COEFFICIENTS
 
 _TABLES = 10_000  # that everybody may be asked about one of
@@ -38,7 +38,7 @@ class Expected:
 
 
 @dataclass(frozen=True)
-class MarginalsAdvice:
+class MarginalsAdvice(Advice):
     """The methods from the best to the worst, and why the first is advised."""
 
     users: int
@@ -62,10 +62,6 @@ class MarginalsAdvice:
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data."""
         return {**asdict(self), "method": self.method, "unbiased": self.unbiased}
-
-    def to_json(self) -> str:
-        """Return everything as JSON."""
-        return json.dumps(self.to_dict(), ensure_ascii=False)
 
     def __str__(self) -> str:
         title = f"Advice for {self.users:,} users, {len(self.sizes)} attributes, tables of {self.order}, epsilon "

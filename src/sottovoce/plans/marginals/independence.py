@@ -38,6 +38,15 @@ class Dependence:
         """Return whether independence is rejected at a level."""
         return self.p_value < level
 
+    @property
+    def remark(self) -> str:
+        """Return the verdict at a level of 5 % in a sentence."""
+        chance = f"p = {self.p_value:.2g}" if self.p_value >= 0.0001 else "p < 0.0001"
+        verdict = "These attributes are dependent" if self.rejects() else "There is no sign that they are dependent"
+        freedom = f"{self.degrees} degree{'s' if self.degrees > 1 else ''} of freedom"
+        test = f"a test that knows how noisy the table is, statistic {self.statistic:.3g} with {freedom}"
+        return f"{verdict} ({chance}): {test}."
+
 
 def dependence(table: Table, users: int) -> Dependence:
     """Return what a table of two attributes says about their independence, before any step that biased it."""

@@ -3,7 +3,7 @@
 Source: Cormode 2018; Wang 2021, chapter 6.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations, product
@@ -12,8 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from sottovoce.answers.answer import Answer
-from sottovoce.answers.answers import Answers
+from sottovoce.answers.answers import TOGETHER, Answers
 from sottovoce.answers.export import optional
+from sottovoce.answers.guarantee import Guarantee
+from sottovoce.answers.measure import Measure
+from sottovoce.answers.outcome import Outcome
+from sottovoce.answers.views import PairView, Views
 from sottovoce.arrays import Floats
 from sottovoce.core.estimate import Estimate
 from sottovoce.core.noise import JointNoise
@@ -23,7 +27,7 @@ from sottovoce.domains.categories import Categories
 from sottovoce.domains.integers import Integers
 from sottovoce.domains.listed import domain_of
 from sottovoce.domains.records import Records
-from sottovoce.errors import ParameterError
+from sottovoce.errors import NoDataError, ParameterError
 from sottovoce.plans.marginals import full, hadamard, input_em, views
 from sottovoce.plans.marginals.calm import Calm
 from sottovoce.plans.marginals.independence import Dependence, dependence
@@ -31,16 +35,17 @@ from sottovoce.plans.marginals.planning import THRESHOLD, layout
 from sottovoce.plans.marginals.planning import views as chosen_views
 from sottovoce.plans.marginals.structure import Tree, chow_liu, mutual_information, pairwise
 from sottovoce.plans.marginals.tables import Model, Table, View
+from sottovoce.tasks.advice import Advice
 from sottovoce.tasks.collected import Collected
 from sottovoce.tasks.plan import Plan
 from sottovoce.tasks.question import Ask
 from sottovoce.tasks.round import Round
 
 USERS = 100_000
-TOGETHER = " & "  # between the names of attributes, and between the values of a cell
 _MOST_PAIRS = 150  # tables of two attributes that an answer lists by itself,
 _MOST_CELLS = 1024  # and their cells: the covariance is the square of that
 _MOST_USERS, _MOST_VALUES = 1 << 53, 1 << 20
+_MOST_ATTRIBUTES = 24  # of which all pairs are looked at
 _REMEMBERED = 512  # tables that an answer does not make again
 
 METHODS = (
@@ -109,6 +114,63 @@ class Marginals(Plan, kind="marginals"):
         """Return all sets of as many attributes as the order says."""
         return tuple(combinations(range(len(self.sizes)), self.order))
 
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """Return the methods for cells of a joint table, which do not all have the same error."""
+        from sottovoce.postprocess.apply import methods
+
+        return ("none", *methods(equal_errors=False))
+
+    @property
+    def unprocessed(self) -> str:
+        return "as the task's own method gives them"
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        return self.domain.names
+
+    def select(self, outcome: Outcome, names: Sequence[str]) -> Outcome:
+        """Return the table of some attributes, named one at a time or with commas between them."""
+        chosen = self.named(names)
+        size_of = dict(zip(self.domain.names, self.sizes, strict=True))
+        if prod(size_of[name] for name in chosen) > _MOST_CELLS:
+            raise ParameterError(f"a table on request has at most {_MOST_CELLS:,} cells: name fewer attributes")
+        return outcome.select(chosen)
+
+    def named(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Return the attributes that somebody names, in the order of the task.
+
+        >>> Marginals({"a": ["x", "y"], "b": ["x", "y"]}, users=10, order=1, method="fc").named(["b,a"])
+        ('a', 'b')
+        """
+        known = self.domain.names
+        split = [part for text in names for part in ([text] if text in known else text.split(","))]
+        if not split or set(split) - set(known) or len(set(split)) < len(split):
+            raise ParameterError(f"a marginal is of some of the attributes {', '.join(known)}, each once")
+        return tuple(sorted(split, key=known.index))
+
+    def advise(self, users: int, epsilon: float) -> Advice:
+        from sottovoce.plans.marginals.advice import advise_marginals
+
+        return advise_marginals(users, self.sizes, epsilon, self.order)
+
+    def truth(self, values: Any, outcome: Outcome) -> dict[str, dict[str, float]]:
+        from sottovoce.plans.marginals import truth
+
+        records = self.domain.indices(values)
+        return {name: truth.counts(self, records, truth.view_named(self, name)) for name in outcome.questions()}
+
+    def assess(self, values: Any, outcome: Outcome) -> tuple[Measure, ...]:
+        from sottovoce.plans.marginals import truth
+
+        return truth.measures(self, self.domain.indices(values), outcome)
+
+    def draw(self, path: Path, values: Any, outcome: Outcome, level: float = 0.95) -> None:
+        """Draw the heat map of all pairs, estimated and real."""
+        from sottovoce.plans.marginals import truth
+
+        outcome.heat(path, truth=truth.information(self, self.domain.indices(values)))  # type: ignore[attr-defined]
+
 
 _ASKS: dict[str, Callable[[Marginals, float], Ask]] = {
     "calm": lambda plan, epsilon: views.ask(epsilon, plan.sizes, plan.views(epsilon)),
@@ -170,7 +232,7 @@ class Tables(Answers):
         """Return the table of some attributes as one answer, with the covariance of its cells."""
         view, known = self._view(names), self.plan.domain.names
         table = self.table(view)
-        labels = [self.plan.domain.attributes[one].labels for one in view]  # type: ignore[attr-defined]
+        labels = [self.plan.domain.attributes[one].labels for one in view]
         cells = tuple(TOGETHER.join(cell) for cell in product(*labels))
         title = TOGETHER.join(known[one] for one in view)
         return Answer(title, cells, self._estimate(table), self.plan.method)
@@ -204,7 +266,7 @@ class Tables(Answers):
         """Return invented records that look like the population: drawn from the tree, nobody's own."""
         names, attributes = self.plan.domain.names, self.plan.domain.attributes
         drawn = self.tree().records(count, rng or SystemRng())
-        labels: list[tuple[str, ...]] = [one.labels for one in attributes]  # type: ignore[attr-defined]
+        labels: list[tuple[str, ...]] = [one.labels for one in attributes]
         return [
             {name: labels[place][cell] for place, (name, cell) in enumerate(zip(names, row, strict=True))}
             for row in drawn
@@ -221,6 +283,54 @@ class Tables(Answers):
         noise = JointNoise(table.covariance * users**2)
         raw = None if table.raw is None else self._estimate(table.raw)
         return Estimate(table.shares.ravel() * users, noise, users, self.epsilon, steps=table.steps, raw=raw)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return Guarantee(self.epsilon)
+
+    def select(self, names: Sequence[str]) -> Answer:
+        return self.marginal(*names)
+
+    def highlights(self) -> Answers:
+        """Return the tables of single attributes, and that of the pair that tells the most."""
+        shown: list[tuple[str, ...]] = [(name,) for name in self.plan.domain.names]
+        pairs = self.views().pairs
+        if pairs is not None:
+            index = {name: place for place, name in enumerate(pairs.names)}
+            strongest = sorted(pairs.edges, key=lambda edge: -pairs.numbers[index[edge[0]]][index[edge[1]]])
+            shown += strongest[:1]
+        tables = [self.marginal(*names) for names in shown]
+        return Answers(self.name, {table.name: table for table in tables})
+
+    def views(self, names: Sequence[str] = ()) -> Views:
+        """Return the mutual information of all pairs with their tree, and a test of two named attributes."""
+        remarks = (self._remark_on(*names),) if len(names) == 2 else ()
+        return Views(self._pairs(), remarks)
+
+    def _remark_on(self, first: str, second: str) -> str:
+        """Return in a sentence whether two attributes are independent."""
+        try:
+            return self.dependence(first, second).remark
+        except NoDataError as error:
+            return f"Whether these attributes are independent cannot be said: {error}."
+
+    def _pairs(self) -> PairView | None:
+        """Return what pairs tell about each other; None where reports do not say, or pairs are too many."""
+        largest = sorted(self.plan.sizes)[-2:]
+        if not 2 <= len(self.plan.sizes) <= _MOST_ATTRIBUTES or prod(largest) > _MOST_CELLS:
+            return None
+        try:
+            information, edges = self.information(), self.tree().edges
+        except (ParameterError, NoDataError):
+            return None  # a method that asked about no pairs, or nobody whose coin fell on some
+        names = self.plan.domain.names
+        return PairView(
+            "Mutual information of every pair of attributes",
+            "nats",
+            names,
+            tuple(map(tuple, information.tolist())),
+            tuple((names[first], names[second]) for first, second in edges),
+        )
 
 
 class _Listed(Mapping[str, Answer]):

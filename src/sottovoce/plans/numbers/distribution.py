@@ -7,6 +7,7 @@ its ends and at narrow peaks, which smoothing flattens: docs/evidence/numbers.md
 Source: Li et al. 2020.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,17 +17,20 @@ import numpy as np
 from sottovoce.answers.answer import Answer
 from sottovoce.answers.export import optional
 from sottovoce.answers.number_answer import NumberAnswer
+from sottovoce.answers.outcome import Outcome
 from sottovoce.arrays import Floats
 from sottovoce.core.estimate import Total
 from sottovoce.domains.buckets import Buckets
 from sottovoce.errors import ParameterError
 from sottovoce.plans.numbers.mean import numeric
+from sottovoce.plans.numbers.truth import true_figures
 from sottovoce.tasks.collected import Collected
 from sottovoce.tasks.plan import Plan
 from sottovoce.tasks.question import Address, Question
 from sottovoce.tasks.round import Round
 
 QUARTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+FIGURES = ("mean", "variance", *(f"{100 * share:g} %" for share in QUARTILES))
 
 
 @dataclass(frozen=True, init=False)
@@ -56,6 +60,17 @@ class Distribution(Plan, kind="distribution"):
         estimate = collected.estimate(Address())
         labels, edges = self.domain.labels, self.domain.edges
         return DistributionAnswer("distribution", labels, estimate, "square_wave", edges=edges)
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        return ("none",)
+
+    def truth(self, values: Any, outcome: Outcome) -> dict[str, dict[str, float]]:
+        """Return how many people are in each interval, and the true figures of the distribution."""
+        counts = np.bincount(self.domain.indices(values), minlength=self.domain.size).tolist()
+        by_interval = dict(zip(self.domain.labels, counts, strict=True))
+        figures = true_figures(self.domain, values, FIGURES)
+        return {outcome.name: {**by_interval, **figures}}
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,12 +111,16 @@ class DistributionAnswer(Answer):
             self.name, figures, estimate.users, estimate.epsilon, self.mechanism, estimate.steps, self.level
         )
 
-    def plot(self, path: str | Path | None = None, *, truth: Any = None) -> Any:
-        """Draw the density with a band of its intervals."""
+    def highlights(self) -> Outcome:
+        return self.measures()
+
+    def plot(self, path: str | Path | None = None, *, truth: Mapping[str, float] | None = None) -> Any:
+        """Draw the density with a band of its intervals; ``truth`` counts people by interval."""
         optional("matplotlib", "plot")
         from sottovoce.answers.chart import density
 
-        return density(self, path, truth)
+        people = None if truth is None else np.array([truth[label] for label in self.labels])
+        return density(self, path, people)
 
     def to_dict(self) -> dict[str, Any]:
         return {**super().to_dict(), "measures": self.measures().rows()}

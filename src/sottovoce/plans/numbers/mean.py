@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from sottovoce.answers.number_answer import NumberAnswer
+from sottovoce.answers.outcome import Outcome
 from sottovoce.core.estimate import Total
 from sottovoce.domains.numbers import Numbers
 from sottovoce.errors import ParameterError
 from sottovoce.mechanisms.base import Mechanism
 from sottovoce.mechanisms.numeric import NumericMechanism
+from sottovoce.plans.numbers.truth import true_figures
 from sottovoce.tasks.collected import Collected
 from sottovoce.tasks.plan import Plan
 from sottovoce.tasks.question import Address, Question
@@ -59,6 +61,13 @@ class Mean(Plan, kind="mean"):
         if mechanism.end != 1:  # its indices are middles of buckets, those of this domain are points up to the ends
             raise ParameterError(f"{mechanism.kind} is for distributions: take hybrid, piecewise or duchi for a mean")
         return mechanism
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        return ("none",)
+
+    def truth(self, values: Any, outcome: Outcome) -> dict[str, dict[str, float]]:
+        return {outcome.name: true_figures(self.domain, values, [row["value"] for row in outcome.rows()])}
 
 
 def numeric(kind: str, epsilon: float, size: int) -> NumericMechanism:

@@ -7,7 +7,6 @@ out.
 Source: Wang 2021, section 7.4.5; Xu 2020, section 6.
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from math import exp, isfinite, log, sqrt
@@ -18,6 +17,7 @@ from sottovoce.plans.tables import planning
 from sottovoce.plans.tables.explaining import explained
 from sottovoce.plans.tables.joint import Queries
 from sottovoce.plans.tables.layout import METHODS, Asking
+from sottovoce.tasks.advice import Advice
 
 FANOUTS = (2, 4, 5, 8, 16)
 
@@ -39,7 +39,7 @@ class Collected:
 
 
 @dataclass(frozen=True)
-class TablesAdvice:
+class TablesAdvice(Advice):
     """The ways to collect from the best to the worst for some questions."""
 
     users: int
@@ -60,10 +60,6 @@ class TablesAdvice:
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data."""
         return {"method": self.method, "fanout": self.fanout, **asdict(self)}
-
-    def to_json(self) -> str:
-        """Return everything as JSON."""
-        return json.dumps(self.to_dict(), ensure_ascii=False)
 
     def __str__(self) -> str:
         best = self.ways[0]

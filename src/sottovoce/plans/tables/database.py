@@ -9,6 +9,7 @@ from functools import cached_property
 
 from sottovoce.answers.answer import Answer
 from sottovoce.answers.answers import Answers
+from sottovoce.answers.guarantee import Guarantee
 from sottovoce.core.estimate import Estimate
 from sottovoce.core.noise import StatedNoise
 from sottovoce.domains.categories import Categories
@@ -93,6 +94,10 @@ class Database(Answers):
         answered = self.collected.report_counts(0)
         scorings = {place: one.by_share(answered) for place, one in work.scorings.items()}
         return replace(work, scorings=scorings)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return Guarantee(self.asking.epsilon)
 
 
 class _Listed(Mapping[str, Answer]):

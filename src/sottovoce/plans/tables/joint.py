@@ -5,7 +5,7 @@ The budget covers the person: all records of all services together, how many the
 Source: Xu 2020.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,10 +19,12 @@ from sottovoce.maths.interval_tree import FANOUT
 from sottovoce.plans.tables.database import Database
 from sottovoce.plans.tables.fanout import best_fanout
 from sottovoce.plans.tables.layout import METHODS, Asking
+from sottovoce.tasks.advice import Advice
 from sottovoce.tasks.collected import Collected
 from sottovoce.tasks.plan import Plan
 from sottovoce.tasks.round import Round
 
+SERVICE = {"columns", "public", "most", "rows"}  # settings of one service in a task file
 MANY = 3  # tables, from which on joins of all of them are hardly ever precise
 
 
@@ -72,6 +74,25 @@ class Queries:
         for name, setting in settings.items():
             object.__setattr__(self, name, setting)
 
+    answers_sql = True
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """Return the methods for counts of records, which do not sum to the number of people."""
+        from sottovoce.postprocess.apply import methods
+
+        return ("none", *methods(whole_domain=False, equal_errors=False))
+
+    def unit(self, name: str) -> str:
+        table = name.partition(".")[0]
+        return "records" if self.domain.most(self.domain.names.index(table)) else "people"
+
+    def advise(self, users: int, epsilon: float, *, sql: Sequence[str] = ()) -> Advice:
+        """Return the best way to collect the tables for the questions in ``sql``."""
+        from sottovoce.plans.tables.advice import advise_tables
+
+        return advise_tables(self, sql, users, epsilon)
+
 
 @dataclass(frozen=True, init=False)
 class Joint(Queries, Plan, kind="joint"):
@@ -106,6 +127,15 @@ class Joint(Queries, Plan, kind="joint"):
         if not isinstance(given, Services):
             raise ParameterError("a joint collection names its services, each with its columns")
         self.settle(given, tuple(rows or (1,) * len(given.names)), method, fanout, published)
+
+    @classmethod
+    def check_settings(cls, settings: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Refuse services that have settings of their own which hold for all services together."""
+        services = settings.get("services", settings.get("domain"))
+        tables = services.values() if isinstance(services, Mapping) else ()
+        if not tables or not all(isinstance(table, Mapping) and set(table) <= SERVICE for table in tables):
+            raise ParameterError(f"`services` must be tables by name, each with some of: {', '.join(sorted(SERVICE))}")
+        return settings
 
 
 def _longest(domain: Services) -> int:

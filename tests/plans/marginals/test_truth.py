@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce.lab.truth import marginals
-from sottovoce.lab.truth.frequencies import compare
+from sottovoce.lab.truth.compare import compare
+from sottovoce.plans.marginals import truth
 from sottovoce.plans.marginals.tables import Table
 
 DOMAIN = {"a": ["x", "y"], "b": range(3), "c": ["x", "y"]}
@@ -20,14 +20,13 @@ def answer():
 
 
 def test_true_counts_are_of_cells_in_the_order_of_the_table(answer):
-    counts = marginals.counts(PLAN, HELD, ("a", "b"))
+    counts = truth.counts(PLAN, HELD, ("a", "b"))
     assert tuple(counts) == answer.marginal("a", "b").labels
     assert {cell: count for cell, count in counts.items() if count} == {"x & 0": 30, "y & 2": 70}
 
 
 def test_every_listed_table_stands_beside_its_truth(answer):
-    task = sv.Task("t", PLAN, 6.0)
-    compared = compare(task, RECORDS, answer)
+    compared = compare(PLAN, RECORDS, answer).parts
     assert [sum(one.truth.values()) for one in compared] == [100] * len(answer)
     assert compared[0].truth == {"x": 30, "y": 70}
     assert compared[1].truth == {"0": 30, "1": 0, "2": 70}
@@ -35,18 +34,18 @@ def test_every_listed_table_stands_beside_its_truth(answer):
 
 def test_the_distance_is_half_of_all_differences_on_average(answer):
     """One cell of one table of the three is off by a tenth: 0.1 / 2 / 3."""
-    exact = {view: Table(view, marginals._shares(PLAN, HELD, view), np.eye(1)) for view in ((0, 1), (0, 2), (1, 2))}
+    exact = {view: Table(view, truth.shares(PLAN, HELD, view), np.eye(1)) for view in ((0, 1), (0, 2), (1, 2))}
     moved = exact[0, 1].shares.copy()
     moved[0, 0] += 0.1
     known = sv.simulate(sv.Task("t", PLAN, 6.0), RECORDS, seed=1)
     known.made.update(exact)
-    assert marginals.distance(known, HELD) == (0.0, 3)
+    assert truth.distance(known, HELD) == (0.0, 3)
     known.made[0, 1] = Table((0, 1), moved, np.eye(1))
-    assert marginals.distance(known, HELD)[0] == pytest.approx(0.1 / 2 / 3)
+    assert truth.distance(known, HELD)[0] == pytest.approx(0.1 / 2 / 3)
 
 
 def test_the_tree_tells_what_pairs_really_tell(answer):
-    first = marginals.tree(answer, HELD)[0]
+    first = truth.tree(answer, HELD)[0]
     assert (first.one, first.other) == ("a", "b")
     assert first.truth == pytest.approx(-0.3 * np.log(0.3) - 0.7 * np.log(0.7)), "b gives a away: its entropy"
-    assert marginals.information(PLAN, HELD)[0, 2] == pytest.approx(0.0, abs=1e-12)
+    assert truth.information(PLAN, HELD)[0, 2] == pytest.approx(0.0, abs=1e-12)

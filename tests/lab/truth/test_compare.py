@@ -7,14 +7,13 @@ from itertools import combinations
 import numpy as np
 
 import sottovoce as sv
-from sottovoce.lab.truth import frequent
-from sottovoce.lab.truth.frequencies import compare
+from sottovoce.lab.truth.compare import compare
 
 
 def test_every_row_has_its_truth_and_says_whether_it_is_covered():
     task = sv.Task("t", sv.Histogram(["a", "b", "c"]), 2.0)
     held = ["a"] * 700 + ["b"] * 300
-    (compared,) = compare(task, held, sv.simulate(task, held, seed=1))
+    (compared,) = compare(task.plan, held, sv.simulate(task, held, seed=1)).parts
     assert compared.truth == {"a": 700, "b": 300, "c": 0}
     rows = compared.rows()
     assert [row["truth"] for row in rows] == [700, 300, 0]
@@ -26,7 +25,7 @@ def test_every_row_has_its_truth_and_says_whether_it_is_covered():
 def test_a_survey_is_compared_question_by_question_and_bands_add_up():
     task = sv.Task("t", sv.Survey({"pet": ["cat", "dog"], "age": range(18, 100)}), 1.0)
     held = {"pet": ["cat"] * 600 + ["dog"] * 400, "age": np.full(1000, 25)}
-    pet, age = compare(task, held, sv.simulate(task, held, seed=1))
+    pet, age = compare(task.plan, held, sv.simulate(task, held, seed=1)).parts
     assert pet.truth == {"cat": 600, "dog": 400}
     bands = {row["value"]: row["truth"] for row in age.rows(most=10)}
     assert bands["20–29"] == 1000
@@ -50,11 +49,11 @@ def baskets():
 def test_what_a_search_of_texts_found_stands_beside_its_true_counts():
     task = sv.Task("t", sv.HeavyHitters(sv.Strings(3), 3), 6.0)
     held = ["yes"] * 900 + ["no"] * 500 + ["ça"] * 300 + ["why"] * 100
-    (compared,) = compare(task, held, sv.simulate(task, held, seed=1))
+    (compared,) = compare(task.plan, held, sv.simulate(task, held, seed=1)).parts
     assert compared.sought == {"yes": 900, "no": 500, "ça": 300}
-    assert list(compared.truth) == list(compared.answer.labels)
-    assert all(compared.truth[label] == held.count(label) for label in compared.answer.labels)
-    assert compared.found == {"f1": 1.0, "ncr": 1.0}
+    assert list(compared.truth) == list(compared.part.labels)
+    assert all(compared.truth[label] == held.count(label) for label in compared.part.labels)
+    assert compared.scores == {"f1": 1.0, "ncr": 1.0}
     assert json.loads(json.dumps(compared.to_dict()))["ncr"] == 1.0
 
 
@@ -62,43 +61,41 @@ def test_values_of_many_bits_are_counted_by_their_labels():
     for bits in (40, 80):
         task = sv.Task("t", sv.HeavyHitters(sv.Bits(bits), 2), 8.0)
         held = [5 << (bits - 8)] * 700 + [(1 << bits) - 1] * 500 + [7] * 20
-        (compared,) = compare(task, held, sv.simulate(task, held, seed=1))
+        (compared,) = compare(task.plan, held, sv.simulate(task, held, seed=1)).parts
         assert list(compared.sought.values()) == [700, 500]
         assert compared.truth == compared.sought
 
 
 def test_a_threshold_seeks_all_above_it():
     plan = sv.HeavyHitters(sv.Bits(8), threshold=0.2)
-    held = plan.domain.indices([1] * 50 + [2] * 30 + [3] * 20)
-    assert frequent.sought(plan, held) == {"0x01": 50, "0x02": 30}
+    assert plan.sought([1] * 50 + [2] * 30 + [3] * 20) == {"0x01": 50, "0x02": 30}
 
 
 def test_a_stranger_among_what_was_found_costs_score_and_has_no_truth():
     task = sv.Task("t", sv.HeavyHitters(sv.Strings(3), 2), 6.0)
     held = ["yes"] * 900 + ["no"] * 500
     answer = sv.simulate(task, held, seed=1)
-    (compared,) = compare(task, held, replace(answer, labels=("yes", "???")))
+    (compared,) = compare(task.plan, held, replace(answer, labels=("yes", "???"))).parts
     assert compared.truth == {"yes": 900, "???": 0}
-    assert compared.found == {"f1": 0.5, "ncr": 2 / 3}
+    assert compared.scores == {"f1": 0.5, "ncr": 2 / 3}
 
 
 def test_items_are_counted_by_the_people_who_have_them():
     for plan in (sv.TopItems(FOODS, 2), sv.AdaptiveTopItems(FOODS, 1000, 2, rounds=2)):
         task = sv.Task("t", plan, 8.0)
-        (compared,) = compare(task, baskets(), sv.simulate(task, baskets(), seed=1))
+        (compared,) = compare(task.plan, baskets(), sv.simulate(task, baskets(), seed=1)).parts
         assert compared.sought == {"bread": 750, "milk": 550}
         assert compared.truth == compared.sought
 
 
 def test_sets_are_counted_by_the_people_who_have_them_whole():
     plan = sv.Itemsets(FOODS, 6)
-    held = plan.domain.indices(baskets())
     sought = {"bread": 750, "milk": 550, "bread + milk": 550, "tea": 270, "bread + tea": 150, "milk + tea": 150}
-    assert frequent.sought(plan, held) == sought
-    assert list(frequent.sought(plan, held)) == list(sought)
+    assert plan.sought(baskets()) == sought
+    assert list(plan.sought(baskets())) == list(sought)
     labels = ["milk", "bread + milk + tea", "a + b", "tea + a + b", "a", "bread + salt"]
     true = {"milk": 550, "bread + milk + tea": 150, "a + b": 120, "tea + a + b": 120, "a": 30, "bread + salt": 0}
-    assert frequent.counted(plan, held, labels) == true
+    assert plan.domain.counts(plan.domain.indices(baskets()), labels) == true
 
 
 def test_the_most_frequent_sets_are_those_of_a_count_of_every_set():
@@ -106,4 +103,4 @@ def test_the_most_frequent_sets_are_those_of_a_count_of_every_set():
     held = [np.flatnonzero(dice.random(8) < 0.6).tolist() for _ in range(300)]
     every = [items for size in range(1, 9) for items in combinations(range(8), size)]
     counts = sorted((sum(set(items) <= set(basket) for basket in held) for items in every), reverse=True)
-    assert list(frequent.sought(plan, plan.domain.indices(held)).values()) == counts[:8]
+    assert list(plan.sought(held).values()) == counts[:8]

@@ -1,0 +1,22 @@
+"""What an outcome shows beside its rows: data that a shell draws without knowing where it comes from."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class PairView:
+    """A number for every pair of names, such as mutual information; ``edges`` are pairs to stress."""
+
+    title: str
+    unit: str
+    names: tuple[str, ...]
+    numbers: tuple[tuple[float, ...], ...]  # (names, names)
+    edges: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Views:
+    """A view of pairs, if there is one, and remarks in whole sentences."""
+
+    pairs: PairView | None = None
+    remarks: tuple[str, ...] = ()

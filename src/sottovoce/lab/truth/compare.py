@@ -1,0 +1,101 @@
+"""Truth beside estimate: what simulated people really hold, and how many intervals contain it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sottovoce.answers.export import csv_text
+from sottovoce.answers.measure import Measure
+from sottovoce.answers.outcome import Outcome, Row
+from sottovoce.lab.truth import metrics
+from sottovoce.tasks.plan import Plan
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedPart:
+    """One part of an outcome and the true number of every row.
+
+    ``sought`` is what a search should have found, most frequent first; nothing where every value was
+    asked about.
+    """
+
+    part: Outcome
+    truth: Mapping[str, float]
+    sought: Mapping[str, int] = field(default_factory=dict)
+
+    def rows(self, most: int = 0) -> list[Row]:
+        """Return rows with ``truth`` and ``covered``: all of them, or at most ``most`` worth showing."""
+        if most:
+            return [self._beside(row, row["members"]) for row in self.part.summary(most)]
+        return [self._beside(row, (row["value"],)) for row in self.part.rows()]
+
+    @property
+    def covered(self) -> int:
+        """Return how many intervals contain the truth."""
+        return sum(row["covered"] for row in self.rows())
+
+    @property
+    def intervals(self) -> int:
+        """Return how many intervals there are."""
+        return len(self.part.rows())
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """Return how much of what was sought a search has found: F1 and normalised cumulative rank."""
+        if not self.sought:
+            return {}
+        true = list(self.sought)
+        labels = [row["value"] for row in self.part.rows()]
+        return {"f1": metrics.f1(true, labels), "ncr": metrics.ncr(true, labels)}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data."""
+        score = {**self.scores, "sought": dict(self.sought)} if self.sought else {}
+        facts = {"covered": self.covered, "intervals": self.intervals}
+        return {**self.part.about, "rows": self.rows(), **facts, **score}
+
+    def _beside(self, row: Row, members: tuple[str, ...]) -> Row:
+        true = sum(self.truth[member] for member in members)
+        rest = {key: entry for key, entry in row.items() if key != "members"}
+        return {"value": row["value"], "truth": true, **rest, "covered": row["low"] <= true <= row["high"]}
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """The parts of an outcome beside the truth, and further measures of how far it is off."""
+
+    parts: tuple[ComparedPart, ...]
+    measures: tuple[Measure, ...] = ()
+
+    @property
+    def covered(self) -> int:
+        """Return how many intervals of all parts contain the truth."""
+        return sum(part.covered for part in self.parts)
+
+    @property
+    def intervals(self) -> int:
+        """Return how many intervals all parts have."""
+        return sum(part.intervals for part in self.parts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data."""
+        further = {measure.name: measure.value for measure in self.measures}
+        return {"answers": [part.to_dict() for part in self.parts], **further}
+
+    def to_csv(self) -> str:
+        """Return the rows of all parts as CSV, the name of the part in the first column."""
+        return csv_text([{"question": part.part.name, **row} for part in self.parts for row in part.rows()])
+
+
+def compare(plan: Plan, values: Any, outcome: Outcome) -> Comparison:
+    """Return an outcome of a plan beside what its people hold."""
+    true = plan.truth(values, outcome)
+    sought = plan.sought(values)
+    parts = [ComparedPart(part, true[name], sought) for name, part in outcome.questions().items()]
+    return Comparison(tuple(parts))
+
+
+def rehearse(plan: Plan, values: Any, outcome: Outcome, level: float = 0.95) -> Comparison:
+    """Return what is worth showing of an outcome beside the truth, and how far the whole of it is off."""
+    shown = compare(plan, values, outcome.highlights().at(level))
+    return Comparison(shown.parts, plan.assess(values, outcome))

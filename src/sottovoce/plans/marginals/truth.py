@@ -1,0 +1,97 @@
+"""Joint tables of people whose records are known: true counts, and how far estimated tables are off."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations, product
+from math import prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sottovoce.answers.answers import TOGETHER
+from sottovoce.answers.measure import Measure
+from sottovoce.answers.outcome import Outcome
+from sottovoce.arrays import Floats, Ints
+from sottovoce.errors import NoDataError, ParameterError
+from sottovoce.plans.marginals.structure import mutual_information, pairwise
+from sottovoce.plans.marginals.tables import View
+
+if TYPE_CHECKING:
+    from sottovoce.plans.marginals.marginals import Marginals, Tables
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A pair that the tree joins, with its mutual information in nats as estimated and as it really is."""
+
+    one: str
+    other: str
+    estimate: float
+    truth: float
+
+    def __str__(self) -> str:
+        return f"tree: {self.one} - {self.other}: {self.estimate:.4f} nats, really {self.truth:.4f}"
+
+
+def view_named(plan: "Marginals", title: str) -> tuple[str, ...]:
+    """Return the attributes of the table with this title."""
+    names = plan.domain.names
+    sizes = range(1, len(names) + 1)
+    views = (view for size in sizes for view in combinations(names, size))
+    return next(view for view in views if TOGETHER.join(view) == title)
+
+
+def counts(plan: "Marginals", records: Ints, names: Sequence[str]) -> dict[str, float]:
+    """Return how many people hold every cell of the table of some attributes."""
+    view = tuple(plan.domain.names.index(name) for name in names)
+    labels = [plan.domain.attributes[attribute].labels for attribute in view]
+    cells = (TOGETHER.join(cell) for cell in product(*labels))
+    return dict(zip(cells, _counted(plan, records, view).ravel().tolist(), strict=True))
+
+
+def measures(plan: "Marginals", records: Ints, outcome: Outcome) -> tuple[Measure, ...]:
+    """Return how far all tables of the plan's order are off, and the tree as estimated and real."""
+    tables: Tables = outcome  # type: ignore[assignment]
+    apart, count = distance(tables, records)
+    text = f"mean total variation distance of the {count:,} tables of {plan.order}: {apart:.4f}"
+    edges = tree(tables, records)
+    return (
+        Measure("distance", apart, (text,)),
+        Measure("tables", count),
+        Measure("tree", [asdict(edge) for edge in edges], tuple(map(str, edges))),
+    )
+
+
+def distance(tables: "Tables", records: Ints) -> tuple[float, int]:
+    """Return the mean total variation distance of all tables of the plan's order, and how many they are."""
+    plan = tables.plan
+    views = list(combinations(range(len(plan.sizes)), plan.order))
+    apart = [np.abs(tables.table(view).shares - shares(plan, records, view)).sum() / 2 for view in views]
+    return float(np.mean(apart)), len(views)
+
+
+def information(plan: "Marginals", records: Ints) -> Floats:
+    """Return (attributes, attributes): the true mutual information of every pair."""
+    return pairwise(len(plan.sizes), lambda pair: mutual_information(shares(plan, records, pair)))
+
+
+def tree(tables: "Tables", records: Ints) -> tuple[Edge, ...]:
+    """Return the edges of the tree, the strongest first; none where the method asked about no pairs."""
+    try:
+        edges, estimated = tables.tree().edges, tables.information()
+    except (ParameterError, NoDataError):
+        return ()
+    names, true = tables.plan.domain.names, information(tables.plan, records)
+    pairs = [(names[i], names[j], float(estimated[i, j]), float(true[i, j])) for i, j in edges]
+    return tuple(sorted((Edge(*pair) for pair in pairs), key=lambda edge: -edge.estimate))
+
+
+def shares(plan: "Marginals", records: Ints, view: View) -> Floats:
+    """Return the true share of people in every cell of a table."""
+    return _counted(plan, records, view) / len(records)
+
+
+def _counted(plan: "Marginals", records: Ints, view: View) -> Ints:
+    sizes = tuple(plan.sizes[attribute] for attribute in view)
+    cells = np.ravel_multi_index(tuple(records[:, attribute] for attribute in view), sizes)
+    return np.bincount(cells, minlength=prod(sizes)).reshape(sizes)
