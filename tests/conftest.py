@@ -1,6 +1,11 @@
 """Settings for every test."""
 
-from hypothesis import settings
+import os
+
+# Two workers share two cores: further threads for matrix products would only wait for each other.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+from hypothesis import settings  # noqa: E402
 
 # The first example may compile a kernel: no deadline, and examples that do not change from run to run.
 settings.register_profile("house", deadline=None, derandomize=True)
