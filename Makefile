@@ -4,14 +4,16 @@ BIN := .venv/bin
 READY := .venv/.ready
 # Spark is half a gigabyte, so that only `test` installs it.
 SPARK := .venv/.spark
+# Keep bytecode: tests start many processes, and each would compile the package and the assertions anew.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help setup demo test check papers soak bench bench-peers docs client lock clean
 
 help:
 	@echo "make demo         the whole path: a collector, thousands of clients over HTTP, answers beside the truth"
-	@echo "make test         checks (types, style, imports) and every test"
+	@echo "make test         checks (types, style, imports) and every test but the claims at full size"
 	@echo "make check        the checks alone"
-	@echo "make papers       published claims, and the pages of evidence written anew"
+	@echo "make papers       published claims at full size, and the pages of evidence written anew"
 	@echo "make soak         crashes by the hundred, a million hostile inputs, a million reports; evidence written anew"
 	@echo "make bench        speed, as ratios measured in one run"
 	@echo "make bench-peers  the same jobs in other libraries, side by side"
@@ -49,7 +51,7 @@ test: check $(SPARK)
 	@sh scripts/system_packages.sh chromium postgresql nodejs npm java
 	@command -v java >/dev/null || echo "No Java: the tests on Spark will be skipped"
 	@cd clients/js && npm ci --silent --no-audit --no-fund >/dev/null 2>&1 || echo "No TypeScript: the check that clients/js/dist is up to date will be skipped"
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 -m "not papers"
 
 papers: setup
 	$(BIN)/pytest -n 2 tests/papers

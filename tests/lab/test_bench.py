@@ -7,7 +7,7 @@ import pytest
 
 from sottovoce.errors import ParameterError
 from sottovoce.kernels.olh import support_counts
-from sottovoce.lab.bench import TOPICS, affine, olh, run
+from sottovoce.lab.bench import TOPICS, affine, collecting, discovery, marginals, olh, queries, run
 from sottovoce.lab.bench.growth import exponent
 from sottovoce.lab.bench.privatizing import draw_blocks
 from sottovoce.lab.bench.row import Goal, Row
@@ -16,6 +16,14 @@ from sottovoce.mechanisms.oue import OUE
 
 FIELDS = {"topic", "name", "figure", "unit", "against", "ratio", "goal", "met"}
 TINY = 1e-4
+
+
+@pytest.fixture(autouse=True)
+def once(monkeypatch):
+    """Measure everything once: what is tested is that a topic runs, and not how fast."""
+    monkeypatch.setattr(collecting, "TURNS", 1)
+    for topic in (discovery, marginals, queries):
+        monkeypatch.setattr(topic, "REPEATS", 1)
 
 
 @pytest.mark.parametrize("topic", [topic for topic in TOPICS if topic != "spark"])  # which starts a cluster

@@ -23,10 +23,11 @@ def held(records):
 
 def truth(records, sizes, view):
     """The true table of a view."""
-    cells = np.zeros(len(records), np.int64)
-    for one in view:
-        cells = cells * sizes[one] + records[:, one]
-    shape = [sizes[one] for one in view]
+    shape = [sizes[place] for place in view]
+    cells = np.zeros(len(records), np.int32)
+    for place in view:
+        cells *= sizes[place]
+        cells += records[:, place].astype(np.int32, copy=False)
     return (np.bincount(cells, minlength=np.prod(shape)) / len(records)).reshape(shape)
 
 

@@ -61,7 +61,8 @@ def domain(attributes):
 
 def shares(columns, view):
     """The true table of a view."""
-    cells = np.zeros(len(columns), np.int64)
-    for one in view:
-        cells = cells * 2 + columns[:, one]
+    cells = np.zeros(len(columns), np.int32)
+    for place in view:
+        cells *= 2
+        cells += columns[:, place].astype(np.int32)
     return (np.bincount(cells, minlength=1 << len(view)) / len(columns)).reshape((2,) * len(view))

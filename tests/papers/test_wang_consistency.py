@@ -36,9 +36,14 @@ def zipf(epsilon, runs, seed=21):
     return Experiment(ZIPF, epsilon, runs, seed)
 
 
+def runs(method):
+    """How many collections a bias is the mean of; fewer of the methods that fit a power law to each."""
+    return 150 if method.startswith("power") else 500
+
+
 def bias(method):
     """Mean error in users, by rank."""
-    experiment = zipf(1.0, 500)
+    experiment = zipf(1.0, runs(method))
     return experiment.users * (experiment.made(method).mean(axis=0) - experiment.shares)
 
 
@@ -88,8 +93,11 @@ def test_figure_1_biases_of_normalised_methods_cancel(method):
     ],
 )
 def test_figures_2_and_3_biases_at_ranks_1_5_20_50_and_1000(method, expected):
-    """Means of 500 and of 1,500 collections, within five sigma; no method spreads a value 1.3 times as far as Base."""
-    reach = 5 * 1.3 * sigma() * sqrt(1 / 500 + 1 / 1500)
+    """Means of 150 or 500 and of 1,500 collections, within five sigma.
+
+    No method spreads a value 1.3 times as far as Base.
+    """
+    reach = 5 * 1.3 * sigma() * sqrt(1 / runs(method) + 1 / 1500)
     assert bias(method)[[0, 4, 19, 49, 999]] == pytest.approx(expected, abs=reach)
 
 
@@ -198,7 +206,7 @@ def test_figure_6_the_error_of_base_grows_with_the_set():
         assert experiment.sets("base", chosen) == pytest.approx(chosen[0].sum() * experiment.expected, rel=0.25)
 
 
-@pytest.mark.parametrize("epsilon", [1.0, 2.0])
+@pytest.mark.parametrize("epsilon", [1.0, pytest.param(2.0, marks=pytest.mark.papers)])
 def test_figure_9_synthetic_data_select_a_good_method(epsilon):
     """At most 1.5 times the error of the best one, in nine of ten repetitions."""
     chosen, errors = choices(epsilon, 10, 24)
@@ -206,20 +214,21 @@ def test_figure_9_synthetic_data_select_a_good_method(epsilon):
     assert sum(errors[method] <= 1.5 * min(errors.values()) for method in chosen) >= 9
 
 
-def test_figure_9_power_ns_as_a_model_selects_itself():
+@pytest.mark.parametrize("collected", [3, pytest.param(8, marks=pytest.mark.papers)])
+def test_figure_9_power_ns_as_a_model_selects_itself(collected):
     """Wrongly, for it errs more than 1.5 times as much as the best; all 8 times here, 41 of 48 over other sets."""
     truth, sets = flat_two_hundred()
     experiment, among = Experiment(truth, 1.0, 8, 25), ("norm-sub", "norm-cut", "power-ns", "post-pos")
     chosen = membership(sets, len(truth))
     errors = {method: experiment.sets(method, chosen) for method in among}
     assert errors["power-ns"] > 1.5 * min(errors.values())
-    raw = [experiment.estimate(run) for run in range(8)]
+    raw = [experiment.estimate(run) for run in range(collected)]
     deviation = sqrt(experiment.noise.unheld / experiment.users)
     imprinted = [replace(one, votes=one.users * power_ns(one.frequencies, deviation, one.users)) for one in raw]
     from_itself = [select(one, sets, among, 20).method for one in imprinted]
     from_norm_sub = [select(one, sets, among, 20).method for one in raw]
     print(from_itself, from_norm_sub)
-    assert from_itself.count("power-ns") >= 6
+    assert from_itself.count("power-ns") >= 0.75 * collected
     assert from_norm_sub.count("power-ns") == 0
 
 
