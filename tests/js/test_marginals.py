@@ -42,7 +42,7 @@ process.stdout.write(JSON.stringify(sent));
 
 # What every member of a family makes of some records.
 FAMILY = """
-import { load, readFamily } from "./dist/kinds.js";
+import { load, readFamily } from "./dist/core/registry.js";
 const { families } = JSON.parse(await new Response(process.stdin).text());
 const found = [];
 for (const { content, records } of families) {
@@ -56,7 +56,7 @@ process.stdout.write(JSON.stringify(found));
 
 # What a mechanism says of values under recorded words.
 SAY = """
-import { load, readMechanism } from "./dist/kinds.js";
+import { load, readMechanism } from "./dist/core/registry.js";
 import { RecordedRandom } from "./support/recorded.js";
 const { mechanisms } = JSON.parse(await new Response(process.stdin).text());
 const found = [];

@@ -28,7 +28,7 @@ from sottovoce.wire import codec, envelope
 STREAM = 256  # bytes for one draw of everything
 
 READ = """
-import { load, readDomain, readEncoding, readFamily } from "./dist/kinds.js";
+import { load, readDomain, readEncoding, readFamily } from "./dist/core/registry.js";
 import { RecordedRandom } from "./support/recorded.js";
 const special = { nan: NaN, inf: Infinity, "-inf": -Infinity };
 const exact = (_, part) => typeof part?.$ === "string" ? special[part.$] ?? BigInt(part.$) : part;

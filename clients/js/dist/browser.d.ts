@@ -1,10 +1,10 @@
-import type { Book } from "./book.js";
-import type { DeviceOptions } from "./device.js";
-import { Device as AnyDevice } from "./device.js";
-import type { Options } from "./ledger.js";
-import { Ledger } from "./ledger.js";
+import type { Book } from "./client/ledger_file.js";
+import type { DeviceOptions } from "./client/device.js";
+import { Device as AnyDevice } from "./client/device.js";
+import type { Options } from "./client/ledger.js";
+import { Ledger } from "./client/ledger.js";
 export * from "./index.js";
-export type { DeviceOptions, Flushed, Request } from "./device.js";
+export type { DeviceOptions, Flushed, Request } from "./client/device.js";
 export declare class BrowserLedger extends Ledger {
     readonly name: string;
     constructor({ name, ...options }?: Options & {

@@ -1,6 +1,6 @@
-import { Device as AnyDevice } from "./device.js";
+import { Device as AnyDevice } from "./client/device.js";
 import { MissingExtraError } from "./errors.js";
-import { Ledger } from "./ledger.js";
+import { Ledger } from "./client/ledger.js";
 export * from "./index.js";
 const STORE = "book";
 export class BrowserLedger extends Ledger {

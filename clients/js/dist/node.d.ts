@@ -1,9 +1,9 @@
-import type { Book } from "./book.js";
-import type { Options } from "./ledger.js";
-import { Ledger } from "./ledger.js";
+import type { Book } from "./client/ledger_file.js";
+import type { Options } from "./client/ledger.js";
+import { Ledger } from "./client/ledger.js";
 export * from "./index.js";
-export { Device } from "./device.js";
-export type { DeviceOptions, Flushed, Request } from "./device.js";
+export { Device } from "./client/device.js";
+export type { DeviceOptions, Flushed, Request } from "./client/device.js";
 export declare class FileLedger extends Ledger {
     readonly path: string;
     constructor(path: string, options?: Options);

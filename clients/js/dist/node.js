@@ -2,9 +2,9 @@ import { link, mkdir, open, readFile, rename, unlink, writeFile } from "node:fs/
 import { hostname } from "node:os";
 import { dirname, resolve } from "node:path";
 import { BudgetError } from "./errors.js";
-import { Ledger } from "./ledger.js";
+import { Ledger } from "./client/ledger.js";
 export * from "./index.js";
-export { Device } from "./device.js";
+export { Device } from "./client/device.js";
 const PATIENCE = 30;
 const PAUSE = 5;
 export class FileLedger extends Ledger {

@@ -1,14 +1,14 @@
 // Browsers: the ledger lives in IndexedDB, under a lock that all tabs share.  Without both there is no ledger.
 
-import type { Book } from "./book.js";
-import type { DeviceOptions } from "./device.js";
-import { Device as AnyDevice } from "./device.js";
+import type { Book } from "./client/ledger_file.js";
+import type { DeviceOptions } from "./client/device.js";
+import { Device as AnyDevice } from "./client/device.js";
 import { MissingExtraError } from "./errors.js";
-import type { Options } from "./ledger.js";
-import { Ledger } from "./ledger.js";
+import type { Options } from "./client/ledger.js";
+import { Ledger } from "./client/ledger.js";
 
 export * from "./index.js";
-export type { DeviceOptions, Flushed, Request } from "./device.js";
+export type { DeviceOptions, Flushed, Request } from "./client/device.js";
 
 const STORE = "book";
 

@@ -4,14 +4,14 @@ import { link, mkdir, open, readFile, rename, unlink, writeFile } from "node:fs/
 import { hostname } from "node:os";
 import { dirname, resolve } from "node:path";
 
-import type { Book } from "./book.js";
+import type { Book } from "./client/ledger_file.js";
 import { BudgetError } from "./errors.js";
-import type { Options } from "./ledger.js";
-import { Ledger } from "./ledger.js";
+import type { Options } from "./client/ledger.js";
+import { Ledger } from "./client/ledger.js";
 
 export * from "./index.js";
-export { Device } from "./device.js";
-export type { DeviceOptions, Flushed, Request } from "./device.js";
+export { Device } from "./client/device.js";
+export type { DeviceOptions, Flushed, Request } from "./client/device.js";
 
 const PATIENCE = 30; // seconds
 const PAUSE = 5; // milliseconds

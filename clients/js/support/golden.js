@@ -1,21 +1,21 @@
 // Every golden row that a client needs, against the built modules: integers and bytes exactly.
 // Runs alike in Node and in browsers; the caller says how a file is read, and how a ledger of a name is opened.
 
-import { answered, opened } from "../dist/book.js";
+import { answered, opened } from "../dist/client/ledger_file.js";
 import { hex, unhex } from "../dist/bytes.js";
-import { canonical, digest, digestBytes, parse } from "../dist/canonical.js";
-import { Client } from "../dist/client.js";
-import { asks, choiceCoin, enrolled, pick, place } from "../dist/coin.js";
-import { sealed } from "../dist/envelope.js";
+import { canonical, digest, digestBytes, parse } from "../dist/wire/codec.js";
+import { Client } from "../dist/client/client.js";
+import { asks, choiceCoin, enrolled, pick, place } from "../dist/core/coin.js";
+import { sealed } from "../dist/wire/envelope.js";
 import { BudgetError, CodecError, DomainError, MismatchError, ParameterError, SottovoceError } from "../dist/errors.js";
-import { affineHash, masks, permute, wordsOf, xxh32 } from "../dist/hashing.js";
-import { KeyedRandom } from "../dist/keyed.js";
-import { load, readDomain, readEncoding, readFamily, readMechanism } from "../dist/kinds.js";
-import { MemoryLedger } from "../dist/ledger.js";
-import { remembering, tagOf } from "../dist/longitudinal.js";
-import { message, questions } from "../dist/message.js";
-import { halves, multiplyHigh } from "../dist/random.js";
-import { checkRound, readNotice, readRound } from "../dist/task.js";
+import { affineHash, masks, permute, wordsOf, xxh32 } from "../dist/maths/hashing.js";
+import { KeyedRandom } from "../dist/core/keyed_rng.js";
+import { load, readDomain, readEncoding, readFamily, readMechanism } from "../dist/core/registry.js";
+import { MemoryLedger } from "../dist/client/ledger.js";
+import { remembering, tagOf } from "../dist/client/permanent.js";
+import { message, questions } from "../dist/client/message.js";
+import { halves, multiplyHigh } from "../dist/core/rng.js";
+import { checkRound, readNotice, readRound } from "../dist/tasks/notice.js";
 import { RecordedRandom } from "./recorded.js";
 
 /** Sections of claimed files that only collectors compute, and files that nobody but them needs. */

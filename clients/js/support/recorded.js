@@ -1,6 +1,6 @@
 // A stream that was recorded beforehand: it exists only here, out of the clients' reach.
 
-import { Random } from "../dist/random.js";
+import { Random } from "../dist/core/rng.js";
 
 export class RecordedRandom extends Random {
   consumed = 0;

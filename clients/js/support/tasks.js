@@ -2,7 +2,7 @@
 
 import { readFile } from "node:fs/promises";
 
-import { canonical, digest, parse } from "../dist/canonical.js";
+import { canonical, digest, parse } from "../dist/wire/codec.js";
 
 const golden = async (file) =>
   JSON.parse(await readFile(new URL(`../../../tests/golden/${file}.json`, import.meta.url)));

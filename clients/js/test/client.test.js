@@ -13,8 +13,8 @@ import {
   ParameterError,
 } from "../dist/index.js";
 import { hex } from "../dist/bytes.js";
-import { enrolled, place } from "../dist/coin.js";
-import { load, readDomain, readEncoding, readMechanism } from "../dist/kinds.js";
+import { enrolled, place } from "../dist/core/coin.js";
+import { load, readDomain, readEncoding, readMechanism } from "../dist/core/registry.js";
 import { RecordedRandom } from "../support/recorded.js";
 import { browserTask, COLLECTION, digestOf, roundOf, whereTask } from "../support/tasks.js";
 

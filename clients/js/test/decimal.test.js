@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { repr, rounded, stated } from "../dist/decimal.js";
-import { exp, PLACES, within } from "../dist/exact.js";
+import { repr, rounded, stated } from "../dist/maths/decimal.js";
+import { exp, PLACES, within } from "../dist/maths/exact.js";
 
 test("numbers are spelled as Python spells them", () => {
   const spelled = {

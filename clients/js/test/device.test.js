@@ -10,7 +10,7 @@ import {
   StateError,
   UnavailableError,
 } from "../dist/node.js";
-import { parse } from "../dist/canonical.js";
+import { parse } from "../dist/wire/codec.js";
 import { collector } from "../support/collector.js";
 import { browserTask, COLLECTION, digestOf, roundOf, whereTask } from "../support/tasks.js";
 

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import test, { afterEach } from "node:test";
 
 import { BudgetError, Client, Device, DomainError, MemoryLedger, ParameterError } from "../dist/node.js";
-import { parse } from "../dist/canonical.js";
-import { load, readDomain, readEncoding, readFamily } from "../dist/kinds.js";
+import { parse } from "../dist/wire/codec.js";
+import { load, readDomain, readEncoding, readFamily } from "../dist/core/registry.js";
 import { collector } from "../support/collector.js";
 import { COLLECTION, roundOf, tableTask } from "../support/tasks.js";
 

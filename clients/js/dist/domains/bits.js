@@ -1,6 +1,6 @@
-import { narrow, refuse } from "../domain.js";
+import { narrow, refuse } from "./base.js";
 import { need } from "../errors.js";
-import { fields, small } from "../fields.js";
+import { fields, small } from "../wire/fields.js";
 const LONGEST = 480;
 export function bits(content) {
     const { bits } = fields(content, "bits", { bits: small });

@@ -1,6 +1,6 @@
-import { refuse } from "../domain.js";
+import { refuse } from "./base.js";
 import { need } from "../errors.js";
-import { fields, flag, list, text } from "../fields.js";
+import { fields, flag, list, text } from "../wire/fields.js";
 const DECLINED = "prefer not to say";
 export function categories(content) {
     const { labels, declinable } = fields(content, "categories", { labels: list(text), declinable: flag });

@@ -1,6 +1,6 @@
-import { narrow, refuse } from "../domain.js";
+import { narrow, refuse } from "./base.js";
 import { need } from "../errors.js";
-import { fields, whole } from "../fields.js";
+import { fields, whole } from "../wire/fields.js";
 export function integers(content) {
     const { low, high } = fields(content, "integers", { low: whole, high: whole });
     need(low < high, "a range needs low < high");

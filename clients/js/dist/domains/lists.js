@@ -1,7 +1,7 @@
-import { anyIndex, refuse } from "../domain.js";
+import { anyIndex, refuse } from "./base.js";
 import { need, ParameterError } from "../errors.js";
-import { fields, small } from "../fields.js";
-import { readDomain } from "../kinds.js";
+import { fields, small } from "../wire/fields.js";
+import { readDomain } from "../core/registry.js";
 const MOST = 65536;
 export function lists(content) {
     const { records, most } = fields(content, "lists", { records: readDomain, most: small });

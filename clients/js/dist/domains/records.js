@@ -1,8 +1,8 @@
-import { isContent } from "../canonical.js";
-import { refuse } from "../domain.js";
+import { isContent } from "../wire/codec.js";
+import { refuse } from "./base.js";
 import { need, ParameterError } from "../errors.js";
-import { fields, list, text } from "../fields.js";
-import { readDomain } from "../kinds.js";
+import { fields, list, text } from "../wire/fields.js";
+import { readDomain } from "../core/registry.js";
 export function records(content) {
     const { names, attributes } = fields(content, "records", { names: list(text), attributes: list(readDomain) });
     const distinct = new Set(names);

@@ -1,7 +1,7 @@
-import { anyIndex, refuse } from "../domain.js";
+import { anyIndex, refuse } from "./base.js";
 import { need, ParameterError } from "../errors.js";
-import { fields } from "../fields.js";
-import { readDomain } from "../kinds.js";
+import { fields } from "../wire/fields.js";
+import { readDomain } from "../core/registry.js";
 export function sets(content) {
     const { items } = fields(content, "sets", { items: readDomain });
     const { find } = items;

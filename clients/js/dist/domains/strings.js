@@ -1,7 +1,7 @@
 import { utf8 } from "../bytes.js";
-import { narrow, refuse } from "../domain.js";
+import { narrow, refuse } from "./base.js";
 import { need } from "../errors.js";
-import { fields, flag, small } from "../fields.js";
+import { fields, flag, small } from "../wire/fields.js";
 import { long, number } from "./bits.js";
 const LONGEST = 60;
 export function strings(content) {

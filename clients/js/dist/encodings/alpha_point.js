@@ -1,5 +1,5 @@
 import { need } from "../errors.js";
-import { fields, small } from "../fields.js";
+import { fields, small } from "../wire/fields.js";
 export function alpha_point(content) {
     const { points, size } = fields(content, "alpha_point", { points: small, size: small });
     need(2 <= points && points <= size && size <= 2 ** 31, "rounding needs from 2 levels to as many as there are values, at most 2^31");

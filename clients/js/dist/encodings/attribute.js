@@ -1,5 +1,5 @@
 import { need } from "../errors.js";
-import { fields, whole } from "../fields.js";
+import { fields, whole } from "../wire/fields.js";
 export function attribute(content) {
     const { column } = fields(content, "attribute", { column: whole });
     return {

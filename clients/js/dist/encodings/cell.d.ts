@@ -1,6 +1,6 @@
-import type { Json } from "../canonical.js";
-import type { Encoding } from "../encoding.js";
-import type { Whole } from "../fields.js";
+import type { Json } from "../wire/codec.js";
+import type { Encoding } from "./base.js";
+import type { Whole } from "../wire/fields.js";
 export interface Layer {
     readonly table: Whole;
     readonly columns: readonly Whole[];

@@ -1,7 +1,7 @@
-import { below, narrow } from "../domain.js";
+import { below, narrow } from "../domains/base.js";
 import { need } from "../errors.js";
-import { fields, flag, list, whole } from "../fields.js";
-import { bitLength } from "../hashing.js";
+import { fields, flag, list, whole } from "../wire/fields.js";
+import { bitLength } from "../maths/hashing.js";
 const MOST_CELLS = 1n << 62n;
 export function cell(content) {
     const [one, some] = [whole, list(whole)];

@@ -1,8 +1,8 @@
-import { narrow } from "../domain.js";
+import { narrow } from "../domains/base.js";
 import { need } from "../errors.js";
-import { fields, small } from "../fields.js";
-import { wordsOf, xxh32 } from "../hashing.js";
-import { multiplyHigh } from "../random.js";
+import { fields, small } from "../wire/fields.js";
+import { wordsOf, xxh32 } from "../maths/hashing.js";
+import { multiplyHigh } from "../core/rng.js";
 import { checked, cut, outcomes, SHAPE } from "./segment.js";
 export function channel(content) {
     const piece = checked(fields(content, "channel", { ...SHAPE, channels: small }));

@@ -1,5 +1,5 @@
 import { need } from "../errors.js";
-import { fields, whole } from "../fields.js";
+import { fields, whole } from "../wire/fields.js";
 import { number } from "./size.js";
 export function holds(content) {
     const { items, item } = fields(content, "holds", { items: whole, item: whole });

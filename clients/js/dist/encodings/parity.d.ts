@@ -1,6 +1,6 @@
-import type { Json } from "../canonical.js";
-import type { Encoding } from "../encoding.js";
-import type { Whole } from "../fields.js";
+import type { Json } from "../wire/codec.js";
+import type { Encoding } from "./base.js";
+import type { Whole } from "../wire/fields.js";
 import type { Columns } from "./view.js";
 interface Coefficient extends Columns {
     readonly masks: readonly Whole[];

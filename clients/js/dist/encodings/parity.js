@@ -1,6 +1,6 @@
 import { need } from "../errors.js";
-import { fields, list, whole } from "../fields.js";
-import { bitLength } from "../hashing.js";
+import { fields, list, whole } from "../wire/fields.js";
+import { bitLength } from "../maths/hashing.js";
 import { checkAttributes, checked, held, SHAPE } from "./view.js";
 export function parity(content) {
     return coefficient(fields(content, "parity", { ...SHAPE, masks: list(whole) }));

@@ -1,6 +1,6 @@
-import { narrow } from "../domain.js";
+import { narrow } from "../domains/base.js";
 import { need } from "../errors.js";
-import { fields, small } from "../fields.js";
+import { fields, small } from "../wire/fields.js";
 import { checked, held, number, SHAPE } from "./size.js";
 const LONGEST = 65536;
 export function sample(content) {

@@ -1,11 +1,11 @@
-import type { Json } from "../canonical.js";
-import type { Domain } from "../domain.js";
-import type { Encoding } from "../encoding.js";
-import type { Whole } from "../fields.js";
+import type { Json } from "../wire/codec.js";
+import type { Domain } from "../domains/base.js";
+import type { Encoding } from "./base.js";
+import type { Whole } from "../wire/fields.js";
 export declare const SHAPE: {
-    bits: import("../fields.js").Read<number>;
-    start: import("../fields.js").Read<number>;
-    length: import("../fields.js").Read<number>;
+    bits: import("../wire/fields.js").Read<number>;
+    start: import("../wire/fields.js").Read<number>;
+    length: import("../wire/fields.js").Read<number>;
 };
 interface Piece {
     readonly bits: number;

@@ -1,6 +1,6 @@
-import { narrow } from "../domain.js";
+import { narrow } from "../domains/base.js";
 import { need } from "../errors.js";
-import { fields, small } from "../fields.js";
+import { fields, small } from "../wire/fields.js";
 export const SHAPE = { bits: small, start: small, length: small };
 export function segment(content) {
     const piece = checked(fields(content, "segment", SHAPE));

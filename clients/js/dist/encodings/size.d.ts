@@ -1,10 +1,10 @@
-import type { Json } from "../canonical.js";
-import type { Domain } from "../domain.js";
-import type { Encoding } from "../encoding.js";
-import type { Whole } from "../fields.js";
+import type { Json } from "../wire/codec.js";
+import type { Domain } from "../domains/base.js";
+import type { Encoding } from "./base.js";
+import type { Whole } from "../wire/fields.js";
 export declare const SHAPE: {
-    items: import("../fields.js").Read<Whole>;
-    among: import("../fields.js").Read<Whole[][]>;
+    items: import("../wire/fields.js").Read<Whole>;
+    among: import("../wire/fields.js").Read<Whole[][]>;
 };
 export interface Candidates {
     readonly items: Whole;

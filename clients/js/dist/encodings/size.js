@@ -1,6 +1,6 @@
-import { narrow } from "../domain.js";
+import { narrow } from "../domains/base.js";
 import { need } from "../errors.js";
-import { fields, list, whole } from "../fields.js";
+import { fields, list, whole } from "../wire/fields.js";
 export const SHAPE = { items: whole, among: list(list(whole)) };
 export function size(content) {
     const asked = checked(fields(content, "size", SHAPE));

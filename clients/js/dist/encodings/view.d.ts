@@ -1,10 +1,10 @@
-import type { Json } from "../canonical.js";
-import type { Domain, Index } from "../domain.js";
-import type { Encoding } from "../encoding.js";
-import type { Whole } from "../fields.js";
+import type { Json } from "../wire/codec.js";
+import type { Domain, Index } from "../domains/base.js";
+import type { Encoding } from "./base.js";
+import type { Whole } from "../wire/fields.js";
 export declare const SHAPE: {
-    columns: import("../fields.js").Read<Whole[]>;
-    sizes: import("../fields.js").Read<Whole[]>;
+    columns: import("../wire/fields.js").Read<Whole[]>;
+    sizes: import("../wire/fields.js").Read<Whole[]>;
 };
 export interface Columns {
     readonly columns: readonly Whole[];

@@ -1,6 +1,6 @@
-import { narrow } from "../domain.js";
+import { narrow } from "../domains/base.js";
 import { need } from "../errors.js";
-import { fields, list, whole } from "../fields.js";
+import { fields, list, whole } from "../wire/fields.js";
 export const SHAPE = { columns: list(whole), sizes: list(whole) };
 export function view(content) {
     return cell(fields(content, "view", SHAPE));

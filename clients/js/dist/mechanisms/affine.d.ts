@@ -1,2 +1,2 @@
-export declare const affine: import("../mechanism.js").Kind;
-export declare const affine_prefix: import("../mechanism.js").Kind;
+export declare const affine: import("./base.js").Kind;
+export declare const affine_prefix: import("./base.js").Kind;

@@ -1,9 +1,9 @@
 import { joined, little } from "../bytes.js";
 import { need } from "../errors.js";
-import { list, small, threshold } from "../fields.js";
-import { affineHash, bitLength, masks, permute, wordsOf } from "../hashing.js";
-import { kind } from "../mechanism.js";
-import { halves } from "../random.js";
+import { list, small, threshold } from "../wire/fields.js";
+import { affineHash, bitLength, masks, permute, wordsOf } from "../maths/hashing.js";
+import { kind } from "./base.js";
+import { halves } from "../core/rng.js";
 import { respond, responseRatio } from "./grr.js";
 export const affine = of("affine", 63);
 export const affine_prefix = of("affine_prefix", 480);

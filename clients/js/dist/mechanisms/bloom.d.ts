@@ -1,1 +1,1 @@
-export declare const bloom: import("../mechanism.js").Kind;
+export declare const bloom: import("./base.js").Kind;

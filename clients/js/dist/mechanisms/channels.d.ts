@@ -1,1 +1,1 @@
-export declare const channels: import("../mechanism.js").Kind;
+export declare const channels: import("./base.js").Kind;

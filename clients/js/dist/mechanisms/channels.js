@@ -1,7 +1,7 @@
 import { need } from "../errors.js";
-import { threshold } from "../fields.js";
-import { kind } from "../mechanism.js";
-import { halves } from "../random.js";
+import { threshold } from "../wire/fields.js";
+import { kind } from "./base.js";
+import { halves } from "../core/rng.js";
 import { responseRatio } from "./grr.js";
 export const channels = kind("channels", [4, 2 ** 17], { keep: threshold }, ({ size, keep }) => {
     need(size % 2 === 0, "every channel carries one bit: a size is even");

@@ -1,8 +1,8 @@
 import { little, unsigned } from "../bytes.js";
-import { UNIT } from "../exact.js";
-import { threshold } from "../fields.js";
-import { kind } from "../mechanism.js";
-import { halves } from "../random.js";
+import { UNIT } from "../maths/exact.js";
+import { threshold } from "../wire/fields.js";
+import { kind } from "./base.js";
+import { halves } from "../core/rng.js";
 export const grr = kind("grr", [2, 2 ** 32], { keep: threshold }, ({ size, keep }) => {
     const held = halves(keep);
     const width = unsigned(size);

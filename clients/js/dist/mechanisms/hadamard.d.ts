@@ -1,1 +1,1 @@
-export declare const hadamard: import("../mechanism.js").Kind;
+export declare const hadamard: import("./base.js").Kind;

@@ -1,1 +1,1 @@
-export declare const hcms: import("../mechanism.js").Kind;
+export declare const hcms: import("./base.js").Kind;

@@ -1,1 +1,1 @@
-export declare const hybrid: import("../mechanism.js").Kind;
+export declare const hybrid: import("./base.js").Kind;

@@ -1,9 +1,9 @@
 import { little } from "../bytes.js";
-import { stated } from "../decimal.js";
+import { stated } from "../maths/decimal.js";
 import { need } from "../errors.js";
-import { threshold } from "../fields.js";
-import { checkRatio, kind } from "../mechanism.js";
-import { halves } from "../random.js";
+import { threshold } from "../wire/fields.js";
+import { checkRatio, kind } from "./base.js";
+import { halves } from "../core/rng.js";
 import { CELLS, POINTS, sliding } from "./window.js";
 const MEETING = stated("0.6093524930273095317");
 const SHAPE = { ...CELLS, alpha: threshold, sign: threshold };

@@ -1,3 +1,3 @@
-export declare const blh: import("../mechanism.js").Kind;
-export declare const olh: import("../mechanism.js").Kind;
-export declare const rmp: import("../mechanism.js").Kind;
+export declare const blh: import("./base.js").Kind;
+export declare const olh: import("./base.js").Kind;
+export declare const rmp: import("./base.js").Kind;

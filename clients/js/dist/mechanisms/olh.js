@@ -1,9 +1,9 @@
 import { joined, little } from "../bytes.js";
 import { need } from "../errors.js";
-import { small, threshold, whole } from "../fields.js";
-import { bitLength, wordsOf, xxh32 } from "../hashing.js";
-import { kind } from "../mechanism.js";
-import { halves, multiplyHigh } from "../random.js";
+import { small, threshold, whole } from "../wire/fields.js";
+import { bitLength, wordsOf, xxh32 } from "../maths/hashing.js";
+import { kind } from "./base.js";
+import { halves, multiplyHigh } from "../core/rng.js";
 import { respond, responseRatio } from "./grr.js";
 const SIZES = [2, 1n << 63n];
 export const blh = kind("blh", SIZES, { keep: threshold }, ({ size, keep }) => hashed(size, 2, keep, 2, fresh));

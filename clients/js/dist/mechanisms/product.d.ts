@@ -1,1 +1,1 @@
-export declare const product: import("../mechanism.js").Kind;
+export declare const product: import("./base.js").Kind;

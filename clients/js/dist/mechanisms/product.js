@@ -1,9 +1,9 @@
 import { unsigned } from "../bytes.js";
 import { need } from "../errors.js";
-import { UNIT } from "../exact.js";
-import { list, whole } from "../fields.js";
-import { kind } from "../mechanism.js";
-import { halves } from "../random.js";
+import { UNIT } from "../maths/exact.js";
+import { list, whole } from "../wire/fields.js";
+import { kind } from "./base.js";
+import { halves } from "../core/rng.js";
 import { respond, responseRatio } from "./grr.js";
 const SHAPE = { sizes: list(whole), keeps: list(whole) };
 export const product = kind("product", [2, 1n << 62n], SHAPE, ({ size, sizes, keeps }) => {

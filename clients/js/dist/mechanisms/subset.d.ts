@@ -1,1 +1,1 @@
-export declare const subset: import("../mechanism.js").Kind;
+export declare const subset: import("./base.js").Kind;

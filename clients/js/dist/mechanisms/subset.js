@@ -1,8 +1,8 @@
 import { need } from "../errors.js";
-import { UNIT } from "../exact.js";
-import { small, threshold } from "../fields.js";
-import { kind } from "../mechanism.js";
-import { halves } from "../random.js";
+import { UNIT } from "../maths/exact.js";
+import { small, threshold } from "../wire/fields.js";
+import { kind } from "./base.js";
+import { halves } from "../core/rng.js";
 import { bits } from "./unary.js";
 export const subset = kind("subset", [2, 65536], { chosen: small, keep: threshold }, ({ size, chosen, keep }) => {
     need(chosen >= 1 && chosen < size, "a subset has at least one value and leaves out at least one");

@@ -1,4 +1,4 @@
-export declare const oue: import("../mechanism.js").Kind;
-export declare const the: import("../mechanism.js").Kind;
-export declare const sue: import("../mechanism.js").Kind;
+export declare const oue: import("./base.js").Kind;
+export declare const the: import("./base.js").Kind;
+export declare const sue: import("./base.js").Kind;
 export declare function bits(size: number, bit: (place: number) => boolean): Uint8Array;

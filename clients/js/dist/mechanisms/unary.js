@@ -1,8 +1,8 @@
 import { need } from "../errors.js";
-import { UNIT } from "../exact.js";
-import { real, threshold } from "../fields.js";
-import { kind } from "../mechanism.js";
-import { halves } from "../random.js";
+import { UNIT } from "../maths/exact.js";
+import { real, threshold } from "../wire/fields.js";
+import { kind } from "./base.js";
+import { halves } from "../core/rng.js";
 const SIZES = [2, 2 ** 20];
 const THRESHOLDS = { keep: threshold, flip: threshold };
 const SECOND = { ...THRESHOLDS, second_keep: threshold, second_flip: threshold };

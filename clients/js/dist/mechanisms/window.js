@@ -1,9 +1,9 @@
 import { little, unsigned } from "../bytes.js";
 import { need } from "../errors.js";
-import { exp, PLACES, UNIT } from "../exact.js";
-import { small, threshold } from "../fields.js";
-import { kind } from "../mechanism.js";
-import { halves } from "../random.js";
+import { exp, PLACES, UNIT } from "../maths/exact.js";
+import { small, threshold } from "../wire/fields.js";
+import { kind } from "./base.js";
+import { halves } from "../core/rng.js";
 export const POINTS = [2, 2 ** 24 + 1];
 export const CELLS = { cells: small, window: small, keep: threshold };
 export const duchi = kind("duchi", POINTS, { keep: threshold }, ({ size, keep }) => reported(2, sliding(size, 2, 1, keep)));

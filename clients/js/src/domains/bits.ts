@@ -1,12 +1,12 @@
 // Values of a fixed number of bits: identifiers, hashes, addresses.
 
-import type { Json } from "../canonical.js";
-import type { Domain } from "../domain.js";
-import { narrow, refuse } from "../domain.js";
+import type { Json } from "../wire/codec.js";
+import type { Domain } from "./base.js";
+import { narrow, refuse } from "./base.js";
 import { need } from "../errors.js";
-import type { Whole } from "../fields.js";
-import { fields, small } from "../fields.js";
-import type { Random } from "../random.js";
+import type { Whole } from "../wire/fields.js";
+import { fields, small } from "../wire/fields.js";
+import type { Random } from "../core/rng.js";
 
 const LONGEST = 480;
 

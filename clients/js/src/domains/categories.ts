@@ -1,10 +1,10 @@
 // Named values; with `declinable` the last one stands for not wanting to say.
 
-import type { Json } from "../canonical.js";
-import type { Domain } from "../domain.js";
-import { refuse } from "../domain.js";
+import type { Json } from "../wire/codec.js";
+import type { Domain } from "./base.js";
+import { refuse } from "./base.js";
 import { need } from "../errors.js";
-import { fields, flag, list, text } from "../fields.js";
+import { fields, flag, list, text } from "../wire/fields.js";
 
 const DECLINED = "prefer not to say";
 

@@ -1,11 +1,11 @@
 // Whole numbers from `low` to `high`, both included.
 
-import type { Json } from "../canonical.js";
-import type { Domain } from "../domain.js";
-import { narrow, refuse } from "../domain.js";
+import type { Json } from "../wire/codec.js";
+import type { Domain } from "./base.js";
+import { narrow, refuse } from "./base.js";
 import { need } from "../errors.js";
-import type { Whole } from "../fields.js";
-import { fields, whole } from "../fields.js";
+import type { Whole } from "../wire/fields.js";
+import { fields, whole } from "../wire/fields.js";
 
 export function integers(content: Json): Domain {
   const { low, high } = fields(content, "integers", { low: whole, high: whole });

@@ -1,12 +1,12 @@
 // Any number of records of one kind: what somebody has bought, which trips they made.
 
-import type { Json } from "../canonical.js";
-import type { Domain } from "../domain.js";
-import { anyIndex, refuse } from "../domain.js";
+import type { Json } from "../wire/codec.js";
+import type { Domain } from "./base.js";
+import { anyIndex, refuse } from "./base.js";
 import { need, ParameterError } from "../errors.js";
-import type { Whole } from "../fields.js";
-import { fields, small } from "../fields.js";
-import { readDomain } from "../kinds.js";
+import type { Whole } from "../wire/fields.js";
+import { fields, small } from "../wire/fields.js";
+import { readDomain } from "../core/registry.js";
 
 const MOST = 65536;
 

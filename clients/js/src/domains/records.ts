@@ -1,13 +1,13 @@
 // Several named attributes of one person.
 
-import type { Json } from "../canonical.js";
-import { isContent } from "../canonical.js";
-import type { Domain } from "../domain.js";
-import { refuse } from "../domain.js";
+import type { Json } from "../wire/codec.js";
+import { isContent } from "../wire/codec.js";
+import type { Domain } from "./base.js";
+import { refuse } from "./base.js";
 import { need, ParameterError } from "../errors.js";
-import type { Whole } from "../fields.js";
-import { fields, list, text } from "../fields.js";
-import { readDomain } from "../kinds.js";
+import type { Whole } from "../wire/fields.js";
+import { fields, list, text } from "../wire/fields.js";
+import { readDomain } from "../core/registry.js";
 
 export function records(content: Json): Domain {
   const { names, attributes } = fields(content, "records", { names: list(text), attributes: list(readDomain) });

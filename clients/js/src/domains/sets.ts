@@ -1,12 +1,12 @@
 // Sets of items: what somebody has bought, played, visited.  Items that are not listed are left out, on the device.
 
-import type { Json } from "../canonical.js";
-import type { Domain } from "../domain.js";
-import { anyIndex, refuse } from "../domain.js";
+import type { Json } from "../wire/codec.js";
+import type { Domain } from "./base.js";
+import { anyIndex, refuse } from "./base.js";
 import { need, ParameterError } from "../errors.js";
-import type { Whole } from "../fields.js";
-import { fields } from "../fields.js";
-import { readDomain } from "../kinds.js";
+import type { Whole } from "../wire/fields.js";
+import { fields } from "../wire/fields.js";
+import { readDomain } from "../core/registry.js";
 
 export function sets(content: Json): Domain {
   const { items } = fields(content, "sets", { items: readDomain });

@@ -1,11 +1,11 @@
 // Texts of bounded length: words, addresses of pages, names that nobody has listed.
 
 import { utf8 } from "../bytes.js";
-import type { Json } from "../canonical.js";
-import type { Domain } from "../domain.js";
-import { narrow, refuse } from "../domain.js";
+import type { Json } from "../wire/codec.js";
+import type { Domain } from "./base.js";
+import { narrow, refuse } from "./base.js";
 import { need } from "../errors.js";
-import { fields, flag, small } from "../fields.js";
+import { fields, flag, small } from "../wire/fields.js";
 import { long, number } from "./bits.js";
 
 const LONGEST = 60;

@@ -1,10 +1,10 @@
 // Rounding of counters to a few levels, by an offset that each device draws for itself.
 
-import type { Json } from "../canonical.js";
-import type { Encoding } from "../encoding.js";
+import type { Json } from "../wire/codec.js";
+import type { Encoding } from "./base.js";
 import { need } from "../errors.js";
-import type { Whole } from "../fields.js";
-import { fields, small } from "../fields.js";
+import type { Whole } from "../wire/fields.js";
+import { fields, small } from "../wire/fields.js";
 
 export function alpha_point(content: Json): Encoding {
   const { points, size } = fields(content, "alpha_point", { points: small, size: small });

@@ -1,11 +1,11 @@
 // One attribute of a record: the question a survey puts to one of its groups.
 
-import type { Domain } from "../domain.js";
-import type { Encoding } from "../encoding.js";
+import type { Domain } from "../domains/base.js";
+import type { Encoding } from "./base.js";
 import { need } from "../errors.js";
-import type { Json } from "../canonical.js";
-import type { Whole } from "../fields.js";
-import { fields, whole } from "../fields.js";
+import type { Json } from "../wire/codec.js";
+import type { Whole } from "../wire/fields.js";
+import { fields, whole } from "../wire/fields.js";
 
 export function attribute(content: Json): Encoding {
   const { column } = fields(content, "attribute", { column: whole });

@@ -1,15 +1,15 @@
 // The cell of a record in a layer of intervals: for every column the interval that holds its value.
 // Of a list one record is drawn, and a coin says whether it counts; a number may be rounded to an end of its range.
 
-import type { Json } from "../canonical.js";
-import type { Holdings } from "../domain.js";
-import { below, narrow } from "../domain.js";
-import type { Encoding } from "../encoding.js";
+import type { Json } from "../wire/codec.js";
+import type { Holdings } from "../domains/base.js";
+import { below, narrow } from "../domains/base.js";
+import type { Encoding } from "./base.js";
 import { need } from "../errors.js";
-import type { Whole } from "../fields.js";
-import { fields, flag, list, whole } from "../fields.js";
-import { bitLength } from "../hashing.js";
-import type { Random } from "../random.js";
+import type { Whole } from "../wire/fields.js";
+import { fields, flag, list, whole } from "../wire/fields.js";
+import { bitLength } from "../maths/hashing.js";
+import type { Random } from "../core/rng.js";
 
 const MOST_CELLS = 1n << 62n;
 

@@ -1,13 +1,13 @@
 // A piece of a long value together with a public hash of the whole: the channel that the piece is told on.
 
-import type { Json } from "../canonical.js";
-import { narrow } from "../domain.js";
-import type { Encoding } from "../encoding.js";
+import type { Json } from "../wire/codec.js";
+import { narrow } from "../domains/base.js";
+import type { Encoding } from "./base.js";
 import { need } from "../errors.js";
-import type { Whole } from "../fields.js";
-import { fields, small } from "../fields.js";
-import { wordsOf, xxh32 } from "../hashing.js";
-import { multiplyHigh } from "../random.js";
+import type { Whole } from "../wire/fields.js";
+import { fields, small } from "../wire/fields.js";
+import { wordsOf, xxh32 } from "../maths/hashing.js";
+import { multiplyHigh } from "../core/rng.js";
 import { checked, cut, outcomes, SHAPE } from "./segment.js";
 
 export function channel(content: Json): Encoding {

@@ -1,10 +1,10 @@
 // Whether somebody has one item: yes or no.
 
-import type { Json } from "../canonical.js";
-import type { Encoding } from "../encoding.js";
+import type { Json } from "../wire/codec.js";
+import type { Encoding } from "./base.js";
 import { need } from "../errors.js";
-import type { Whole } from "../fields.js";
-import { fields, whole } from "../fields.js";
+import type { Whole } from "../wire/fields.js";
+import { fields, whole } from "../wire/fields.js";
 import { number } from "./size.js";
 
 export function holds(content: Json): Encoding {

@@ -1,11 +1,11 @@
 // One Hadamard coefficient of a record: whether an odd number of the chosen bits of its attributes are set.
 
-import type { Json } from "../canonical.js";
-import type { Encoding } from "../encoding.js";
+import type { Json } from "../wire/codec.js";
+import type { Encoding } from "./base.js";
 import { need } from "../errors.js";
-import type { Whole } from "../fields.js";
-import { fields, list, whole } from "../fields.js";
-import { bitLength } from "../hashing.js";
+import type { Whole } from "../wire/fields.js";
+import { fields, list, whole } from "../wire/fields.js";
+import { bitLength } from "../maths/hashing.js";
 import type { Columns } from "./view.js";
 import { checkAttributes, checked, held, SHAPE } from "./view.js";
 

@@ -1,11 +1,11 @@
 // Padding and sampling: one element of a set stands for it, and short sets are filled with distinct dummies.
 
-import type { Json } from "../canonical.js";
-import { narrow } from "../domain.js";
-import type { Encoding } from "../encoding.js";
+import type { Json } from "../wire/codec.js";
+import { narrow } from "../domains/base.js";
+import type { Encoding } from "./base.js";
 import { need } from "../errors.js";
-import type { Whole } from "../fields.js";
-import { fields, small } from "../fields.js";
+import type { Whole } from "../wire/fields.js";
+import { fields, small } from "../wire/fields.js";
 import { checked, held, number, SHAPE } from "./size.js";
 
 const LONGEST = 65536;

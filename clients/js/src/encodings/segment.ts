@@ -1,12 +1,12 @@
 // A piece of a long value: a prefix for the prefix extending method, a segment or a block for the others.
 
-import type { Json } from "../canonical.js";
-import type { Domain } from "../domain.js";
-import { narrow } from "../domain.js";
-import type { Encoding } from "../encoding.js";
+import type { Json } from "../wire/codec.js";
+import type { Domain } from "../domains/base.js";
+import { narrow } from "../domains/base.js";
+import type { Encoding } from "./base.js";
 import { need } from "../errors.js";
-import type { Whole } from "../fields.js";
-import { fields, small } from "../fields.js";
+import type { Whole } from "../wire/fields.js";
+import { fields, small } from "../wire/fields.js";
 
 export const SHAPE = { bits: small, start: small, length: small };
 

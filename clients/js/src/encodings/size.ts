@@ -1,12 +1,12 @@
 // How many candidates somebody has: asked before it is decided how far sets are padded.
 
-import type { Json } from "../canonical.js";
-import type { Domain } from "../domain.js";
-import { narrow } from "../domain.js";
-import type { Encoding } from "../encoding.js";
+import type { Json } from "../wire/codec.js";
+import type { Domain } from "../domains/base.js";
+import { narrow } from "../domains/base.js";
+import type { Encoding } from "./base.js";
 import { need } from "../errors.js";
-import type { Whole } from "../fields.js";
-import { fields, list, whole } from "../fields.js";
+import type { Whole } from "../wire/fields.js";
+import { fields, list, whole } from "../wire/fields.js";
 
 export const SHAPE = { items: whole, among: list(list(whole)) };
 

@@ -1,12 +1,12 @@
 // Several attributes of a record as one value: a cell of their table.
 
-import type { Json } from "../canonical.js";
-import type { Domain, Index } from "../domain.js";
-import { narrow } from "../domain.js";
-import type { Encoding } from "../encoding.js";
+import type { Json } from "../wire/codec.js";
+import type { Domain, Index } from "../domains/base.js";
+import { narrow } from "../domains/base.js";
+import type { Encoding } from "./base.js";
 import { need } from "../errors.js";
-import type { Whole } from "../fields.js";
-import { fields, list, whole } from "../fields.js";
+import type { Whole } from "../wire/fields.js";
+import { fields, list, whole } from "../wire/fields.js";
 
 export const SHAPE = { columns: list(whole), sizes: list(whole) };
 

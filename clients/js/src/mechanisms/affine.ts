@@ -2,11 +2,11 @@
 
 import { joined, little } from "../bytes.js";
 import { need } from "../errors.js";
-import type { Whole } from "../fields.js";
-import { list, small, threshold } from "../fields.js";
-import { affineHash, bitLength, masks, permute, wordsOf } from "../hashing.js";
-import { kind } from "../mechanism.js";
-import { halves } from "../random.js";
+import type { Whole } from "../wire/fields.js";
+import { list, small, threshold } from "../wire/fields.js";
+import { affineHash, bitLength, masks, permute, wordsOf } from "../maths/hashing.js";
+import { kind } from "./base.js";
+import { halves } from "../core/rng.js";
 import { respond, responseRatio } from "./grr.js";
 
 export const affine = of("affine", 63);

@@ -2,11 +2,11 @@
 
 import { joined, little } from "../bytes.js";
 import { need } from "../errors.js";
-import { UNIT } from "../exact.js";
-import { small, threshold } from "../fields.js";
-import { wordsOf, xxh32 } from "../hashing.js";
-import { kind } from "../mechanism.js";
-import { halves, multiplyHigh } from "../random.js";
+import { UNIT } from "../maths/exact.js";
+import { small, threshold } from "../wire/fields.js";
+import { wordsOf, xxh32 } from "../maths/hashing.js";
+import { kind } from "./base.js";
+import { halves, multiplyHigh } from "../core/rng.js";
 import { bits as row } from "./unary.js";
 
 const SHAPE = { bits: small, hashes: small, cohorts: small, flip: threshold };

@@ -1,9 +1,9 @@
 // One bit on each of several channels: noise on all but the person's own, which carries the bit they hold.
 
 import { need } from "../errors.js";
-import { threshold } from "../fields.js";
-import { kind } from "../mechanism.js";
-import { halves } from "../random.js";
+import { threshold } from "../wire/fields.js";
+import { kind } from "./base.js";
+import { halves } from "../core/rng.js";
 import { responseRatio } from "./grr.js";
 
 export const channels = kind("channels", [4, 2 ** 17], { keep: threshold }, ({ size, keep }) => {

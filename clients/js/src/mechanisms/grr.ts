@@ -1,12 +1,12 @@
 // Generalised randomised response: tell the truth, or a uniformly chosen lie.
 
 import { little, unsigned } from "../bytes.js";
-import type { Ratio } from "../exact.js";
-import { UNIT } from "../exact.js";
-import { threshold } from "../fields.js";
-import { kind } from "../mechanism.js";
-import type { Halves, Random } from "../random.js";
-import { halves } from "../random.js";
+import type { Ratio } from "../maths/exact.js";
+import { UNIT } from "../maths/exact.js";
+import { threshold } from "../wire/fields.js";
+import { kind } from "./base.js";
+import type { Halves, Random } from "../core/rng.js";
+import { halves } from "../core/rng.js";
 
 export const grr = kind("grr", [2, 2 ** 32], { keep: threshold }, ({ size, keep }) => {
   const held = halves(keep);

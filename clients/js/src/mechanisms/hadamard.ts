@@ -1,10 +1,10 @@
 // Hadamard response: a column of the Hadamard matrix in which the value's row is more likely positive than not.
 
 import { little, unsigned } from "../bytes.js";
-import { threshold } from "../fields.js";
-import { affineHash, bitLength } from "../hashing.js";
-import { kind } from "../mechanism.js";
-import { halves } from "../random.js";
+import { threshold } from "../wire/fields.js";
+import { affineHash, bitLength } from "../maths/hashing.js";
+import { kind } from "./base.js";
+import { halves } from "../core/rng.js";
 import { responseRatio } from "./grr.js";
 
 export const hadamard = kind("hadamard", [2, 2 ** 26 - 1], { keep: threshold }, ({ size, keep }) => {

@@ -2,10 +2,10 @@
 
 import { little, unsigned } from "../bytes.js";
 import { need } from "../errors.js";
-import { small, threshold } from "../fields.js";
-import { affineHash, mix } from "../hashing.js";
-import { kind } from "../mechanism.js";
-import { halves } from "../random.js";
+import { small, threshold } from "../wire/fields.js";
+import { affineHash, mix } from "../maths/hashing.js";
+import { kind } from "./base.js";
+import { halves } from "../core/rng.js";
 import { responseRatio } from "./grr.js";
 
 const PRIME = 2n ** 31n - 1n;

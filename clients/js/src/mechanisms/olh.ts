@@ -3,13 +3,13 @@
 
 import { joined, little } from "../bytes.js";
 import { need } from "../errors.js";
-import type { Whole } from "../fields.js";
-import { small, threshold, whole } from "../fields.js";
-import { bitLength, wordsOf, xxh32 } from "../hashing.js";
-import type { Randomizer } from "../mechanism.js";
-import { kind } from "../mechanism.js";
-import type { Random } from "../random.js";
-import { halves, multiplyHigh } from "../random.js";
+import type { Whole } from "../wire/fields.js";
+import { small, threshold, whole } from "../wire/fields.js";
+import { bitLength, wordsOf, xxh32 } from "../maths/hashing.js";
+import type { Randomizer } from "./base.js";
+import { kind } from "./base.js";
+import type { Random } from "../core/rng.js";
+import { halves, multiplyHigh } from "../core/rng.js";
 import { respond, responseRatio } from "./grr.js";
 
 const SIZES = [2, 1n << 63n] as const;

@@ -1,10 +1,10 @@
 // Subset selection: a random set of values that holds the true one more often than chance.
 
 import { need } from "../errors.js";
-import { UNIT } from "../exact.js";
-import { small, threshold } from "../fields.js";
-import { kind } from "../mechanism.js";
-import { halves } from "../random.js";
+import { UNIT } from "../maths/exact.js";
+import { small, threshold } from "../wire/fields.js";
+import { kind } from "./base.js";
+import { halves } from "../core/rng.js";
 import { bits } from "./unary.js";
 
 export const subset = kind("subset", [2, 65536], { chosen: small, keep: threshold }, ({ size, chosen, keep }) => {

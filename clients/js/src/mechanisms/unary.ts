@@ -1,12 +1,12 @@
 // Unary encoding: one bit per value of the domain, each randomised on its own.  SUE, OUE and THE differ in thresholds.
 
 import { need } from "../errors.js";
-import { UNIT } from "../exact.js";
-import { real, threshold } from "../fields.js";
-import type { Randomizer } from "../mechanism.js";
-import { kind } from "../mechanism.js";
-import type { Random } from "../random.js";
-import { halves } from "../random.js";
+import { UNIT } from "../maths/exact.js";
+import { real, threshold } from "../wire/fields.js";
+import type { Randomizer } from "./base.js";
+import { kind } from "./base.js";
+import type { Random } from "../core/rng.js";
+import { halves } from "../core/rng.js";
 
 const SIZES = [2, 2 ** 20] as const;
 const THRESHOLDS = { keep: threshold, flip: threshold };

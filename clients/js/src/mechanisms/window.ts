@@ -3,13 +3,13 @@
 
 import { little, unsigned } from "../bytes.js";
 import { need } from "../errors.js";
-import type { Ratio } from "../exact.js";
-import { exp, PLACES, UNIT } from "../exact.js";
-import { small, threshold } from "../fields.js";
-import type { Randomizer } from "../mechanism.js";
-import { kind } from "../mechanism.js";
-import type { Random } from "../random.js";
-import { halves } from "../random.js";
+import type { Ratio } from "../maths/exact.js";
+import { exp, PLACES, UNIT } from "../maths/exact.js";
+import { small, threshold } from "../wire/fields.js";
+import type { Randomizer } from "./base.js";
+import { kind } from "./base.js";
+import type { Random } from "../core/rng.js";
+import { halves } from "../core/rng.js";
 
 export const POINTS = [2, 2 ** 24 + 1] as const;
 export const CELLS = { cells: small, window: small, keep: threshold };

@@ -1,0 +1,10 @@
+import type { Json } from "../wire/codec.js";
+import type { Domain } from "../domains/base.js";
+import type { Encoding } from "../encodings/base.js";
+import type { Mechanism } from "../mechanisms/base.js";
+import type { Family } from "../tasks/notice.js";
+export declare function load(content: Json, depth?: number): Promise<void>;
+export declare const readMechanism: (content: Json) => Mechanism;
+export declare const readEncoding: (content: Json) => Encoding;
+export declare const readFamily: (content: Json) => Family;
+export declare const readDomain: (content: Json) => Domain;

@@ -1,0 +1,3 @@
+import type { Json } from "../../wire/codec.js";
+import type { Family } from "../notice.js";
+export declare function each_item(content: Json): Family;

@@ -1,0 +1,58 @@
+// In plain words: what is asked, what an answer reveals, and what becomes of it.
+
+import type { Ask, Notice, Question, Round } from "../tasks/notice.js";
+
+export function explain(notice: Notice, { ask }: Round, { spent, cap }: { spent: number; cap: number }): string {
+  const { name, description, distinct } = notice;
+  const about = description && ` It is about: ${description}`;
+  return [
+    `Task "${name}" asks this device ${distinct ? "in every round" : "once"}.${about}`,
+    ...shown(notice),
+    ...revealed(notice, ask),
+    ...promised(notice),
+    `This device has spent ${spent} of ${cap} so far.`,
+  ].join(" ");
+}
+
+/** What is sent as it is stands before what is not. */
+function shown({ domain: { shown = [] } }: Notice): string[] {
+  return shown.length ? [`Sent as they are, not randomised and not covered by epsilon: ${shown.join(", ")}.`] : [];
+}
+
+function revealed({ epsilon, distinct, collection }: Notice, ask: Ask): string[] {
+  if (collection?.sandbox) {
+    return ["It is a rehearsal: your device sends an answer drawn at random, yours is not used and costs nothing."];
+  }
+  const kinds = [...new Set(questions(ask).map(({ mechanism }) => mechanism.kind))].join(", ");
+  const lasting =
+    `This is paid once and covers ${distinct} different answers: epsilon ${ask.epsilon} for each, however often ` +
+    `it is reported, and ${+once(ask).toPrecision(4)} to somebody who sees a single message. ` +
+    "That your answer changed, though not what it was, may be noticed.";
+  return [
+    `Your answer is randomised here (${kinds}) before anything is sent.`,
+    `Whoever sees ${distinct ? "all messages together" : "the message"} can shift their odds about your answer by a ` +
+      `factor of at most ${Math.exp(+epsilon).toFixed(2)} (epsilon ${epsilon}).`,
+    ...(distinct ? [lasting] : []),
+  ];
+}
+
+function promised({ collection }: Notice): string[] {
+  if (!collection) return ["The collector has stated no minimum group and no time of erasure."];
+  const { minimum, retention, enrolment } = collection;
+  const words =
+    `The collector promises to release nothing about fewer than ${minimum} people ` +
+    `and to erase messages after ${retention} days.`;
+  return [words, ...(enrolment ? ["Answering needs an enrolment token, which goes with the message."] : [])];
+}
+
+/** Returns the epsilon of one message to somebody who sees no other. */
+function once(ask: Ask): number {
+  if ("members" in ask) return Math.max(...ask.different.map(once));
+  if ("parts" in ask) return ask.parts.reduce((sum, part) => sum + once(part), 0);
+  return ask.mechanism.once ?? +ask.epsilon;
+}
+
+function questions(ask: Ask): Question[] {
+  if ("mechanism" in ask) return [ask];
+  return ("parts" in ask ? ask.parts : ask.different).flatMap(questions);
+}
