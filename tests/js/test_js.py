@@ -9,10 +9,7 @@ import pytest
 
 from js.collector import PACKAGE, ROOT
 
-FOR_COLLECTORS = {
-    *(("envelope", section) for section in ("streams", "malformed", "misplaced")),
-    *(("marginals", section) for section in ("reject", "sketches", "records")),
-}
+FOR_COLLECTORS = {("envelope", section) for section in ("streams", "malformed", "misplaced")}
 FILES = (
     *("choice", "discovery", "envelope", "hash", "ledger", "longitudinal", "marginals", "memo", "numbers", "perturb"),
     *("tables", "task_id", "thresholds"),

@@ -19,14 +19,7 @@ import { checkRound, readNotice, readRound } from "../dist/tasks/notice.js";
 import { RecordedRandom } from "./recorded.js";
 
 /** Sections of claimed files that only collectors compute, and files that nobody but them needs. */
-export const COLLECTORS = [
-  "envelope.streams",
-  "envelope.malformed",
-  "envelope.misplaced",
-  "marginals.reject",
-  "marginals.sketches",
-  "marginals.records",
-];
+export const COLLECTORS = ["envelope.streams", "envelope.malformed", "envelope.misplaced"];
 export const FILES = [
   "choice",
   "discovery",
@@ -76,21 +69,15 @@ export const CHECKS = {
   "ledger.scripts": checkScript,
   "longitudinal.tasks": checkTask,
   "longitudinal.tags": checkTag,
-  "longitudinal.levels": checkLevel,
   "longitudinal.lives": checkLife,
   "longitudinal.refused": checkRefusedRound,
   "marginals.encodings": checkEncoding,
   "marginals.misfits": checkMisfit,
   "marginals.malformed": checkMalformed,
-  "marginals.coefficients": checkCoefficients,
   "marginals.picks": checkMember,
-  "marginals.computed": checkComputed,
-  "marginals.checked": checkChecked,
-  "marginals.reports": checkReport,
   "marginals.tasks": checkTask,
   "marginals.refused": checkRefused,
   "marginals.messages": checkMessage,
-  "marginals.waived": checkWaived,
   "memo.streams": checkStream,
   "memo.refused": checkShortSecret,
   "memo.responses": checkResponse,
@@ -352,14 +339,6 @@ function checkTag(row) {
   same(tagOf(unhex(row.secret), row.slot, row.index), row.tag);
 }
 
-async function checkLevel(row) {
-  const document = parse(JSON.stringify(row.encoding));
-  await load(document);
-  const random = new RecordedRandom(unhex(row.random));
-  same(readEncoding(document).encode(row.index, random), row.level);
-  same(random.consumed, row.consumed);
-}
-
 async function checkLife(row) {
   const notice = await noticeOf(JSON.stringify(row.task));
   const { digest: task, name, epsilon } = notice;
@@ -457,22 +436,6 @@ async function checkMember(row) {
   same(probed(found.encoding, sizes), probed(wanted.encoding, sizes));
 }
 
-/** A coefficient is the parity of exactly the bits of its masks: found out one bit of one attribute at a time. */
-async function checkCoefficients(row) {
-  const family = await readAs(readFamily, row.family);
-  same(family.length, row.length);
-  const { sizes, mechanism } = row.family;
-  for (const [number, columns, masks] of row.coefficients) {
-    const { encoding, ...question } = family.at(number);
-    same([question.mechanism.kind, question.epsilon], [mechanism.kind, mechanism.epsilon]);
-    const found = sizes.map((size, column) =>
-      powers(size).reduce((mask, bit) => mask + bit * encoding.encode(alone(sizes, column, bit)), 0),
-    );
-    const wanted = sizes.map((_, column) => masks[columns.indexOf(column)] ?? 0);
-    same(found, wanted);
-  }
-}
-
 function probed(encoding, sizes) {
   return sizes.flatMap((size, column) => [0, ...powers(size)].map((bit) => encoding.encode(alone(sizes, column, bit))));
 }
@@ -552,10 +515,6 @@ async function checkUndeclared(row) {
   const client = await Client.open(JSON.stringify(row.task), new MemoryLedger());
   await refuses(() => client.answer(row.value), MismatchError);
   same((await client.ledger.spent()).spent, 0);
-}
-
-async function checkWaived(row) {
-  await refuses(() => Client.open(JSON.stringify(row.task), new MemoryLedger()), CodecError);
 }
 
 async function checkLasting(row) {

@@ -22,26 +22,19 @@ const MECHANISMS = {
     piecewise: window,
     square_wave: window,
     hybrid: () => import("../mechanisms/hybrid.js"),
-    channels: () => import("../mechanisms/channels.js"),
-    product: () => import("../mechanisms/product.js"),
-    hcms: () => import("../mechanisms/hcms.js"),
 };
 const ENCODINGS = {
     attribute: () => import("../encodings/attribute.js"),
-    alpha_point: () => import("../encodings/alpha_point.js"),
     segment: () => import("../encodings/segment.js"),
-    channel: () => import("../encodings/channel.js"),
     sample: () => import("../encodings/sample.js"),
     size: () => import("../encodings/size.js"),
     holds: () => import("../encodings/holds.js"),
     view: () => import("../encodings/view.js"),
-    parity: () => import("../encodings/parity.js"),
     cell: () => import("../encodings/cell.js"),
 };
 const FAMILIES = {
     each_item: () => import("../tasks/families/each_item.js"),
     views: () => import("../tasks/families/views.js"),
-    parities: () => import("../tasks/families/parities.js"),
     layers: () => import("../tasks/families/layers.js"),
 };
 const DOMAINS = {

@@ -1,3 +1,0 @@
-import type { Json } from "../wire/codec.js";
-import type { Encoding } from "./base.js";
-export declare function channel(content: Json): Encoding;

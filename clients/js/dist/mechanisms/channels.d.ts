@@ -1,1 +1,0 @@
-export declare const channels: import("./base.js").Kind;

@@ -1,1 +1,0 @@
-export declare const hcms: import("./base.js").Kind;
