@@ -1,11 +1,11 @@
-import type { Book } from "./client/ledger_file.js";
-import type { Options } from "./client/ledger.js";
+import type { LedgerOptions } from "./client/ledger.js";
 import { Ledger } from "./client/ledger.js";
-export * from "./index.js";
+import type { LedgerFile } from "./client/ledger_file.js";
 export { Device } from "./client/device.js";
 export type { DeviceOptions, Flushed, Request } from "./client/device.js";
+export * from "./index.js";
 export declare class FileLedger extends Ledger {
     readonly path: string;
-    constructor(path: string, options?: Options);
-    protected exchange<T>(work: (stored: Book | undefined) => [Book, T]): Promise<T>;
+    constructor(path: string, options?: LedgerOptions);
+    protected exchange<T>(work: (stored: LedgerFile | undefined) => [LedgerFile, T]): Promise<T>;
 }

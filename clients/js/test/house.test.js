@@ -6,8 +6,8 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 
 import * as hashing from "../dist/maths/hashing.js";
-import { multiplyHigh, Random, SystemRandom } from "../dist/core/rng.js";
-import { bits } from "../dist/mechanisms/unary.js";
+import { packBits } from "../dist/core/packing.js";
+import { multiplyHigh, Rng, SystemRng } from "../dist/core/rng.js";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const read = (path) => readFileSync(path, "utf8");
@@ -55,22 +55,23 @@ test("randomness is the system's and nobody else's", () => {
     assert.doesNotMatch(read(join(ROOT, "src", name)), /Math\.random|Date\.now\(\)\s*%/, name);
   const drawing = sources.filter((name) => /getRandomValues/.test(read(join(ROOT, "src", name))));
   assert.deepEqual(drawing, ["core/rng.ts"]);
-  assert.ok(!sources.some((name) => /Recorded|seed(ed)?Random/.test(read(join(ROOT, "src", name)))));
+  assert.ok(!sources.some((name) => /Recorded|Seeded?Rng/.test(read(join(ROOT, "src", name)))));
   const words = new Set(
     Array.from(
       { length: 5000 },
       (
         (random) => () =>
           random.word()
-      )(new SystemRandom()),
+      )(new SystemRng()),
     ),
   );
   assert.ok(words.size > 4990, "more than one pool of words, nearly all of them different");
 });
 
 test("no draw and no hash of a word needs a big integer", () => {
-  const { bernoulli, integer, attempt } = Random.prototype;
-  const hot = { bernoulli, integer, attempt, word: SystemRandom.prototype.word, multiplyHigh, bits };
+  const { bernoulli, integer, tryInteger } = Rng.prototype;
+  const { word } = SystemRng.prototype;
+  const hot = { bernoulli, integer, tryInteger, word, multiplyHigh, packBits };
   const { xxh32, mix, masks, affineHash } = hashing;
   for (const [name, work] of Object.entries({ ...hot, xxh32, mix, masks, affineHash })) {
     assert.doesNotMatch(work.toString(), /BigInt|\b\d+n\b/, name);
@@ -81,7 +82,7 @@ test("without cryptographic randomness nothing works", () => {
   const kept = Object.getOwnPropertyDescriptor(globalThis, "crypto");
   Object.defineProperty(globalThis, "crypto", { value: undefined, configurable: true });
   try {
-    assert.throws(() => new SystemRandom(), { name: "MissingExtraError" });
+    assert.throws(() => new SystemRng(), { name: "MissingExtraError" });
   } finally {
     Object.defineProperty(globalThis, "crypto", kept);
   }

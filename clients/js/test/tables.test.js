@@ -95,7 +95,7 @@ test("a public part that is not declared, or is missing, is refused and costs no
     ]) {
       const client = await Client.open(await tableTask("shop", { ...changes, collection }), new MemoryLedger());
       const value = { people, orders: orders(1) };
-      const undeclared = { name: "MismatchError", message: /declares that reports have a public part/ };
+      const undeclared = { name: "MismatchError", message: /must declare `public` if, and only if, it has public columns/ };
       await assert.rejects(client.answer(value), undeclared);
       await assert.rejects(client.resend(), BudgetError);
       assert.equal((await client.ledger.spent()).spent, 0);

@@ -1,96 +1,101 @@
-import { answered, kept, pageOf, refuseAgain } from "./ledger_file.js";
 import { hex, unhex } from "../bytes.js";
-import { parse } from "../wire/codec.js";
-import { asks, enrolled, place } from "../core/coin.js";
-import { anyIndex } from "../domains/base.js";
-import { AccessError, BudgetError, MismatchError } from "../errors.js";
+import { enrolledBytes, roundCoin } from "../core/coin.js";
 import { load } from "../core/registry.js";
-import { message, questions } from "./message.js";
-import { SystemRandom } from "../core/rng.js";
-import { checkRound, readNotice, readRound } from "../tasks/notice.js";
+import { SystemRng } from "../core/rng.js";
+import { randomIndex } from "../domains/base.js";
+import { AccessError, BudgetError, MismatchError } from "../errors.js";
+import { checkRound, readNotice } from "../tasks/notice.js";
+import { asksCoin, readRound } from "../tasks/round.js";
+import { parse } from "../wire/codec.js";
+import { answerOnce, keepBytes, refuseAgain, taskEntry } from "./ledger_file.js";
+import { questionsFor, writeMessage } from "./message.js";
 export class Client {
     notice;
     ledger;
     token;
-    remembering;
-    #random = new SystemRandom();
-    constructor(notice, ledger, token, remembering) {
+    permanentPayload;
+    #rng = new SystemRng();
+    constructor(notice, ledger, token, permanentPayload) {
         this.notice = notice;
         this.ledger = ledger;
         this.token = token;
-        this.remembering = remembering;
+        this.permanentPayload = permanentPayload;
     }
     static async open(task, ledger, token) {
-        const content = parse(task);
-        for (const part of [content.domain, content.opening])
+        const document = parse(task);
+        for (const part of [document.domain, document.opening])
             await load(part ?? null);
-        const notice = readNotice(content);
-        const again = notice.distinct ? await import("./permanent.js") : undefined;
-        const own = notice.collection?.enrolment ? token : undefined;
-        return new Client(notice, ledger, own, again?.remembering);
+        const notice = readNotice(document);
+        const permanent = notice.distinct ? await import("./permanent.js") : undefined;
+        const ownToken = notice.collection?.enrolment ? token : undefined;
+        return new Client(notice, ledger, ownToken, permanent?.permanentPayload);
     }
-    async round(content) {
-        await load(content);
-        return checkRound(this.notice, readRound(content));
+    async round(document) {
+        await load(document);
+        return checkRound(this.notice, readRound(document));
     }
     coin() {
-        return this.ledger.update((book) => place(this.#kept(book), this.notice.digest));
+        return this.ledger.update((file) => roundCoin(this.#deviceBytes(file), this.notice.digest));
     }
     async check(round = this.notice.opening) {
         checkRound(this.notice, round);
         await this.coin();
-        await this.ledger.update((book) => this.#check(book, round));
+        await this.ledger.update((file) => this.#check(file, round));
     }
     async answer(value, round = this.notice.opening) {
         await this.check(round);
-        return this.ledger.update((book) => this.respond(book, value, round));
+        return this.ledger.update((file) => this.respond(file, value, round));
     }
-    respond(book, value, round) {
+    respond(file, value, round) {
         const { notice } = this;
         const held = notice.domain.index(value);
-        const asked = questions(notice, checkRound(notice, round), this.#check(book, round));
+        const deviceBytes = this.#check(file, round);
+        const questions = questionsFor(notice, checkRound(notice, round), deviceBytes);
         if (!held.public === notice.declares.includes("public"))
-            throw new MismatchError("a task declares that reports have a public part, or asks for no public columns");
-        const rehearsal = notice.collection?.sandbox;
-        const index = rehearsal ? anyIndex(notice.domain, this.#random) : held;
-        const spend = { ...this.#spend(round), name: notice.name, epsilon: rehearsal ? "0.0" : notice.epsilon };
-        return answered(book, spend, this.ledger.now(), () => message(notice, round, asked, index, this.#random, this.remembering?.(notice, this.#memory(book))));
+            throw new MismatchError("a task must declare `public` if, and only if, it has public columns");
+        const sandbox = notice.collection?.sandbox;
+        const index = sandbox ? randomIndex(notice.domain, this.#rng) : held;
+        const epsilon = sandbox ? "0.0" : notice.epsilon;
+        const spend = { ...this.#spendOf(round), name: notice.name, epsilon };
+        const makePayload = this.permanentPayload?.(notice, this.#memory(file));
+        const parts = { notice, round, questions, index, makePayload };
+        return answerOnce(file, spend, this.ledger.clock(), () => writeMessage(parts, this.#rng));
     }
     async resend(round) {
-        const { messages } = await this.ledger.update((book) => pageOf(book, this.notice.digest));
-        const made = round ? messages[round.number] : Object.values(messages).pop();
-        if (!made)
+        const { messages } = await this.ledger.update((file) => taskEntry(file, this.notice.digest));
+        const message = round ? messages[round.number] : Object.values(messages).pop();
+        if (!message)
             throw new BudgetError("this device has not answered this task");
-        return unhex(made);
+        return unhex(message);
     }
     async explain(round = this.notice.opening) {
         const { explain } = await import("../wire/statement.js");
         return explain(this.notice, round, await this.ledger.spent());
     }
-    #check(book, round) {
-        const { digest } = this.notice;
-        const bytes = this.#kept(book);
-        refuseAgain(book, this.#spend(round));
-        if (!asks(round, place(bytes, digest))) {
-            throw new MismatchError("not asked in this round");
-        }
-        return bytes;
+    #check(file, round) {
+        const deviceBytes = this.#deviceBytes(file);
+        refuseAgain(file, this.#spendOf(round));
+        if (!asksCoin(round, roundCoin(deviceBytes, this.notice.digest)))
+            throw new MismatchError("this device is not asked in this round");
+        return deviceBytes;
     }
-    #kept(book) {
+    #deviceBytes(file) {
         const { digest, collection } = this.notice;
-        const given = this.token === undefined ? undefined : enrolled(this.token, digest);
-        if (collection?.enrolment && !given)
-            throw new AccessError("this task asks enrolled devices only");
-        const bytes = kept(pageOf(book, digest), "coin", given ?? this.#random.bytes(16));
-        if (given && hex(given) !== hex(bytes))
+        const enrolled = this.token === undefined ? undefined : enrolledBytes(this.token, digest);
+        if (collection?.enrolment && !enrolled)
+            throw new AccessError("this task needs an enrolment token");
+        const bytes = keepBytes(taskEntry(file, digest), "coin", enrolled ?? this.#rng.bytes(16));
+        if (enrolled && hex(enrolled) !== hex(bytes))
             throw new MismatchError("this device had its coin before it got this enrolment token");
         return bytes;
     }
-    #memory(book) {
-        const page = pageOf(book, this.notice.digest);
-        return { secret: kept(page, "secret", this.#random.bytes(32)), slot: (number) => (page.memo[number] ??= []) };
+    #memory(file) {
+        const entry = taskEntry(file, this.notice.digest);
+        const secret = keepBytes(entry, "secret", this.#rng.bytes(32));
+        return { secret, responses: (slot) => (entry.responses[slot] ??= []) };
     }
-    #spend({ number }) {
-        return { task: this.notice.digest, round: number, lasting: this.notice.distinct !== undefined };
+    #spendOf({ number }) {
+        const { digest, distinct } = this.notice;
+        return { task: digest, round: number, longitudinal: distinct !== undefined };
     }
 }

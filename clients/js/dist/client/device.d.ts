@@ -1,5 +1,6 @@
+import type { Notice } from "../tasks/notice.js";
+import type { Round } from "../tasks/round.js";
 import type { Ledger } from "./ledger.js";
-import type { Notice, Round } from "../tasks/notice.js";
 export interface Request {
     readonly notice: Notice;
     readonly round: Round;

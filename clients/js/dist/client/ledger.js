@@ -1,46 +1,45 @@
-import { leave, opened, total } from "./ledger_file.js";
-import { rounded } from "../maths/decimal.js";
 import { BudgetError, SottovoceError } from "../errors.js";
+import { nearest } from "../maths/exact.js";
+import { total } from "../tasks/budget.js";
+import { openLedgerFile, optOut } from "./ledger_file.js";
 export class Ledger {
     options;
-    now;
+    clock;
     constructor(options = {}) {
         this.options = options;
-        this.now = options.now ?? (() => Date.now() / 1000);
+        this.clock = options.clock ?? (() => Date.now() / 1000);
     }
     async update(work) {
         try {
             return await this.exchange((stored) => {
-                const book = opened(stored, this.options);
-                return [book, work(book)];
+                const file = openLedgerFile(stored, this.options);
+                return [file, work(file)];
             });
         }
         catch (error) {
             if (error instanceof SottovoceError)
                 throw error;
-            throw new BudgetError("the ledger cannot be read or written, so nothing was charged and nothing is sent", {
-                cause: error,
-            });
+            throw new BudgetError("the ledger cannot be read or written, so nothing was charged and nothing is sent", { cause: error });
         }
     }
     spent() {
-        return this.update((book) => ({ spent: +rounded(total(book.charges)), cap: +book.cap }));
+        return this.update(({ charges, cap }) => ({ spent: +nearest(total(charges)), cap: +cap }));
     }
     entries() {
-        return this.update((book) => book.charges);
+        return this.update((file) => file.charges);
     }
     refusals() {
-        return this.update((book) => book.refused);
+        return this.update((file) => file.refused);
     }
     optOut(task = "") {
-        return this.update((book) => leave(book, task));
+        return this.update((file) => optOut(file, task));
     }
 }
 export class MemoryLedger extends Ledger {
-    #book;
+    #file;
     async exchange(work) {
-        const [book, result] = work(structuredClone(this.#book));
-        this.#book = structuredClone(book);
+        const [file, result] = work(structuredClone(this.#file));
+        this.#file = structuredClone(file);
         return result;
     }
 }

@@ -1,64 +1,26 @@
-import type { Remembered } from "./permanent.js";
-export interface Window {
-    readonly seconds: number;
-    readonly epsilon: number;
-    readonly reports: number;
-}
-export interface Spend {
-    readonly task: string;
-    readonly name: string;
-    readonly epsilon: string;
-    readonly round: number;
-    readonly lasting: boolean;
-}
-export interface Charge {
-    readonly task: string;
-    readonly name: string;
-    readonly epsilon: string;
-    readonly time: number;
-}
-export interface Page {
+import type { Budget, Spend, Window } from "../tasks/budget.js";
+import type { RefusedReport, Report } from "./outbox.js";
+import type { PermanentResponse } from "./permanent.js";
+export interface TaskEntry {
     coin?: string;
     secret?: string;
     messages: Record<string, string>;
-    memo: Record<string, Remembered[]>;
+    responses: Record<string, PermanentResponse[]>;
 }
-export interface Parcel {
-    readonly url: string;
-    readonly name: string;
-    readonly task: string;
-    readonly round: number;
-    readonly report: string;
-    readonly token?: string;
-    posted: number;
-    due: number;
-    busy: boolean;
-    attempts: number;
-}
-export interface Refused {
-    readonly name: string;
-    readonly task: string;
-    readonly round: number;
-    readonly code: string;
-}
-export interface Book {
-    version: 1;
-    cap: string;
-    windows: Window[];
-    charges: Charge[];
-    pages: Record<string, Page>;
-    left: string[];
-    queue: Parcel[];
-    refused: Refused[];
+export interface LedgerFile extends Budget {
+    version: number;
+    tasks: Record<string, TaskEntry>;
+    optedOut: string[];
+    outbox: Report[];
+    refused: RefusedReport[];
 }
 export interface Limits {
     cap?: number;
     windows?: Window[];
 }
-export declare function opened(stored: Book | undefined, { cap, windows }: Limits): Book;
-export declare function answered(book: Book, spend: Spend, now: number, make: () => Uint8Array): Uint8Array;
-export declare function refuseAgain(book: Book, { task, round, lasting }: Omit<Spend, "name" | "epsilon">): void;
-export declare function pageOf(book: Book, task: string): Page;
-export declare function kept(page: Page, name: "coin" | "secret", bytes: Uint8Array): Uint8Array;
-export declare function total(charges: readonly Charge[]): bigint;
-export declare function leave(book: Book, task: string): void;
+export declare function openLedgerFile(stored: LedgerFile | undefined, limits: Limits): LedgerFile;
+export declare function answerOnce(file: LedgerFile, spend: Spend, now: number, make: () => Uint8Array): Uint8Array;
+export declare function refuseAgain(file: LedgerFile, { task, round, longitudinal }: Pick<Spend, "task" | "round" | "longitudinal">): void;
+export declare function taskEntry(file: LedgerFile, task: string): TaskEntry;
+export declare function keepBytes(entry: TaskEntry, name: "coin" | "secret", bytes: Uint8Array): Uint8Array;
+export declare function optOut(file: LedgerFile, task: string): void;

@@ -1,73 +1,63 @@
 import { hex, unhex } from "../bytes.js";
-import { repr, rounded, stated } from "../maths/decimal.js";
 import { BudgetError, need } from "../errors.js";
-export function opened(stored, { cap = stored ? +stored.cap : 10, windows = [] }) {
-    if (stored && stored.version !== 1)
+import { shortest } from "../maths/exact.js";
+import { charge } from "../tasks/budget.js";
+const VERSION = 1;
+const DEFAULT_CAP = 10;
+const EVERY_TASK = "";
+export function openLedgerFile(stored, limits) {
+    if (stored && stored.version !== VERSION)
         throw new BudgetError("this ledger was written by a newer version of this software");
-    const limits = windows.flatMap(({ seconds, epsilon, reports }) => [seconds, epsilon, reports]);
-    need(cap >= 0 && [cap + 1, ...limits].every((limit) => limit > 0 && isFinite(limit)), "a cap is at least 0, a window's limits are above 0");
-    const book = stored ?? {
-        version: 1,
-        cap: repr(cap),
+    const { cap = stored ? +stored.cap : DEFAULT_CAP, windows = [] } = limits;
+    need(cap >= 0 && isFinite(cap), "`cap` of a ledger must be a number from 0 up");
+    for (const { seconds, epsilon, reports } of windows)
+        need([seconds, epsilon, reports].every((limit) => limit > 0 && isFinite(limit)), "`seconds`, `epsilon` and `reports` of a window must be above 0");
+    const file = stored ?? newLedgerFile(cap);
+    need(+file.cap === cap, "`cap` of a ledger cannot be changed after it was made");
+    const known = file.windows.map(windowKey);
+    file.windows.push(...windows.filter((window) => !known.includes(windowKey(window))));
+    return file;
+}
+function newLedgerFile(cap) {
+    return {
+        version: VERSION,
+        cap: shortest(cap),
         windows: [],
         charges: [],
-        pages: {},
-        left: [],
-        queue: [],
+        tasks: {},
+        optedOut: [],
+        outbox: [],
         refused: [],
     };
-    need(+book.cap === cap, "this ledger was opened with another cap; a cap is never changed afterwards");
-    const known = book.windows.map(spelled);
-    book.windows.push(...windows.filter((one) => !known.includes(spelled(one))));
-    return book;
 }
-export function answered(book, spend, now, make) {
-    refuseAgain(book, spend);
-    charge(book, spend, now);
+function windowKey({ seconds, epsilon, reports }) {
+    return `${seconds} ${epsilon} ${reports}`;
+}
+export function answerOnce(file, spend, now, make) {
+    refuseAgain(file, spend);
+    charge(file, spend, now);
     const message = make();
-    pageOf(book, spend.task).messages[spend.round] = hex(message);
+    taskEntry(file, spend.task).messages[spend.round] = hex(message);
     return message;
 }
-export function refuseAgain(book, { task, round, lasting }) {
-    const { messages } = pageOf(book, task);
-    if (lasting ? round in messages : Object.keys(messages).length) {
+export function refuseAgain(file, { task, round, longitudinal }) {
+    const { messages } = taskEntry(file, task);
+    const answered = longitudinal ? round in messages : Object.keys(messages).length;
+    if (answered)
         throw new BudgetError("this device has already answered; resend() repeats the same bytes");
-    }
 }
-export function pageOf(book, task) {
-    if (book.left.includes("") || book.left.includes(task))
+export function taskEntry(file, task) {
+    if (file.optedOut.includes(EVERY_TASK) || file.optedOut.includes(task))
         throw new BudgetError("the owner of this device has opted out");
-    return (book.pages[task] ??= { messages: {}, memo: {} });
+    return (file.tasks[task] ??= { messages: {}, responses: {} });
 }
-export function kept(page, name, bytes) {
-    return unhex((page[name] ??= hex(bytes)));
+export function keepBytes(entry, name, bytes) {
+    return unhex((entry[name] ??= hex(bytes)));
 }
-export function total(charges) {
-    return charges.reduce((sum, one) => sum + stated(one.epsilon), 0n);
-}
-export function leave(book, task) {
-    book.left.push(task);
-    for (const one of Object.keys(book.pages))
-        if (!task || one === task)
-            delete book.pages[one];
-    book.queue = book.queue.filter((one) => task && one.task !== task);
-}
-function charge({ cap, windows, charges }, { task, name, epsilon }, now) {
-    const wanted = stated(epsilon);
-    if (!wanted || charges.some((one) => one.task === task))
-        return;
-    const left = stated(cap) - total(charges);
-    if (wanted > left)
-        throw new BudgetError(`this task costs epsilon ${epsilon}; of the cap of ${cap} only ${rounded(left)} is left`);
-    const time = charges.reduce((latest, one) => Math.max(latest, one.time), now);
-    for (const { seconds, epsilon: most, reports } of windows) {
-        const recent = charges.filter((one) => one.time > time - seconds);
-        if (recent.length >= reports || total(recent) + wanted > stated(repr(most))) {
-            throw new BudgetError(`within ${seconds} seconds this device answers at most ${reports} times, for epsilon ${most} together`);
-        }
-    }
-    charges.push({ task, name, epsilon, time });
-}
-function spelled({ seconds, epsilon, reports }) {
-    return `${seconds} ${epsilon} ${reports}`;
+export function optOut(file, task) {
+    file.optedOut.push(task);
+    for (const digest of Object.keys(file.tasks))
+        if (task === EVERY_TASK || digest === task)
+            delete file.tasks[digest];
+    file.outbox = file.outbox.filter((report) => task !== EVERY_TASK && report.task !== task);
 }

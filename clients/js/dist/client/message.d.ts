@@ -1,11 +1,19 @@
+import type { Rng } from "../core/rng.js";
 import type { Index } from "../domains/base.js";
-import type { Random } from "../core/rng.js";
-import type { Notice, Question, Round } from "../tasks/notice.js";
-export interface Asked {
-    readonly member: number;
-    readonly slot: number;
+import type { Notice } from "../tasks/notice.js";
+import type { Address, Question } from "../tasks/question.js";
+import type { Round } from "../tasks/round.js";
+export interface AddressedQuestion {
+    readonly address: Address;
     readonly question: Question;
 }
-export declare function questions(notice: Notice, round: Round, kept: Uint8Array): Asked[];
-export type Report = (asked: Asked, index: Index, random: Random) => Uint8Array;
-export declare function message(notice: Notice, round: Round, asked: Asked[], index: Index, random: Random, report?: Report): Uint8Array;
+export type MakePayload = (asked: AddressedQuestion, index: Index, rng: Rng) => Uint8Array;
+export declare function questionsFor(notice: Notice, { number, ask }: Round, deviceBytes: Uint8Array): AddressedQuestion[];
+export interface MessageParts {
+    readonly notice: Notice;
+    readonly round: Round;
+    readonly questions: readonly AddressedQuestion[];
+    readonly index: Index;
+    readonly makePayload?: MakePayload | undefined;
+}
+export declare function writeMessage(parts: MessageParts, rng: Rng): Uint8Array;

@@ -1,52 +1,47 @@
-import { joined } from "../bytes.js";
-import { choiceCoin, pick } from "../core/coin.js";
-import { sealed } from "../wire/envelope.js";
+import { concatenate } from "../bytes.js";
+import { choiceCoin } from "../core/coin.js";
 import { need } from "../errors.js";
-import { within } from "../maths/exact.js";
-export function questions(notice, round, kept) {
-    const number = notice.distinct ? 0 : round.number;
-    const picked = (choice, slot) => pick(choice, choiceCoin(kept, number, slot));
-    const { ask } = round;
-    const member = "members" in ask ? picked(ask, 0) : 0;
-    const chosen = "members" in ask ? ask.members.at(member) : ask;
-    return ("parts" in chosen ? chosen.parts : [chosen]).map((part, slot) => {
-        const own = "members" in part ? picked(part, slot) : member;
-        const question = ("members" in part ? part.members.at(own) : part);
+import { isWithin } from "../maths/exact.js";
+import { writeEnvelope } from "../wire/envelope.js";
+export function questionsFor(notice, { number, ask }, deviceBytes) {
+    const round = notice.distinct ? 0 : number;
+    const addresses = ask.addresses((slot) => choiceCoin(deviceBytes, round, slot));
+    return addresses.map((address) => {
+        const question = ask.at(address.member, address.slot);
         checkDomain(notice, question);
-        return { member: own, slot, question };
+        return { address, question };
     });
-}
-export function message(notice, round, asked, index, random, report = once) {
-    const slotted = slots(round.ask) > 1;
-    const subject = notice.declares.includes("subject") ? random.bytes(16) : undefined;
-    return joined(...asked.map((one) => {
-        const payload = new Uint8Array(round.ask.width);
-        payload.set(report(one, index, random));
-        const slot = slotted ? one.slot : undefined;
-        return sealed({
-            digest: notice.digestBytes,
-            round: round.number,
-            member: one.member,
-            id: random.bytes(16),
-            payload,
-            subject,
-            slot,
-            public: index.public,
-        });
-    }));
 }
 function checkDomain({ domain, distinct }, { mechanism, encoding, epsilon }) {
     const outputs = encoding ? encoding.outputs(domain) : domain.size;
-    need(outputs <= mechanism.size, "this question has no answer for some values of its task's domain");
-    need(!distinct || outputs <= 2 ** 32, "responses are remembered for at most 2^32 values");
-    need(!distinct || within(mechanism.ratio, epsilon), "this question hides no more than one response");
+    need(outputs <= mechanism.size, "the mechanism must serve all values of the task's domain");
+    if (!distinct)
+        return;
+    need(outputs <= 2 ** 32, "a longitudinal task may have at most 2^32 encoded values");
+    need(isWithin(mechanism.worstRatio, epsilon), "in a longitudinal task the mechanism alone must keep to the `epsilon` of its question");
 }
-function once({ question: { mechanism, encoding } }, index, random) {
-    const encoded = encoding ? encoding.encode(index, random) : index;
-    return mechanism.instantaneous(mechanism.permanent(encoded, random), random);
+export function writeMessage(parts, rng) {
+    const { notice, round, questions, index, makePayload = freshPayload } = parts;
+    const { width, slots } = round.ask;
+    const subject = notice.declares.includes("subject") ? rng.bytes(16) : undefined;
+    const envelopes = questions.map((asked) => {
+        const { member, slot } = asked.address;
+        const payload = new Uint8Array(width);
+        payload.set(makePayload(asked, index, rng));
+        return writeEnvelope({
+            digest: notice.digestBytes,
+            round: round.number,
+            member,
+            id: rng.bytes(16),
+            payload,
+            subject,
+            slot: slots > 1 ? slot : undefined,
+            public: index.public,
+        });
+    });
+    return concatenate(...envelopes);
 }
-function slots(ask) {
-    if ("parts" in ask)
-        return ask.parts.length;
-    return "members" in ask ? ask.different.reduce((most, one) => Math.max(most, slots(one)), 1) : 1;
-}
+const freshPayload = ({ question: { mechanism, encoding } }, index, rng) => {
+    const encoded = encoding ? encoding.encode(index, rng) : index;
+    return mechanism.instantaneous(mechanism.permanent(encoded, rng), rng);
+};

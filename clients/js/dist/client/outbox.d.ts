@@ -1,12 +1,32 @@
-import type { Book, Parcel } from "./ledger_file.js";
-export type Outcome = "sent" | {
+import type { LedgerFile } from "./ledger_file.js";
+export interface Posting {
+    readonly url: string;
+    readonly name: string;
+    readonly task: string;
+    readonly round: number;
+    readonly message: string;
+    readonly token?: string;
+}
+export interface Report extends Posting {
+    posted: number;
+    due: number;
+    sending: boolean;
+    attempts: number;
+}
+export interface RefusedReport {
+    readonly name: string;
+    readonly task: string;
+    readonly round: number;
+    readonly code: string;
+}
+export type Receipt = "sent" | {
     refused: string;
 } | {
     wait: number;
-    away: boolean;
+    unavailable: boolean;
 };
-export declare function enqueue(book: Book, parcel: Omit<Parcel, "posted" | "due" | "busy" | "attempts">, now: number, delay: number): void;
-export declare function due(book: Book, url: string, now: number, force: boolean): Parcel[];
-export declare function claim(book: Book, { report }: Parcel, now: number): Parcel | undefined;
-export declare function settle(book: Book, { report }: Parcel, outcome: Outcome, now: number): "sent" | "refused" | "waiting";
-export declare function next(book: Book, url: string, now: number): number | undefined;
+export declare function post(file: LedgerFile, posting: Posting, now: number, delay: number): void;
+export declare function dueReports(file: LedgerFile, url: string, now: number, force: boolean): Report[];
+export declare function claim(file: LedgerFile, { message }: Report, now: number): Report | undefined;
+export declare function settle(file: LedgerFile, { message }: Report, receipt: Receipt, now: number): "sent" | "refused" | "waiting";
+export declare function secondsToNext(file: LedgerFile, url: string, now: number): number | undefined;

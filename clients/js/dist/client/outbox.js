@@ -1,42 +1,43 @@
 import { BudgetError } from "../errors.js";
-const MOST_WAITING = 100;
-const MOST_ATTEMPTS = 8;
-const BUSY = 60;
-export function enqueue(book, parcel, now, delay) {
-    if (book.queue.length >= MOST_WAITING)
-        throw new BudgetError(`${MOST_WAITING} reports wait for the network already: nothing was charged`);
-    book.queue.push({ ...parcel, posted: now, due: now + delay, busy: false, attempts: 0 });
+const MAX_WAITING = 100;
+const MAX_ATTEMPTS = 8;
+const MAX_SENDING = 60;
+export function post(file, posting, now, delay) {
+    if (file.outbox.length >= MAX_WAITING)
+        throw new BudgetError(`${MAX_WAITING} reports wait for the network already, so nothing was charged`);
+    file.outbox.push({ ...posting, posted: now, due: now + delay, sending: false, attempts: 0 });
 }
-export function due(book, url, now, force) {
-    return book.queue.filter((one) => one.url === url && !(waits(one, now) && (one.busy || !force)));
+export function dueReports(file, url, now, force) {
+    const isDue = (report) => !waits(report, now) || (force && !report.sending);
+    return file.outbox.filter((report) => report.url === url && isDue(report));
 }
-export function claim(book, { report }, now) {
-    const parcel = book.queue.find((one) => one.report === report);
-    if (!parcel || (parcel.busy && waits(parcel, now)))
+export function claim(file, { message }, now) {
+    const report = file.outbox.find((waiting) => waiting.message === message);
+    if (!report || (report.sending && waits(report, now)))
         return undefined;
-    return Object.assign(parcel, { posted: now, due: now + BUSY, busy: true, attempts: parcel.attempts + 1 });
+    const attempts = report.attempts + 1;
+    return Object.assign(report, { posted: now, due: now + MAX_SENDING, sending: true, attempts });
 }
-export function settle(book, { report }, outcome, now) {
-    const parcel = book.queue.find((one) => one.report === report);
-    if (!parcel)
+export function settle(file, { message }, receipt, now) {
+    const report = file.outbox.find((waiting) => waiting.message === message);
+    if (!report)
         return "sent";
-    const { name, task, round, attempts } = parcel;
-    if (outcome !== "sent" && "wait" in outcome && attempts < MOST_ATTEMPTS) {
-        Object.assign(parcel, { posted: now, due: now + outcome.wait, busy: false });
+    if (receipt !== "sent" && "wait" in receipt && report.attempts < MAX_ATTEMPTS) {
+        Object.assign(report, { posted: now, due: now + receipt.wait, sending: false });
         return "waiting";
     }
-    book.queue.splice(book.queue.indexOf(parcel), 1);
-    if (outcome === "sent")
+    file.outbox.splice(file.outbox.indexOf(report), 1);
+    if (receipt === "sent")
         return "sent";
-    const code = "refused" in outcome ? outcome.refused : "gave-up";
-    book.refused = [...book.refused, { name, task, round, code }].slice(-MOST_WAITING);
+    const { name, task, round } = report;
+    const code = "refused" in receipt ? receipt.refused : "gave-up";
+    file.refused = [...file.refused, { name, task, round, code }].slice(-MAX_WAITING);
     return "refused";
 }
-export function next(book, url, now) {
-    const waits = book.queue
-        .filter((one) => one.url === url)
-        .map((one) => (one.posted <= now ? Math.max(0, one.due - now) : 0));
-    return waits.length ? Math.min(...waits) : undefined;
+export function secondsToNext(file, url, now) {
+    const reports = file.outbox.filter((report) => report.url === url);
+    const seconds = reports.map((report) => (waits(report, now) ? report.due - now : 0));
+    return seconds.length ? Math.min(...seconds) : undefined;
 }
 function waits({ posted, due }, now) {
     return posted <= now && now < due;

@@ -1,12 +1,12 @@
-import type { Report } from "./message.js";
 import type { Notice } from "../tasks/notice.js";
-export interface Remembered {
+import type { MakePayload } from "./message.js";
+export interface PermanentResponse {
     readonly tag: string;
     readonly response: string;
 }
 export interface Memory {
     readonly secret: Uint8Array;
-    slot(number: number): Remembered[];
+    responses(slot: number): PermanentResponse[];
 }
-export declare function remembering({ digestBytes, distinct }: Notice, { secret, slot: list }: Memory): Report;
+export declare function permanentPayload(notice: Notice, memory: Memory): MakePayload;
 export declare function tagOf(secret: Uint8Array, slot: number, index: number): string;

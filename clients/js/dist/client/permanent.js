@@ -1,21 +1,30 @@
-import { hex, joined, little, unhex, utf8 } from "../bytes.js";
-import { KeyedRandom } from "../core/keyed_rng.js";
+import { concatenate, hex, littleEndian, unhex, utf8 } from "../bytes.js";
+import { KeyedRng } from "../core/keyed_rng.js";
 import { hmac } from "../maths/sha256.js";
-export function remembering({ digestBytes, distinct }, { secret, slot: list }) {
-    return ({ member, slot, question: { mechanism, encoding } }, index, random) => {
-        const context = joined(digestBytes, little(member, 4), little(slot, 2));
-        const encoded = Number(encoding ? encoding.encode(index, new KeyedRandom(secret, context)) : index);
-        const response = mechanism.permanent(encoded, new KeyedRandom(secret, joined(context, little(encoded, 4))));
-        return mechanism.instantaneous(recall(list(slot), tagOf(secret, slot, encoded), response, distinct ?? 1), random);
+export function permanentPayload(notice, memory) {
+    const { digestBytes, distinct = 1 } = notice;
+    const { secret } = memory;
+    return ({ address: { member, slot }, question: { mechanism, encoding } }, index, rng) => {
+        const context = concatenate(digestBytes, littleEndian(member, 4), littleEndian(slot, 2));
+        const encoded = Number(encoding ? encoding.encode(index, new KeyedRng(secret, context)) : index);
+        const responseContext = concatenate(context, littleEndian(encoded, 4));
+        const response = mechanism.permanent(encoded, new KeyedRng(secret, responseContext));
+        const tag = tagOf(secret, slot, encoded);
+        const kept = remember(memory.responses(slot), { tag, response: hex(response) }, distinct);
+        return mechanism.instantaneous(unhex(kept.response), rng);
     };
 }
 export function tagOf(secret, slot, index) {
-    return hex(hmac(secret, utf8("sottovoce/memo/v1"), little(slot, 2), little(index, 4)));
+    const address = [littleEndian(slot, 2), littleEndian(index, 4)];
+    return hex(hmac(secret, utf8("sottovoce/memo/v1"), ...address));
 }
-function recall(list, tag, response, distinct) {
-    const known = list.findIndex((one) => one.tag === tag);
-    const fresh = { tag, response: hex(response) };
-    const used = known >= 0 ? list.splice(known, 1)[0] : list.length < distinct ? fresh : list.pop();
-    list.push(used);
-    return unhex(used.response);
+function remember(responses, fresh, limit) {
+    let response = fresh;
+    const known = responses.findIndex(({ tag }) => tag === fresh.tag);
+    if (known >= 0)
+        response = responses.splice(known, 1)[0];
+    else if (responses.length >= limit)
+        response = responses.pop();
+    responses.push(response);
+    return response;
 }

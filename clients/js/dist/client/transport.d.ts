@@ -1,10 +1,9 @@
-import type { Parcel } from "./ledger_file.js";
-import type { Content } from "../wire/codec.js";
-import type { Outcome } from "./outbox.js";
-export interface Published {
+import type { Document } from "../wire/codec.js";
+import type { Posting, Receipt } from "./outbox.js";
+export interface PublishedTask {
     readonly text: string;
-    readonly tag: string | undefined;
+    readonly etag: string | undefined;
 }
-export declare function fetchTask(url: string, name: string): Promise<Published>;
-export declare function fetchRound(url: string, name: string): Promise<Content>;
-export declare function post({ url, name, report, token }: Parcel): Promise<Outcome>;
+export declare function fetchTask(url: string, name: string): Promise<PublishedTask>;
+export declare function fetchRound(url: string, name: string): Promise<Document>;
+export declare function send({ url, name, message, token }: Posting): Promise<Receipt>;

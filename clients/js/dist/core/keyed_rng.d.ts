@@ -1,5 +1,5 @@
-import { Random } from "./rng.js";
-export declare class KeyedRandom extends Random {
+import { Rng } from "./rng.js";
+export declare class KeyedRng extends Rng {
     #private;
     readonly secret: Uint8Array;
     readonly context: Uint8Array;

@@ -1,8 +1,8 @@
-import { joined, little, utf8 } from "../bytes.js";
-import { ParameterError } from "../errors.js";
-import { Random } from "./rng.js";
+import { concatenate, littleEndian, utf8 } from "../bytes.js";
+import { need } from "../errors.js";
 import { hmac } from "../maths/sha256.js";
-export class KeyedRandom extends Random {
+import { Rng } from "./rng.js";
+export class KeyedRng extends Rng {
     secret;
     context;
     #rest = new Uint8Array(0);
@@ -11,15 +11,15 @@ export class KeyedRandom extends Random {
         super();
         this.secret = secret;
         this.context = context;
-        if (secret.length < 16)
-            throw new ParameterError("a memo secret needs at least 16 bytes");
+        need(secret.length >= 16, "`secret` of a keyed stream must have at least 16 bytes");
     }
     bytes(count) {
         const blocks = [this.#rest];
-        for (let held = this.#rest.length; held < count; held += 32) {
-            blocks.push(hmac(this.secret, utf8("sottovoce/prr/v1"), this.context, little(this.#counter++, 4)));
+        for (let length = this.#rest.length; length < count; length += 32) {
+            const counter = littleEndian(this.#counter++, 4);
+            blocks.push(hmac(this.secret, utf8("sottovoce/prr/v1"), this.context, counter));
         }
-        const stream = joined(...blocks);
+        const stream = concatenate(...blocks);
         this.#rest = stream.slice(count);
         return stream.slice(0, count);
     }

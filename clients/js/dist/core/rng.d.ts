@@ -1,15 +1,15 @@
-export type Halves = readonly [high: number, low: number];
-export declare function halves(threshold: bigint): Halves;
-export declare abstract class Random {
+export type ThresholdWords = readonly [high: number, low: number];
+export declare function thresholdWords(threshold: bigint): ThresholdWords;
+export declare abstract class Rng {
     abstract bytes(count: number): Uint8Array;
     word(): number;
-    bernoulli([top, bottom]: Halves): boolean;
+    bernoulli([thresholdHigh, thresholdLow]: ThresholdWords): boolean;
     integer(limit: number): number;
-    attempt(limit: number): number;
-    wide(limit: bigint): bigint;
-    attemptWide(limit: bigint): bigint;
+    tryInteger(limit: number): number;
+    wideInteger(limit: bigint): bigint;
+    tryWideInteger(limit: bigint): bigint;
 }
-export declare class SystemRandom extends Random {
+export declare class SystemRng extends Rng {
     #private;
     constructor();
     word(): number;

@@ -1,48 +1,50 @@
 import { MissingExtraError, need } from "../errors.js";
-export function halves(threshold) {
+export function thresholdWords(threshold) {
     return [Number(threshold >> 32n), Number(threshold & 0xffffffffn)];
 }
-export class Random {
+export class Rng {
     word() {
         return new DataView(this.bytes(4).buffer).getUint32(0, true);
     }
-    bernoulli([top, bottom]) {
+    bernoulli([thresholdHigh, thresholdLow]) {
         const low = this.word();
         const high = this.word();
-        return high < top || (high === top && low < bottom);
+        return high < thresholdHigh || (high === thresholdHigh && low < thresholdLow);
     }
     integer(limit) {
         for (;;) {
-            const drawn = this.attempt(limit);
+            const drawn = this.tryInteger(limit);
             if (drawn >= 0)
                 return drawn;
         }
     }
-    attempt(limit) {
+    tryInteger(limit) {
         const word = this.word();
-        return Math.imul(word, limit) >>> 0 < 0x100000000 % limit ? -1 : multiplyHigh(word, limit);
+        const biased = Math.imul(word, limit) >>> 0 < 0x100000000 % limit;
+        return biased ? -1 : multiplyHigh(word, limit);
     }
-    wide(limit) {
+    wideInteger(limit) {
         for (;;) {
-            const drawn = this.attemptWide(limit);
+            const drawn = this.tryWideInteger(limit);
             if (drawn >= 0n)
                 return drawn;
         }
     }
-    attemptWide(limit) {
-        need(limit <= 1n << 63n, "a range of random integers is at most 2^63");
+    tryWideInteger(limit) {
+        need(limit <= 1n << 63n, "`limit` of a random integer must be at most 2^63");
         const low = this.word();
-        const drawn = BigInt.asUintN((limit - 1n).toString(2).length, (BigInt(this.word()) << 32n) | BigInt(low));
+        const bits = (limit - 1n).toString(2).length;
+        const drawn = BigInt.asUintN(bits, (BigInt(this.word()) << 32n) | BigInt(low));
         return drawn < limit ? drawn : -1n;
     }
 }
-export class SystemRandom extends Random {
+export class SystemRng extends Rng {
     #pool = new Uint32Array(2048);
     #used = 2048;
     constructor() {
         super();
         if (!globalThis.crypto?.getRandomValues)
-            throw new MissingExtraError("no cryptographic randomness here");
+            throw new MissingExtraError("this platform has no cryptographic randomness");
     }
     word() {
         if (this.#used === this.#pool.length) {
@@ -58,7 +60,8 @@ export class SystemRandom extends Random {
     }
 }
 export function multiplyHigh(a, b) {
-    const [high, low, up, down] = [a >>> 16, a & 0xffff, b >>> 16, b & 0xffff];
-    const middle = high * down + ((low * down) >>> 16);
-    return high * up + (middle >>> 16) + ((low * up + (middle & 0xffff)) >>> 16);
+    const [aHigh, aLow] = [a >>> 16, a & 0xffff];
+    const [bHigh, bLow] = [b >>> 16, b & 0xffff];
+    const middle = aHigh * bLow + ((aLow * bLow) >>> 16);
+    return aHigh * bHigh + (middle >>> 16) + ((aLow * bHigh + (middle & 0xffff)) >>> 16);
 }

@@ -1,13 +1,13 @@
 import { DomainError } from "../errors.js";
-export function anyIndex(domain, random) {
-    if (domain.anything)
-        return domain.anything(random);
+export function randomIndex(domain, rng) {
+    if (domain.randomIndex)
+        return domain.randomIndex(rng);
     if (domain.attributes)
-        return domain.attributes.map((one) => anyIndex(one, random));
-    return below(domain.size, random);
+        return domain.attributes.map((attribute) => randomIndex(attribute, rng));
+    return randomBelow(domain.size, rng);
 }
-export function below(limit, random) {
-    return limit < 2 ** 32 ? random.integer(Number(limit)) : narrow(random.wide(BigInt(limit)));
+export function randomBelow(limit, rng) {
+    return limit < 2 ** 32 ? rng.integer(Number(limit)) : narrow(rng.wideInteger(BigInt(limit)));
 }
 export function narrow(number) {
     return number < 1n << 53n ? Number(number) : number;

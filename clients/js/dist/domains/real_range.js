@@ -1,29 +1,26 @@
-import { repr } from "../maths/decimal.js";
-import { refuse } from "./base.js";
 import { need } from "../errors.js";
-import { fields, flag, real, whole } from "../wire/fields.js";
-export const numbers = range("numbers", "points", (position, size) => toEven(position * (size - 1)));
-export const buckets = range("buckets", "count", (position, size) => Math.min(Math.floor(position * size), size - 1));
-function range(kind, many, place) {
-    return (content) => {
-        const read = fields(content, kind, { low: real, high: real, [many]: whole, clamped: flag });
-        const [low, high, size] = [+read.low, +read.high, read[many]];
-        need(low < high && isFinite(high - low) && size > 1 && size <= 2 ** 32, "a range of numbers needs finite low < high and from 2 to 2^32 points or buckets");
-        const inside = (value) => {
-            const held = read.clamped && typeof value === "number" ? Math.min(Math.max(value, low), high) : value;
-            return typeof held === "number" && held >= low && held <= high ? held : refuse(`a number from ${low} to ${high}`);
-        };
-        return {
-            size,
-            ordered: true,
-            index: (value) => place((inside(value) - low) / (high - low), Number(size)),
-            plain: (value) => `"${repr(inside(value))}"`,
-            valueAt: (index) => low + ((high - low) * Number(index)) / Number(size),
-        };
+import { shortest } from "../maths/exact.js";
+import { flag, readFields, real, whole } from "../wire/fields.js";
+import { refuse } from "./base.js";
+export function readRealRange(document, kind, sizeField, indexAt) {
+    const shape = { low: real, high: real, [sizeField]: whole, clamped: flag };
+    const fields = readFields(document, kind, shape);
+    const low = +fields.low;
+    const high = +fields.high;
+    const size = fields[sizeField];
+    need(low < high, "`low` must be below `high`");
+    need(isFinite(high - low), "the distance from `low` to `high` must be finite");
+    need(size > 1 && size <= 2 ** 32, `\`${sizeField}\` must be from 2 to 2^32`);
+    const checked = (value) => {
+        let number = typeof value === "number" ? value : NaN;
+        if (fields.clamped)
+            number = Math.min(Math.max(number, low), high);
+        return number >= low && number <= high ? number : refuse(`a number from ${low} to ${high}`);
     };
-}
-function toEven(number) {
-    const floor = Math.floor(number);
-    const rest = number - floor;
-    return rest > 0.5 || (rest === 0.5 && floor % 2) ? floor + 1 : floor;
+    return {
+        size,
+        index: (value) => indexAt((checked(value) - low) / (high - low), Number(size)),
+        publicJson: (value) => `"${shortest(checked(value))}"`,
+        valueAt: (index) => low + ((high - low) * Number(index)) / Number(size),
+    };
 }

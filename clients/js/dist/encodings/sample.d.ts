@@ -1,3 +1,3 @@
 import type { Json } from "../wire/codec.js";
 import type { Encoding } from "./base.js";
-export declare function sample(content: Json): Encoding;
+export declare function read(document: Json): Encoding;

@@ -1,13 +1,25 @@
 import { need } from "../errors.js";
-import { fields, flag, small } from "../wire/fields.js";
-const NUMBERS = { quota: small, seconds: small, grace: small, minimum: small, crowd: small, retention: small };
-export function readCollection(content) {
-    const read = fields(content, "collection", { ...NUMBERS, enrolment: flag, sandbox: flag });
-    const { quota, minimum, crowd, retention } = read;
-    const numbers = Object.keys(NUMBERS).map((name) => read[name]);
-    need(numbers.every((number) => number >= 0 && number < 2 ** 32), "the settings of a collection are below 2^32");
-    need(minimum >= 2 && crowd !== 1, "a minimum or a crowd is at least 2 users");
-    need(!quota || quota >= minimum, "a quota below the minimum would close rounds that may not be released");
-    need(retention >= 1, "reports are kept for at least 1 day");
-    return read;
+import { flag, readFields, small } from "../wire/fields.js";
+const SMALLEST_CROWD = 2;
+const NUMBERS = {
+    quota: small,
+    seconds: small,
+    grace: small,
+    minimum: small,
+    crowd: small,
+    retention: small,
+};
+export function read(document) {
+    const shape = { ...NUMBERS, enrolment: flag, sandbox: flag };
+    const collection = readFields(document, "collection", shape);
+    for (const name of Object.keys(NUMBERS)) {
+        const number = collection[name];
+        need(number >= 0 && number < 2 ** 32, `\`${name}\` must be from 0 to 2^32 - 1`);
+    }
+    const { quota, minimum, crowd, retention } = collection;
+    need(minimum >= SMALLEST_CROWD, "`minimum` must be at least 2 users");
+    need(!crowd || crowd >= SMALLEST_CROWD, "`crowd` must be 0 or at least 2 users");
+    need(!quota || quota >= minimum, "`quota` must be 0 or at least `minimum`");
+    need(retention >= 1, "`retention` must be at least 1 day");
+    return collection;
 }

@@ -8,4 +8,4 @@ export interface Envelope {
     readonly slot?: number | undefined;
     readonly public?: string | undefined;
 }
-export declare function sealed({ digest, round, member, id, payload, subject, slot, public: stated }: Envelope): Uint8Array;
+export declare function writeEnvelope(envelope: Envelope): Uint8Array;

@@ -1,7 +1,11 @@
-import { joined, little, utf8 } from "../bytes.js";
-export function sealed({ digest, round, member, id, payload, subject, slot, public: stated }) {
-    const none = new Uint8Array(0);
-    const tail = joined(subject ?? none, slot === undefined ? none : little(slot, 2), utf8(stated ?? ""), payload);
-    const flags = (subject ? 1 : 0) | (slot === undefined ? 0 : 2) | (stated ? 4 : 0);
-    return joined(Uint8Array.of(1, flags), little(round, 2), little(44 + tail.length, 4), little(member, 4), digest, id, tail);
+import { concatenate, littleEndian, utf8 } from "../bytes.js";
+const HEADER_BYTES = 44;
+const NOTHING = new Uint8Array(0);
+export function writeEnvelope(envelope) {
+    const { digest, round, member, id, payload, subject, slot, public: publicText } = envelope;
+    const hasSlot = slot !== undefined;
+    const flags = (subject ? 1 : 0) | (hasSlot ? 2 : 0) | (publicText ? 4 : 0);
+    const slotBytes = hasSlot ? littleEndian(slot, 2) : NOTHING;
+    const tail = concatenate(subject ?? NOTHING, slotBytes, utf8(publicText ?? ""), payload);
+    return concatenate(Uint8Array.of(1, flags), littleEndian(round, 2), littleEndian(HEADER_BYTES + tail.length, 4), littleEndian(member, 4), digest, id, tail);
 }

@@ -9,16 +9,16 @@ export function explain(notice, { ask }, { spent, cap }) {
         `This device has spent ${spent} of ${cap} so far.`,
     ].join(" ");
 }
-function shown({ domain: { shown = [] } }) {
+function shown({ domain: { publicColumns: shown = [] } }) {
     return shown.length ? [`Sent as they are, not randomised and not covered by epsilon: ${shown.join(", ")}.`] : [];
 }
 function revealed({ epsilon, distinct, collection }, ask) {
     if (collection?.sandbox) {
         return ["It is a rehearsal: your device sends an answer drawn at random, yours is not used and costs nothing."];
     }
-    const kinds = [...new Set(questions(ask).map(({ mechanism }) => mechanism.kind))].join(", ");
+    const kinds = [...new Set(ask.representatives.map(({ mechanism }) => mechanism.kind))].join(", ");
     const lasting = `This is paid once and covers ${distinct} different answers: epsilon ${ask.epsilon} for each, however often ` +
-        `it is reported, and ${+once(ask).toPrecision(4)} to somebody who sees a single message. ` +
+        `it is reported, and ${+ask.epsilonOnce.toPrecision(4)} to somebody who sees a single message. ` +
         "That your answer changed, though not what it was, may be noticed.";
     return [
         `Your answer is randomised here (${kinds}) before anything is sent.`,
@@ -34,16 +34,4 @@ function promised({ collection }) {
     const words = `The collector promises to release nothing about fewer than ${minimum} people ` +
         `and to erase messages after ${retention} days.`;
     return [words, ...(enrolment ? ["Answering needs an enrolment token, which goes with the message."] : [])];
-}
-function once(ask) {
-    if ("members" in ask)
-        return Math.max(...ask.different.map(once));
-    if ("parts" in ask)
-        return ask.parts.reduce((sum, part) => sum + once(part), 0);
-    return ask.mechanism.once ?? +ask.epsilon;
-}
-function questions(ask) {
-    if ("mechanism" in ask)
-        return [ask];
-    return ("parts" in ask ? ask.parts : ask.different).flatMap(questions);
 }

@@ -1,15 +1,16 @@
 // A device and one collector: fetch the task, ask the owner, answer once, send later.
 
 import { hex } from "../bytes.js";
-import { Client } from "./client.js";
+import { SystemRng } from "../core/rng.js";
 import { BudgetError, MismatchError, StateError } from "../errors.js";
-import { isContent } from "../wire/codec.js";
+import type { Notice } from "../tasks/notice.js";
+import type { Round } from "../tasks/round.js";
+import { isDocument } from "../wire/codec.js";
+import { Client } from "./client.js";
 import type { Ledger } from "./ledger.js";
-import type { Outcome } from "./outbox.js";
-import { claim, due, enqueue, next, settle } from "./outbox.js";
-import { SystemRandom } from "../core/rng.js";
-import type { Notice, Round } from "../tasks/notice.js";
-import { fetchRound, fetchTask, post } from "./transport.js";
+import type { Receipt } from "./outbox.js";
+import { claim, dueReports, post, secondsToNext, settle } from "./outbox.js";
+import { fetchRound, fetchTask, send } from "./transport.js";
 
 /** What the owner is asked to agree to. */
 export interface Request {
@@ -21,33 +22,33 @@ export interface Request {
 
 export interface DeviceOptions {
   ledger: Ledger;
-  /** What the collector enrolled this device with. */
+  /** The enrolment token that the collector gave this device. */
   token?: string;
-  /** Whether the owner agrees; asked before every answer. */
+  /** Returns whether the owner agrees; called before every answer. */
   consent?: (request: Request) => boolean | Promise<boolean>;
-  /** A message leaves after a random time of at most so many seconds: when it arrives says little. */
+  /** The longest random wait before a message leaves, in seconds. */
   delay?: number;
   /** The digest of the one task that the application was built for. */
   digest?: string;
 }
 
-/** How many messages arrived, were refused for good, and did not get through this time. */
+/** How many reports arrived, were refused for good, and did not get through this time. */
 export interface Flushed {
   sent: number;
   refused: number;
   waiting: number;
 }
 
-const DELAY = 60;
-const FIRST_WAIT = 60; // seconds, doubled with every attempt
-const LONGEST_WAIT = 86_400;
-const LONGEST_TIMER = 2 ** 31 - 1; // milliseconds
+const DEFAULT_DELAY = 60; // seconds
+const FIRST_WAIT = 60; // seconds; doubled with every attempt
+const MAX_WAIT = 86_400; // seconds
+const MAX_TIMER = 2 ** 31 - 1; // milliseconds
 
 export class Device {
   readonly url: string;
   readonly ledger: Ledger;
   readonly #options: DeviceOptions;
-  readonly #random = new SystemRandom();
+  readonly #rng = new SystemRng();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(url: string, options: DeviceOptions) {
@@ -56,18 +57,19 @@ export class Device {
     this.#options = options;
   }
 
-  /** Answers a task: charged and randomised now, sent when due. */
+  /** Answers a task: charges and randomises now, sends when the report is due. */
   async answer(name: string, value: unknown): Promise<void> {
-    const { client, round } = await this.#asked(name);
+    const { client, round } = await this.#open(name);
     await client.check(round);
-    const { consent, delay = DELAY } = this.#options;
+    const { consent, delay = DEFAULT_DELAY } = this.#options;
     const request = { notice: client.notice, round, text: await client.explain(round) };
-    if (consent && !(await consent(request))) throw new BudgetError("the owner of this device has not agreed");
-    await this.ledger.update((book) => {
-      const report = hex(client.respond(book, value, round));
+    if (consent && !(await consent(request)))
+      throw new BudgetError("the owner of this device has not agreed");
+    await this.ledger.update((file) => {
+      const message = hex(client.respond(file, value, round));
       const token = client.token === undefined ? {} : { token: client.token };
-      const parcel = { url: this.url, name, task: client.notice.digest, round: round.number, report, ...token };
-      enqueue(book, parcel, this.ledger.now(), this.#uniform(delay));
+      const address = { url: this.url, name, task: client.notice.digest, round: round.number };
+      post(file, { ...address, message, ...token }, this.ledger.clock(), this.#uniform(delay));
     });
     if (delay) await this.#schedule();
     else await this.flush();
@@ -75,61 +77,67 @@ export class Device {
 
   /** Returns in plain words what answering a task would reveal. */
   async explain(name: string): Promise<string> {
-    const { client, round } = await this.#asked(name);
+    const { client, round } = await this.#open(name);
     return client.explain(round);
   }
 
-  /** Sends what is due; with `force` also what is not. */
+  /** Sends the reports that are due; with `force` all that wait. */
   async flush({ force = false } = {}): Promise<Flushed> {
-    const count = { sent: 0, refused: 0, waiting: 0 };
-    const { ledger } = this;
-    for (const one of await ledger.update((book) => due(book, this.url, ledger.now(), force))) {
-      const parcel = await ledger.update((book) => claim(book, one, ledger.now()));
-      if (!parcel) continue;
-      const outcome = this.#patient(await post(parcel), parcel.attempts);
-      count[await ledger.update((book) => settle(book, parcel, outcome, ledger.now()))]++;
-      if (outcome !== "sent" && "away" in outcome && outcome.away) break;
+    const counts = { sent: 0, refused: 0, waiting: 0 };
+    const { ledger, url } = this;
+    const due = await ledger.update((file) => dueReports(file, url, ledger.clock(), force));
+    for (const candidate of due) {
+      const report = await ledger.update((file) => claim(file, candidate, ledger.clock()));
+      if (!report) continue;
+      const receipt = this.#withWait(await send(report), report.attempts);
+      counts[await ledger.update((file) => settle(file, report, receipt, ledger.clock()))]++;
+      if (receipt !== "sent" && "wait" in receipt && receipt.unavailable) break;
     }
     await this.#schedule();
-    return count;
+    return counts;
   }
 
-  /** Stops sending by itself; what waits stays in the ledger. */
+  /** Stops sending by itself; reports that wait stay in the ledger. */
   close(): void {
     clearTimeout(this.#timer);
   }
 
-  async #asked(name: string): Promise<{ client: Client; round: Round }> {
-    const { text, tag } = await fetchTask(this.url, name);
+  async #open(name: string): Promise<{ client: Client; round: Round }> {
+    const { text, etag } = await fetchTask(this.url, name);
     const client = await Client.open(text, this.ledger, this.#options.token);
     const { notice } = client;
     const { digest, state, round } = await fetchRound(this.url, name);
-    const claimed = [digest, tag ?? notice.digest, this.#options.digest ?? notice.digest];
-    if (notice.name !== name || claimed.some((one) => one !== notice.digest)) {
-      throw new MismatchError("the collector published another task than it claims, or than this application expects");
-    }
-    if (state !== "open" || !isContent(round)) throw new StateError("this task does not ask for answers now");
+    const stated = [digest, etag ?? notice.digest, this.#options.digest ?? notice.digest];
+    if (notice.name !== name || stated.some((other) => other !== notice.digest))
+      throw new MismatchError(
+        "the collector published another task than it states, or than this application expects",
+      );
+    if (state !== "open" || !isDocument(round))
+      throw new StateError("this task does not ask for answers now");
     return { client, round: await client.round(round) };
   }
 
-  /** Returns the outcome with a wait of a random length that grows with every attempt. */
-  #patient(outcome: Outcome, attempts: number): Outcome {
-    if (outcome === "sent" || "refused" in outcome) return outcome;
+  /** Returns the receipt with a random wait that grows with every attempt. */
+  #withWait(receipt: Receipt, attempts: number): Receipt {
+    if (receipt === "sent" || "refused" in receipt) return receipt;
     const half = (FIRST_WAIT * 2 ** (attempts - 1)) / 2;
-    return { ...outcome, wait: Math.min(Math.max(outcome.wait, half), LONGEST_WAIT) + this.#uniform(half) };
+    const wait = Math.min(Math.max(receipt.wait, half), MAX_WAIT) + this.#uniform(half);
+    return { ...receipt, wait };
   }
 
   #uniform(seconds: number): number {
-    return (seconds * this.#random.word()) / 2 ** 32;
+    return (seconds * this.#rng.word()) / 2 ** 32;
   }
 
   async #schedule(): Promise<void> {
     clearTimeout(this.#timer);
-    const seconds = await this.ledger.update((book) => next(book, this.url, this.ledger.now()));
+    const { ledger, url } = this;
+    const seconds = await ledger.update((file) => secondsToNext(file, url, ledger.clock()));
     clearTimeout(this.#timer);
     if (seconds === undefined) return;
     const flush = (): void => void this.flush().catch(() => {}); // what fails stays in the ledger
-    this.#timer = setTimeout(flush, Math.min(1000 * seconds + 10, LONGEST_TIMER));
-    (this.#timer as { unref?: () => void }).unref?.(); // in Node a waiting message does not keep the process alive
+    this.#timer = setTimeout(flush, Math.min(1000 * seconds + 10, MAX_TIMER));
+    // In Node a waiting report does not keep the process alive.
+    (this.#timer as { unref?: () => void }).unref?.();
   }
 }

@@ -1,69 +1,77 @@
-// The ledger of a device: one book, changed by one transaction at a time, each kept whole or not at all.
+// The ledger of a device.  One transaction at a time changes it, and is stored whole or not at all.
 
-import type { Book, Charge, Limits, Refused } from "./ledger_file.js";
-import { leave, opened, total } from "./ledger_file.js";
-import { rounded } from "../maths/decimal.js";
 import { BudgetError, SottovoceError } from "../errors.js";
+import { nearest } from "../maths/exact.js";
+import type { Charge } from "../tasks/budget.js";
+import { total } from "../tasks/budget.js";
+import type { LedgerFile, Limits } from "./ledger_file.js";
+import { openLedgerFile, optOut } from "./ledger_file.js";
+import type { RefusedReport } from "./outbox.js";
 
-export type Work<T> = (book: Book) => T;
+export type Work<T> = (file: LedgerFile) => T;
 
-export interface Options extends Limits {
+export interface LedgerOptions extends Limits {
   /** Returns the time in seconds. */
-  now?: () => number;
+  clock?: () => number;
 }
 
 export abstract class Ledger {
-  readonly now: () => number;
+  readonly clock: () => number;
 
-  constructor(readonly options: Options = {}) {
-    this.now = options.now ?? (() => Date.now() / 1000);
+  constructor(readonly options: LedgerOptions = {}) {
+    this.clock = options.clock ?? (() => Date.now() / 1000);
   }
 
-  /** Runs the work on what is stored and stores what it leaves, alone; if it throws, nothing changes. */
-  protected abstract exchange<T>(work: (stored: Book | undefined) => [Book, T]): Promise<T>;
+  /** Runs the work on what is stored and stores the result; if the work throws, nothing changes. */
+  protected abstract exchange<T>(
+    work: (stored: LedgerFile | undefined) => [LedgerFile, T],
+  ): Promise<T>;
 
   async update<T>(work: Work<T>): Promise<T> {
     try {
       return await this.exchange((stored) => {
-        const book = opened(stored, this.options);
-        return [book, work(book)];
+        const file = openLedgerFile(stored, this.options);
+        return [file, work(file)];
       });
     } catch (error) {
       if (error instanceof SottovoceError) throw error;
-      throw new BudgetError("the ledger cannot be read or written, so nothing was charged and nothing is sent", {
-        cause: error,
-      });
+      throw new BudgetError(
+        "the ledger cannot be read or written, so nothing was charged and nothing is sent",
+        { cause: error },
+      );
     }
   }
 
-  /** Returns all that was ever charged, and the cap. */
+  /** Returns the sum of all charges, and the cap. */
   spent(): Promise<{ spent: number; cap: number }> {
-    return this.update((book) => ({ spent: +rounded(total(book.charges)), cap: +book.cap }));
+    return this.update(({ charges, cap }) => ({ spent: +nearest(total(charges)), cap: +cap }));
   }
 
-  /** Returns what was charged, for showing to the device's owner. */
+  /** Returns all charges, to show to the owner of the device. */
   entries(): Promise<Charge[]> {
-    return this.update((book) => book.charges);
+    return this.update((file) => file.charges);
   }
 
-  /** Returns the messages that no collector wanted, and why. */
-  refusals(): Promise<Refused[]> {
-    return this.update((book) => book.refused);
+  /** Returns the reports that no collector accepted, and why. */
+  refusals(): Promise<RefusedReport[]> {
+    return this.update((file) => file.refused);
   }
 
-  /** Erases secrets, remembered responses and messages of a task, or of all, and refuses from now on. */
+  /** Erases secrets, responses and messages of a task, or of all, and refuses to answer from now on. */
   optOut(task = ""): Promise<void> {
-    return this.update((book) => leave(book, task));
+    return this.update((file) => optOut(file, task));
   }
 }
 
-/** A ledger that is gone with the page or process: for experiments only. */
+/** A ledger that ends with the page or the process: for experiments only. */
 export class MemoryLedger extends Ledger {
-  #book: Book | undefined;
+  #file: LedgerFile | undefined;
 
-  protected async exchange<T>(work: (stored: Book | undefined) => [Book, T]): Promise<T> {
-    const [book, result] = work(structuredClone(this.#book));
-    this.#book = structuredClone(book); // what the work returns is not what is stored
+  protected async exchange<T>(
+    work: (stored: LedgerFile | undefined) => [LedgerFile, T],
+  ): Promise<T> {
+    const [file, result] = work(structuredClone(this.#file));
+    this.#file = structuredClone(file); // the caller cannot reach what is stored
     return result;
   }
 }

@@ -1,170 +1,123 @@
-// What a ledger holds, and the rules of spending: plain data and pure functions, alike wherever it is stored.
+// What a ledger stores, as plain data: budget, answers, coins, remembered responses and outbox.
+// The format is the same in a file, in IndexedDB and in memory.
 
 import { hex, unhex } from "../bytes.js";
-import { repr, rounded, stated } from "../maths/decimal.js";
 import { BudgetError, need } from "../errors.js";
-import type { Remembered } from "./permanent.js";
+import { shortest } from "../maths/exact.js";
+import type { Budget, Spend, Window } from "../tasks/budget.js";
+import { charge } from "../tasks/budget.js";
+import type { RefusedReport, Report } from "./outbox.js";
+import type { PermanentResponse } from "./permanent.js";
 
-/** The most that may be charged, in epsilon and in number of charges, within any so many seconds. */
-export interface Window {
-  readonly seconds: number;
-  readonly epsilon: number;
-  readonly reports: number;
-}
+const VERSION = 1;
+const DEFAULT_CAP = 10;
+const EVERY_TASK = "";
 
-/** What one answer costs; an epsilon of 0.0 is that of a rehearsal, and a lasting one pays for every round. */
-export interface Spend {
-  readonly task: string;
-  readonly name: string;
-  readonly epsilon: string;
-  readonly round: number;
-  readonly lasting: boolean;
-}
-
-export interface Charge {
-  readonly task: string;
-  readonly name: string;
-  readonly epsilon: string;
-  readonly time: number;
-}
-
-/** What a device keeps about one task; bytes are hex. */
-export interface Page {
+/** What a device keeps about one task; bytes are written in hexadecimal. */
+export interface TaskEntry {
   coin?: string;
   secret?: string;
-  /** By the number of the round. */
+  /** By round number. */
   messages: Record<string, string>;
-  /** By the number of the slot. */
-  memo: Record<string, Remembered[]>;
+  /** By slot. */
+  responses: Record<string, PermanentResponse[]>;
 }
 
-/** A message on its way. */
-export interface Parcel {
-  readonly url: string;
-  readonly name: string;
-  readonly task: string;
-  readonly round: number;
-  readonly report: string;
-  readonly token?: string;
-  /** It waits from one time to the other; a clock set back meanwhile does not make it wait longer. */
-  posted: number;
-  due: number;
-  /** Whether somebody is sending it while it waits. */
-  busy: boolean;
-  attempts: number;
-}
-
-/** A message that the collector does not want, or that never got through. */
-export interface Refused {
-  readonly name: string;
-  readonly task: string;
-  readonly round: number;
-  readonly code: string;
-}
-
-export interface Book {
-  version: 1;
-  cap: string;
-  windows: Window[];
-  charges: Charge[];
-  pages: Record<string, Page>;
-  /** Tasks that the owner has opted out of; an empty name stands for all. */
-  left: string[];
-  queue: Parcel[];
-  refused: Refused[];
+export interface LedgerFile extends Budget {
+  version: number;
+  tasks: Record<string, TaskEntry>;
+  /** The digests of the tasks that the owner has opted out of; an empty text stands for all. */
+  optedOut: string[];
+  outbox: Report[];
+  refused: RefusedReport[];
 }
 
 export interface Limits {
-  /** The most that this device reveals in its life, settled when the ledger is made; by default 10. */
+  /** The most that this device reveals in its life; fixed when the ledger is made. */
   cap?: number;
-  /** May be added later, and are never taken away. */
+  /** Windows may be added later and are never removed. */
   windows?: Window[];
 }
 
-/** Returns the book as it was stored, or a new one. */
-export function opened(stored: Book | undefined, { cap = stored ? +stored.cap : 10, windows = [] }: Limits): Book {
-  if (stored && stored.version !== 1)
+/** Returns the stored file, or a new one, with the windows added. */
+export function openLedgerFile(stored: LedgerFile | undefined, limits: Limits): LedgerFile {
+  if (stored && stored.version !== VERSION)
     throw new BudgetError("this ledger was written by a newer version of this software");
-  const limits = windows.flatMap(({ seconds, epsilon, reports }) => [seconds, epsilon, reports]);
-  need(
-    cap >= 0 && [cap + 1, ...limits].every((limit) => limit > 0 && isFinite(limit)),
-    "a cap is at least 0, a window's limits are above 0",
-  );
-  const book = stored ?? {
-    version: 1,
-    cap: repr(cap),
-    windows: [],
-    charges: [],
-    pages: {},
-    left: [],
-    queue: [],
-    refused: [],
-  };
-  need(+book.cap === cap, "this ledger was opened with another cap; a cap is never changed afterwards");
-  const known = book.windows.map(spelled);
-  book.windows.push(...windows.filter((one) => !known.includes(spelled(one))));
-  return book;
+  const { cap = stored ? +stored.cap : DEFAULT_CAP, windows = [] } = limits;
+  need(cap >= 0 && isFinite(cap), "`cap` of a ledger must be a number from 0 up");
+  for (const { seconds, epsilon, reports } of windows)
+    need(
+      [seconds, epsilon, reports].every((limit) => limit > 0 && isFinite(limit)),
+      "`seconds`, `epsilon` and `reports` of a window must be above 0",
+    );
+  const file = stored ?? newLedgerFile(cap);
+  need(+file.cap === cap, "`cap` of a ledger cannot be changed after it was made");
+  const known = file.windows.map(windowKey);
+  file.windows.push(...windows.filter((window) => !known.includes(windowKey(window))));
+  return file;
 }
 
-/** Charges for a message, makes it and keeps it; raises before it overspends or answers twice. */
-export function answered(book: Book, spend: Spend, now: number, make: () => Uint8Array): Uint8Array {
-  refuseAgain(book, spend);
-  charge(book, spend, now);
+function newLedgerFile(cap: number): LedgerFile {
+  return {
+    version: VERSION,
+    cap: shortest(cap),
+    windows: [],
+    charges: [],
+    tasks: {},
+    optedOut: [],
+    outbox: [],
+    refused: [],
+  };
+}
+
+function windowKey({ seconds, epsilon, reports }: Window): string {
+  return `${seconds} ${epsilon} ${reports}`;
+}
+
+/** Charges for a message, makes it and keeps it; refuses to overspend and to answer twice. */
+export function answerOnce(
+  file: LedgerFile,
+  spend: Spend,
+  now: number,
+  make: () => Uint8Array,
+): Uint8Array {
+  refuseAgain(file, spend);
+  charge(file, spend, now);
   const message = make();
-  pageOf(book, spend.task).messages[spend.round] = hex(message);
+  taskEntry(file, spend.task).messages[spend.round] = hex(message);
   return message;
 }
 
-export function refuseAgain(book: Book, { task, round, lasting }: Omit<Spend, "name" | "epsilon">): void {
-  const { messages } = pageOf(book, task);
-  if (lasting ? round in messages : Object.keys(messages).length) {
+export function refuseAgain(
+  file: LedgerFile,
+  { task, round, longitudinal }: Pick<Spend, "task" | "round" | "longitudinal">,
+): void {
+  const { messages } = taskEntry(file, task);
+  const answered = longitudinal ? round in messages : Object.keys(messages).length;
+  if (answered)
     throw new BudgetError("this device has already answered; resend() repeats the same bytes");
-  }
 }
 
-/** Returns the page of a task, or refuses because the owner has opted out. */
-export function pageOf(book: Book, task: string): Page {
-  if (book.left.includes("") || book.left.includes(task))
+/** Returns the entry of a task; refuses a task that the owner has opted out of. */
+export function taskEntry(file: LedgerFile, task: string): TaskEntry {
+  if (file.optedOut.includes(EVERY_TASK) || file.optedOut.includes(task))
     throw new BudgetError("the owner of this device has opted out");
-  return (book.pages[task] ??= { messages: {}, memo: {} });
+  return (file.tasks[task] ??= { messages: {}, responses: {} });
 }
 
-/** Returns the bytes that are kept under a name: those that came first. */
-export function kept(page: Page, name: "coin" | "secret", bytes: Uint8Array): Uint8Array {
-  return unhex((page[name] ??= hex(bytes)));
+/** Returns the bytes that an entry keeps under a name; the first ones given stay for good. */
+export function keepBytes(
+  entry: TaskEntry,
+  name: "coin" | "secret",
+  bytes: Uint8Array,
+): Uint8Array {
+  return unhex((entry[name] ??= hex(bytes)));
 }
 
-/** Returns the sum of some charges in units of 10^-324: ten tenths are one. */
-export function total(charges: readonly Charge[]): bigint {
-  return charges.reduce((sum, one) => sum + stated(one.epsilon), 0n);
-}
-
-/** Erases what a task, or every task, may still send or build on, for good; what was charged stays charged. */
-export function leave(book: Book, task: string): void {
-  book.left.push(task);
-  for (const one of Object.keys(book.pages)) if (!task || one === task) delete book.pages[one];
-  book.queue = book.queue.filter((one) => task && one.task !== task);
-}
-
-function charge({ cap, windows, charges }: Book, { task, name, epsilon }: Spend, now: number): void {
-  const wanted = stated(epsilon);
-  if (!wanted || charges.some((one) => one.task === task)) return; // a rehearsal, or paid for before
-  const left = stated(cap) - total(charges);
-  if (wanted > left)
-    throw new BudgetError(`this task costs epsilon ${epsilon}; of the cap of ${cap} only ${rounded(left)} is left`);
-  // A clock that was set back stands still until it has caught up with the last charge: it refills nothing.
-  const time = charges.reduce((latest, one) => Math.max(latest, one.time), now);
-  for (const { seconds, epsilon: most, reports } of windows) {
-    const recent = charges.filter((one) => one.time > time - seconds);
-    if (recent.length >= reports || total(recent) + wanted > stated(repr(most))) {
-      throw new BudgetError(
-        `within ${seconds} seconds this device answers at most ${reports} times, for epsilon ${most} together`,
-      );
-    }
-  }
-  charges.push({ task, name, epsilon, time });
-}
-
-function spelled({ seconds, epsilon, reports }: Window): string {
-  return `${seconds} ${epsilon} ${reports}`;
+/** Erases all that a task, or every task, may still send or build on; charges stay. */
+export function optOut(file: LedgerFile, task: string): void {
+  file.optedOut.push(task);
+  for (const digest of Object.keys(file.tasks))
+    if (task === EVERY_TASK || digest === task) delete file.tasks[digest];
+  file.outbox = file.outbox.filter((report) => task !== EVERY_TASK && report.task !== task);
 }

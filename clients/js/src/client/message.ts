@@ -1,85 +1,86 @@
-// From an index to the bytes that may leave the device: a subject where one is declared, then every slot's report and
+// From an index to the bytes that may leave the device: one envelope for every report.
+// If the task declares a subject, its bytes are drawn first; then every slot draws its report and
 // its report id.
 
-import { joined } from "../bytes.js";
-import { choiceCoin, pick } from "../core/coin.js";
-import type { Holdings, Index } from "../domains/base.js";
-import { sealed } from "../wire/envelope.js";
+import { concatenate } from "../bytes.js";
+import { choiceCoin } from "../core/coin.js";
+import type { Rng } from "../core/rng.js";
+import type { Index, PersonTables } from "../domains/base.js";
 import { need } from "../errors.js";
-import { within } from "../maths/exact.js";
-import type { Random } from "../core/rng.js";
-import type { Ask, Choice, Notice, Question, Round } from "../tasks/notice.js";
+import { isWithin } from "../maths/exact.js";
+import type { Notice } from "../tasks/notice.js";
+import type { Address, Question } from "../tasks/question.js";
+import type { Round } from "../tasks/round.js";
+import { writeEnvelope } from "../wire/envelope.js";
 
-export interface Asked {
-  readonly member: number;
-  readonly slot: number;
+export interface AddressedQuestion {
+  readonly address: Address;
   readonly question: Question;
 }
 
-/** Returns what this device is asked: its 16 bytes pick members, a bundle fills every slot. */
-export function questions(notice: Notice, round: Round, kept: Uint8Array): Asked[] {
-  const number = notice.distinct ? 0 : round.number; // asked again, it answers the same member
-  const picked = (choice: Choice, slot: number) => pick(choice, choiceCoin(kept, number, slot));
-  const { ask } = round;
-  const member = "members" in ask ? picked(ask, 0) : 0;
-  const chosen = "members" in ask ? ask.members.at(member)! : ask;
-  return ("parts" in chosen ? chosen.parts : [chosen]).map((part, slot) => {
-    const own = "members" in part ? picked(part, slot) : member;
-    const question = ("members" in part ? part.members.at(own)! : part) as Question;
+/** Makes the payload of one slot. */
+export type MakePayload = (asked: AddressedQuestion, index: Index, rng: Rng) => Uint8Array;
+
+/** Returns what this device is asked; its 16 bytes decide which members of choices. */
+export function questionsFor(
+  notice: Notice,
+  { number, ask }: Round,
+  deviceBytes: Uint8Array,
+): AddressedQuestion[] {
+  const round = notice.distinct ? 0 : number; // a longitudinal task asks the same member again
+  const addresses = ask.addresses((slot) => choiceCoin(deviceBytes, round, slot));
+  return addresses.map((address) => {
+    const question = ask.at(address.member, address.slot);
     checkDomain(notice, question);
-    return { member: own, slot, question };
+    return { address, question };
   });
 }
 
-/** How the report in one slot is made. */
-export type Report = (asked: Asked, index: Index, random: Random) => Uint8Array;
-
-export function message(
-  notice: Notice,
-  round: Round,
-  asked: Asked[],
-  index: Index,
-  random: Random,
-  report: Report = once,
-): Uint8Array {
-  const slotted = slots(round.ask) > 1;
-  // Tells which slots belong together, and nothing else.
-  const subject = notice.declares.includes("subject") ? random.bytes(16) : undefined;
-  return joined(
-    ...asked.map((one) => {
-      const payload = new Uint8Array(round.ask.width);
-      payload.set(report(one, index, random));
-      const slot = slotted ? one.slot : undefined;
-      return sealed({
-        digest: notice.digestBytes,
-        round: round.number,
-        member: one.member,
-        id: random.bytes(16),
-        payload,
-        subject,
-        slot,
-        public: (index as Holdings).public,
-      });
-    }),
+/** Refuses a domain with values that the mechanism cannot take: silence would reveal them. */
+function checkDomain({ domain, distinct }: Notice, { mechanism, encoding, epsilon }: Question): void {
+  const outputs = encoding ? encoding.outputs(domain) : domain.size;
+  need(outputs <= mechanism.size, "the mechanism must serve all values of the task's domain");
+  if (!distinct) return;
+  need(outputs <= 2 ** 32, "a longitudinal task may have at most 2^32 encoded values");
+  // All responses of a device share the draw of the encoding, which hides only a single one.
+  need(
+    isWithin(mechanism.worstRatio, epsilon),
+    "in a longitudinal task the mechanism alone must keep to the `epsilon` of its question",
   );
 }
 
-/** Refuses a domain with values that the mechanism cannot take: silence would give them away. */
-function checkDomain({ domain, distinct }: Notice, { mechanism, encoding, epsilon }: Question): void {
-  const outputs = encoding ? encoding.outputs(domain) : domain.size;
-  need(outputs <= mechanism.size, "this question has no answer for some values of its task's domain");
-  need(!distinct || outputs <= 2 ** 32, "responses are remembered for at most 2^32 values");
-  // Several responses of one device share the draw that hides a single one.
-  need(!distinct || within(mechanism.ratio, epsilon), "this question hides no more than one response");
+export interface MessageParts {
+  readonly notice: Notice;
+  readonly round: Round;
+  readonly questions: readonly AddressedQuestion[];
+  readonly index: Index;
+  readonly makePayload?: MakePayload | undefined;
 }
 
-function once({ question: { mechanism, encoding } }: Asked, index: Index, random: Random): Uint8Array {
-  const encoded = encoding ? encoding.encode(index, random) : index;
-  return mechanism.instantaneous(mechanism.permanent(encoded, random), random);
+export function writeMessage(parts: MessageParts, rng: Rng): Uint8Array {
+  const { notice, round, questions, index, makePayload = freshPayload } = parts;
+  const { width, slots } = round.ask;
+  // The subject says which reports belong together, and nothing else.
+  const subject = notice.declares.includes("subject") ? rng.bytes(16) : undefined;
+  const envelopes = questions.map((asked) => {
+    const { member, slot } = asked.address;
+    const payload = new Uint8Array(width);
+    payload.set(makePayload(asked, index, rng));
+    return writeEnvelope({
+      digest: notice.digestBytes,
+      round: round.number,
+      member,
+      id: rng.bytes(16),
+      payload,
+      subject,
+      slot: slots > 1 ? slot : undefined,
+      public: (index as PersonTables).public,
+    });
+  });
+  return concatenate(...envelopes);
 }
 
-/** Returns how many slots a user fills at the most. */
-function slots(ask: Ask): number {
-  if ("parts" in ask) return ask.parts.length;
-  return "members" in ask ? ask.different.reduce((most, one) => Math.max(most, slots(one)), 1) : 1;
-}
+const freshPayload: MakePayload = ({ question: { mechanism, encoding } }, index, rng) => {
+  const encoded = encoding ? encoding.encode(index, rng) : index;
+  return mechanism.instantaneous(mechanism.permanent(encoded, rng), rng);
+};

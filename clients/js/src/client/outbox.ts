@@ -1,65 +1,102 @@
-// Messages on their way: kept in the book, sent when due, given up after a fixed number of attempts.
+// Reports that wait for the network: stored in the ledger, sent when due, and given up after a fixed
+// number of attempts.
 
-import type { Book, Parcel } from "./ledger_file.js";
 import { BudgetError } from "../errors.js";
+import type { LedgerFile } from "./ledger_file.js";
+
+const MAX_WAITING = 100;
+const MAX_ATTEMPTS = 8;
+const MAX_SENDING = 60; // seconds after which a sender that has not reported back has failed
+
+/** Where a message goes. */
+export interface Posting {
+  readonly url: string;
+  readonly name: string;
+  readonly task: string;
+  readonly round: number;
+  readonly message: string;
+  readonly token?: string;
+}
+
+/** A message in the outbox.  It waits from `posted` to `due`, or less if the clock was set back. */
+export interface Report extends Posting {
+  posted: number;
+  due: number;
+  /** Whether somebody is sending it now. */
+  sending: boolean;
+  attempts: number;
+}
+
+/** A report that the collector refused, or that was given up. */
+export interface RefusedReport {
+  readonly name: string;
+  readonly task: string;
+  readonly round: number;
+  readonly code: string;
+}
 
 /**
- * What became of one attempt: it arrived, the collector does not want it, or may want it after so many seconds;
- * `away` says that others need not be tried now.
+ * The result of one attempt: the report arrived, it was refused for good, or it may be sent again
+ * after `wait` seconds.  `unavailable` says that the collector cannot take other reports either.
  */
-export type Outcome = "sent" | { refused: string } | { wait: number; away: boolean };
+export type Receipt = "sent" | { refused: string } | { wait: number; unavailable: boolean };
 
-const MOST_WAITING = 100;
-const MOST_ATTEMPTS = 8;
-const BUSY = 60; // seconds after which a sender that said nothing is taken for dead
+export function post(file: LedgerFile, posting: Posting, now: number, delay: number): void {
+  if (file.outbox.length >= MAX_WAITING)
+    throw new BudgetError(
+      `${MAX_WAITING} reports wait for the network already, so nothing was charged`,
+    );
+  file.outbox.push({ ...posting, posted: now, due: now + delay, sending: false, attempts: 0 });
+}
 
-export function enqueue(
-  book: Book,
-  parcel: Omit<Parcel, "posted" | "due" | "busy" | "attempts">,
+/** Returns the reports that are due; with `force` all that nobody is sending. */
+export function dueReports(
+  file: LedgerFile,
+  url: string,
   now: number,
-  delay: number,
-): void {
-  if (book.queue.length >= MOST_WAITING)
-    throw new BudgetError(`${MOST_WAITING} reports wait for the network already: nothing was charged`);
-  book.queue.push({ ...parcel, posted: now, due: now + delay, busy: false, attempts: 0 });
+  force: boolean,
+): Report[] {
+  const isDue = (report: Report): boolean =>
+    !waits(report, now) || (force && !report.sending);
+  return file.outbox.filter((report) => report.url === url && isDue(report));
 }
 
-/** Returns the messages that are due, or all that nobody is sending. */
-export function due(book: Book, url: string, now: number, force: boolean): Parcel[] {
-  return book.queue.filter((one) => one.url === url && !(waits(one, now) && (one.busy || !force)));
+/** Marks a report as being sent and returns it; returns nothing if somebody else is sending it. */
+export function claim(file: LedgerFile, { message }: Report, now: number): Report | undefined {
+  const report = file.outbox.find((waiting) => waiting.message === message);
+  if (!report || (report.sending && waits(report, now))) return undefined;
+  const attempts = report.attempts + 1;
+  return Object.assign(report, { posted: now, due: now + MAX_SENDING, sending: true, attempts });
 }
 
-/** Returns a message marked as being sent, or nothing if somebody was faster. */
-export function claim(book: Book, { report }: Parcel, now: number): Parcel | undefined {
-  const parcel = book.queue.find((one) => one.report === report);
-  if (!parcel || (parcel.busy && waits(parcel, now))) return undefined;
-  return Object.assign(parcel, { posted: now, due: now + BUSY, busy: true, attempts: parcel.attempts + 1 });
-}
-
-/** Enters what became of an attempt, and returns what becomes of the message. */
-export function settle(book: Book, { report }: Parcel, outcome: Outcome, now: number): "sent" | "refused" | "waiting" {
-  const parcel = book.queue.find((one) => one.report === report);
-  if (!parcel) return "sent"; // by another tab, or its owner has opted out meanwhile
-  const { name, task, round, attempts } = parcel;
-  if (outcome !== "sent" && "wait" in outcome && attempts < MOST_ATTEMPTS) {
-    Object.assign(parcel, { posted: now, due: now + outcome.wait, busy: false });
+/** Enters the result of an attempt and returns the new state of the report. */
+export function settle(
+  file: LedgerFile,
+  { message }: Report,
+  receipt: Receipt,
+  now: number,
+): "sent" | "refused" | "waiting" {
+  const report = file.outbox.find((waiting) => waiting.message === message);
+  if (!report) return "sent"; // another tab has sent it, or the owner has opted out meanwhile
+  if (receipt !== "sent" && "wait" in receipt && report.attempts < MAX_ATTEMPTS) {
+    Object.assign(report, { posted: now, due: now + receipt.wait, sending: false });
     return "waiting";
   }
-  book.queue.splice(book.queue.indexOf(parcel), 1);
-  if (outcome === "sent") return "sent";
-  const code = "refused" in outcome ? outcome.refused : "gave-up";
-  book.refused = [...book.refused, { name, task, round, code }].slice(-MOST_WAITING);
+  file.outbox.splice(file.outbox.indexOf(report), 1);
+  if (receipt === "sent") return "sent";
+  const { name, task, round } = report;
+  const code = "refused" in receipt ? receipt.refused : "gave-up";
+  file.refused = [...file.refused, { name, task, round, code }].slice(-MAX_WAITING);
   return "refused";
 }
 
-/** Returns in how many seconds the next message is due, or nothing. */
-export function next(book: Book, url: string, now: number): number | undefined {
-  const waits = book.queue
-    .filter((one) => one.url === url)
-    .map((one) => (one.posted <= now ? Math.max(0, one.due - now) : 0));
-  return waits.length ? Math.min(...waits) : undefined;
+/** Returns in how many seconds the next report is due; nothing if none waits. */
+export function secondsToNext(file: LedgerFile, url: string, now: number): number | undefined {
+  const reports = file.outbox.filter((report) => report.url === url);
+  const seconds = reports.map((report) => (waits(report, now) ? report.due - now : 0));
+  return seconds.length ? Math.min(...seconds) : undefined;
 }
 
-function waits({ posted, due }: Parcel, now: number): boolean {
+function waits({ posted, due }: Report, now: number): boolean {
   return posted <= now && now < due;
 }

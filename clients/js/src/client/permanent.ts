@@ -1,13 +1,18 @@
-// The same question again and again: a device remembers one permanent response per value, for so many values.
+// Permanent responses: a device that is asked again about the same value draws its noise once.
+//
+// The noise comes from a secret that never leaves the device, so all reports of one value together
+// reveal what its permanent response reveals.  A task pays for `distinct` different values; a device
+// with more of them repeats its latest response.
+// Source: Erlingsson 2014.
 
-import { hex, joined, little, unhex, utf8 } from "../bytes.js";
-import { KeyedRandom } from "../core/keyed_rng.js";
-import type { Report } from "./message.js";
+import { concatenate, hex, littleEndian, unhex, utf8 } from "../bytes.js";
+import { KeyedRng } from "../core/keyed_rng.js";
 import { hmac } from "../maths/sha256.js";
 import type { Notice } from "../tasks/notice.js";
+import type { MakePayload } from "./message.js";
 
-export interface Remembered {
-  /** Names an index to nobody but the holder of the secret. */
+export interface PermanentResponse {
+  /** Identifies a value, but only to the holder of the secret. */
   readonly tag: string;
   readonly response: string;
 }
@@ -15,33 +20,44 @@ export interface Remembered {
 /** What a device remembers of one task. */
 export interface Memory {
   readonly secret: Uint8Array;
-  /** Returns the list of one slot, to be changed in place. */
-  slot(number: number): Remembered[];
+  /** Returns the responses of one slot, the latest last; they are changed in place. */
+  responses(slot: number): PermanentResponse[];
 }
 
-/** Returns how reports are made from memory. */
-export function remembering({ digestBytes, distinct }: Notice, { secret, slot: list }: Memory): Report {
-  return ({ member, slot, question: { mechanism, encoding } }, index, random) => {
-    const context = joined(digestBytes, little(member, 4), little(slot, 2));
-    const encoded = Number(encoding ? encoding.encode(index, new KeyedRandom(secret, context)) : index);
-    // Computed whether it will be used or not: how long an answer takes tells nothing.
-    const response = mechanism.permanent(encoded, new KeyedRandom(secret, joined(context, little(encoded, 4))));
-    return mechanism.instantaneous(recall(list(slot), tagOf(secret, slot, encoded), response, distinct ?? 1), random);
+/** Returns the function that makes payloads from remembered responses. */
+export function permanentPayload(notice: Notice, memory: Memory): MakePayload {
+  const { digestBytes, distinct = 1 } = notice;
+  const { secret } = memory;
+  return ({ address: { member, slot }, question: { mechanism, encoding } }, index, rng) => {
+    const context = concatenate(digestBytes, littleEndian(member, 4), littleEndian(slot, 2));
+    const encoded = Number(encoding ? encoding.encode(index, new KeyedRng(secret, context)) : index);
+    // Computed whether it is used or not, so the time that an answer takes reveals nothing.
+    const responseContext = concatenate(context, littleEndian(encoded, 4));
+    const response = mechanism.permanent(encoded, new KeyedRng(secret, responseContext));
+    const tag = tagOf(secret, slot, encoded);
+    const kept = remember(memory.responses(slot), { tag, response: hex(response) }, distinct);
+    return mechanism.instantaneous(unhex(kept.response), rng);
   };
 }
 
 export function tagOf(secret: Uint8Array, slot: number, index: number): string {
-  return hex(hmac(secret, utf8("sottovoce/memo/v1"), little(slot, 2), little(index, 4)));
+  const address = [littleEndian(slot, 2), littleEndian(index, 4)];
+  return hex(hmac(secret, utf8("sottovoce/memo/v1"), ...address));
 }
 
 /**
- * Returns the response to send, and moves it to the end of the list.  A value beyond the limit is answered
- * with the latest response, silently: a refusal would give the change away.
+ * Returns the response to send and moves it to the end of the list.  A new value beyond the limit is
+ * answered with the latest response; a refusal would reveal that the value has changed.
  */
-function recall(list: Remembered[], tag: string, response: Uint8Array, distinct: number): Uint8Array {
-  const known = list.findIndex((one) => one.tag === tag);
-  const fresh = { tag, response: hex(response) };
-  const used = known >= 0 ? list.splice(known, 1)[0]! : list.length < distinct ? fresh : list.pop()!;
-  list.push(used);
-  return unhex(used.response);
+function remember(
+  responses: PermanentResponse[],
+  fresh: PermanentResponse,
+  limit: number,
+): PermanentResponse {
+  let response = fresh;
+  const known = responses.findIndex(({ tag }) => tag === fresh.tag);
+  if (known >= 0) response = responses.splice(known, 1)[0]!;
+  else if (responses.length >= limit) response = responses.pop()!;
+  responses.push(response);
+  return response;
 }

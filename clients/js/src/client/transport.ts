@@ -1,83 +1,95 @@
-// Requests to a collector: no cookies, no referrer, no redirects, and the same bytes however often they are sent.
+// Requests to a collector: no cookies, no referrer, no redirects, and the same bytes in every
+// attempt to send a report.
 
-import type { Parcel } from "./ledger_file.js";
 import { unhex } from "../bytes.js";
-import type { Content } from "../wire/codec.js";
-import { isContent, parse } from "../wire/codec.js";
 import { MismatchError, UnavailableError } from "../errors.js";
-import type { Outcome } from "./outbox.js";
+import type { Document } from "../wire/codec.js";
+import { isDocument, parse } from "../wire/codec.js";
+import type { Posting, Receipt } from "./outbox.js";
 
-const MANNERS = { credentials: "omit", referrerPolicy: "no-referrer", redirect: "error" } as const;
-const KEPT_ALIVE = 60_000; // bytes of a request that may outlive its page
-const SECONDS = 30;
-const LATER = { wait: 0, away: false };
+const PRIVATE = { credentials: "omit", referrerPolicy: "no-referrer", redirect: "error" } as const;
+const MAX_KEEPALIVE = 60_000; // bytes of a request that may outlive its page
+const TIMEOUT = 30; // seconds
+const MAX_CODE = 200; // characters
+const RETRY = { wait: 0, unavailable: false };
 
-export interface Published {
+export interface PublishedTask {
   readonly text: string;
-  /** The digest that the collector names, if it can be seen. */
-  readonly tag: string | undefined;
+  /** The digest that the collector states, if the page may see it. */
+  readonly etag: string | undefined;
 }
 
 /** Returns the document of a task as the collector publishes it. */
-export async function fetchTask(url: string, name: string): Promise<Published> {
-  const response = await get(address(url, name), "default");
-  const tag = response.headers.get("ETag")?.replace(/^W\//, "").replace(/^"|"$/g, "");
-  return { text: await response.text(), tag };
+export async function fetchTask(url: string, name: string): Promise<PublishedTask> {
+  const response = await get(taskUrl(url, name), "default");
+  const etag = response.headers.get("ETag")?.replace(/^W\//, "").replace(/^"|"$/g, "");
+  return { text: await response.text(), etag };
 }
 
-/** Returns which round a task is in. */
-export async function fetchRound(url: string, name: string): Promise<Content> {
-  return parse(await (await get(`${address(url, name)}/round`, "no-store")).text());
+/** Returns the state and the current round of a task. */
+export async function fetchRound(url: string, name: string): Promise<Document> {
+  const response = await get(`${taskUrl(url, name)}/round`, "no-store");
+  return parse(await response.text());
 }
 
-/** Sends one message and says what became of it; never throws. */
-export async function post({ url, name, report, token }: Parcel): Promise<Outcome> {
-  const body = JSON.stringify({ reports: [base64(unhex(report))], ...(token && { tokens: [token] }) });
+/** Sends one message and returns what became of it; never throws. */
+export async function send({ url, name, message, token }: Posting): Promise<Receipt> {
+  const reports = [base64(unhex(message))];
+  const body = JSON.stringify({ reports, ...(token && { tokens: [token] }) });
   try {
-    const response = await fetch(`${address(url, name)}/reports`, {
-      ...MANNERS,
+    const response = await fetch(`${taskUrl(url, name)}/reports`, {
+      ...PRIVATE,
       method: "POST",
       headers: { "Content-Type": "application/json" },
       body,
       cache: "no-store",
-      keepalive: body.length < KEPT_ALIVE,
-      signal: AbortSignal.timeout(1000 * SECONDS),
+      keepalive: body.length < MAX_KEEPALIVE,
+      signal: AbortSignal.timeout(1000 * TIMEOUT),
     });
-    const away = response.status === 429 || response.status >= 500;
-    return response.ok ? verdict(await response.json()) : { wait: retryAfter(response), away };
+    if (response.ok) return receiptOf(await response.json());
+    const unavailable = response.status === 429 || response.status >= 500;
+    return { wait: retryAfter(response), unavailable };
   } catch (error) {
-    return { ...LATER, away: !(error instanceof SyntaxError) };
+    return { ...RETRY, unavailable: !(error instanceof SyntaxError) };
   }
 }
 
-/** A stranger's answer, such as a hotel's page, says nothing: the collector may still want the message. */
-function verdict(answer: unknown): Outcome {
-  if (!isContent(answer) || !Array.isArray(answer.refused)) return LATER;
-  const [refused] = answer.refused;
-  if (isContent(refused)) return refused.retry === false ? { refused: String(refused.code).slice(0, 200) } : LATER;
-  return answer.accepted === 1 || answer.duplicates === 1 ? "sent" : LATER;
+/** An answer that a collector does not give, such as the page of a hotel, leads to another attempt. */
+function receiptOf(answer: unknown): Receipt {
+  if (!isDocument(answer) || !Array.isArray(answer.refused)) return RETRY;
+  const [refusal] = answer.refused;
+  if (isDocument(refusal) && refusal.retry === false)
+    return { refused: String(refusal.code).slice(0, MAX_CODE) };
+  const arrived = answer.accepted === 1 || answer.duplicates === 1;
+  return arrived && !isDocument(refusal) ? "sent" : RETRY;
 }
 
 function retryAfter({ headers }: Response): number {
-  const after = headers.get("Retry-After") ?? "";
-  const seconds = /^\d{1,9}$/.test(after) ? +after : (Date.parse(after) - Date.now()) / 1000;
+  const text = headers.get("Retry-After") ?? "";
+  const isNumber = /^\d{1,9}$/.test(text);
+  const seconds = isNumber ? +text : (Date.parse(text) - Date.now()) / 1000;
   return seconds > 0 ? seconds : 0;
 }
 
-async function get(where: string, cache: RequestCache): Promise<Response> {
+async function get(url: string, cache: RequestCache): Promise<Response> {
   let response: Response;
   try {
-    response = await fetch(where, { ...MANNERS, cache, signal: AbortSignal.timeout(1000 * SECONDS) });
+    const signal = AbortSignal.timeout(1000 * TIMEOUT);
+    response = await fetch(url, { ...PRIVATE, cache, signal });
   } catch (error) {
-    throw new UnavailableError("the collector cannot be reached: try again later", { cause: error });
+    throw new UnavailableError("the collector cannot be reached: try again later", {
+      cause: error,
+    });
   }
-  if (response.status === 404) throw new MismatchError("this collector has no such task");
+  if (response.status === 404) throw new MismatchError("this collector has no task of this name");
   if (!response.ok)
-    throw new UnavailableError(`the collector answered with status ${response.status}: try again later`);
+    throw new UnavailableError(
+      `the collector answered with status ${response.status}: try again later`,
+    );
   return response;
 }
 
-function address(url: string, name: string): string {
+function taskUrl(url: string, name: string): string {
   return `${url}/v1/tasks/${encodeURIComponent(name)}`;
 }
 

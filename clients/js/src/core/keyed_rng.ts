@@ -1,12 +1,12 @@
-// A stream fixed by a secret and a context: the memory of a permanent response.
+// A stream that a secret and a context determine: the source of permanent responses.
 
-import { joined, little, utf8 } from "../bytes.js";
-import { ParameterError } from "../errors.js";
-import { Random } from "./rng.js";
+import { concatenate, littleEndian, utf8 } from "../bytes.js";
+import { need } from "../errors.js";
 import { hmac } from "../maths/sha256.js";
+import { Rng } from "./rng.js";
 
-/** Blocks of HMAC(secret, "sottovoce/prr/v1" | context | counter). */
-export class KeyedRandom extends Random {
+/** Blocks of HMAC-SHA-256(secret, "sottovoce/prr/v1" | context | counter). */
+export class KeyedRng extends Rng {
   #rest: Uint8Array = new Uint8Array(0);
   #counter = 0;
 
@@ -15,15 +15,16 @@ export class KeyedRandom extends Random {
     readonly context: Uint8Array,
   ) {
     super();
-    if (secret.length < 16) throw new ParameterError("a memo secret needs at least 16 bytes");
+    need(secret.length >= 16, "`secret` of a keyed stream must have at least 16 bytes");
   }
 
   bytes(count: number): Uint8Array {
     const blocks = [this.#rest];
-    for (let held = this.#rest.length; held < count; held += 32) {
-      blocks.push(hmac(this.secret, utf8("sottovoce/prr/v1"), this.context, little(this.#counter++, 4)));
+    for (let length = this.#rest.length; length < count; length += 32) {
+      const counter = littleEndian(this.#counter++, 4);
+      blocks.push(hmac(this.secret, utf8("sottovoce/prr/v1"), this.context, counter));
     }
-    const stream = joined(...blocks);
+    const stream = concatenate(...blocks);
     this.#rest = stream.slice(count);
     return stream.slice(0, count);
   }

@@ -1,20 +1,20 @@
-// What a person may hold: values on one side, indices on the other.
+// The contract of a domain: which values a person may hold, and the index of each.
 
+import type { Rng } from "../core/rng.js";
 import { DomainError } from "../errors.js";
 import type { Whole } from "../wire/fields.js";
-import type { Random } from "../core/rng.js";
 
-/** What somebody holds in several tables: one record, or a list of them, each as the indices of its columns. */
-export interface Holdings {
+/** What one person holds in several tables: per table the indices of a record, or of a list of them. */
+export interface PersonTables {
   readonly tables: readonly (Whole[] | Whole[][])[];
-  /** What everybody may see, as JSON. */
+  /** The public columns as JSON. */
   readonly public?: string | undefined;
 }
 
-/** One number, one for each attribute or item, one list for each record, or all that somebody holds. */
-export type Index = Whole | Whole[] | Whole[][] | Holdings;
+/** One number; one per attribute or item; one list per record; or the tables of a person. */
+export type Index = Whole | Whole[] | Whole[][] | PersonTables;
 
-/** The columns of one table that are not public, and how many records somebody has at the most; 0 for exactly one. */
+/** The columns of a table that are not public, and how many records count; 0 for exactly one. */
 export interface Table {
   readonly attributes: readonly Domain[];
   readonly most: number;
@@ -23,52 +23,52 @@ export interface Table {
 export interface Domain {
   /** How many values there are. */
   readonly size: Whole;
-  /** Whether indices are in the order of numbers. */
-  readonly ordered?: boolean;
   readonly attributes?: readonly Domain[];
-  /** The labels of categories. */
-  readonly labels?: readonly string[];
   /** The names of the attributes. */
   readonly names?: readonly string[];
-  /** The records that a list is of, and how many there are at the most. */
+  /** The labels of categories. */
+  readonly labels?: readonly string[];
+  /** What a list holds, and how many of them count. */
   readonly records?: Domain;
   readonly most?: number;
   readonly tables?: readonly Table[];
-  /** The columns that are sent as they are. */
-  readonly shown?: readonly string[];
-  /** Returns a value of a column as JSON, where everybody may see it; refuses what is none. */
-  plain?(value: unknown): string;
-  /** Returns a value of a column with this index. */
-  valueAt?(index: Whole): unknown;
-  /** How many bits a value has, where questions may ask for some of them. */
+  /** The names of the columns that are sent in clear. */
+  readonly publicColumns?: readonly string[];
+  /** How many bits a value has, if questions may ask for some of them. */
   readonly bits?: number;
-  /** How many items there are, where a value is a set of them. */
+  /** How many items there are, if a value is a set of them. */
   readonly items?: Whole;
-  /** Returns the index of a value, for records one for each attribute, for sets those of the items, or refuses it. */
+  /** Returns the index of a value, or refuses the value. */
   index(value: unknown): Index;
-  /** Returns the index of what may be an item of a set, or nothing if it is not listed; refuses another type. */
+  /** Returns the index of an item of a set; nothing if the domain does not list it. */
   readonly find?: ((value: unknown) => Whole | undefined) | undefined;
-  /** Returns a random index, where a whole number below the size is none. */
-  anything?(random: Random): Index;
+  /** Returns a value of a public column as JSON. */
+  publicJson?(value: unknown): string;
+  /** Returns a value of a column that has this index. */
+  valueAt?(index: Whole): unknown;
+  /** Returns a random index, if it is not just a whole number below the size. */
+  randomIndex?(rng: Rng): Index;
 }
 
-/** Returns an index that says nothing about anybody: what a rehearsal sends. */
-export function anyIndex(domain: Domain, random: Random): Index {
-  if (domain.anything) return domain.anything(random);
-  if (domain.attributes) return domain.attributes.map((one) => anyIndex(one, random) as Whole);
-  return below(domain.size, random);
+/** Returns a random index, which says nothing about anybody: what a rehearsal sends. */
+export function randomIndex(domain: Domain, rng: Rng): Index {
+  if (domain.randomIndex) return domain.randomIndex(rng);
+  if (domain.attributes)
+    return domain.attributes.map((attribute) => randomIndex(attribute, rng) as Whole);
+  return randomBelow(domain.size, rng);
 }
 
-/** Returns a whole number uniform in [0, limit), limit at most 2^63. */
-export function below(limit: Whole, random: Random): Whole {
-  return limit < 2 ** 32 ? random.integer(Number(limit)) : narrow(random.wide(BigInt(limit)));
+/** Returns a whole number uniform in [0, limit); the limit is at most 2^63. */
+export function randomBelow(limit: Whole, rng: Rng): Whole {
+  return limit < 2 ** 32 ? rng.integer(Number(limit)) : narrow(rng.wideInteger(BigInt(limit)));
 }
 
+/** Returns a bigint as a number if a number holds it exactly. */
 export function narrow(number: bigint): Whole {
   return number < 1n << 53n ? Number(number) : number;
 }
 
-/** Refuses a value by the rule it breaks, never by its name. */
+/** Refuses a value; the message states the rule and never the value. */
 export function refuse(rule: string): never {
   throw new DomainError(`a value must be ${rule}`);
 }

@@ -1,48 +1,41 @@
-// Real numbers from `low` to `high`: at the nearest of equally spaced points, or in buckets of equal width.
-// Every step on the way to an index is a double, in this order in every language.
+// What numbers and buckets share: two bounds, and where between them a number lies.
+// Every step on the way to an index is computed in doubles, in the same order in every language.
 
+import { need } from "../errors.js";
+import { shortest } from "../maths/exact.js";
 import type { Json } from "../wire/codec.js";
-import { repr } from "../maths/decimal.js";
+import type { Whole } from "../wire/fields.js";
+import { flag, readFields, real, whole } from "../wire/fields.js";
 import type { Domain } from "./base.js";
 import { refuse } from "./base.js";
-import { need } from "../errors.js";
-import type { Whole } from "../wire/fields.js";
-import { fields, flag, real, whole } from "../wire/fields.js";
 
-export const numbers = range("numbers", "points", (position, size) => toEven(position * (size - 1)));
+/** Returns the index of a number at a position in [0, 1]. */
+type IndexAt = (position: number, size: number) => number;
 
-// The top of the range belongs to the last interval.
-export const buckets = range("buckets", "count", (position, size) => Math.min(Math.floor(position * size), size - 1));
-
-function range(
+/** Returns the domain in a document whose field `sizeField` says how many indices there are. */
+export function readRealRange(
+  document: Json,
   kind: string,
-  many: string,
-  place: (position: number, size: number) => number,
-): (content: Json) => Domain {
-  return (content) => {
-    const read = fields(content, kind, { low: real, high: real, [many]: whole, clamped: flag });
-    const [low, high, size] = [+read.low!, +read.high!, read[many] as Whole];
-    need(
-      low < high && isFinite(high - low) && size > 1 && size <= 2 ** 32,
-      "a range of numbers needs finite low < high and from 2 to 2^32 points or buckets",
-    );
-    const inside = (value: unknown): number => {
-      const held = read.clamped && typeof value === "number" ? Math.min(Math.max(value, low), high) : value;
-      return typeof held === "number" && held >= low && held <= high ? held : refuse(`a number from ${low} to ${high}`);
-    };
-    return {
-      size,
-      ordered: true,
-      index: (value) => place((inside(value) - low) / (high - low), Number(size)),
-      plain: (value) => `"${repr(inside(value))}"`,
-      valueAt: (index) => low + ((high - low) * Number(index)) / Number(size),
-    };
+  sizeField: string,
+  indexAt: IndexAt,
+): Domain {
+  const shape = { low: real, high: real, [sizeField]: whole, clamped: flag };
+  const fields = readFields(document, kind, shape);
+  const low = +fields.low!;
+  const high = +fields.high!;
+  const size = fields[sizeField] as Whole;
+  need(low < high, "`low` must be below `high`");
+  need(isFinite(high - low), "the distance from `low` to `high` must be finite");
+  need(size > 1 && size <= 2 ** 32, `\`${sizeField}\` must be from 2 to 2^32`);
+  const checked = (value: unknown): number => {
+    let number = typeof value === "number" ? value : NaN;
+    if (fields.clamped) number = Math.min(Math.max(number, low), high);
+    return number >= low && number <= high ? number : refuse(`a number from ${low} to ${high}`);
   };
-}
-
-/** Rounds to the nearest whole number, halves to the even one. */
-function toEven(number: number): number {
-  const floor = Math.floor(number);
-  const rest = number - floor;
-  return rest > 0.5 || (rest === 0.5 && floor % 2) ? floor + 1 : floor;
+  return {
+    size,
+    index: (value) => indexAt((checked(value) - low) / (high - low), Number(size)),
+    publicJson: (value) => `"${shortest(checked(value))}"`,
+    valueAt: (index) => low + ((high - low) * Number(index)) / Number(size),
+  };
 }

@@ -1,108 +1,139 @@
-// The tables of several services about the same people: one record in each, or a list of them.
-// What is public travels as it is, beside the randomised reports.
+// Tables about the same people: each holds one record per person, or a list of records.
+// Public columns are sent in clear, beside the randomised reports.
 
 import { utf8 } from "../bytes.js";
-import type { Json } from "../wire/codec.js";
-import { isContent } from "../wire/codec.js";
-import type { Domain } from "./base.js";
-import { anyIndex, narrow, refuse } from "./base.js";
-import { need, ParameterError } from "../errors.js";
-import type { Whole } from "../wire/fields.js";
-import { fields, list, text } from "../wire/fields.js";
 import { readDomain } from "../core/registry.js";
+import { need, ParameterError } from "../errors.js";
+import type { Json } from "../wire/codec.js";
+import type { Whole } from "../wire/fields.js";
+import { list, readFields, text } from "../wire/fields.js";
+import type { Domain } from "./base.js";
+import { narrow, randomIndex } from "./base.js";
+import { entriesOf } from "./records.js";
 
 const PERSON = "uid"; // the only column that tables have in common
-const LARGEST_PUBLIC = 4096; // bytes of what one person lets everybody see
+const MAX_PUBLIC = 4096; // bytes of the public columns of one person
+const LONGEST_NUMBER = "-1.7976931348623157e+308";
 
 type Columns = Required<Pick<Domain, "names" | "attributes">>;
 type Values = Record<string, unknown>;
 
-export function services(content: Json): Domain {
+/** One table: its name, its columns, and the names of those that are public. */
+interface Part {
+  readonly name: string;
+  readonly table: Domain;
+  readonly columns: Columns;
+  readonly publicNames: readonly string[];
+}
+
+export function read(document: Json): Domain {
   const shape = { names: list(text), tables: list(readDomain), public: readDomain };
-  const { names, tables, public: shown } = fields(content, "services", shape, ["public"]);
-  need(names.length && names.length === tables.length, "services need one table for every name");
-  need(!shown || shown.names, "public columns are those of a record");
-  const seen = (shown ?? { names: [], attributes: [] }) as Columns;
-  const columns = tables.map((table) => (table.records ?? table) as Columns);
-  const own = names.map((name) => seen.names.filter((one) => one.startsWith(`${name}.`)));
-  check(names, tables, columns, seen);
+  const { names, tables, public: open } = readFields(document, "services", shape, ["public"]);
+  need(names.length, "`names` of tables must not be empty");
+  need(names.length === tables.length, "`tables` must have one entry per name");
+  need(!open || open.names, "`public` must be a domain of records");
+  const publicColumns = (open ?? { names: [], attributes: [] }) as Columns;
+  const parts = names.map((name, i) => partOf(name, tables[i]!, publicColumns));
+  checkTables(parts, publicColumns);
+  const person = (indices: unknown[], values: Values) => ({
+    tables: indices as Whole[][],
+    public: open && publicJson(publicColumns, values),
+  });
   return {
     get size(): Whole {
-      throw new ParameterError("a question about services needs an encoding");
+      throw new ParameterError("a question about tables needs an `encoding`");
     },
-    tables: tables.map(({ most = 0 }, i) => ({ most, attributes: columns[i]!.attributes })),
-    shown: seen.names,
+    tables: parts.map(({ table, columns }) => ({
+      most: table.most ?? 0,
+      attributes: columns.attributes,
+    })),
+    publicColumns: publicColumns.names,
     index(value) {
-      const held = names.length === 1 ? [value] : parts(value, names, "tables");
-      const open: Values = {};
-      const found = tables.map((table, i) => {
-        if (!own[i]!.length) return table.index(held[i]);
-        const all = [...own[i]!.map((one) => one.slice(names[i]!.length + 1)), ...columns[i]!.names];
-        const values = parts(held[i], all, "attributes");
-        own[i]!.forEach((one, at) => (open[one] = values[at]));
-        return columns[i]!.names.map((_, at) => columns[i]!.attributes[at]!.index(values[own[i]!.length + at]));
-      });
-      return { tables: found as Whole[][], public: shown && written(seen, open) };
+      const entries = names.length === 1 ? [value] : entriesOf(value, names, "tables");
+      const publicValues: Values = {};
+      const indices = parts.map((part, i) => indexOf(part, entries[i], publicValues));
+      return person(indices, publicValues);
     },
-    anything(random) {
-      const found = tables.map((table) => anyIndex(table, random));
-      const drawn = seen.attributes.map((kind) => kind.valueAt!(anyIndex(kind, random) as Whole));
-      const open = Object.fromEntries(seen.names.map((name, i) => [name, drawn[i]]));
-      return { tables: found as Whole[][], public: shown && written(seen, open) };
+    randomIndex(rng) {
+      const indices = tables.map((table) => randomIndex(table, rng));
+      const values = publicColumns.attributes.map((column) =>
+        column.valueAt!(randomIndex(column, rng) as Whole),
+      );
+      const entries = publicColumns.names.map((name, i) => [name, values[i]]);
+      return person(indices, Object.fromEntries(entries));
     },
   };
 }
 
-function check(names: string[], tables: Domain[], columns: Columns[], seen: Columns): void {
-  need(
-    columns.every((one) => one.names),
-    "a service holds records, or lists of records",
-  );
-  const kinds = [seen, ...columns].flatMap(({ attributes }) => attributes);
-  need(
-    kinds.every((kind) => kind.plain),
-    "a column holds labels, whole numbers, or numbers in buckets or at points",
-  );
-  const found = seen.names.map((name) => ({ table: name.split(".", 1)[0]!, column: name.replace(/^[^.]*\.?/, "") }));
-  checkNames(names);
-  columns.forEach((one, i) => {
-    const beside = found.filter(({ table }) => table === names[i]);
-    checkNames([...one.names, ...beside.map(({ column }) => column)]);
-  });
-  need(
-    found.every(({ table }) => names.includes(table) && !tables[names.indexOf(table)]!.records),
-    "a public column is of a table with one record per person: 'table.column'",
-  );
-  const bytes = seen.names.reduce((sum, name, i) => sum + longest(name, seen.attributes[i]!), 0);
-  need(bytes <= LARGEST_PUBLIC, `public columns take at most ${LARGEST_PUBLIC} bytes together`);
+function partOf(name: string, table: Domain, publicColumns: Columns): Part {
+  const publicNames = publicColumns.names.filter((column) => column.startsWith(`${name}.`));
+  return { name, table, columns: (table.records ?? table) as Columns, publicNames };
 }
 
-/** Returns the bytes that a public column may take. */
-function longest(name: string, { size, labels = ["-1.7976931348623157e+308"], valueAt }: Domain): number {
+/** Returns the indices of one table, and enters its public values. */
+function indexOf(part: Part, value: unknown, publicValues: Values): unknown {
+  const { name, table, columns, publicNames } = part;
+  if (!publicNames.length) return table.index(value);
+  const ownNames = publicNames.map((column) => column.slice(name.length + 1));
+  const entries = entriesOf(value, [...ownNames, ...columns.names], "attributes");
+  publicNames.forEach((column, i) => (publicValues[column] = entries[i]));
+  return columns.attributes.map((attribute, i) => attribute.index(entries[publicNames.length + i]));
+}
+
+function checkTables(parts: readonly Part[], publicColumns: Columns): void {
+  need(
+    parts.every(({ columns }) => columns.names),
+    "`tables` must be domains of records or of lists",
+  );
+  const columns = [publicColumns, ...parts.map((part) => part.columns)];
+  need(
+    columns.flatMap(({ attributes }) => attributes).every((column) => column.publicJson),
+    "a column must be categories, integers, numbers or buckets",
+  );
+  checkNames(parts.map(({ name }) => name));
+  const owners = publicColumns.names.map((name) => name.split(".", 1)[0]!);
+  for (const { name, columns } of parts) {
+    const own = publicColumns.names.filter((_, i) => owners[i] === name);
+    checkNames([...columns.names, ...own.map((column) => column.replace(/^[^.]*\.?/, ""))]);
+  }
+  const single = parts.filter(({ table }) => !table.records).map(({ name }) => name);
+  need(
+    owners.every((owner) => single.includes(owner)),
+    "a name in `public` must be 'table.column', of a table with one record per person",
+  );
+  const lengths = publicColumns.names.map((name, i) =>
+    longestJson(name, publicColumns.attributes[i]!),
+  );
+  const bytes = lengths.reduce((total, length) => total + length, 0);
+  need(bytes <= MAX_PUBLIC, `public columns take at most ${MAX_PUBLIC} bytes together`);
+}
+
+/** Returns the most bytes that a public column may take. */
+function longestJson(name: string, column: Domain): number {
+  const { size, labels = [LONGEST_NUMBER], valueAt } = column;
   const ends = [valueAt!(0), valueAt!(narrow(BigInt(size) - 1n))];
-  const exact = ends.every((end) => typeof end !== "bigint" || Number.isSafeInteger(Number(end)));
-  need(exact, "public whole numbers lie between -2^53 and 2^53");
-  return labels.reduce((most, label) => Math.max(most, utf8(JSON.stringify(label)).length), 0) + name.length + 8;
+  need(
+    ends.every((end) => typeof end !== "bigint" || Number.isSafeInteger(Number(end))),
+    "public whole numbers lie between -2^53 and 2^53",
+  );
+  const lengths = labels.map((label) => utf8(JSON.stringify(label)).length);
+  return lengths.reduce((longest, length) => Math.max(longest, length), 0) + name.length + 8;
 }
 
 function checkNames(names: readonly string[]): void {
   const folded = new Set(names.map((name) => name.toLowerCase()));
   need(
-    names.every((name) => /^[a-z_][a-z0-9_]{0,62}$/i.test(name)) && folded.size === names.length && !folded.has(PERSON),
-    `names of tables and columns are letters, digits and _, differ by more than case, and are not '${PERSON}'`,
+    names.every((name) => /^[a-z_][a-z0-9_]{0,62}$/i.test(name)),
+    "names of tables and columns must be 1 to 63 letters, digits and _, not beginning with a digit",
   );
+  need(folded.size === names.length, "names of tables and columns must differ by more than case");
+  need(!folded.has(PERSON), `no table or column may be called '${PERSON}'`);
 }
 
-/** Returns the entries of a value that has exactly these, in their order. */
-function parts(value: unknown, names: readonly string[], what: string): unknown[] {
-  const keys = isContent(value) ? Object.keys(value) : [];
-  const fit = keys.length === names.length && keys.every((key) => names.includes(key));
-  if (!fit) refuse(`an object of exactly the ${what} ${names.join(", ")}`);
-  return names.map((name) => (value as Values)[name]);
-}
-
-/** Returns what everybody may see as canonical JSON, real numbers as decimal strings. */
-function written({ names, attributes }: Columns, open: Values): string {
-  const entries = names.map((name, i) => `${JSON.stringify(name)}:${attributes[i]!.plain!(open[name])}`);
+/** Returns the public values as canonical JSON; real numbers are written as decimal text. */
+function publicJson({ names, attributes }: Columns, values: Values): string {
+  const entries = names.map(
+    (name, i) => `${JSON.stringify(name)}:${attributes[i]!.publicJson!(values[name])}`,
+  );
   return `{${entries.sort()}}`;
 }

@@ -1,10 +1,10 @@
-// How a collector treats a task: part of its document, so a device sees it before it answers.
+// How a collector treats a task.  It is part of the document, so a device sees it before it answers.
 
-import type { Json } from "../wire/codec.js";
 import { need } from "../errors.js";
-import { fields, flag, small } from "../wire/fields.js";
+import type { Json } from "../wire/codec.js";
+import { flag, readFields, small } from "../wire/fields.js";
 
-/** Durations in seconds, but `retention` in days; 0 users of a quota or 0 seconds mean no such limit. */
+/** Durations are in seconds, `retention` in days; a `quota` or `seconds` of 0 sets no limit. */
 export interface Collection {
   readonly quota: number;
   readonly seconds: number;
@@ -16,18 +16,27 @@ export interface Collection {
   readonly sandbox: boolean;
 }
 
-const NUMBERS = { quota: small, seconds: small, grace: small, minimum: small, crowd: small, retention: small };
+const SMALLEST_CROWD = 2; // a crowd of one is a person
+const NUMBERS = {
+  quota: small,
+  seconds: small,
+  grace: small,
+  minimum: small,
+  crowd: small,
+  retention: small,
+};
 
-export function readCollection(content: Json): Collection {
-  const read = fields(content, "collection", { ...NUMBERS, enrolment: flag, sandbox: flag });
-  const { quota, minimum, crowd, retention } = read;
-  const numbers = Object.keys(NUMBERS).map((name) => read[name as keyof typeof NUMBERS]);
-  need(
-    numbers.every((number) => number >= 0 && number < 2 ** 32),
-    "the settings of a collection are below 2^32",
-  );
-  need(minimum >= 2 && crowd !== 1, "a minimum or a crowd is at least 2 users");
-  need(!quota || quota >= minimum, "a quota below the minimum would close rounds that may not be released");
-  need(retention >= 1, "reports are kept for at least 1 day");
-  return read;
+export function read(document: Json): Collection {
+  const shape = { ...NUMBERS, enrolment: flag, sandbox: flag };
+  const collection = readFields(document, "collection", shape);
+  for (const name of Object.keys(NUMBERS) as (keyof typeof NUMBERS)[]) {
+    const number = collection[name];
+    need(number >= 0 && number < 2 ** 32, `\`${name}\` must be from 0 to 2^32 - 1`);
+  }
+  const { quota, minimum, crowd, retention } = collection;
+  need(minimum >= SMALLEST_CROWD, "`minimum` must be at least 2 users");
+  need(!crowd || crowd >= SMALLEST_CROWD, "`crowd` must be 0 or at least 2 users");
+  need(!quota || quota >= minimum, "`quota` must be 0 or at least `minimum`");
+  need(retention >= 1, "`retention` must be at least 1 day");
+  return collection;
 }

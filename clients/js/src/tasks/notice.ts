@@ -1,64 +1,32 @@
-// Documents as a device reads them: what is asked, of whom, at what price.  The plan stays unread.
+// A notice: what a device needs of a task.  It never reads the plan.
 
-import type { Content, Json } from "../wire/codec.js";
-import { canonical, digest, digestBytes } from "../wire/codec.js";
-import { total } from "../core/coin.js";
-import type { Collection } from "./collection.js";
-import { readCollection } from "./collection.js";
-import { rounded, stated } from "../maths/decimal.js";
+import { readDomain } from "../core/registry.js";
 import type { Domain } from "../domains/base.js";
-import type { Encoding } from "../encodings/base.js";
 import { CodecError, MismatchError, need } from "../errors.js";
-import { checkEpsilon, within } from "../maths/exact.js";
-import { fields, kindOf, list, object, real, small, text, whole } from "../wire/fields.js";
-import { readDomain, readEncoding, readFamily, readMechanism } from "../core/registry.js";
-import type { Mechanism } from "../mechanisms/base.js";
+import { checkEpsilon, stated } from "../maths/exact.js";
+import type { Document } from "../wire/codec.js";
+import { digest, digestBytes } from "../wire/codec.js";
+import { list, object, readFields, real, small, text } from "../wire/fields.js";
+import type { Collection } from "./collection.js";
+import { read as readCollection } from "./collection.js";
+import type { Round } from "./round.js";
+import { readRound } from "./round.js";
 
-/** One mechanism, what is computed before it, and the epsilon of both together. */
-export interface Question extends Priced {
-  readonly mechanism: Mechanism;
-  readonly encoding?: Encoding;
-}
+const VERSION = 1;
+const MAX_NAME = 200; // characters
+const SHAPE = {
+  name: text,
+  description: text,
+  epsilon: real,
+  domain: readDomain,
+  declares: list(text),
+  opening: readRound,
+  plan: object,
+  version: small,
+  collection: readCollection,
+  distinct: small,
+};
 
-/** Questions too many to list: their number, and the one at a place. */
-export interface Family {
-  readonly length: number;
-  at(place: number): Question;
-  /** One member for every mechanism; without it all are alike. */
-  readonly different?: readonly Question[];
-}
-
-/** One member of a list or a family, picked by the user's public coin. */
-export interface Choice extends Priced {
-  readonly members: readonly (Question | Bundle)[] | Family;
-  /** The members, of a family only those that differ in more than what they ask about. */
-  readonly different: readonly (Question | Bundle)[];
-  readonly weights: readonly number[];
-}
-
-/** Several reports of one user in numbered slots: one charge, budgets added. */
-export interface Bundle extends Priced {
-  readonly parts: readonly (Question | Choice)[];
-}
-
-export type Ask = Question | Choice | Bundle;
-
-interface Priced {
-  readonly epsilon: string;
-  readonly width: number;
-}
-
-/** What the users with a coin in [low, high), in units of 2^-64, are asked. */
-export interface Round {
-  readonly number: number;
-  readonly ask: Ask;
-  readonly low: bigint;
-  readonly high: bigint;
-  /** The canonical text of what is asked. */
-  readonly wording: string;
-}
-
-/** What a device needs of a task. */
 export interface Notice {
   readonly name: string;
   readonly description: string;
@@ -69,105 +37,40 @@ export interface Notice {
   readonly declares: readonly string[];
   readonly opening: Round;
   readonly collection?: Collection;
-  /** A task with it is longitudinal: so many distinct values have one remembered response each. */
+  /** Only of a longitudinal task: for how many different values it pays. */
   readonly distinct?: number;
 }
 
-export function readNotice(content: Content): Notice {
-  if (content.version !== 1) throw new CodecError("this software reads task documents of version 1");
-  const task = fields(
-    content,
-    "task",
-    {
-      name: text,
-      description: text,
-      epsilon: real,
-      domain: readDomain,
-      declares: list(text),
-      opening: readRound,
-      plan: object,
-      version: small,
-      collection: readCollection,
-      distinct: small,
-    },
-    ["collection", "distinct"],
-  );
+export function readNotice(document: Document): Notice {
+  if (document.version !== VERSION)
+    throw new CodecError(`\`version\` of a task document must be ${VERSION}`);
+  const task = readFields(document, "task", SHAPE, ["collection", "distinct"]);
   const { name, declares, distinct = 1 } = task;
   checkEpsilon(task.epsilon);
-  need(name !== "" && [...name].length <= 200, "a task needs a name of at most 200 characters");
-  const known = declares.every((one, i) => /^(subject|public)$/.test(one) && declares.indexOf(one) === i);
-  need(known, "a task may declare each of subject, public once");
-  need(distinct >= 1 && distinct < 65536, "a longitudinal task declares from 1 to 65,535 distinct values");
-  const notice = { ...task, digest: digest(content), digestBytes: digestBytes(content) };
-  checkRound(notice, notice.opening);
-  return notice;
+  const length = [...name].length;
+  need(length >= 1 && length <= MAX_NAME, "`name` of a task must be text of 1 to 200 characters");
+  need(
+    declares.every((field) => /^(subject|public)$/.test(field)),
+    "`declares` may name the fields subject, public",
+  );
+  need(new Set(declares).size === declares.length, "`declares` must name each field once");
+  need(distinct >= 1 && distinct < 65536, "`distinct` must be from 1 to 65535");
+  const notice = { ...task, digest: digest(document), digestBytes: digestBytes(document) };
+  return checkRound(notice, notice.opening) && notice;
 }
 
-/** Returns the round, or refuses one that costs more than the task stated, or asks people again for something else. */
-export function checkRound(notice: Notice, asked: Round): Round {
+/**
+ * Returns the round.  Refuses one that costs more than the task stated, and one of a longitudinal
+ * task that asks something else than its opening round.
+ */
+export function checkRound(notice: Notice, round: Round): Round {
   const { distinct, opening } = notice;
-  const price = stated(asked.ask.epsilon) * BigInt(distinct ?? 1);
-  need(price <= stated(notice.epsilon), "this round spends more than the epsilon that its task states");
-  if (distinct && asked.wording !== opening.wording) {
-    throw new MismatchError("all rounds of a longitudinal task ask the same");
-  }
-  return asked;
-}
-
-export function readRound(content: Json): Round {
-  const { number, ask, low, high } = fields(content, "round", { number: small, ask: object, low: whole, high: whole });
-  need(number >= 0 && number < 65536, "a round's number has 16 bits");
-  need(0 <= low && low < high && high <= 1n << 64n, "a round claims a part of the coins, 0 <= low < high <= 2^64");
-  return { number, ask: readAsk(ask), low: BigInt(low), high: BigInt(high), wording: canonical(ask) };
-}
-
-/** Returns what is asked; a report has one member and one slot, so choices and bundles nest once. */
-function readAsk(content: Json, around: readonly string[] = []): Ask {
-  const kind = kindOf(content);
-  need(!around.includes(kind), "a report has one member and one slot: choices and bundles nest once");
-  const inner = (part: Json): any => readAsk(part, [...around, kind]);
-  if (kind === "choice") return readChoice(content, inner);
-  if (kind === "bundle") return readBundle(content, inner);
-  return readQuestion(content);
-}
-
-function readQuestion(content: Json): Question {
-  const read = fields(content, "question", { mechanism: readMechanism, epsilon: real, encoding: readEncoding }, [
-    "encoding",
-  ]);
-  checkEpsilon(read.epsilon);
-  // A deterministic encoding neither adds nor hides anything.
-  const ratio = read.encoding?.ratio?.(read.mechanism) ?? read.mechanism.ratio;
-  need(within(ratio, read.epsilon), "this question spends more than the epsilon it states");
-  return { ...read, width: read.mechanism.width };
-}
-
-function readChoice(content: Json, inner: (part: Json) => Question | Bundle): Choice {
-  const { members, weights } = fields(content, "choice", {
-    members: (part) => (Array.isArray(part) ? listed(inner)(part) : readFamily(part)),
-    weights: list(small),
-  });
-  const fit = !weights.length || (weights.length === members.length && weights.every((weight) => weight >= 1));
-  const bounded = fit && total({ members, weights }) < 2 ** 32;
-  need(bounded, "a choice needs one positive whole weight for every member, below 2^32 together");
-  const different = Array.isArray(members) ? members : (members.different ?? [members.at(0)]);
-  const dearest = different.reduce((most, one) => (stated(one.epsilon) > stated(most.epsilon) ? one : most));
-  return { members, different, weights, epsilon: dearest.epsilon, width: widest(different) };
-}
-
-function readBundle(content: Json, inner: (part: Json) => Question | Choice): Bundle {
-  const { parts } = fields(content, "bundle", { parts: listed(inner) });
-  const epsilon = rounded(parts.reduce((sum, part) => sum + stated(part.epsilon), 0n));
-  return { parts, epsilon, width: widest(parts) };
-}
-
-function widest(parts: readonly Priced[]): number {
-  return parts.reduce((most, part) => Math.max(most, part.width), 0);
-}
-
-function listed<T>(inner: (part: Json) => T) {
-  return (parts: Json): T[] => {
-    need(Array.isArray(parts) && parts.length, "a choice or bundle lists at least one question");
-    return parts.map(inner);
-  };
+  const price = stated(round.ask.epsilon) * BigInt(distinct ?? 1);
+  need(
+    price <= stated(notice.epsilon),
+    "this round spends more than the `epsilon` that its task states",
+  );
+  if (distinct && round.askText !== opening.askText)
+    throw new MismatchError("every round of a longitudinal task must ask what its opening round asks");
+  return round;
 }

@@ -1,9 +1,12 @@
-// Envelope v1: the bytes around a packed report, and nothing about the person who sent it.
+// Envelope, version 1: the bytes around a packed report.  It says nothing about who sent it.
 //
 //     version u8 | flags u8 | round u16 | length u32 | member u32 | task digest 16 | report id 16
 //     [subject 16] [slot u16] [public: canonical JSON] | payload
 
-import { joined, little, utf8 } from "../bytes.js";
+import { concatenate, littleEndian, utf8 } from "../bytes.js";
+
+const HEADER_BYTES = 44;
+const NOTHING = new Uint8Array(0);
 
 export interface Envelope {
   readonly digest: Uint8Array;
@@ -16,15 +19,17 @@ export interface Envelope {
   readonly public?: string | undefined;
 }
 
-export function sealed({ digest, round, member, id, payload, subject, slot, public: stated }: Envelope): Uint8Array {
-  const none = new Uint8Array(0);
-  const tail = joined(subject ?? none, slot === undefined ? none : little(slot, 2), utf8(stated ?? ""), payload);
-  const flags = (subject ? 1 : 0) | (slot === undefined ? 0 : 2) | (stated ? 4 : 0);
-  return joined(
+export function writeEnvelope(envelope: Envelope): Uint8Array {
+  const { digest, round, member, id, payload, subject, slot, public: publicText } = envelope;
+  const hasSlot = slot !== undefined;
+  const flags = (subject ? 1 : 0) | (hasSlot ? 2 : 0) | (publicText ? 4 : 0);
+  const slotBytes = hasSlot ? littleEndian(slot, 2) : NOTHING;
+  const tail = concatenate(subject ?? NOTHING, slotBytes, utf8(publicText ?? ""), payload);
+  return concatenate(
     Uint8Array.of(1, flags),
-    little(round, 2),
-    little(44 + tail.length, 4),
-    little(member, 4),
+    littleEndian(round, 2),
+    littleEndian(HEADER_BYTES + tail.length, 4),
+    littleEndian(member, 4),
     digest,
     id,
     tail,

@@ -1,6 +1,8 @@
 // In plain words: what is asked, what an answer reveals, and what becomes of it.
 
-import type { Ask, Notice, Question, Round } from "../tasks/notice.js";
+import type { Notice } from "../tasks/notice.js";
+import type { Ask } from "../tasks/question.js";
+import type { Round } from "../tasks/round.js";
 
 export function explain(notice: Notice, { ask }: Round, { spent, cap }: { spent: number; cap: number }): string {
   const { name, description, distinct } = notice;
@@ -15,7 +17,7 @@ export function explain(notice: Notice, { ask }: Round, { spent, cap }: { spent:
 }
 
 /** What is sent as it is stands before what is not. */
-function shown({ domain: { shown = [] } }: Notice): string[] {
+function shown({ domain: { publicColumns: shown = [] } }: Notice): string[] {
   return shown.length ? [`Sent as they are, not randomised and not covered by epsilon: ${shown.join(", ")}.`] : [];
 }
 
@@ -23,10 +25,10 @@ function revealed({ epsilon, distinct, collection }: Notice, ask: Ask): string[]
   if (collection?.sandbox) {
     return ["It is a rehearsal: your device sends an answer drawn at random, yours is not used and costs nothing."];
   }
-  const kinds = [...new Set(questions(ask).map(({ mechanism }) => mechanism.kind))].join(", ");
+  const kinds = [...new Set(ask.representatives.map(({ mechanism }) => mechanism.kind))].join(", ");
   const lasting =
     `This is paid once and covers ${distinct} different answers: epsilon ${ask.epsilon} for each, however often ` +
-    `it is reported, and ${+once(ask).toPrecision(4)} to somebody who sees a single message. ` +
+    `it is reported, and ${+ask.epsilonOnce.toPrecision(4)} to somebody who sees a single message. ` +
     "That your answer changed, though not what it was, may be noticed.";
   return [
     `Your answer is randomised here (${kinds}) before anything is sent.`,
@@ -43,16 +45,4 @@ function promised({ collection }: Notice): string[] {
     `The collector promises to release nothing about fewer than ${minimum} people ` +
     `and to erase messages after ${retention} days.`;
   return [words, ...(enrolment ? ["Answering needs an enrolment token, which goes with the message."] : [])];
-}
-
-/** Returns the epsilon of one message to somebody who sees no other. */
-function once(ask: Ask): number {
-  if ("members" in ask) return Math.max(...ask.different.map(once));
-  if ("parts" in ask) return ask.parts.reduce((sum, part) => sum + once(part), 0);
-  return ask.mechanism.once ?? +ask.epsilon;
-}
-
-function questions(ask: Ask): Question[] {
-  if ("mechanism" in ask) return [ask];
-  return ("parts" in ask ? ask.parts : ask.different).flatMap(questions);
 }

@@ -1,3 +1,3 @@
 import type { Json } from "../../wire/codec.js";
-import type { Family } from "../notice.js";
-export declare function layers(content: Json): Family;
+import type { Family } from "./base.js";
+export declare function read(document: Json): Family;

@@ -1,84 +1,98 @@
-import { need } from "../../errors.js";
-import { fields, list, text, whole } from "../../wire/fields.js";
 import { readMechanism } from "../../core/registry.js";
-import { cellOf, measured } from "../../encodings/cell.js";
-const ALIGNED_FROM = 1n << 20n;
-const MOST_LAYERS = 1 << 17;
-const [one, some] = [whole, list(whole)];
+import { cell, extentOf } from "../../encodings/cell.js";
+import { need } from "../../errors.js";
+import { list, readFields, text, whole } from "../../wire/fields.js";
+import { Question } from "../question.js";
+const ALIGNED_ABOVE = 1n << 20n;
+const MAX_LAYERS = 1 << 17;
 const SHAPE = {
-    ...{ table: one, columns: some, sizes: some, widths: list(some), mechanisms: list(readMechanism) },
-    ...{ most: one, rounding: text, groups: some, first: one },
+    table: whole,
+    columns: list(whole),
+    sizes: list(whole),
+    widths: list(list(whole)),
+    mechanisms: list(readMechanism),
+    most: whole,
+    rounding: text,
+    groups: list(whole),
+    first: whole,
 };
-export function layers(content) {
-    const family = read(content);
-    const { mechanisms } = family;
-    const shapes = shapesOf(family);
-    const length = shapes.reduce((all, shape) => all + count(shape), 0) - family.first;
-    need(length >= 1 && length <= MOST_LAYERS, `a table has from 1 to ${MOST_LAYERS} layers: fewer columns, or a larger fan-out`);
-    const served = new Map(mechanisms.map((mechanism) => [key(mechanism.size, mechanism.groups), mechanism]));
-    const asked = (place) => aligned(layerOf(family, shapes, place + family.first));
-    const at = (place) => {
-        const { layer, extent } = asked(place);
-        const mechanism = serving(extent, served);
-        return { mechanism, encoding: cellOf(layer), epsilon: mechanism.epsilon, width: mechanism.width };
+export function read(document) {
+    const settings = readSettings(document);
+    const { mechanisms, first } = settings;
+    const radices = groupRadices(settings);
+    const length = radices.reduce((sum, group) => sum + product(group), 0) - first;
+    need(length >= 1 && length <= MAX_LAYERS, `a table must have from 1 to ${MAX_LAYERS} layers: ask for fewer columns or a larger fan-out`);
+    const byKey = new Map(mechanisms.map((mechanism) => [keyOf(mechanism), mechanism]));
+    const layerAt = (index) => alignLarge(layerOf(settings, radices, index + first));
+    const at = (index) => {
+        const { layer, extent } = layerAt(index);
+        return new Question(mechanismFor(extent, byKey), cell(layer));
     };
-    const found = new Map();
-    for (let place = 0; place < length; place++) {
-        const mechanism = serving(asked(place).extent, served);
-        if (!found.has(mechanism))
-            found.set(mechanism, place);
+    const firstMembers = new Map();
+    for (let index = 0; index < length; index++) {
+        const mechanism = mechanismFor(layerAt(index).extent, byKey);
+        if (!firstMembers.has(mechanism))
+            firstMembers.set(mechanism, index);
     }
-    const each = found.size === mechanisms.length && !found.has(undefined);
-    need(each, "layers need one mechanism for every number of cells");
-    return { length, at, different: [...found.values()].map(at) };
+    need(firstMembers.size === mechanisms.length && !firstMembers.has(undefined), "`mechanisms` must have one entry for every number of cells");
+    return { length, at, representatives: [...firstMembers.values()].map(at) };
 }
-function read(content) {
-    const { first, ...family } = fields(content, "layers", SHAPE);
-    const { rounding, groups, widths, columns } = family;
-    need(/^(none|one|all|mirror)$/.test(rounding) && !groups.length === (rounding === "none"), "a rounding is one of none, one, all, mirror, and names the columns it is for");
-    need((first === 0 || first === 1) && widths.length === columns.length && widths.every((choices) => choices.length), "layers have some widths for every column, and leave out one layer at the most");
-    need(rounding !== "mirror" || groups.every((column) => columns.includes(column)), "the columns of a rounding are among those of the layers");
-    return { ...family, first };
+function readSettings(document) {
+    const { first, ...settings } = readFields(document, "layers", SHAPE);
+    const { rounding, groups, widths, columns } = settings;
+    need(/^(none|one|all|mirror)$/.test(rounding), "`rounding` must be one of none, one, all, mirror");
+    need(!groups.length === (rounding === "none"), "`groups` must name columns if, and only if, there is a `rounding`");
+    need(first === 0 || first === 1, "`first` must be 0 or 1");
+    need(widths.length === columns.length, "`widths` must have one list per column");
+    need(widths.every((choices) => choices.length), "`widths` must have at least one entry for every column");
+    need(rounding !== "mirror" || groups.every((column) => columns.includes(column)), "`groups` must be among `columns`");
+    return { ...settings, first };
 }
-function shapesOf({ columns, widths, rounding, groups }) {
-    const plain = widths.map((choices) => choices.length);
+function groupRadices({ columns, widths, rounding, groups }) {
+    const choices = widths.map((list) => list.length);
     if (rounding === "mirror")
-        return groups.map((own) => plain.map((many, i) => many + +(columns[i] === own)));
+        return groups.map((own) => choices.map((count, i) => count + +(columns[i] === own)));
     const coins = { none: 0, one: 1, all: groups.length }[rounding];
-    const shape = [...plain, ...Array(coins).fill(2)];
-    return rounding === "one" ? groups.map(() => shape) : [shape];
+    const radices = [...choices, ...Array(coins).fill(2)];
+    return rounding === "one" ? groups.map(() => radices) : [radices];
 }
-function count(shape) {
-    return shape.reduce((all, many) => all * many, 1);
+function product(numbers) {
+    return numbers.reduce((result, number) => result * number, 1);
 }
-function layerOf(family, shapes, place) {
-    const { table, columns, sizes, most, rounding, groups } = family;
+function layerOf(settings, radices, member) {
+    const { table, columns, sizes, most, rounding, groups } = settings;
     let group = 0;
-    for (let many; place >= (many = count(shapes[group])); group++)
-        place -= many;
-    const digits = shapes[group].reduceRight((found, radix) => {
-        found.unshift(place % radix);
-        place = Math.floor(place / radix);
-        return found;
-    }, []);
-    const own = rounding === "all" ? groups : groups.slice(group, group + 1);
-    const mirrored = rounding === "mirror" ? own : [];
-    const rounded = own.filter((_, i) => digits[columns.length + i]);
-    const widths = family.widths.map((choices, i) => mirrored.includes(columns[i]) ? [0, ...choices][digits[i]] : choices[digits[i]]);
+    while (member >= product(radices[group]))
+        member -= product(radices[group++]);
+    const digits = digitsOf(member, radices[group]);
+    const coins = rounding === "all" ? groups : groups.slice(group, group + 1);
+    const mirrored = rounding === "mirror" ? coins : [];
+    const rounded = coins.filter((_, i) => digits[columns.length + i]);
+    const widths = settings.widths.map((choices, i) => {
+        const isMirrored = mirrored.includes(columns[i]);
+        return (isMirrored ? [0, ...choices] : choices)[digits[i]];
+    });
     const weighted = Boolean(most) && (rounding === "none" || rounded.length > 0);
     return { table, columns, sizes, widths, most, weighted, rounded, mirrored, aligned: false };
 }
-function aligned(layer) {
-    const extent = measured(layer);
-    if (extent.cells <= ALIGNED_FROM)
+function digitsOf(number, radices) {
+    return radices.reduceRight((digits, radix) => {
+        digits.unshift(number % radix);
+        number = Math.floor(number / radix);
+        return digits;
+    }, []);
+}
+function alignLarge(layer) {
+    const extent = extentOf(layer);
+    if (extent.cells <= ALIGNED_ABOVE)
         return { layer, extent };
-    const whole = { ...layer, aligned: true };
-    return { layer: whole, extent: measured(whole) };
+    const aligned = { ...layer, aligned: true };
+    return { layer: aligned, extent: extentOf(aligned) };
 }
-function serving({ cells, groups }, served) {
+function mechanismFor({ cells, groups }, byKey) {
     const size = cells < 2n ? 2n : cells;
-    return served.get(key(size, groups)) ?? served.get(key(size));
+    return byKey.get(keyOf({ size, groups })) ?? byKey.get(keyOf({ size }));
 }
-function key(size, groups = []) {
+function keyOf({ size, groups = [] }) {
     return `${size}:${groups}`;
 }

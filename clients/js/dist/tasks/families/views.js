@@ -1,22 +1,24 @@
-import { need } from "../../errors.js";
-import { fields, list, whole } from "../../wire/fields.js";
 import { readMechanism } from "../../core/registry.js";
-import { cell, cells } from "../../encodings/view.js";
-export function views(content) {
-    const shape = { sizes: list(whole), columns: list(list(whole)), mechanisms: list(readMechanism) };
-    const { sizes, columns, mechanisms } = fields(content, "views", shape);
-    const there = (one) => one.every((column) => column >= 0 && column < sizes.length);
-    need(columns.length && columns.every(there), "there is at least one view, and each is of attributes that there are");
-    need(new Set(columns.map(String)).size === columns.length, "no two views are the same");
-    const serving = new Map(mechanisms.map((mechanism) => [String(mechanism.size), mechanism]));
-    const members = columns.map((one) => {
-        const own = one.map((column) => sizes[Number(column)]);
-        const encoding = cell({ columns: one, sizes: own });
-        const mechanism = serving.get(String(cells(own)));
-        need(mechanism, "views need one mechanism for every number of cells");
-        return { mechanism, encoding, epsilon: mechanism.epsilon, width: mechanism.width };
+import { cellCount, view } from "../../encodings/view.js";
+import { need } from "../../errors.js";
+import { list, readFields, whole } from "../../wire/fields.js";
+import { Question } from "../question.js";
+const SHAPE = { sizes: list(whole), columns: list(list(whole)), mechanisms: list(readMechanism) };
+export function read(document) {
+    const { sizes, columns, mechanisms } = readFields(document, "views", SHAPE);
+    const isKnown = (column) => column >= 0 && column < sizes.length;
+    need(columns.length, "`columns` must list at least one view");
+    need(columns.flat().every(isKnown), "`columns` must be from 0 to the number of `sizes` - 1");
+    need(new Set(columns.map(String)).size === columns.length, "`columns` must not list a view twice");
+    const bySize = new Map(mechanisms.map((mechanism) => [String(mechanism.size), mechanism]));
+    const members = columns.map((own) => {
+        const ownSizes = own.map((column) => sizes[Number(column)]);
+        const encoding = view({ columns: own, sizes: ownSizes });
+        const mechanism = bySize.get(String(cellCount(ownSizes)));
+        need(mechanism, "`mechanisms` must have one entry for every number of cells");
+        return new Question(mechanism, encoding);
     });
-    const different = mechanisms.flatMap((mechanism) => members.find((one) => one.mechanism === mechanism) ?? []);
-    need(different.length === mechanisms.length, "views need no mechanism twice, nor one for other numbers of cells");
-    return { length: members.length, at: (place) => members[place], different };
+    const representatives = mechanisms.flatMap((mechanism) => members.find((member) => member.mechanism === mechanism) ?? []);
+    need(representatives.length === mechanisms.length, "`mechanisms` must have no entry that serves no view");
+    return { length: members.length, at: (index) => members[index], representatives };
 }

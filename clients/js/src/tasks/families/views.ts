@@ -1,28 +1,36 @@
-// One question for every view: a public coin picks which attributes somebody reports together.
+// One question for every view: a public coin picks the attributes that a person reports together.
 
-import type { Json } from "../../wire/codec.js";
-import { need } from "../../errors.js";
-import type { Whole } from "../../wire/fields.js";
-import { fields, list, whole } from "../../wire/fields.js";
 import { readMechanism } from "../../core/registry.js";
-import type { Family, Question } from "../notice.js";
-import { cell, cells } from "../../encodings/view.js";
+import { cellCount, view } from "../../encodings/view.js";
+import { need } from "../../errors.js";
+import type { Json } from "../../wire/codec.js";
+import type { Whole } from "../../wire/fields.js";
+import { list, readFields, whole } from "../../wire/fields.js";
+import { Question } from "../question.js";
+import type { Family } from "./base.js";
 
-export function views(content: Json): Family {
-  const shape = { sizes: list(whole), columns: list(list(whole)), mechanisms: list(readMechanism) };
-  const { sizes, columns, mechanisms } = fields(content, "views", shape);
-  const there = (one: Whole[]) => one.every((column) => column >= 0 && column < sizes.length);
-  need(columns.length && columns.every(there), "there is at least one view, and each is of attributes that there are");
-  need(new Set(columns.map(String)).size === columns.length, "no two views are the same");
-  const serving = new Map(mechanisms.map((mechanism) => [String(mechanism.size), mechanism]));
-  const members = columns.map((one): Question => {
-    const own = one.map((column) => sizes[Number(column)]!);
-    const encoding = cell({ columns: one, sizes: own });
-    const mechanism = serving.get(String(cells(own)));
-    need(mechanism, "views need one mechanism for every number of cells");
-    return { mechanism, encoding, epsilon: mechanism.epsilon, width: mechanism.width };
+const SHAPE = { sizes: list(whole), columns: list(list(whole)), mechanisms: list(readMechanism) };
+
+export function read(document: Json): Family {
+  const { sizes, columns, mechanisms } = readFields(document, "views", SHAPE);
+  const isKnown = (column: Whole): boolean => column >= 0 && column < sizes.length;
+  need(columns.length, "`columns` must list at least one view");
+  need(columns.flat().every(isKnown), "`columns` must be from 0 to the number of `sizes` - 1");
+  need(new Set(columns.map(String)).size === columns.length, "`columns` must not list a view twice");
+  const bySize = new Map(mechanisms.map((mechanism) => [String(mechanism.size), mechanism]));
+  const members = columns.map((own) => {
+    const ownSizes = own.map((column) => sizes[Number(column)]!);
+    const encoding = view({ columns: own, sizes: ownSizes });
+    const mechanism = bySize.get(String(cellCount(ownSizes)));
+    need(mechanism, "`mechanisms` must have one entry for every number of cells");
+    return new Question(mechanism, encoding);
   });
-  const different = mechanisms.flatMap((mechanism) => members.find((one) => one.mechanism === mechanism) ?? []);
-  need(different.length === mechanisms.length, "views need no mechanism twice, nor one for other numbers of cells");
-  return { length: members.length, at: (place) => members[place]!, different };
+  const representatives = mechanisms.flatMap(
+    (mechanism) => members.find((member) => member.mechanism === mechanism) ?? [],
+  );
+  need(
+    representatives.length === mechanisms.length,
+    "`mechanisms` must have no entry that serves no view",
+  );
+  return { length: members.length, at: (index) => members[index]!, representatives };
 }

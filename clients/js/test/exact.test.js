@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { repr, rounded, stated } from "../dist/maths/decimal.js";
-import { exp, PLACES, within } from "../dist/maths/exact.js";
+import { exp, isWithin, nearest, PLACES, shortest, stated } from "../dist/maths/exact.js";
 
-test("numbers are spelled as Python spells them", () => {
-  const spelled = {
+test("numbers are written as Python writes them", () => {
+  const texts = {
     "1.0": 1,
     0.1: 0.1,
     "1e-05": 1e-5,
@@ -20,19 +19,19 @@ test("numbers are spelled as Python spells them", () => {
     "1234567890123456.0": 1234567890123456,
     "1.2345678901234568e+16": 12345678901234568,
   };
-  for (const [text, number] of Object.entries(spelled)) assert.equal(repr(number), text);
+  for (const [text, number] of Object.entries(texts)) assert.equal(shortest(number), text);
 });
 
-test("ten tenths are one, and the least double is not forgotten", () => {
-  assert.equal(rounded(10n * stated("0.1")), "1.0");
+test("ten tenths are one, and the smallest double counts", () => {
+  assert.equal(nearest(10n * stated("0.1")), "1.0");
   assert.equal(stated("0.1") + stated("0.2"), stated("0.3"));
   assert.ok(stated("1.0") + stated("5e-324") > stated("1.0"));
-  assert.equal(rounded(0n), "0.0");
+  assert.equal(nearest(0n), "0.0");
 });
 
 test("the exponential is right to sixty digits", () => {
   const digits = "2718281828459045235360287471352662497757247093699959574966967627";
   assert.equal(((exp("1.0")[0] * 10n ** 63n) >> PLACES).toString(), digits);
-  assert.ok(within([2718281828459045235n, 10n ** 18n], "1.0"));
-  assert.ok(!within([2718281828459045236n, 10n ** 18n], "1.0"));
+  assert.ok(isWithin([2718281828459045235n, 10n ** 18n], "1.0"));
+  assert.ok(!isWithin([2718281828459045236n, 10n ** 18n], "1.0"));
 });

@@ -46,8 +46,8 @@ test("without the lock two that read before either writes would overspend", asyn
     async exchange(work) {
       const stored = await readFile(path, "utf8").catch(() => undefined);
       await bothHaveRead();
-      const [book, result] = work(stored && JSON.parse(stored));
-      writeFileSync(path, JSON.stringify(book));
+      const [file, result] = work(stored && JSON.parse(stored));
+      writeFileSync(path, JSON.stringify(file));
       return result;
     }
   }
@@ -76,8 +76,8 @@ test("a process that is killed has charged for every message it let go", async (
   });
   await new Promise((done) => child.on("close", done));
   const sent = printed.split("\n").filter((line) => line.length === 90);
-  const { pages, charges } = await ledger.update((book) => book);
-  const kept = Object.values(pages).flatMap((page) => Object.values(page.messages));
+  const { tasks, charges } = await ledger.update((file) => file);
+  const kept = Object.values(tasks).flatMap((entry) => Object.values(entry.messages));
   assert.ok(sent.length > 5 && sent.length < 500, String(sent.length));
   assert.deepEqual(
     sent.filter((message) => !kept.includes(message)),
