@@ -168,7 +168,7 @@ def test_without_lock_and_transaction_two_tabs_would_spend_twice(tabs, collector
 
 def test_what_was_answered_while_the_network_is_cut_arrives_once_with_the_same_bytes(tabs, collector):
     page = tabs()
-    assert page.evaluate(QUEUE, collector.url) == {"sent": 0, "refused": 0, "waiting": 0}
+    assert page.evaluate(QUEUE, collector.url) == {"sent": 0, "refused": 0, "waiting": 1}
     (waiting,) = page.evaluate(SPENT)["outbox"]
     collector.stop()
     for _ in range(2):
@@ -209,7 +209,7 @@ def test_a_global_signal_against_tracking_is_a_no_unless_the_owner_says_yes(tabs
     page.evaluate(
         """async (url) => {
             const { Device } = await import("/clients/js/dist/browser.js");
-            await new Device(url, { delay: 0, consent: async ({ text }) => /epsilon 1.0/.test(text) })
+            await new Device(url, { delay: 0, consent: async (notice, text) => /epsilon 1.0/.test(text) })
                 .answer("browser", "firefox");
         }""",
         collector.url,

@@ -3,7 +3,7 @@ import { Device as AnyDevice } from "./client/device.js";
 import type { LedgerOptions } from "./client/ledger.js";
 import { Ledger } from "./client/ledger.js";
 import type { LedgerFile } from "./client/ledger_file.js";
-export type { DeviceOptions, Flushed, Request } from "./client/device.js";
+export type { Consent, DeviceOptions, Flushed } from "./client/device.js";
 export * from "./index.js";
 export declare class BrowserLedger extends Ledger {
     readonly name: string;

@@ -2,7 +2,7 @@ import type { LedgerOptions } from "./client/ledger.js";
 import { Ledger } from "./client/ledger.js";
 import type { LedgerFile } from "./client/ledger_file.js";
 export { Device } from "./client/device.js";
-export type { DeviceOptions, Flushed, Request } from "./client/device.js";
+export type { Consent, DeviceOptions, Flushed } from "./client/device.js";
 export * from "./index.js";
 export declare class FileLedger extends Ledger {
     readonly path: string;

@@ -7,7 +7,7 @@ import { Ledger } from "./client/ledger.js";
 import type { LedgerFile } from "./client/ledger_file.js";
 import { MissingExtraError } from "./errors.js";
 
-export type { DeviceOptions, Flushed, Request } from "./client/device.js";
+export type { Consent, DeviceOptions, Flushed } from "./client/device.js";
 export * from "./index.js";
 
 const STORE = "ledger";

@@ -11,7 +11,7 @@ import type { LedgerFile } from "./client/ledger_file.js";
 import { BudgetError } from "./errors.js";
 
 export { Device } from "./client/device.js";
-export type { DeviceOptions, Flushed, Request } from "./client/device.js";
+export type { Consent, DeviceOptions, Flushed } from "./client/device.js";
 export * from "./index.js";
 
 const LOCK_TIMEOUT = 30; // seconds

@@ -7,6 +7,7 @@ import {
   Device,
   MemoryLedger,
   MismatchError,
+  ParameterError,
   StateError,
   UnavailableError,
 } from "../dist/node.js";
@@ -49,7 +50,7 @@ test("a message whose answer is lost is sent again with the same bytes", async (
   await device.answer("browser", "firefox");
   assert.equal((await waiting(ledger)).length, 1);
   server.mode = "up";
-  assert.deepEqual(await device.flush(), { sent: 0, refused: 0, waiting: 0 }, "not due yet");
+  assert.deepEqual(await device.flush(), { sent: 0, refused: 0, waiting: 1 }, "not due yet");
   assert.deepEqual(await device.flush({ force: true }), { sent: 1, refused: 0, waiting: 0 });
   assert.equal(new Set(server.posts.map(bytes)).size, 1);
   assert.deepEqual(await waiting(ledger), []);
@@ -97,7 +98,7 @@ test("a collector that is out of reach is tried once, not once for every message
   for (const name of ["a", "b", "c"]) await device.answer(name, "firefox");
   const asked = server.requests.length;
   server.mode = "down";
-  assert.deepEqual(await device.flush({ force: true }), { sent: 0, refused: 0, waiting: 1 });
+  assert.deepEqual(await device.flush({ force: true }), { sent: 0, refused: 0, waiting: 3 });
   assert.equal(server.requests.length, asked + 1);
   assert.deepEqual(
     (await waiting(ledger)).map((report) => report.attempts),
@@ -115,6 +116,25 @@ test("two senders do not send the same message at once", async () => {
   const found = await Promise.all([device.flush({ force: true }), other.flush({ force: true })]);
   assert.equal(found[0].sent + found[1].sent, 1);
   assert.equal(server.posts.length, 1);
+});
+
+test("a message waits a random while, by default at most a minute", async () => {
+  const { ledger, device } = await pair({ delay: undefined, clock: () => 1000 });
+  assert.equal(device.delay, 60);
+  await device.answer("browser", "firefox");
+  const [report] = await waiting(ledger);
+  assert.ok(report.due > 1000 && report.due <= 1060);
+  for (const delay of [-1, NaN, Infinity])
+    assert.throws(() => new Device("https://collector.example", { ledger, delay }), ParameterError);
+});
+
+test("a device returns the message that it sends, and its owner can opt out", async () => {
+  const { server, ledger, device } = await pair();
+  const message = await device.answer("browser", "firefox");
+  assert.equal(bytes(server.posts[0]), Buffer.from(message).toString("hex"));
+  await device.optOut();
+  await assert.rejects(device.answer("browser", "firefox"), /opted out/);
+  assert.equal((await ledger.spent()).spent, 1);
 });
 
 test("a message waits a random while, and at most the delay", async () => {
@@ -139,7 +159,7 @@ test("a full outbox refuses before it charges", async () => {
 
 test("an owner who does not agree is not charged", async () => {
   const asked = [];
-  const consent = async (request) => asked.push(request) > 1;
+  const consent = async (notice, text) => asked.push({ notice, text }) > 1;
   const { server, ledger, device } = await pair({ consent });
   await assert.rejects(device.answer("browser", "firefox"), BudgetError);
   assert.equal((await ledger.spent()).spent, 0);
@@ -150,10 +170,15 @@ test("an owner who does not agree is not charged", async () => {
 });
 
 test("another document than the pinned or the stated one is refused", async () => {
-  const pinned = await pair({ digest: "AAAAAAAAAAAAAAAAAAAAAA" });
+  const other = "AAAAAAAAAAAAAAAAAAAAAA";
+  const pinned = await pair({ digests: { browser: other } });
   await assert.rejects(pinned.device.answer("browser", "firefox"), MismatchError);
-  const right = await pair({ digest: digestOf(await browserTask()) });
+  assert.equal((await pinned.ledger.spent()).spent, 0);
+  const right = await pair({ digests: { browser: digestOf(await browserTask()), survey: other } });
   await right.device.answer("browser", "firefox");
+  const names = ["constructor", "__proto__"]; // names of tasks, and not of parts of an object
+  const odd = await pair({ digests: {} }, ...(await Promise.all(names.map((name) => browserTask({ name })))));
+  for (const name of names) await odd.device.answer(name, "firefox");
   const stated = await pair();
   stated.server.etag = '"AAAAAAAAAAAAAAAAAAAAAA"';
   await assert.rejects(stated.device.answer("browser", "firefox"), MismatchError);

@@ -1,17 +1,12 @@
 import type { Notice } from "../tasks/notice.js";
-import type { Round } from "../tasks/round.js";
 import type { Ledger } from "./ledger.js";
-export interface Request {
-    readonly notice: Notice;
-    readonly round: Round;
-    readonly text: string;
-}
+export type Consent = (notice: Notice, text: string) => boolean | Promise<boolean>;
 export interface DeviceOptions {
     ledger: Ledger;
     token?: string;
-    consent?: (request: Request) => boolean | Promise<boolean>;
+    consent?: Consent;
     delay?: number;
-    digest?: string;
+    digests?: Readonly<Record<string, string>>;
 }
 export interface Flushed {
     sent: number;
@@ -22,11 +17,13 @@ export declare class Device {
     #private;
     readonly url: string;
     readonly ledger: Ledger;
+    readonly delay: number;
     constructor(url: string, options: DeviceOptions);
-    answer(name: string, value: unknown): Promise<void>;
+    answer(name: string, value: unknown): Promise<Uint8Array>;
     explain(name: string): Promise<string>;
     flush({ force }?: {
         force?: boolean | undefined;
     }): Promise<Flushed>;
+    optOut(): Promise<void>;
     close(): void;
 }

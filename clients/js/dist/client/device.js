@@ -1,9 +1,9 @@
 import { hex } from "../bytes.js";
 import { SystemRng } from "../core/rng.js";
-import { BudgetError, MismatchError, StateError } from "../errors.js";
+import { BudgetError, MismatchError, need, StateError } from "../errors.js";
 import { isDocument } from "../wire/codec.js";
 import { Client } from "./client.js";
-import { claim, dueReports, post, secondsToNext, settle } from "./outbox.js";
+import { claim, dueReports, post, secondsToNext, settle, waitingReports } from "./outbox.js";
 import { fetchRound, fetchTask, send } from "./transport.js";
 const DEFAULT_DELAY = 60;
 const FIRST_WAIT = 60;
@@ -12,39 +12,49 @@ const MAX_TIMER = 2 ** 31 - 1;
 export class Device {
     url;
     ledger;
-    #options;
+    delay;
+    #token;
+    #consent;
+    #digests;
     #rng = new SystemRng();
     #timer;
     constructor(url, options) {
+        const { ledger, token, consent, delay = DEFAULT_DELAY, digests = {} } = options;
+        need(delay >= 0 && isFinite(delay), "`delay` must be a number of seconds from 0 up");
         this.url = url.replace(/\/+$/, "");
-        this.ledger = options.ledger;
-        this.#options = options;
+        this.ledger = ledger;
+        this.delay = delay;
+        this.#token = token;
+        this.#consent = consent;
+        this.#digests = new Map(Object.entries(digests));
     }
     async answer(name, value) {
         const { client, round } = await this.#open(name);
+        const { notice } = client;
         await client.check(round);
-        const { consent, delay = DEFAULT_DELAY } = this.#options;
-        const request = { notice: client.notice, round, text: await client.explain(round) };
-        if (consent && !(await consent(request)))
+        if (this.#consent && !(await this.#consent(notice, await client.explain(round))))
             throw new BudgetError("the owner of this device has not agreed");
-        await this.ledger.update((file) => {
-            const message = hex(client.respond(file, value, round));
+        const message = await this.ledger.update((file) => {
+            const bytes = client.respond(file, value, round);
             const token = client.token === undefined ? {} : { token: client.token };
-            const address = { url: this.url, name, task: client.notice.digest, round: round.number };
-            post(file, { ...address, message, ...token }, this.ledger.clock(), this.#uniform(delay));
+            const address = { url: this.url, name, task: notice.digest, round: round.number };
+            const posting = { ...address, message: hex(bytes), ...token };
+            post(file, posting, this.ledger.clock(), this.#uniform(this.delay));
+            return bytes;
         });
-        if (delay)
+        if (this.delay)
             await this.#schedule();
         else
             await this.flush();
+        return message;
     }
     async explain(name) {
         const { client, round } = await this.#open(name);
         return client.explain(round);
     }
     async flush({ force = false } = {}) {
-        const counts = { sent: 0, refused: 0, waiting: 0 };
         const { ledger, url } = this;
+        const counts = { sent: 0, refused: 0, waiting: 0 };
         const due = await ledger.update((file) => dueReports(file, url, ledger.clock(), force));
         for (const candidate of due) {
             const report = await ledger.update((file) => claim(file, candidate, ledger.clock()));
@@ -56,19 +66,25 @@ export class Device {
                 break;
         }
         await this.#schedule();
-        return counts;
+        const waiting = await ledger.update((file) => waitingReports(file, url).length);
+        return { sent: counts.sent, refused: counts.refused, waiting };
+    }
+    optOut() {
+        return this.ledger.optOut();
     }
     close() {
         clearTimeout(this.#timer);
     }
     async #open(name) {
         const { text, etag } = await fetchTask(this.url, name);
-        const client = await Client.open(text, this.ledger, this.#options.token);
+        const client = await Client.open(text, this.ledger, this.#token);
         const { notice } = client;
         const { digest, state, round } = await fetchRound(this.url, name);
-        const stated = [digest, etag ?? notice.digest, this.#options.digest ?? notice.digest];
+        const stated = [digest, etag ?? notice.digest];
         if (notice.name !== name || stated.some((other) => other !== notice.digest))
-            throw new MismatchError("the collector published another task than it states, or than this application expects");
+            throw new MismatchError("the collector published another task than it states");
+        if ((this.#digests.get(name) ?? notice.digest) !== notice.digest)
+            throw new MismatchError("the digest of this task is not the one in `digests`");
         if (state !== "open" || !isDocument(round))
             throw new StateError("this task does not ask for answers now");
         return { client, round: await client.round(round) };

@@ -27,6 +27,7 @@ export type Receipt = "sent" | {
 };
 export declare function post(file: LedgerFile, posting: Posting, now: number, delay: number): void;
 export declare function dueReports(file: LedgerFile, url: string, now: number, force: boolean): Report[];
+export declare function waitingReports(file: LedgerFile, url: string): Report[];
 export declare function claim(file: LedgerFile, { message }: Report, now: number): Report | undefined;
 export declare function settle(file: LedgerFile, { message }: Report, receipt: Receipt, now: number): "sent" | "refused" | "waiting";
 export declare function secondsToNext(file: LedgerFile, url: string, now: number): number | undefined;

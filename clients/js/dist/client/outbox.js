@@ -9,7 +9,10 @@ export function post(file, posting, now, delay) {
 }
 export function dueReports(file, url, now, force) {
     const isDue = (report) => !waits(report, now) || (force && !report.sending);
-    return file.outbox.filter((report) => report.url === url && isDue(report));
+    return waitingReports(file, url).filter(isDue);
+}
+export function waitingReports(file, url) {
+    return file.outbox.filter((report) => report.url === url);
 }
 export function claim(file, { message }, now) {
     const report = file.outbox.find((waiting) => waiting.message === message);
@@ -35,8 +38,8 @@ export function settle(file, { message }, receipt, now) {
     return "refused";
 }
 export function secondsToNext(file, url, now) {
-    const reports = file.outbox.filter((report) => report.url === url);
-    const seconds = reports.map((report) => (waits(report, now) ? report.due - now : 0));
+    const secondsLeft = (report) => (waits(report, now) ? report.due - now : 0);
+    const seconds = waitingReports(file, url).map(secondsLeft);
     return seconds.length ? Math.min(...seconds) : undefined;
 }
 function waits({ posted, due }, now) {

@@ -2,37 +2,32 @@
 
 import { hex } from "../bytes.js";
 import { SystemRng } from "../core/rng.js";
-import { BudgetError, MismatchError, StateError } from "../errors.js";
+import { BudgetError, MismatchError, need, StateError } from "../errors.js";
 import type { Notice } from "../tasks/notice.js";
 import type { Round } from "../tasks/round.js";
 import { isDocument } from "../wire/codec.js";
 import { Client } from "./client.js";
 import type { Ledger } from "./ledger.js";
 import type { Receipt } from "./outbox.js";
-import { claim, dueReports, post, secondsToNext, settle } from "./outbox.js";
+import { claim, dueReports, post, secondsToNext, settle, waitingReports } from "./outbox.js";
 import { fetchRound, fetchTask, send } from "./transport.js";
 
-/** What the owner is asked to agree to. */
-export interface Request {
-  readonly notice: Notice;
-  readonly round: Round;
-  /** What answering reveals, in plain words. */
-  readonly text: string;
-}
+/** Gets the notice of a task and its statement in plain words; returns whether the owner agrees. */
+export type Consent = (notice: Notice, text: string) => boolean | Promise<boolean>;
 
 export interface DeviceOptions {
   ledger: Ledger;
-  /** The enrolment token that the collector gave this device. */
+  /** The enrolment token that the collector gave this device (default: none). */
   token?: string;
-  /** Returns whether the owner agrees; called before every answer. */
-  consent?: (request: Request) => boolean | Promise<boolean>;
-  /** The longest random wait before a message leaves, in seconds. */
+  /** Asked before every answer (default: nobody is asked). */
+  consent?: Consent;
+  /** The longest random wait before a message leaves, in seconds (default: 60). */
   delay?: number;
-  /** The digest of the one task that the application was built for. */
-  digest?: string;
+  /** The digests that the application expects, by task name; other documents are refused. */
+  digests?: Readonly<Record<string, string>>;
 }
 
-/** How many reports arrived, were refused for good, and did not get through this time. */
+/** How many reports arrived, were refused for good, and still wait. */
 export interface Flushed {
   sent: number;
   refused: number;
@@ -47,32 +42,42 @@ const MAX_TIMER = 2 ** 31 - 1; // milliseconds
 export class Device {
   readonly url: string;
   readonly ledger: Ledger;
-  readonly #options: DeviceOptions;
+  readonly delay: number;
+  readonly #token: string | undefined;
+  readonly #consent: Consent | undefined;
+  readonly #digests: ReadonlyMap<string, string>;
   readonly #rng = new SystemRng();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(url: string, options: DeviceOptions) {
+    const { ledger, token, consent, delay = DEFAULT_DELAY, digests = {} } = options;
+    need(delay >= 0 && isFinite(delay), "`delay` must be a number of seconds from 0 up");
     this.url = url.replace(/\/+$/, "");
-    this.ledger = options.ledger;
-    this.#options = options;
+    this.ledger = ledger;
+    this.delay = delay;
+    this.#token = token;
+    this.#consent = consent;
+    this.#digests = new Map(Object.entries(digests));
   }
 
-  /** Answers a task: charges and randomises now, sends when the report is due. */
-  async answer(name: string, value: unknown): Promise<void> {
+  /** Answers a task: charges and randomises now, sends when due.  Returns the message. */
+  async answer(name: string, value: unknown): Promise<Uint8Array> {
     const { client, round } = await this.#open(name);
+    const { notice } = client;
     await client.check(round);
-    const { consent, delay = DEFAULT_DELAY } = this.#options;
-    const request = { notice: client.notice, round, text: await client.explain(round) };
-    if (consent && !(await consent(request)))
+    if (this.#consent && !(await this.#consent(notice, await client.explain(round))))
       throw new BudgetError("the owner of this device has not agreed");
-    await this.ledger.update((file) => {
-      const message = hex(client.respond(file, value, round));
+    const message = await this.ledger.update((file) => {
+      const bytes = client.respond(file, value, round);
       const token = client.token === undefined ? {} : { token: client.token };
-      const address = { url: this.url, name, task: client.notice.digest, round: round.number };
-      post(file, { ...address, message, ...token }, this.ledger.clock(), this.#uniform(delay));
+      const address = { url: this.url, name, task: notice.digest, round: round.number };
+      const posting = { ...address, message: hex(bytes), ...token };
+      post(file, posting, this.ledger.clock(), this.#uniform(this.delay));
+      return bytes;
     });
-    if (delay) await this.#schedule();
+    if (this.delay) await this.#schedule();
     else await this.flush();
+    return message;
   }
 
   /** Returns in plain words what answering a task would reveal. */
@@ -83,8 +88,8 @@ export class Device {
 
   /** Sends the reports that are due; with `force` all that wait. */
   async flush({ force = false } = {}): Promise<Flushed> {
-    const counts = { sent: 0, refused: 0, waiting: 0 };
     const { ledger, url } = this;
+    const counts = { sent: 0, refused: 0, waiting: 0 };
     const due = await ledger.update((file) => dueReports(file, url, ledger.clock(), force));
     for (const candidate of due) {
       const report = await ledger.update((file) => claim(file, candidate, ledger.clock()));
@@ -94,7 +99,13 @@ export class Device {
       if (receipt !== "sent" && "wait" in receipt && receipt.unavailable) break;
     }
     await this.#schedule();
-    return counts;
+    const waiting = await ledger.update((file) => waitingReports(file, url).length);
+    return { sent: counts.sent, refused: counts.refused, waiting };
+  }
+
+  /** Erases what any task may still send or build on, and never answers again; charges stay. */
+  optOut(): Promise<void> {
+    return this.ledger.optOut();
   }
 
   /** Stops sending by itself; reports that wait stay in the ledger. */
@@ -104,14 +115,14 @@ export class Device {
 
   async #open(name: string): Promise<{ client: Client; round: Round }> {
     const { text, etag } = await fetchTask(this.url, name);
-    const client = await Client.open(text, this.ledger, this.#options.token);
+    const client = await Client.open(text, this.ledger, this.#token);
     const { notice } = client;
     const { digest, state, round } = await fetchRound(this.url, name);
-    const stated = [digest, etag ?? notice.digest, this.#options.digest ?? notice.digest];
+    const stated = [digest, etag ?? notice.digest];
     if (notice.name !== name || stated.some((other) => other !== notice.digest))
-      throw new MismatchError(
-        "the collector published another task than it states, or than this application expects",
-      );
+      throw new MismatchError("the collector published another task than it states");
+    if ((this.#digests.get(name) ?? notice.digest) !== notice.digest)
+      throw new MismatchError("the digest of this task is not the one in `digests`");
     if (state !== "open" || !isDocument(round))
       throw new StateError("this task does not ask for answers now");
     return { client, round: await client.round(round) };

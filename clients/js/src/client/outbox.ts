@@ -58,7 +58,12 @@ export function dueReports(
 ): Report[] {
   const isDue = (report: Report): boolean =>
     !waits(report, now) || (force && !report.sending);
-  return file.outbox.filter((report) => report.url === url && isDue(report));
+  return waitingReports(file, url).filter(isDue);
+}
+
+/** Returns all reports that wait for a collector. */
+export function waitingReports(file: LedgerFile, url: string): Report[] {
+  return file.outbox.filter((report) => report.url === url);
 }
 
 /** Marks a report as being sent and returns it; returns nothing if somebody else is sending it. */
@@ -92,8 +97,8 @@ export function settle(
 
 /** Returns in how many seconds the next report is due; nothing if none waits. */
 export function secondsToNext(file: LedgerFile, url: string, now: number): number | undefined {
-  const reports = file.outbox.filter((report) => report.url === url);
-  const seconds = reports.map((report) => (waits(report, now) ? report.due - now : 0));
+  const secondsLeft = (report: Report): number => (waits(report, now) ? report.due - now : 0);
+  const seconds = waitingReports(file, url).map(secondsLeft);
   return seconds.length ? Math.min(...seconds) : undefined;
 }
 
