@@ -270,7 +270,7 @@ def double_rules() -> list[str]:
     for path in modules():
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.If) and _refuses(node) and _joins_settings(node.test):
-                found.append(f"{inside(path)}:{node.lineno}")
+                found += [f"{inside(path)}:{node.lineno}"]
     return found
 
 

@@ -180,7 +180,7 @@ def sets():
 
 
 def encoding_rows():
-    for encoding, domain, values in (*segments(), *channels(), *counted()):
+    for encoding, domain, values in (*segments(), *counted()):
         for value in values:
             for place in range(2 if encoding["kind"] == "sample" else 1):
                 label = f"encoding {ref.canonical(encoding)} {value} {place}"
@@ -222,24 +222,6 @@ def segments():
         encoding = {"kind": "segment", "bits": 40, "start": start, "length": length}
         yield encoding, texts_of(5), ["", "hello", "città", "東京"]
     yield {"kind": "segment", "bits": 160, "start": 0, "length": 76}, texts_of(20), ["", "https://example.org/", "x"]
-
-
-def channels():
-    for bits, number_of, start, length in (
-        (48, 2, 0, 1),
-        (48, 65536, 47, 1),
-        (32, 1000, 0, 32),
-        (33, 3, 32, 1),
-        (63, 4096, 20, 10),
-        (64, 4096, 20, 10),
-        (160, 65536, 100, 47),
-        (160, 1024, 31, 33),
-        (480, 7, 470, 10),
-    ):
-        encoding = {"kind": "channel", "bits": bits, "channels": number_of, "start": start, "length": length}
-        yield encoding, bits_of(bits), long_values(bits)
-    encoding = {"kind": "channel", "bits": 160, "channels": 512, "start": 8, "length": 1}
-    yield encoding, texts_of(20), ["", "hello", "https://example.org/page"]
 
 
 PAIRS = [[0, 1], [1], [2, 4, 6], [0, 6], [3]]
@@ -290,14 +272,12 @@ def misfits():
         ({"kind": "segment", "bits": 48, "start": 0, "length": 4}, texts_of(5), "another length"),
         ({"kind": "segment", "bits": 40, "start": 0, "length": 4}, sets_of(CATEGORIES), "a set has no bits"),
         ({"kind": "segment", "bits": 3, "start": 0, "length": 2}, integers(0, 7), "whole numbers have no bits here"),
-        ({"kind": "channel", "bits": 48, "channels": 8, "start": 0, "length": 4}, bits_of(49), "another length"),
         ({"kind": "sample", "items": 8, "length": 2, "among": []}, sets_of(CATEGORIES), "another number of items"),
         ({"kind": "sample", "items": 7, "length": 2, "among": []}, CATEGORIES, "one category is no set"),
         ({"kind": "size", "items": 6, "among": []}, sets_of(CATEGORIES), "another number of items"),
         ({"kind": "holds", "items": 8, "item": 0}, sets_of(CATEGORIES), "another number of items"),
         ({"kind": "holds", "items": 48, "item": 0}, bits_of(48), "bits are no items"),
         ({"kind": "attribute", "column": 0}, sets_of(CATEGORIES), "a set has no attributes"),
-        ({"kind": "alpha_point", "points": 2, "size": 4}, bits_of(2), "bits are no counter"),
     ):
         yield {"encoding": encoding, "domain": domain, "comment": comment}
 
@@ -321,20 +301,6 @@ def malformed():
                 ("bits", 15),
                 ("bits", "48"),
                 ("start", True),
-            ],
-        ),
-        (
-            "encoding",
-            {"kind": "channel", "bits": 160, "channels": 8, "start": 8, "length": 8},
-            [
-                ("channels", 1),
-                ("channels", 65537),
-                ("channels", "8"),
-                ("start", 153),
-                ("length", 0),
-                ("length", 61),
-                ("length", 152),
-                ("bits", 15),
             ],
         ),
         (
@@ -418,7 +384,6 @@ def plain_questions():
     """Encodings without draws hide nothing."""
     for encoding, size in (
         ({"kind": "segment", "bits": 48, "start": 0, "length": 2}, 4),
-        ({"kind": "channel", "bits": 48, "channels": 2, "start": 0, "length": 1}, 4),
         ({"kind": "size", "items": 7, "among": []}, 8),
         ({"kind": "holds", "items": 7, "item": 3}, 2),
     ):
@@ -580,15 +545,6 @@ def later_rows():
         yield asked_row(fruit, round_(3, each_item(7, epsilon="2.0")), place, value)
         yield asked_row(fruit, round_(4, each_item(7, [6, 1], [1, 9], "2.0", "sue")), place, value)
         yield asked_row(linked, round_(5, families, 0, HALF), place, value)
-    keys = pem("keys", bits_of(70), "1.0", top=2, groups=4)
-    told = {"kind": "channel", "bits": 70, "channels": 512, "start": 69, "length": 1}
-    piece = {"kind": "channel", "bits": 70, "channels": 64, "start": 3, "length": 40}
-    row = question(ref.mechanism("channels", "1.0", 1024), encoding=told)
-    hashed = question(ref.mechanism("affine", "1.0", 64 << 40), encoding=piece)
-    split = {"kind": "choice", "members": [row, hashed], "weights": [1, 2]}
-    for place, value in enumerate((0, (1 << 70) - 1, 12345, number("key", 1 << 70))):
-        yield asked_row(keys, round_(1, row), place, value)
-        yield asked_row(keys, round_(2, split), place, value)
     pair = [{"kind": "segment", "bits": 40, "start": start, "length": 20} for start in (0, 20)]
     halves = {"kind": "bundle", "parts": [question(ref.mechanism("olh", "1.0", 1 << 20), encoding=one) for one in pair]}
     for place, value in enumerate(("", "hello", "東京")):

@@ -11,7 +11,7 @@ import sys
 from base64 import urlsafe_b64encode
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
-from itertools import combinations, islice
+from itertools import islice
 from itertools import product as all_of
 from math import ceil, floor, nextafter, prod
 from pathlib import Path
@@ -310,12 +310,6 @@ def settle_square_wave(epsilon, size, made):
     return {"keep": keep_window(epsilon, 2 * reach + 1, size + 2 * reach), "reach": reach}
 
 
-def settle_product(epsilon, size, made):
-    """Every attribute has an equal share, as a double whose decimals never come to more than the whole."""
-    share = response_epsilon(made["epsilon"], len(made["sizes"]))
-    return {"keeps": [whole(keep_among(share, one)) for one in made["sizes"]]}
-
-
 SETTLED = {
     "grr": lambda epsilon, size, made: {"keep": str(keep_among(epsilon, size))},
     "sue": settle_sue,
@@ -333,9 +327,6 @@ SETTLED = {
     "piecewise": settle_piecewise,
     "hybrid": settle_hybrid,
     "square_wave": settle_square_wave,
-    "channels": lambda epsilon, size, made: {"keep": str(keep_among(epsilon, 2))},
-    "product": settle_product,
-    "hcms": lambda epsilon, size, made: {"rows": 5, "columns": 256, "keep": str(keep_among(epsilon, 2))},
 }
 UNARY = ("sue", "oue", "the")
 HASHED = ("blh", "olh", "rmp")
@@ -356,8 +347,7 @@ class Settings:
         self.groups = document.get("groups", [])
         self.index_bits = (self.size - 1).bit_length()
         self.rank = self.buckets.bit_length() - 1
-        self.columns = document.get("columns") or 1 << self.size.bit_length()
-        self.sizes, self.keeps = ([int(one) for one in document.get(name, [])] for name in ("sizes", "keeps"))
+        self.columns = 1 << self.size.bit_length()
         self.windows = windows(document) if self.kind in NUMERIC else []
 
 
@@ -428,9 +418,6 @@ def worst_ratio(document):
         ratio = Fraction(UNIT - one.flip, one.flip) ** (2 * one.hashes)
     elif one.kind == "subset":
         ratio = Fraction(one.keep * (one.size - one.chosen), (UNIT - one.keep) * one.chosen)
-    elif one.kind == "product":
-        pairs = zip(one.sizes, one.keeps, strict=True)
-        ratio = prod(Fraction(keep * (size - 1), UNIT - keep) for size, keep in pairs)
     else:
         outcomes = one.size if one.kind == "grr" else one.buckets  # Hadamard response has two signs
         ratio = Fraction(one.keep * (outcomes - 1), UNIT - one.keep)
@@ -602,15 +589,6 @@ def report_hybrid(one, value, stream):
     return struct.pack("<BH", coin, both[coin])
 
 
-def report_channels(one, value, stream):
-    """Draw a fair bit for every channel, then whether the bit of the user's channel is the held one."""
-    channels = one.size // 2
-    bits = unpacked(stream.take(-(-channels // 8)), channels)
-    channel, bit = divmod(value, 2)
-    bits[channel] = bit if stream.bernoulli(one.keep) else 1 - bit
-    return packed(bits)
-
-
 def digits_of(record, sizes):
     """Return the columns of a record; the first changes slowest."""
     found = []
@@ -625,27 +603,6 @@ def joined(columns, sizes):
     return sum(column * prod(sizes[place + 1 :]) for place, column in enumerate(columns))
 
 
-def report_product(one, value, stream):
-    """Direct response of every attribute in its turn."""
-    columns = zip(digits_of(value, one.sizes), one.sizes, one.keeps, strict=True)
-    said = [respond(column, size, keep, stream) for column, size, keep in columns]
-    return number(joined(said, one.sizes), one.size)
-
-
-def sketch_bucket(one, row, value):
-    """Return the place of a value in a row: a polynomial whose coefficients are scattered words, modulo 2^31 - 1."""
-    prime = (1 << 31) - 1
-    square, slope, shift = (mix(3 * row + place) % prime for place in range(3))
-    return (max(square, 1) * value**2 + slope * value + shift) % prime % one.columns
-
-
-def report_hcms(one, value, stream):
-    row, coordinate, kept = stream.integer(one.rows), stream.integer(one.columns), stream.bernoulli(one.keep)
-    odd = (sketch_bucket(one, row, value) & coordinate).bit_count() % 2
-    said = odd if kept else 1 - odd
-    return number((row * one.columns + coordinate) * 2 + said, 2 * one.rows * one.columns)
-
-
 REPORTS = {
     "grr": report_grr,
     **dict.fromkeys(UNARY, report_unary),
@@ -656,9 +613,6 @@ REPORTS = {
     "bloom": report_bloom,
     **dict.fromkeys(("duchi", "piecewise", "square_wave"), report_window),
     "hybrid": report_hybrid,
-    "channels": report_channels,
-    "product": report_product,
-    "hcms": report_hcms,
 }
 
 
@@ -673,9 +627,6 @@ def supports(one, payload, value):
         seed, said = struct.unpack("<QH", payload)
         return affine_hash(seed, point(one, value), one.index_bits, one.rank) == said
     said = int.from_bytes(payload, "little")
-    if one.kind == "hcms":
-        row, coordinate = divmod(said // 2, one.columns)
-        return (sketch_bucket(one, row, value) & coordinate).bit_count() % 2 == said % 2
     return said == value if one.kind == "grr" else (said & value + 1).bit_count() % 2 == 0
 
 
@@ -689,8 +640,6 @@ def chances(one):
         return p, (Fraction(cells, one.buckets) - p) / (cells - 1)
     if one.kind in ("grr", "subset"):
         return p, ((one.chosen or 1) - p) / (one.size - 1)
-    if one.kind == "hcms":  # another value has the same bucket, or else agrees by chance
-        return p, p / one.columns + Fraction(one.columns - 1, 2 * one.columns)
     return p, Fraction(1, one.buckets)
 
 
@@ -999,21 +948,10 @@ def encoded(encoding, value, stream):
     return ENCODINGS[encoding["kind"]](encoding, value, stream)
 
 
-def level(points, size, value, stream):
-    """Round down value (points - 1)/(size - 1), plus an offset below 1 that the stream fixes."""
-    offset = Fraction(size - 2 - stream.integer(size - 1), size - 1)
-    return floor(Fraction(value * (points - 1), size - 1) + offset)
-
-
 def segment(encoding, value, stream):
     """Return the number that some of the binary digits spell; the most significant is the first."""
     written = format(value, "b").rjust(encoding["bits"], "0")
     return int(written[encoding["start"] : encoding["start"] + encoding["length"]], 2)
-
-
-def channel(encoding, value, stream):
-    hashed = bucket(xxh32(words_of(value, encoding["bits"]), 0), encoding["channels"])
-    return hashed * 2 ** encoding["length"] + segment(encoding, value, stream)
 
 
 def held_candidates(encoding, value):
@@ -1032,11 +970,6 @@ def sample(encoding, value, stream):
 
 def view(encoding, value, stream):
     return joined([value[column] for column in encoding["columns"]], [int(size) for size in encoding["sizes"]])
-
-
-def parity(encoding, value, stream):
-    chosen = zip(encoding["columns"], encoding["masks"], strict=True)
-    return sum((value[column] & int(mask)).bit_count() for column, mask in chosen) % 2
 
 
 def cell(encoding, value, stream):
@@ -1097,14 +1030,11 @@ def bit_groups(encoding):
 
 ENCODINGS = {
     "attribute": lambda encoding, value, stream: value[encoding["column"]],
-    "alpha_point": lambda encoding, value, stream: level(encoding["points"], encoding["size"], value, stream),
     "segment": segment,
-    "channel": channel,
     "sample": sample,
     "size": lambda encoding, value, stream: len(held_candidates(encoding, value)),
     "holds": lambda encoding, value, stream: int(encoding["item"] in value),
     "view": view,
-    "parity": parity,
     "cell": cell,
 }
 
@@ -1114,9 +1044,7 @@ def outputs(encoding):
     kind = encoding["kind"]
     if kind == "segment":
         return 2 ** encoding["length"]
-    if kind == "channel":
-        return encoding["channels"] * 2 ** encoding["length"]
-    if kind in ("holds", "parity"):
+    if kind == "holds":
         return 2
     if kind == "cell":
         return cells_of(encoding)
@@ -1204,8 +1132,8 @@ def weights_of(choice):
 
 
 def family_length(family):
-    if family["kind"] in ("parities", "layers"):
-        return sum(1 for _ in (coefficients if family["kind"] == "parities" else layers)(family))
+    if family["kind"] == "layers":
+        return sum(1 for _ in layers(family))
     return len(family["columns"]) if family["kind"] == "views" else len(family["among"]) or family["items"]
 
 
@@ -1229,13 +1157,6 @@ def one_view(family, place):
     return mechanism, {"kind": "view", "columns": columns, "sizes": sizes}
 
 
-def one_coefficient(family, place):
-    touched = next(islice(coefficients(family), place, None))
-    columns, masks = [column for column, _ in touched], [mask for _, mask in touched]
-    sizes = [family["sizes"][column] for column in columns]
-    return family["mechanism"], {"kind": "parity", "columns": columns, "sizes": sizes, "masks": masks}
-
-
 def one_layer(family, place):
     asked = list(layers(family))[place]
     wanted = max(2, cells_of(asked)), bit_groups(asked)
@@ -1244,7 +1165,7 @@ def one_layer(family, place):
     return (exact or [one for one in fits if not one.get("groups")])[0], asked
 
 
-FAMILIES = {"each_item": one_item, "views": one_view, "parities": one_coefficient, "layers": one_layer}
+FAMILIES = {"each_item": one_item, "views": one_view, "layers": one_layer}
 
 
 def layers(family):
@@ -1271,28 +1192,6 @@ def layer(family, widths, rounded, mirrored):
     made |= {name: family[name] for name in ("table", "columns", "sizes", "most")}
     made["weighted"] = family["most"] > 0 and (family["rounding"] == "none" or rounded != [])
     return made | {"aligned": cells_of(made) > 1 << 20}
-
-
-def coefficients(family):
-    """List what every coefficient touches, in the order of their numbers: columns, and a mask of bits of each.
-
-    With ``within`` every set of exactly ``order`` columns has all its masks, and some may be empty but not all.
-    """
-    order, lowest = family["order"], 0 if family["within"] else 1
-    for count in range(order if family["within"] else 1, order + 1):
-        for columns in combinations(range(len(family["sizes"])), count):
-            for masks in all_of(*(range(lowest, next_power(family["sizes"][column])) for column in columns)):
-                touched = [pair for pair in zip(columns, masks, strict=True) if pair[1]]
-                if touched:
-                    yield touched
-
-
-def next_power(size):
-    """Return the smallest power of two that is no less."""
-    power = 1
-    while power < size:
-        power *= 2
-    return power
 
 
 def slots(ask):

@@ -1,7 +1,6 @@
 """Which vectors there are: every file's rows, computed by the reference and written one to a line."""
 
 import json
-from fractions import Fraction
 from math import gcd, inf, nextafter
 from struct import pack
 
@@ -493,11 +492,11 @@ def thresholds():
     )
     computed = [
         {"given": given, "document": document, "ratio": str(ref.worst_ratio(document))}
-        for given, document in [*all_mechanisms(), *numeric_mechanisms(), *channel_mechanisms()]
+        for given, document in [*all_mechanisms(), *numeric_mechanisms()]
     ]
     checked = [
         {"document": document, "accepted": accepted, "comment": comment}
-        for document, accepted, comment in [*checked_mechanisms(), *checked_numeric(), *checked_channels()]
+        for document, accepted, comment in [*checked_mechanisms(), *checked_numeric()]
     ]
     return "thresholds.json", {"about": about, "version": 1, "computed": computed, "checked": checked}
 
@@ -584,36 +583,6 @@ def numeric_mechanisms():
         ("square_wave", "3.0", 9, {"reach": 1}),
     ):
         yield settings(kind, epsilon, size, more)
-
-
-def channel_mechanisms():
-    for epsilon in EPSILONS:
-        yield settings("channels", epsilon, 128, {})
-    for size in (4, 18, 1 << 17):
-        yield settings("channels", "1.0", size, {})
-
-
-def checked_channels():
-    document = ref.mechanism("channels", "1.0", 128)
-    yield document, True, "as computed"
-    for step in (-1, 1):
-        moved = document | {"keep": str(int(document["keep"]) + step)}
-        accepted = ref.spends_at_most(ref.worst_ratio(moved), "1.0")
-        yield moved, accepted, f"keep {step:+d}" + ("" if accepted else ": spends more than it states")
-    for name, value, comment in (
-        ("keep", "1", "the bit is never told: that reveals it"),
-        ("keep", str(1 << 63), "a fair coin reveals nothing"),
-        ("keep", str((1 << 64) - 1), "all but certain"),
-        ("keep", str(1 << 64), "certain, not random"),
-        ("keep", int(document["keep"]), "a threshold is a string"),
-        ("size", 127, "every channel has two indices"),
-        ("size", 2, "at least two channels"),
-        ("size", (1 << 17) + 2, "at most 2^16 channels"),
-        ("extra", 1, "an unknown field"),
-    ):
-        yield document | {name: value}, False, comment
-    for name in document:
-        yield without(document, name), False, f"{name} is always written"
 
 
 def checked_numeric():
@@ -842,9 +811,6 @@ def report_rows():
     for document, value, start, comment in scripted_numeric():
         label = f"scripted {ref.canonical(document)} {value} {comment}"
         yield report_row(document, value, start + ref.sha_stream(label, 1 << 8), comment)
-    for document, value, start, comment in channel_reports():
-        label = f"report {ref.canonical(document)} {value} {comment}"
-        yield report_row(document, value, start + ref.sha_stream(label, 1 << 8), comment)
 
 
 def report_row(document, value, data, comment):
@@ -971,19 +937,6 @@ def numeric_reporters():
         yield make("hybrid", epsilon, size, **more), {0, 1, size // 3, size - 1}
     for size, epsilon in ((2, "1.0"), (16, "5.0"), (16, "1.0"), (170, "1.0"), (512, "0.1"), (4096, "2.0")):
         yield make("square_wave", epsilon, size), {0, 1, size // 3, size - 1}
-
-
-def channel_reports():
-    make = ref.mechanism
-    for size, epsilon in ((4, "1.0"), (14, "0.5"), (16, "1.0"), (18, "2.0"), (128, "4.0"), (1000, "1.0")):
-        for value in sorted({0, 1, size // 2, size - 2, size - 1}):
-            yield make("channels", epsilon, size), value, b"", ""
-    document = make("channels", "1.0", 20)
-    keep, ones, zeros = int(document["keep"]), b"\xff\xff", b"\x00\x00"
-    for value in (0, 1, 15, 16, 18):
-        for coin, said in ((keep - 1, "just kept"), (keep, "just not kept")):
-            yield document, value, ones + pack("<Q", coin), f"{said}, among ones: the padding is cleared"
-            yield document, value, zeros + pack("<Q", coin), f"{said}, among zeros"
 
 
 def word_for(drawn, limit):
@@ -1278,12 +1231,10 @@ def decode():
         "to [0, users]; RMP with a pool adds the sum over other values of total (total - 1)/rows. To 17 digits. "
         "bloom: packed reports -> users of each cohort, and how many of them set each bit. "
         "mean: packed reports of numbers -> [output, how often], outputs that do not occur left out -> mean on the "
-        "scale of [-1, 1], unclipped, and its variance. To 17 digits. "
-        "channels: packed reports -> how many have the bit of each channel set -> for each index 2 channel + bit the "
-        "estimated users less half of its channel's, (bits like it - users/2)/(2 keep/2^64 - 1). To 17 digits."
+        "scale of [-1, 1], unclipped, and its variance. To 17 digits."
     )
     content = {"about": about, "version": 1, "pure": list(pure_rows()), "bloom": list(bloom_rows())}
-    return "decode.json", content | {"mean": list(mean_rows()), "channels": list(channel_rows())}
+    return "decode.json", content | {"mean": list(mean_rows())}
 
 
 def pure_rows():
@@ -1372,20 +1323,6 @@ def bloom_rows():
         yield {"mechanism": document, "payloads": data, "users": users, "bits": bits}
 
 
-def channel_rows():
-    for size, epsilon in ((4, "1.0"), (18, "0.5"), (32, "3.0")):
-        document, payloads = ref.mechanism("channels", epsilon, size), []
-        for user in range(40):
-            label = f"channels {ref.canonical(document)} {user}"
-            payloads.append(ref.report(document, number(label, size), ref.Stream(ref.sha_stream(label, 64))))
-        rows = [ref.unpacked(payload, size // 2) for payload in payloads]
-        ones, less = [sum(column) for column in zip(*rows, strict=True)], Fraction(len(rows), 2)
-        told = 2 * Fraction(int(document["keep"]), 1 << 64) - 1
-        totals = [ref.digits(sign * (one - less) / told) for one in ones for sign in (-1, 1)]
-        data = b"".join(payloads).hex()
-        yield {"mechanism": document, "users": len(rows), "payloads": data, "ones": ones, "totals": totals}
-
-
 def mean_rows():
     make = ref.mechanism
     for document in (
@@ -1436,7 +1373,7 @@ def reject():
     about = "reports: mechanism, packed report -> refused, because no device makes it, or (refused false) accepted."
     rows = [
         {"mechanism": document, "payload": data.hex(), "refused": refused, "comment": comment}
-        for document, data, refused, comment in [*judged(), *judged_numeric(), *judged_channels()]
+        for document, data, refused, comment in [*judged(), *judged_numeric()]
     ]
     return "reject.json", {"about": about, "version": 1, "reports": rows}
 
@@ -1513,14 +1450,6 @@ def judged_numeric():
         document = make("square_wave", epsilon, size)
         assert size + 2 * document["reach"] == int.from_bytes(over, "little")
         yield from bounds(document, most, over, "a bucket")
-
-
-def judged_channels():
-    make = ref.mechanism
-    yield from bounds(make("channels", "1.0", 4), b"\x03", b"\x04", "a row of bits")
-    yield from bounds(make("channels", "1.0", 16), b"\xff", None, "a row of bits")
-    yield from bounds(make("channels", "1.0", 18), b"\xff\x01", b"\x00\x02", "a row of bits")
-    yield make("channels", "1.0", 18), b"\x00\x80", True, "the padding must be zero"
 
 
 def bounds(document, most, over, what):
@@ -1634,19 +1563,17 @@ def longitudinal():
     about = (
         "tasks: whole documents of longitudinal tasks, which collector and device both read. tags: secret, slot, "
         "encoded index -> the tag under which a response is remembered: HMAC-SHA-256(secret, 'sottovoce/memo/v1' | "
-        "slot as 2 | index as 4 little-endian bytes). levels: encoding alpha_point, index, recorded bytes -> level, "
-        "bytes consumed. lives: what one device sends in round after round: task, its 16 public bytes (coin), its 32 "
-        "secret bytes, and for every answer the round (absent: the opening one), value, recorded bytes of the "
-        "operating system (for each slot the instantaneous draws, then the 16 bytes of the report's id) -> message; "
-        "the whole of the task's epsilon is charged at the first answer. refused: task, round, value that must be "
-        "refused before anything is charged."
+        "slot as 2 | index as 4 little-endian bytes). lives: what one device sends in round after round: task, "
+        "its 16 public bytes (coin), its 32 secret bytes, and for every answer the round (absent: the opening one), "
+        "value, recorded bytes of the operating system (for each slot the instantaneous draws, then the 16 bytes of "
+        "the report's id) -> message; the whole of the task's epsilon is charged at the first answer. refused: task, "
+        "round, value that must be refused before anything is charged."
     )
     return "longitudinal.json", {
         "about": about,
         "version": 1,
         "tasks": [named(content, comment) for content, comment in lasting_tasks()],
         "tags": list(tag_rows()),
-        "levels": list(level_rows()),
         "lives": list(life_rows()),
         "refused": list(refused_rounds()),
     }
@@ -1687,18 +1614,6 @@ def tag_rows():
             yield {"secret": secret.hex(), "slot": slot, "index": index, "tag": tag.hex()}
 
 
-def level_rows():
-    for points, size in ((2, 2), (2, 7), (5, 101), (7, 7), (17, 1000), (1 << 16, 1 << 20), (1 << 31, 1 << 31)):
-        for index in sorted({0, 1, size // 3, size // 2, size - 2, size - 1}):
-            for place in range(2):
-                data = ref.sha_stream(f"level {points} {size} {place}", 16)
-                stream = ref.Stream(data)
-                level = ref.level(points, size, index, stream)
-                encoding = {"kind": "alpha_point", "points": points, "size": size}
-                row = {"encoding": encoding, "index": index, "random": data.hex()}
-                yield row | {"level": level, "consumed": stream.consumed}
-
-
 def life_rows():
     places = [0, 1, 0, 2, 1, 3, 4, 0]
     yield life(tracking(LABELS, "4.0", 999, 2), places, "a value beyond the limit repeats the last used")
@@ -1715,11 +1630,6 @@ def life_rows():
         yield life(halves, people, "the coin of a choice is that of round 0 in every round", place)
     yield from bundled_lives()
     yield life(tracking(LABELS, "4.0", 999, 2) | {"declares": ["subject"]}, [0, 1, 0], "a new subject in every round")
-    for mechanism in (ref.mechanism("grr", "1.0", 5), ref.mechanism("sue", "1.0", 5, **RAPPOR)):
-        asked = question(mechanism, encoding={"kind": "alpha_point", "points": 5, "size": 1001})
-        counter = {"kind": "integers", "low": 0, "high": 1000}
-        minutes = task("minutes", {"kind": "unread"}, counter, asked, "2.0") | {"distinct": 2}
-        yield life(minutes, [100, 101, 130, 99, 480, 1000, 100], "a counter rounded by the device's own offset")
 
 
 def bundled_lives():
@@ -1779,11 +1689,6 @@ def refused_rounds():
     asked = question(ref.mechanism("affine", "1.0", (1 << 32) + 1, buckets=2))
     wide = task("wide", {"kind": "unread"}, large, asked, "1.0") | {"distinct": 1}
     yield {"task": wide, "round": wide["opening"], "value": 7, "comment": "more than 2^32 encoded values"}
-    rounding = {"kind": "alpha_point", "points": 5, "size": 1002}
-    counter = {"kind": "integers", "low": 0, "high": 1000}
-    asked = question(ref.mechanism("grr", "1.0", 5), encoding=rounding)
-    wrong = task("minutes", {"kind": "unread"}, counter, asked, "1.0") | {"distinct": 1}
-    yield {"task": wrong, "round": wrong["opening"], "value": 7, "comment": "rounding for another range"}
 
 
 def ledger():

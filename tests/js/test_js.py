@@ -9,10 +9,7 @@ import pytest
 
 from js.collector import PACKAGE, ROOT
 
-FOR_COLLECTORS = {
-    *(("envelope", section) for section in ("streams", "malformed", "misplaced")),
-    *(("marginals", section) for section in ("reject", "sketches", "records")),
-}
+FOR_COLLECTORS = {("envelope", section) for section in ("streams", "malformed", "misplaced")}
 FILES = (
     *("choice", "discovery", "envelope", "hash", "ledger", "longitudinal", "marginals", "memo", "numbers", "perturb"),
     *("tables", "task_id", "thresholds"),
@@ -64,12 +61,12 @@ CARELESS = """() => {
     });
     window.exchangeCarelessly = async (work) => {
         const opening = indexedDB.open("sottovoce", 1);
-        opening.onupgradeneeded = () => opening.result.createObjectStore("book");
+        opening.onupgradeneeded = () => opening.result.createObjectStore("ledger");
         const database = await done(opening);
-        const stored = await done(database.transaction("book").objectStore("book").get("book"));
+        const stored = await done(database.transaction("ledger").objectStore("ledger").get("ledger"));
         await bothHaveRead();
-        const [book, result] = work(stored);
-        await done(database.transaction("book", "readwrite").objectStore("book").put(book, "book"));
+        const [file, result] = work(stored);
+        await done(database.transaction("ledger", "readwrite").objectStore("ledger").put(file, "ledger"));
         database.close();
         return result;
     };
@@ -78,8 +75,8 @@ CARELESS = """() => {
 SPENT = """async () => {
     const { BrowserLedger } = await import("/clients/js/dist/browser.js");
     const ledger = new BrowserLedger();
-    const queue = await ledger.update((book) => book.queue);
-    return { ...(await ledger.spent()), entries: await ledger.entries(), queue };
+    const outbox = await ledger.update((file) => file.outbox);
+    return { ...(await ledger.spent()), entries: await ledger.entries(), outbox };
 }"""
 
 QUEUE = """async (url) => {
@@ -159,7 +156,7 @@ def test_two_tabs_that_answer_at_once_spend_once(tabs, collector):
     ledger = tabs().evaluate(SPENT)
     assert ledger["spent"] == 1
     assert len(ledger["entries"]) == 1
-    assert ledger["queue"] == []
+    assert ledger["outbox"] == []
 
 
 def test_without_lock_and_transaction_two_tabs_would_spend_twice(tabs, collector):
@@ -171,8 +168,8 @@ def test_without_lock_and_transaction_two_tabs_would_spend_twice(tabs, collector
 
 def test_what_was_answered_while_the_network_is_cut_arrives_once_with_the_same_bytes(tabs, collector):
     page = tabs()
-    assert page.evaluate(QUEUE, collector.url) == {"sent": 0, "refused": 0, "waiting": 0}
-    (queued,) = page.evaluate(SPENT)["queue"]
+    assert page.evaluate(QUEUE, collector.url) == {"sent": 0, "refused": 0, "waiting": 1}
+    (waiting,) = page.evaluate(SPENT)["outbox"]
     collector.stop()
     for _ in range(2):
         assert page.evaluate("() => device.flush({ force: true })") == {"sent": 0, "refused": 0, "waiting": 1}
@@ -180,7 +177,7 @@ def test_what_was_answered_while_the_network_is_cut_arrives_once_with_the_same_b
     collector.start()
     assert page.evaluate("() => device.flush({ force: true })") == {"sent": 1, "refused": 0, "waiting": 0}
     assert page.evaluate("() => device.flush({ force: true })") == {"sent": 0, "refused": 0, "waiting": 0}
-    assert [message.hex() for message in collector.posts] == [queued["report"]]
+    assert [message.hex() for message in collector.posts] == [waiting["message"]]
     assert page.evaluate(SPENT)["spent"] == 1
 
 
@@ -196,10 +193,10 @@ def test_what_is_due_leaves_when_the_page_is_hidden(tabs, collector):
     page = tabs()
     page.evaluate(QUEUE, collector.url)
     page.evaluate("""async () => {
-        await device.ledger.update((book) => { book.queue[0].due = book.queue[0].posted; });
+        await device.ledger.update((file) => { file.outbox[0].due = file.outbox[0].posted; });
         Object.defineProperty(document, "visibilityState", { get: () => "hidden" });
         document.dispatchEvent(new Event("visibilitychange"));
-        for (;;) if (!(await device.ledger.update((book) => book.queue)).length) return;
+        for (;;) if (!(await device.ledger.update((file) => file.outbox)).length) return;
     }""")
     assert len(collector.posts) == 1
 
@@ -212,7 +209,7 @@ def test_a_global_signal_against_tracking_is_a_no_unless_the_owner_says_yes(tabs
     page.evaluate(
         """async (url) => {
             const { Device } = await import("/clients/js/dist/browser.js");
-            await new Device(url, { delay: 0, consent: async ({ text }) => /epsilon 1.0/.test(text) })
+            await new Device(url, { delay: 0, consent: async (notice, text) => /epsilon 1.0/.test(text) })
                 .answer("browser", "firefox");
         }""",
         collector.url,

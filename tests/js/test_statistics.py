@@ -51,7 +51,7 @@ for (const [name, basket] of Object.entries(baskets)) {
   sent[name] = [];
   for (let user = 0; user < USERS; user++) {
     sent[name].push(Buffer.from(await client.answer(basket, asked)).toString("base64"));
-    await client.ledger.update((book) => { Object.assign(book, { pages: {}, charges: [] }); });  // another device
+    await client.ledger.update((file) => { Object.assign(file, { tasks: {}, charges: [] }); });  // another device
   }
 }
 process.stdout.write(JSON.stringify(sent));

@@ -34,13 +34,13 @@ from sottovoce.wire import codec, envelope
 STREAM = 256  # bytes for one draw of everything
 
 READ = """
-import { load, readDomain, readEncoding, readFamily } from "./dist/kinds.js";
-import { RecordedRandom } from "./support/recorded.js";
+import { load, readDomain, readEncoding, readFamily } from "./dist/core/registry.js";
+import { RecordedRng } from "./support/recorded_rng.js";
 const special = { nan: NaN, inf: Infinity, "-inf": -Infinity };
 const exact = (_, part) => typeof part?.$ === "string" ? special[part.$] ?? BigInt(part.$) : part;
 const given = JSON.parse(await new Response(process.stdin).text(), exact);
 const show = (_, part) => typeof part === "bigint" ? String(part) : part;
-const recorded = (stream) => new RecordedRandom(new Uint8Array(Buffer.from(stream, "base64")));
+const recorded = (stream) => new RecordedRng(new Uint8Array(Buffer.from(stream, "base64")));
 const readAs = async (read, content) => (await load(content), read(content));
 const tried = async (work) => {
   try { return await work(); } catch (error) { return `${error.name}: ${error.message}`; }
@@ -62,8 +62,8 @@ CELLS = (
 const domain = await readAs(readDomain, given.domain);
 const found = [];
 for (const { encoding: content, value, stream } of given.rows) {
-  const [encoding, random] = [await readAs(readEncoding, content), recorded(stream)];
-  found.push([encoding.encode(domain.index(value), random), random.consumed, encoding.outputs(domain)]);
+  const [encoding, rng] = [await readAs(readEncoding, content), recorded(stream)];
+  found.push([encoding.encode(domain.index(value), rng), rng.consumed, encoding.outputs(domain)]);
 }
 finish(found);
 """
@@ -79,9 +79,9 @@ for (const { domain: held, family: content, value, streams } of given.families) 
   const index = domain.index(value);
   found.push(streams.map((stream, place) => {
     const { mechanism, encoding, epsilon } = family.at(place);
-    const random = recorded(stream);
-    const said = Buffer.from(mechanism.permanent(encoding.encode(index, random), random)).toString("hex");
-    return [family.length, encoding.outputs(domain), epsilon, said, random.consumed];
+    const rng = recorded(stream);
+    const said = Buffer.from(mechanism.permanent(encoding.encode(index, rng), rng)).toString("hex");
+    return [family.length, encoding.outputs(domain), epsilon, said, rng.consumed];
   }));
 }
 finish(found);

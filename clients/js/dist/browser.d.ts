@@ -1,16 +1,16 @@
-import type { Book } from "./book.js";
-import type { DeviceOptions } from "./device.js";
-import { Device as AnyDevice } from "./device.js";
-import type { Options } from "./ledger.js";
-import { Ledger } from "./ledger.js";
+import type { DeviceOptions } from "./client/device.js";
+import { Device as AnyDevice } from "./client/device.js";
+import type { LedgerOptions } from "./client/ledger.js";
+import { Ledger } from "./client/ledger.js";
+import type { LedgerFile } from "./client/ledger_file.js";
+export type { Consent, DeviceOptions, Flushed } from "./client/device.js";
 export * from "./index.js";
-export type { DeviceOptions, Flushed, Request } from "./device.js";
 export declare class BrowserLedger extends Ledger {
     readonly name: string;
-    constructor({ name, ...options }?: Options & {
+    constructor({ name, ...options }?: LedgerOptions & {
         name?: string;
     });
-    protected exchange<T>(work: (stored: Book | undefined) => [Book, T]): Promise<T>;
+    protected exchange<T>(work: (stored: LedgerFile | undefined) => [LedgerFile, T]): Promise<T>;
 }
 export declare class Device extends AnyDevice {
     #private;

@@ -1,22 +1,21 @@
-import { Device as AnyDevice } from "./device.js";
+import { Device as AnyDevice } from "./client/device.js";
+import { Ledger } from "./client/ledger.js";
 import { MissingExtraError } from "./errors.js";
-import { Ledger } from "./ledger.js";
 export * from "./index.js";
-const STORE = "book";
+const STORE = "ledger";
 export class BrowserLedger extends Ledger {
     name;
     constructor({ name = "sottovoce", ...options } = {}) {
         super(options);
         this.name = name;
-        if (!globalThis.indexedDB || !globalThis.navigator?.locks) {
-            throw new MissingExtraError("without IndexedDB and Web Locks two tabs could spend the same budget: nothing is answered here");
-        }
+        if (!globalThis.indexedDB || !globalThis.navigator?.locks)
+            throw new MissingExtraError("a ledger needs IndexedDB and Web Locks: without them two tabs could spend the same budget");
     }
     exchange(work) {
         return navigator.locks.request(`sottovoce/${this.name}`, async () => {
-            const database = await opened(this.name);
+            const database = await openDatabase(this.name);
             try {
-                return await exchanged(database, work);
+                return await transact(database, work);
             }
             finally {
                 database.close();
@@ -25,21 +24,24 @@ export class BrowserLedger extends Ledger {
     }
 }
 export class Device extends AnyDevice {
-    #hidden = () => {
+    #flushIfHidden = () => {
         if (document.visibilityState === "hidden")
             void this.flush().catch(() => { });
     };
     constructor(url, options = {}) {
-        const silent = () => navigator.globalPrivacyControl !== true;
-        super(url, { ...options, ledger: options.ledger ?? new BrowserLedger(), consent: options.consent ?? silent });
-        document.addEventListener("visibilitychange", this.#hidden);
+        const { ledger = new BrowserLedger(), consent = hasNoPrivacySignal } = options;
+        super(url, { ...options, ledger, consent });
+        document.addEventListener("visibilitychange", this.#flushIfHidden);
     }
     close() {
         super.close();
-        document.removeEventListener("visibilitychange", this.#hidden);
+        document.removeEventListener("visibilitychange", this.#flushIfHidden);
     }
 }
-function opened(name) {
+function hasNoPrivacySignal() {
+    return navigator.globalPrivacyControl !== true;
+}
+function openDatabase(name) {
     return new Promise((resolve, reject) => {
         const request = indexedDB.open(name, 1);
         request.onupgradeneeded = () => request.result.createObjectStore(STORE);
@@ -47,18 +49,18 @@ function opened(name) {
         request.onerror = request.onblocked = () => reject(request.error);
     });
 }
-function exchanged(database, work) {
+function transact(database, work) {
     return new Promise((resolve, reject) => {
         const transaction = database.transaction(STORE, "readwrite", { durability: "strict" });
         const store = transaction.objectStore(STORE);
-        const found = store.get(STORE);
+        const request = store.get(STORE);
         let result;
         let thrown;
-        found.onsuccess = () => {
+        request.onsuccess = () => {
             try {
-                const [book, made] = work(found.result);
-                store.put(book, STORE);
-                result = made;
+                const [file, workResult] = work(request.result);
+                store.put(file, STORE);
+                result = workResult;
             }
             catch (error) {
                 thrown = error;

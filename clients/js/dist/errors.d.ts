@@ -3,7 +3,7 @@ export declare class SottovoceError extends Error {
 }
 export declare class ParameterError extends SottovoceError {
 }
-export declare function need(holds: unknown, rule: string): asserts holds;
+export declare function need(condition: unknown, rule: string): asserts condition;
 export declare class DomainError extends SottovoceError {
 }
 export declare class CodecError extends SottovoceError {

@@ -5,8 +5,8 @@ export class SottovoceError extends Error {
 }
 export class ParameterError extends SottovoceError {
 }
-export function need(holds, rule) {
-    if (!holds)
+export function need(condition, rule) {
+    if (!condition)
         throw new ParameterError(rule);
 }
 export class DomainError extends SottovoceError {

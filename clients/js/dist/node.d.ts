@@ -1,11 +1,11 @@
-import type { Book } from "./book.js";
-import type { Options } from "./ledger.js";
-import { Ledger } from "./ledger.js";
+import type { LedgerOptions } from "./client/ledger.js";
+import { Ledger } from "./client/ledger.js";
+import type { LedgerFile } from "./client/ledger_file.js";
+export { Device } from "./client/device.js";
+export type { Consent, DeviceOptions, Flushed } from "./client/device.js";
 export * from "./index.js";
-export { Device } from "./device.js";
-export type { DeviceOptions, Flushed, Request } from "./device.js";
 export declare class FileLedger extends Ledger {
     readonly path: string;
-    constructor(path: string, options?: Options);
-    protected exchange<T>(work: (stored: Book | undefined) => [Book, T]): Promise<T>;
+    constructor(path: string, options?: LedgerOptions);
+    protected exchange<T>(work: (stored: LedgerFile | undefined) => [LedgerFile, T]): Promise<T>;
 }

@@ -1,12 +1,12 @@
 import { link, mkdir, open, readFile, rename, unlink, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { dirname, resolve } from "node:path";
+import { Ledger } from "./client/ledger.js";
 import { BudgetError } from "./errors.js";
-import { Ledger } from "./ledger.js";
+export { Device } from "./client/device.js";
 export * from "./index.js";
-export { Device } from "./device.js";
-const PATIENCE = 30;
-const PAUSE = 5;
+const LOCK_TIMEOUT = 30;
+const LOCK_PAUSE = 5;
 export class FileLedger extends Ledger {
     path;
     constructor(path, options = {}) {
@@ -16,11 +16,12 @@ export class FileLedger extends Ledger {
     async exchange(work) {
         await mkdir(dirname(this.path), { recursive: true });
         const lock = `${this.path}.lock`;
-        await locked(lock);
+        await takeLock(lock);
         try {
-            const stored = await content(this.path);
-            const [book, result] = work(stored === undefined ? undefined : JSON.parse(stored));
-            await replaced(this.path, JSON.stringify(book));
+            const text = await readIfExists(this.path);
+            const stored = text === undefined ? undefined : JSON.parse(text);
+            const [file, result] = work(stored);
+            await replaceFile(this.path, JSON.stringify(file));
             return result;
         }
         finally {
@@ -28,41 +29,42 @@ export class FileLedger extends Ledger {
         }
     }
 }
-async function locked(lock) {
-    const mine = `${process.pid}@${hostname()}`;
-    const end = Date.now() + 1000 * PATIENCE;
-    while (!(await created(lock, mine))) {
+async function takeLock(lock) {
+    const holder = `${process.pid}@${hostname()}`;
+    const end = Date.now() + 1000 * LOCK_TIMEOUT;
+    while (!(await createFile(lock, holder))) {
         if (Date.now() > end)
-            throw new BudgetError("another process holds the ledger's lock file, so nothing was charged; if none runs, delete that file");
-        await cleared(lock, mine);
-        await new Promise((done) => setTimeout(done, PAUSE));
+            throw new BudgetError(`another process holds the lock of the ledger, so nothing was charged; if none runs, delete ${lock}`);
+        await removeStaleLock(lock, holder);
+        await new Promise((done) => setTimeout(done, LOCK_PAUSE));
     }
 }
-async function cleared(lock, mine) {
-    if (!gone(await content(lock)) || !(await created(`${lock}.break`, mine)))
+async function removeStaleLock(lock, holder) {
+    const guard = `${lock}.break`;
+    if (!hasEnded(await readIfExists(lock)) || !(await createFile(guard, holder)))
         return;
     try {
-        if (gone(await content(lock)))
+        if (hasEnded(await readIfExists(lock)))
             await unlink(lock);
     }
     finally {
-        await unlink(`${lock}.break`);
+        await unlink(guard);
     }
 }
-function gone(holder) {
-    const [process_, host] = (holder ?? "").split("@");
-    if (!process_ || host !== hostname())
+function hasEnded(holder) {
+    const [pid, host] = (holder ?? "").split("@");
+    if (!pid || host !== hostname())
         return false;
     try {
-        process.kill(+process_, 0);
+        process.kill(+pid, 0);
         return false;
     }
     catch (error) {
-        return code(error) === "ESRCH";
+        return codeOf(error) === "ESRCH";
     }
 }
-async function created(path, text) {
-    if ((await content(path)) !== undefined)
+async function createFile(path, text) {
+    if ((await readIfExists(path)) !== undefined)
         return false;
     const draft = `${path}.${crypto.randomUUID()}`;
     await writeFile(draft, text, { mode: 0o600 });
@@ -71,7 +73,7 @@ async function created(path, text) {
         return true;
     }
     catch (error) {
-        if (code(error) === "EEXIST")
+        if (codeOf(error) === "EEXIST")
             return false;
         throw error;
     }
@@ -79,27 +81,28 @@ async function created(path, text) {
         await unlink(draft);
     }
 }
-async function replaced(path, text) {
-    const file = await open(`${path}.new`, "w", 0o600);
+async function replaceFile(path, text) {
+    const draft = `${path}.new`;
+    const file = await open(draft, "w", 0o600);
     await file.writeFile(text);
     await file.sync();
     await file.close();
-    await rename(`${path}.new`, path);
+    await rename(draft, path);
     if (process.platform === "win32")
         return;
     const folder = await open(dirname(path), "r");
     await folder.sync().finally(() => folder.close());
 }
-async function content(path) {
+async function readIfExists(path) {
     try {
         return await readFile(path, "utf8");
     }
     catch (error) {
-        if (code(error) === "ENOENT")
+        if (codeOf(error) === "ENOENT")
             return undefined;
         throw error;
     }
 }
-function code(error) {
+function codeOf(error) {
     return error.code;
 }

@@ -1,35 +1,34 @@
-// Browsers: the ledger lives in IndexedDB, under a lock that all tabs share.  Without both there is no ledger.
+// Browsers: the ledger is stored in IndexedDB, under a Web Lock that all tabs share.
 
-import type { Book } from "./book.js";
-import type { DeviceOptions } from "./device.js";
-import { Device as AnyDevice } from "./device.js";
+import type { DeviceOptions } from "./client/device.js";
+import { Device as AnyDevice } from "./client/device.js";
+import type { LedgerOptions } from "./client/ledger.js";
+import { Ledger } from "./client/ledger.js";
+import type { LedgerFile } from "./client/ledger_file.js";
 import { MissingExtraError } from "./errors.js";
-import type { Options } from "./ledger.js";
-import { Ledger } from "./ledger.js";
 
+export type { Consent, DeviceOptions, Flushed } from "./client/device.js";
 export * from "./index.js";
-export type { DeviceOptions, Flushed, Request } from "./device.js";
 
-const STORE = "book";
+const STORE = "ledger";
 
 export class BrowserLedger extends Ledger {
   readonly name: string;
 
-  constructor({ name = "sottovoce", ...options }: Options & { name?: string } = {}) {
+  constructor({ name = "sottovoce", ...options }: LedgerOptions & { name?: string } = {}) {
     super(options);
     this.name = name;
-    if (!globalThis.indexedDB || !globalThis.navigator?.locks) {
+    if (!globalThis.indexedDB || !globalThis.navigator?.locks)
       throw new MissingExtraError(
-        "without IndexedDB and Web Locks two tabs could spend the same budget: nothing is answered here",
+        "a ledger needs IndexedDB and Web Locks: without them two tabs could spend the same budget",
       );
-    }
   }
 
-  protected exchange<T>(work: (stored: Book | undefined) => [Book, T]): Promise<T> {
+  protected exchange<T>(work: (stored: LedgerFile | undefined) => [LedgerFile, T]): Promise<T> {
     return navigator.locks.request(`sottovoce/${this.name}`, async () => {
-      const database = await opened(this.name);
+      const database = await openDatabase(this.name);
       try {
-        return await exchanged(database, work);
+        return await transact(database, work);
       } finally {
         database.close();
       }
@@ -37,25 +36,29 @@ export class BrowserLedger extends Ledger {
   }
 }
 
-/** A device whose owner's global signal against tracking counts as a no unless they say yes. */
+/** A device that takes the Global Privacy Control signal for a no, unless `consent` is given. */
 export class Device extends AnyDevice {
-  readonly #hidden = (): void => {
+  readonly #flushIfHidden = (): void => {
     if (document.visibilityState === "hidden") void this.flush().catch(() => {});
   };
 
   constructor(url: string, options: Partial<DeviceOptions> = {}) {
-    const silent = (): boolean => (navigator as { globalPrivacyControl?: boolean }).globalPrivacyControl !== true;
-    super(url, { ...options, ledger: options.ledger ?? new BrowserLedger(), consent: options.consent ?? silent });
-    document.addEventListener("visibilitychange", this.#hidden);
+    const { ledger = new BrowserLedger(), consent = hasNoPrivacySignal } = options;
+    super(url, { ...options, ledger, consent });
+    document.addEventListener("visibilitychange", this.#flushIfHidden);
   }
 
   override close(): void {
     super.close();
-    document.removeEventListener("visibilitychange", this.#hidden);
+    document.removeEventListener("visibilitychange", this.#flushIfHidden);
   }
 }
 
-function opened(name: string): Promise<IDBDatabase> {
+function hasNoPrivacySignal(): boolean {
+  return (navigator as { globalPrivacyControl?: boolean }).globalPrivacyControl !== true;
+}
+
+function openDatabase(name: string): Promise<IDBDatabase> {
   return new Promise((resolve, reject) => {
     const request = indexedDB.open(name, 1);
     request.onupgradeneeded = () => request.result.createObjectStore(STORE);
@@ -64,19 +67,22 @@ function opened(name: string): Promise<IDBDatabase> {
   });
 }
 
-/** Reads, works and writes in one transaction, which is on the disk when this returns. */
-function exchanged<T>(database: IDBDatabase, work: (stored: Book | undefined) => [Book, T]): Promise<T> {
+/** Reads, works and writes in one transaction, which is on the disk when the promise resolves. */
+function transact<T>(
+  database: IDBDatabase,
+  work: (stored: LedgerFile | undefined) => [LedgerFile, T],
+): Promise<T> {
   return new Promise((resolve, reject) => {
     const transaction = database.transaction(STORE, "readwrite", { durability: "strict" });
     const store = transaction.objectStore(STORE);
-    const found = store.get(STORE) as IDBRequest<Book | undefined>;
+    const request = store.get(STORE) as IDBRequest<LedgerFile | undefined>;
     let result: T;
     let thrown: unknown;
-    found.onsuccess = () => {
+    request.onsuccess = () => {
       try {
-        const [book, made] = work(found.result);
-        store.put(book, STORE);
-        result = made;
+        const [file, workResult] = work(request.result);
+        store.put(file, STORE);
+        result = workResult;
       } catch (error) {
         thrown = error;
         transaction.abort();

@@ -1,20 +1,19 @@
-// Bytes: joined, little-endian, as hex and as UTF-8.
+// Byte arrays: concatenation, little-endian numbers, UTF-8 and hexadecimal text.
 
-export function joined(...parts: Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
-  let at = 0;
-  for (const part of parts) (whole.set(part, at), (at += part.length));
-  return whole;
+/** Returns all parts as one array. */
+export function concatenate(...parts: Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+  let offset = 0;
+  for (const part of parts) {
+    bytes.set(part, offset);
+    offset += part.length;
+  }
+  return bytes;
 }
 
-/** Returns a whole number in so many little-endian bytes. */
-export function little(number: number, width: number): Uint8Array {
+/** Returns a whole number below 2^32 as `width` little-endian bytes. */
+export function littleEndian(number: number, width: number): Uint8Array {
   return Uint8Array.from({ length: width }, (_, i) => (i < 4 ? number >>> (8 * i) : 0));
-}
-
-/** Returns the bytes of the smallest unsigned field, of 1, 2 or 4, that holds an index below `size`. */
-export function unsigned(size: number): number {
-  return size <= 256 ? 1 : size <= 65536 ? 2 : 4;
 }
 
 export function utf8(text: string): Uint8Array {
@@ -26,5 +25,6 @@ export function hex(bytes: Uint8Array): string {
 }
 
 export function unhex(text: string): Uint8Array {
-  return Uint8Array.from({ length: text.length / 2 }, (_, i) => parseInt(text.slice(2 * i, 2 * i + 2), 16));
+  const byte = (i: number): number => parseInt(text.slice(2 * i, 2 * i + 2), 16);
+  return Uint8Array.from({ length: text.length / 2 }, (_, i) => byte(i));
 }

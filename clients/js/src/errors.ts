@@ -1,5 +1,5 @@
-// The exception tree: one class per thing the caller can do about it.
-// Messages state the rule and the setting, never a value somebody holds.
+// The errors of this package, one class for each thing that the caller can do about them.
+// A message states the rule and the setting, and never a value that a person holds.
 
 export class SottovoceError extends Error {
   override get name(): string {
@@ -7,37 +7,37 @@ export class SottovoceError extends Error {
   }
 }
 
-/** A setting that cannot work: change the setting. */
+/** A setting is not allowed: change the setting. */
 export class ParameterError extends SottovoceError {}
 
-/** Refuses a setting that breaks a rule. */
-export function need(holds: unknown, rule: string): asserts holds {
-  if (!holds) throw new ParameterError(rule);
+/** Throws a `ParameterError` with the rule unless the condition holds. */
+export function need(condition: unknown, rule: string): asserts condition {
+  if (!condition) throw new ParameterError(rule);
 }
 
-/** A value outside the domain: correct the value, or the domain. */
+/** A value lies outside the domain: correct the value or the domain. */
 export class DomainError extends SottovoceError {}
 
-/** Bytes or JSON that no honest writer produces: drop them. */
+/** Bytes or JSON are not well-formed: drop them. */
 export class CodecError extends SottovoceError {}
 
-/** Things that do not belong together: another task, another mechanism, another round. */
+/** Two things do not belong together, such as a report and another task. */
 export class MismatchError extends SottovoceError {}
 
-/** Answering would spend more than the budget, or spend it twice: do not answer. */
+/** Answering would exceed the budget, or spend it twice: do not answer. */
 export class BudgetError extends SottovoceError {}
 
-/** Too few reports to say anything: collect more. */
+/** There are too few reports for an answer: collect more. */
 export class NoDataError extends SottovoceError {}
 
-/** A part that is needed is not there: use another browser, or install what is named. */
+/** Something that is needed is missing: use another browser, or install what the message names. */
 export class MissingExtraError extends SottovoceError {}
 
-/** A disk or a collector that cannot serve now: nothing was lost, try again later. */
+/** A disk or a collector cannot serve now: nothing was lost, try again later. */
 export class UnavailableError extends SottovoceError {}
 
-/** A token that is missing, unknown or of the wrong scope: ask the operator for another. */
+/** A token is missing, unknown or of the wrong scope: ask the operator for another. */
 export class AccessError extends SottovoceError {}
 
-/** Too early or too late: the task or round is not in the state that this needs. */
+/** The task or round is not in the state that this needs: it is too early or too late. */
 export class StateError extends SottovoceError {}

@@ -1,8 +1,9 @@
-// The core: everything but storage and sending.  Browsers and Node have entry points of their own.
+// The core: everything but storage and sending.  `browser` and `node` add these.
 
-export type { Charge, Refused, Window } from "./book.js";
-export { Client } from "./client.js";
-export type { Collection } from "./collection.js";
+export { Client } from "./client/client.js";
+export type { LedgerOptions } from "./client/ledger.js";
+export { Ledger, MemoryLedger } from "./client/ledger.js";
+export type { RefusedReport } from "./client/outbox.js";
 export {
   AccessError,
   BudgetError,
@@ -16,6 +17,7 @@ export {
   StateError,
   UnavailableError,
 } from "./errors.js";
-export type { Options } from "./ledger.js";
-export { Ledger, MemoryLedger } from "./ledger.js";
-export type { Notice, Round } from "./task.js";
+export type { Charge, Window } from "./tasks/budget.js";
+export type { Collection } from "./tasks/collection.js";
+export type { Notice } from "./tasks/notice.js";
+export type { Round } from "./tasks/round.js";

@@ -1,37 +1,41 @@
-// Node: the ledger is a JSON file beside a lock file, replaced whole and on the disk before anything else happens.
+// Node: the ledger is a JSON file with a lock file beside it.  Every change replaces the file as a
+// whole and is on the disk before anything else happens.
 
 import { link, mkdir, open, readFile, rename, unlink, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { dirname, resolve } from "node:path";
 
-import type { Book } from "./book.js";
+import type { LedgerOptions } from "./client/ledger.js";
+import { Ledger } from "./client/ledger.js";
+import type { LedgerFile } from "./client/ledger_file.js";
 import { BudgetError } from "./errors.js";
-import type { Options } from "./ledger.js";
-import { Ledger } from "./ledger.js";
 
+export { Device } from "./client/device.js";
+export type { Consent, DeviceOptions, Flushed } from "./client/device.js";
 export * from "./index.js";
-export { Device } from "./device.js";
-export type { DeviceOptions, Flushed, Request } from "./device.js";
 
-const PATIENCE = 30; // seconds
-const PAUSE = 5; // milliseconds
+const LOCK_TIMEOUT = 30; // seconds
+const LOCK_PAUSE = 5; // milliseconds
 
 export class FileLedger extends Ledger {
   readonly path: string;
 
-  constructor(path: string, options: Options = {}) {
+  constructor(path: string, options: LedgerOptions = {}) {
     super(options);
     this.path = resolve(path);
   }
 
-  protected async exchange<T>(work: (stored: Book | undefined) => [Book, T]): Promise<T> {
+  protected async exchange<T>(
+    work: (stored: LedgerFile | undefined) => [LedgerFile, T],
+  ): Promise<T> {
     await mkdir(dirname(this.path), { recursive: true });
     const lock = `${this.path}.lock`;
-    await locked(lock);
+    await takeLock(lock);
     try {
-      const stored = await content(this.path);
-      const [book, result] = work(stored === undefined ? undefined : (JSON.parse(stored) as Book));
-      await replaced(this.path, JSON.stringify(book));
+      const text = await readIfExists(this.path);
+      const stored = text === undefined ? undefined : (JSON.parse(text) as LedgerFile);
+      const [file, result] = work(stored);
+      await replaceFile(this.path, JSON.stringify(file));
       return result;
     } finally {
       await unlink(lock);
@@ -39,77 +43,80 @@ export class FileLedger extends Ledger {
   }
 }
 
-/** Waits for the lock file to be this process's own. */
-async function locked(lock: string): Promise<void> {
-  const mine = `${process.pid}@${hostname()}`;
-  const end = Date.now() + 1000 * PATIENCE;
-  while (!(await created(lock, mine))) {
+/** Waits until the lock file is this process's own. */
+async function takeLock(lock: string): Promise<void> {
+  const holder = `${process.pid}@${hostname()}`;
+  const end = Date.now() + 1000 * LOCK_TIMEOUT;
+  while (!(await createFile(lock, holder))) {
     if (Date.now() > end)
       throw new BudgetError(
-        "another process holds the ledger's lock file, so nothing was charged; if none runs, delete that file",
+        `another process holds the lock of the ledger, so nothing was charged; if none runs, delete ${lock}`,
       );
-    await cleared(lock, mine);
-    await new Promise((done) => setTimeout(done, PAUSE));
+    await removeStaleLock(lock, holder);
+    await new Promise((done) => setTimeout(done, LOCK_PAUSE));
   }
 }
 
-/** Removes the lock of a process of this machine that is gone; two that try do so one after the other. */
-async function cleared(lock: string, mine: string): Promise<void> {
-  if (!gone(await content(lock)) || !(await created(`${lock}.break`, mine))) return;
+/** Removes the lock of a process that has ended; a second lock keeps two from doing so at once. */
+async function removeStaleLock(lock: string, holder: string): Promise<void> {
+  const guard = `${lock}.break`;
+  if (!hasEnded(await readIfExists(lock)) || !(await createFile(guard, holder))) return;
   try {
-    if (gone(await content(lock))) await unlink(lock);
+    if (hasEnded(await readIfExists(lock))) await unlink(lock);
   } finally {
-    await unlink(`${lock}.break`);
+    await unlink(guard);
   }
 }
 
-function gone(holder: string | undefined): boolean {
-  const [process_, host] = (holder ?? "").split("@");
-  if (!process_ || host !== hostname()) return false;
+/** Returns whether the holder of a lock is a process of this machine that has ended. */
+function hasEnded(holder: string | undefined): boolean {
+  const [pid, host] = (holder ?? "").split("@");
+  if (!pid || host !== hostname()) return false;
   try {
-    process.kill(+process_, 0);
+    process.kill(+pid, 0);
     return false;
   } catch (error) {
-    return code(error) === "ESRCH";
+    return codeOf(error) === "ESRCH";
   }
 }
 
-/** Makes a file that was not there, whole at once: a crash leaves no lock without a holder. */
-async function created(path: string, text: string): Promise<boolean> {
-  if ((await content(path)) !== undefined) return false;
+/** Creates a file with its whole content at once; returns false if it exists. */
+async function createFile(path: string, text: string): Promise<boolean> {
+  if ((await readIfExists(path)) !== undefined) return false;
   const draft = `${path}.${crypto.randomUUID()}`;
   await writeFile(draft, text, { mode: 0o600 });
   try {
     await link(draft, path);
     return true;
   } catch (error) {
-    if (code(error) === "EEXIST") return false;
+    if (codeOf(error) === "EEXIST") return false;
     throw error;
   } finally {
     await unlink(draft);
   }
 }
 
-async function replaced(path: string, text: string): Promise<void> {
-  const file = await open(`${path}.new`, "w", 0o600);
+async function replaceFile(path: string, text: string): Promise<void> {
+  const draft = `${path}.new`;
+  const file = await open(draft, "w", 0o600);
   await file.writeFile(text);
   await file.sync();
   await file.close();
-  await rename(`${path}.new`, path);
-  if (process.platform === "win32") return; // folders cannot be opened there
-  const folder = await open(dirname(path), "r"); // the new name is on the disk, too
+  await rename(draft, path);
+  if (process.platform === "win32") return; // a folder cannot be opened there
+  const folder = await open(dirname(path), "r"); // the new name must be on the disk as well
   await folder.sync().finally(() => folder.close());
 }
 
-async function content(path: string): Promise<string | undefined> {
+async function readIfExists(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
-    if (code(error) === "ENOENT") return undefined;
+    if (codeOf(error) === "ENOENT") return undefined;
     throw error;
   }
 }
 
-function code(error: unknown): unknown {
+function codeOf(error: unknown): unknown {
   return (error as { code?: unknown }).code;
 }

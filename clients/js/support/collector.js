@@ -2,7 +2,7 @@
 
 import { createServer } from "node:http";
 
-import { parse } from "../dist/canonical.js";
+import { parse } from "../dist/wire/codec.js";
 import { digestOf, roundOf } from "./tasks.js";
 
 export async function collector(...documents) {

@@ -1,32 +1,34 @@
-// Every golden row that a client needs, against the built modules: integers and bytes exactly.
-// Runs alike in Node and in browsers; the caller says how a file is read, and how a ledger of a name is opened.
+// Checks the built modules against every golden row that a client needs; integers and bytes must be
+// equal.  It runs in Node and in browsers: the caller says how to read a file and open a ledger.
 
-import { answered, opened } from "../dist/book.js";
 import { hex, unhex } from "../dist/bytes.js";
-import { canonical, digest, digestBytes, parse } from "../dist/canonical.js";
-import { Client } from "../dist/client.js";
-import { asks, choiceCoin, enrolled, pick, place } from "../dist/coin.js";
-import { sealed } from "../dist/envelope.js";
-import { BudgetError, CodecError, DomainError, MismatchError, ParameterError, SottovoceError } from "../dist/errors.js";
-import { affineHash, masks, permute, wordsOf, xxh32 } from "../dist/hashing.js";
-import { KeyedRandom } from "../dist/keyed.js";
-import { load, readDomain, readEncoding, readFamily, readMechanism } from "../dist/kinds.js";
-import { MemoryLedger } from "../dist/ledger.js";
-import { remembering, tagOf } from "../dist/longitudinal.js";
-import { message, questions } from "../dist/message.js";
-import { halves, multiplyHigh } from "../dist/random.js";
-import { checkRound, readNotice, readRound } from "../dist/task.js";
-import { RecordedRandom } from "./recorded.js";
+import { Client } from "../dist/client/client.js";
+import { MemoryLedger } from "../dist/client/ledger.js";
+import { answerOnce, openLedgerFile } from "../dist/client/ledger_file.js";
+import { questionsFor, writeMessage } from "../dist/client/message.js";
+import { permanentPayload, tagOf } from "../dist/client/permanent.js";
+import { choiceCoin, enrolledBytes, roundCoin } from "../dist/core/coin.js";
+import { KeyedRng } from "../dist/core/keyed_rng.js";
+import { load, readDomain, readEncoding, readFamily, readMechanism } from "../dist/core/registry.js";
+import { multiplyHigh, thresholdWords } from "../dist/core/rng.js";
+import {
+  BudgetError,
+  CodecError,
+  DomainError,
+  MismatchError,
+  ParameterError,
+  SottovoceError,
+} from "../dist/errors.js";
+import { affineHash, masks, permute, wordsOf, xxh32 } from "../dist/maths/hashing.js";
+import { pick } from "../dist/tasks/choice.js";
+import { checkRound, readNotice } from "../dist/tasks/notice.js";
+import { asksCoin, readRound } from "../dist/tasks/round.js";
+import { canonical, digest, digestBytes, parse } from "../dist/wire/codec.js";
+import { writeEnvelope } from "../dist/wire/envelope.js";
+import { RecordedRng } from "./recorded_rng.js";
 
-/** Sections of claimed files that only collectors compute, and files that nobody but them needs. */
-export const COLLECTORS = [
-  "envelope.streams",
-  "envelope.malformed",
-  "envelope.misplaced",
-  "marginals.reject",
-  "marginals.sketches",
-  "marginals.records",
-];
+/** The sections that only collectors need, and the files that clients need. */
+export const COLLECTORS = ["envelope.streams", "envelope.malformed", "envelope.misplaced"];
 export const FILES = [
   "choice",
   "discovery",
@@ -69,32 +71,26 @@ export const CHECKS = {
   "discovery.tasks": checkTask,
   "discovery.refused": checkRefused,
   "discovery.messages": checkMessage,
-  "discovery.lasting": checkLasting,
+  "discovery.lasting": checkLongitudinal,
   "envelope.envelopes": checkEnvelope,
   "envelope.messages": checkMessage,
   "numbers.indices": checkIndex,
   "ledger.scripts": checkScript,
   "longitudinal.tasks": checkTask,
   "longitudinal.tags": checkTag,
-  "longitudinal.levels": checkLevel,
   "longitudinal.lives": checkLife,
   "longitudinal.refused": checkRefusedRound,
   "marginals.encodings": checkEncoding,
   "marginals.misfits": checkMisfit,
   "marginals.malformed": checkMalformed,
-  "marginals.coefficients": checkCoefficients,
   "marginals.picks": checkMember,
-  "marginals.computed": checkComputed,
-  "marginals.checked": checkChecked,
-  "marginals.reports": checkReport,
   "marginals.tasks": checkTask,
   "marginals.refused": checkRefused,
   "marginals.messages": checkMessage,
-  "marginals.waived": checkWaived,
   "memo.streams": checkStream,
   "memo.refused": checkShortSecret,
   "memo.responses": checkResponse,
-  "tables.indices": checkHoldings,
+  "tables.indices": checkTables,
   "tables.cells": checkCells,
   "tables.misfits": checkMisfits,
   "tables.malformed": checkChanges,
@@ -103,55 +99,58 @@ export const CHECKS = {
   "tables.undeclared": checkUndeclared,
 };
 
-/** Returns how many rows of each section ran and what failed; rows of another reader are counted apart. */
-export async function runGolden(read, open) {
-  const rows = {};
+/** Returns how many rows of each section were checked, and the failures; rows for collectors are counted apart. */
+export async function runGolden(readFile, openLedger) {
+  const counts = {};
   const failures = [];
   for (const file of FILES) {
-    for (const [section, listed] of Object.entries(await read(file))) {
-      if (!Array.isArray(listed)) continue;
+    for (const [section, rows] of Object.entries(await readFile(file))) {
+      if (!Array.isArray(rows)) continue;
       const name = `${file}.${section}`;
       if (COLLECTORS.includes(name)) continue;
-      if (!CHECKS[name]) failures.push(`${name}: nobody checks this section`);
-      else await runSection(name, listed, open, rows, failures);
+      if (!CHECKS[name]) failures.push(`${name}: no check for this section`);
+      else await runSection({ name, rows, openLedger }, counts, failures);
     }
   }
-  for (const name of Object.keys(CHECKS)) if (!rows[name]) failures.push(`${name}: this section has gone`);
-  return { rows, failures };
+  for (const name of Object.keys(CHECKS))
+    if (!counts[name]) failures.push(`${name}: this section is missing`);
+  return { rows: counts, failures };
 }
 
-async function runSection(name, listed, open, rows, failures) {
-  const forCollectors = (row) => row.reader === "task"; // reads the plan, which a device leaves unread
-  const mine = listed.filter((row) => !forCollectors(row));
-  for (const [place, row] of mine.entries()) {
+async function runSection({ name, rows, openLedger }, counts, failures) {
+  const ownRows = rows.filter((row) => row.reader !== "task"); // a device does not read the plan
+  for (const [i, row] of ownRows.entries()) {
     try {
-      await CHECKS[name](row, { open, name: `${name}.${place}` });
-      rows[name] = (rows[name] ?? 0) + 1;
+      await CHECKS[name](row, { openLedger, ledgerName: `${name}.${i}` });
+      counts[name] = (counts[name] ?? 0) + 1;
     } catch (error) {
-      failures.push(`${name}[${place}] ${row.comment ?? ""}: ${error}`);
+      failures.push(`${name}[${i}] ${row.comment ?? ""}: ${error}`);
     }
   }
-  const others = listed.length - mine.length;
-  if (others) rows[`${name} (for collectors)`] = others;
+  const forCollectors = rows.length - ownRows.length;
+  if (forCollectors) counts[`${name} (for collectors)`] = forCollectors;
 }
 
-function same(found, wanted) {
-  const show = (value) => JSON.stringify(value, (_, part) => (typeof part === "bigint" ? String(part) : part));
-  if (show(found) !== show(wanted)) throw new Error(`found ${show(found)} instead of ${show(wanted)}`);
+function same(actual, expected) {
+  const exact = (_, part) => (typeof part === "bigint" ? String(part) : part);
+  const [left, right] = [actual, expected].map((value) => JSON.stringify(value, exact));
+  if (left !== right) throw new Error(`${left} instead of ${right}`);
+}
+
+/** Compares a ratio with the text of a fraction. */
+function sameRatio([numerator, denominator], text) {
+  const [top, bottom = 1n] = text.split("/").map(BigInt);
+  same(numerator * bottom, denominator * top);
 }
 
 async function refuses(work, ...classes) {
   try {
     await work();
   } catch (error) {
-    if (classes.some((one) => error instanceof one)) return;
+    if (classes.some((errorClass) => error instanceof errorClass)) return;
     throw new Error(`refused as ${error.name}: ${error.message}`);
   }
   throw new Error("was not refused");
-}
-
-async function mechanismOf(content) {
-  return readAs(readMechanism, content);
 }
 
 async function readAs(read, content) {
@@ -160,40 +159,48 @@ async function readAs(read, content) {
   return read(document);
 }
 
-/** The round that puts this to everybody. */
-async function asking(ask) {
-  return readAs(readRound, { kind: "round", number: 0, ask, low: 0, high: String(2n ** 64n) });
-}
-
-/** A row's value: a whole number in decimals is one that JSON may not hold exactly. */
-function givenOf(row) {
-  return "number" in row ? BigInt(row.number) : row.value;
-}
-
-/** Numbers that rows write as 32-bit words, as decimals or as they are. */
-function indexOf(index) {
-  return Array.isArray(index) ? numberOf(index) : BigInt(index);
+async function mechanismOf(content) {
+  return readAs(readMechanism, content);
 }
 
 async function noticeOf(text) {
-  const content = parse(text);
-  await load(content);
-  return readNotice(content);
+  const document = parse(text);
+  await load(document);
+  return readNotice(document);
+}
+
+/** The round that asks everybody. */
+async function roundFor(ask) {
+  return readAs(readRound, { kind: "round", number: 0, ask, low: 0, high: String(2n ** 64n) });
+}
+
+function recorded(row) {
+  return new RecordedRng(unhex(row.random));
+}
+
+function keyed(row) {
+  return new KeyedRng(unhex(row.secret), unhex(row.context));
+}
+
+/** The value of a row; JSON may not hold a `number` exactly, so it is written as text. */
+function valueOf(row) {
+  return "number" in row ? BigInt(row.number) : row.value;
+}
+
+/** An index that a row writes as 32-bit words, as decimal text or as a number. */
+function indexOf(index) {
+  return Array.isArray(index) ? numberOf(index) : BigInt(index);
 }
 
 function numberOf(words) {
   return words.reduceRight((number, word) => (number << 32n) | BigInt(word), 0n);
 }
 
-function valueOf(value) {
-  return Array.isArray(value) ? numberOf(value) : typeof value === "string" ? BigInt(value) : value;
-}
-
 function checkDocument(row) {
-  const content = parse(JSON.stringify(row.content));
-  same(canonical(content), row.canonical);
-  same(digest(content), row.digest);
-  same(hex(digestBytes(content)), row.digest_hex);
+  const document = parse(JSON.stringify(row.content));
+  same(canonical(document), row.canonical);
+  same(digest(document), row.digest);
+  same(hex(digestBytes(document)), row.digest_hex);
 }
 
 function checkText(row) {
@@ -206,7 +213,7 @@ async function checkTask(row) {
   const notice = await noticeOf(row.canonical);
   same(notice.digest, row.digest);
   same(hex(notice.digestBytes), row.digest_hex);
-  same(notice.opening.wording, canonical(row.content.opening.ask));
+  same(notice.opening.askText, canonical(row.content.opening.ask));
 }
 
 async function checkRefused(row) {
@@ -226,25 +233,21 @@ function checkWords(row) {
 
 function checkAffine({ bits, rank, ...row }) {
   const seed = BigInt(row.seed);
-  const found = masks(Number(seed & 0xffffffffn), Number(seed >> 32n), bits, rank);
-  const cut = (1n << BigInt(bits)) - 1n;
-  same(
-    found.map((mask) => numberOf([...mask]) & cut),
-    row.masks.map(numberOf),
-  );
-  same(
-    found.reduce((offsets, mask, r) => offsets | ((mask.at(-1) >>> 31) << r), 0),
-    row.offsets,
-  );
-  const point = row.permuted ? permute(numberOf(row.value), bits, row.groups) : numberOf(row.value);
+  const rows = masks(Number(seed & 0xffffffffn), Number(seed >> 32n), bits, rank);
+  const withoutOffset = (1n << BigInt(bits)) - 1n;
+  const numbers = rows.map((mask) => numberOf([...mask]) & withoutOffset);
+  same(numbers, row.masks.map(numberOf));
+  const offsets = rows.reduce((sum, mask, r) => sum | ((mask.at(-1) >>> 31) << r), 0);
+  same(offsets, row.offsets);
+  const value = numberOf(row.value);
+  const point = row.permuted ? permute(value, bits, row.groups) : value;
   same(point, numberOf(row.point));
-  same(affineHash(found, wordsOf(point, bits)), row.hash);
+  same(affineHash(rows, wordsOf(point, bits)), row.hash);
 }
 
 async function checkComputed(row) {
-  const { ratio } = await mechanismOf(row.document); // a client reads thresholds and need not compute them
-  const [top, bottom] = row.ratio.split("/").map(BigInt);
-  same(ratio[0] * (bottom ?? 1n), ratio[1] * top);
+  // A client reads thresholds and need not compute them.
+  sameRatio((await mechanismOf(row.document)).worstRatio, row.ratio);
 }
 
 async function checkChecked(row) {
@@ -253,94 +256,105 @@ async function checkChecked(row) {
 }
 
 function checkDraw(row) {
-  const random = new RecordedRandom(unhex(row.random));
-  const drawn = row.draw === "bernoulli" ? coins(random, row) : integers(random, BigInt(row.limit), row.count);
+  const rng = recorded(row);
+  const drawn = row.draw === "bernoulli" ? drawCoins(rng, row) : drawIntegers(rng, row);
   same(drawn.map(String), row.drawn.map(String));
-  same(random.consumed, row.consumed);
+  same(rng.consumed, row.consumed);
 }
 
-function coins(random, { threshold, count }) {
-  return Array.from({ length: count }, () => random.bernoulli(halves(BigInt(threshold))));
+function drawCoins(rng, { threshold, count }) {
+  const words = thresholdWords(BigInt(threshold));
+  return Array.from({ length: count }, () => rng.bernoulli(words));
 }
 
-/** Several at once: all are drawn, then the rejected ones again in their order. */
-function integers(random, limit, count) {
-  const attempt = () => (limit < 1n << 32n ? random.attempt(Number(limit)) : random.attemptWide(limit));
-  const drawn = Array.from({ length: count }, attempt);
-  while (drawn.some((one) => one < 0)) {
-    for (const place of [...drawn.keys()].filter((at) => drawn[at] < 0)) drawn[place] = attempt();
+/** Draws several integers at once, and then the rejected ones again in their order. */
+function drawIntegers(rng, row) {
+  const limit = BigInt(row.limit);
+  const isWide = limit >= 1n << 32n;
+  const attempt = () => (isWide ? rng.tryWideInteger(limit) : rng.tryInteger(Number(limit)));
+  const drawn = Array.from({ length: row.count }, attempt);
+  while (drawn.some((integer) => integer < 0)) {
+    const rejected = [...drawn.keys()].filter((i) => drawn[i] < 0);
+    for (const i of rejected) drawn[i] = attempt();
   }
   return drawn;
 }
 
 async function checkReport(row) {
   const mechanism = await mechanismOf(row.mechanism);
-  const random = new RecordedRandom(unhex(row.random));
-  const payload = mechanism.instantaneous(mechanism.permanent(valueOf(row.value), random), random);
+  const rng = recorded(row);
+  const isNumber = typeof row.value === "number";
+  const index = isNumber ? row.value : indexOf(row.value);
+  const payload = mechanism.instantaneous(mechanism.permanent(index, rng), rng);
   same(hex(payload), row.payload);
-  same(random.consumed, row.consumed);
+  same(rng.consumed, row.consumed);
   same(payload.length, mechanism.width);
 }
 
 function checkPick(row) {
-  same(pick({ members: Array(row.members).fill(null), weights: row.weights }, BigInt(row.coin)), row.member);
+  same(pick(row.members, row.weights, BigInt(row.coin)), row.member);
 }
 
 function checkCoin(row) {
-  same(place(unhex(row.secret), row.digest), row.coin);
+  same(roundCoin(unhex(row.secret), row.digest), row.coin);
 }
 
 function checkPicks(row) {
   const coin = choiceCoin(unhex(row.secret), row.round, row.slot);
   same(coin, row.coin);
-  same(pick({ members: row.weights, weights: row.weights }, coin), row.member);
+  same(pick(row.weights.length, row.weights, coin), row.member);
 }
 
 function checkShare(row) {
-  same(asks({ low: BigInt(row.low), high: BigInt(row.high) }, BigInt(row.coin)), row.asked);
+  const share = { low: BigInt(row.low), high: BigInt(row.high) };
+  same(asksCoin(share, BigInt(row.coin)), row.asked);
 }
 
 function checkEnrolled(row) {
-  const kept = enrolled(row.token, row.digest);
-  same(hex(kept), row.secret);
-  same(place(kept, row.digest), row.coin);
+  const deviceBytes = enrolledBytes(row.token, row.digest);
+  same(hex(deviceBytes), row.secret);
+  same(roundCoin(deviceBytes, row.digest), row.coin);
 }
 
-function checkEnvelope({ hex: whole, digest: task, id, payload, subject, ...row }) {
-  const bytes = { digest: unhex(task), id: unhex(id), payload: unhex(payload), subject: subject && unhex(subject) };
-  same(hex(sealed({ ...row, ...bytes })), whole);
+function checkEnvelope({ hex: expected, digest: task, id, payload, subject, ...row }) {
+  const bytes = { digest: unhex(task), id: unhex(id), payload: unhex(payload) };
+  const envelope = { ...row, ...bytes, subject: subject && unhex(subject) };
+  same(hex(writeEnvelope(envelope)), expected);
 }
 
 async function checkMessage(row) {
   const notice = await noticeOf(JSON.stringify(row.task));
   const round = row.round ? await readAs(readRound, row.round) : notice.opening;
-  const [kept, random] = [unhex(row.secret), new RecordedRandom(unhex(row.random))];
-  same(asks(round, place(kept, notice.digest)), true);
-  const made = message(notice, round, questions(notice, round, kept), notice.domain.index(givenOf(row)), random);
-  same(hex(made), row.message);
-  same(random.consumed, row.consumed);
+  const deviceBytes = unhex(row.secret);
+  const rng = recorded(row);
+  same(asksCoin(round, roundCoin(deviceBytes, notice.digest)), true);
+  const questions = questionsFor(notice, round, deviceBytes);
+  const index = notice.domain.index(valueOf(row));
+  same(hex(writeMessage({ notice, round, questions, index }, rng)), row.message);
+  same(rng.consumed, row.consumed);
 }
 
-async function checkScript(row, { open, name }) {
+async function checkScript(row, { openLedger, ledgerName }) {
   let time = 0;
-  const now = () => time;
-  const windows = row.windows.map((one) => ({ ...one, epsilon: Number(one.epsilon) }));
-  let ledger = open(name, { cap: Number(row.cap), windows, now });
+  const clock = () => time;
+  const windows = row.windows.map((window) => ({ ...window, epsilon: Number(window.epsilon) }));
+  let ledger = openLedger(ledgerName, { cap: Number(row.cap), windows, clock });
   for (const event of row.events) {
     if (event.event === "answer") {
       time = event.time;
-      same(await accepted(ledger, event), event.accepted);
+      same(await isAccepted(ledger, event), event.accepted);
     } else if (event.event === "opt-out") await ledger.optOut(event.task ?? "");
-    else if (event.event === "restart") ledger = open(name, { now });
+    else if (event.event === "restart") ledger = openLedger(ledgerName, { clock });
     else throw new Error("an unknown event");
   }
   same((await ledger.spent()).spent, Number(row.spent));
 }
 
-async function accepted(ledger, { task, epsilon, round, lasting }) {
-  const spend = { task, name: task, epsilon, round, lasting };
+async function isAccepted(ledger, { task, epsilon, round, lasting }) {
+  const spend = { task, name: task, epsilon, round, longitudinal: lasting };
+  const make = () => Uint8Array.of(1);
   try {
-    await ledger.update((book) => answered(book, spend, ledger.now(), () => Uint8Array.of(1)));
+    await ledger.update((file) => answerOnce(file, spend, ledger.clock(), make));
     return true;
   } catch (error) {
     if (error instanceof BudgetError) return false;
@@ -352,32 +366,27 @@ function checkTag(row) {
   same(tagOf(unhex(row.secret), row.slot, row.index), row.tag);
 }
 
-async function checkLevel(row) {
-  const document = parse(JSON.stringify(row.encoding));
-  await load(document);
-  const random = new RecordedRandom(unhex(row.random));
-  same(readEncoding(document).encode(row.index, random), row.level);
-  same(random.consumed, row.consumed);
-}
-
 async function checkLife(row) {
   const notice = await noticeOf(JSON.stringify(row.task));
   const { digest: task, name, epsilon } = notice;
-  const memo = {};
-  const memory = { secret: unhex(row.secret), slot: (number) => (memo[number] ??= []) };
-  let book = opened(undefined, { cap: 20 });
+  const responses = {};
+  const memory = { secret: unhex(row.secret), responses: (slot) => (responses[slot] ??= []) };
+  const makePayload = permanentPayload(notice, memory);
+  let file = openLedgerFile(undefined, { cap: 20 });
   for (const answer of row.answers) {
-    const round = answer.round ? checkRound(notice, readRound(parse(JSON.stringify(answer.round)))) : notice.opening;
-    const asked = questions(notice, round, unhex(row.coin));
-    const [index, random] = [notice.domain.index(answer.value), new RecordedRandom(unhex(answer.random))];
-    const make = () => message(notice, round, asked, index, random, remembering(notice, memory));
-    same(hex(answered(book, { task, name, epsilon, round: round.number, lasting: true }, 0, make)), answer.message);
-    same(random.consumed, answer.consumed);
-    same(
-      book.charges.map((charge) => charge.epsilon),
-      [row.task.epsilon],
-    );
-    book = JSON.parse(JSON.stringify(book));
+    const round = answer.round
+      ? checkRound(notice, readRound(parse(JSON.stringify(answer.round))))
+      : notice.opening;
+    const questions = questionsFor(notice, round, unhex(row.coin));
+    const index = notice.domain.index(answer.value);
+    const rng = recorded(answer);
+    const make = () => writeMessage({ notice, round, questions, index, makePayload }, rng);
+    const spend = { task, name, epsilon, round: round.number, longitudinal: true };
+    same(hex(answerOnce(file, spend, 0, make)), answer.message);
+    same(rng.consumed, answer.consumed);
+    const charged = file.charges.map((charge) => charge.epsilon);
+    same(charged, [row.task.epsilon]);
+    file = JSON.parse(JSON.stringify(file));
   }
 }
 
@@ -392,9 +401,7 @@ async function checkRefusedRound(row) {
 }
 
 async function checkIndex(row) {
-  const document = parse(JSON.stringify(row.domain));
-  await load(document);
-  const domain = readDomain(document);
+  const domain = await readAs(readDomain, row.domain);
   const value = { inf: Infinity, "-inf": -Infinity, nan: NaN }[row.value] ?? Number(row.value);
   if (row.refused) await refuses(() => domain.index(value), DomainError);
   else same(domain.index(value), row.index);
@@ -402,21 +409,25 @@ async function checkIndex(row) {
 
 async function checkHeld(row) {
   const domain = await readAs(readDomain, row.domain);
-  if (row.refused) return refuses(() => domain.index(givenOf(row)), DomainError);
-  const found = domain.index(givenOf(row));
-  same(...(row.domain.kind === "sets" ? [found, row.index] : [BigInt(found), indexOf(row.index)]));
+  if (row.refused) return refuses(() => domain.index(valueOf(row)), DomainError);
+  const index = domain.index(valueOf(row));
+  if (row.domain.kind === "sets") same(index, row.index);
+  else same(BigInt(index), indexOf(row.index));
 }
 
 async function checkEncoding(row) {
-  const [domain, encoding] = [await readAs(readDomain, row.domain), await readAs(readEncoding, row.encoding)];
-  const random = new RecordedRandom(unhex(row.random));
-  same(BigInt(encoding.encode(domain.index(givenOf(row)), random)), indexOf(row.index));
-  same(random.consumed, row.consumed);
+  const domain = await readAs(readDomain, row.domain);
+  const encoding = await readAs(readEncoding, row.encoding);
+  const rng = recorded(row);
+  same(BigInt(encoding.encode(domain.index(valueOf(row)), rng)), indexOf(row.index));
+  same(rng.consumed, row.consumed);
   same(BigInt(encoding.outputs(domain)), indexOf(row.outputs));
+  same(encoding.kind, row.encoding.kind);
 }
 
 async function checkMisfit(row) {
-  const [domain, encoding] = [await readAs(readDomain, row.domain), await readAs(readEncoding, row.encoding)];
+  const domain = await readAs(readDomain, row.domain);
+  const encoding = await readAs(readEncoding, row.encoding);
   await refuses(() => encoding.outputs(domain), ParameterError);
 }
 
@@ -427,66 +438,49 @@ async function checkMalformed(row) {
 }
 
 async function checkQuestion(row) {
-  if (!row.accepted) return refuses(() => asking(row.question), ParameterError);
-  const { mechanism, encoding, epsilon } = (await asking(row.question)).ask;
-  const [top, bottom] = row.ratio.split("/").map(BigInt);
-  const ratio = encoding?.ratio?.(mechanism) ?? mechanism.ratio;
-  same(ratio[0] * (bottom ?? 1n), ratio[1] * top);
+  if (!row.accepted) return refuses(() => roundFor(row.question), ParameterError);
+  const { mechanism, encoding, epsilon } = (await roundFor(row.question)).ask;
+  sameRatio(encoding?.worstRatio?.(mechanism) ?? mechanism.worstRatio, row.ratio);
   same(epsilon, row.question.epsilon);
 }
 
-async function checkFamily(row) {
-  const { ask } = await asking(row.ask);
-  same(pick(ask, BigInt(row.coin)), row.member);
-  const { mechanism, encoding, epsilon } = ask.members.at(row.member);
-  const { item } = row.question.encoding;
-  same([mechanism.kind, mechanism.epsilon, epsilon], [row.question.mechanism.kind, ask.epsilon, row.question.epsilon]);
-  same([encoding.encode([item]), encoding.encode([item + 1]), encoding.encode([])], [1, 0, 0]);
+function pickMember({ members, weights }, row) {
+  const member = pick(members.length, weights, BigInt(row.coin));
+  same(member, row.member);
+  return members.at(member);
 }
 
-/** A member is known by its mechanism and by what it makes of records with all but one attribute zero. */
+async function checkFamily(row) {
+  const { ask } = await roundFor(row.ask);
+  const { mechanism, encoding, epsilon } = pickMember(ask, row);
+  const { mechanism: expected, encoding: { item } } = row.question;
+  same([mechanism.kind, mechanism.epsilon, epsilon], [expected.kind, ask.epsilon, row.question.epsilon]);
+  same([[item], [item + 1], []].map((items) => encoding.encode(items)), [1, 0, 0]);
+}
+
+/** A member is known by its mechanism and by its cells of records with one attribute that is not 0. */
 async function checkMember(row) {
-  const [{ ask }, { ask: wanted }] = [await asking(row.ask), await asking(row.question)];
-  same(pick(ask, BigInt(row.coin)), row.member);
-  const found = ask.members.at(row.member);
-  const known = ({ mechanism: { kind, size, ratio, width }, epsilon }) => [kind, size, ratio, width, epsilon];
-  same(known(found), known(wanted));
+  const { ask } = await roundFor(row.ask);
+  const { ask: expected } = await roundFor(row.question);
+  const member = pickMember(ask, row);
+  const settings = ({ mechanism: { kind, size, worstRatio, width }, epsilon }) =>
+    [kind, size, worstRatio, width, epsilon];
+  same(settings(member), settings(expected));
   const { sizes } = row.ask.members;
   const domain = { attributes: sizes.map((size) => ({ size })) };
-  same(found.encoding.outputs(domain), wanted.encoding.outputs(domain));
-  same(probed(found.encoding, sizes), probed(wanted.encoding, sizes));
+  same(member.encoding.outputs(domain), expected.encoding.outputs(domain));
+  same(cellsOf(member.encoding, sizes), cellsOf(expected.encoding, sizes));
 }
 
-/** A coefficient is the parity of exactly the bits of its masks: found out one bit of one attribute at a time. */
-async function checkCoefficients(row) {
-  const family = await readAs(readFamily, row.family);
-  same(family.length, row.length);
-  const { sizes, mechanism } = row.family;
-  for (const [number, columns, masks] of row.coefficients) {
-    const { encoding, ...question } = family.at(number);
-    same([question.mechanism.kind, question.epsilon], [mechanism.kind, mechanism.epsilon]);
-    const found = sizes.map((size, column) =>
-      powers(size).reduce((mask, bit) => mask + bit * encoding.encode(alone(sizes, column, bit)), 0),
-    );
-    const wanted = sizes.map((_, column) => masks[columns.indexOf(column)] ?? 0);
-    same(found, wanted);
-  }
+function cellsOf(encoding, sizes) {
+  const record = (column, value) => sizes.map((_, i) => (i === column ? value : 0));
+  const powers = (size) => Array.from({ length: Math.ceil(Math.log2(size)) }, (_, i) => 2 ** i);
+  return sizes.flatMap((size, column) =>
+    [0, ...powers(size)].map((value) => encoding.encode(record(column, value))),
+  );
 }
 
-function probed(encoding, sizes) {
-  return sizes.flatMap((size, column) => [0, ...powers(size)].map((bit) => encoding.encode(alone(sizes, column, bit))));
-}
-
-/** The bits of the values of an attribute. */
-function powers(size) {
-  return Array.from({ length: Math.ceil(Math.log2(size)) }, (_, i) => 2 ** i);
-}
-
-function alone(sizes, column, value) {
-  return sizes.map((_, place) => (place === column ? value : 0));
-}
-
-async function checkHoldings(row) {
+async function checkTables(row) {
   const domain = await readAs(readDomain, row.domain);
   for (const [value, index] of row.held) same(domain.index(value), index);
   for (const value of row.refused) await refuses(() => domain.index(value), DomainError);
@@ -495,10 +489,11 @@ async function checkHoldings(row) {
 async function checkCells({ domain: content, person, trips, rows }) {
   const domain = await readAs(readDomain, content);
   for (const row of rows) {
-    const [encoding, random] = [await readAs(readEncoding, row.encoding), new RecordedRandom(unhex(row.random))];
-    const held = domain.index({ people: person, trips: trips.slice(0, row.held) });
-    same(encoding.encode(held, random), row.index);
-    same([random.consumed, encoding.outputs(domain)], [row.consumed, row.cells]);
+    const encoding = await readAs(readEncoding, row.encoding);
+    const rng = recorded(row);
+    const index = domain.index({ people: person, trips: trips.slice(0, row.held) });
+    same(encoding.encode(index, rng), row.index);
+    same([rng.consumed, encoding.outputs(domain)], [row.consumed, row.cells]);
   }
 }
 
@@ -508,43 +503,48 @@ async function checkMisfits({ domain, encoding, changes }) {
 }
 
 async function checkChanges({ family, document, accepted, refused }) {
-  for (const change of [{}, ...accepted])
-    await checkMalformed({ family, document: { ...document, ...change }, accepted: true });
-  const removed = Object.keys(document).filter((name) => family !== "domain" || name !== "public");
-  const broken = removed.map((name) => Object.fromEntries(Object.entries(document).filter(([key]) => key !== name)));
-  for (const one of [...broken, ...refused.map((change) => ({ ...document, ...change }))])
-    await checkMalformed({ family, document: one, accepted: false });
+  const changed = (change) => ({ ...document, ...change });
+  for (const good of [document, ...accepted.map(changed)])
+    await checkMalformed({ family, document: good, accepted: true });
+  const required = Object.keys(document).filter((name) => family !== "domain" || name !== "public");
+  const without = (name) => Object.fromEntries(Object.entries(document).filter(([key]) => key !== name));
+  for (const bad of [...required.map(without), ...refused.map(changed)])
+    await checkMalformed({ family, document: bad, accepted: false });
 }
 
-/** A member is known by its mechanism, and by what its cell makes of some values under the same words. */
+/** A member is known by its mechanism, and by its cells of some records under the same words. */
 async function checkLayers({ family: content, length, members }) {
   const family = await readAs(readFamily, content);
   same([family.length, members.length], [length, length]);
   const { table, columns, sizes, most, mechanisms } = content;
   const blank = { kind: "cell", weighted: false, rounded: [], mirrored: [], aligned: false };
-  const domain = { tables: [0, 1].map(() => ({ most, attributes: sizes.map((size) => ({ size })) })) };
-  for (const [place, own, mechanism] of members) {
-    const found = family.at(place);
-    const wanted = await mechanismOf(mechanisms[mechanism]);
-    const known = ({ kind, size, groups, epsilon, ratio }) => [kind, size, groups, epsilon, ratio];
-    same(known(found.mechanism), known(wanted));
-    const encoding = await readAs(readEncoding, { ...blank, table, columns, sizes, most, ...own });
-    same(found.encoding.outputs(domain), encoding.outputs(domain));
-    for (let turn = 0; turn < 8; turn++) same(...[found.encoding, encoding].map((one) => celled(one, content, turn)));
+  const attributes = sizes.map((size) => ({ size }));
+  const domain = { tables: [0, 1].map(() => ({ most, attributes })) };
+  const settings = ({ kind, size, groups, epsilon, worstRatio }) =>
+    [kind, size, groups, epsilon, worstRatio];
+  for (const [i, own, mechanism] of members) {
+    const member = family.at(i);
+    same(settings(member.mechanism), settings(await mechanismOf(mechanisms[mechanism])));
+    const expected = await readAs(readEncoding, { ...blank, table, columns, sizes, most, ...own });
+    same(member.encoding.outputs(domain), expected.outputs(domain));
+    for (let turn = 0; turn < 8; turn++)
+      same(drawnCell(member.encoding, content, turn), drawnCell(expected, content, turn));
   }
 }
 
-/** What a cell makes of a record near one end or the other, and how many bytes it took. */
-function celled(encoding, { sizes, most }, turn) {
-  const random = new RecordedRandom(Uint8Array.from({ length: 64 }, (_, i) => (i * 89 + turn * 47) & 255));
-  const record = sizes.map((size, column) => ((turn >> (column % 3)) & 1 ? size - 1 - (turn % size) : turn % size));
-  const held = most ? (turn % 2 ? [record] : []) : record;
-  return [encoding.encode({ tables: [held, held] }, random), random.consumed];
+/** The cell of a record near one end of its columns or the other, and how many bytes it took. */
+function drawnCell(encoding, { sizes, most }, turn) {
+  const rng = new RecordedRng(Uint8Array.from({ length: 64 }, (_, i) => (i * 89 + turn * 47) & 255));
+  const fromTop = (column) => (turn >> (column % 3)) & 1;
+  const record = sizes.map((size, i) => (fromTop(i) ? size - 1 - (turn % size) : turn % size));
+  const list = turn % 2 ? [record] : [];
+  const table = most ? list : record;
+  return [encoding.encode({ tables: [table, table] }, rng), rng.consumed];
 }
 
-async function checkAnswers({ task, digest: wanted, answers }) {
-  const notice = await noticeOf(JSON.stringify(task));
-  same([notice.digest, digest(parse(JSON.stringify(task)))], [wanted, wanted]);
+async function checkAnswers({ task, digest: expected, answers }) {
+  const text = JSON.stringify(task);
+  same([(await noticeOf(text)).digest, digest(parse(text))], [expected, expected]);
   for (const answer of answers) await checkMessage({ task, ...answer });
 }
 
@@ -554,11 +554,7 @@ async function checkUndeclared(row) {
   same((await client.ledger.spent()).spent, 0);
 }
 
-async function checkWaived(row) {
-  await refuses(() => Client.open(JSON.stringify(row.task), new MemoryLedger()), CodecError);
-}
-
-async function checkLasting(row) {
+async function checkLongitudinal(row) {
   const client = await Client.open(JSON.stringify(row.task), new MemoryLedger());
   if (row.accepted) return client.answer(row.value);
   await refuses(() => client.answer(row.value), ParameterError);
@@ -566,21 +562,21 @@ async function checkLasting(row) {
 }
 
 function checkStream(row) {
-  const [whole, halved] = [0, 1].map(() => new KeyedRandom(unhex(row.secret), unhex(row.context)));
-  same(hex(whole.bytes(96)), row.bytes);
-  same(hex(halved.bytes(5)) + hex(halved.bytes(91)), row.bytes);
+  const [atOnce, inParts] = [keyed(row), keyed(row)];
+  same(hex(atOnce.bytes(96)), row.bytes);
+  same(hex(inParts.bytes(5)) + hex(inParts.bytes(91)), row.bytes);
 }
 
 async function checkShortSecret(row) {
-  await refuses(() => new KeyedRandom(unhex(row.secret), unhex(row.context)), SottovoceError);
+  await refuses(() => keyed(row), SottovoceError);
 }
 
 async function checkResponse(row) {
   const mechanism = await mechanismOf(row.mechanism);
-  const remember = () => mechanism.permanent(row.value, new KeyedRandom(unhex(row.secret), unhex(row.context)));
-  same(hex(remember()), row.permanent);
-  same(hex(remember()), row.permanent); // the same memory, the same response
-  const random = new RecordedRandom(unhex(row.random));
-  same(hex(mechanism.instantaneous(remember(), random)), row.payload);
-  same(random.consumed, row.consumed);
+  const respond = () => mechanism.permanent(row.value, keyed(row));
+  same(hex(respond()), row.permanent);
+  same(hex(respond()), row.permanent); // the same secret gives the same response
+  const rng = recorded(row);
+  same(hex(mechanism.instantaneous(respond(), rng)), row.payload);
+  same(rng.consumed, row.consumed);
 }

@@ -1,5 +1,5 @@
-// A process of its own that spends from a shared ledger file, and prints every message that might leave.
-// Arguments are the path of the ledger and names of tasks.
+// A process that spends from a shared ledger file and prints every message that may leave.
+// Its arguments are the path of the ledger and the names of tasks.
 
 import { BudgetError, Client, FileLedger } from "../dist/node.js";
 import { browserTask } from "./tasks.js";

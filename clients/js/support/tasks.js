@@ -2,7 +2,7 @@
 
 import { readFile } from "node:fs/promises";
 
-import { canonical, digest, parse } from "../dist/canonical.js";
+import { canonical, digest, parse } from "../dist/wire/codec.js";
 
 const golden = async (file) =>
   JSON.parse(await readFile(new URL(`../../../tests/golden/${file}.json`, import.meta.url)));
@@ -24,15 +24,14 @@ export async function browserTask(changes = {}) {
   return text({ ...(await golden("task_id")).tasks[0].content, ...changes });
 }
 
-/** The same question again and again: five places, two of which are paid for. */
+/** A longitudinal task: five answers, of which two are paid for. */
 export async function whereTask(changes = {}) {
-  const found = (await golden("longitudinal")).lives.find(
-    (row) => row.task.name === "where" && row.task.distinct === 2,
-  );
-  return text({ ...found.task, ...changes });
+  const isWhere = ({ task }) => task.name === "where" && task.distinct === 2;
+  const { task } = (await golden("longitudinal")).lives.find(isWhere);
+  return text({ ...task, ...changes });
 }
 
-/** A search for long texts, values of some bits, or items of sets, put to everybody. */
+/** A search for long texts, values of some bits, or items of sets, which asks everybody. */
 export async function discoveryTask(comment, changes = {}) {
   const { content } = (await golden("discovery")).tasks.find((row) => row.comment === comment);
   const opening = { ...content.opening, low: 0, high: String(2n ** 64n) };
@@ -45,7 +44,7 @@ export async function jointTask(comment, changes = {}) {
   return text({ ...content, ...changes });
 }
 
-/** Questions in SQL about the tables of a shop, its orders, a pair of numbers, or vast ones. */
+/** Tables for SQL: a shop, its orders, a pair of numbers, or large ones. */
 export async function tableTask(name, changes = {}) {
   const { task } = (await golden("tables")).messages.find((row) => row.task.name === name);
   return text({ ...task, ...changes });

@@ -13,9 +13,9 @@ import {
   ParameterError,
 } from "../dist/index.js";
 import { hex } from "../dist/bytes.js";
-import { enrolled, place } from "../dist/coin.js";
-import { load, readDomain, readEncoding, readMechanism } from "../dist/kinds.js";
-import { RecordedRandom } from "../support/recorded.js";
+import { enrolledBytes, roundCoin } from "../dist/core/coin.js";
+import { load, readDomain, readEncoding, readMechanism } from "../dist/core/registry.js";
+import { RecordedRng } from "../support/recorded_rng.js";
 import { browserTask, COLLECTION, digestOf, roundOf, whereTask } from "../support/tasks.js";
 
 test("a device answers once, and repeats the same bytes", async () => {
@@ -57,7 +57,7 @@ test("the cap holds across tasks, and a refused answer leaves no trace", async (
 
 test("a window holds, slides, and a clock set back refills nothing", async () => {
   let time = 1000;
-  const ledger = new MemoryLedger({ windows: [{ seconds: 60, epsilon: 2, reports: 5 }], now: () => time });
+  const ledger = new MemoryLedger({ windows: [{ seconds: 60, epsilon: 2, reports: 5 }], clock: () => time });
   const answer = async (name) => (await Client.open(await browserTask({ name }), ledger)).answer("safari");
   await answer("a");
   time = 1030;
@@ -96,7 +96,7 @@ test("opting out erases, refuses and refunds nothing", async () => {
   await ledger.optOut();
   await assert.rejects(other.answer("home", await other.round(roundOf(await whereTask(), 1))), /opted out/);
   assert.equal((await ledger.spent()).spent, 5);
-  await ledger.update((book) => assert.deepEqual([book.pages, book.queue], [{}, []]));
+  await ledger.update((file) => assert.deepEqual([file.tasks, file.outbox], [{}, []]));
 });
 
 test("a device outside a round's share is not asked and keeps its coin", async () => {
@@ -119,7 +119,8 @@ test("an enrolled device's coin follows from its token", async () => {
   const ledger = new MemoryLedger();
   await assert.rejects((await Client.open(document, ledger)).answer("firefox"), AccessError);
   const client = await Client.open(document, ledger, "token");
-  assert.equal(await client.coin(), place(enrolled("token", digestOf(document)), digestOf(document)));
+  const digest = digestOf(document);
+  assert.equal(await client.coin(), roundCoin(enrolledBytes("token", digest), digest));
   await client.answer("firefox");
   await assert.rejects((await Client.open(document, ledger, "another")).coin(), MismatchError);
   const open = await Client.open(await browserTask(), new MemoryLedger(), "token");
@@ -141,9 +142,9 @@ test("in a rehearsal every answer comes equally often, and otherwise the true on
     const client = await Client.open(await browserTask(changes), new MemoryLedger());
     const counts = [0, 0, 0, 0];
     for (let user = 0; user < 2000; user++) {
-      await client.ledger.update((book) => {
-        counts[client.respond(book, "firefox", client.notice.opening).at(-1)]++;
-        Object.assign(book, { pages: {}, charges: [] }); // as if it were another device's
+      await client.ledger.update((file) => {
+        counts[client.respond(file, "firefox", client.notice.opening).at(-1)]++;
+        Object.assign(file, { tasks: {}, charges: [] }); // as if it were another device's
       });
     }
     return counts;
@@ -167,11 +168,11 @@ test("a longitudinal task is paid once and answered once a round, from memory", 
   for (const [number, value] of ["home", "office", "road", "home", "nowhere"].entries())
     await client.answer(value, await round(number + 1));
   assert.equal((await ledger.spent()).spent, 4);
-  await ledger.update((book) => {
-    const { memo, messages } = book.pages[client.notice.digest];
-    assert.equal(memo[0].length, 2, "home and office are remembered, road and nowhere repeat the last one");
+  await ledger.update((file) => {
+    const { responses, messages } = file.tasks[client.notice.digest];
+    assert.equal(responses[0].length, 2, "home and office are remembered, road and nowhere repeat the last one");
     assert.equal(Object.keys(messages).length, 6);
-    assert.ok(!/home|office|road|nowhere/.test(JSON.stringify(book)), "no value is written down");
+    assert.ok(!/home|office|road|nowhere/.test(JSON.stringify(file)), "no value is written down");
   });
   const other = await client.round(roundOf(document, 9, { low: 5 }));
   assert.equal(other.number, 9);
@@ -187,14 +188,14 @@ test("every value of a mechanism draws as many bytes and sends as many", async (
     const recording = new Uint8Array(1 << 16).map((_, i) => (i * 2654435761) >>> 24);
     const seen = new Set();
     for (let index = 0; index < mechanism.size; index++) {
-      const random = new RecordedRandom(recording);
-      const sent = mechanism.instantaneous(mechanism.permanent(index, random), random);
-      seen.add(`${random.consumed} bytes drawn, ${sent.length} sent`);
+      const rng = new RecordedRng(recording);
+      const sent = mechanism.instantaneous(mechanism.permanent(index, rng), rng);
+      seen.add(`${rng.consumed} bytes drawn, ${sent.length} sent`);
     }
     assert.equal(seen.size, 1, `${mechanism.kind}: ${[...seen]}`);
     kinds.add(mechanism.kind);
   }
-  assert.equal(kinds.size, 17);
+  assert.equal(kinds.size, 16);
 });
 
 test("unknown fields, kinds, versions and prices are refused with typed errors", async () => {
@@ -230,7 +231,7 @@ test("unknown fields, kinds, versions and prices are refused with typed errors",
 
 test("a mechanism is read as nothing else, whatever was loaded before", async () => {
   await load([{ kind: "grr" }, { kind: "categories" }, { kind: "attribute" }, { kind: "subset" }]);
-  for (const kind of ["attribute", "categories", "respond", "bits", "toString"])
+  for (const kind of ["attribute", "categories", "read", "bits", "toString"])
     assert.throws(() => readMechanism({ kind }), ParameterError);
   for (const kind of ["grr", "categories"]) assert.throws(() => readEncoding({ kind }), ParameterError);
   for (const kind of ["grr", "attribute"]) assert.throws(() => readDomain({ kind }), ParameterError);

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import test, { afterEach } from "node:test";
 
 import { Client, Device, DomainError, MemoryLedger, ParameterError } from "../dist/node.js";
-import { parse } from "../dist/canonical.js";
-import { load, readDomain, readMechanism } from "../dist/kinds.js";
+import { parse } from "../dist/wire/codec.js";
+import { load, readDomain, readMechanism } from "../dist/core/registry.js";
 import { collector } from "../support/collector.js";
 import { COLLECTION, discoveryTask, roundOf } from "../support/tasks.js";
 
@@ -109,7 +109,7 @@ test("in a rehearsal texts, bits and sets are drawn at random", async () => {
   ]) {
     const client = await Client.open(await discoveryTask(comment, { collection }), new MemoryLedger({ cap: 0 }));
     await client.answer(value);
-    const drawn = Array.from({ length: 50 }, () => String(client.notice.domain.anything(words())));
+    const drawn = Array.from({ length: 50 }, () => String(client.notice.domain.randomIndex(words())));
     assert.ok(new Set(drawn).size > (comment === SETS ? 3 : 40), comment);
   }
 });

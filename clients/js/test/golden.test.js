@@ -26,7 +26,7 @@ test("a changed row, a new section and a missing one are noticed", async () => {
     );
     if (file === "hash") content.xxh32[7].hash ^= 1;
     if (file === "discovery") content.encodings[3].index ^= 1;
-    if (file === "marginals") content.coefficients[2].coefficients[5][2][0] ^= 1;
+    if (file === "marginals") content.picks[2].member ^= 1;
     if (file === "memo") content.novel = [{}];
     if (file === "tables") {
       content.indices[1].held[0][1].public = content.indices[1].held[0][1].public.replace("0.25", "0.250");
@@ -46,7 +46,7 @@ test("a changed row, a new section and a missing one are noticed", async () => {
   );
   const found = failures.map((failure) => failure.split(/[: ]/)[0]);
   const noticed = [
-    ...["choice.picks", "discovery.encodings[3]", "hash.xxh32[7]", "ledger.scripts[0]", "marginals.coefficients[2]"],
+    ...["choice.picks", "discovery.encodings[3]", "hash.xxh32[7]", "ledger.scripts[0]", "marginals.picks[2]"],
     ...["memo.novel", "tables.cells[1]", "tables.indices[1]", "tables.layers[5]", "tables.malformed[3]"],
     "tables.messages[3]",
   ];

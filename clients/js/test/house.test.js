@@ -5,9 +5,9 @@ import test from "node:test";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 
-import * as hashing from "../dist/hashing.js";
-import { multiplyHigh, Random, SystemRandom } from "../dist/random.js";
-import { bits } from "../dist/mechanisms/unary.js";
+import * as hashing from "../dist/maths/hashing.js";
+import { packBits } from "../dist/core/packing.js";
+import { multiplyHigh, Rng, SystemRng } from "../dist/core/rng.js";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const read = (path) => readFileSync(path, "utf8");
@@ -37,7 +37,9 @@ test("the core is at most 10 kB when zipped, before the kinds that a task names"
   for (const entry of ["browser.js", "node.js"])
     t.diagnostic(`${entry}: ${zipped(loaded(entry, { later: false }))} bytes at once`);
   assert.ok(zipped(core) <= 10_000);
-  assert.ok(![...core.keys()].some((path) => /mechanisms|encodings|domains/.test(relative(ROOT, path))));
+  const kinds = /\b(mechanisms|encodings|domains|families)\/(?!base\.js$)/;
+  const early = [...core.keys()].map((path) => relative(ROOT, path)).filter((path) => kinds.test(path));
+  assert.deepEqual(early, []);
 });
 
 test("core and browser use nothing of Node", () => {
@@ -52,23 +54,24 @@ test("randomness is the system's and nobody else's", () => {
   for (const name of sources)
     assert.doesNotMatch(read(join(ROOT, "src", name)), /Math\.random|Date\.now\(\)\s*%/, name);
   const drawing = sources.filter((name) => /getRandomValues/.test(read(join(ROOT, "src", name))));
-  assert.deepEqual(drawing, ["random.ts"]);
-  assert.ok(!sources.some((name) => /Recorded|seed(ed)?Random/.test(read(join(ROOT, "src", name)))));
+  assert.deepEqual(drawing, ["core/rng.ts"]);
+  assert.ok(!sources.some((name) => /Recorded|Seeded?Rng/.test(read(join(ROOT, "src", name)))));
   const words = new Set(
     Array.from(
       { length: 5000 },
       (
         (random) => () =>
           random.word()
-      )(new SystemRandom()),
+      )(new SystemRng()),
     ),
   );
   assert.ok(words.size > 4990, "more than one pool of words, nearly all of them different");
 });
 
 test("no draw and no hash of a word needs a big integer", () => {
-  const { bernoulli, integer, attempt } = Random.prototype;
-  const hot = { bernoulli, integer, attempt, word: SystemRandom.prototype.word, multiplyHigh, bits };
+  const { bernoulli, integer, tryInteger } = Rng.prototype;
+  const { word } = SystemRng.prototype;
+  const hot = { bernoulli, integer, tryInteger, word, multiplyHigh, packBits };
   const { xxh32, mix, masks, affineHash } = hashing;
   for (const [name, work] of Object.entries({ ...hot, xxh32, mix, masks, affineHash })) {
     assert.doesNotMatch(work.toString(), /BigInt|\b\d+n\b/, name);
@@ -79,7 +82,7 @@ test("without cryptographic randomness nothing works", () => {
   const kept = Object.getOwnPropertyDescriptor(globalThis, "crypto");
   Object.defineProperty(globalThis, "crypto", { value: undefined, configurable: true });
   try {
-    assert.throws(() => new SystemRandom(), { name: "MissingExtraError" });
+    assert.throws(() => new SystemRng(), { name: "MissingExtraError" });
   } finally {
     Object.defineProperty(globalThis, "crypto", kept);
   }

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import test, { afterEach } from "node:test";
 
 import { BudgetError, Client, Device, DomainError, MemoryLedger, ParameterError } from "../dist/node.js";
-import { parse } from "../dist/canonical.js";
-import { load, readDomain, readEncoding, readFamily } from "../dist/kinds.js";
+import { parse } from "../dist/wire/codec.js";
+import { load, readDomain, readEncoding, readFamily } from "../dist/core/registry.js";
 import { collector } from "../support/collector.js";
 import { COLLECTION, roundOf, tableTask } from "../support/tasks.js";
 
@@ -95,7 +95,7 @@ test("a public part that is not declared, or is missing, is refused and costs no
     ]) {
       const client = await Client.open(await tableTask("shop", { ...changes, collection }), new MemoryLedger());
       const value = { people, orders: orders(1) };
-      const undeclared = { name: "MismatchError", message: /declares that reports have a public part/ };
+      const undeclared = { name: "MismatchError", message: /must declare `public` if, and only if, it has public columns/ };
       await assert.rejects(client.answer(value), undeclared);
       await assert.rejects(client.resend(), BudgetError);
       assert.equal((await client.ledger.spent()).spent, 0);

@@ -1,5 +1,5 @@
-import type { Json } from "../canonical.js";
-import type { Domain } from "../domain.js";
-export declare function bits(content: Json): Domain;
-export declare function long(bits: number): Pick<Domain, "size" | "bits" | "anything">;
-export declare function number(bytes: Uint8Array): bigint;
+import type { Json } from "../wire/codec.js";
+import type { Domain } from "./base.js";
+export declare function read(document: Json): Domain;
+export declare function bitString(bits: number): Pick<Domain, "size" | "bits" | "randomIndex">;
+export declare function bigEndian(bytes: Uint8Array): bigint;

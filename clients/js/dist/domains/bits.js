@@ -1,25 +1,30 @@
-import { narrow, refuse } from "../domain.js";
 import { need } from "../errors.js";
-import { fields, small } from "../fields.js";
-const LONGEST = 480;
-export function bits(content) {
-    const { bits } = fields(content, "bits", { bits: small });
-    need(bits >= 2 && bits <= LONGEST, `a value has from 2 to ${LONGEST} bits`);
+import { readFields, small } from "../wire/fields.js";
+import { narrow, refuse } from "./base.js";
+const MAX_BITS = 480;
+export function read(document) {
+    const { bits } = readFields(document, "bits", { bits: small });
+    need(bits >= 2 && bits <= MAX_BITS, `\`bits\` must be from 2 to ${MAX_BITS}`);
     return {
-        ...long(bits),
+        ...bitString(bits),
         index(value) {
-            const held = typeof value === "bigint" || Number.isSafeInteger(value) ? BigInt(value) : -1n;
-            return held >= 0n && held >> BigInt(bits) === 0n ? narrow(held) : refuse(`a whole number below 2^${bits}`);
+            const isWhole = typeof value === "bigint" || Number.isSafeInteger(value);
+            const number = isWhole ? BigInt(value) : -1n;
+            const fits = number >= 0n && number >> BigInt(bits) === 0n;
+            return fits ? narrow(number) : refuse(`a whole number below 2^${bits}`);
         },
     };
 }
-export function long(bits) {
-    return {
-        size: narrow(1n << BigInt(bits)),
-        bits,
-        anything: (random) => narrow(BigInt.asUintN(bits, number(random.bytes(Math.ceil(bits / 8)).reverse()))),
+export function bitString(bits) {
+    const randomIndex = (rng) => {
+        const bytes = rng.bytes(Math.ceil(bits / 8)).reverse();
+        return narrow(BigInt.asUintN(bits, bigEndian(bytes)));
     };
+    return { size: narrow(1n << BigInt(bits)), bits, randomIndex };
 }
-export function number(bytes) {
-    return bytes.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
+export function bigEndian(bytes) {
+    let number = 0n;
+    for (const byte of bytes)
+        number = (number << 8n) | BigInt(byte);
+    return number;
 }

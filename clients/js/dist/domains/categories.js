@@ -1,14 +1,18 @@
-import { refuse } from "../domain.js";
 import { need } from "../errors.js";
-import { fields, flag, list, text } from "../fields.js";
+import { flag, list, readFields, text } from "../wire/fields.js";
+import { refuse } from "./base.js";
 const DECLINED = "prefer not to say";
-export function categories(content) {
-    const { labels, declinable } = fields(content, "categories", { labels: list(text), declinable: flag });
-    const places = new Map(labels.map((label, index) => [label, index]));
-    const different = places.size === labels.length && labels.length > 1 && !places.has("");
-    need(different, "categories need at least two labels, all different and none empty");
-    need(!declinable || labels.at(-1) === DECLINED, `the label ${DECLINED} is the last one`);
-    const find = (value) => typeof value === "string" ? places.get(value.normalize("NFC")) : refuse("text, or a list of texts");
+export function read(document) {
+    const shape = { labels: list(text), declinable: flag };
+    const { labels, declinable } = readFields(document, "categories", shape);
+    const indices = new Map(labels.map((label, index) => [label, index]));
+    need(labels.length > 1, "`labels` must have at least two entries");
+    need(indices.size === labels.length, "`labels` must all be different");
+    need(!indices.has(""), "`labels` must not be empty text");
+    need(!declinable || labels.at(-1) === DECLINED, `the last of \`labels\` must be ${DECLINED}`);
+    const find = (value) => typeof value === "string"
+        ? indices.get(value.normalize("NFC"))
+        : refuse("text, or a list of texts");
     const index = (value) => {
         if (value === null && declinable)
             return labels.length - 1;
@@ -18,7 +22,7 @@ export function categories(content) {
         size: labels.length,
         labels,
         index,
-        plain: (value) => JSON.stringify(labels[index(value)]),
+        publicJson: (value) => JSON.stringify(labels[index(value)]),
         valueAt: (index) => labels[Number(index)],
         find: declinable ? undefined : find,
     };

@@ -1,22 +1,22 @@
-import { narrow, refuse } from "../domain.js";
 import { need } from "../errors.js";
-import { fields, whole } from "../fields.js";
-export function integers(content) {
-    const { low, high } = fields(content, "integers", { low: whole, high: whole });
-    need(low < high, "a range needs low < high");
+import { readFields, whole } from "../wire/fields.js";
+import { narrow, refuse } from "./base.js";
+export function read(document) {
+    const { low, high } = readFields(document, "integers", { low: whole, high: whole });
+    need(low < high, "`low` must be below `high`");
     const find = (value) => {
         if (typeof value !== "bigint" && !Number.isSafeInteger(value))
             refuse("a whole number, or a list of them");
-        const held = value;
-        return held < low || held > high ? undefined : narrow(BigInt(held) - BigInt(low));
+        const number = value;
+        return number < low || number > high ? undefined : narrow(BigInt(number) - BigInt(low));
     };
     const index = (value) => find(value) ?? refuse(`a whole number from ${low} to ${high}`);
+    const valueAt = (index) => BigInt(low) + BigInt(index);
     return {
         size: narrow(BigInt(high) - BigInt(low) + 1n),
-        ordered: true,
         index,
-        plain: (value) => String(BigInt(low) + BigInt(index(value))),
-        valueAt: (index) => BigInt(low) + BigInt(index),
+        publicJson: (value) => String(valueAt(index(value))),
+        valueAt,
         find,
     };
 }

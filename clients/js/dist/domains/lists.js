@@ -1,22 +1,22 @@
-import { anyIndex, refuse } from "../domain.js";
+import { readDomain } from "../core/registry.js";
 import { need, ParameterError } from "../errors.js";
-import { fields, small } from "../fields.js";
-import { readDomain } from "../kinds.js";
-const MOST = 65536;
-export function lists(content) {
-    const { records, most } = fields(content, "lists", { records: readDomain, most: small });
-    need(records.names, "a list is of records");
-    need(most >= 1 && most <= MOST, `a list has at most so many records, from 1 to ${MOST}`);
+import { readFields, small } from "../wire/fields.js";
+import { randomIndex, refuse } from "./base.js";
+const MAX_RECORDS = 65536;
+export function read(document) {
+    const { records, most } = readFields(document, "lists", { records: readDomain, most: small });
+    need(records.names, "`records` of a list must be a domain of records");
+    need(most >= 1 && most <= MAX_RECORDS, `\`most\` must be from 1 to ${MAX_RECORDS}`);
     return {
         get size() {
-            throw new ParameterError("a question about lists needs an encoding");
+            throw new ParameterError("a question about lists needs an `encoding`");
         },
         records,
         most,
         index(value) {
-            const held = Array.isArray(value) ? Array.from(value) : refuse("a list of records");
-            return held.map((one) => records.index(one));
+            const list = Array.isArray(value) ? Array.from(value) : refuse("a list of records");
+            return list.map((record) => records.index(record));
         },
-        anything: (random) => [anyIndex(records, random)],
+        randomIndex: (rng) => [randomIndex(records, rng)],
     };
 }

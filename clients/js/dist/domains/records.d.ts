@@ -1,3 +1,4 @@
-import type { Json } from "../canonical.js";
-import type { Domain } from "../domain.js";
-export declare function records(content: Json): Domain;
+import type { Json } from "../wire/codec.js";
+import type { Domain } from "./base.js";
+export declare function read(document: Json): Domain;
+export declare function entriesOf(value: unknown, names: readonly string[], what: string): unknown[];

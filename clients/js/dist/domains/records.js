@@ -1,25 +1,28 @@
-import { isContent } from "../canonical.js";
-import { refuse } from "../domain.js";
+import { readDomain } from "../core/registry.js";
 import { need, ParameterError } from "../errors.js";
-import { fields, list, text } from "../fields.js";
-import { readDomain } from "../kinds.js";
-export function records(content) {
-    const { names, attributes } = fields(content, "records", { names: list(text), attributes: list(readDomain) });
-    const distinct = new Set(names);
-    const different = distinct.size === names.length && names.length > 0 && !distinct.has("");
-    need(different && names.length === attributes.length, "records need one domain for every name, and all names different");
+import { isDocument } from "../wire/codec.js";
+import { list, readFields, text } from "../wire/fields.js";
+import { refuse } from "./base.js";
+export function read(document) {
+    const shape = { names: list(text), attributes: list(readDomain) };
+    const { names, attributes } = readFields(document, "records", shape);
+    const known = new Set(names);
+    need(names.length, "`names` of records must not be empty");
+    need(known.size === names.length, "`names` of records must all be different");
+    need(!known.has(""), "`names` of records must not be empty text");
+    need(names.length === attributes.length, "`attributes` must have one entry per name");
     return {
         get size() {
-            throw new ParameterError("a question about records needs an encoding");
+            throw new ParameterError("a question about records needs an `encoding`");
         },
         attributes,
         names,
-        index(value) {
-            const keys = isContent(value) ? Object.keys(value) : [];
-            if (keys.length !== names.length || !keys.every((key) => distinct.has(key))) {
-                return refuse(`a record of exactly the attributes ${names.join(", ")}`);
-            }
-            return names.map((name, i) => attributes[i].index(value[name]));
-        },
+        index: (value) => entriesOf(value, names, "attributes").map((entry, i) => attributes[i].index(entry)),
     };
+}
+export function entriesOf(value, names, what) {
+    const keys = isDocument(value) ? Object.keys(value) : [];
+    if (keys.length !== names.length || !keys.every((key) => names.includes(key)))
+        refuse(`an object of exactly the ${what} ${names.join(", ")}`);
+    return names.map((name) => value[name]);
 }

@@ -1,3 +1,3 @@
-import type { Json } from "../canonical.js";
-import type { Domain } from "../domain.js";
-export declare function sets(content: Json): Domain;
+import type { Json } from "../wire/codec.js";
+import type { Domain } from "./base.js";
+export declare function read(document: Json): Domain;

@@ -1,21 +1,22 @@
-import { anyIndex, refuse } from "../domain.js";
+import { readDomain } from "../core/registry.js";
 import { need, ParameterError } from "../errors.js";
-import { fields } from "../fields.js";
-import { readDomain } from "../kinds.js";
-export function sets(content) {
-    const { items } = fields(content, "sets", { items: readDomain });
+import { readFields } from "../wire/fields.js";
+import { randomIndex, refuse } from "./base.js";
+export function read(document) {
+    const { items } = readFields(document, "sets", { items: readDomain });
     const { find } = items;
-    need(find, "the items of sets are categories or whole numbers, and declining is none of them");
+    need(find, "`items` of sets must be integers, or categories that are not declinable");
     return {
         get size() {
-            throw new ParameterError("a question about sets needs an encoding");
+            throw new ParameterError("a question about sets needs an `encoding`");
         },
         items: items.size,
         index(value) {
-            const held = Array.isArray(value) || value instanceof Set ? [...value] : refuse("a set or a list of items");
-            const found = held.map(find).filter((place) => place !== undefined);
-            return [...new Set(found)].sort((one, other) => (one < other ? -1 : 1));
+            const isSet = Array.isArray(value) || value instanceof Set;
+            const members = isSet ? [...value] : refuse("a set or a list of items");
+            const indices = members.map(find).filter((index) => index !== undefined);
+            return [...new Set(indices)].sort((left, right) => (left < right ? -1 : 1));
         },
-        anything: (random) => [anyIndex(items, random)],
+        randomIndex: (rng) => [randomIndex(items, rng)],
     };
 }

@@ -1,3 +1,3 @@
-import type { Encoding } from "../encoding.js";
-import type { Json } from "../canonical.js";
-export declare function attribute(content: Json): Encoding;
+import type { Json } from "../wire/codec.js";
+import type { Encoding } from "./base.js";
+export declare function read(document: Json): Encoding;

@@ -1,12 +1,13 @@
 import { need } from "../errors.js";
-import { fields, whole } from "../fields.js";
-export function attribute(content) {
-    const { column } = fields(content, "attribute", { column: whole });
+import { readFields, whole } from "../wire/fields.js";
+export function read(document) {
+    const { column } = readFields(document, "attribute", { column: whole });
     return {
+        kind: "attribute",
         outputs(domain) {
-            const asked = domain.attributes?.[Number(column)];
-            need(asked, "this question asks about an attribute that the domain does not have");
-            return asked.size;
+            const attribute = domain.attributes?.[Number(column)];
+            need(attribute, "`column` must be an attribute of the task's domain");
+            return attribute.size;
         },
         encode: (index) => index[Number(column)],
     };

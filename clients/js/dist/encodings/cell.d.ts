@@ -1,6 +1,6 @@
-import type { Json } from "../canonical.js";
-import type { Encoding } from "../encoding.js";
-import type { Whole } from "../fields.js";
+import type { Json } from "../wire/codec.js";
+import type { Whole } from "../wire/fields.js";
+import type { Encoding } from "./base.js";
 export interface Layer {
     readonly table: Whole;
     readonly columns: readonly Whole[];
@@ -18,6 +18,6 @@ export interface Extent {
     readonly groups: readonly number[];
     readonly cells: bigint;
 }
-export declare function cell(content: Json): Encoding;
-export declare function cellOf(layer: Layer): Encoding;
-export declare function measured(layer: Layer): Extent;
+export declare function read(document: Json): Encoding;
+export declare function cell(layer: Layer): Encoding;
+export declare function extentOf(layer: Layer): Extent;

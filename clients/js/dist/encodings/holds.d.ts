@@ -1,5 +1,5 @@
-import type { Json } from "../canonical.js";
-import type { Encoding } from "../encoding.js";
-import type { Whole } from "../fields.js";
-export declare function holds(content: Json): Encoding;
-export declare function holding(items: Whole, item: Whole): Encoding;
+import type { Json } from "../wire/codec.js";
+import type { Whole } from "../wire/fields.js";
+import type { Encoding } from "./base.js";
+export declare function read(document: Json): Encoding;
+export declare function holds(items: Whole, item: Whole): Encoding;

@@ -1,15 +1,16 @@
 import { need } from "../errors.js";
-import { fields, whole } from "../fields.js";
-import { number } from "./size.js";
-export function holds(content) {
-    const { items, item } = fields(content, "holds", { items: whole, item: whole });
-    return holding(items, item);
+import { readFields, whole } from "../wire/fields.js";
+import { candidateCount } from "./size.js";
+export function read(document) {
+    const { items, item } = readFields(document, "holds", { items: whole, item: whole });
+    return holds(items, item);
 }
-export function holding(items, item) {
-    need(item >= 0 && item < items, "this question asks about an item that there is not");
+export function holds(items, item) {
+    need(item >= 0 && item < items, "`item` must be at least 0 and below `items`");
     return {
+        kind: "holds",
         outputs(domain) {
-            number({ items, among: [] }, domain);
+            candidateCount({ items, among: [] }, domain);
             return 2;
         },
         encode: (index) => +index.includes(item),

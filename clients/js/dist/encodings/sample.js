@@ -1,23 +1,27 @@
-import { narrow } from "../domain.js";
+import { narrow } from "../domains/base.js";
 import { need } from "../errors.js";
-import { fields, small } from "../fields.js";
-import { checked, held, number, SHAPE } from "./size.js";
-const LONGEST = 65536;
-export function sample(content) {
-    const asked = checked(fields(content, "sample", { ...SHAPE, length: small }));
-    const { items, among, length } = asked;
-    need(length >= 1 && length <= LONGEST, `sets are padded to a length from 1 to ${LONGEST}`);
+import { readFields, small } from "../wire/fields.js";
+import { candidateCount, checkCandidates, heldCandidates, SHAPE } from "./size.js";
+const MAX_LENGTH = 65536;
+export function read(document) {
+    const sample = readFields(document, "sample", { ...SHAPE, length: small });
+    const { items, among, length } = sample;
+    checkCandidates(sample);
+    need(length >= 1 && length <= MAX_LENGTH, `\`length\` must be from 1 to ${MAX_LENGTH}`);
     return {
-        outputs: (domain) => narrow(BigInt(number(asked, domain)) + BigInt(length)),
-        encode(index, random) {
-            const has = held(asked, index);
-            const drawn = random.integer(Math.max(has.length, length));
-            const dummy = random.integer(length);
-            return has[drawn] ?? narrow(BigInt(among.length || items) + BigInt(dummy));
+        kind: "sample",
+        outputs: (domain) => narrow(BigInt(candidateCount(sample, domain)) + BigInt(length)),
+        encode(index, rng) {
+            const held = heldCandidates(sample, index);
+            const drawn = rng.integer(Math.max(held.length, length));
+            const dummy = rng.integer(length);
+            return held[drawn] ?? narrow(BigInt(among.length || items) + BigInt(dummy));
         },
-        ratio({ kind, ratio: [top, bottom] }) {
-            const spread = bottom * BigInt(length);
-            return kind === "grr" ? [spread + top - bottom, spread] : [top, bottom];
+        worstRatio({ kind, worstRatio: [numerator, denominator] }) {
+            if (kind !== "grr")
+                return [numerator, denominator];
+            const padded = denominator * BigInt(length);
+            return [padded + numerator - denominator, padded];
         },
     };
 }

@@ -1,24 +1,19 @@
-import { narrow } from "../domain.js";
+import { narrow } from "../domains/base.js";
 import { need } from "../errors.js";
-import { fields, small } from "../fields.js";
-export const SHAPE = { bits: small, start: small, length: small };
-export function segment(content) {
-    const piece = checked(fields(content, "segment", SHAPE));
+import { readFields, small } from "../wire/fields.js";
+const SHAPE = { bits: small, start: small, length: small };
+export function read(document) {
+    const { bits, start, length } = readFields(document, "segment", SHAPE);
+    need(start >= 0, "`start` of a segment must be at least 0");
+    need(length > 0, "`length` of a segment must be at least 1");
+    need(start + length <= bits, "a segment must end within the `bits` of a value");
+    const shift = BigInt(bits - start - length);
     return {
-        outputs: (domain) => narrow(outcomes(piece, domain)),
-        encode: (index) => narrow(cut(piece, index)),
+        kind: "segment",
+        outputs(domain) {
+            need(domain.bits === bits, "`bits` must be the bits of a value of the task's domain");
+            return narrow(1n << BigInt(length));
+        },
+        encode: (index) => narrow(BigInt.asUintN(length, BigInt(index) >> shift)),
     };
-}
-export function checked(piece) {
-    const { bits, start, length } = piece;
-    const inside = start >= 0 && length > 0 && start + length <= bits;
-    need(inside, "a segment begins within a value, has at least one bit and ends within it");
-    return piece;
-}
-export function outcomes({ bits, length }, domain) {
-    need(domain.bits === bits, "this question asks for a piece of a value of another length than the domain has");
-    return 1n << BigInt(length);
-}
-export function cut({ bits, start, length }, index) {
-    return BigInt.asUintN(length, BigInt(index) >> BigInt(bits - start - length));
 }

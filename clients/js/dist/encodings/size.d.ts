@@ -1,16 +1,16 @@
-import type { Json } from "../canonical.js";
-import type { Domain } from "../domain.js";
-import type { Encoding } from "../encoding.js";
-import type { Whole } from "../fields.js";
+import type { Domain } from "../domains/base.js";
+import type { Json } from "../wire/codec.js";
+import type { Whole } from "../wire/fields.js";
+import type { Encoding } from "./base.js";
 export declare const SHAPE: {
-    items: import("../fields.js").Read<Whole>;
-    among: import("../fields.js").Read<Whole[][]>;
+    items: import("../wire/fields.js").Read<Whole>;
+    among: import("../wire/fields.js").Read<Whole[][]>;
 };
 export interface Candidates {
     readonly items: Whole;
     readonly among: readonly (readonly Whole[])[];
 }
-export declare function size(content: Json): Encoding;
-export declare function checked<C extends Candidates>(asked: C): C;
-export declare function number({ items, among }: Candidates, domain: Domain): Whole;
-export declare function held({ among }: Candidates, set: readonly Whole[]): readonly Whole[];
+export declare function read(document: Json): Encoding;
+export declare function checkCandidates({ items, among }: Candidates): void;
+export declare function candidateCount({ items, among }: Candidates, domain: Domain): Whole;
+export declare function heldCandidates({ among }: Candidates, set: readonly Whole[]): readonly Whole[];

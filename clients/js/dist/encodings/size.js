@@ -1,28 +1,30 @@
-import { narrow } from "../domain.js";
+import { narrow } from "../domains/base.js";
 import { need } from "../errors.js";
-import { fields, list, whole } from "../fields.js";
+import { list, readFields, whole } from "../wire/fields.js";
 export const SHAPE = { items: whole, among: list(list(whole)) };
-export function size(content) {
-    const asked = checked(fields(content, "size", SHAPE));
+export function read(document) {
+    const candidates = readFields(document, "size", SHAPE);
+    checkCandidates(candidates);
     return {
-        outputs: (domain) => narrow(BigInt(number(asked, domain)) + 1n),
-        encode: (index) => held(asked, index).length,
+        kind: "size",
+        outputs: (domain) => narrow(BigInt(candidateCount(candidates, domain)) + 1n),
+        encode: (index) => heldCandidates(candidates, index).length,
     };
 }
-export function checked(asked) {
-    const { items, among } = asked;
-    need(items >= 2, "a set is of at least two items");
-    need(among.every((one) => one.length && one.every((item, i) => item < items && item > (i ? one[i - 1] : -1))), "a candidate lists the items of one set, each once and in ascending order");
-    need(new Set(among.map(String)).size === among.length, "no two candidates are the same set");
-    return asked;
+export function checkCandidates({ items, among }) {
+    need(items >= 2, "`items` must be at least 2");
+    const isSet = (candidate) => candidate.every((item, i) => item < items && item > (i ? candidate[i - 1] : -1));
+    need(among.every((candidate) => candidate.length && isSet(candidate)), "`among` must list sets of items, each item once and in ascending order");
+    const different = new Set(among.map(String)).size;
+    need(different === among.length, "`among` must not list a set twice");
 }
-export function number({ items, among }, domain) {
-    need(domain.items === items, "this question asks about sets of other items than the domain has");
+export function candidateCount({ items, among }, domain) {
+    need(domain.items === items, "`items` must be the number of items of the task's domain");
     return among.length || items;
 }
-export function held({ among }, set) {
+export function heldCandidates({ among }, set) {
     if (!among.length)
         return set;
-    const has = new Set(set);
-    return among.flatMap((one, place) => (one.every((item) => has.has(item)) ? [place] : []));
+    const members = new Set(set);
+    return [...among.keys()].filter((i) => among[i].every((item) => members.has(item)));
 }

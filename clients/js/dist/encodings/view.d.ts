@@ -1,18 +1,11 @@
-import type { Json } from "../canonical.js";
-import type { Domain, Index } from "../domain.js";
-import type { Encoding } from "../encoding.js";
-import type { Whole } from "../fields.js";
-export declare const SHAPE: {
-    columns: import("../fields.js").Read<Whole[]>;
-    sizes: import("../fields.js").Read<Whole[]>;
-};
-export interface Columns {
+import type { Json } from "../wire/codec.js";
+import type { Whole } from "../wire/fields.js";
+import type { Encoding } from "./base.js";
+interface Columns {
     readonly columns: readonly Whole[];
     readonly sizes: readonly Whole[];
 }
-export declare function view(content: Json): Encoding;
-export declare function cell(asked: Columns): Encoding;
-export declare function checked<C extends Columns>(asked: C): C;
-export declare function checkAttributes({ columns, sizes }: Columns, domain: Domain): void;
-export declare function cells(sizes: readonly Whole[]): bigint;
-export declare function held(record: Index, column: Whole): bigint;
+export declare function read(document: Json): Encoding;
+export declare function view(asked: Columns): Encoding;
+export declare function cellCount(sizes: readonly Whole[]): bigint;
+export {};

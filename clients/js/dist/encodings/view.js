@@ -1,37 +1,41 @@
-import { narrow } from "../domain.js";
+import { narrow } from "../domains/base.js";
 import { need } from "../errors.js";
-import { fields, list, whole } from "../fields.js";
-export const SHAPE = { columns: list(whole), sizes: list(whole) };
-export function view(content) {
-    return cell(fields(content, "view", SHAPE));
+import { list, readFields, whole } from "../wire/fields.js";
+const SHAPE = { columns: list(whole), sizes: list(whole) };
+const MAX_CELLS = 1n << 62n;
+export function read(document) {
+    return view(readFields(document, "view", SHAPE));
 }
-export function cell(asked) {
-    const { columns, sizes } = checked(asked);
-    need(cells(sizes) <= 1n << 62n, "the table of a view has at most 2^62 cells");
+export function view(asked) {
+    checkColumns(asked);
+    const { columns, sizes } = asked;
+    const cells = cellCount(sizes);
+    need(cells <= MAX_CELLS, "a view must have at most 2^62 cells");
     return {
+        kind: "view",
         outputs(domain) {
             checkAttributes(asked, domain);
-            return narrow(cells(sizes));
+            return narrow(cells);
         },
         encode(index) {
-            const place = (cell, column, i) => cell * BigInt(sizes[i]) + held(index, column);
-            return narrow(columns.reduce(place, 0n));
+            let cell = 0n;
+            columns.forEach((column, i) => (cell = cell * BigInt(sizes[i]) + valueOf(index, column)));
+            return narrow(cell);
         },
     };
 }
-export function checked(asked) {
-    const { columns, sizes } = asked;
-    need(columns.length && columns.length === sizes.length && sizes.every((size) => size >= 2), "a view has at least one column, and for each its number of values, at least 2");
-    const ascending = columns.every((column, i) => column > (i ? columns[i - 1] : -1));
-    need(ascending, "the columns of a view are in ascending order, each once");
-    return asked;
+function checkColumns({ columns, sizes }) {
+    need(columns.length, "`columns` must not be empty");
+    need(columns.length === sizes.length, "`sizes` must have one entry per column");
+    need(sizes.every((size) => size >= 2), "`sizes` must be at least 2");
+    need(columns.every((column, i) => column > (i ? columns[i - 1] : -1)), "`columns` must be in ascending order, each once");
 }
-export function checkAttributes({ columns, sizes }, domain) {
-    need(columns.every((column, i) => domain.attributes?.[Number(column)]?.size === sizes[i]), "this question asks about attributes that the domain does not have, or that have another size there");
+function checkAttributes({ columns, sizes }, domain) {
+    need(columns.every((column, i) => domain.attributes?.[Number(column)]?.size === sizes[i]), "`columns` and `sizes` must be those of attributes of the task's domain");
 }
-export function cells(sizes) {
-    return sizes.reduce((all, size) => all * BigInt(size), 1n);
+export function cellCount(sizes) {
+    return sizes.reduce((product, size) => product * BigInt(size), 1n);
 }
-export function held(record, column) {
+function valueOf(record, column) {
     return BigInt(record[Number(column)]);
 }

@@ -1,25 +1,30 @@
-import { joined, little } from "../bytes.js";
+import { concatenate, littleEndian } from "../bytes.js";
+import { packBits } from "../core/packing.js";
+import { multiplyHigh, thresholdWords } from "../core/rng.js";
 import { need } from "../errors.js";
-import { UNIT } from "../exact.js";
-import { small, threshold } from "../fields.js";
-import { wordsOf, xxh32 } from "../hashing.js";
-import { kind } from "../mechanism.js";
-import { halves, multiplyHigh } from "../random.js";
-import { bits as row } from "./unary.js";
+import { UNIT } from "../maths/exact.js";
+import { wordsOf, xxh32 } from "../maths/hashing.js";
+import { small, threshold } from "../wire/fields.js";
+import { mechanismReader } from "./base.js";
 const SHAPE = { bits: small, hashes: small, cohorts: small, flip: threshold };
-export const bloom = kind("bloom", [2, 2 ** 20], SHAPE, ({ bits, hashes, cohorts, flip }) => {
-    const fits = bits <= 65536 && hashes >= 1 && hashes <= 16 && 2 * hashes <= bits && cohorts >= 1 && cohorts <= 65536;
-    need(fits, "a filter has at most 2^16 bits and cohorts, and 1 to 16 hashes, at most half as many as bits");
-    const noise = halves(flip);
-    const differ = BigInt(2 * hashes);
+export const read = mechanismReader("bloom", [2, 2 ** 20], SHAPE, (settings) => {
+    const { bits, hashes, cohorts, flip } = settings;
+    need(bits <= 65536, "`bits` must be at most 65536");
+    need(hashes >= 1 && hashes <= 16, "`hashes` must be from 1 to 16");
+    need(2 * hashes <= bits, "`hashes` must be at most half of `bits`");
+    need(cohorts >= 1 && cohorts <= 65536, "`cohorts` must be from 1 to 65536");
+    const flipWords = thresholdWords(flip);
+    const differing = BigInt(2 * hashes);
     return {
-        ratio: [(UNIT - flip) ** differ, flip ** differ],
+        worstRatio: [(UNIT - flip) ** differing, flip ** differing],
         width: 2 + Math.ceil(bits / 8),
-        permanent(index, random) {
-            const cohort = random.integer(cohorts);
+        permanent(index, rng) {
+            const cohort = rng.integer(cohorts);
             const words = wordsOf(index, 32);
-            const set = new Set(Array.from({ length: hashes }, (_, i) => multiplyHigh(xxh32(words, cohort * hashes + i), bits)));
-            return joined(little(cohort, 2), row(bits, (place) => set.has(place) !== random.bernoulli(noise)));
+            const bitOf = (hash) => multiplyHigh(xxh32(words, cohort * hashes + hash), bits);
+            const filter = new Set(Array.from({ length: hashes }, (_, hash) => bitOf(hash)));
+            const row = packBits(bits, (i) => filter.has(i) !== rng.bernoulli(flipWords));
+            return concatenate(littleEndian(cohort, 2), row);
         },
     };
 });

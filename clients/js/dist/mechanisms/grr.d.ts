@@ -1,5 +1,5 @@
-import type { Ratio } from "../exact.js";
-import type { Halves, Random } from "../random.js";
-export declare const grr: import("../mechanism.js").Kind;
-export declare function respond(index: number, size: number, keep: Halves, random: Random): number;
+import type { Rng, ThresholdWords } from "../core/rng.js";
+import type { Ratio } from "../maths/exact.js";
+export declare const read: (document: import("../wire/codec.js").Json) => import("./base.js").Mechanism;
+export declare function respond(index: number, size: number, keep: ThresholdWords, rng: Rng): number;
 export declare function responseRatio(keep: bigint, size: number): Ratio;

@@ -1,21 +1,23 @@
-import { little, unsigned } from "../bytes.js";
-import { UNIT } from "../exact.js";
-import { threshold } from "../fields.js";
-import { kind } from "../mechanism.js";
-import { halves } from "../random.js";
-export const grr = kind("grr", [2, 2 ** 32], { keep: threshold }, ({ size, keep }) => {
-    const held = halves(keep);
-    const width = unsigned(size);
+import { littleEndian } from "../bytes.js";
+import { unsignedWidth } from "../core/packing.js";
+import { thresholdWords } from "../core/rng.js";
+import { UNIT } from "../maths/exact.js";
+import { threshold } from "../wire/fields.js";
+import { mechanismReader } from "./base.js";
+const SHAPE = { keep: threshold };
+export const read = mechanismReader("grr", [2, 2 ** 32], SHAPE, ({ size, keep }) => {
+    const keepWords = thresholdWords(keep);
+    const width = unsignedWidth(size);
     return {
-        ratio: responseRatio(keep, size),
+        worstRatio: responseRatio(keep, size),
         width,
-        permanent: (index, random) => little(respond(index, size, held, random), width),
+        permanent: (index, rng) => littleEndian(respond(index, size, keepWords, rng), width),
     };
 });
-export function respond(index, size, keep, random) {
-    const honest = random.bernoulli(keep);
-    const lie = random.integer(size - 1);
-    const other = lie + +(lie >= index);
+export function respond(index, size, keep, rng) {
+    const honest = rng.bernoulli(keep);
+    const drawn = rng.integer(size - 1);
+    const other = drawn >= index ? drawn + 1 : drawn;
     return honest ? index : other;
 }
 export function responseRatio(keep, size) {

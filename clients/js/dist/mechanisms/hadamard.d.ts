@@ -1,1 +1,1 @@
-export declare const hadamard: import("../mechanism.js").Kind;
+export declare const read: (document: import("../wire/codec.js").Json) => import("./base.js").Mechanism;

@@ -1,23 +1,25 @@
-import { little, unsigned } from "../bytes.js";
-import { threshold } from "../fields.js";
-import { affineHash, bitLength } from "../hashing.js";
-import { kind } from "../mechanism.js";
-import { halves } from "../random.js";
+import { littleEndian } from "../bytes.js";
+import { unsignedWidth } from "../core/packing.js";
+import { thresholdWords } from "../core/rng.js";
+import { affineHash, bitLength } from "../maths/hashing.js";
+import { threshold } from "../wire/fields.js";
+import { mechanismReader } from "./base.js";
 import { responseRatio } from "./grr.js";
-export const hadamard = kind("hadamard", [2, 2 ** 26 - 1], { keep: threshold }, ({ size, keep }) => {
+const SHAPE = { keep: threshold };
+export const read = mechanismReader("hadamard", [2, 2 ** 26 - 1], SHAPE, ({ size, keep }) => {
     const columns = 2 ** bitLength(size);
-    const held = halves(keep);
-    const width = unsigned(columns);
+    const keepWords = thresholdWords(keep);
+    const width = unsignedWidth(columns);
     return {
-        ratio: responseRatio(keep, 2),
+        worstRatio: responseRatio(keep, 2),
         width,
-        permanent(index, random) {
-            const owned = index + 1;
-            const positive = random.bernoulli(held);
-            const column = random.integer(columns);
-            const partner = column ^ (owned & -owned);
-            const agrees = !affineHash([Uint32Array.of(owned)], Uint32Array.of(column)) === positive;
-            return little(agrees ? column : partner, width);
+        permanent(index, rng) {
+            const row = index + 1;
+            const positive = rng.bernoulli(keepWords);
+            const column = rng.integer(columns);
+            const opposite = column ^ (row & -row);
+            const isPositive = !affineHash([Uint32Array.of(row)], Uint32Array.of(column));
+            return littleEndian(isPositive === positive ? column : opposite, width);
         },
     };
 });

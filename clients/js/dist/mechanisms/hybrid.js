@@ -1,27 +1,33 @@
-import { little } from "../bytes.js";
-import { stated } from "../decimal.js";
+import { littleEndian } from "../bytes.js";
+import { thresholdWords } from "../core/rng.js";
 import { need } from "../errors.js";
-import { threshold } from "../fields.js";
-import { checkRatio, kind } from "../mechanism.js";
-import { halves } from "../random.js";
-import { CELLS, POINTS, sliding } from "./window.js";
-const MEETING = stated("0.6093524930273095317");
-const SHAPE = { ...CELLS, alpha: threshold, sign: threshold };
-export const hybrid = kind("hybrid", POINTS, SHAPE, ({ epsilon, size, cells, window, keep, alpha, sign }) => {
-    need(alpha > 0n || stated(epsilon) <= MEETING, "an alpha of 0 stands only where it is the best one");
-    const duchi = sliding(size, 2, 1, sign);
-    const piecewise = sliding(size, cells, window, keep);
+import { stated } from "../maths/exact.js";
+import { threshold } from "../wire/fields.js";
+import { checkRatio, mechanismReader } from "./base.js";
+import { SHAPE as PIECEWISE } from "./piecewise.js";
+import { POINTS, slidingWindow } from "./window.js";
+const DUCHI_IS_BEST = stated("0.6093524930273095317");
+const SHAPE = { ...PIECEWISE, alpha: threshold, sign: threshold };
+export const read = mechanismReader("hybrid", POINTS, SHAPE, (settings) => {
+    const { epsilon, size, alpha, sign } = settings;
+    need(alpha > 0n || stated(epsilon) <= DUCHI_IS_BEST, "`alpha` may be 0 only where that is the best");
+    const duchi = slidingWindow({ size, cells: 2, window: 1, keep: sign });
+    const piecewise = slidingWindow(settings);
     for (const part of [duchi, piecewise])
-        checkRatio(part.ratio, epsilon);
-    const [[top, bottom], [high, low]] = [duchi.ratio, piecewise.ratio];
-    const coin = halves(alpha);
+        checkRatio(part.worstRatio, epsilon);
+    const [duchiTop, duchiBottom] = duchi.worstRatio;
+    const [piecewiseTop, piecewiseBottom] = piecewise.worstRatio;
+    const piecewiseIsWorse = piecewiseTop * duchiBottom > duchiTop * piecewiseBottom;
+    const coin = thresholdWords(alpha);
     return {
-        ratio: alpha && high * bottom > top * low ? piecewise.ratio : duchi.ratio,
+        worstRatio: alpha && piecewiseIsWorse ? piecewise.worstRatio : duchi.worstRatio,
         width: 3,
-        permanent(index, random) {
-            const fine = random.bernoulli(coin);
-            const [bit, cell] = [duchi.cell(index, random), piecewise.cell(index, random)];
-            return Uint8Array.of(+fine, ...little(fine ? cell : bit, 2));
+        permanent(index, rng) {
+            const usePiecewise = rng.bernoulli(coin);
+            const duchiCell = duchi.drawCell(index, rng);
+            const piecewiseCell = piecewise.drawCell(index, rng);
+            const cell = usePiecewise ? piecewiseCell : duchiCell;
+            return Uint8Array.of(+usePiecewise, ...littleEndian(cell, 2));
         },
     };
 });

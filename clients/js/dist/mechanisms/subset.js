@@ -1,32 +1,35 @@
+import { packBits } from "../core/packing.js";
+import { thresholdWords } from "../core/rng.js";
 import { need } from "../errors.js";
-import { UNIT } from "../exact.js";
-import { small, threshold } from "../fields.js";
-import { kind } from "../mechanism.js";
-import { halves } from "../random.js";
-import { bits } from "./unary.js";
-export const subset = kind("subset", [2, 65536], { chosen: small, keep: threshold }, ({ size, chosen, keep }) => {
-    need(chosen >= 1 && chosen < size, "a subset has at least one value and leaves out at least one");
-    const held = halves(keep);
+import { UNIT } from "../maths/exact.js";
+import { small, threshold } from "../wire/fields.js";
+import { mechanismReader } from "./base.js";
+const SHAPE = { chosen: small, keep: threshold };
+export const read = mechanismReader("subset", [2, 65536], SHAPE, ({ size, chosen, keep }) => {
+    need(chosen >= 1 && chosen < size, "`chosen` must be at least 1 and below `size`");
+    const keepWords = thresholdWords(keep);
     return {
-        ratio: [keep * BigInt(size - chosen), (UNIT - keep) * BigInt(chosen)],
+        worstRatio: [keep * BigInt(size - chosen), (UNIT - keep) * BigInt(chosen)],
         width: Math.ceil(size / 8),
-        permanent(index, random) {
-            const holds = random.bernoulli(held);
-            const aside = random.integer(chosen);
-            const over = (other) => other + +(other >= index);
+        permanent(index, rng) {
+            const contains = rng.bernoulli(keepWords);
+            const leavingStep = rng.integer(chosen);
+            const skip = (other) => (other >= index ? other + 1 : other);
             const set = new Set();
-            let leaver = 0;
+            let leaving = 0;
             for (let step = 0; step < chosen; step++) {
                 const last = size - 1 - chosen + step;
-                const drawn = over(random.integer(last + 1));
-                const picked = set.has(drawn) ? over(last) : drawn;
+                const drawn = skip(rng.integer(last + 1));
+                const picked = set.has(drawn) ? skip(last) : drawn;
                 set.add(picked);
-                leaver = step === aside ? picked : leaver;
+                if (step === leavingStep)
+                    leaving = picked;
             }
-            const [out, other] = holds ? [leaver, index] : [index, leaver];
-            set.delete(out);
-            set.add(other);
-            return bits(size, (place) => set.has(place));
+            if (contains) {
+                set.delete(leaving);
+                set.add(index);
+            }
+            return packBits(size, (value) => set.has(value));
         },
     };
 });

@@ -1,4 +1,7 @@
-export declare const oue: import("../mechanism.js").Kind;
-export declare const the: import("../mechanism.js").Kind;
-export declare const sue: import("../mechanism.js").Kind;
-export declare function bits(size: number, bit: (place: number) => boolean): Uint8Array;
+import type { Randomizer } from "./base.js";
+export declare const SIZES: readonly [2, number];
+export declare const SHAPE: {
+    keep: import("../wire/fields.js").Read<bigint>;
+    flip: import("../wire/fields.js").Read<bigint>;
+};
+export declare function unary(size: number, keep: bigint, flip: bigint): Randomizer;

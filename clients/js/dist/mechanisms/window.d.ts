@@ -1,16 +1,16 @@
-import type { Ratio } from "../exact.js";
-import type { Random } from "../random.js";
+import type { Rng } from "../core/rng.js";
+import type { Ratio } from "../maths/exact.js";
+import type { Randomizer } from "./base.js";
 export declare const POINTS: readonly [2, number];
-export declare const CELLS: {
-    cells: import("../fields.js").Read<number>;
-    window: import("../fields.js").Read<number>;
-    keep: import("../fields.js").Read<bigint>;
-};
-export interface Window {
-    readonly ratio: Ratio;
-    cell(index: number, random: Random): number;
+export interface WindowSettings {
+    readonly size: number;
+    readonly cells: number;
+    readonly window: number;
+    readonly keep: bigint;
 }
-export declare const duchi: import("../mechanism.js").Kind;
-export declare const piecewise: import("../mechanism.js").Kind;
-export declare const square_wave: import("../mechanism.js").Kind;
-export declare function sliding(size: number, cells: number, window: number, keep: bigint): Window;
+export interface Window {
+    readonly worstRatio: Ratio;
+    drawCell(index: number, rng: Rng): number;
+}
+export declare function slidingWindow({ size, cells, window, keep }: WindowSettings): Window;
+export declare function windowMechanism(settings: WindowSettings): Randomizer;

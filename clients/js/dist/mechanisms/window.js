@@ -1,47 +1,39 @@
-import { little, unsigned } from "../bytes.js";
+import { littleEndian } from "../bytes.js";
+import { unsignedWidth } from "../core/packing.js";
+import { thresholdWords } from "../core/rng.js";
 import { need } from "../errors.js";
-import { exp, PLACES, UNIT } from "../exact.js";
-import { small, threshold } from "../fields.js";
-import { kind } from "../mechanism.js";
-import { halves } from "../random.js";
+import { UNIT } from "../maths/exact.js";
 export const POINTS = [2, 2 ** 24 + 1];
-export const CELLS = { cells: small, window: small, keep: threshold };
-export const duchi = kind("duchi", POINTS, { keep: threshold }, ({ size, keep }) => reported(2, sliding(size, 2, 1, keep)));
-export const piecewise = kind("piecewise", POINTS, CELLS, ({ size, cells, window, keep }) => reported(cells, sliding(size, cells, window, keep)));
-export const square_wave = kind("square_wave", [2, 4096], { keep: threshold, reach: small }, ({ epsilon, size, keep, reach }) => {
-    need(reach >= 0 && 2 * reach <= size, "a reach is a whole number of buckets, at most half of them");
-    need(reach > 0 || reachless(size, epsilon), "a reach of 0 stands only where it is the best one");
-    const cells = size + 2 * reach;
-    return reported(cells, sliding(size, cells, 2 * reach + 1, keep));
-});
-export function sliding(size, cells, window, keep) {
-    need(cells >= 2 && cells <= 65536, "cells must be a whole number from 2 to 65536");
-    need(window > 0 && window < cells, "a window must be a whole number of cells, at least one and not all of them");
+export function slidingWindow({ size, cells, window, keep }) {
+    need(cells >= 2 && cells <= 65536, "`cells` must be from 2 to 65536");
+    need(window > 0 && window < cells, "`window` must be at least 1 and below `cells`");
     const travel = cells - window;
-    const held = halves(keep);
+    const keepWords = thresholdWords(keep);
     return {
-        ratio: [keep * BigInt(travel), (UNIT - keep) * BigInt(window)],
-        cell(index, random) {
+        worstRatio: [keep * BigInt(travel), (UNIT - keep) * BigInt(window)],
+        drawCell(index, rng) {
             const rest = (index * travel) % (size - 1);
-            let place = (index * travel - rest) / (size - 1);
-            if (travel % (size - 1))
-                place += +(random.integer(size - 1) < rest);
-            const near = random.bernoulli(held);
-            const inside = place + drawn(window, random);
-            const outside = drawn(travel, random);
-            return near ? inside : outside + window * +(outside >= place);
+            let start = (index * travel - rest) / (size - 1);
+            if (travel % (size - 1) && rng.integer(size - 1) < rest)
+                start += 1;
+            const isInside = rng.bernoulli(keepWords);
+            const inside = start + integerBelow(window, rng);
+            const outside = integerBelow(travel, rng);
+            if (isInside)
+                return inside;
+            return outside >= start ? outside + window : outside;
         },
     };
 }
-function reported(cells, { ratio, cell }) {
-    const width = unsigned(cells);
-    return { ratio, width, permanent: (index, random) => little(cell(index, random), width) };
+export function windowMechanism(settings) {
+    const { worstRatio, drawCell } = slidingWindow(settings);
+    const width = unsignedWidth(settings.cells);
+    return {
+        worstRatio,
+        width,
+        permanent: (index, rng) => littleEndian(drawCell(index, rng), width),
+    };
 }
-function reachless(size, epsilon) {
-    const [odds, power] = exp(epsilon);
-    const one = 1n << PLACES;
-    return BigInt(size) * (odds * power - (odds - one) * one) < 2n * odds * (odds - one - power);
-}
-function drawn(limit, random) {
-    return limit > 1 ? random.integer(limit) : 0;
+function integerBelow(limit, rng) {
+    return limit > 1 ? rng.integer(limit) : 0;
 }

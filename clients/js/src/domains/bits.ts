@@ -1,37 +1,41 @@
-// Values of a fixed number of bits: identifiers, hashes, addresses.
+// Bits: values of a fixed number of bits, such as identifiers, hashes and addresses.
 
-import type { Json } from "../canonical.js";
-import type { Domain } from "../domain.js";
-import { narrow, refuse } from "../domain.js";
+import type { Rng } from "../core/rng.js";
 import { need } from "../errors.js";
-import type { Whole } from "../fields.js";
-import { fields, small } from "../fields.js";
-import type { Random } from "../random.js";
+import type { Json } from "../wire/codec.js";
+import type { Whole } from "../wire/fields.js";
+import { readFields, small } from "../wire/fields.js";
+import type { Domain } from "./base.js";
+import { narrow, refuse } from "./base.js";
 
-const LONGEST = 480;
+const MAX_BITS = 480;
 
-export function bits(content: Json): Domain {
-  const { bits } = fields(content, "bits", { bits: small });
-  need(bits >= 2 && bits <= LONGEST, `a value has from 2 to ${LONGEST} bits`);
+export function read(document: Json): Domain {
+  const { bits } = readFields(document, "bits", { bits: small });
+  need(bits >= 2 && bits <= MAX_BITS, `\`bits\` must be from 2 to ${MAX_BITS}`);
   return {
-    ...long(bits),
+    ...bitString(bits),
     index(value) {
-      const held = typeof value === "bigint" || Number.isSafeInteger(value) ? BigInt(value as Whole) : -1n;
-      return held >= 0n && held >> BigInt(bits) === 0n ? narrow(held) : refuse(`a whole number below 2^${bits}`);
+      const isWhole = typeof value === "bigint" || Number.isSafeInteger(value);
+      const number = isWhole ? BigInt(value as Whole) : -1n;
+      const fits = number >= 0n && number >> BigInt(bits) === 0n;
+      return fits ? narrow(number) : refuse(`a whole number below 2^${bits}`);
     },
   };
 }
 
-/** What domains of long values share. */
-export function long(bits: number): Pick<Domain, "size" | "bits" | "anything"> {
-  return {
-    size: narrow(1n << BigInt(bits)),
-    bits,
-    anything: (random: Random) => narrow(BigInt.asUintN(bits, number(random.bytes(Math.ceil(bits / 8)).reverse()))),
+/** Returns what domains of long values share. */
+export function bitString(bits: number): Pick<Domain, "size" | "bits" | "randomIndex"> {
+  const randomIndex = (rng: Rng): Whole => {
+    const bytes = rng.bytes(Math.ceil(bits / 8)).reverse();
+    return narrow(BigInt.asUintN(bits, bigEndian(bytes)));
   };
+  return { size: narrow(1n << BigInt(bits)), bits, randomIndex };
 }
 
-/** Returns the number that bytes spell, the first one the most significant. */
-export function number(bytes: Uint8Array): bigint {
-  return bytes.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n as any) as bigint;
+/** Returns the number that bytes spell, the most significant byte first. */
+export function bigEndian(bytes: Uint8Array): bigint {
+  let number = 0n;
+  for (const byte of bytes) number = (number << 8n) | BigInt(byte);
+  return number;
 }

@@ -1,27 +1,29 @@
-// Whole numbers from `low` to `high`, both included.
+// Integers: whole numbers from `low` to `high`, both included.
 
-import type { Json } from "../canonical.js";
-import type { Domain } from "../domain.js";
-import { narrow, refuse } from "../domain.js";
 import { need } from "../errors.js";
-import type { Whole } from "../fields.js";
-import { fields, whole } from "../fields.js";
+import type { Json } from "../wire/codec.js";
+import type { Whole } from "../wire/fields.js";
+import { readFields, whole } from "../wire/fields.js";
+import type { Domain } from "./base.js";
+import { narrow, refuse } from "./base.js";
 
-export function integers(content: Json): Domain {
-  const { low, high } = fields(content, "integers", { low: whole, high: whole });
-  need(low < high, "a range needs low < high");
-  const find = (value: unknown) => {
-    if (typeof value !== "bigint" && !Number.isSafeInteger(value)) refuse("a whole number, or a list of them");
-    const held = value as Whole;
-    return held < low || held > high ? undefined : narrow(BigInt(held) - BigInt(low));
+export function read(document: Json): Domain {
+  const { low, high } = readFields(document, "integers", { low: whole, high: whole });
+  need(low < high, "`low` must be below `high`");
+  const find = (value: unknown): Whole | undefined => {
+    if (typeof value !== "bigint" && !Number.isSafeInteger(value))
+      refuse("a whole number, or a list of them");
+    const number = value as Whole;
+    return number < low || number > high ? undefined : narrow(BigInt(number) - BigInt(low));
   };
-  const index = (value: unknown) => find(value) ?? refuse(`a whole number from ${low} to ${high}`);
+  const index = (value: unknown): Whole =>
+    find(value) ?? refuse(`a whole number from ${low} to ${high}`);
+  const valueAt = (index: Whole): bigint => BigInt(low) + BigInt(index);
   return {
     size: narrow(BigInt(high) - BigInt(low) + 1n),
-    ordered: true,
     index,
-    plain: (value) => String(BigInt(low) + BigInt(index(value))),
-    valueAt: (index) => BigInt(low) + BigInt(index),
+    publicJson: (value) => String(valueAt(index(value))),
+    valueAt,
     find,
   };
 }

@@ -1,29 +1,29 @@
-// Any number of records of one kind: what somebody has bought, which trips they made.
+// Lists: any number of records of one kind, such as purchases or trips.
 
-import type { Json } from "../canonical.js";
-import type { Domain } from "../domain.js";
-import { anyIndex, refuse } from "../domain.js";
+import { readDomain } from "../core/registry.js";
 import { need, ParameterError } from "../errors.js";
-import type { Whole } from "../fields.js";
-import { fields, small } from "../fields.js";
-import { readDomain } from "../kinds.js";
+import type { Json } from "../wire/codec.js";
+import type { Whole } from "../wire/fields.js";
+import { readFields, small } from "../wire/fields.js";
+import type { Domain } from "./base.js";
+import { randomIndex, refuse } from "./base.js";
 
-const MOST = 65536;
+const MAX_RECORDS = 65536;
 
-export function lists(content: Json): Domain {
-  const { records, most } = fields(content, "lists", { records: readDomain, most: small });
-  need(records.names, "a list is of records");
-  need(most >= 1 && most <= MOST, `a list has at most so many records, from 1 to ${MOST}`);
+export function read(document: Json): Domain {
+  const { records, most } = readFields(document, "lists", { records: readDomain, most: small });
+  need(records.names, "`records` of a list must be a domain of records");
+  need(most >= 1 && most <= MAX_RECORDS, `\`most\` must be from 1 to ${MAX_RECORDS}`);
   return {
     get size(): Whole {
-      throw new ParameterError("a question about lists needs an encoding");
+      throw new ParameterError("a question about lists needs an `encoding`");
     },
     records,
     most,
     index(value) {
-      const held = Array.isArray(value) ? Array.from(value) : refuse("a list of records");
-      return held.map((one) => records.index(one) as Whole[]);
+      const list = Array.isArray(value) ? Array.from(value) : refuse("a list of records");
+      return list.map((record) => records.index(record) as Whole[]);
     },
-    anything: (random) => [anyIndex(records, random) as Whole[]],
+    randomIndex: (rng) => [randomIndex(records, rng) as Whole[]],
   };
 }

@@ -1,34 +1,39 @@
-// Several named attributes of one person.
+// Records: several named attributes of one person.
 
-import type { Json } from "../canonical.js";
-import { isContent } from "../canonical.js";
-import type { Domain } from "../domain.js";
-import { refuse } from "../domain.js";
+import { readDomain } from "../core/registry.js";
 import { need, ParameterError } from "../errors.js";
-import type { Whole } from "../fields.js";
-import { fields, list, text } from "../fields.js";
-import { readDomain } from "../kinds.js";
+import type { Json } from "../wire/codec.js";
+import { isDocument } from "../wire/codec.js";
+import type { Whole } from "../wire/fields.js";
+import { list, readFields, text } from "../wire/fields.js";
+import type { Domain } from "./base.js";
+import { refuse } from "./base.js";
 
-export function records(content: Json): Domain {
-  const { names, attributes } = fields(content, "records", { names: list(text), attributes: list(readDomain) });
-  const distinct = new Set(names);
-  const different = distinct.size === names.length && names.length > 0 && !distinct.has("");
-  need(
-    different && names.length === attributes.length,
-    "records need one domain for every name, and all names different",
-  );
+export function read(document: Json): Domain {
+  const shape = { names: list(text), attributes: list(readDomain) };
+  const { names, attributes } = readFields(document, "records", shape);
+  const known = new Set(names);
+  need(names.length, "`names` of records must not be empty");
+  need(known.size === names.length, "`names` of records must all be different");
+  need(!known.has(""), "`names` of records must not be empty text");
+  need(names.length === attributes.length, "`attributes` must have one entry per name");
   return {
     get size(): Whole {
-      throw new ParameterError("a question about records needs an encoding");
+      throw new ParameterError("a question about records needs an `encoding`");
     },
     attributes,
     names,
-    index(value) {
-      const keys = isContent(value) ? Object.keys(value) : [];
-      if (keys.length !== names.length || !keys.every((key) => distinct.has(key))) {
-        return refuse(`a record of exactly the attributes ${names.join(", ")}`);
-      }
-      return names.map((name, i) => attributes[i]!.index((value as Record<string, unknown>)[name]) as Whole);
-    },
+    index: (value) =>
+      entriesOf(value, names, "attributes").map(
+        (entry, i) => attributes[i]!.index(entry) as Whole,
+      ),
   };
+}
+
+/** Returns the entries of an object in the order of `names`; refuses other entries. */
+export function entriesOf(value: unknown, names: readonly string[], what: string): unknown[] {
+  const keys = isDocument(value) ? Object.keys(value) : [];
+  if (keys.length !== names.length || !keys.every((key) => names.includes(key)))
+    refuse(`an object of exactly the ${what} ${names.join(", ")}`);
+  return names.map((name) => (value as Record<string, unknown>)[name]);
 }

@@ -1,27 +1,29 @@
-// Sets of items: what somebody has bought, played, visited.  Items that are not listed are left out, on the device.
+// Sets of items, such as what a person has bought, played or visited.  Items that the domain does
+// not list are left out on the device.
 
-import type { Json } from "../canonical.js";
-import type { Domain } from "../domain.js";
-import { anyIndex, refuse } from "../domain.js";
+import { readDomain } from "../core/registry.js";
 import { need, ParameterError } from "../errors.js";
-import type { Whole } from "../fields.js";
-import { fields } from "../fields.js";
-import { readDomain } from "../kinds.js";
+import type { Json } from "../wire/codec.js";
+import type { Whole } from "../wire/fields.js";
+import { readFields } from "../wire/fields.js";
+import type { Domain } from "./base.js";
+import { randomIndex, refuse } from "./base.js";
 
-export function sets(content: Json): Domain {
-  const { items } = fields(content, "sets", { items: readDomain });
+export function read(document: Json): Domain {
+  const { items } = readFields(document, "sets", { items: readDomain });
   const { find } = items;
-  need(find, "the items of sets are categories or whole numbers, and declining is none of them");
+  need(find, "`items` of sets must be integers, or categories that are not declinable");
   return {
     get size(): Whole {
-      throw new ParameterError("a question about sets needs an encoding");
+      throw new ParameterError("a question about sets needs an `encoding`");
     },
     items: items.size,
     index(value) {
-      const held = Array.isArray(value) || value instanceof Set ? [...value] : refuse("a set or a list of items");
-      const found = held.map(find).filter((place): place is Whole => place !== undefined);
-      return [...new Set(found)].sort((one, other) => (one < other ? -1 : 1));
+      const isSet = Array.isArray(value) || value instanceof Set;
+      const members = isSet ? [...value] : refuse("a set or a list of items");
+      const indices = members.map(find).filter((index): index is Whole => index !== undefined);
+      return [...new Set(indices)].sort((left, right) => (left < right ? -1 : 1));
     },
-    anything: (random) => [anyIndex(items, random) as Whole],
+    randomIndex: (rng) => [randomIndex(items, rng) as Whole],
   };
 }

@@ -1,30 +1,30 @@
-// Texts of bounded length: words, addresses of pages, names that nobody has listed.
+// Strings: texts of bounded length, such as words, addresses of pages, or names that nobody listed.
 
 import { utf8 } from "../bytes.js";
-import type { Json } from "../canonical.js";
-import type { Domain } from "../domain.js";
-import { narrow, refuse } from "../domain.js";
 import { need } from "../errors.js";
-import { fields, flag, small } from "../fields.js";
-import { long, number } from "./bits.js";
+import type { Json } from "../wire/codec.js";
+import { flag, readFields, small } from "../wire/fields.js";
+import type { Domain } from "./base.js";
+import { narrow, refuse } from "./base.js";
+import { bigEndian, bitString } from "./bits.js";
 
-const LONGEST = 60;
+const MAX_LENGTH = 60; // bytes
 
-export function strings(content: Json): Domain {
-  const { length, whole } = fields(content, "strings", { length: small, whole: flag });
-  need(length >= 1 && length <= LONGEST, `a text has from 1 to ${LONGEST} bytes`);
+export function read(document: Json): Domain {
+  const { length, whole } = readFields(document, "strings", { length: small, whole: flag });
+  need(length >= 1 && length <= MAX_LENGTH, `\`length\` must be from 1 to ${MAX_LENGTH} bytes`);
   return {
-    ...long(8 * length),
+    ...bitString(8 * length),
     index(value) {
       if (typeof value !== "string" || /[\0\p{Cs}]/u.test(value))
         return refuse("text without zero characters and halves of surrogate pairs");
-      const coded = utf8(value.normalize("NFC"));
-      if (whole && coded.length > length) refuse(`text of at most ${length} bytes in UTF-8`);
+      const encoded = utf8(value.normalize("NFC"));
+      if (whole && encoded.length > length) refuse(`text of at most ${length} bytes in UTF-8`);
       let end = length;
-      while ((coded[end]! & 0xc0) === 0x80) end--; // no character is cut in two
-      const filled = new Uint8Array(length);
-      filled.set(coded.subarray(0, end));
-      return narrow(number(filled));
+      while ((encoded[end]! & 0xc0) === 0x80) end--; // do not cut a character in two
+      const padded = new Uint8Array(length);
+      padded.set(encoded.subarray(0, end));
+      return narrow(bigEndian(padded));
     },
   };
 }

@@ -1,19 +1,20 @@
-// One attribute of a record: the question a survey puts to one of its groups.
+// One attribute of a record: the question that a survey asks one of its groups.
 
-import type { Domain } from "../domain.js";
-import type { Encoding } from "../encoding.js";
+import type { Domain } from "../domains/base.js";
 import { need } from "../errors.js";
-import type { Json } from "../canonical.js";
-import type { Whole } from "../fields.js";
-import { fields, whole } from "../fields.js";
+import type { Json } from "../wire/codec.js";
+import type { Whole } from "../wire/fields.js";
+import { readFields, whole } from "../wire/fields.js";
+import type { Encoding } from "./base.js";
 
-export function attribute(content: Json): Encoding {
-  const { column } = fields(content, "attribute", { column: whole });
+export function read(document: Json): Encoding {
+  const { column } = readFields(document, "attribute", { column: whole });
   return {
+    kind: "attribute",
     outputs(domain: Domain): Whole {
-      const asked = domain.attributes?.[Number(column)];
-      need(asked, "this question asks about an attribute that the domain does not have");
-      return asked.size;
+      const attribute = domain.attributes?.[Number(column)];
+      need(attribute, "`column` must be an attribute of the task's domain");
+      return attribute.size;
     },
     encode: (index) => (index as Whole[])[Number(column)]!,
   };

@@ -1,18 +1,41 @@
 // The cell of a record in a layer of intervals: for every column the interval that holds its value.
-// Of a list one record is drawn, and a coin says whether it counts; a number may be rounded to an end of its range.
+//
+// Of a list one record is drawn; a coin with the chance (records held)/most says whether it counts.
+// A number may be rounded to an end of its range by a coin that keeps its mean.
+// Source: Wang 2021, section 7.4; Xu 2020, sections 3 and 5.
 
-import type { Json } from "../canonical.js";
-import type { Holdings } from "../domain.js";
-import { below, narrow } from "../domain.js";
-import type { Encoding } from "../encoding.js";
+import type { Rng } from "../core/rng.js";
+import type { PersonTables } from "../domains/base.js";
+import { narrow, randomBelow } from "../domains/base.js";
 import { need } from "../errors.js";
-import type { Whole } from "../fields.js";
-import { fields, flag, list, whole } from "../fields.js";
-import { bitLength } from "../hashing.js";
-import type { Random } from "../random.js";
+import { bitLength } from "../maths/hashing.js";
+import type { Json } from "../wire/codec.js";
+import type { Whole } from "../wire/fields.js";
+import { flag, list, readFields, whole } from "../wire/fields.js";
+import type { Encoding } from "./base.js";
 
-const MOST_CELLS = 1n << 62n;
+const MAX_CELLS = 1n << 62n;
+const SHAPE = {
+  table: whole,
+  columns: list(whole),
+  sizes: list(whole),
+  widths: list(whole),
+  most: whole,
+  weighted: flag,
+  rounded: list(whole),
+  mirrored: list(whole),
+  aligned: flag,
+};
 
+/**
+ * The columns of a table, and how many values an interval of each covers.
+ *
+ * - `most` is that of a list, 0 for a record; `weighted` adds the coin whether a record counts.
+ * - Every column in `rounded` adds a rounding coin.
+ * - The column in `mirrored` is doubled by its rounding coin: values that are rounded down lie
+ *   mirrored in front of those that are rounded up.  Its width 0 stands for all values.
+ * - `aligned` gives every factor whole bits; factors with the fewest bits change slowest.
+ */
 export interface Layer {
   readonly table: Whole;
   readonly columns: readonly Whole[];
@@ -25,131 +48,154 @@ export interface Layer {
   readonly aligned: boolean;
 }
 
-/** How many values each factor has, the columns' intervals and then the coins; which is slowest; how many cells. */
+/** How large a layer is. */
 export interface Extent {
+  /** How many values each factor has: the intervals of every column, then the coins. */
   readonly factors: readonly bigint[];
+  /** The factors from the slowest to the fastest. */
   readonly order: readonly number[];
-  /** The bits of the factors of an aligned cell, the fastest first. */
+  /** The bits of the factors of an aligned layer, the fastest first. */
   readonly groups: readonly number[];
   readonly cells: bigint;
 }
 
-export function cell(content: Json): Encoding {
-  const [one, some] = [whole, list(whole)];
-  const shape = { table: one, columns: some, sizes: some, widths: some, most: one, rounded: some, mirrored: some };
-  return cellOf(fields(content, "cell", { ...shape, weighted: flag, aligned: flag }));
+export function read(document: Json): Encoding {
+  return cell(readFields(document, "cell", SHAPE));
 }
 
-/** Yields the cell, the first factor changing slowest; aligned, every factor has whole bits, the fewest slowest. */
-export function cellOf(layer: Layer): Encoding {
+/** Yields the cell; the first factor changes slowest. */
+export function cell(layer: Layer): Encoding {
   const { table, columns, sizes, most, aligned } = layer;
-  const { factors, order, cells } = measured(layer);
+  const { factors, order, cells } = extentOf(layer);
+  const radices = factors.map((factor) => (aligned ? 1n << BigInt(bitsOf(factor)) : factor));
   return {
+    kind: "cell",
     outputs(domain) {
       const asked = domain.tables?.[Number(table)];
-      const there = asked && asked.most === most && columns.at(-1)! < asked.attributes.length;
-      need(there, "this question asks about a table or columns that the domain does not have");
+      need(asked, "`table` must be a table of the task's domain");
+      need(asked.most === most, "`most` must be that of the table in the task's domain");
       need(
-        columns.every((column, i) => asked.attributes[Number(column)]!.size === sizes[i]),
-        "this question asks about columns of other sizes than the domain has",
+        columns.every((column, i) => asked.attributes[Number(column)]?.size === sizes[i]),
+        "`columns` and `sizes` must be those of the table in the task's domain",
       );
       return narrow(cells);
     },
-    encode(index, random) {
-      const parts = partsOf(layer, (index as Holdings).tables[Number(table)]!, random);
-      const step = (place: number) => (aligned ? 1n << BigInt(bitsOf(factors[place]!)) : factors[place]!);
-      return narrow(order.reduce((found, place) => found * step(place) + parts[place]!, 0n));
+    encode(index, rng) {
+      const digits = digitsOf(layer, (index as PersonTables).tables[Number(table)]!, rng);
+      return narrow(order.reduce((cell, factor) => cell * radices[factor]! + digits[factor]!, 0n));
     },
   };
 }
 
-/** Returns how far a layer extends, or refuses one that cannot be. */
-export function measured(layer: Layer): Extent {
-  const { columns, sizes, widths, most, table, weighted, rounded, mirrored } = layer;
-  need(
-    [...columns, ...sizes, ...widths, ...rounded, ...mirrored, most, table].every((one) => one >= 0) &&
-      columns.length &&
-      columns.length === sizes.length &&
-      columns.length === widths.length,
-    "a cell is of at least one column, each with a size and a width",
+/** Returns the extent of a layer, or refuses a layer that cannot be. */
+export function extentOf(layer: Layer): Extent {
+  checkLayer(layer);
+  const { columns, sizes, widths, weighted, rounded, mirrored, aligned } = layer;
+  const coins = Array<bigint>(+weighted + rounded.length).fill(2n);
+  const intervals = columns.map((column, i) =>
+    intervalCount(sizes[i]!, widths[i]!, mirrored.includes(column)),
   );
-  need(
-    ascending(columns) && sizes.every((size) => size >= 2),
-    "the columns of a cell are in ascending order, each of at least two values",
-  );
-  need(
-    [...rounded, ...mirrored].every((column) => columns.includes(column)) && mirrored.length <= 1,
-    "rounded columns are among those of the cell, and at most one is mirrored",
-  );
-  need(!rounded.includes(mirrored[0]!), "a column has one rounding coin: it is mirrored or rounded");
-  need(
-    ascending(rounded) && (!weighted || most),
-    "rounded columns are in ascending order, and only drawn records are weighed",
-  );
-  const extent = extentOf(layer);
-  need(
-    widths.every((width, i) => width || mirrored.includes(columns[i]!)) && extent.cells <= MOST_CELLS,
-    "an interval covers at least one value, and a layer has at most 2^62 cells",
-  );
+  const factors = [...intervals, ...coins];
+  const extent = aligned ? alignedExtent(factors) : plainExtent(factors);
+  need(extent.cells <= MAX_CELLS, "a layer must have at most 2^62 cells");
   return extent;
 }
 
-function extentOf({ columns, sizes, widths, weighted, rounded, mirrored, aligned }: Layer): Extent {
-  const coins = Array<bigint>(+weighted + rounded.length).fill(2n);
-  const nodes = columns.map((column, i) => nodesOf(sizes[i]!, widths[i]!, mirrored.includes(column)));
-  const factors = [...nodes, ...coins];
-  const order = [...factors.keys()];
-  if (!aligned) return { factors, order, groups: [], cells: factors.reduce((all, one) => all * one, 1n) };
+function plainExtent(factors: readonly bigint[]): Extent {
+  const cells = factors.reduce((product, factor) => product * factor, 1n);
+  return { factors, order: [...factors.keys()], groups: [], cells };
+}
+
+function alignedExtent(factors: readonly bigint[]): Extent {
   const bits = factors.map(bitsOf);
-  order.sort((one, other) => bits[one]! - bits[other]!);
-  const groups = order.map((place) => bits[place]!).filter(Boolean);
-  return { factors, order, groups: groups.reverse(), cells: 1n << BigInt(bits.reduce((all, one) => all + one, 0)) };
+  const order = [...factors.keys()].sort((left, right) => bits[left]! - bits[right]!);
+  const fastestFirst = order.map((factor) => bits[factor]!).reverse();
+  const cells = 1n << BigInt(bits.reduce((sum, count) => sum + count, 0));
+  return { factors, order, groups: fastestFirst.filter(Boolean), cells };
 }
 
-/** Returns how many intervals a column has; one that is mirrored has its values twice, but everything once. */
-function nodesOf(size: Whole, width: Whole, doubled: boolean): bigint {
-  return width ? ((BigInt(size) - 1n) / BigInt(width) + 1n) * (doubled ? 2n : 1n) : 1n;
+function checkLayer(layer: Layer): void {
+  const { columns, sizes, widths, most, table, weighted, rounded, mirrored } = layer;
+  const numbers = [...columns, ...sizes, ...widths, ...rounded, ...mirrored, most, table];
+  need(
+    numbers.every((number) => number >= 0),
+    "the numbers of a cell must be at least 0",
+  );
+  need(columns.length, "`columns` must not be empty");
+  need(columns.length === sizes.length, "`sizes` must have one entry per column");
+  need(columns.length === widths.length, "`widths` must have one entry per column");
+  need(isAscending(columns), "`columns` must be in ascending order, each once");
+  need(
+    sizes.every((size) => size >= 2),
+    "`sizes` must be at least 2",
+  );
+  need(
+    [...rounded, ...mirrored].every((column) => columns.includes(column)),
+    "`rounded` and `mirrored` must be among `columns`",
+  );
+  need(mirrored.length <= 1, "`mirrored` must have at most one column");
+  need(!rounded.includes(mirrored[0]!), "a column has one rounding coin: it is mirrored or rounded");
+  need(isAscending(rounded), "`rounded` must be in ascending order, each once");
+  need(!weighted || most, "`weighted` must be false where `most` is 0");
+  need(
+    widths.every((width, i) => width || mirrored.includes(columns[i]!)),
+    "`widths` must be at least 1, or 0 for the mirrored column",
+  );
 }
 
-/** Returns the bits of a factor. */
+/** Returns how many intervals a column has; a mirrored column has every interval twice. */
+function intervalCount(size: Whole, width: Whole, isMirrored: boolean): bigint {
+  if (!width) return 1n;
+  const count = (BigInt(size) - 1n) / BigInt(width) + 1n;
+  return isMirrored ? 2n * count : count;
+}
+
+/** Returns the bits that a factor takes. */
 function bitsOf(factor: bigint): number {
   return factor > 1n ? bitLength(factor - 1n) : 0;
 }
 
-function ascending(numbers: readonly Whole[]): boolean {
-  return numbers.every((one, i) => !i || one > numbers[i - 1]!);
+function isAscending(numbers: readonly Whole[]): boolean {
+  return numbers.every((number, i) => !i || number > numbers[i - 1]!);
 }
 
 /** Returns the interval of every column, then the coins. */
-function partsOf(layer: Layer, held: Whole[] | Whole[][], random: Random): bigint[] {
+function digitsOf(layer: Layer, table: Whole[] | Whole[][], rng: Rng): bigint[] {
   const { columns, sizes, widths, most, weighted, rounded, mirrored } = layer;
-  const { record, counts } = most ? drawn(layer, held as Whole[][], random) : alone(layer, held as Whole[]);
-  const up = new Map<Whole, boolean>();
+  const { record, counts } = most
+    ? drawRecord(layer, table as Whole[][], rng)
+    : { record: columnsOf(layer, table as Whole[]), counts: false };
+  const roundsUp = new Map<Whole, boolean>();
   for (const column of [...mirrored, ...rounded]) {
-    const place = columns.indexOf(column);
-    up.set(column, below(narrow(BigInt(sizes[place]!) - 1n), random) < record[place]!); // the mean is the value
+    const i = columns.indexOf(column);
+    // The chance is value/(size - 1), so the mean of the two ends is the value.
+    roundsUp.set(column, randomBelow(narrow(BigInt(sizes[i]!) - 1n), rng) < record[i]!);
   }
   const intervals = columns.map((column, i) => {
-    const [value, size, width] = [record[i]!, BigInt(sizes[i]!), BigInt(widths[i]!)];
+    const value = record[i]!;
+    const size = BigInt(sizes[i]!);
+    const width = BigInt(widths[i]!);
     if (!width) return 0n;
     if (!mirrored.includes(column)) return value / width;
-    return up.get(column) ? (size - 1n) / width + 1n + value / width : (size - 1n - value) / width;
+    const count = (size - 1n) / width + 1n;
+    return roundsUp.get(column) ? count + value / width : (size - 1n - value) / width;
   });
-  const coins = [...(weighted ? [counts] : []), ...rounded.map((column) => up.get(column)!)];
+  const coins = rounded.map((column) => roundsUp.get(column)!);
+  if (weighted) coins.unshift(counts);
   return [...intervals, ...coins.map((coin) => BigInt(coin))];
 }
 
 /**
- * Returns one record and whether it counts; the same draws are made for everybody.  Of r records each is drawn with the
- * chance 1/r, and counts with the chance r/most: together 1/most.
+ * Returns one record and whether it counts; the same draws are made for everybody.
+ * Of r records each is drawn with the chance 1/r and counts with the chance r/most: together 1/most.
  */
-function drawn(layer: Layer, records: Whole[][], random: Random) {
-  const place = random.integer(Math.max(records.length, 1));
-  const made = layer.sizes.map((size) => BigInt(below(size, random)));
-  const counts = below(layer.most, random) < records.length;
-  return { record: records.length ? alone(layer, records[place]!).record : made, counts };
+function drawRecord(layer: Layer, records: Whole[][], rng: Rng) {
+  const drawn = rng.integer(Math.max(records.length, 1));
+  const invented = layer.sizes.map((size) => BigInt(randomBelow(size, rng)));
+  const counts = randomBelow(layer.most, rng) < records.length;
+  return { record: records.length ? columnsOf(layer, records[drawn]!) : invented, counts };
 }
 
-function alone({ columns }: Layer, record: Whole[]) {
-  return { record: columns.map((column) => BigInt(record[Number(column)]!)), counts: false };
+function columnsOf({ columns }: Layer, record: Whole[]): bigint[] {
+  return columns.map((column) => BigInt(record[Number(column)]!));
 }

@@ -1,22 +1,23 @@
-// Whether somebody has one item: yes or no.
+// Whether a person holds one item: yes or no.
 
-import type { Json } from "../canonical.js";
-import type { Encoding } from "../encoding.js";
 import { need } from "../errors.js";
-import type { Whole } from "../fields.js";
-import { fields, whole } from "../fields.js";
-import { number } from "./size.js";
+import type { Json } from "../wire/codec.js";
+import type { Whole } from "../wire/fields.js";
+import { readFields, whole } from "../wire/fields.js";
+import type { Encoding } from "./base.js";
+import { candidateCount } from "./size.js";
 
-export function holds(content: Json): Encoding {
-  const { items, item } = fields(content, "holds", { items: whole, item: whole });
-  return holding(items, item);
+export function read(document: Json): Encoding {
+  const { items, item } = readFields(document, "holds", { items: whole, item: whole });
+  return holds(items, item);
 }
 
-export function holding(items: Whole, item: Whole): Encoding {
-  need(item >= 0 && item < items, "this question asks about an item that there is not");
+export function holds(items: Whole, item: Whole): Encoding {
+  need(item >= 0 && item < items, "`item` must be at least 0 and below `items`");
   return {
+    kind: "holds",
     outputs(domain) {
-      number({ items, among: [] }, domain);
+      candidateCount({ items, among: [] }, domain);
       return 2;
     },
     encode: (index) => +(index as Whole[]).includes(item),

@@ -1,31 +1,39 @@
-// Padding and sampling: one element of a set stands for it, and short sets are filled with distinct dummies.
+// Padding and sampling: one element of a set stands for the set, and short sets are padded with
+// distinct dummies.
+//
+// No element is drawn with a chance above 1/length.  With direct response this hides the element
+// among the others, and the ratio shrinks to 1 + (ratio - 1)/length.
+// Source: Wang 2021, section 5.2.
 
-import type { Json } from "../canonical.js";
-import { narrow } from "../domain.js";
-import type { Encoding } from "../encoding.js";
+import { narrow } from "../domains/base.js";
 import { need } from "../errors.js";
-import type { Whole } from "../fields.js";
-import { fields, small } from "../fields.js";
-import { checked, held, number, SHAPE } from "./size.js";
+import type { Json } from "../wire/codec.js";
+import type { Whole } from "../wire/fields.js";
+import { readFields, small } from "../wire/fields.js";
+import type { Encoding } from "./base.js";
+import { candidateCount, checkCandidates, heldCandidates, SHAPE } from "./size.js";
 
-const LONGEST = 65536;
+const MAX_LENGTH = 65536;
 
-export function sample(content: Json): Encoding {
-  const asked = checked(fields(content, "sample", { ...SHAPE, length: small }));
-  const { items, among, length } = asked;
-  need(length >= 1 && length <= LONGEST, `sets are padded to a length from 1 to ${LONGEST}`);
+export function read(document: Json): Encoding {
+  const sample = readFields(document, "sample", { ...SHAPE, length: small });
+  const { items, among, length } = sample;
+  checkCandidates(sample);
+  need(length >= 1 && length <= MAX_LENGTH, `\`length\` must be from 1 to ${MAX_LENGTH}`);
   return {
-    outputs: (domain) => narrow(BigInt(number(asked, domain)) + BigInt(length)),
-    encode(index, random) {
-      const has = held(asked, index as Whole[]);
-      const drawn = random.integer(Math.max(has.length, length));
-      const dummy = random.integer(length); // drawn whether it is used or not
-      return has[drawn] ?? narrow(BigInt(among.length || items) + BigInt(dummy));
+    kind: "sample",
+    outputs: (domain) => narrow(BigInt(candidateCount(sample, domain)) + BigInt(length)),
+    encode(index, rng) {
+      const held = heldCandidates(sample, index as Whole[]);
+      const drawn = rng.integer(Math.max(held.length, length));
+      const dummy = rng.integer(length); // drawn whether it is used or not
+      return held[drawn] ?? narrow(BigInt(among.length || items) + BigInt(dummy));
     },
-    ratio({ kind, ratio: [top, bottom] }) {
-      // No element is drawn with a chance above 1/length.  Hashing may put a whole set into one bucket: no gain.
-      const spread = bottom * BigInt(length);
-      return kind === "grr" ? [spread + top - bottom, spread] : [top, bottom];
+    worstRatio({ kind, worstRatio: [numerator, denominator] }) {
+      // Hashing may map a whole set to one bucket, which hides nothing more.
+      if (kind !== "grr") return [numerator, denominator];
+      const padded = denominator * BigInt(length);
+      return [padded + numerator - denominator, padded];
     },
   };
 }

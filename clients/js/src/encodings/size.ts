@@ -1,49 +1,52 @@
-// How many candidates somebody has: asked before it is decided how far sets are padded.
+// How many candidates a person holds; asked before the length is chosen to which sets are padded.
 
-import type { Json } from "../canonical.js";
-import type { Domain } from "../domain.js";
-import { narrow } from "../domain.js";
-import type { Encoding } from "../encoding.js";
+import type { Domain } from "../domains/base.js";
+import { narrow } from "../domains/base.js";
 import { need } from "../errors.js";
-import type { Whole } from "../fields.js";
-import { fields, list, whole } from "../fields.js";
+import type { Json } from "../wire/codec.js";
+import type { Whole } from "../wire/fields.js";
+import { list, readFields, whole } from "../wire/fields.js";
+import type { Encoding } from "./base.js";
 
 export const SHAPE = { items: whole, among: list(list(whole)) };
 
-/** What people may have whole: sets of items, or where none is named every single item. */
+/** The sets of items that a person may hold whole; without any, every single item. */
 export interface Candidates {
   readonly items: Whole;
   readonly among: readonly (readonly Whole[])[];
 }
 
-export function size(content: Json): Encoding {
-  const asked = checked(fields(content, "size", SHAPE));
+export function read(document: Json): Encoding {
+  const candidates = readFields(document, "size", SHAPE);
+  checkCandidates(candidates);
   return {
-    outputs: (domain) => narrow(BigInt(number(asked, domain)) + 1n),
-    encode: (index) => held(asked, index as Whole[]).length,
+    kind: "size",
+    outputs: (domain) => narrow(BigInt(candidateCount(candidates, domain)) + 1n),
+    encode: (index) => heldCandidates(candidates, index as Whole[]).length,
   };
 }
 
-export function checked<C extends Candidates>(asked: C): C {
-  const { items, among } = asked;
-  need(items >= 2, "a set is of at least two items");
+export function checkCandidates({ items, among }: Candidates): void {
+  need(items >= 2, "`items` must be at least 2");
+  const isSet = (candidate: readonly Whole[]): boolean =>
+    candidate.every((item, i) => item < items && item > (i ? candidate[i - 1]! : -1));
   need(
-    among.every((one) => one.length && one.every((item, i) => item < items && item > (i ? one[i - 1]! : -1))),
-    "a candidate lists the items of one set, each once and in ascending order",
+    among.every((candidate) => candidate.length && isSet(candidate)),
+    "`among` must list sets of items, each item once and in ascending order",
   );
-  need(new Set(among.map(String)).size === among.length, "no two candidates are the same set");
-  return asked;
+  const different = new Set(among.map(String)).size;
+  need(different === among.length, "`among` must not list a set twice");
 }
 
-/** Returns how many candidates there are; refuses a domain of other sets. */
-export function number({ items, among }: Candidates, domain: Domain): Whole {
-  need(domain.items === items, "this question asks about sets of other items than the domain has");
+/** Returns how many candidates there are; refuses a domain of sets of other items. */
+export function candidateCount({ items, among }: Candidates, domain: Domain): Whole {
+  need(domain.items === items, "`items` must be the number of items of the task's domain");
   return among.length || items;
 }
 
-/** Returns which candidates a set holds whole, by position, ascending. */
-export function held({ among }: Candidates, set: readonly Whole[]): readonly Whole[] {
+/** Returns the indices of the candidates that a set holds whole, in ascending order. */
+export function heldCandidates({ among }: Candidates, set: readonly Whole[]): readonly Whole[] {
   if (!among.length) return set;
-  const has = new Set(set);
-  return among.flatMap((one, place) => (one.every((item) => has.has(item)) ? [place] : []));
+  const members = new Set(set);
+  return [...among.keys()].filter((i) => among[i]!.every((item) => members.has(item)));
 }

@@ -1,66 +1,73 @@
 // Several attributes of a record as one value: a cell of their table.
 
-import type { Json } from "../canonical.js";
-import type { Domain, Index } from "../domain.js";
-import { narrow } from "../domain.js";
-import type { Encoding } from "../encoding.js";
+import type { Domain, Index } from "../domains/base.js";
+import { narrow } from "../domains/base.js";
 import { need } from "../errors.js";
-import type { Whole } from "../fields.js";
-import { fields, list, whole } from "../fields.js";
+import type { Json } from "../wire/codec.js";
+import type { Whole } from "../wire/fields.js";
+import { list, readFields, whole } from "../wire/fields.js";
+import type { Encoding } from "./base.js";
 
-export const SHAPE = { columns: list(whole), sizes: list(whole) };
+const SHAPE = { columns: list(whole), sizes: list(whole) };
+const MAX_CELLS = 1n << 62n;
 
 /** Some columns of a record, and how many values each has. */
-export interface Columns {
+interface Columns {
   readonly columns: readonly Whole[];
   readonly sizes: readonly Whole[];
 }
 
-export function view(content: Json): Encoding {
-  return cell(fields(content, "view", SHAPE));
+export function read(document: Json): Encoding {
+  return view(readFields(document, "view", SHAPE));
 }
 
-/** Yields the cell of the columns' table, the first column changing slowest. */
-export function cell(asked: Columns): Encoding {
-  const { columns, sizes } = checked(asked);
-  need(cells(sizes) <= 1n << 62n, "the table of a view has at most 2^62 cells");
+/** Yields the cell of the columns' table; the first column changes slowest. */
+export function view(asked: Columns): Encoding {
+  checkColumns(asked);
+  const { columns, sizes } = asked;
+  const cells = cellCount(sizes);
+  need(cells <= MAX_CELLS, "a view must have at most 2^62 cells");
   return {
+    kind: "view",
     outputs(domain) {
       checkAttributes(asked, domain);
-      return narrow(cells(sizes));
+      return narrow(cells);
     },
     encode(index) {
-      const place = (cell: bigint, column: Whole, i: number) => cell * BigInt(sizes[i]!) + held(index, column);
-      return narrow(columns.reduce(place, 0n));
+      let cell = 0n;
+      columns.forEach((column, i) => (cell = cell * BigInt(sizes[i]!) + valueOf(index, column)));
+      return narrow(cell);
     },
   };
 }
 
-export function checked<C extends Columns>(asked: C): C {
-  const { columns, sizes } = asked;
+function checkColumns({ columns, sizes }: Columns): void {
+  need(columns.length, "`columns` must not be empty");
+  need(columns.length === sizes.length, "`sizes` must have one entry per column");
   need(
-    columns.length && columns.length === sizes.length && sizes.every((size) => size >= 2),
-    "a view has at least one column, and for each its number of values, at least 2",
+    sizes.every((size) => size >= 2),
+    "`sizes` must be at least 2",
   );
-  const ascending = columns.every((column, i) => column > (i ? columns[i - 1]! : -1));
-  need(ascending, "the columns of a view are in ascending order, each once");
-  return asked;
+  need(
+    columns.every((column, i) => column > (i ? columns[i - 1]! : -1)),
+    "`columns` must be in ascending order, each once",
+  );
 }
 
 /** Refuses a domain whose records have other attributes than these. */
-export function checkAttributes({ columns, sizes }: Columns, domain: Domain): void {
+function checkAttributes({ columns, sizes }: Columns, domain: Domain): void {
   need(
     columns.every((column, i) => domain.attributes?.[Number(column)]?.size === sizes[i]),
-    "this question asks about attributes that the domain does not have, or that have another size there",
+    "`columns` and `sizes` must be those of attributes of the task's domain",
   );
 }
 
-/** Returns how many cells the table of attributes has. */
-export function cells(sizes: readonly Whole[]): bigint {
-  return sizes.reduce((all: bigint, size) => all * BigInt(size), 1n);
+/** Returns how many cells the table of attributes of these sizes has. */
+export function cellCount(sizes: readonly Whole[]): bigint {
+  return sizes.reduce((product: bigint, size) => product * BigInt(size), 1n);
 }
 
-/** Returns what a record holds in a column. */
-export function held(record: Index, column: Whole): bigint {
+/** Returns the value of a record in a column. */
+function valueOf(record: Index, column: Whole): bigint {
   return BigInt((record as Whole[])[Number(column)]!);
 }

@@ -1,31 +1,37 @@
-// Generalised randomised response: tell the truth, or a uniformly chosen lie.
+// Generalised randomised response: the value with probability `keep`, otherwise any other value with
+// equal probability.
+// Source: Wang 2021, section 3.3.1.
 
-import { little, unsigned } from "../bytes.js";
-import type { Ratio } from "../exact.js";
-import { UNIT } from "../exact.js";
-import { threshold } from "../fields.js";
-import { kind } from "../mechanism.js";
-import type { Halves, Random } from "../random.js";
-import { halves } from "../random.js";
+import { littleEndian } from "../bytes.js";
+import { unsignedWidth } from "../core/packing.js";
+import type { Rng, ThresholdWords } from "../core/rng.js";
+import { thresholdWords } from "../core/rng.js";
+import type { Ratio } from "../maths/exact.js";
+import { UNIT } from "../maths/exact.js";
+import { threshold } from "../wire/fields.js";
+import { mechanismReader } from "./base.js";
 
-export const grr = kind("grr", [2, 2 ** 32], { keep: threshold }, ({ size, keep }) => {
-  const held = halves(keep);
-  const width = unsigned(size);
+const SHAPE = { keep: threshold };
+
+export const read = mechanismReader("grr", [2, 2 ** 32], SHAPE, ({ size, keep }) => {
+  const keepWords = thresholdWords(keep);
+  const width = unsignedWidth(size);
   return {
-    ratio: responseRatio(keep, size),
+    worstRatio: responseRatio(keep, size),
     width,
-    permanent: (index: number, random) => little(respond(index, size, held, random), width),
+    permanent: (index: number, rng) => littleEndian(respond(index, size, keepWords, rng), width),
   };
 });
 
-/** Returns the index, or any other one below `size`. */
-export function respond(index: number, size: number, keep: Halves, random: Random): number {
-  const honest = random.bernoulli(keep);
-  const lie = random.integer(size - 1);
-  const other = lie + +(lie >= index); // step over the truth: uniform over the other values
+/** Returns the index, or with probability 1 - keep another index below `size`. */
+export function respond(index: number, size: number, keep: ThresholdWords, rng: Rng): number {
+  const honest = rng.bernoulli(keep);
+  const drawn = rng.integer(size - 1);
+  const other = drawn >= index ? drawn + 1 : drawn; // uniform over the indices other than `index`
   return honest ? index : other;
 }
 
+/** Returns p/q of randomised response: keep / ((1 - keep) / (size - 1)). */
 export function responseRatio(keep: bigint, size: number): Ratio {
   return [keep * BigInt(size - 1), UNIT - keep];
 }

@@ -1,53 +1,47 @@
-// Local hashing: a public seed folds the domain into a few buckets, and the bucket is randomised.
-// BLH has two buckets; RMP has two and draws its seed, a row of a matrix of signs, from a pool.
+// Optimised local hashing: a public seed maps the domain to a few buckets, and the bucket of the
+// value is randomised.
+// Source: Wang 2021, section 3.3.3.
 
-import { joined, little } from "../bytes.js";
+import { concatenate, littleEndian } from "../bytes.js";
+import type { Rng } from "../core/rng.js";
+import { multiplyHigh, thresholdWords } from "../core/rng.js";
 import { need } from "../errors.js";
-import type { Whole } from "../fields.js";
-import { small, threshold, whole } from "../fields.js";
-import { bitLength, wordsOf, xxh32 } from "../hashing.js";
-import type { Randomizer } from "../mechanism.js";
-import { kind } from "../mechanism.js";
-import type { Random } from "../random.js";
-import { halves, multiplyHigh } from "../random.js";
+import { bitLength, wordsOf, xxh32 } from "../maths/hashing.js";
+import type { Whole } from "../wire/fields.js";
+import { small, threshold } from "../wire/fields.js";
+import type { Randomizer } from "./base.js";
+import { mechanismReader } from "./base.js";
 import { respond, responseRatio } from "./grr.js";
 
-const SIZES = [2, 1n << 63n] as const;
+export const SIZES = [2, 1n << 63n] as const;
+const SHAPE = { buckets: small, keep: threshold };
 
-export const blh = kind("blh", SIZES, { keep: threshold }, ({ size, keep }) => hashed(size, 2, keep, 2, fresh));
-
-export const olh = kind("olh", SIZES, { buckets: small, keep: threshold }, ({ size, buckets, keep }) => {
-  need(buckets >= 2 && buckets <= 2 ** 20, "local hashing needs between 2 and 2^20 buckets");
-  return hashed(size, buckets, keep, buckets > 65536 ? 4 : 2, fresh);
+export const read = mechanismReader("olh", SIZES, SHAPE, ({ size, buckets, keep }) => {
+  need(buckets >= 2 && buckets <= 2 ** 20, "`buckets` must be from 2 to 2^20");
+  return localHashing({ size, buckets, keep, width: buckets > 65536 ? 4 : 2 });
 });
 
-export const rmp = kind("rmp", SIZES, { rows: whole, keep: threshold }, ({ size, rows, keep }) => {
-  need(rows === 0 || (rows >= 8 && rows <= 2 ** 32), "a pool has between 8 and 2^32 rows, or 0 for fresh ones");
-  const pooled = (random: Random) =>
-    rows < 2 ** 32 ? random.integer(Number(rows)) : Number(random.wide(BigInt(rows)));
-  return hashed(size, 2, keep, 1, rows ? pooled : fresh);
-});
-
-function fresh(random: Random): number {
-  return random.word();
+interface Settings {
+  readonly size: Whole;
+  readonly buckets: number;
+  readonly keep: bigint;
+  /** The bytes of a packed bucket. */
+  readonly width: number;
+  readonly drawSeed?: (rng: Rng) => number;
 }
 
-function hashed(
-  size: Whole,
-  buckets: number,
-  keep: bigint,
-  width: number,
-  draw: (random: Random) => number,
-): Randomizer {
-  const held = halves(keep);
+export function localHashing(settings: Settings): Randomizer {
+  const { size, buckets, keep, width, drawSeed = (rng) => rng.word() } = settings;
+  const keepWords = thresholdWords(keep);
   const bits = bitLength(BigInt(size) - 1n);
   return {
-    ratio: responseRatio(keep, buckets), // given any seed, which is drawn before the value is looked at
+    worstRatio: responseRatio(keep, buckets), // given the seed, which does not depend on the value
     width: 4 + width,
-    permanent(index: Whole, random) {
-      const seed = draw(random);
+    permanent(index: Whole, rng) {
+      const seed = drawSeed(rng);
       const bucket = multiplyHigh(xxh32(wordsOf(index, bits), seed), buckets);
-      return joined(little(seed, 4), little(respond(bucket, buckets, held, random), width));
+      const response = respond(bucket, buckets, keepWords, rng);
+      return concatenate(littleEndian(seed, 4), littleEndian(response, width));
     },
   };
 }

@@ -1,35 +1,39 @@
-// Subset selection: a random set of values that holds the true one more often than chance.
+// Subset selection: a random set of `chosen` values that contains the value with probability `keep`.
 
+import { packBits } from "../core/packing.js";
+import { thresholdWords } from "../core/rng.js";
 import { need } from "../errors.js";
-import { UNIT } from "../exact.js";
-import { small, threshold } from "../fields.js";
-import { kind } from "../mechanism.js";
-import { halves } from "../random.js";
-import { bits } from "./unary.js";
+import { UNIT } from "../maths/exact.js";
+import { small, threshold } from "../wire/fields.js";
+import { mechanismReader } from "./base.js";
 
-export const subset = kind("subset", [2, 65536], { chosen: small, keep: threshold }, ({ size, chosen, keep }) => {
-  need(chosen >= 1 && chosen < size, "a subset has at least one value and leaves out at least one");
-  const held = halves(keep);
+const SHAPE = { chosen: small, keep: threshold };
+
+export const read = mechanismReader("subset", [2, 65536], SHAPE, ({ size, chosen, keep }) => {
+  need(chosen >= 1 && chosen < size, "`chosen` must be at least 1 and below `size`");
+  const keepWords = thresholdWords(keep);
   return {
-    ratio: [keep * BigInt(size - chosen), (UNIT - keep) * BigInt(chosen)],
+    worstRatio: [keep * BigInt(size - chosen), (UNIT - keep) * BigInt(chosen)],
     width: Math.ceil(size / 8),
-    permanent(index: number, random) {
-      const holds = random.bernoulli(held);
-      const aside = random.integer(chosen);
-      const over = (other: number): number => other + +(other >= index); // step over the value
+    permanent(index: number, rng) {
+      const contains = rng.bernoulli(keepWords);
+      const leavingStep = rng.integer(chosen);
+      const skip = (other: number): number => (other >= index ? other + 1 : other);
+      // Floyd's algorithm draws `chosen` of the other values; one of them makes room for the value.
       const set = new Set<number>();
-      let leaver = 0;
+      let leaving = 0;
       for (let step = 0; step < chosen; step++) {
         const last = size - 1 - chosen + step;
-        const drawn = over(random.integer(last + 1));
-        const picked = set.has(drawn) ? over(last) : drawn;
+        const drawn = skip(rng.integer(last + 1));
+        const picked = set.has(drawn) ? skip(last) : drawn;
         set.add(picked);
-        leaver = step === aside ? picked : leaver;
+        if (step === leavingStep) leaving = picked;
       }
-      const [out, other] = holds ? [leaver, index] : [index, leaver];
-      set.delete(out);
-      set.add(other);
-      return bits(size, (place) => set.has(place));
+      if (contains) {
+        set.delete(leaving);
+        set.add(index);
+      }
+      return packBits(size, (value) => set.has(value));
     },
   };
 });

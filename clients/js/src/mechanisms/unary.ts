@@ -1,64 +1,34 @@
-// Unary encoding: one bit per value of the domain, each randomised on its own.  SUE, OUE and THE differ in thresholds.
+// What unary encodings share: one bit per value of the domain, each randomised on its own.  SUE, OUE
+// and THE differ in their thresholds.
+// Source: Wang 2021, section 3.3.2.
 
+import { packBits } from "../core/packing.js";
+import type { Rng } from "../core/rng.js";
+import { thresholdWords } from "../core/rng.js";
 import { need } from "../errors.js";
-import { UNIT } from "../exact.js";
-import { real, threshold } from "../fields.js";
-import type { Randomizer } from "../mechanism.js";
-import { kind } from "../mechanism.js";
-import type { Random } from "../random.js";
-import { halves } from "../random.js";
+import { UNIT } from "../maths/exact.js";
+import { threshold } from "../wire/fields.js";
+import type { Randomizer } from "./base.js";
 
-const SIZES = [2, 2 ** 20] as const;
-const THRESHOLDS = { keep: threshold, flip: threshold };
-const SECOND = { ...THRESHOLDS, second_keep: threshold, second_flip: threshold };
+export const SIZES = [2, 2 ** 20] as const;
+export const SHAPE = { keep: threshold, flip: threshold };
 
-export const oue = kind("oue", SIZES, THRESHOLDS, ({ size, keep, flip }) => unary(size, keep, flip));
-
-export const the = kind("the", SIZES, { ...THRESHOLDS, theta: real }, ({ size, keep, flip, theta }) => {
-  need(+theta > 0 && +theta <= 1, "theta lies above 0 and is at most 1");
-  return unary(size, keep, flip);
-});
-
-/** With a second round, every report of a remembered row of bits randomises it anew. */
-export const sue = kind("sue", SIZES, SECOND, ({ size, keep, flip, second_keep, second_flip }) => {
-  const alone = !second_keep && !second_flip;
-  need(alone || ordered(second_flip, second_keep), "an instantaneous round sets a permanent 1 more often than a 0");
-  const made = unary(size, keep, flip);
-  if (alone) return made;
-  const [one, zero] = [halves(second_keep), halves(second_flip)];
-  const chance = (first: bigint): number => Number(first * second_keep + (UNIT - first) * second_flip) / 2 ** 128;
-  const [p, q] = [chance(keep), chance(flip)];
+/** The bit of the value is set with probability `keep`, every other bit with probability `flip`. */
+export function unary(size: number, keep: bigint, flip: bigint): Randomizer {
+  need(flip > 0n, "`flip` must be above 0");
+  need(keep > flip, "`keep` must be above `flip`");
+  const keepWords = thresholdWords(keep);
+  const flipWords = thresholdWords(flip);
   return {
-    ...made,
-    once: Math.log((p * (1 - q)) / (q * (1 - p))),
-    instantaneous: (packed, random) =>
-      bits(size, (i) => random.bernoulli((packed[i >> 3]! >> (i & 7)) & 1 ? one : zero)),
-  };
-});
-
-/** Returns packed bits, least significant first. */
-export function bits(size: number, bit: (place: number) => boolean): Uint8Array {
-  const packed = new Uint8Array(Math.ceil(size / 8));
-  for (let i = 0; i < size; i++) packed[i >> 3]! |= +bit(i) << (i & 7);
-  return packed;
-}
-
-function unary(size: number, keep: bigint, flip: bigint): Randomizer {
-  need(ordered(flip, keep), "a held bit must be set more often than another one, and neither always nor never");
-  const [held, other] = [halves(keep), halves(flip)];
-  return {
-    // One value's bit is set and the other's is not; all other bits have the same law under both.
-    ratio: [keep * (UNIT - flip), flip * (UNIT - keep)],
+    // The worst report sets the bit of one value and not that of the other: p (1 - q) / (q (1 - p)).
+    worstRatio: [keep * (UNIT - flip), flip * (UNIT - keep)],
     width: Math.ceil(size / 8),
-    permanent(index: number, random: Random) {
-      const row = bits(size, () => random.bernoulli(other));
-      const [place, bit] = [index >> 3, index & 7];
-      row[place] = (row[place]! & ~(1 << bit)) | (+random.bernoulli(held) << bit);
+    permanent(index: number, rng: Rng) {
+      const row = packBits(size, () => rng.bernoulli(flipWords));
+      const byte = index >> 3;
+      const bit = index & 7;
+      row[byte] = (row[byte]! & ~(1 << bit)) | (+rng.bernoulli(keepWords) << bit);
       return row;
     },
   };
-}
-
-function ordered(flip: bigint, keep: bigint): boolean {
-  return 0n < flip && flip < keep;
 }

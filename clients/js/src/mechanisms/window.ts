@@ -1,76 +1,64 @@
-// Windows: every input owns a row of neighbouring cells, and a report is a cell, more likely of the window than not.
-// Duchi's mechanism, Piecewise and Square Wave differ in how many cells there are and how wide a window is.
+// What mechanisms for numbers share: every input owns a window of neighbouring cells, and a report is
+// a cell that lies in the window with probability `keep`.  Duchi's mechanism, Piecewise and Square
+// Wave differ in the number of cells and the width of the window.
 
-import { little, unsigned } from "../bytes.js";
+import { littleEndian } from "../bytes.js";
+import { unsignedWidth } from "../core/packing.js";
+import type { Rng } from "../core/rng.js";
+import { thresholdWords } from "../core/rng.js";
 import { need } from "../errors.js";
-import type { Ratio } from "../exact.js";
-import { exp, PLACES, UNIT } from "../exact.js";
-import { small, threshold } from "../fields.js";
-import type { Randomizer } from "../mechanism.js";
-import { kind } from "../mechanism.js";
-import type { Random } from "../random.js";
-import { halves } from "../random.js";
+import type { Ratio } from "../maths/exact.js";
+import { UNIT } from "../maths/exact.js";
+import type { Randomizer } from "./base.js";
 
 export const POINTS = [2, 2 ** 24 + 1] as const;
-export const CELLS = { cells: small, window: small, keep: threshold };
 
-export interface Window {
-  readonly ratio: Ratio;
-  cell(index: number, random: Random): number;
+export interface WindowSettings {
+  readonly size: number;
+  readonly cells: number;
+  readonly window: number;
+  readonly keep: bigint;
 }
 
-export const duchi = kind("duchi", POINTS, { keep: threshold }, ({ size, keep }) =>
-  reported(2, sliding(size, 2, 1, keep)),
-);
+export interface Window {
+  readonly worstRatio: Ratio;
+  drawCell(index: number, rng: Rng): number;
+}
 
-export const piecewise = kind("piecewise", POINTS, CELLS, ({ size, cells, window, keep }) =>
-  reported(cells, sliding(size, cells, window, keep)),
-);
-
-export const square_wave = kind(
-  "square_wave",
-  [2, 4096],
-  { keep: threshold, reach: small },
-  ({ epsilon, size, keep, reach }) => {
-    need(reach >= 0 && 2 * reach <= size, "a reach is a whole number of buckets, at most half of them");
-    need(reach > 0 || reachless(size, epsilon), "a reach of 0 stands only where it is the best one");
-    const cells = size + 2 * reach;
-    return reported(cells, sliding(size, cells, 2 * reach + 1, keep));
-  },
-);
-
-export function sliding(size: number, cells: number, window: number, keep: bigint): Window {
-  need(cells >= 2 && cells <= 65536, "cells must be a whole number from 2 to 65536");
-  need(window > 0 && window < cells, "a window must be a whole number of cells, at least one and not all of them");
-  const travel = cells - window; // how far the window moves, and how many cells are outside of it
-  const held = halves(keep);
+export function slidingWindow({ size, cells, window, keep }: WindowSettings): Window {
+  need(cells >= 2 && cells <= 65536, "`cells` must be from 2 to 65536");
+  need(window > 0 && window < cells, "`window` must be at least 1 and below `cells`");
+  const travel = cells - window; // how far the window moves, and how many cells lie outside it
+  const keepWords = thresholdWords(keep);
   return {
-    // The first cell, under the first and the last index: one window has it, one not.
-    ratio: [keep * BigInt(travel), (UNIT - keep) * BigInt(window)],
-    cell(index, random) {
+    // The first cell lies in the window of the first index and outside that of the last.
+    worstRatio: [keep * BigInt(travel), (UNIT - keep) * BigInt(window)],
+    drawCell(index, rng) {
       const rest = (index * travel) % (size - 1);
-      let place = (index * travel - rest) / (size - 1);
-      if (travel % (size - 1)) place += +(random.integer(size - 1) < rest); // without bias
-      const near = random.bernoulli(held);
-      const inside = place + drawn(window, random);
-      const outside = drawn(travel, random);
-      return near ? inside : outside + window * +(outside >= place);
+      let start = (index * travel - rest) / (size - 1);
+      // The window starts one cell later with the chance that removes the bias of rounding.
+      if (travel % (size - 1) && rng.integer(size - 1) < rest) start += 1;
+      const isInside = rng.bernoulli(keepWords);
+      const inside = start + integerBelow(window, rng);
+      const outside = integerBelow(travel, rng);
+      if (isInside) return inside;
+      return outside >= start ? outside + window : outside;
     },
   };
 }
 
-function reported(cells: number, { ratio, cell }: Window): Randomizer {
-  const width = unsigned(cells);
-  return { ratio, width, permanent: (index: number, random) => little(cell(index, random), width) };
+/** Returns the mechanism that reports the drawn cell. */
+export function windowMechanism(settings: WindowSettings): Randomizer {
+  const { worstRatio, drawCell } = slidingWindow(settings);
+  const width = unsignedWidth(settings.cells);
+  return {
+    worstRatio,
+    width,
+    permanent: (index: number, rng) => littleEndian(drawCell(index, rng), width),
+  };
 }
 
-/** Returns whether the best reach among `size` buckets, size (e E - e + 1) / (2 e (e - 1 - E)), is below 1. */
-function reachless(size: number, epsilon: string): boolean {
-  const [odds, power] = exp(epsilon);
-  const one = 1n << PLACES;
-  return BigInt(size) * (odds * power - (odds - one) * one) < 2n * odds * (odds - one - power);
-}
-
-function drawn(limit: number, random: Random): number {
-  return limit > 1 ? random.integer(limit) : 0;
+/** Returns an integer below the limit; a limit of 1 takes no word. */
+function integerBelow(limit: number, rng: Rng): number {
+  return limit > 1 ? rng.integer(limit) : 0;
 }

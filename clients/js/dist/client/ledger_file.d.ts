@@ -1,0 +1,26 @@
+import type { Budget, Spend, Window } from "../tasks/budget.js";
+import type { RefusedReport, Report } from "./outbox.js";
+import type { PermanentResponse } from "./permanent.js";
+export interface TaskEntry {
+    coin?: string;
+    secret?: string;
+    messages: Record<string, string>;
+    responses: Record<string, PermanentResponse[]>;
+}
+export interface LedgerFile extends Budget {
+    version: number;
+    tasks: Record<string, TaskEntry>;
+    optedOut: string[];
+    outbox: Report[];
+    refused: RefusedReport[];
+}
+export interface Limits {
+    cap?: number;
+    windows?: Window[];
+}
+export declare function openLedgerFile(stored: LedgerFile | undefined, limits: Limits): LedgerFile;
+export declare function answerOnce(file: LedgerFile, spend: Spend, now: number, make: () => Uint8Array): Uint8Array;
+export declare function refuseAgain(file: LedgerFile, { task, round, longitudinal }: Pick<Spend, "task" | "round" | "longitudinal">): void;
+export declare function taskEntry(file: LedgerFile, task: string): TaskEntry;
+export declare function keepBytes(entry: TaskEntry, name: "coin" | "secret", bytes: Uint8Array): Uint8Array;
+export declare function optOut(file: LedgerFile, task: string): void;

@@ -1,0 +1,12 @@
+import type { Domain } from "../domains/base.js";
+import type { Encoding } from "../encodings/base.js";
+import type { Mechanism } from "../mechanisms/base.js";
+import type { Family } from "../tasks/families/base.js";
+import type { Ask } from "../tasks/question.js";
+import type { Json } from "../wire/codec.js";
+export declare function load(content: Json, depth?: number): Promise<void>;
+export declare const readMechanism: (document: Json) => Mechanism;
+export declare const readEncoding: (document: Json) => Encoding;
+export declare const readFamily: (document: Json) => Family;
+export declare const readDomain: (document: Json) => Domain;
+export declare const readCombinator: (document: Json, around: readonly string[]) => Ask;

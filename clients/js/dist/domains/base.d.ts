@@ -1,0 +1,32 @@
+import type { Rng } from "../core/rng.js";
+import type { Whole } from "../wire/fields.js";
+export interface PersonTables {
+    readonly tables: readonly (Whole[] | Whole[][])[];
+    readonly public?: string | undefined;
+}
+export type Index = Whole | Whole[] | Whole[][] | PersonTables;
+export interface Table {
+    readonly attributes: readonly Domain[];
+    readonly most: number;
+}
+export interface Domain {
+    readonly size: Whole;
+    readonly attributes?: readonly Domain[];
+    readonly names?: readonly string[];
+    readonly labels?: readonly string[];
+    readonly records?: Domain;
+    readonly most?: number;
+    readonly tables?: readonly Table[];
+    readonly publicColumns?: readonly string[];
+    readonly bits?: number;
+    readonly items?: Whole;
+    index(value: unknown): Index;
+    readonly find?: ((value: unknown) => Whole | undefined) | undefined;
+    publicJson?(value: unknown): string;
+    valueAt?(index: Whole): unknown;
+    randomIndex?(rng: Rng): Index;
+}
+export declare function randomIndex(domain: Domain, rng: Rng): Index;
+export declare function randomBelow(limit: Whole, rng: Rng): Whole;
+export declare function narrow(number: bigint): Whole;
+export declare function refuse(rule: string): never;

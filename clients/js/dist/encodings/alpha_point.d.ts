@@ -1,3 +1,0 @@
-import type { Json } from "../canonical.js";
-import type { Encoding } from "../encoding.js";
-export declare function alpha_point(content: Json): Encoding;

@@ -1,3 +1,0 @@
-import type { Json } from "../canonical.js";
-import type { Family } from "../task.js";
-export declare function parities(content: Json): Family;

@@ -1,8 +1,0 @@
-import { Random } from "./random.js";
-export declare class KeyedRandom extends Random {
-    #private;
-    readonly secret: Uint8Array;
-    readonly context: Uint8Array;
-    constructor(secret: Uint8Array, context: Uint8Array);
-    bytes(count: number): Uint8Array;
-}

@@ -1,1 +1,0 @@
-export declare const channels: import("../mechanism.js").Kind;

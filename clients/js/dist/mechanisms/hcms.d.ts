@@ -1,1 +1,0 @@
-export declare const hcms: import("../mechanism.js").Kind;

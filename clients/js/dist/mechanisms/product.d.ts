@@ -1,1 +1,0 @@
-export declare const product: import("../mechanism.js").Kind;

@@ -1,0 +1,26 @@
+import { packBits } from "../core/packing.js";
+import { thresholdWords } from "../core/rng.js";
+import { need } from "../errors.js";
+import { UNIT } from "../maths/exact.js";
+import { threshold } from "../wire/fields.js";
+import { mechanismReader } from "./base.js";
+import { SHAPE, SIZES, unary } from "./unary.js";
+const OWN_SHAPE = { ...SHAPE, second_keep: threshold, second_flip: threshold };
+export const read = mechanismReader("sue", SIZES, OWN_SHAPE, (settings) => {
+    const { size, keep, flip, second_keep: secondKeep, second_flip: secondFlip } = settings;
+    const permanent = unary(size, keep, flip);
+    if (!secondKeep && !secondFlip)
+        return permanent;
+    need(secondFlip > 0n, "`second_flip` must be above 0");
+    need(secondKeep > secondFlip, "`second_keep` must be above `second_flip`");
+    const setWords = thresholdWords(secondKeep);
+    const unsetWords = thresholdWords(secondFlip);
+    const chance = (first) => Number(first * secondKeep + (UNIT - first) * secondFlip) / 2 ** 128;
+    const [p, q] = [chance(keep), chance(flip)];
+    const isSet = (packed, i) => (packed[i >> 3] >> (i & 7)) & 1;
+    return {
+        ...permanent,
+        epsilonOnce: Math.log((p * (1 - q)) / (q * (1 - p))),
+        instantaneous: (packed, rng) => packBits(size, (i) => rng.bernoulli(isSet(packed, i) ? setWords : unsetWords)),
+    };
+});

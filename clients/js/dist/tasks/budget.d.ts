@@ -1,0 +1,27 @@
+export interface Window {
+    readonly seconds: number;
+    readonly epsilon: number;
+    readonly reports: number;
+}
+export interface Spend {
+    readonly task: string;
+    readonly name: string;
+    readonly epsilon: string;
+    readonly round: number;
+    readonly longitudinal: boolean;
+}
+export interface Charge {
+    readonly task: string;
+    readonly name: string;
+    readonly epsilon: string;
+    readonly time: number;
+}
+export interface Budget {
+    cap: string;
+    windows: Window[];
+    charges: Charge[];
+}
+export declare function total(charges: readonly Charge[]): bigint;
+export declare function charge(budget: Budget, { task, name, epsilon }: Spend, now: number): void;
+export declare function currentTime({ charges }: Budget, now: number): number;
+export declare function recentCharges(charges: readonly Charge[], window: Window, time: number): Charge[];

@@ -1,0 +1,29 @@
+import { BudgetError } from "../errors.js";
+import { nearest, shortest, stated } from "../maths/exact.js";
+export function total(charges) {
+    return charges.reduce((sum, { epsilon }) => sum + stated(epsilon), 0n);
+}
+export function charge(budget, { task, name, epsilon }, now) {
+    const { cap, windows, charges } = budget;
+    const price = stated(epsilon);
+    if (!price || charges.some((charge) => charge.task === task))
+        return;
+    const left = stated(cap) - total(charges);
+    if (price > left)
+        throw new BudgetError(`this task costs epsilon ${epsilon}; of the cap of ${cap} only ${nearest(left)} is left`);
+    const time = currentTime(budget, now);
+    for (const window of windows) {
+        const recent = recentCharges(charges, window, time);
+        const sum = total(recent) + price;
+        if (recent.length >= window.reports || sum > stated(shortest(window.epsilon)))
+            throw new BudgetError(`within ${window.seconds} seconds this device answers at most ${window.reports} times, ` +
+                `for epsilon ${window.epsilon} together`);
+    }
+    charges.push({ task, name, epsilon, time });
+}
+export function currentTime({ charges }, now) {
+    return charges.reduce((latest, { time }) => Math.max(latest, time), now);
+}
+export function recentCharges(charges, window, time) {
+    return charges.filter((charge) => charge.time > time - window.seconds);
+}

@@ -1,0 +1,12 @@
+import type { Json } from "../wire/codec.js";
+export interface Collection {
+    readonly quota: number;
+    readonly seconds: number;
+    readonly grace: number;
+    readonly minimum: number;
+    readonly crowd: number;
+    readonly retention: number;
+    readonly enrolment: boolean;
+    readonly sandbox: boolean;
+}
+export declare function read(document: Json): Collection;

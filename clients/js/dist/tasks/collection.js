@@ -1,0 +1,25 @@
+import { need } from "../errors.js";
+import { flag, readFields, small } from "../wire/fields.js";
+const SMALLEST_CROWD = 2;
+const NUMBERS = {
+    quota: small,
+    seconds: small,
+    grace: small,
+    minimum: small,
+    crowd: small,
+    retention: small,
+};
+export function read(document) {
+    const shape = { ...NUMBERS, enrolment: flag, sandbox: flag };
+    const collection = readFields(document, "collection", shape);
+    for (const name of Object.keys(NUMBERS)) {
+        const number = collection[name];
+        need(number >= 0 && number < 2 ** 32, `\`${name}\` must be from 0 to 2^32 - 1`);
+    }
+    const { quota, minimum, crowd, retention } = collection;
+    need(minimum >= SMALLEST_CROWD, "`minimum` must be at least 2 users");
+    need(!crowd || crowd >= SMALLEST_CROWD, "`crowd` must be 0 or at least 2 users");
+    need(!quota || quota >= minimum, "`quota` must be 0 or at least `minimum`");
+    need(retention >= 1, "`retention` must be at least 1 day");
+    return collection;
+}

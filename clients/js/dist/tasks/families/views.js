@@ -1,0 +1,24 @@
+import { readMechanism } from "../../core/registry.js";
+import { cellCount, view } from "../../encodings/view.js";
+import { need } from "../../errors.js";
+import { list, readFields, whole } from "../../wire/fields.js";
+import { Question } from "../question.js";
+const SHAPE = { sizes: list(whole), columns: list(list(whole)), mechanisms: list(readMechanism) };
+export function read(document) {
+    const { sizes, columns, mechanisms } = readFields(document, "views", SHAPE);
+    const isKnown = (column) => column >= 0 && column < sizes.length;
+    need(columns.length, "`columns` must list at least one view");
+    need(columns.flat().every(isKnown), "`columns` must be from 0 to the number of `sizes` - 1");
+    need(new Set(columns.map(String)).size === columns.length, "`columns` must not list a view twice");
+    const bySize = new Map(mechanisms.map((mechanism) => [String(mechanism.size), mechanism]));
+    const members = columns.map((own) => {
+        const ownSizes = own.map((column) => sizes[Number(column)]);
+        const encoding = view({ columns: own, sizes: ownSizes });
+        const mechanism = bySize.get(String(cellCount(ownSizes)));
+        need(mechanism, "`mechanisms` must have one entry for every number of cells");
+        return new Question(mechanism, encoding);
+    });
+    const representatives = mechanisms.flatMap((mechanism) => members.find((member) => member.mechanism === mechanism) ?? []);
+    need(representatives.length === mechanisms.length, "`mechanisms` must have no entry that serves no view");
+    return { length: members.length, at: (index) => members[index], representatives };
+}

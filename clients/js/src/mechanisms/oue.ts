@@ -1,0 +1,8 @@
+// Optimised unary encoding: the bit of the value is set with probability 1/2.
+
+import { mechanismReader } from "./base.js";
+import { SHAPE, SIZES, unary } from "./unary.js";
+
+export const read = mechanismReader("oue", SIZES, SHAPE, ({ size, keep, flip }) =>
+  unary(size, keep, flip),
+);

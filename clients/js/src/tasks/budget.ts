@@ -1,0 +1,73 @@
+// What a device may reveal in its life.  A collector cannot enforce a budget; only the device sees
+// everything that it has answered.
+
+import { BudgetError } from "../errors.js";
+import { nearest, shortest, stated } from "../maths/exact.js";
+
+/** The most that may be charged within `seconds`: in epsilon, and in number of charges. */
+export interface Window {
+  readonly seconds: number;
+  readonly epsilon: number;
+  readonly reports: number;
+}
+
+/** What one answer costs.  An epsilon of 0.0 is that of a rehearsal. */
+export interface Spend {
+  readonly task: string;
+  readonly name: string;
+  readonly epsilon: string;
+  readonly round: number;
+  /** Whether the charge pays for every round of the task. */
+  readonly longitudinal: boolean;
+}
+
+export interface Charge {
+  readonly task: string;
+  readonly name: string;
+  readonly epsilon: string;
+  readonly time: number;
+}
+
+/** The limits of a device, and what it was charged so far. */
+export interface Budget {
+  cap: string;
+  windows: Window[];
+  charges: Charge[];
+}
+
+/** Returns the sum of the charges in units of 10^-324, so that ten tenths are one. */
+export function total(charges: readonly Charge[]): bigint {
+  return charges.reduce((sum, { epsilon }) => sum + stated(epsilon), 0n);
+}
+
+/** Enters a charge; refuses one that exceeds the cap or a window. */
+export function charge(budget: Budget, { task, name, epsilon }: Spend, now: number): void {
+  const { cap, windows, charges } = budget;
+  const price = stated(epsilon);
+  if (!price || charges.some((charge) => charge.task === task)) return; // free, or paid before
+  const left = stated(cap) - total(charges);
+  if (price > left)
+    throw new BudgetError(
+      `this task costs epsilon ${epsilon}; of the cap of ${cap} only ${nearest(left)} is left`,
+    );
+  const time = currentTime(budget, now);
+  for (const window of windows) {
+    const recent = recentCharges(charges, window, time);
+    const sum = total(recent) + price;
+    if (recent.length >= window.reports || sum > stated(shortest(window.epsilon)))
+      throw new BudgetError(
+        `within ${window.seconds} seconds this device answers at most ${window.reports} times, ` +
+          `for epsilon ${window.epsilon} together`,
+      );
+  }
+  charges.push({ task, name, epsilon, time });
+}
+
+/** Returns the time, or that of the last charge: a clock that was set back refills nothing. */
+export function currentTime({ charges }: Budget, now: number): number {
+  return charges.reduce((latest, { time }) => Math.max(latest, time), now);
+}
+
+export function recentCharges(charges: readonly Charge[], window: Window, time: number): Charge[] {
+  return charges.filter((charge) => charge.time > time - window.seconds);
+}
