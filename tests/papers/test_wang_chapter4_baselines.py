@@ -10,7 +10,6 @@ epsilon in two, the segments in three.
 """
 
 from dataclasses import dataclass
-
 from functools import cache
 
 import numpy as np
