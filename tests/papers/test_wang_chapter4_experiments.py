@@ -1,8 +1,8 @@
 """Wang 2021, chapter 4: what its experiments with prefix extension showed, on stand-ins for its data.
 
 The searches are the real plan over drawn support counts; genuine clients confirm them.  Windows are those of ten-run
-calibrations with optimised local hashing.  Affine response, whose buckets are a power of two, has up to 6 % more variance
-(at epsilon 0.6) and stays within them all.  Table 4.1 and Figure 4.1 are in test_wang_chapter4.py.
+calibrations with optimised local hashing.  Affine response, whose buckets are a power of two, has up to 6 % more
+variance (at epsilon 0.6) and stays within them all.  Table 4.1 and Figure 4.1 are in test_wang_chapter4.py.
 """
 
 from functools import cache
