@@ -17,6 +17,7 @@ from papers.consistency import (
     ZIPF,
     Experiment,
     choices,
+    coverage,
     flat_two_hundred,
     power_law,
     random_sets,
@@ -243,3 +244,11 @@ def test_figure_10_the_most_frequent_values():
         assert 1.4 <= error["norm-sub", count] / error["base", count] <= 2.6
     assert error["base-cut", 32] >= 1.5 * error["base-cut", 8]
     assert all(error["norm-cut", count] < error["base-cut", count] for count in (16, 32))
+
+
+@pytest.mark.papers
+def test_intervals_after_power_ns_cover():
+    """Common, middling and rare value and two ranges: 95 % or more, within five sigma of 2,000 collections."""
+    covered, _ = coverage(64, 4_000, 1.0, "raw", 2_000, "power-ns")
+    print(covered)
+    assert (covered > 0.95 - 5 * np.sqrt(0.95 * 0.05 / 2_000)).all()

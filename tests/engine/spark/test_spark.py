@@ -37,6 +37,8 @@ pyarrow = pytest.importorskip("pyarrow", reason="the spark extra is not installe
 pyarrow_parquet = pytest.importorskip("pyarrow.parquet")
 sqlglot = pytest.importorskip("sqlglot")
 
+pytestmark = pytest.mark.spark
+
 PEOPLE = 2500
 PARTS = 4
 SHOP = Joint(
