@@ -23,7 +23,10 @@ def data(command: _Command) -> _Command:
         help="The collector's folder.",
     )
     database = click.option(
-        "--database", envvar="SOTTOVOCE_DATABASE", default="", help="A PostgreSQL URL instead of the embedded store."
+        "--database",
+        envvar="SOTTOVOCE_DATABASE",
+        default="",
+        help="The URL of a database, such as postgresql://..., instead of the embedded store.",
     )
     return folder(database(command))
 
@@ -33,11 +36,14 @@ def opened(data: Path, database: str = "", *, new: bool = False) -> "Iterator[Co
     """Yield the collector of a folder, beside a running server or without one."""
     from sottovoce.collector.collector import Collector
     from sottovoce.collector.run import open_store
+    from sottovoce.collector.store.base import store_exists, store_url
     from sottovoce.errors import NoDataError
     from sottovoce.web.settings import Settings, clock
 
-    if not new and not database and not (data / "collector.db").exists():
-        raise NoDataError("there is no collector in this folder: `serve` or `task create` makes one")
+    if not new and not store_exists(store_url(data, database)):
+        raise NoDataError(
+            "there is no collector in this folder: `serve` or `task create` makes one"
+        )
     store = open_store(Settings(data=data, database=database))
     try:
         yield Collector(store, data, clock)

@@ -10,6 +10,7 @@ from starlette.routing import BaseRoute
 
 from sottovoce.collector.api import Api
 from sottovoce.collector.app import create
+from sottovoce.collector.store import base
 from sottovoce.collector.store.base import Store
 from sottovoce.errors import UnavailableError
 from sottovoce.web import logs
@@ -21,13 +22,7 @@ _DRAIN_SECONDS = 20  # that requests under way are waited for
 def open_store(settings: Settings) -> Store:
     """Return the store that the settings name; the folder is made if it is not there."""
     settings.data.mkdir(parents=True, exist_ok=True)
-    if settings.database:
-        from sottovoce.collector.store.postgres import PostgresStore
-
-        return PostgresStore(settings.database)
-    from sottovoce.collector.store.sqlite import SqliteStore
-
-    return SqliteStore(settings.data / "collector.db")
+    return base.open_store(base.store_url(settings.data, settings.database))
 
 
 def serve(

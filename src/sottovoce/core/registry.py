@@ -38,6 +38,13 @@ class Registry(Generic[Kind]):
             raise ParameterError(f"unknown {self.family} kind: {kind[:40]!r}")
         return self._kinds[kind]
 
+    def classes(self) -> list[type[Kind]]:
+        """Return the classes of all kinds, sorted by kind; imports every module of the family."""
+        for package in self._packages:
+            for module in iter_modules(import_module(package).__path__):
+                import_module(f"{package}.{module.name}")
+        return [self._kinds[kind] for kind in sorted(self._kinds)]
+
     def _modules(self, kind: str) -> Iterator[str]:
         """Yield the modules that may hold a kind, the most likely first."""
         for package in self._packages:
