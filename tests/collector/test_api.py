@@ -519,12 +519,12 @@ class Bounded(SqliteStore):
     """A store on a disk that is full when a test says so."""
 
     def bound(self, pages):
-        with self._turn:
-            self._book.execute(f"pragma max_page_count = {pages}")
+        with self._write_lock:
+            self._writer.execute(f"pragma max_page_count = {pages}")
 
     def pages(self):
-        with self._turn:
-            return self._book.execute("pragma page_count").fetchone()[0]
+        with self._write_lock:
+            return self._writer.execute("pragma page_count").fetchone()[0]
 
 
 def test_a_full_disk_is_unavailable_loses_nothing_and_serves_again(open_store, tmp_path, clock):

@@ -26,7 +26,7 @@ def data(command: _Command) -> _Command:
         "--database",
         envvar="SOTTOVOCE_DATABASE",
         default="",
-        help="The address of a database, such as a PostgreSQL URL, instead of the embedded store.",
+        help="The URL of a database, such as postgresql://..., instead of the embedded store.",
     )
     return folder(database(command))
 
@@ -35,13 +35,16 @@ def data(command: _Command) -> _Command:
 def opened(data: Path, database: str = "", *, new: bool = False) -> "Iterator[Collector]":
     """Yield the collector of a folder, beside a running server or without one."""
     from sottovoce.collector.collector import Collector
-    from sottovoce.collector.stores import open_store, store_class
+    from sottovoce.collector.run import open_store
+    from sottovoce.collector.store.base import store_exists, store_url
     from sottovoce.errors import NoDataError
-    from sottovoce.web.settings import clock
+    from sottovoce.web.settings import Settings, clock
 
-    if not new and not store_class(database).exists(database, data):
-        raise NoDataError("there is no collector in this folder: create one with `serve` or `task create`")
-    store = open_store(data, database)
+    if not new and not store_exists(store_url(data, database)):
+        raise NoDataError(
+            "there is no collector in this folder: `serve` or `task create` makes one"
+        )
+    store = open_store(Settings(data=data, database=database))
     try:
         yield Collector(store, data, clock)
     finally:

@@ -46,7 +46,10 @@ def restore(origin: Path, data: Path, database: str, *, as_json: bool) -> None:
     from sottovoce.errors import NoDataError, ParameterError
 
     if database:
-        raise ParameterError("a PostgreSQL database is restored with pg_restore; the sealed files are copied by hand")
+        raise ParameterError(
+            "a backup is restored into the embedded store: leave out `--database`;"
+            " restore a server's database with its own tools, such as pg_restore"
+        )
     if not (origin / "collector.db").exists():
         raise NoDataError("this folder is not a backup")
     if data.exists() and any(data.iterdir()):

@@ -17,7 +17,7 @@ import numpy as np
 from sottovoce.answers.outcome import Outcome
 from sottovoce.core.estimate import Estimate, Total
 from sottovoce.core.noise import Noise
-from sottovoce.engine.parquet import replace_file
+from sottovoce.engine.files import replace_file
 from sottovoce.errors import MismatchError, ParameterError
 from sottovoce.mechanisms.base import Mechanism
 

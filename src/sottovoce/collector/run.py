@@ -10,12 +10,19 @@ from starlette.routing import BaseRoute
 
 from sottovoce.collector.api import Api
 from sottovoce.collector.app import create
-from sottovoce.collector.stores import open_store
+from sottovoce.collector.store import base
+from sottovoce.collector.store.base import Store
 from sottovoce.errors import UnavailableError
 from sottovoce.web import logs
 from sottovoce.web.settings import Settings
 
 _DRAIN_SECONDS = 20  # that requests under way are waited for
+
+
+def open_store(settings: Settings) -> Store:
+    """Return the store that the settings name; the folder is made if it is not there."""
+    settings.data.mkdir(parents=True, exist_ok=True)
+    return base.open_store(base.store_url(settings.data, settings.database))
 
 
 def serve(
@@ -27,7 +34,7 @@ def serve(
     logs.configure()
     for one in (signal.SIGTERM, signal.SIGINT):
         signal.signal(one, _leave)
-    store = open_store(settings.data, settings.database)
+    store = open_store(settings)
     try:
         with _door(settings) as door:
             host, port = door.getsockname()[:2]

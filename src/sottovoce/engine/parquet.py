@@ -6,9 +6,8 @@ any reader can recompute it.  When reports must be erased, ``condense`` leaves t
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ import numpy as np
 from sottovoce.arrays import Bytes, Ints
 from sottovoce.core.tally import Tally
 from sottovoce.engine.base import by_address
+from sottovoce.engine.files import replace_file
 from sottovoce.engine.memory import ReportBatch
 from sottovoce.errors import CodecError, MismatchError, NoDataError, UnavailableError
 from sottovoce.tasks.question import Address
@@ -182,28 +182,3 @@ def _read_parquet(path: Path) -> dict[str, Any]:
 
 def _quoted(path: Path) -> str:
     return str(path).replace("'", "''")
-
-
-def replace_file(path: Path, make: Any) -> None:
-    """Make a file under another name, push it to the disk, and only then give it its own."""
-    new = path.with_name(f".{path.stem}.new{path.suffix}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        make(new)
-        _push(new)
-        new.replace(path)
-        _push(path.parent)
-    except OSError as error:
-        raise UnavailableError("the log of a round cannot be written now") from error
-    finally:
-        with suppress(OSError):
-            new.unlink(missing_ok=True)
-
-
-def _push(path: Path) -> None:
-    """Push a file, or the names in a folder, to the disk."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -18,7 +18,7 @@ from sottovoce.client.ledger import DiskLedger
 from sottovoce.client.transport import CollectorApi
 from sottovoce.collector import access
 from sottovoce.collector.collector import Collector
-from sottovoce.collector.stores import open_store
+from sottovoce.collector.run import open_store
 from sottovoce.errors import MismatchError, MissingExtraError, UnavailableError
 from sottovoce.lab import browser, crowd
 from sottovoce.lab.populations import residents
@@ -27,7 +27,7 @@ from sottovoce.plans.frequencies.survey import Survey
 from sottovoce.plans.numbers.distribution import Distribution
 from sottovoce.tasks.collection import Collection
 from sottovoce.tasks.task import Task
-from sottovoce.web.settings import clock
+from sottovoce.web.settings import Settings, clock
 from sottovoce.wire import codec
 
 DEVICES, PAGE = 1_000, 1_000  # people with a Python device, and people in a browser
@@ -79,7 +79,7 @@ class Demonstration:
 def hosted(folder: Path) -> Iterator[Hosted]:
     """Yield a fresh collector on a free port; it stops with the block."""
     shutil.rmtree(folder, ignore_errors=True)
-    store = open_store(folder)
+    store = open_store(Settings(data=folder))
     token = access.issue(store, access.ANALYST, int(clock()), label="demonstration")[0]
     store.close()
     options = ("serve", "--data", str(folder), "--port", "0", "--rate", "0", "--json")
@@ -191,7 +191,7 @@ def _answer(collector: Collector, task: Task) -> Outcome:
 @contextmanager
 def _collector(folder: Path) -> Iterator[Collector]:
     """Yield the collector's data, beside the process that serves it."""
-    store = open_store(folder)
+    store = open_store(Settings(data=folder))
     try:
         yield Collector(store, folder, clock)
     finally:

@@ -19,7 +19,7 @@ class Settings:
     data: Path  # the folder of the embedded store and the sealed logs
     host: str = "127.0.0.1"
     port: int = 8000
-    database: str = ""  # a PostgreSQL URL instead of the embedded store, for several nodes
+    database: str = ""  # the URL of a database instead of the embedded store, for several nodes
     rate: int = 200  # requests per second and address that are served; 0 serves them all
     largest_body: int = 4 << 20  # bytes
     most_waiting: int = 20_000  # messages waiting for the store before requests are turned away

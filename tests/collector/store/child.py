@@ -14,10 +14,22 @@ TESTS = Path(__file__).parents[2]
 
 def start(place, command, *arguments):
     """Run a command beside the test; its standard output says how far it has come."""
-    line = [sys.executable, "-m", "collector.store.child", place.kind, place.address, command, *map(str, arguments)]
+    line = [
+        sys.executable,
+        "-m",
+        "collector.store.child",
+        place.kind,
+        place.address,
+        command,
+        *map(str, arguments),
+    ]
     path = os.pathsep.join([str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])])
     return subprocess.Popen(
-        line, env=os.environ | {"PYTHONPATH": path}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        line,
+        env=os.environ | {"PYTHONPATH": path},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     )
 
 

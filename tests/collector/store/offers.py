@@ -48,7 +48,9 @@ def singles(names, **settings):
 
 def accept(store, *offers, refused=None, now=NOW):
     """Return the verdicts of every offer as words."""
-    return [[str(verdict) for verdict in given] for given in store.accept(offers, refused or {}, now)]
+    return [
+        [str(verdict) for verdict in given] for given in store.accept(offers, refused or {}, now)
+    ]
 
 
 def stored(store, digest=DIGEST, number=0):

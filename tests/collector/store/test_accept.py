@@ -21,7 +21,10 @@ from sottovoce.errors import StateError
 
 
 def test_new_messages_are_accepted_and_kept(round_open):
-    assert accept(round_open, singles("abc"), bundles([["d", "e"], ["f", "g"]])) == [["accepted"] * 3, ["accepted"] * 2]
+    assert accept(round_open, singles("abc"), bundles([["d", "e"], ["f", "g"]])) == [
+        ["accepted"] * 3,
+        ["accepted"] * 2,
+    ]
     assert stored(round_open) == messages("a", "b", "c", "de", "fg")
     assert users(round_open) == 5
 
@@ -38,7 +41,9 @@ def test_a_hundred_replays_change_nothing(round_open):
 
 def test_replays_among_new_messages_are_told_apart(round_open):
     accept(round_open, singles("bd"))
-    assert accept(round_open, singles("abcd")) == [["accepted", "duplicate", "accepted", "duplicate"]]
+    assert accept(round_open, singles("abcd")) == [
+        ["accepted", "duplicate", "accepted", "duplicate"]
+    ]
     assert stored(round_open) == messages(*"abcd")
     assert users(round_open) == 4
 
@@ -70,7 +75,10 @@ def test_a_bundle_that_repeats_an_id_is_refused(round_open):
 
 
 def test_conflicts_between_the_offers_of_one_call_are_seen(round_open):
-    assert accept(round_open, bundles(["ab"]), bundles(["bc", "de"])) == [["accepted"], ["conflicting", "accepted"]]
+    assert accept(round_open, bundles(["ab"]), bundles(["bc", "de"])) == [
+        ["accepted"],
+        ["conflicting", "accepted"],
+    ]
     assert accept(round_open, bundles(["fg", "gh"])) == [["accepted", "conflicting"]]
 
 
@@ -82,7 +90,10 @@ def test_one_id_in_two_rounds_is_two_reports(round_open):
 
 def test_two_tasks_are_kept_apart(round_open):
     round_open.publish(task("birds", "e" * 32), "opening")
-    assert accept(round_open, singles("ab"), singles("b", digest="e" * 32)) == [["accepted"] * 2, ["accepted"]]
+    assert accept(round_open, singles("ab"), singles("b", digest="e" * 32)) == [
+        ["accepted"] * 2,
+        ["accepted"],
+    ]
     assert stored(round_open) == messages("a", "b")
     assert stored(round_open, "e" * 32) == messages("b")
 
@@ -103,7 +114,9 @@ def test_late_messages_are_taken_while_a_round_closes(round_open):
 def test_a_sealed_round_acknowledges_replays_and_refuses_the_rest(round_open, sealed):
     accept(round_open, bundles(["ab", "cd"]))
     close_round(round_open, sealed=sealed)
-    assert accept(round_open, bundles(["cd", "ef", "ax"])) == [["duplicate", "too-late", "too-late"]]
+    assert accept(round_open, bundles(["cd", "ef", "ax"])) == [
+        ["duplicate", "too-late", "too-late"]
+    ]
     assert round_open.refusals(DIGEST) == {"too-late": 2}
     assert users(round_open) == 2
 
@@ -191,15 +204,24 @@ def test_a_token_buys_one_message_for_each_epoch(round_open):
 def test_a_token_is_spent_for_one_task_only(round_open):
     round_open.publish(task("birds", "e" * 32), "opening")
     round_open.add_tokens([token("ann")])
-    given = accept(round_open, singles("a", tokens=["ann"]), singles("a", tokens=["ann"], digest="e" * 32))
+    given = accept(
+        round_open, singles("a", tokens=["ann"]), singles("a", tokens=["ann"], digest="e" * 32)
+    )
     assert given == [["accepted"], ["accepted"]]
 
 
 def test_tokens_that_do_not_count_are_refused(round_open):
-    known = [token("good"), token("revoked"), token("expired", expires=NOW), token("analyst", "analyst")]
+    known = [
+        token("good"),
+        token("revoked"),
+        token("expired", expires=NOW),
+        token("analyst", "analyst"),
+    ]
     round_open.add_tokens(known)
     round_open.revoke(known[1].hash)
-    given = accept(round_open, singles("abcde", tokens=["good", "revoked", "expired", "analyst", "unheard of"]))
+    given = accept(
+        round_open, singles("abcde", tokens=["good", "revoked", "expired", "analyst", "unheard of"])
+    )
     assert given == [["accepted"] + ["token-unknown"] * 4]
     assert stored(round_open) == messages("a")
     assert round_open.refusals(DIGEST) == {"token-unknown": 4}
@@ -207,7 +229,9 @@ def test_tokens_that_do_not_count_are_refused(round_open):
 
 def test_of_two_messages_with_one_token_the_first_wins(round_open):
     round_open.add_tokens([token("ann"), token("bob")])
-    given = accept(round_open, singles("abc", tokens=["ann", "ann", "bob"]), singles("d", tokens=["bob"]))
+    given = accept(
+        round_open, singles("abc", tokens=["ann", "ann", "bob"]), singles("d", tokens=["bob"])
+    )
     assert given == [["accepted", "token-spent", "accepted"], ["token-spent"]]
     assert stored(round_open) == messages("a", "c")
 
@@ -216,14 +240,18 @@ def test_a_replay_is_acknowledged_whatever_its_token_says(round_open):
     round_open.add_tokens([token("ann"), token("bob")])
     accept(round_open, singles("a", tokens=["ann"]))
     round_open.revoke(token("ann").hash)
-    assert accept(round_open, singles("aaa", tokens=["ann", "bob", "unheard of"])) == [["duplicate"] * 3]
+    assert accept(round_open, singles("aaa", tokens=["ann", "bob", "unheard of"])) == [
+        ["duplicate"] * 3
+    ]
     assert accept(round_open, singles("b", tokens=["bob"])) == [["accepted"]]
 
 
 def test_a_refused_message_does_not_spend_its_token(round_open):
     round_open.add_tokens([token("ann"), token("bob"), token("cid")])
     accept(round_open, bundles(["ab"], tokens=["ann"]))
-    assert accept(round_open, bundles(["bc", "cd"], tokens=["bob", "cid"])) == [["conflicting", "accepted"]]
+    assert accept(round_open, bundles(["bc", "cd"], tokens=["bob", "cid"])) == [
+        ["conflicting", "accepted"]
+    ]
     assert accept(round_open, bundles(["ef"], tokens=["bob"])) == [["accepted"]]
 
 

@@ -2,7 +2,17 @@
 
 import pytest
 
-from collector.store.offers import DIGEST, NOW, accept, close_round, hashed, singles, task, token, users
+from collector.store.offers import (
+    DIGEST,
+    NOW,
+    accept,
+    close_round,
+    hashed,
+    singles,
+    task,
+    token,
+    users,
+)
 from sottovoce.collector.store.base import RoundRecord, State, TokenRecord
 from sottovoce.errors import MismatchError, ParameterError, StateError, UnavailableError
 
@@ -72,7 +82,9 @@ def test_a_round_takes_every_step_once(round_open):
     ]
 
 
-@pytest.mark.parametrize("step", [(OPEN, SEALING), (CLOSING, OPEN), (SEALING, SEALED), (OPEN, OPEN)])
+@pytest.mark.parametrize(
+    "step", [(OPEN, SEALING), (CLOSING, OPEN), (SEALING, SEALED), (OPEN, OPEN)]
+)
 def test_a_round_does_not_jump_or_go_back(round_open, step):
     with pytest.raises(ParameterError):
         round_open.turn(DIGEST, 0, *step, NOW)
@@ -95,14 +107,21 @@ def test_only_a_sealed_round_is_erased_and_only_once(round_open):
 def test_a_task_finishes_once(round_open):
     assert round_open.finish(DIGEST, NOW + 1, "too few users")
     assert not round_open.finish(DIGEST, NOW + 2)
-    assert (round_open.tasks()[0].finished, round_open.tasks()[0].failure) == (NOW + 1, "too few users")
+    assert (round_open.tasks()[0].finished, round_open.tasks()[0].failure) == (
+        NOW + 1,
+        "too few users",
+    )
     assert not round_open.finish("unknown", NOW)
 
 
 def test_a_token_is_known_until_it_expires_or_is_revoked(store):
-    store.add_tokens([token("for ever", "operator"), token("for a while", "analyst", expires=NOW + 10)])
+    store.add_tokens(
+        [token("for ever", "operator"), token("for a while", "analyst", expires=NOW + 10)]
+    )
     assert store.token(hashed("for ever"), NOW + 10**9) == token("for ever", "operator")
-    assert store.token(hashed("for a while"), NOW + 9) == token("for a while", "analyst", expires=NOW + 10)
+    assert store.token(hashed("for a while"), NOW + 9) == token(
+        "for a while", "analyst", expires=NOW + 10
+    )
     assert store.token(hashed("for a while"), NOW + 10) is None
     assert store.token(hashed("never made"), NOW) is None
     assert store.revoke(hashed("for ever"))
@@ -118,13 +137,24 @@ def test_a_token_added_again_stays_what_it_was(store):
 
 
 def test_tokens_of_users_and_sessions_are_not_listed(store):
-    store.add_tokens([token("a", "operator"), token("b", "enrolment"), token("c", "session"), token("d", "analyst")])
+    store.add_tokens(
+        [
+            token("a", "operator"),
+            token("b", "enrolment"),
+            token("c", "session"),
+            token("d", "analyst"),
+        ]
+    )
     assert {one.scope for one in store.tokens()} == {"operator", "analyst"}
-    assert all(isinstance(one, TokenRecord) and isinstance(one.hash, bytes) for one in store.tokens())
+    assert all(
+        isinstance(one, TokenRecord) and isinstance(one.hash, bytes) for one in store.tokens()
+    )
 
 
 def test_pruning_drops_expired_tokens_and_old_arrivals(round_open):
-    round_open.add_tokens([token("old", "analyst", expires=NOW), token("new", "analyst", expires=NOW + 1)])
+    round_open.add_tokens(
+        [token("old", "analyst", expires=NOW), token("new", "analyst", expires=NOW + 1)]
+    )
     accept(round_open, singles("a"), now=NOW)
     accept(round_open, singles("b"), now=NOW + 600)
     round_open.prune(NOW, arrivals_before=NOW + 300)
@@ -141,7 +171,12 @@ def test_a_store_is_the_same_after_it_was_closed_and_opened(open_store):
     before = (first.tasks(), first.rounds(DIGEST), first.tokens(), list(first.segments(DIGEST, 0)))
     first.close()
     again = open_store()
-    assert before == (again.tasks(), again.rounds(DIGEST), again.tokens(), list(again.segments(DIGEST, 0)))
+    assert before == (
+        again.tasks(),
+        again.rounds(DIGEST),
+        again.tokens(),
+        list(again.segments(DIGEST, 0)),
+    )
     assert accept(again, singles("abcd")) == [["duplicate"] * 3 + ["accepted"]]
 
 

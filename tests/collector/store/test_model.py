@@ -94,7 +94,8 @@ class Real:
 
     def accept(self, offers, now):
         return [
-            [str(word) for word in words] for words in self.store.accept([self.offer(*one) for one in offers], {}, now)
+            [str(word) for word in words]
+            for words in self.store.accept([self.offer(*one) for one in offers], {}, now)
         ]
 
     def offer(self, number, messages, epoch):

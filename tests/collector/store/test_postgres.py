@@ -55,7 +55,9 @@ def fail_with(code, beside):
         "create function fail() returns trigger language plpgsql as"
         f" $$ begin raise exception 'made to fail' using errcode = '{code}'; end $$"
     )
-    beside.execute("create trigger fail before insert on segments for each row execute function fail()")
+    beside.execute(
+        "create trigger fail before insert on segments for each row execute function fail()"
+    )
 
 
 @pytest.mark.parametrize("code", ["40P01", "40001", "53100", "55P03", "57P01"])
@@ -160,8 +162,13 @@ def test_nodes_with_overlapping_bundles_and_tokens_never_deadlock(opened, url):
 
     def offer(index):
         for first in range(0, len(names), 300):
-            order = sorted(names[first : first + 300], key=lambda name: report_id(f"{index} {name}"))
-            parts = [pairs(order[part : part + 100], number) for number, part in ((0, 0), (1, 100), (0, 200))]
+            order = sorted(
+                names[first : first + 300], key=lambda name: report_id(f"{index} {name}")
+            )
+            parts = [
+                pairs(order[part : part + 100], number)
+                for number, part in ((0, 0), (1, 100), (0, 200))
+            ]
             together.wait()
             try:
                 accept(nodes[index], *parts, refused={(DIGEST, "x"): 1, (DIGEST, "y"): 1})
@@ -173,7 +180,10 @@ def test_nodes_with_overlapping_bundles_and_tokens_never_deadlock(opened, url):
         list(pool.map(offer, range(4)))
     assert users(opened) + users(opened, number=1) == len(names)
     assert len(stored(opened)) + len(stored(opened, number=1)) == len(names)
-    assert {code: number for code, number in opened.refusals(DIGEST).items() if len(code) == 1} == {"x": 20, "y": 20}
+    assert {code: number for code, number in opened.refusals(DIGEST).items() if len(code) == 1} == {
+        "x": 20,
+        "y": 20,
+    }
     for node in nodes:
         node.close()
 

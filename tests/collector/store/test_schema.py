@@ -6,7 +6,10 @@ from collector.store.offers import DIGEST, accept, messages, singles, stored, ta
 from sottovoce.collector.store.schema import STEPS
 from sottovoce.errors import MismatchError
 
-SECOND = ("alter table tasks add column note text not null default 'none'", "create table notes (key {key}, note text)")
+SECOND = (
+    "alter table tasks add column note text not null default 'none'",
+    "create table notes (key {key}, note text)",
+)
 BROKEN = ("create table others (key {key})", "insert into a_table_that_is_not_there values (1)")
 
 

@@ -60,22 +60,27 @@ def check_whole(store, names):
     assert stored(store) == messages(*([name] for name in names))
     assert users(store) == len(names) == store.arrivals(DIGEST, 0)[0][1]
     chunk = [f"{len(names) // 50} {one}" for one in range(50)]
-    assert accept(store, singles(chunk), singles(names)) == [["accepted"] * 50, ["duplicate"] * len(names)]
+    assert accept(store, singles(chunk), singles(names)) == [
+        ["accepted"] * 50,
+        ["duplicate"] * len(names),
+    ]
 
 
 def test_a_full_database_refuses_and_recovers(opened):
-    opened._book.execute("pragma max_page_count = 60").fetchall()
+    opened._writer.execute("pragma max_page_count = 60").fetchall()
     names = fill(opened)
     with pytest.raises(UnavailableError, match="full"):
         accept(opened, singles([f"more {one}" for one in range(10**4)]))
-    opened._book.execute("pragma max_page_count = 100000").fetchall()
+    opened._writer.execute("pragma max_page_count = 100000").fetchall()
     check_whole(opened, names)
 
 
 def test_a_disk_that_writes_no_more_refuses_and_recovers(path):
     """In a process of its own, since the limit is for all files of a process."""
     done = subprocess.run(
-        [sys.executable, "-m", "collector.store.test_sqlite", str(path)], cwd=Path(__file__).parents[2], check=False
+        [sys.executable, "-m", "collector.store.test_sqlite", str(path)],
+        cwd=Path(__file__).parents[2],
+        check=False,
     )
     assert done.returncode == 0
 
@@ -146,8 +151,8 @@ def test_a_file_that_cannot_be_opened_is_unavailable(path, content):
 
 
 def test_an_acknowledged_report_is_synced(opened):
-    assert opened._book.execute("pragma synchronous").fetchone() == (2,)
-    assert opened._book.execute("pragma journal_mode").fetchone() == ("wal",)
+    assert opened._writer.execute("pragma synchronous").fetchone() == (2,)
+    assert opened._writer.execute("pragma journal_mode").fetchone() == ("wal",)
 
 
 def anywhere(path, needle):
@@ -227,10 +232,10 @@ def test_a_backup_overwrites_nothing_and_leaves_nothing_half_done(opened, tmp_pa
 
 def test_claims_have_no_order_of_arrival_and_no_link_to_reports(opened):
     """The columns are all there is: no row number, no time, no round, no id."""
-    columns = [row[1] for row in opened._book.execute("pragma table_info(claims)")]
+    columns = [row[1] for row in opened._writer.execute("pragma table_info(claims)")]
     assert columns == ["task", "epoch", "hash"]
     with pytest.raises(sqlite3.OperationalError, match="rowid"):
-        opened._book.execute("select rowid from claims")
+        opened._writer.execute("select rowid from claims")
 
 
 if __name__ == "__main__":

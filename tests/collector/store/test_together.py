@@ -38,7 +38,11 @@ def test_two_threads_offer_the_same_messages_and_each_counts_once(open_store, ro
 
     with ThreadPoolExecutor(4) as pool:
         given = [
-            word for call in pool.map(offer, stores, orders) for offers in call for part in offers for word in part
+            word
+            for call in pool.map(offer, stores, orders)
+            for offers in call
+            for part in offers
+            for word in part
         ]
     assert given.count("accepted") == len(NAMES)
     assert given.count("duplicate") == 3 * len(NAMES)
@@ -53,7 +57,9 @@ def test_threads_race_for_tokens_and_each_buys_one_message(open_store, round_ope
 
     def offer(index):
         order = tokens if index else tokens[::-1]
-        return accept(stores[index], singles([f"{index} {name}" for name in order], tokens=order))[0]
+        return accept(stores[index], singles([f"{index} {name}" for name in order], tokens=order))[
+            0
+        ]
 
     with ThreadPoolExecutor(2) as pool:
         given = [word for words in pool.map(offer, range(2)) for word in words]
@@ -77,14 +83,18 @@ def test_two_processes_offer_the_same_messages_and_each_counts_once(place, round
 def test_exactly_one_of_many_callers_turns_a_round(open_store, round_open):
     stores = [round_open, open_store(), open_store(), open_store()]
     with ThreadPoolExecutor(4) as pool:
-        turned = list(pool.map(lambda store: store.turn(DIGEST, 0, State.OPEN, State.CLOSING, NOW), stores))
+        turned = list(
+            pool.map(lambda store: store.turn(DIGEST, 0, State.OPEN, State.CLOSING, NOW), stores)
+        )
     assert turned.count(True) == 1
 
 
 def test_exactly_one_of_many_callers_publishes_a_task(open_store):
     stores = [open_store() for _ in range(4)]
     with ThreadPoolExecutor(4) as pool:
-        assert list(pool.map(lambda store: store.publish(task(), "opening"), stores)).count(True) == 1
+        assert (
+            list(pool.map(lambda store: store.publish(task(), "opening"), stores)).count(True) == 1
+        )
 
 
 def test_many_may_open_a_new_store_at_once(place):
@@ -105,13 +115,17 @@ def test_sealing_sees_every_report_that_was_acknowledged(open_store, round_open)
         while not stop.is_set():
             names = [f"{index} {number} {one}" for one in range(20)]
             (words,) = accept(store, singles(names))
-            acknowledged.extend(name for name, word in zip(names, words, strict=True) if word == "accepted")
+            acknowledged.extend(
+                name for name, word in zip(names, words, strict=True) if word == "accepted"
+            )
             number += 1
             if words[0] == "too-late":
                 return
 
     nodes = [open_store() for _ in range(3)]
-    threads = [threading.Thread(target=flood, args=(node, index)) for index, node in enumerate(nodes)]
+    threads = [
+        threading.Thread(target=flood, args=(node, index)) for index, node in enumerate(nodes)
+    ]
     for thread in threads:
         thread.start()
     while users(round_open) < 100:
@@ -157,7 +171,11 @@ def _check_crashed(store, acknowledged):
 def test_a_reader_in_another_thread_sees_only_whole_calls(open_store, round_open):
     other = open_store()
     with ThreadPoolExecutor(1) as pool:
-        writing = pool.submit(lambda: [accept(round_open, singles([f"{n} {i}" for i in range(10)])) for n in range(30)])
+        writing = pool.submit(
+            lambda: [
+                accept(round_open, singles([f"{n} {i}" for i in range(10)])) for n in range(30)
+            ]
+        )
         while not writing.done():
             assert len(stored(other)) % 10 == 0
             assert users(other) % 10 == 0

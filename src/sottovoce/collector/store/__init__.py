@@ -1,1 +1,1 @@
-"""Where a collector keeps tasks, tokens and the reports of open rounds: one contract, one file per database."""
+"""Where a collector keeps tasks, tokens and the reports of open rounds: one module per database."""

@@ -1,8 +1,13 @@
 """The contract of every store: what it keeps, and that it keeps it before it says so.
 
-A store knows bytes and counts, never what they mean.  Every method is one transaction: when it returns, the
-change is durable, and when it raises, nothing has changed.  A database that cannot serve raises ``UnavailableError``.
-Time is an argument, in whole seconds.  Nothing here links an enrolment token to a report.
+A store knows bytes and counts, never what they mean.  Every method is one transaction: when it
+returns, the change is durable, and when it raises, nothing has changed.  A database that cannot
+serve raises ``UnavailableError``.  Time is an argument, in whole seconds.  Nothing here links an
+enrolment token to a report.
+
+A store is one module of this package.  Its class names the schemes of the URLs that it opens:
+
+    class SqliteStore(SqlStore, schemes=("sqlite",)): ...
 """
 
 from abc import ABC, abstractmethod
@@ -11,9 +16,11 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from sottovoce.arrays import Bytes
+from sottovoce.core.registry import Registry
+from sottovoce.errors import ParameterError
 
 HASH_BYTES = 32
 
@@ -27,7 +34,7 @@ class State(StrEnum):
     SEALED = "sealed"  # the log is complete and never changes
 
 
-TAKING = (State.OPEN, State.CLOSING)  # reports
+TAKING = (State.OPEN, State.CLOSING)  # the states in which a round takes reports
 
 
 class Verdict(StrEnum):
@@ -35,16 +42,19 @@ class Verdict(StrEnum):
 
     ACCEPTED = "accepted"
     DUPLICATE = "duplicate"  # all its reports were here already: acknowledged again, counted once
-    CONFLICTING = "conflicting"  # some of its reports were here already, and some not
+    CONFLICTING = "conflicting"  # some of its reports were here already, and some were not
     TOO_EARLY = "too-early"  # the round has not been opened
-    TOO_LATE = "too-late"  # the round is sealed
+    TOO_LATE = "too-late"  # the round takes no reports any more
     TOKEN_UNKNOWN = "token-unknown"
     TOKEN_SPENT = "token-spent"
 
 
 @dataclass(frozen=True)
 class TaskRecord:
-    """A task as it was published; ``finished`` is when its plan answered, or failed for a stated reason."""
+    """A task as it was published.
+
+    ``finished`` is when its plan answered, or could not; then ``failure`` states the reason.
+    """
 
     name: str
     digest: str
@@ -56,7 +66,10 @@ class TaskRecord:
 
 @dataclass(frozen=True)
 class RoundRecord:
-    """A round of a task; ``changed`` is when it entered its state, count and checksum are set by sealing."""
+    """A round of a task.
+
+    ``changed`` is when it entered its state.  Sealing sets ``count`` and ``checksum``.
+    """
 
     task: str
     number: int
@@ -85,8 +98,9 @@ class TokenRecord:
 class Offer:
     """Messages for one round that all have one shape, checked, and not yet stored.
 
-    ``ids`` is (messages, slots, 16), ``data`` (messages, bytes).  ``claims`` is (messages, 32), the hashes of the
-    enrolment tokens, where the task asks for them; a token is good for one message per ``epoch``.
+    ``ids`` is (messages, slots, bytes of an id), ``data`` is (messages, bytes).  ``claims`` is
+    (messages, 32), the hashes of the enrolment tokens, where the task asks for them; a token is
+    good for one message per ``epoch``.
     """
 
     task: str
@@ -99,26 +113,34 @@ class Offer:
     def __len__(self) -> int:
         return len(self.data)
 
+    @property
+    def id_bytes(self) -> int:
+        """Return the bytes of one report id."""
+        return int(self.ids.shape[2])
+
 
 class Store(ABC):
     """Control data, deduplication and the reports of open rounds."""
 
-    address_form: ClassVar[str] = ""  # what --database looks like for this store, for people
+    kinds: ClassVar[Registry["Store"]] = Registry("store", "sottovoce.collector.store")
+    schemes: ClassVar[tuple[str, ...]] = ()  # of the URLs that name a store of this class
+
+    def __init_subclass__(cls, schemes: Sequence[str] = (), **rest: Any) -> None:
+        super().__init_subclass__(**rest)
+        if schemes:
+            cls.schemes = tuple(schemes)
+        for scheme in schemes:
+            Store.kinds.add(scheme, cls)
 
     @classmethod
-    def accepts(cls, address: str) -> bool:
-        """Return whether this class opens the store at an address; "" is the store of a folder."""
-        return False
+    @abstractmethod
+    def from_url(cls, url: str) -> "Store":
+        """Open the store that a URL names, or refuse the URL."""
 
     @classmethod
-    def exists(cls, address: str, folder: Path) -> bool:
-        """Return whether there is a store already; a server that is not asked counts as one."""
+    def exists(cls, url: str) -> bool:
+        """Return whether there is a store already; a server is expected to have one."""
         return True
-
-    @classmethod
-    def open(cls, address: str, folder: Path) -> "Store":
-        """Return the store at an address, for a collector with its files in ``folder``."""
-        raise NotImplementedError
 
     @abstractmethod
     def publish(self, task: TaskRecord, opening: str) -> bool:
@@ -137,15 +159,18 @@ class Store(ABC):
 
     @abstractmethod
     def open_round(self, task: str, number: int, document: str, now: int) -> bool:
-        """Open the next round; False if it has been opened, and a ``MismatchError`` if it then asked something else."""
+        """Open the next round; False if it has been opened with the same document.
+
+        A round that was opened with another document is a ``MismatchError``.
+        """
 
     @abstractmethod
     def turn(self, task: str, number: int, old: State, new: State, now: int) -> bool:
-        """Move a round from one state to the next; exactly one caller is told True."""
+        """Move a round from one state to the next; exactly one caller gets True."""
 
     @abstractmethod
     def seal(self, task: str, number: int, count: int, checksum: str, now: int) -> bool:
-        """Enter what the log holds, erase the payloads here, and move the round from sealing to sealed."""
+        """Note what the log holds, erase the payloads here, and move the round to sealed."""
 
     @abstractmethod
     def erase(self, task: str, number: int, now: int) -> bool:
@@ -156,16 +181,19 @@ class Store(ABC):
         """Note that a plan has answered, or why it could not."""
 
     @abstractmethod
-    def accept(self, offers: Sequence[Offer], refused: Mapping[tuple[str, str], int], now: int) -> list[list[Verdict]]:
-        """Store what is new and say of every message what became of it.
+    def accept(
+        self, offers: Sequence[Offer], refused: Mapping[tuple[str, str], int], now: int
+    ) -> list[list[Verdict]]:
+        """Store the messages that are new, and return a verdict for every message.
 
-        ``refused`` counts, by task and code, what was turned away before it came here; refusals by the store
-        are counted too.  Arrivals are counted by the minute.
+        ``refused`` counts, by task and code, the messages that were turned away before.  They are
+        added to the counters, as are those that the store refuses.  Arrivals are counted by the
+        minute.
         """
 
     @abstractmethod
     def segments(self, task: str, number: int) -> Iterator[bytes]:
-        """Yield the messages of an unsealed round, many one after another at a time."""
+        """Yield the messages of an unsealed round, many at a time, one after another."""
 
     @abstractmethod
     def refusals(self, task: str) -> dict[str, int]:
@@ -197,7 +225,10 @@ class Store(ABC):
 
     @abstractmethod
     def lease(self, name: str) -> AbstractContextManager[bool]:
-        """Hold a name against every other process of this store, or be told False; a crash lets go of it."""
+        """Hold a name against every other process of this store; False if another holds it.
+
+        A process that crashes lets go of the names it held.
+        """
 
     @abstractmethod
     def check(self) -> None:
@@ -205,8 +236,40 @@ class Store(ABC):
 
     @abstractmethod
     def backup(self, path: Path) -> None:
-        """Write a consistent copy that ``restore`` of the same kind of store reads."""
+        """Write a consistent copy to a new file, which a store of the same class opens."""
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of files and connections."""
+        """Close files and connections."""
+
+
+def store_url(folder: Path, database: str = "") -> str:
+    """Return the URL of a collector's store: its ``database``, or a file in its folder."""
+    if database:
+        return database
+    path = (folder / "collector.db").absolute()
+    return path.as_uri().replace("file://", "sqlite://", 1)
+
+
+def open_store(url: str) -> Store:
+    """Open the store that a URL names."""
+    return _store_class(url).from_url(url)
+
+
+def store_exists(url: str) -> bool:
+    """Return whether there is a store already where a URL says."""
+    return _store_class(url).exists(url)
+
+
+def _store_class(url: str) -> type[Store]:
+    """Return the class that a URL's scheme names; the error shows nothing else of the URL."""
+    scheme, separator, _ = url.partition("://")
+    known = sorted({name for store in Store.kinds.classes() for name in store.schemes})
+    if not separator or scheme not in known:
+        allowed = ", ".join(f"{name}://" for name in known)
+        given = f"{scheme[:20]}://" if separator else "none of these"
+        raise ParameterError(
+            f"`database` (SOTTOVOCE_DATABASE) must be a URL that begins with one of {allowed};"
+            f" this begins with {given}"
+        )
+    return Store.kinds[scheme]

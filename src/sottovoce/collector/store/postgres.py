@@ -1,9 +1,10 @@
-"""The store of several machines: PostgreSQL, any number of collector nodes, none of which knows the others.
+"""The store of several machines: PostgreSQL, and any number of nodes that do not know each other.
 
-A node takes rows in one order (rounds, report ids, claims, counters; each sorted), so that nodes never wait for each
-other in a circle.  PostgreSQL notes with every row the transaction that wrote it: whoever holds its files can tell
-which claims came in one call with which reports, so small calls say more than large ones.  Rows erased here are gone
-for every query; the server overwrites their bytes, and those in its own journal, in its own time.
+A node takes rows in one order (rounds, report ids, claims, counters; each sorted), so that nodes
+never wait for each other in a circle.  PostgreSQL notes with every row the transaction that wrote
+it: whoever holds its files can tell which claims came in one call with which reports, so small
+calls say more than large ones.  Erased rows are gone for every query; the server overwrites their
+bytes, and those in its own journal, in its own time.
 """
 
 from collections import deque
@@ -14,23 +15,26 @@ from typing import Any
 
 from sottovoce.answers.export import optional
 from sottovoce.collector.store.base import Offer, Verdict
-from sottovoce.collector.store.postgres_accept import PostgresBook, lock_number, take
-from sottovoce.collector.store.schema import POSTGRES, STEPS, Book, Steps, migrate
+from sottovoce.collector.store.postgres_accept import PostgresConnection, accept, lock_number
+from sottovoce.collector.store.schema import POSTGRES, STEPS, Connection, Steps, migrate
 from sottovoce.collector.store.sql import SqlStore, count_messages
-from sottovoce.collector.store.verdicts import tallies
+from sottovoce.collector.store.verdicts import message_counts
 from sottovoce.errors import ParameterError, UnavailableError
 
 _CONNECT_SECONDS = 5
-_IDLE = 8  # connections kept for the next callers
+_MAX_IDLE = 8  # connections kept for the next callers
 _SETTINGS = (
-    "set synchronous_commit = on",  # whatever the server's default: an acknowledged report survives a crash
-    "set default_transaction_isolation = 'read committed'",  # each statement sees what other nodes have committed
+    # An acknowledged report survives a crash, whatever the server's default.
+    "set synchronous_commit = on",
+    # Each statement sees what other nodes have committed.
+    "set default_transaction_isolation = 'read committed'",
     "set lock_timeout = '10s'",
-    "set idle_in_transaction_session_timeout = '60s'",  # a frozen node does not hold up the others for ever
+    # A frozen node does not hold up the others for ever.
+    "set idle_in_transaction_session_timeout = '60s'",
 )
 
 
-class PostgresStore(SqlStore):
+class PostgresStore(SqlStore, schemes=("postgresql", "postgres")):
     """A store in one database of a server."""
 
     def __init__(self, url: str, *, steps: Steps = STEPS) -> None:
@@ -39,17 +43,25 @@ class PostgresStore(SqlStore):
         self._idle: deque[Any] = deque()
         self._closed = False
         try:
-            with self._writing() as book:
-                book.execute("select pg_advisory_xact_lock(?)", (lock_number("schema"),))
-                migrate(book, POSTGRES, steps)
+            with self._writing() as connection:
+                lock = (lock_number("schema"),)
+                connection.execute("select pg_advisory_xact_lock(?)", lock)
+                migrate(connection, POSTGRES, steps)
         except BaseException:
             self.close()
             raise
 
-    def accept(self, offers: Sequence[Offer], refused: Mapping[tuple[str, str], int], now: int) -> list[list[Verdict]]:
-        with self._writing() as book:
-            verdicts = take(book, offers, now)
-            count_messages(book, *tallies(offers, verdicts, refused), now, book.shard)
+    @classmethod
+    def from_url(cls, url: str) -> "PostgresStore":
+        return cls(url)
+
+    def accept(
+        self, offers: Sequence[Offer], refused: Mapping[tuple[str, str], int], now: int
+    ) -> list[list[Verdict]]:
+        with self._writing() as connection:
+            verdicts = accept(connection, offers, now)
+            counts = message_counts(offers, verdicts, refused)
+            count_messages(connection, *counts, now, connection.shard)
         return verdicts
 
     def seal(self, task: str, number: int, count: int, checksum: str, now: int) -> bool:
@@ -57,16 +69,18 @@ class PostgresStore(SqlStore):
         if sealed:
             with suppress(UnavailableError), self._lent() as connection:
                 connection.autocommit = True
-                connection.execute("vacuum segments")  # now rather than some time: the payloads are to go
+                connection.execute("vacuum segments")  # now, because the payloads are to go
                 connection.autocommit = False
         return sealed
 
     @contextmanager
     def lease(self, name: str) -> Iterator[bool]:
-        with self._told():
-            connection = self._connect(autocommit=True)  # of its own: the lock lives as long as the session
+        lock = (lock_number(f"lease {name}"),)
+        with self._unavailable_errors():
+            # A connection of its own: the lock lives as long as the session.
+            connection = self._connect(autocommit=True)
             try:
-                row = connection.execute("select pg_try_advisory_lock(%s)", (lock_number(f"lease {name}"),)).fetchone()
+                row = connection.execute("select pg_try_advisory_lock(%s)", lock).fetchone()
             except BaseException:
                 connection.close()
                 raise
@@ -76,7 +90,9 @@ class PostgresStore(SqlStore):
             connection.close()
 
     def backup(self, path: Path) -> None:
-        raise ParameterError("a PostgreSQL store is backed up with pg_dump, and the sealed files by copying them")
+        raise ParameterError(
+            "back up a PostgreSQL store with pg_dump, and the sealed files by copying"
+        )
 
     def close(self) -> None:
         self._closed = True
@@ -84,32 +100,36 @@ class PostgresStore(SqlStore):
             self._idle.pop().close()
 
     @contextmanager
-    def _reading(self) -> Iterator[PostgresBook]:
+    def _reading(self) -> Iterator[PostgresConnection]:
         with self._lent() as connection:
             try:
-                yield PostgresBook(connection)
+                yield PostgresConnection(connection)
             finally:
                 connection.rollback()
 
     @contextmanager
-    def _writing(self) -> Iterator[PostgresBook]:
+    def _writing(self) -> Iterator[PostgresConnection]:
         with self._lent() as connection:
             try:
-                yield PostgresBook(connection)
+                yield PostgresConnection(connection)
                 connection.commit()
             except BaseException:
                 connection.rollback()
                 raise
 
-    def _wait_for_others(self, book: Book, task: str, number: int) -> None:
-        book.execute("select pg_advisory_xact_lock(?)", (lock_number(f"round {task} {number}"),))
+    def _wait_for_others(self, connection: Connection, task: str, number: int) -> None:
+        lock = (lock_number(f"round {task} {number}"),)
+        connection.execute("select pg_advisory_xact_lock(?)", lock)
 
     @contextmanager
     def _lent(self) -> Iterator[Any]:
-        """Lend a connection; one that failed is not lent again, nor are those that idled while the server went away."""
+        """Lend a connection.
+
+        One that failed is not lent again, nor are those that idled while the server went away.
+        """
         if self._closed:
             raise UnavailableError("the store is closed")
-        with self._told():
+        with self._unavailable_errors():
             connection = self._idle.pop() if self._idle else self._connect()
             try:
                 yield connection
@@ -122,14 +142,16 @@ class PostgresStore(SqlStore):
             self._give_back(connection)
 
     def _connect(self, *, autocommit: bool = False) -> Any:
-        connection = self._driver.connect(self._url, autocommit=True, connect_timeout=_CONNECT_SECONDS)
+        connection = self._driver.connect(
+            self._url, autocommit=True, connect_timeout=_CONNECT_SECONDS
+        )
         for setting in _SETTINGS:
             connection.execute(setting)
         connection.autocommit = autocommit
         return connection
 
     def _give_back(self, connection: Any) -> None:
-        if self._closed or connection.closed or len(self._idle) >= _IDLE:
+        if self._closed or connection.closed or len(self._idle) >= _MAX_IDLE:
             connection.close()
         else:
             self._idle.append(connection)
@@ -141,8 +163,8 @@ class PostgresStore(SqlStore):
             self._idle.pop().close()
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
-        """Say what a lost server, a deadlock or a full disk means to the caller."""
+    def _unavailable_errors(self) -> Iterator[None]:
+        """Raise ``UnavailableError`` for a lost server, a deadlock or a full disk."""
         driver = self._driver
         try:
             yield
@@ -150,14 +172,3 @@ class PostgresStore(SqlStore):
             raise
         except driver.Error as error:
             raise UnavailableError(f"the database cannot serve: {type(error).__name__}") from error
-
-    address_form = "postgresql://user@host/database, or key=value pairs of libpq"
-
-    @classmethod
-    def accepts(cls, address: str) -> bool:
-        scheme, separator, _ = address.partition("://")
-        return scheme in ("postgresql", "postgres") if separator else "=" in address
-
-    @classmethod
-    def open(cls, address: str, folder: Path) -> "PostgresStore":
-        return cls(address)

@@ -1,6 +1,8 @@
-"""How a node accepts reports while others do: what may be new goes in, and what was not accepted comes out again.
+"""How a node accepts reports while other nodes do the same.
 
-Inserting is the question: an id that another node is just inserting makes us wait for that node, and then we know.
+What may be new is inserted, and what was not accepted is deleted again.  Inserting answers whether
+a report is new: for an id that another node is just inserting, the server lets us wait for that
+node.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -10,11 +12,18 @@ from typing import Any, TypeAlias
 
 from sottovoce.collector.store.base import TAKING, Offer, Verdict
 from sottovoce.collector.store.sql import count_users
-from sottovoce.collector.store.verdicts import Facts, chosen, judge, report_ids, token_hashes
+from sottovoce.collector.store.verdicts import (
+    Facts,
+    accepted_part,
+    judge,
+    report_ids,
+    token_hashes,
+)
 
 _SHARDS = 32
 _ADD_IDS = (
-    "insert into seen select ?, id from unnest(%b::bytea[]) as new (id) order by id on conflict do nothing returning id"
+    "insert into seen select ?, id from unnest(%b::bytea[]) as new (id) order by id"
+    " on conflict do nothing returning id"
 )
 _DROP_IDS = "delete from seen where round = ? and id = any (%b::bytea[]) returning id"
 _IDS_HERE = "select id from seen where round = ? and id = any (%b::bytea[])"
@@ -22,21 +31,24 @@ _ADD_CLAIMS = (
     "insert into claims select ?, ?, hash from unnest(%b::bytea[]) as new (hash) order by hash"
     " on conflict do nothing returning hash"
 )
-_DROP_CLAIMS = "delete from claims where task = ? and epoch = ? and hash = any (%b::bytea[]) returning hash"
+_DROP_CLAIMS = (
+    "delete from claims where task = ? and epoch = ? and hash = any (%b::bytea[]) returning hash"
+)
 _TOKENS_HERE = (
     "select hash from tokens where scope = 'enrolment' and (expires is null or expires > ?)"
     " and hash = any (%b::bytea[])"
 )
-# Shared: nodes accept side by side, and whoever turns the round waits until they have committed.  Not a lock on the
-# row, "for share": those who share a row's lock overtake whoever waits for it, for as long as there is one of them.
+# A shared lock: nodes accept side by side, and whoever turns the round waits until they have
+# committed.  A lock on the row ("for share") would not do: those who share it overtake whoever
+# waits for it, for as long as there is one of them.
 _SHARE = "select pg_advisory_xact_lock_shared(?)"
 _ROUND = "select key, state from rounds where task = ? and number = ?"
 
-Place: TypeAlias = tuple[str, int]  # a task and one of its rounds, or of its epochs
+RoundOrEpoch: TypeAlias = tuple[str, int]  # a task, and the number of a round or an epoch of it
 
 
-class PostgresBook:
-    """A connection that takes the question marks of our SQL, and many ids or hashes as one value."""
+class PostgresConnection:
+    """A connection that takes question marks in SQL, and many ids or hashes as one value."""
 
     def __init__(self, connection: Any) -> None:
         self._connection = connection
@@ -50,7 +62,7 @@ class PostgresBook:
             cursor.executemany(sql.replace("?", "%s"), values)
 
     def among(self, pieces: Collection[bytes], sql: str, *values: Any) -> set[bytes]:
-        """Return those of the pieces that a statement names; they are its last value."""
+        """Return those of the pieces that a statement returns; they are its last value."""
         if not pieces:
             return set()
         with self._connection.cursor(binary=True) as cursor:
@@ -63,14 +75,14 @@ class _Reports:
     """The report ids of one round in a call: those that were here, and those that we added."""
 
     key: int | None = None
-    taking: bool = False
-    here: set[bytes] = field(default_factory=set)
+    is_taking: bool = False
+    known: set[bytes] = field(default_factory=set)
     added: set[bytes] = field(default_factory=set)
 
 
 @dataclass
 class _Claims:
-    """The tokens of one epoch in a call: those that may claim, those that had, and those that now do."""
+    """The tokens of one epoch in a call: valid ones, those that were spent, and those we added."""
 
     valid: set[bytes] = field(default_factory=set)
     spent: set[bytes] = field(default_factory=set)
@@ -79,70 +91,107 @@ class _Claims:
 
 def lock_number(name: str) -> int:
     """Return the number of an advisory lock, the same on every node."""
-    return int.from_bytes(sha256(f"sottovoce {name}".encode()).digest()[:8], "big", signed=True)
+    digest = sha256(f"sottovoce {name}".encode()).digest()
+    return int.from_bytes(digest[:8], "big", signed=True)
 
 
-def take(book: PostgresBook, offers: Sequence[Offer], now: int) -> list[list[Verdict]]:
-    """Store what is new and return the verdicts, inside the caller's transaction."""
-    rounds = {place: _enter_reports(book, place, offers) for place in sorted({_round(offer) for offer in offers})}
-    taking = [offer for offer in offers if rounds[_round(offer)].taking and offer.claims is not None]
-    epochs = {place: _enter_claims(book, place, taking, now) for place in sorted({_epoch(offer) for offer in taking})}
-    verdicts = [_verdicts(offer, rounds[_round(offer)], epochs.get(_epoch(offer), _Claims())) for offer in offers]
-    accepted = [chosen(offer, given) for offer, given in zip(offers, verdicts, strict=True)]
-    _withdraw(book, rounds, epochs, accepted)
-    _keep(book, rounds, [offer for offer in accepted if len(offer)])
+def accept(
+    connection: PostgresConnection, offers: Sequence[Offer], now: int
+) -> list[list[Verdict]]:
+    """Store the messages that are new and return all verdicts, in the caller's transaction."""
+    rounds = {
+        key: _enter_reports(connection, key, offers) for key in sorted(set(map(_round, offers)))
+    }
+    claiming = [
+        offer for offer in offers if rounds[_round(offer)].is_taking and offer.claims is not None
+    ]
+    epochs = {
+        key: _enter_claims(connection, key, claiming, now)
+        for key in sorted(set(map(_epoch, claiming)))
+    }
+    verdicts = []
+    accepted = []
+    for offer in offers:
+        claims = epochs.get(_epoch(offer), _Claims())
+        given = _verdicts(offer, rounds[_round(offer)], claims)
+        verdicts.append(given)
+        accepted.append(accepted_part(offer, given))
+    _withdraw(connection, rounds, epochs, accepted)
+    _keep(connection, rounds, [offer for offer in accepted if len(offer)])
     return verdicts
 
 
-def _enter_reports(book: PostgresBook, place: Place, offers: Sequence[Offer]) -> _Reports:
-    ids = {one for offer in offers if _round(offer) == place for one in report_ids(offer)}
-    book.execute(_SHARE, (lock_number(f"round {place[0]} {place[1]}"),))
-    row = book.execute(_ROUND, place).fetchone()  # after the lock, in a statement of its own, or it saw the past
+def _enter_reports(
+    connection: PostgresConnection, task_and_round: RoundOrEpoch, offers: Sequence[Offer]
+) -> _Reports:
+    """Insert the report ids of one round, if it takes reports."""
+    mine = [offer for offer in offers if _round(offer) == task_and_round]
+    ids = {report_id for offer in mine for report_id in report_ids(offer)}
+    task, number = task_and_round
+    connection.execute(_SHARE, (lock_number(f"round {task} {number}"),))
+    # After the lock and in a statement of its own, or it would see what was before the lock.
+    row = connection.execute(_ROUND, task_and_round).fetchone()
     if row is None:
         return _Reports()
     key, state = row
     if state not in TAKING:
-        return _Reports(key, here=book.among(ids, _IDS_HERE, key))
-    added = book.among(ids, _ADD_IDS, key)
+        return _Reports(key, known=connection.among(ids, _IDS_HERE, key))
+    added = connection.among(ids, _ADD_IDS, key)
     return _Reports(key, True, ids - added, added)
 
 
-def _enter_claims(book: PostgresBook, place: Place, offers: Sequence[Offer], now: int) -> _Claims:
-    hashes = {one for offer in offers if _epoch(offer) == place for one in token_hashes(offer) if one}
-    valid = book.among(hashes, _TOKENS_HERE, now)
-    added = book.among(valid, _ADD_CLAIMS, *place)
+def _enter_claims(
+    connection: PostgresConnection, task_and_epoch: RoundOrEpoch, offers: Sequence[Offer], now: int
+) -> _Claims:
+    """Insert the claims of one epoch whose tokens are valid."""
+    mine = [offer for offer in offers if _epoch(offer) == task_and_epoch]
+    hashes = {hashed for offer in mine for hashed in token_hashes(offer) if hashed}
+    valid = connection.among(hashes, _TOKENS_HERE, now)
+    added = connection.among(valid, _ADD_CLAIMS, *task_and_epoch)
     return _Claims(valid, valid - added, added)
 
 
 def _verdicts(offer: Offer, reports: _Reports, claims: _Claims) -> list[Verdict]:
     if reports.key is None:
         return [Verdict.TOO_EARLY] * len(offer)
-    # The offers of a round share its sets, so that what one brings is here for the next.
-    return judge(offer, Facts(reports.taking, reports.here, claims.valid, claims.spent))
+    # The offers of a round share its sets, so that what one brings is known for the next.
+    return judge(offer, Facts(reports.is_taking, reports.known, claims.valid, claims.spent))
 
 
 def _withdraw(
-    book: PostgresBook, rounds: Mapping[Place, _Reports], epochs: Mapping[Place, _Claims], accepted: Sequence[Offer]
+    connection: PostgresConnection,
+    rounds: Mapping[RoundOrEpoch, _Reports],
+    epochs: Mapping[RoundOrEpoch, _Claims],
+    accepted: Sequence[Offer],
 ) -> None:
-    for place, reports in rounds.items():
-        kept = {one for offer in accepted if _round(offer) == place for one in report_ids(offer)}
-        book.among(reports.added - kept, _DROP_IDS, reports.key)
-    for place, claims in epochs.items():
-        spent = {one for offer in accepted if _epoch(offer) == place for one in token_hashes(offer)}
-        book.among(claims.added - spent, _DROP_CLAIMS, *place)
+    """Delete the ids and claims that were inserted for messages that are not accepted."""
+    for task_and_round, reports in rounds.items():
+        mine = [offer for offer in accepted if _round(offer) == task_and_round]
+        kept = {report_id for offer in mine for report_id in report_ids(offer)}
+        connection.among(reports.added - kept, _DROP_IDS, reports.key)
+    for task_and_epoch, claims in epochs.items():
+        mine = [offer for offer in accepted if _epoch(offer) == task_and_epoch]
+        spent = {hashed for offer in mine for hashed in token_hashes(offer)}
+        connection.among(claims.added - spent, _DROP_CLAIMS, *task_and_epoch)
 
 
-def _keep(book: PostgresBook, rounds: Mapping[Place, _Reports], accepted: Sequence[Offer]) -> None:
+def _keep(
+    connection: PostgresConnection,
+    rounds: Mapping[RoundOrEpoch, _Reports],
+    accepted: Sequence[Offer],
+) -> None:
+    """Store the payloads of the accepted messages and count their users."""
     for offer in sorted(accepted, key=_round):
         key = rounds[_round(offer)].key
         assert key is not None
-        book.execute("insert into segments (round, data) values (?, %b)", (key, offer.data.tobytes()))
-        count_users(book, key, len(offer), book.shard)
+        segment = (key, offer.data.tobytes())
+        connection.execute("insert into segments (round, data) values (?, %b)", segment)
+        count_users(connection, key, len(offer), connection.shard)
 
 
-def _round(offer: Offer) -> Place:
+def _round(offer: Offer) -> RoundOrEpoch:
     return offer.task, offer.round
 
 
-def _epoch(offer: Offer) -> Place:
+def _epoch(offer: Offer) -> RoundOrEpoch:
     return offer.task, offer.epoch

@@ -1,6 +1,7 @@
-"""The tables of every SQL store, as numbered steps: a database remembers how many of them it has taken.
+"""The tables of every SQL store, as numbered steps; a database remembers how many it has taken.
 
-A released step never changes; a new need is a new step.  Braces stand for what the two dialects call differently.
+A released step never changes; a new need is a new step.  Braces stand for what the two dialects
+call differently.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,7 +11,12 @@ from sottovoce.errors import MismatchError
 
 Steps = Sequence[Sequence[str]]
 
-SQLITE = {"key": "integer primary key", "number": "integer", "bytes": "blob", "bare": "without rowid"}
+SQLITE = {
+    "key": "integer primary key",
+    "number": "integer",
+    "bytes": "blob",
+    "bare": "without rowid",
+}
 POSTGRES = {
     "key": "bigint generated always as identity primary key",
     "number": "bigint",
@@ -21,15 +27,18 @@ POSTGRES = {
 STEPS: Steps = (
     (
         "create table tasks (key {key}, digest text not null unique, name text not null unique,"
-        " document text not null, created {number} not null, finished {number}, failure text not null default '')",
-        "create table rounds (key {key}, task text not null references tasks (digest), number {number} not null,"
-        " document text not null, state text not null, opened {number} not null, changed {number} not null,"
+        " document text not null, created {number} not null, finished {number},"
+        " failure text not null default '')",
+        "create table rounds (key {key}, task text not null references tasks (digest),"
+        " number {number} not null, document text not null, state text not null,"
+        " opened {number} not null, changed {number} not null,"
         " count {number} not null default 0, checksum text not null default '', erased {number},"
         " unique (task, number))",
         # Counters have shards, so that nodes which count at once do not queue for one row.
-        "create table progress (round {number} not null, shard {number} not null, users {number} not null,"
-        " primary key (round, shard)) {bare}",
-        "create table seen (round {number} not null, id {bytes} not null, primary key (round, id)) {bare}",
+        "create table progress (round {number} not null, shard {number} not null,"
+        " users {number} not null, primary key (round, shard)) {bare}",
+        "create table seen (round {number} not null, id {bytes} not null,"
+        " primary key (round, id)) {bare}",
         "create table segments (key {key}, round {number} not null, data {bytes} not null)",
         "create index segments_of_round on segments (round, key)",
         # Apart from the reports, and without an order of arrival: who has answered, never what.
@@ -39,14 +48,15 @@ STEPS: Steps = (
         " created {number} not null, expires {number}) {bare}",
         "create table refusals (task text not null, code text not null, shard {number} not null,"
         " messages {number} not null, primary key (task, code, shard)) {bare}",
-        "create table arrivals (task text not null, minute {number} not null, shard {number} not null,"
-        " messages {number} not null, primary key (task, minute, shard)) {bare}",
+        "create table arrivals (task text not null, minute {number} not null,"
+        " shard {number} not null, messages {number} not null,"
+        " primary key (task, minute, shard)) {bare}",
     ),
 )
 
 
-class Book(Protocol):
-    """An open transaction: the connection of either database, as far as we use it."""
+class Connection(Protocol):
+    """A connection in an open transaction: what the stores use of either database."""
 
     def execute(self, sql: str, values: Sequence[Any] = ..., /) -> Any:
         """Run one statement and return its cursor."""
@@ -55,17 +65,21 @@ class Book(Protocol):
         """Run one statement for every row of values."""
 
 
-def migrate(book: Book, dialect: Mapping[str, str], steps: Steps = STEPS) -> None:
+def migrate(connection: Connection, dialect: Mapping[str, str], steps: Steps = STEPS) -> None:
     """Take the steps that are missing, inside the caller's transaction: all of them, or none."""
-    book.execute("create table if not exists version (number integer not null, checks integer not null)")
-    row = book.execute("select number from version").fetchone()
-    found = int(row[0]) if row else 0
-    if found > len(steps):
-        raise MismatchError(f"this database has schema version {found}, newer than {len(steps)}: upgrade sottovoce")
-    for step in steps[found:]:
+    connection.execute(
+        "create table if not exists version (number integer not null, checks integer not null)"
+    )
+    row = connection.execute("select number from version").fetchone()
+    taken = int(row[0]) if row else 0
+    if taken > len(steps):
+        raise MismatchError(
+            f"this database has schema version {taken}, newer than {len(steps)}: upgrade sottovoce"
+        )
+    for step in steps[taken:]:
         for statement in step:
-            book.execute(statement.format(**dialect))
+            connection.execute(statement.format(**dialect))
     if row is None:
-        book.execute("insert into version values (0, 0)")
-    if found < len(steps):
-        book.execute("update version set number = ?", (len(steps),))
+        connection.execute("insert into version values (0, 0)")
+    if taken < len(steps):
+        connection.execute("update version set number = ?", (len(steps),))

@@ -1,7 +1,8 @@
-"""The store of one machine: a SQLite file, one writer at a time, readers never in its way.
+"""The store of one machine: a SQLite file, with one writer at a time and readers never in its way.
 
-Nothing needs to be installed or run beside it.  Several machines need ``store/postgres.py``.  An acknowledged report
-survives a power cut: every transaction is synced.  Erased payloads are overwritten, in the file and in its journal.
+Nothing needs to be installed or run beside it.  Several machines need ``store/postgres.py``.  An
+acknowledged report survives a power cut: every transaction is synced.  Erased payloads are
+overwritten, in the file and in its journal.
 """
 
 import os
@@ -12,6 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from fcntl import LOCK_EX, LOCK_NB, LOCK_UN, flock
 from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import numpy as np
 
@@ -19,11 +22,13 @@ from sottovoce.arrays import Bytes
 from sottovoce.collector.store.base import HASH_BYTES, TAKING, Offer, Verdict
 from sottovoce.collector.store.schema import SQLITE, STEPS, Steps, migrate
 from sottovoce.collector.store.sql import SqlStore, count_messages, count_users
-from sottovoce.collector.store.verdicts import ID_BYTES, Facts, chosen, judge, tallies
+from sottovoce.collector.store.verdicts import Facts, accepted_part, judge, message_counts
+from sottovoce.engine.files import sync
 from sottovoce.errors import ParameterError, UnavailableError
 
 _BUSY_SECONDS = 5.0
-# Random ids fall on a page each: small pages and rare checkpoints write less, and half as much is twice as fast.
+# Random ids fall on a page each, so small pages and rare checkpoints write less.  Writing half as
+# much was measured to be twice as fast.
 _PAGE_BYTES = 2048
 _JOURNAL_BYTES = 64 << 20
 _CACHE_KIB = 16 << 10  # more was not faster, and fills up as reports come in
@@ -38,51 +43,70 @@ _PRAGMAS = (
     f"wal_autocheckpoint = {_JOURNAL_BYTES // _PAGE_BYTES}",
     f"journal_size_limit = {_JOURNAL_BYTES}",
 )
-# One statement for all pieces of a blob: the loop runs inside SQLite, and other threads run meanwhile.
+# One statement for all pieces of a blob: the loop runs inside SQLite while other threads run.
 _PIECES = (
-    "with recursive numbers (i) as (select 0 union all select i + 1 from numbers where i + 1 < :count),"
+    "with recursive numbers (i) as"
+    " (select 0 union all select i + 1 from numbers where i + 1 < :count),"
     " pieces (i, piece) as (select i, substr(:blob, i * :width + 1, :width) from numbers)"
 )
 _ADD_IDS = f"insert or ignore into seen {_PIECES} select :round, piece from pieces"
 _ADD_CLAIMS = f"insert or ignore into claims {_PIECES} select :task, :epoch, piece from pieces"
-_IDS_HERE = f"{_PIECES} select piece from pieces where exists (select 1 from seen where round = :round and id = piece)"
-_CLAIMS_HERE = (
+_IDS_HERE = (
     f"{_PIECES} select piece from pieces"
-    " where exists (select 1 from claims where task = :task and epoch = :epoch and hash = piece)"
+    " where exists (select 1 from seen where round = :round and id = piece)"
+)
+_CLAIMS_HERE = (
+    f"{_PIECES} select piece from pieces where exists"
+    " (select 1 from claims where task = :task and epoch = :epoch and hash = piece)"
 )
 _TOKENS_HERE = (
     f"{_PIECES} select piece from pieces where exists (select 1 from tokens"
     " where hash = piece and scope = 'enrolment' and (expires is null or expires > :now))"
 )
 
-FILE_NAME = "collector.db"
 
+class SqliteStore(SqlStore, schemes=("sqlite",)):
+    """A store in one file, for the threads of one machine and its command line.
 
-class SqliteStore(SqlStore):
-    """A store in one file, for the threads of one machine and its command line."""
+    ``busy_timeout`` is how many seconds a call waits for its turn to write.
+    """
 
-    def __init__(self, path: Path, busy_timeout: float = _BUSY_SECONDS, *, steps: Steps = STEPS) -> None:
+    def __init__(
+        self, path: Path, busy_timeout: float = _BUSY_SECONDS, *, steps: Steps = STEPS
+    ) -> None:
         self._path = Path(path)
-        self._patience = busy_timeout
-        self._turn = threading.Lock()
+        self._busy_timeout = busy_timeout
+        self._write_lock = threading.Lock()
         self._readers: deque[sqlite3.Connection] = deque()
         self._closed = False
-        with _told():
-            self._book = self._connect()
+        with _unavailable_errors():
+            self._writer = self._connect()
         try:
-            with self._starting(), _told():
+            with self._starting(), _unavailable_errors():
                 for pragma in _PRAGMAS:
-                    self._book.execute(f"pragma {pragma}").fetchall()
-            with self._writing() as book:
-                migrate(book, SQLITE, steps)
+                    self._writer.execute(f"pragma {pragma}").fetchall()
+            with self._writing() as connection:
+                migrate(connection, SQLITE, steps)
         except BaseException:
             self.close()
             raise
 
-    def accept(self, offers: Sequence[Offer], refused: Mapping[tuple[str, str], int], now: int) -> list[list[Verdict]]:
-        with self._writing() as book:
-            verdicts = [_accept_one(book, offer, now) if len(offer) else [] for offer in offers]
-            count_messages(book, *tallies(offers, verdicts, refused), now)
+    @classmethod
+    def from_url(cls, url: str) -> "SqliteStore":
+        return cls(_path(url))
+
+    @classmethod
+    def exists(cls, url: str) -> bool:
+        return _path(url).exists()
+
+    def accept(
+        self, offers: Sequence[Offer], refused: Mapping[tuple[str, str], int], now: int
+    ) -> list[list[Verdict]]:
+        with self._writing() as connection:
+            verdicts = [
+                _accept_one(connection, offer, now) if len(offer) else [] for offer in offers
+            ]
+            count_messages(connection, *message_counts(offers, verdicts, refused), now)
         return verdicts
 
     def seal(self, task: str, number: int, count: int, checksum: str, now: int) -> bool:
@@ -99,17 +123,16 @@ class SqliteStore(SqlStore):
 
     def prune(self, now: int, arrivals_before: int) -> None:
         super().prune(now, arrivals_before)
-        self._empty_journal()  # should a reader have been in the way when a round was sealed
+        self._empty_journal()  # a reader may have been in the way when a round was sealed
 
     @contextmanager
     def lease(self, name: str) -> Iterator[bool]:
         if not name or "/" in name:
-            raise ParameterError("the name of a lease is part of a file's name, without a slash")
+            raise ParameterError("`name` of a lease must be text without a slash")
         with self._lock_file(name) as handle:
             try:
-                flock(
-                    handle, LOCK_EX | LOCK_NB
-                )  # belongs to this opening of the file, so threads exclude each other too
+                # The lock belongs to this opening of the file, so threads exclude each other too.
+                flock(handle, LOCK_EX | LOCK_NB)
             except BlockingIOError:
                 yield False
                 return
@@ -120,14 +143,18 @@ class SqliteStore(SqlStore):
 
     def backup(self, path: Path) -> None:
         if path.exists():
-            raise ParameterError("a backup is a new file, and this one exists")
+            raise ParameterError("`path` of a backup must be that of a new file")
         partial = path.with_name(path.name + ".partial")
         try:
-            with self._reading() as book, _told(), closing(sqlite3.connect(partial)) as copy:
-                book.backup(copy)  # in one step: a snapshot, while the writer goes on
-            _sync(partial)
+            with (
+                self._reading() as connection,
+                _unavailable_errors(),
+                closing(sqlite3.connect(partial)) as copy,
+            ):
+                connection.backup(copy)  # in one step: a snapshot, while the writer goes on
+            sync(partial)
             partial.rename(path)
-            _sync(path.parent)
+            sync(path.parent)
         except OSError as error:
             raise UnavailableError("the backup cannot be written") from error
         finally:
@@ -135,36 +162,38 @@ class SqliteStore(SqlStore):
 
     def close(self) -> None:
         self._closed = True
-        with self._turn:
-            self._book.close()
+        with self._write_lock:
+            self._writer.close()
         while self._readers:
             self._readers.pop().close()
 
     def _connect(self) -> sqlite3.Connection:
-        return sqlite3.connect(self._path, self._patience, isolation_level=None, check_same_thread=False)
+        return sqlite3.connect(
+            self._path, self._busy_timeout, isolation_level=None, check_same_thread=False
+        )
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
         self._refuse_if_closed()
-        with _told():
-            book = self._readers.pop() if self._readers else self._connect()
+        with _unavailable_errors():
+            connection = self._readers.pop() if self._readers else self._connect()
             try:
-                yield book
+                yield connection
             finally:
-                self._readers.append(book)
+                self._readers.append(connection)
                 if self._closed:
                     self.close()
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        if not self._turn.acquire(timeout=self._patience):
+        if not self._write_lock.acquire(timeout=self._busy_timeout):
             raise UnavailableError("the database is busy")
         try:
             self._refuse_if_closed()
-            with _told(), _transaction(self._book):
-                yield self._book
+            with _unavailable_errors(), _transaction(self._writer):
+                yield self._writer
         finally:
-            self._turn.release()
+            self._write_lock.release()
 
     def _refuse_if_closed(self) -> None:
         if self._closed:
@@ -172,7 +201,7 @@ class SqliteStore(SqlStore):
 
     @contextmanager
     def _starting(self) -> Iterator[None]:
-        """Let one process at a time make the file: SQLite does not wait when two change its journal."""
+        """Let one process at a time make the file: SQLite does not wait for a change of journal."""
         with self._lock_file("start") as handle:
             flock(handle, LOCK_EX)
             yield
@@ -180,7 +209,8 @@ class SqliteStore(SqlStore):
     @contextmanager
     def _lock_file(self, name: str) -> Iterator[int]:
         try:
-            handle = os.open(f"{self._path}.{name}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
+            handle = os.open(f"{self._path}.{name}.lock", flags, 0o600)
         except OSError as error:
             raise UnavailableError("the folder of the database cannot be written") from error
         try:
@@ -189,90 +219,105 @@ class SqliteStore(SqlStore):
             os.close(handle)
 
     def _empty_journal(self) -> None:
-        # The round is sealed already: a reader in the way only delays the overwriting.
-        with self._turn, suppress(sqlite3.OperationalError):
-            self._book.execute("pragma wal_checkpoint(truncate)").fetchall()
-
-    address_form = "none: a file in the collector's folder"
-
-    @classmethod
-    def accepts(cls, address: str) -> bool:
-        return not address
-
-    @classmethod
-    def exists(cls, address: str, folder: Path) -> bool:
-        return (folder / FILE_NAME).exists()
-
-    @classmethod
-    def open(cls, address: str, folder: Path) -> "SqliteStore":
-        return cls(folder / FILE_NAME)
+        # The change is durable already: a reader in the way only delays the overwriting.
+        with self._write_lock, suppress(sqlite3.OperationalError):
+            self._writer.execute("pragma wal_checkpoint(truncate)").fetchall()
 
 
-def _accept_one(book: sqlite3.Connection, offer: Offer, now: int) -> list[Verdict]:
-    row = book.execute("select key, state from rounds where task = ? and number = ?", (offer.task, offer.round))
-    key, state = row.fetchone() or (None, None)
-    if key is None:
+def _path(url: str) -> Path:
+    """Return the file that a URL names."""
+    parts = urlsplit(url)
+    if parts.netloc or not parts.path.startswith("/"):
+        raise ParameterError(
+            "`database` must name a SQLite file by its whole path,"
+            " such as sqlite:///srv/sottovoce/collector.db"
+        )
+    return Path(unquote(parts.path))
+
+
+def _accept_one(connection: sqlite3.Connection, offer: Offer, now: int) -> list[Verdict]:
+    query = "select key, state from rounds where task = ? and number = ?"
+    row = connection.execute(query, (offer.task, offer.round)).fetchone()
+    if row is None:
         return [Verdict.TOO_EARLY] * len(offer)
-    if state in TAKING and _all_new(book, key, offer, now):
+    key, state = row
+    is_taking = state in TAKING
+    if is_taking and _accept_all(connection, key, offer, now):
         return [Verdict.ACCEPTED] * len(offer)
-    return _some_new(book, key, offer, _facts(book, key, offer, now, taking=state in TAKING))
+    facts = _facts(connection, key, offer, now, is_taking=is_taking)
+    return _accept_some(connection, key, offer, facts)
 
 
-def _all_new(book: sqlite3.Connection, key: int, offer: Offer, now: int) -> bool:
+def _accept_all(connection: sqlite3.Connection, key: int, offer: Offer, now: int) -> bool:
     """Store an offer whose every report and token is new, or change nothing."""
-    book.execute("savepoint offer")
-    stored = _tokens_valid(book, offer, now) and _store(book, key, offer)
+    connection.execute("savepoint offer")
+    stored = _tokens_valid(connection, offer, now) and _store(connection, key, offer)
     if not stored:
-        book.execute("rollback to offer")
-    book.execute("release offer")
+        connection.execute("rollback to offer")
+    connection.execute("release offer")
     return stored
 
 
-def _some_new(book: sqlite3.Connection, key: int, offer: Offer, facts: Facts) -> list[Verdict]:
+def _accept_some(
+    connection: sqlite3.Connection, key: int, offer: Offer, facts: Facts
+) -> list[Verdict]:
     verdicts = judge(offer, facts)
-    accepted = chosen(offer, verdicts)
+    accepted = accepted_part(offer, verdicts)
     if len(accepted):
-        _store(book, key, accepted)
+        _store(connection, key, accepted)
     return verdicts
 
 
-def _store(book: sqlite3.Connection, key: int, offer: Offer) -> bool:
-    """Insert ids, claims and payloads; False, and perhaps half done, if an id or a claim was there."""
-    ids = _sorted(offer.ids, ID_BYTES)
-    if book.execute(_ADD_IDS, _cut(ids, ID_BYTES) | {"round": key}).rowcount * ID_BYTES < len(ids):
+def _store(connection: sqlite3.Connection, key: int, offer: Offer) -> bool:
+    """Insert ids, claims and payloads; False, and perhaps half done, if some were there."""
+    ids = _pieces(_sorted(offer.ids, offer.id_bytes), offer.id_bytes)
+    if connection.execute(_ADD_IDS, ids | {"round": key}).rowcount < ids["count"]:
         return False
     if offer.claims is not None:
-        claims = _sorted(offer.claims, HASH_BYTES)
-        values = _cut(claims, HASH_BYTES) | {"task": offer.task, "epoch": offer.epoch}
-        if book.execute(_ADD_CLAIMS, values).rowcount < len(offer):
+        claims = _pieces(_sorted(offer.claims, HASH_BYTES), HASH_BYTES)
+        values = claims | {"task": offer.task, "epoch": offer.epoch}
+        if connection.execute(_ADD_CLAIMS, values).rowcount < len(offer):
             return False
-    book.execute("insert into segments (round, data) values (?, ?)", (key, offer.data.tobytes()))
-    count_users(book, key, len(offer))
+    segment = (key, offer.data.tobytes())
+    connection.execute("insert into segments (round, data) values (?, ?)", segment)
+    count_users(connection, key, len(offer))
     return True
 
 
-def _tokens_valid(book: sqlite3.Connection, offer: Offer, now: int) -> bool:
+def _tokens_valid(connection: sqlite3.Connection, offer: Offer, now: int) -> bool:
+    """Return whether every token may claim; True where the task asks for none."""
     if offer.claims is None:
         return True
-    values = _cut(offer.claims.tobytes(), HASH_BYTES) | {"now": now}
-    return len(book.execute(_TOKENS_HERE, values).fetchall()) == len(offer)
+    values = _pieces(offer.claims.tobytes(), HASH_BYTES) | {"now": now}
+    return len(connection.execute(_TOKENS_HERE, values).fetchall()) == len(offer)
 
 
-def _facts(book: sqlite3.Connection, key: int, offer: Offer, now: int, *, taking: bool) -> Facts:
-    here = _found(book, _IDS_HERE, _cut(offer.ids.tobytes(), ID_BYTES) | {"round": key})
+def _facts(
+    connection: sqlite3.Connection, key: int, offer: Offer, now: int, *, is_taking: bool
+) -> Facts:
+    """Return what the store knows about the reports and tokens of an offer."""
+    ids = _pieces(offer.ids.tobytes(), offer.id_bytes)
+    known_ids = _selected(connection, _IDS_HERE, ids | {"round": key})
     if offer.claims is None:
-        return Facts(taking, here)
-    claims = _cut(offer.claims.tobytes(), HASH_BYTES)
-    valid = _found(book, _TOKENS_HERE, claims | {"now": now})
-    spent = _found(book, _CLAIMS_HERE, claims | {"task": offer.task, "epoch": offer.epoch})
-    return Facts(taking, here, valid, spent)
+        return Facts(is_taking, known_ids)
+    claims = _pieces(offer.claims.tobytes(), HASH_BYTES)
+    spending = {"task": offer.task, "epoch": offer.epoch}
+    return Facts(
+        is_taking,
+        known_ids,
+        valid_tokens=_selected(connection, _TOKENS_HERE, claims | {"now": now}),
+        spent_tokens=_selected(connection, _CLAIMS_HERE, claims | spending),
+    )
 
 
-def _found(book: sqlite3.Connection, sql: str, values: Mapping[str, object]) -> set[bytes]:
-    return {piece for (piece,) in book.execute(sql, values)}
+def _selected(
+    connection: sqlite3.Connection, query: str, values: Mapping[str, object]
+) -> set[bytes]:
+    return {piece for (piece,) in connection.execute(query, values)}
 
 
-def _cut(blob: bytes, width: int) -> dict[str, object]:
+def _pieces(blob: bytes, width: int) -> dict[str, Any]:
+    """Return the values of a statement that cuts a blob into pieces of one width."""
     return {"blob": blob, "width": width, "count": len(blob) // width}
 
 
@@ -282,31 +327,24 @@ def _sorted(rows: Bytes, width: int) -> bytes:
 
 
 @contextmanager
-def _transaction(book: sqlite3.Connection) -> Iterator[None]:
-    book.execute("begin immediate")  # the lock at once: a transaction that has read never has to give up
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    # The lock at once: a transaction that has read never has to give up.
+    connection.execute("begin immediate")
     try:
         yield
-        book.execute("commit")
+        connection.execute("commit")
     except BaseException:
-        if book.in_transaction:  # a full disk makes SQLite roll back by itself
-            book.execute("rollback")
+        if connection.in_transaction:  # a full disk makes SQLite roll back by itself
+            connection.execute("rollback")
         raise
 
 
 @contextmanager
-def _told() -> Iterator[None]:
-    """Say what a full disk, a lock or a damaged file means to the caller."""
+def _unavailable_errors() -> Iterator[None]:
+    """Raise ``UnavailableError`` for a full disk, a lock or a damaged file."""
     try:
         yield
     except sqlite3.IntegrityError:
         raise
     except sqlite3.DatabaseError as error:
         raise UnavailableError(f"the database cannot serve: {error}") from error
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -1,0 +1,33 @@
+"""Files that appear whole or not at all, and are on the disk when a call returns."""
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from sottovoce.errors import UnavailableError
+
+
+def replace_file(path: Path, make: Callable[[Path], object]) -> None:
+    """Make a file under another name, push it to the disk, and only then give it its own name."""
+    new = path.with_name(f".{path.stem}.new{path.suffix}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        make(new)
+        sync(new)
+        new.replace(path)
+        sync(path.parent)
+    except OSError as error:
+        raise UnavailableError(f"the file {path.name} cannot be written now") from error
+    finally:
+        with suppress(OSError):
+            new.unlink(missing_ok=True)
+
+
+def sync(path: Path) -> None:
+    """Push a file, or the names in a folder, to the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
