@@ -71,6 +71,7 @@ bench-peers: setup
 
 docs: setup
 	$(BIN)/python -m sottovoce.web.problems > docs/errors.md
+	$(BIN)/python -m sottovoce.lab.reference > docs/reference.md
 	$(BIN)/python scripts/screenshots.py
 
 client:

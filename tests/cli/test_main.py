@@ -68,4 +68,4 @@ def test_an_error_leaves_its_exit_code_and_one_line_on_stderr():
     done = subprocess.run([sys.executable, "-m", "sottovoce", *arguments], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert done.stdout == ""
-    assert done.stderr == "Error: size must be a whole number of at least 2\n"
+    assert done.stderr == "Error: `size` must be a whole number of at least 2\n"

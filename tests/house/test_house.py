@@ -134,6 +134,11 @@ def test_public_names_are_all_real_and_all_in_the_readme():
         assert f"sv.{name}" in readme, name
 
 
+def test_public_names_are_listed_before_they_are_used():
+    script = "import sottovoce; assert set(sottovoce.__all__) <= set(dir(sottovoce))"
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
 def test_make_targets_named_in_the_readme_exist():
     makefile, readme = (ROOT / "Makefile").read_text(), (ROOT / "README.md").read_text()
     named = set(re.findall(r"`?make ([a-z-]+)`?", readme))

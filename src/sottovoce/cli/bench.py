@@ -1,4 +1,4 @@
-"""``sottovoce bench``: speed on this machine."""
+"""``sottovoce bench``: measure speed on this machine."""
 
 import click
 
@@ -6,7 +6,7 @@ from sottovoce.cli.output import as_json
 
 
 @click.command("bench")
-@click.option("--only", multiple=True, help="Run only the benchmarks of this name; may be given several times.")
+@click.option("--only", multiple=True, help="Run only the benchmark of this name; may be repeated.")
 @as_json
 def command(only: tuple[str, ...], *, as_json: bool) -> None:
     """Measure speed on this machine."""

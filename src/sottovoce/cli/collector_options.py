@@ -1,4 +1,4 @@
-"""The options of every command that works on a collector's data, and the collector that they name."""
+"""The options of every command that works on the data of a collector, and the collector that they name."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -33,7 +33,7 @@ def data(command: _Command) -> _Command:
 
 @contextmanager
 def opened(data: Path, database: str = "", *, new: bool = False) -> "Iterator[Collector]":
-    """Yield the collector of a folder, beside a running server or without one."""
+    """Yield the collector of a folder; a server may be running on the same folder."""
     from sottovoce.collector.collector import Collector
     from sottovoce.collector.run import open_store
     from sottovoce.collector.store.base import store_exists, store_url

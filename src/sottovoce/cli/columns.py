@@ -13,7 +13,7 @@ _PARQUET = b"PAR1"
 
 
 def read(path: Path, names: Sequence[str], separator: str = ";") -> dict[str, Column]:
-    """Return the named columns of a file, whichever of the two formats it has; lists become separated text."""
+    """Return the named columns of a CSV or Parquet file; a list in a cell becomes separated text."""
     with path.open("rb") as file:
         parquet = file.read(len(_PARQUET)) == _PARQUET
     rows = _parquet_rows(path, names, separator) if parquet else _csv_rows(path, names)
@@ -28,18 +28,18 @@ def _csv_rows(path: Path, names: Sequence[str]) -> Iterator[Column]:
         reader = csv.reader(file, strict=True)
         try:
             header = next(reader, [])
-            places = _places(header, names)
+            positions = _positions(header, names)
             for row in reader:
                 if row:
-                    yield _picked(row, places, len(header), reader.line_num)
+                    yield _picked(row, positions, len(header), reader.line_num)
         except (csv.Error, UnicodeDecodeError):
             raise CodecError(f"line {reader.line_num + 1} of the file is not CSV in UTF-8") from None
 
 
-def _picked(row: list[str], places: list[int], width: int, line: int) -> Column:
+def _picked(row: list[str], positions: list[int], width: int, line: int) -> Column:
     if len(row) != width:
-        raise CodecError(f"line {line} of the file has {len(row)} cells, its header has {width}")
-    return [row[place] or None for place in places]
+        raise CodecError(f"line {line} of the file has {len(row)} cells, but its header has {width}")
+    return [row[position] or None for position in positions]
 
 
 def _parquet_rows(path: Path, names: Sequence[str], separator: str) -> list[tuple[Any, ...]]:
@@ -50,12 +50,12 @@ def _parquet_rows(path: Path, names: Sequence[str], separator: str) -> list[tupl
     with duckdb.connect() as book:
         try:
             whole = book.read_parquet(str(path))
-            _places(whole.columns, names)
+            _positions(whole.columns, names)
             kinds = dict(zip(whole.columns, map(str, whole.types), strict=True))
             texts = ", ".join(f"nullif({_text(name, kinds[name], separator)}, '')" for name in names)
             rows: list[tuple[Any, ...]] = whole.project(texts).fetchall()
         except duckdb.Error:
-            raise CodecError("the file is not Parquet that can be read") from None
+            raise CodecError("the file cannot be read as Parquet") from None
     return rows
 
 
@@ -66,7 +66,7 @@ def _text(name: str, kind: str, separator: str) -> str:
     return listed if kind.endswith("[]") else f"cast({quoted} as varchar)"
 
 
-def _places(header: Sequence[str], names: Sequence[str]) -> list[int]:
+def _positions(header: Sequence[str], names: Sequence[str]) -> list[int]:
     for name in names:
         if list(header).count(name) != 1:
             raise ParameterError(f"the file needs exactly one column {name!r}; it has: {', '.join(header)}")

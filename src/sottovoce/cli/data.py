@@ -1,4 +1,4 @@
-"""``sottovoce data``: back up, restore and export what a collector holds."""
+"""``sottovoce data``: back up, restore and export the data of a collector."""
 
 import shutil
 from contextlib import suppress
@@ -14,7 +14,7 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 
 @click.group("data")
 def command() -> None:
-    """Back up, restore and export."""
+    """Back up, restore and export the data of a collector."""
 
 
 @command.command("backup")
@@ -22,19 +22,19 @@ def command() -> None:
 @data
 @as_json
 def backup(to: Path, data: Path, database: str, *, as_json: bool) -> None:
-    """Copy everything to the new folder TO, while the collector runs."""
+    """Copy everything to the new folder TO; the collector may be running."""
     from sottovoce.errors import ParameterError
 
     if to.exists():
-        raise ParameterError("a backup goes to a folder that does not exist yet")
+        raise ParameterError("TO must be a folder that does not exist yet")
     with opened(data, database) as collector:
         to.mkdir(parents=True)
-        # The store first: what it calls sealed then is in the files that are copied after it.
+        # The store is copied first: every round that it calls sealed has its file by then.
         collector.store.backup(to / "collector.db")
         if (data / "sealed").exists():
-            half_written = shutil.ignore_patterns(".*")  # by a round that is being sealed at this moment
+            half_written = shutil.ignore_patterns(".*")  # files of rounds that are being sealed now
             shutil.copytree(data / "sealed", to / "sealed", ignore=half_written, copy_function=_copy_if_there)
-    _told(as_json=as_json, folder=to)
+    _report(as_json=as_json, folder=to)
 
 
 @command.command("restore")
@@ -47,13 +47,13 @@ def restore(origin: Path, data: Path, database: str, *, as_json: bool) -> None:
 
     if database:
         raise ParameterError(
-            "a backup is restored into the embedded store: leave out `--database`;"
-            " restore a server's database with its own tools, such as pg_restore"
+            "--database cannot be restored here: use the tools of the database (pg_restore), and copy"
+            " the folder `sealed` by hand"
         )
     if not (origin / "collector.db").exists():
-        raise NoDataError("this folder is not a backup")
+        raise NoDataError("FROM is not a backup: it has no collector.db")
     if data.exists() and any(data.iterdir()):
-        raise ParameterError("a backup is restored into an empty folder")
+        raise ParameterError("--data must be a new or an empty folder")
     copied = data.with_name(f"{data.name}.restoring")
     shutil.rmtree(copied, ignore_errors=True)
     try:
@@ -61,10 +61,10 @@ def restore(origin: Path, data: Path, database: str, *, as_json: bool) -> None:
         with opened(copied) as collector:
             for published in collector.tasks():
                 collector.verify(published)
-        copied.replace(data)  # only now, and whole
+        copied.replace(data)  # in one step, after everything was verified
     finally:
         shutil.rmtree(copied, ignore_errors=True)
-    _told(as_json=as_json, folder=data)
+    _report(as_json=as_json, folder=data)
 
 
 @command.command("export")
@@ -77,26 +77,26 @@ def export(name: str, to: Path, data: Path, database: str, *, as_json: bool) -> 
     from sottovoce.errors import ParameterError
 
     if to.exists():
-        raise ParameterError("an export goes to a folder that does not exist yet")
+        raise ParameterError("TO must be a folder that does not exist yet")
     with opened(data, database) as collector:
         published = collector.find(name)
         collector.verify(published)
         to.mkdir(parents=True)
         (to / "task.json").write_text(published.record.document, encoding="utf-8")
-        for one in published.rounds:
-            (to / f"round-{one.number:05d}.json").write_text(one.document, encoding="utf-8")
-            if collector.log(one).exists():
-                shutil.copy2(collector.log(one), to)
-    _told(as_json=as_json, folder=to)
+        for record in published.rounds:
+            (to / f"round-{record.number:05d}.json").write_text(record.document, encoding="utf-8")
+            if collector.log(record).exists():
+                shutil.copy2(collector.log(record), to)
+    _report(as_json=as_json, folder=to)
 
 
 def _copy_if_there(origin: str, copy: str) -> None:
-    """Copy a file, unless its retention ended at this moment."""
+    """Copy a file, unless it was erased meanwhile because its retention ended."""
     with suppress(FileNotFoundError):
         shutil.copy2(origin, copy)
 
 
-def _told(*, as_json: bool, folder: Path) -> None:
+def _report(*, as_json: bool, folder: Path) -> None:
     if as_json:
         print_json({"folder": str(folder)})
     else:

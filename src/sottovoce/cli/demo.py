@@ -1,4 +1,4 @@
-"""``sottovoce demo``: the whole path on invented people, from a value on a device to an answer beside the truth."""
+"""``sottovoce demo``: a whole collection over HTTP with invented people, and the truth beside its answers."""
 
 import shutil
 import sys
@@ -17,27 +17,30 @@ if TYPE_CHECKING:
     from sottovoce.lab.demonstration import Demonstration, Hosted
 
 _SHOWN = 10  # rows of a table
-_GUESS = 0.2  # what an onlooker believes before the report, in the example
+_GUESS = 0.2  # the chance that an observer gives an answer before the report, in the example
 
 
 @click.command("demo")
-@click.option("--people", type=click.IntRange(min=100), default=200_000, help="How many people are invented.")
-@click.option("--epsilon", type=float, default=1.0, help="What one answer may reveal.")
+@click.option("--people", type=click.IntRange(min=100), default=200_000, help="How many people to invent.")
+@click.option("--epsilon", type=float, default=1.0, help="What one answer may reveal at most.")
 @seed
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default="demo", help="Where files go.")
 @click.option(
-    "--stay/--leave", default=None, help="Keep the dashboard open at the end.  [default: stay where somebody watches]"
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default="demo",
+    help="The folder for figures, answers and the collector.",
 )
+@click.option("--stay/--leave", default=None, help="Keep the dashboard open at the end.  [default: stay on a terminal]")
 @as_json
 def command(people: int, epsilon: float, seed: int | None, out: Path, stay: bool | None, *, as_json: bool) -> None:
-    """Start a collector, let invented people answer over HTTP, print truth beside estimate."""
+    """Start a collector, let invented people answer over HTTP, and print the truth beside the estimates."""
     from sottovoce.lab.demonstration import demonstrate, hosted
 
     stay = sys.stdout.isatty() and not as_json if stay is None else stay
     out.mkdir(parents=True, exist_ok=True)
     with hosted(out / "collector") as host:
-        with progress(2 * people, visible=not as_json) as told:
-            shown = demonstrate(host, people, epsilon, seed or 0, told)
+        with progress(2 * people, visible=not as_json) as advance:
+            shown = demonstrate(host, people, epsilon, seed or 0, advance)
         written = _write(shown, out)
         if as_json:
             print_json({**_facts(shown), "files": [str(path) for path in written]})
@@ -80,7 +83,7 @@ def _write(shown: "Demonstration", out: Path) -> list[Path]:
 
 
 def _draw(shown: "Demonstration", out: Path) -> list[Path]:
-    """Draw all answers, one of them raw and consistent together, and the density of the number."""
+    """Draw all answers, one of them both raw and consistent, and the density of the number."""
     from sottovoce.answers.chart import beside
 
     survey, consistent, sleep = out / "survey.png", out / "consistent.png", out / "sleep.png"
@@ -107,7 +110,7 @@ def _tell(shown: "Demonstration", host: "Hosted", written: list[Path], *, stay: 
 
 
 def _who(shown: "Demonstration") -> str:
-    """Return in words who answered, and how."""
+    """Return a text about who answered, and how."""
     ways = [f"{shown.devices:,} on devices of their own (Python)", f"{shown.crowd:,} in batches"]
     if shown.in_page:
         ways.insert(1, f"{shown.in_page:,} in a page in Chromium (JavaScript)")
@@ -117,7 +120,7 @@ def _who(shown: "Demonstration") -> str:
 
 
 def _point(console: "Console", host: "Hosted", *, stay: bool) -> None:
-    """Say where the dashboard is, now or again later."""
+    """Print the address of the dashboard, or how to start it again."""
     if stay:
         console.print(f"\nDashboard: {host.url}   token: {host.token}   stop: Ctrl-C", soft_wrap=True)
     else:
@@ -134,13 +137,13 @@ def _wait(host: "Hosted") -> None:
 
 
 def _byte_path(shown: "Demonstration") -> str:
-    """Return in words what left a device, and why it reveals almost nothing."""
+    """Return a text about what left a device, and how little it reveals."""
     message, width, odds = shown.message, shown.survey.opening.width, exp(shown.survey.epsilon)
     after = _GUESS * odds / (1 - _GUESS + _GUESS * odds)
     sentences = (
         f"A message has {len(message)} bytes: a report of {width} in an envelope of {len(message) - width}. "
         f"One report: {message[-width:].hex()}",
-        f"It was at most {odds:.2f} times as likely under one answer as under any other. Whoever guessed that "
-        f"person's answer at {100 * _GUESS:.0f} % before may believe it at {100 * after:.0f} % after, and no more.",
+        f"It was at most {odds:.2f} times as likely for one answer as for any other. An observer who gave that "
+        f"answer a chance of {100 * _GUESS:.0f} % before can give it at most {100 * after:.0f} % after.",
     )
     return "\n".join(sentences)

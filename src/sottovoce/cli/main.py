@@ -1,6 +1,6 @@
-"""The command ``sottovoce``: one module per sub-command, imported when it is named.
+"""The command ``sottovoce``: one module per sub-command, imported when the command is named.
 
-No module of this package imports NumPy until its command runs, so that help and completion answer at once.
+No module of this package imports NumPy before its command runs, so that help and completion are fast.
 """
 
 from importlib import import_module
@@ -15,7 +15,7 @@ COMMANDS = ("demo", "serve", "task", "token", "answer", "sql", "data", "simulate
 
 
 class Commands(click.Group):
-    """Sub-commands by the name of their module; errors made on purpose become an exit code."""
+    """Sub-commands by the name of their module; an error of the library becomes its exit code."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -23,8 +23,8 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        found: click.Command = import_module(f"sottovoce.cli.{cmd_name}").command
-        return found
+        command: click.Command = import_module(f"sottovoce.cli.{cmd_name}").command
+        return command
 
     def invoke(self, ctx: click.Context) -> Any:
         try:

@@ -82,7 +82,7 @@ def scores(comparison: "Comparison") -> list[str]:
 
 @contextmanager
 def progress(people: int, *, visible: bool) -> Iterator[Callable[[int], None] | None]:
-    """Yield what to call with the number of people just asked; draws a bar where somebody is watching."""
+    """Yield a function that takes the number of people just asked and advances a bar on a terminal."""
     if not visible or not sys.stderr.isatty():
         yield None
         return

@@ -1,4 +1,4 @@
-"""``sottovoce task``: publish tasks from files, list them, close their rounds."""
+"""``sottovoce task``: publish tasks from files, list them, show them, close their rounds."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @click.group("task")
 def command() -> None:
-    """Publish, list and close tasks."""
+    """Publish, list, show and close tasks."""
 
 
 @command.command("create")
@@ -23,7 +23,7 @@ def command() -> None:
 @data
 @as_json
 def create(file: Path, data: Path, database: str, *, as_json: bool) -> None:
-    """Publish the task in a TOML or JSON FILE; it never changes afterwards."""
+    """Publish the task in a TOML or JSON FILE; a published task never changes."""
     text = task_text(file)
     with opened(data, database, new=True) as collector:
         published, new = collector.create(text, toml=file.suffix == ".toml")
@@ -44,16 +44,16 @@ def list_(data: Path, database: str, *, as_json: bool) -> None:
     from rich.table import Table
 
     with opened(data, database) as collector:
-        tasks = [_facts(one) for one in collector.tasks()]
+        tasks = [_facts(published) for published in collector.tasks()]
     if as_json:
         print_json({"tasks": tasks})
         return
     table = Table(box=None, pad_edge=False)
     for heading in ("name", "state", "round", "users", "epsilon", "digest"):
         table.add_column(heading, justify="right" if heading in ("round", "users", "epsilon") else "left")
-    for one in tasks:
-        table.add_row(*(str(one[key]) for key in ("name", "state", "round", "users", "epsilon", "digest")))
-    Console(highlight=False).print(table if tasks else "no tasks yet: sottovoce task create FILE")
+    for task in tasks:
+        table.add_row(*(str(task[key]) for key in ("name", "state", "round", "users", "epsilon", "digest")))
+    Console(highlight=False).print(table if tasks else "no tasks yet: publish one with sottovoce task create FILE")
 
 
 @command.command("show")
@@ -61,7 +61,7 @@ def list_(data: Path, database: str, *, as_json: bool) -> None:
 @data
 @as_json
 def show(name: str, data: Path, database: str, *, as_json: bool) -> None:
-    """Show the document of a task and what it promises its users."""
+    """Show what the task NAME promises its users, or its document with --json."""
     from sottovoce.wire import codec
     from sottovoce.wire.statement import explain, statement
 
@@ -78,10 +78,10 @@ def show(name: str, data: Path, database: str, *, as_json: bool) -> None:
 @command.command("close")
 @click.argument("name")
 @data
-@click.option("--now", is_flag=True, help="Without grace for late reports.")
+@click.option("--now", is_flag=True, help="Close at once, without grace for late reports.")
 @as_json
 def close(name: str, data: Path, database: str, *, now: bool, as_json: bool) -> None:
-    """Close the open round of a task; a sealed round never opens again."""
+    """Close the open round of the task NAME; a closed round never opens again."""
     from sottovoce.errors import StateError
 
     with opened(data, database) as collector:

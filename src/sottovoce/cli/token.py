@@ -13,20 +13,22 @@ _DAY = 86_400
 
 @click.group("token")
 def command() -> None:
-    """Issue, list and revoke tokens."""
+    """Issue, list and revoke access tokens."""
 
 
 @command.command("create")
 @click.argument("scope", type=click.Choice(_SCOPES))
 @data
-@click.option("--label", default="", help="A word to recognise it by.")
-@click.option("--count", type=click.IntRange(1, 1_000_000), default=1, help="How many.")
-@click.option("--days", type=click.IntRange(min=1), help="Days until they expire; never if absent.")
+@click.option("--label", default="", help="A word to recognise the token by.")
+@click.option("--count", type=click.IntRange(1, 1_000_000), default=1, help="How many tokens to issue.")
+@click.option("--days", type=click.IntRange(min=1), help="Days until the tokens expire; by default they never do.")
 @as_json
 def create(scope: str, data: Path, database: str, label: str, count: int, days: int | None, *, as_json: bool) -> None:
-    """Issue tokens of a SCOPE: operators publish and close, analysts read answers, enrolment is for devices.
+    """Issue tokens of a SCOPE.
 
-    They are shown once, here: only their hashes are kept.
+    Operators publish and close tasks, analysts read answers, enrolment tokens are for devices.
+
+    Tokens are shown only once: the collector keeps their hashes.
     """
     from sottovoce.collector import access
 
@@ -43,18 +45,25 @@ def create(scope: str, data: Path, database: str, label: str, count: int, days: 
 @data
 @as_json
 def list_(data: Path, database: str, *, as_json: bool) -> None:
-    """List the tokens of people by the beginning of their hashes."""
+    """List the tokens of operators and analysts; an id is the beginning of a hash."""
     from sottovoce.collector import access
 
     with opened(data, database) as collector:
-        found = [
-            {"id": access.identity(one), "scope": one.scope, "label": one.label, "expires": one.expires}
-            for one in collector.store.tokens()
-        ]
+        records = collector.store.tokens()
+    tokens = [
+        {
+            "id": access.identity(record),
+            "scope": record.scope,
+            "label": record.label,
+            "expires": record.expires,
+        }
+        for record in records
+    ]
     if as_json:
-        print_json({"tokens": found})
-    else:
-        click.echo("\n".join(f"{one['id']}  {one['scope']:<9} {one['label']}" for one in found) or "no tokens yet")
+        print_json({"tokens": tokens})
+        return
+    lines = [f"{token['id']}  {token['scope']:<9} {token['label']}" for token in tokens]
+    click.echo("\n".join(lines) or "no tokens yet")
 
 
 @command.command("revoke")
@@ -62,7 +71,7 @@ def list_(data: Path, database: str, *, as_json: bool) -> None:
 @data
 @as_json
 def revoke(identity: str, data: Path, database: str, *, as_json: bool) -> None:
-    """Revoke the token with an ID that the list shows."""
+    """Revoke the token with this ID, as `token list` shows it."""
     from sottovoce.collector import access
     from sottovoce.errors import NoDataError
 

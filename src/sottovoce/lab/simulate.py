@@ -10,7 +10,6 @@ import numpy as np
 from sottovoce.answers.outcome import Outcome
 from sottovoce.arrays import Ints, Longs, Reports, Values, grouped
 from sottovoce.core.rng import Rng, SystemRng
-from sottovoce.domains.person_tables import Holdings
 from sottovoce.engine.memory import ReportBatch, drive, joined
 from sottovoce.errors import ConcernWarning, NoDataError, ParameterError
 from sottovoce.lab.attacks.base import Attack
@@ -102,7 +101,7 @@ def _batch(pieces: list[tuple[Reports, Ints]], held: Values, *, subjects: bool) 
     if not subjects:
         return ReportBatch(reports)
     people = np.concatenate([owners for _, owners in pieces])
-    public = held.public if isinstance(held, Holdings) else ()
+    public = getattr(held, "public", ())  # what people of a task about tables let everybody see
     texts = np.array([public[person] for person in people], object) if public else None
     return ReportBatch(reports, people, texts)
 

@@ -1,5 +1,7 @@
 """Advice about any plan, before anybody is asked: one entry point for Python and the command line."""
 
+from dataclasses import fields
+from inspect import signature
 from typing import Any
 
 from sottovoce.errors import ParameterError
@@ -20,19 +22,17 @@ def advise(plan: Plan | None = None, *, users: int, epsilon: float, size: int | 
     if (plan is None) == (size is None):
         raise ParameterError("give either a `plan` or the `size` of a domain, not both")
     if plan is not None:
-        return _advised(plan, users, epsilon, wishes)
-    from sottovoce.plans.frequencies.advice import advise_histogram
+        parameters = signature(plan.advise).parameters.values()
+        _check_wishes(wishes, [one.name for one in parameters if one.kind is one.KEYWORD_ONLY])
+        return plan.advise(users, epsilon, **wishes)
+    from sottovoce.plans.frequencies.advice import HistogramWishes, advise_histogram
 
+    _check_wishes(wishes, [one.name for one in fields(HistogramWishes)])
     return advise_histogram(users, size, epsilon, **wishes)  # type: ignore[arg-type]
 
 
-def _advised(plan: Plan, users: int, epsilon: float, wishes: dict[str, Any]) -> Advice:
-    from inspect import signature
-
-    parameters = signature(plan.advise).parameters.values()
-    known = [one.name for one in parameters if one.kind is one.KEYWORD_ONLY]
+def _check_wishes(wishes: dict[str, Any], known: list[str]) -> None:
     unknown = [wish for wish in wishes if wish not in known]
     if unknown:
         allowed = f"it takes {', '.join(known)}" if known else "it takes no wishes"
-        raise ParameterError(f"advice about a {plan.kind} plan does not take `{unknown[0]}`: {allowed}")
-    return plan.advise(users, epsilon, **wishes)
+        raise ParameterError(f"advice about this plan does not take `{unknown[0]}`: {allowed}")

@@ -20,14 +20,12 @@ if TYPE_CHECKING:
     from sottovoce.answers.outcome import Outcome
     from sottovoce.domains.base import Domain
 
-_HOMES = ("frequencies", "numbers", "heavy_hitters", "itemsets", "marginals", "tables")
-
 
 class Plan(ABC):
     """A pure state machine: what was collected in, the next round or the outcome out."""
 
     kind: ClassVar[str]
-    kinds: ClassVar[Registry["Plan"]] = Registry("plan", *(f"sottovoce.plans.{home}" for home in _HOMES))
+    kinds: ClassVar[Registry["Plan"]] = Registry("plan", "sottovoce.plans", nested=True)
     longitudinal: ClassVar[bool] = False  # whether it asks the same users again and again
     answers_sql: ClassVar[bool] = False  # whether its outcome answers questions in SQL
 

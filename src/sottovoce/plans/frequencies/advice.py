@@ -111,30 +111,41 @@ class HistogramAdvice(Advice):
         return lines
 
 
-def advise_histogram(
-    users: int,
-    size: int,
-    epsilon: float,
-    *,
-    questions: int = 1,
-    error: float | None = None,
-    rule: str = "least variance",
-) -> HistogramAdvice:
-    """Return which mechanism to use and what to expect of it; ``error`` asks how many users it would take.
+@dataclass(frozen=True)
+class HistogramWishes:
+    """What else is asked of advice about a histogram.
+
+    ``questions`` are those that the users are divided among, ``error`` is a wished standard error as a
+    share of the users, ``rule`` says how to choose a mechanism, and ``mechanism`` is one to compare with.
+    """
+
+    questions: int = 1
+    error: float | None = None
+    rule: str = "least variance"
+    mechanism: str = ""
+
+    def __post_init__(self) -> None:
+        if self.error is not None and not 0 < self.error < 1:
+            raise ParameterError("`error` must be a share of the users between 0 and 1, both excluded")
+
+
+def advise_histogram(users: int, size: int, epsilon: float, **wishes: Any) -> HistogramAdvice:
+    """Return which mechanism to use and what to expect of it; ``wishes`` are those of HistogramWishes.
 
     >>> advise_histogram(users=50_000, size=1_000, epsilon=1.0, error=0.005).users_needed
     147292
     """
-    _check(users, size, questions, error)
-    chosen = choose(size, exact.check_epsilon(epsilon), rule)
-    crowd = _Crowd(users, questions)
+    wished = HistogramWishes(**wishes)
+    _check(users, size, wished.questions)
+    chosen = choose(size, exact.check_epsilon(epsilon), wished.rule)
+    crowd = _Crowd(users, wished.questions)
     mechanism = chosen.mechanism
     rare = crowd.error(mechanism, 0.0)
     return HistogramAdvice(
         users=users,
         size=size,
         epsilon=mechanism.epsilon,
-        questions=questions,
+        questions=wished.questions,
         mechanism=mechanism.kind,
         reason=chosen.reason,
         error=rare,
@@ -143,10 +154,10 @@ def advise_histogram(
         detectable=crowd.detectable(mechanism),
         report_bytes=mechanism.width,
         message_bytes=_message_bytes(mechanism.width),
-        split_ratio=_split_ratio(mechanism.epsilon, questions),
-        wished_error=error,
-        users_needed=None if error is None else crowd.needed(mechanism, error),
-        alternatives=tuple(crowd.alternative(one) for one in _compared(mechanism)),
+        split_ratio=_split_ratio(mechanism.epsilon, wished.questions),
+        wished_error=wished.error,
+        users_needed=None if wished.error is None else crowd.needed(mechanism, wished.error),
+        alternatives=tuple(map(crowd.alternative, _compared(mechanism, wished.mechanism))),
     )
 
 
@@ -189,19 +200,19 @@ class _Crowd:
         return Alternative(mechanism.kind, *errors, mechanism.width)
 
 
-def _check(users: int, size: int, questions: int, error: float | None) -> None:
+def _check(users: int, size: int, questions: int) -> None:
     for name, number, least in (("users", users, 1), ("size", size, 2), ("questions", questions, 1)):
         if isinstance(number, bool) or not isinstance(number, int) or number < least:
-            raise ParameterError(f"{name} must be a whole number of at least {least}")
+            raise ParameterError(f"`{name}` must be a whole number of at least {least}")
     if users < questions:
-        raise ParameterError("every question needs at least one user")
-    if error is not None and not 0 < error < 1:
-        raise ParameterError("a wished error is a share of the users, above 0 and below 1")
+        raise ParameterError("`users` must be at least as many as `questions`")
 
 
-def _compared(chosen: PureMechanism) -> list[PureMechanism]:
-    others = [_made(kind, chosen) for kind in COMPARED]
-    return [one for one in others if one is not None]
+def _compared(chosen: PureMechanism, named: str) -> list[PureMechanism]:
+    """Return the usual mechanisms, and the one that somebody names."""
+    kinds = dict.fromkeys((*COMPARED, *([named] if named else [])))
+    mechanisms = [_made(kind, chosen) for kind in kinds]
+    return [mechanism for mechanism in mechanisms if mechanism is not None]
 
 
 def _made(kind: str, chosen: PureMechanism) -> PureMechanism | None:

@@ -6,8 +6,6 @@ from typing import Any
 
 from sottovoce.answers.answer import Answer
 from sottovoce.domains.base import Domain
-from sottovoce.domains.categories import Categories
-from sottovoce.domains.integers import Integers
 from sottovoce.domains.listed import domain_of
 from sottovoce.errors import ParameterError
 from sottovoce.mechanisms.base import Mechanism
@@ -30,7 +28,7 @@ class Histogram(Plan, kind="histogram"):
     2
     """
 
-    domain: Categories | Integers
+    domain: Domain
     mechanism: str
 
     def __init__(self, domain: Domain | Iterable[Any], mechanism: str = "", *, declinable: bool = False) -> None:
@@ -47,7 +45,8 @@ class Histogram(Plan, kind="histogram"):
         """Return the mechanism to use and the error to expect; ``error`` asks how many users it takes."""
         from sottovoce.plans.frequencies.advice import advise_histogram
 
-        return advise_histogram(users, self.domain.size, epsilon, error=error, rule=rule)
+        wishes = {"error": error, "rule": rule, "mechanism": self.mechanism}
+        return advise_histogram(users, self.domain.size, epsilon, **wishes)
 
 
 def mechanism_for(domain: Domain, epsilon: float, kind: str = "") -> Mechanism:

@@ -69,4 +69,5 @@ class Survey(Plan, kind="survey"):
 
         size = max(attribute.size for attribute in self.domain.attributes)
         count = len(self.domain.names)
-        return advise_histogram(users, size, epsilon, questions=count, error=error, rule=rule)
+        wishes = {"questions": count, "error": error, "rule": rule, "mechanism": self.mechanism}
+        return advise_histogram(users, size, epsilon, **wishes)

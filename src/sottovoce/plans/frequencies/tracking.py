@@ -15,8 +15,6 @@ from typing import Any
 from sottovoce.answers.answer import Answer
 from sottovoce.answers.answers import Answers
 from sottovoce.domains.base import Domain
-from sottovoce.domains.categories import Categories
-from sottovoce.domains.integers import Integers
 from sottovoce.domains.listed import domain_of
 from sottovoce.errors import ParameterError
 from sottovoce.mechanisms.base import Mechanism
@@ -42,7 +40,7 @@ class Tracking(Plan, kind="tracking"):
 
     longitudinal = True
 
-    domain: Categories | Integers
+    domain: Domain
     epochs: int
     mechanism: str
 

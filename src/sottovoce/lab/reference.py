@@ -1,0 +1,123 @@
+"""The reference page: every kind that is registered, with its settings, written from the code itself.
+
+python -m sottovoce.lab.reference > docs/reference.md
+"""
+
+import inspect
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from sottovoce.collector.store.base import Store
+from sottovoce.domains.base import Domain
+from sottovoce.encodings.base import Encoding
+from sottovoce.mechanisms.base import Mechanism
+from sottovoce.postprocess.apply import known_methods
+from sottovoce.tasks.plan import Plan
+
+_HEAD = """# Reference
+
+Everything that a task file, the command line and the dashboard know by name. The page is written
+from the code (`make docs`): a new file in one of these families adds its own line.
+"""
+
+
+def page() -> str:
+    """Return the page."""
+    return "\n".join([_HEAD, *_plans(), *_domains(), *_mechanisms(), *_encodings(), *_methods(), *_stores()])
+
+
+def _plans() -> list[str]:
+    rows = [(_code(plan.kind), plan.__name__, _summary(plan), _settings(plan)) for plan in Plan.kinds.classes()]
+    about = "What a collection asks and answers: `kind` in the `[plan]` of a task file, beside the settings."
+    return _section("Plans", about, ("kind", "class", "what it does", "settings"), rows)
+
+
+def _domains() -> list[str]:
+    rows = [
+        (_code(domain.kind), domain.__name__, _summary(domain), _settings(domain), _short_forms(domain))
+        for domain in Domain.kinds.classes()
+    ]
+    about = "What a person may hold. A short form is a table with exactly these entries in a task file."
+    return _section("Domains", about, ("kind", "class", "what it is", "settings", "short forms"), rows)
+
+
+def _mechanisms() -> list[str]:
+    rows = [(_code(one.kind), one.__name__, _summary(one), _settings(one)) for one in Mechanism.kinds.classes()]
+    about = "How a device randomises a value: `mechanism` of plans that let you choose."
+    return _section("Mechanisms", about, ("kind", "class", "what it does", "settings"), rows)
+
+
+def _encodings() -> list[str]:
+    rows = [(_code(one.kind), one.__name__, _summary(one), _settings(one)) for one in Encoding.kinds.classes()]
+    about = "What a device does with a value before a mechanism randomises it. Plans choose encodings."
+    return _section("Encodings", about, ("kind", "class", "what it does", "settings"), rows)
+
+
+def _methods() -> list[str]:
+    rows = [
+        (_code(method.name), method.summary, _needs(method), _settings(method.rule_for, skip=1))
+        for method in known_methods().values()
+    ]
+    about = "Post-processing of an answer: `--method` on the command line, `method` in Python and HTTP."
+    return _section("Post-processing", about, ("name", "what it does", "needs", "options"), rows)
+
+
+def _stores() -> list[str]:
+    rows = []
+    for store in sorted(set(Store.kinds.classes()), key=lambda store: store.__name__):
+        urls = ", ".join(_code(f"{scheme}://...") for scheme in store.schemes)
+        rows.append((store.__name__, _summary(store), urls))
+    about = "Where a collector keeps tasks and reports: `--database` names one."
+    return _section("Stores", about, ("class", "what it is", "URL"), rows)
+
+
+def _section(title: str, about: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    lines = [f"## {title}", "", about, "", _row(headings), _row(["---"] * len(headings))]
+    return [*lines, *map(_row, rows), ""]
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+def _summary(member: Any) -> str:
+    """Return the first sentence of a docstring, on one line."""
+    paragraph = (inspect.getdoc(member) or "").split("\n\n")[0]
+    return " ".join(paragraph.split()).replace("``", "`")
+
+
+def _settings(call: Any, skip: int = 0) -> str:
+    """Return the parameters of a constructor or function, each with its default."""
+    parameters = list(inspect.signature(call).parameters.values())[skip:]
+    return ", ".join(_code(_parameter(one)) for one in parameters)
+
+
+def _parameter(parameter: inspect.Parameter) -> str:
+    if parameter.default is inspect.Parameter.empty:
+        return parameter.name
+    return f"{parameter.name}={parameter.default!r}"
+
+
+def _short_forms(domain: type[Domain]) -> str:
+    forms = (", ".join(sorted(form)) for form in domain.short_forms)
+    return "; ".join(_code(f"{{{form}}}") for form in forms)
+
+
+def _needs(method: Any) -> str:
+    needs = [
+        text
+        for needed, text in (
+            (method.needs_whole_domain, "the whole domain"),
+            (method.needs_equal_errors, "equal errors"),
+        )
+        if needed
+    ]
+    return ", ".join(needs)
+
+
+def _code(text: str) -> str:
+    return f"`{text}`"
+
+
+if __name__ == "__main__":
+    print(page(), end="")
