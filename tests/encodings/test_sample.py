@@ -1,6 +1,7 @@
 """Padding and sampling: what one report reveals about a whole set, by enumeration.
 
-The law of the sampled element is the code's own: every outcome of its two draws is played through once.
+The law of the sampled element is the code's own: every outcome of its two draws is played through
+once.
 """
 
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ import pytest
 from sottovoce.core.rng import Rng
 from sottovoce.domains.integers import Integers
 from sottovoce.domains.sets import Sets
-from sottovoce.encodings.sample import LONGEST, Sample
+from sottovoce.encodings.sample import MAX_LENGTH, Sample
 from sottovoce.errors import ParameterError
 from sottovoce.lab.checks import RecordedRng
 from sottovoce.lab.seeded import SeededRng
@@ -38,7 +39,9 @@ AUDITED = 2_000_000
 
 
 class Every(Rng):
-    """Plays through all pairs of outcomes of one draw ``below`` and one of ``integers``, each equally often."""
+    """Plays through all pairs of outcomes of one draw ``below`` and one of ``integers``, each
+    equally often.
+    """
 
     def bytes(self, count):
         raise AssertionError("nothing else is drawn")
@@ -115,7 +118,9 @@ def test_the_whole_report_spends_epsilon_and_no_more(length, among, epsilon):
 def test_a_single_dummy_is_caught():
     """Epsilon 1 padded to 5 really spends 2.26: an empty set says the dummy for certain."""
     encoding, mechanism = OneDummy(5, 5), GRR(amplified(1.0, 5), 10)
-    assert exact.log(encoding.worst_ratio(mechanism)) <= 1 + exact.stated(1e-12)  # what it would claim
+    assert exact.log(encoding.worst_ratio(mechanism)) <= 1 + exact.stated(
+        1e-12
+    )  # what it would claim
     spent = float(exact.log(worst(encoding, mechanism, subsets(5))))
     assert spent == pytest.approx(amplified(1.0, 5), abs=1e-9)
     assert round(spent, 2) == 2.26
@@ -129,7 +134,9 @@ def test_a_single_dummy_is_caught_even_where_nobody_has_nothing():
 @pytest.mark.parametrize("kind", [OLH, AffineResponse, BLH])
 @pytest.mark.parametrize("length", [1, 2, 3])
 def test_hashing_gains_nothing(kind, length):
-    """Some seed puts one set whole into the reported bucket and nothing of another: the response's own ratio."""
+    """Some seed puts one set whole into the reported bucket and nothing of another: the response's
+    own ratio.
+    """
     encoding, mechanism = Sample(12, length), kind(1.0, 12 + length)
     laws = np.array([law(encoding, held) for held in combinations(range(12), length)])
     reports = mechanism.privatize(np.zeros(5000, np.int64), SeededRng(3))
@@ -169,7 +176,9 @@ def observed(encoding, mechanism, held, seed):
 
 def audit(encoding, mechanism):
     """The largest observed log-ratio of a report under two sets, and its standard error."""
-    counts = np.array([observed(encoding, mechanism, held, seed) for seed, held in enumerate(subsets(2))])
+    counts = np.array(
+        [observed(encoding, mechanism, held, seed) for seed, held in enumerate(subsets(2))]
+    )
     high, low = counts.max(axis=0), counts.min(axis=0)
     report = np.argmax(high / low)
     error = np.sqrt(sum(1 / count - 1 / AUDITED for count in (high[report], low[report])))
@@ -190,11 +199,15 @@ def test_two_million_reports_of_every_set_show_a_single_dummy():
 @pytest.mark.parametrize("encoding", [Sample(ITEMS, 3), Sample(ITEMS, 2, AMONG)])
 def test_an_empty_set_yields_a_dummy(encoding):
     drawn = encoding(repeated((), 1000), SeededRng(1))
-    assert set(drawn.tolist()) == set(range(encoding.candidates, encoding.candidates + encoding.length))
+    assert set(drawn.tolist()) == set(
+        range(encoding.candidates, encoding.candidates + encoding.length)
+    )
 
 
 def test_a_long_set_is_sampled_as_it_is():
-    """Nothing is cut off by a rule: all ten of ten come up, padded to two; a sampler that cuts is caught."""
+    """Nothing is cut off by a rule: all ten of ten come up, padded to two; a sampler that cuts is
+    caught.
+    """
     assert unevenness(Sample(10, 2)) < 5
     assert unevenness(Cut(10, 2)) > 5
 
@@ -236,11 +249,11 @@ def test_all_outputs_need_an_answer():
     with pytest.raises(ParameterError, match="the mechanism serves"):
         Question(GRR(1.0, 4), encoding).check_domain(domain)  # without the dummies
     for other in (Integers(0, 3), Sets(range(5))):
-        with pytest.raises(ParameterError, match="other items"):
+        with pytest.raises(ParameterError, match="the question asks about sets of 4 items"):
             encoding.outputs(other)
 
 
-@pytest.mark.parametrize("length", [0, -1, 1.0, True, LONGEST + 1])
+@pytest.mark.parametrize("length", [0, -1, 1.0, True, MAX_LENGTH + 1])
 def test_an_impossible_length_is_refused(length):
     with pytest.raises(ParameterError, match="length"):
         Sample(ITEMS, length)
@@ -252,7 +265,9 @@ def test_candidates_that_are_no_sets_are_refused():
             Sample(ITEMS, 1, among)
 
 
-@pytest.mark.parametrize("question", [which(1.0, ITEMS, 3), which(0.1, 50, 2, ((0, 7), (9,))), which(1.0, 5000, 2)])
+@pytest.mark.parametrize(
+    "question", [which(1.0, ITEMS, 3), which(0.1, 50, 2, ((0, 7), (9,))), which(1.0, 5000, 2)]
+)
 def test_the_document_restores_the_question(question):
     asked = Round(1, question, 7, 8)
     read = codec.round_(codec.parse(codec.canonical(codec.document(asked))))

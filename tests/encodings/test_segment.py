@@ -29,7 +29,12 @@ def cases(draw):
     bits = draw(some.integers(2, 480))
     start = draw(some.integers(0, bits - 1))
     length = draw(some.integers(1, bits - start))
-    return bits, start, length, draw(some.lists(some.integers(0, (1 << bits) - 1), min_size=1, max_size=4))
+    return (
+        bits,
+        start,
+        length,
+        draw(some.lists(some.integers(0, (1 << bits) - 1), min_size=1, max_size=4)),
+    )
 
 
 @given(cases())
@@ -43,7 +48,9 @@ def cases(draw):
 @example((160, 31, 65, [(1 << 160) - 2]))
 @example((480, 479, 1, [(1 << 480) - 1]))
 def test_a_segment_is_that_of_the_number(case):
-    """Values and results on either side of 63 bits, given in the form that indices of so many bits have."""
+    """Values and results on either side of 63 bits, given in the form that indices of so many bits
+    have.
+    """
     bits, start, length, numbers = case
     found = Segment(bits, start, length)(indices_of(numbers, bits), UNTOUCHED)
     wanted = indices_of([piece(number, bits, start, length) for number in numbers], length)
@@ -59,12 +66,19 @@ def test_two_neighbouring_segments_are_the_whole(case):
     first, second = Segment(bits, 0, length), Segment(bits, length, bits - length)
     for number in numbers:
         held = indices_of([number], bits)
-        assert _number(first(held, UNTOUCHED)) << (bits - length) | _number(second(held, UNTOUCHED)) == number
+        assert (
+            _number(first(held, UNTOUCHED)) << (bits - length) | _number(second(held, UNTOUCHED))
+            == number
+        )
 
 
 def _number(indices):
     words = indices.tolist()[0]
-    return words if isinstance(words, int) else sum(word << 32 * place for place, word in enumerate(words))
+    return (
+        words
+        if isinstance(words, int)
+        else sum(word << 32 * place for place, word in enumerate(words))
+    )
 
 
 @pytest.mark.parametrize("bits", [48, 160])
@@ -84,7 +98,17 @@ def test_what_a_segment_yields_is_what_its_mechanism_takes(bits):
 
 
 @pytest.mark.parametrize(
-    "settings", [(8, 0, 0), (8, -1, 3), (8, 8, 1), (8, 4, 5), (8, 0, 9), (8.0, 0, 2), (8, 0, 2.0), (8, False, 2)]
+    "settings",
+    [
+        (8, 0, 0),
+        (8, -1, 3),
+        (8, 8, 1),
+        (8, 4, 5),
+        (8, 0, 9),
+        (8.0, 0, 2),
+        (8, 0, 2.0),
+        (8, False, 2),
+    ],
 )
 def test_a_piece_that_there_is_not_is_refused(settings):
     with pytest.raises(ParameterError):
@@ -92,7 +116,9 @@ def test_a_piece_that_there_is_not_is_refused(settings):
 
 
 @pytest.mark.parametrize(
-    "domain", [Bits(15), Bits(17), Strings(3), Integers(0, (1 << 16) - 1), Categories(("a", "b"))], ids=repr
+    "domain",
+    [Bits(15), Bits(17), Strings(3), Integers(0, (1 << 16) - 1), Categories(("a", "b"))],
+    ids=repr,
 )
 def test_other_domains_are_refused(domain):
     with pytest.raises(ParameterError):

@@ -55,8 +55,28 @@ def test_nothing_is_drawn_so_nothing_is_gained():
 
 @pytest.mark.parametrize(
     "among",
-    [((),), ((1, 1),), ((2, 1),), ((0,), (0,)), ((6,),), ((-1,),), ((0, 1), (2,), (0, 1)), ((0.0,),), ((True,),)],
-    ids=["empty", "twice", "descending", "same", "beyond", "negative", "same pair", "real", "truth"],
+    [
+        ((),),
+        ((1, 1),),
+        ((2, 1),),
+        ((0,), (0,)),
+        ((6,),),
+        ((-1,),),
+        ((0, 1), (2,), (0, 1)),
+        ((0.0,),),
+        ((True,),),
+    ],
+    ids=[
+        "empty",
+        "twice",
+        "descending",
+        "same",
+        "beyond",
+        "negative",
+        "same pair",
+        "real",
+        "truth",
+    ],
 )
 def test_what_is_no_list_of_sets_is_refused(among):
     with pytest.raises(ParameterError):
@@ -71,7 +91,7 @@ def test_too_few_items_are_refused(items):
 
 def test_other_domains_are_refused():
     for domain in (Integers(0, 5), Sets(range(5)), Sets(range(7))):
-        with pytest.raises(ParameterError, match="other items"):
+        with pytest.raises(ParameterError, match="the question asks about sets of 6 items"):
             Size(ITEMS).outputs(domain)
 
 

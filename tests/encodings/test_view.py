@@ -16,7 +16,10 @@ from sottovoce.tasks.question import Question
 from sottovoce.tasks.round import Round
 from sottovoce.wire import codec
 
-PETS = Records(("pet", "age", "town"), (Categories(("cat", "dog")), Integers(0, 4), Categories(("a", "b", "c"))))
+PETS = Records(
+    ("pet", "age", "town"),
+    (Categories(("cat", "dog")), Integers(0, 4), Categories(("a", "b", "c"))),
+)
 
 
 def test_sixteen_records_of_two_attributes_fall_into_four_cells():
@@ -62,7 +65,12 @@ def test_columns_that_make_no_table_are_refused(columns, sizes):
 
 
 @pytest.mark.parametrize(
-    "domain", [Integers(0, 29), Records(("pet",), PETS.attributes[:1]), Records(("a", "b", "c"), PETS.attributes[::-1])]
+    "domain",
+    [
+        Integers(0, 29),
+        Records(("pet",), PETS.attributes[:1]),
+        Records(("a", "b", "c"), PETS.attributes[::-1]),
+    ],
 )
 def test_a_domain_with_other_attributes_is_refused(domain):
     with pytest.raises(ParameterError, match="attributes"):

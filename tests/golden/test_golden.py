@@ -465,8 +465,7 @@ def check_mean(row):
 
 
 def check_index(row):
-    entries = {name: value for name, value in row["domain"].items() if name != "kind"}
-    domain = Domain.kinds[row["domain"]["kind"]](**entries)
+    domain = noun("domain", row["domain"])
     assert codec.document(domain) == row["domain"]
     for held in ([float(row["value"])], np.array([float(row["value"])])):
         if row.get("refused"):

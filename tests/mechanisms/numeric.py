@@ -38,7 +38,9 @@ def numbers_are_unbiased(mechanism, users=200_000):
 
 
 def the_mean_is_found(mechanism, held):
-    """Within five standard errors, and the error is that of theory: noise and the spread of what people hold."""
+    """Within five standard errors, and the error is that of theory: noise and the spread of what
+    people hold.
+    """
     tally = mechanism.tally(mechanism.privatize(held, SeededRng(11)))
     points, found = mechanism.points(held), mechanism.mean(tally)
     stated = (mechanism.variance(held).mean() + points.var()) / len(held)
@@ -52,10 +54,17 @@ def _exact_mean(mechanism, value):
     rounding = mechanism.size - 1 if travel % (mechanism.size - 1) else 1
     draws = list(product(range(rounding), (True, False), range(window), range(travel)))
     rounded, coins, inside, outside = zip(*draws, strict=True)
-    scripts = [script for script, limit in ((rounded, rounding), (inside, window), (outside, travel)) if limit > 1]
+    scripts = [
+        script
+        for script, limit in ((rounded, rounding), (inside, window), (outside, travel))
+        if limit > 1
+    ]
     rng = ScriptedRng(bernoulli=coins, integers=[draw for script in scripts for draw in script])
     reports = mechanism.privatize(np.full(len(draws), value), rng).tolist()
     keep = Fraction(mechanism.keep, UNIT)
     chances = {True: keep, False: 1 - keep}
-    total = sum(chances[coin] * (2 * report - cells + 1) for coin, report in zip(coins, reports, strict=True))
+    total = sum(
+        chances[coin] * (2 * report - cells + 1)
+        for coin, report in zip(coins, reports, strict=True)
+    )
     return total * UNIT / ((mechanism.keep * cells - UNIT * window) * rounding * window * travel)

@@ -15,10 +15,15 @@ from sottovoce.maths import hashing, walsh
 from sottovoce.mechanisms.affine import REPORT, AffineResponse
 from sottovoce.mechanisms.subset import SubsetSelection
 
-SMALL = [AffineResponse(epsilon, size) for epsilon, size in ((0.5, 3), (1.0, 6), (1.0, 16), (2.0, 33), (4.0, 200))]
+SMALL = [
+    AffineResponse(epsilon, size)
+    for epsilon, size in ((0.5, 3), (1.0, 6), (1.0, 16), (2.0, 33), (4.0, 200))
+]
 
 
-@pytest.mark.parametrize("mechanism", SMALL, ids=lambda one: f"{one.epsilon}-{one.size}-{one.buckets}")
+@pytest.mark.parametrize(
+    "mechanism", SMALL, ids=lambda one: f"{one.epsilon}-{one.size}-{one.buckets}"
+)
 @pytest.mark.parametrize("check", HASHED_CHECKS, ids=lambda check: check.__name__)
 def test_contract(check, mechanism):
     check(mechanism)
@@ -40,14 +45,17 @@ def supported_sets(bits, rank):
     """Every set of values that a report can support, as often as a map and a bucket give it."""
     for masks, offset in full_rank_maps(bits, rank):
         hashes = [
-            sum(((mask & v).bit_count() & 1) << r for r, mask in enumerate(masks)) ^ offset for v in range(1 << bits)
+            sum(((mask & v).bit_count() & 1) << r for r, mask in enumerate(masks)) ^ offset
+            for v in range(1 << bits)
         ]
         yield np.array(hashes)
 
 
 @pytest.mark.parametrize(("bits", "rank"), [(2, 1), (3, 1), (3, 2), (4, 1), (4, 2)])
 def test_moments_over_all_maps_are_those_of_subset_selection(bits, rank):
-    """Pairs given the held value, and the variance of random coefficients: exact, in rational arithmetic."""
+    """Pairs given the held value, and the variance of random coefficients: exact, in rational
+    arithmetic.
+    """
     cells, buckets = 1 << bits, 1 << rank
     chosen = cells // buckets
     p = Fraction(3, 5)
@@ -64,9 +72,10 @@ def test_moments_over_all_maps_are_those_of_subset_selection(bits, rank):
             single += weight * bool(inside[1])
             pair_held += weight * bool(inside[0] and inside[1])
             pair_other += weight * bool(inside[1] and inside[2])
-            score = sum((c * ((1 if s else 0) - q) for c, s in zip(coefficients, inside, strict=True)), Fraction(0)) / (
-                p - q
-            )
+            score = sum(
+                (c * ((1 if s else 0) - q) for c, s in zip(coefficients, inside, strict=True)),
+                Fraction(0),
+            ) / (p - q)
             mean += weight * score
             square += weight * score * score
     assert single == q
@@ -151,12 +160,16 @@ def kurtosis(scores):
 
 
 def test_aligned_ranges_need_the_permutation():
-    """With pi a half-domain score has the tails of a normal law; the identity is caught by its kurtosis."""
+    """With pi a half-domain score has the tails of a normal law; the identity is caught by its
+    kurtosis.
+    """
     affine = AffineResponse(1.0, 1 << 10)
     reports = affine.privatize(np.arange(200_000) % 1024, SeededRng(12))
     half = (np.arange(1024) < 512).astype(float)
     assert kurtosis(affine.score(reports, half)) < 6
-    unpermuted = scores(reports["seed"].copy(), reports["bucket"].copy(), walsh.transform(half), 10, affine.rank)
+    unpermuted = scores(
+        reports["seed"].copy(), reports["bucket"].copy(), walsh.transform(half), 10, affine.rank
+    )
     assert kurtosis(unpermuted) > 100
 
 
@@ -180,7 +193,9 @@ def test_half_as_hard_coded_chance_is_refused():
 
 
 def test_the_number_of_buckets_follows_epsilon():
-    chosen = [AffineResponse(epsilon, 1 << 16).rank for epsilon in (0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0)]
+    chosen = [
+        AffineResponse(epsilon, 1 << 16).rank for epsilon in (0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0)
+    ]
     assert chosen == [1, 2, 3, 4, 6, 7, 9]
 
 

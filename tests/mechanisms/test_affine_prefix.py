@@ -21,12 +21,18 @@ def test_blocks_equal_direct_candidates(bits, extension):
     values = np.random.default_rng(bits).integers(0, 1 << bits, 3000)
     reports = affine.privatize(values, SeededRng(bits))
     prefixes = np.unique(values[:5] >> extension).astype(np.uint64)
-    candidates = (prefixes[:, None] << np.uint64(extension)) | np.arange(1 << extension, dtype=np.uint64)
+    candidates = (prefixes[:, None] << np.uint64(extension)) | np.arange(
+        1 << extension, dtype=np.uint64
+    )
     blocks = affine.count_blocks(reports, prefixes, extension)
     np.testing.assert_array_equal(blocks.ravel(), affine.count(reports, candidates.ravel()))
-    np.testing.assert_array_equal(blocks.ravel(), affine.support(reports, candidates.ravel()).sum(axis=0))
+    np.testing.assert_array_equal(
+        blocks.ravel(), affine.support(reports, candidates.ravel()).sum(axis=0)
+    )
     direct = affine.estimate_among(reports, candidates.ravel())
-    np.testing.assert_allclose(affine.estimate_blocks(reports, prefixes, extension).totals, direct.totals)
+    np.testing.assert_allclose(
+        affine.estimate_blocks(reports, prefixes, extension).totals, direct.totals
+    )
 
 
 @pytest.mark.parametrize("bits", [64, 160, 100])
@@ -44,7 +50,11 @@ def test_wide_values_are_rows_of_words(bits):
 
 def test_wide_values_of_the_wrong_shape_are_refused_before_a_draw():
     affine, untouched = AffinePrefix(1.0, 1 << 100), RecordedRng(b"")
-    for wrong in (np.zeros(3, np.int64), np.zeros((3, 5), np.uint32), np.full((1, 4), 1 << 4, np.uint32)):
+    for wrong in (
+        np.zeros(3, np.int64),
+        np.zeros((3, 5), np.uint32),
+        np.full((1, 4), 1 << 4, np.uint32),
+    ):
         with pytest.raises(DomainError):
             affine.privatize(wrong, untouched)
     with pytest.raises(NoDataError):
@@ -63,7 +73,9 @@ def test_sums_and_groups_are_refused():
 @pytest.mark.parametrize(("bits", "extension"), [(64, 6), (100, 4), (160, 5), (480, 3)])
 def test_wide_blocks_equal_direct_candidates(bits, extension):
     affine = AffinePrefix(2.0, 1 << bits)
-    numbers = [int.from_bytes(np.random.default_rng([bits, one]).bytes(bits // 8)) for one in range(5)]
+    numbers = [
+        int.from_bytes(np.random.default_rng([bits, one]).bytes(bits // 8)) for one in range(5)
+    ]
     held = hashing.indices_of([numbers[one % 5] for one in range(3000)], bits)
     reports = affine.privatize(held, SeededRng(bits))
     prefixes = sorted(number >> extension for number in numbers)
@@ -71,7 +83,10 @@ def test_wide_blocks_equal_direct_candidates(bits, extension):
     candidates = hashing.indices_of(every, bits)
     blocks = affine.count_blocks(reports, prefixes, extension)
     np.testing.assert_array_equal(blocks.ravel(), affine.support(reports, candidates).sum(axis=0))
-    found, direct = affine.estimate_blocks(reports, prefixes, extension), affine.estimate_among(reports, candidates)
+    found, direct = (
+        affine.estimate_blocks(reports, prefixes, extension),
+        affine.estimate_among(reports, candidates),
+    )
     np.testing.assert_array_equal(found.totals, direct.totals)
     np.testing.assert_array_equal(found.variance, direct.variance)
     held_by_600 = np.isin(np.array(every, object), np.array(numbers, object))
@@ -79,9 +94,11 @@ def test_wide_blocks_equal_direct_candidates(bits, extension):
 
 
 def null_ratio(estimates, affine, users):
-    """The spread of estimates of values nobody holds, over the theoretical one; and its own standard deviation.
+    """The spread of estimates of values nobody holds, over the theoretical one; and its own
+    standard deviation.
 
-    The squares' correlations need only the joint laws of pairs of values, which are as good as independent.
+    The squares' correlations need only the joint laws of pairs of values, which are as good as
+    independent.
     """
     deviation = np.sqrt(users * affine.noise.unheld)
     return np.sqrt(np.mean(estimates**2)) / deviation, 1 / np.sqrt(2 * len(estimates))
@@ -89,7 +106,9 @@ def null_ratio(estimates, affine, users):
 
 @pytest.mark.parametrize("bits", [24, 48, 64])
 def test_what_nobody_holds_spreads_as_theory_says(bits):
-    """16,384 candidates of one group of prefixes, genuine reports; the published check allows .97 to 1.03."""
+    """16,384 candidates of one group of prefixes, genuine reports; the published check allows .97
+    to 1.03.
+    """
     affine, users = AffinePrefix(2.0, 1 << bits), 25_000
     held = hashing.indices_of([0xA5 << (bits - 8) | one % 7 for one in range(users)], bits)
     reports = affine.privatize(held, SeededRng(bits))
@@ -102,7 +121,9 @@ def test_what_nobody_holds_spreads_as_theory_says(bits):
 
 
 def test_the_spread_catches_the_wrong_chance_of_a_stranger():
-    """The broken twin takes the response's own q, 1/(e^epsilon + buckets - 1), for that of the hash."""
+    """The broken twin takes the response's own q, 1/(e^epsilon + buckets - 1), for that of the
+    hash.
+    """
     affine, users = AffinePrefix(2.0, 1 << 24), 25_000
     reports = affine.privatize(np.full(users, 0xA5A5A5), SeededRng(24))
     counts = affine.count_blocks(reports, range(16), 10).ravel()

@@ -8,7 +8,13 @@ import pytest
 
 from sottovoce.core.tally import Tally
 from sottovoce.errors import CodecError, MissingExtraError, ParameterError
-from sottovoce.lab.checks import CONTRACT_CHECKS, FIVE_SIGMA, ScriptedRng, epsilon_is_spent_whole, worst_log_ratio
+from sottovoce.lab.checks import (
+    CONTRACT_CHECKS,
+    FIVE_SIGMA,
+    ScriptedRng,
+    epsilon_is_spent_whole,
+    worst_log_ratio,
+)
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.maths.exact import UNIT
 from sottovoce.mechanisms.bloom import Bloom
@@ -35,7 +41,9 @@ def test_epsilon_is_spent_in_proportion_to_the_bits_in_which_two_values_differ(m
 def test_epsilon_is_spent_whole_where_two_values_share_no_bit():
     epsilon_is_spent_whole(Bloom(1.0, 12, 8, 2, 2))
     with pytest.raises(AssertionError):
-        epsilon_is_spent_whole(Bloom(1.0, 2, 4, 2, 1))  # one value's hashes coincide: three bits differ
+        epsilon_is_spent_whole(
+            Bloom(1.0, 2, 4, 2, 1)
+        )  # one value's hashes coincide: three bits differ
 
 
 @pytest.mark.parametrize(("quarters", "epsilon", "ratio"), [(2, 4.3945, 81), (1, 7.7837, 2401)])
@@ -63,7 +71,7 @@ def test_a_threshold_that_spends_more_than_stated_is_refused():
 def test_scripted_draws_give_known_reports():
     """Value 3 sets the bits 1 and 5 in cohort 1; the coins then flip bits 0 and 1."""
     bloom = Bloom(1.0, 5, 6, 2, 2)
-    assert bloom.places(np.array([1]), np.array([3])).tolist() == [[1, 5]]
+    assert bloom.filter_bits(np.array([1]), np.array([3])).tolist() == [[1, 5]]
     rng = ScriptedRng(bernoulli=[True, True, False, False, False, False], integers=[1])
     assert bloom.pack(bloom.privatize(np.array([3]), rng)) == bytes([1, 0, 0b100001])
 
@@ -71,7 +79,7 @@ def test_scripted_draws_give_known_reports():
 def test_many_users_are_drawn_in_parts_from_one_stream(monkeypatch):
     bloom, values = Bloom(1.0, 5, 8, 2, 2), np.arange(1000) % 5
     whole = bloom.privatize(values, SeededRng(1))
-    monkeypatch.setattr("sottovoce.mechanisms.bloom._BITS_AT_ONCE", 64)
+    monkeypatch.setattr("sottovoce.mechanisms.bloom._MAX_BLOCK_COINS", 64)
     np.testing.assert_array_equal(bloom.privatize(values, SeededRng(1)), whole)
 
 
@@ -81,7 +89,7 @@ def test_hashes_that_coincide_set_one_bit():
     filters, design = _filters(bloom), bloom.design(np.ones(48)).toarray()
     np.testing.assert_array_equal(design, filters.transpose(0, 2, 1).reshape(48, 40))
     cohort, value = np.argwhere(filters.sum(axis=2) == 1)[0]
-    places = bloom.places(np.array([cohort]), np.array([value]))[0]
+    places = bloom.filter_bits(np.array([cohort]), np.array([value]))[0]
     assert places[0] == places[1]
     assert design[cohort * 16 : cohort * 16 + 16, value].sum() == 1
 
@@ -90,7 +98,11 @@ def test_the_top_of_a_simulated_population_is_found():
     truth = _zipf(ZIPF.size)
     tally = _simulated(ZIPF, truth, np.random.default_rng(1))
     _is_found(ZIPF.estimate(tally), truth)
-    shifted = Tally(tally.key, tally.users, {name: np.roll(array, 1, axis=0) for name, array in tally.counts.items()})
+    shifted = Tally(
+        tally.key,
+        tally.users,
+        {name: np.roll(array, 1, axis=0) for name, array in tally.counts.items()},
+    )
     with pytest.raises(AssertionError):
         _is_found(ZIPF.estimate(shifted), truth)  # hashed in one cohort, decoded in another
 
@@ -118,7 +130,9 @@ def test_the_bootstrap_tells_the_spread_of_repeated_collections():
     print(ratios.round(2))
     assert (ratios[:30] > 0.7).all()
     assert (ratios[:30] < 1.4).all()
-    assert (np.sqrt(_olh_variance(USERS)) / spread < 0.7).all()  # another mechanism's formula would not do
+    assert (
+        np.sqrt(_olh_variance(USERS)) / spread < 0.7
+    ).all()  # another mechanism's formula would not do
 
 
 def test_the_same_tally_gives_the_same_answer():
@@ -133,7 +147,7 @@ def test_more_values_than_cohort_bits_leave_the_frequent_ones_readable(monkeypat
     bloom, truth = Bloom(epsilon=4.0, size=4000), _zipf(4000, users=8_000_000)
     tally = _simulated(bloom, truth, np.random.default_rng(6))
     assert _top_ten_error(bloom, tally, truth) < 100
-    monkeypatch.setattr(Bloom, "_determined", True)
+    monkeypatch.setattr(Bloom, "_is_determined", True)
     assert _top_ten_error(bloom, tally, truth) > 1000
 
 
@@ -146,7 +160,9 @@ def test_an_empty_cohort_costs_nothing_but_accuracy():
     assert estimate.frequencies == pytest.approx([0.4, 0.3, 0.2, 0.1], abs=0.02)
 
 
-@pytest.mark.parametrize("data", [b"\x02\x00\x00", b"\x00\x01\x00", b"\x01\x00\x40"], ids=["cohort", "far", "padding"])
+@pytest.mark.parametrize(
+    "data", [b"\x02\x00\x00", b"\x00\x01\x00", b"\x01\x00\x40"], ids=["cohort", "far", "padding"]
+)
 def test_a_report_that_could_not_have_been_made_is_refused(data):
     bloom = Bloom(1.0, 5, 6, 2, 2)
     bloom.unpack(b"\x01\x00\x3f")
@@ -205,7 +221,9 @@ def _zipf(size, users=USERS):
 def _filters(bloom):
     """Return (cohorts, size, bits)."""
     values = np.arange(bloom.size)
-    return np.stack([bloom.filters(np.full(bloom.size, cohort), values) for cohort in range(bloom.cohorts)])
+    return np.stack(
+        [bloom.filters(np.full(bloom.size, cohort), values) for cohort in range(bloom.cohorts)]
+    )
 
 
 def _simulated(bloom, truth, generator):

@@ -21,14 +21,18 @@ SMALL = [Duchi(epsilon, size) for epsilon in (0.1, 1.0, 4.0) for size in (2, 5, 
 
 
 @pytest.mark.parametrize("mechanism", SMALL, ids=lambda one: f"{one.epsilon}-{one.size}")
-@pytest.mark.parametrize("check", [*CONTRACT_CHECKS, epsilon_is_spent_whole], ids=lambda check: check.__name__)
+@pytest.mark.parametrize(
+    "check", [*CONTRACT_CHECKS, epsilon_is_spent_whole], ids=lambda check: check.__name__
+)
 def test_contract(check, mechanism):
     check(mechanism)
 
 
 @pytest.mark.parametrize("mechanism", SMALL, ids=lambda one: f"{one.epsilon}-{one.size}")
 def test_it_is_the_published_law(mechanism):
-    """Pr[+c] = 1/2 + x / 2c with c = (e^epsilon + 1) / (e^epsilon - 1): unbiased, of variance c^2 - x^2."""
+    """Pr[+c] = 1/2 + x / 2c with c = (e^epsilon + 1) / (e^epsilon - 1): unbiased, of variance c^2 -
+    x^2.
+    """
     values = np.arange(mechanism.size)
     x, odds = -1 + 2 * values / (mechanism.size - 1), np.exp(mechanism.epsilon)
     c = (odds + 1) / (odds - 1)
@@ -39,9 +43,13 @@ def test_it_is_the_published_law(mechanism):
     np.testing.assert_allclose(mechanism.variance(values), c**2 - x**2, rtol=1e-12)
 
 
-@pytest.mark.parametrize("mechanism", [*SMALL, Duchi(1.0, 6, keep=3 * UNIT // 5)], ids=lambda one: one.key)
+@pytest.mark.parametrize(
+    "mechanism", [*SMALL, Duchi(1.0, 6, keep=3 * UNIT // 5)], ids=lambda one: one.key
+)
 def test_the_mean_is_the_number_in_exact_fractions(mechanism):
-    assert exact_means(mechanism) == [Fraction(2 * value, mechanism.size - 1) - 1 for value in range(mechanism.size)]
+    assert exact_means(mechanism) == [
+        Fraction(2 * value, mechanism.size - 1) - 1 for value in range(mechanism.size)
+    ]
 
 
 def test_scripted_draws_give_known_reports():

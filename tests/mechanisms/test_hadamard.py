@@ -37,18 +37,24 @@ def test_support_by_enumeration(size):
     chances = np.where(rows > 0, response.p, 1 - response.p).T / (response.columns / 2)
     np.testing.assert_allclose(response.likelihood(response.outcomes()), chances, rtol=1e-15)
     supported = (rows > 0) @ chances  # (candidate, held)
-    np.testing.assert_allclose(supported, np.where(np.eye(size, dtype=bool), response.p, 0.5), atol=1e-12)
+    np.testing.assert_allclose(
+        supported, np.where(np.eye(size, dtype=bool), response.p, 0.5), atol=1e-12
+    )
     assert np.log(chances.max() / chances.min()) == pytest.approx(0.8, abs=1e-12)
 
 
 def test_scripted_draws_give_known_reports():
-    """Value 1 owns row 10 in binary: column 1 is positive, 2 negative; its partner differs in that bit."""
+    """Value 1 owns row 10 in binary: column 1 is positive, 2 negative; its partner differs in that
+    bit.
+    """
     rng = ScriptedRng(bernoulli=[True, True, False, False], integers=[1, 2, 1, 2])
     assert HadamardResponse(1.0, 5).privatize(np.full(4, 1), rng).tolist() == [1, 0, 3, 2]
 
 
 def test_recorded_bytes_give_a_known_report():
-    """A keep word, then the top three bits of a word: column 6, negative in row 101 in binary, partner 7."""
+    """A keep word, then the top three bits of a word: column 6, negative in row 101 in binary,
+    partner 7.
+    """
     response = HadamardResponse(1.0, 5)
     for keep, column in ((b"\x00" * 8, 7), (b"\xff" * 8, 6)):
         recorded = RecordedRng(keep + b"\x00\x00\x00\xc0")
@@ -80,7 +86,9 @@ def test_the_transform_scores_what_votes_say():
     coefficients = np.random.default_rng(32).normal(size=100)
     reports = response.privatize(np.arange(500) % 100, SeededRng(32))
     expected = response.votes(reports, np.arange(100)) @ coefficients
-    np.testing.assert_allclose(response.score(reports, coefficients), expected, rtol=1e-12, atol=1e-9)
+    np.testing.assert_allclose(
+        response.score(reports, coefficients), expected, rtol=1e-12, atol=1e-9
+    )
 
 
 def test_candidates_keep_their_covariance():
@@ -92,12 +100,17 @@ def test_candidates_keep_their_covariance():
     gain = 1 / (2 * response.p - 1)
     pair = estimate.noise.linear(np.array([1.0, 0, 1.0]), held, 100)
     assert pair == pytest.approx(100 * (2 * gain**2 + 2 * gain))
-    assert pair == pytest.approx(response.noise.linear(np.array([1.0, 1, 0, 0, 0, 0]), np.eye(6)[2] * 100, 100))
+    assert pair == pytest.approx(
+        response.noise.linear(np.array([1.0, 1, 0, 0, 0, 0]), np.eye(6)[2] * 100, 100)
+    )
 
 
 def test_cells_err_as_in_binary_local_hashing():
     votes = np.array([0.0, 50.0, 100.0])
-    hashed, mine = BLH(0.5, 3).noise.variances(votes, 100), HadamardResponse(0.5, 3).noise.variances(votes, 100)
+    hashed, mine = (
+        BLH(0.5, 3).noise.variances(votes, 100),
+        HadamardResponse(0.5, 3).noise.variances(votes, 100),
+    )
     np.testing.assert_allclose(mine, hashed, rtol=1e-12)
 
 

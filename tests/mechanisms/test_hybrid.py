@@ -7,19 +7,32 @@ import pytest
 
 from mechanisms.numeric import moments_are_as_stated, numbers_are_unbiased, the_mean_is_found
 from sottovoce.errors import CodecError, ParameterError
-from sottovoce.lab.checks import CONTRACT_CHECKS, ScriptedRng, epsilon_is_spent_whole, samples_follow_the_likelihood
+from sottovoce.lab.checks import (
+    CONTRACT_CHECKS,
+    ScriptedRng,
+    epsilon_is_spent_whole,
+    samples_follow_the_likelihood,
+)
 from sottovoce.maths.exact import UNIT
 from sottovoce.mechanisms.duchi import Duchi
-from sottovoce.mechanisms.hybrid import MEETING, Hybrid
+from sottovoce.mechanisms.hybrid import DUCHI_UP_TO, Hybrid
 from sottovoce.mechanisms.piecewise import Piecewise
 
-SMALL = [Hybrid(epsilon, size, cells) for epsilon in (0.5, 1.0, 4.0) for size, cells in ((5, 8), (17, 16), (8, 11))]
+SMALL = [
+    Hybrid(epsilon, size, cells)
+    for epsilon in (0.5, 1.0, 4.0)
+    for size, cells in ((5, 8), (17, 16), (8, 11))
+]
 EPSILONS = np.arange(0.1, 6.01, 0.1).round(1).tolist()
 EXACT = 2049  # a grid with ends and middle, fine enough to see the x^2
 
 
-@pytest.mark.parametrize("mechanism", SMALL, ids=lambda one: f"{one.epsilon}-{one.size}-{one.cells}")
-@pytest.mark.parametrize("check", [*CONTRACT_CHECKS, epsilon_is_spent_whole], ids=lambda check: check.__name__)
+@pytest.mark.parametrize(
+    "mechanism", SMALL, ids=lambda one: f"{one.epsilon}-{one.size}-{one.cells}"
+)
+@pytest.mark.parametrize(
+    "check", [*CONTRACT_CHECKS, epsilon_is_spent_whole], ids=lambda check: check.__name__
+)
 def test_contract(check, mechanism):
     check(mechanism)
 
@@ -33,22 +46,29 @@ def test_mean_and_variance_by_enumeration(mechanism):
 
 @pytest.mark.parametrize("epsilon", [0.7, 1.0, 2.0, 4.0])
 def test_every_number_has_the_same_variance(epsilon):
-    """The x^2 of the two mechanisms cancel, up to the cells; with half as many users at Piecewise they do not."""
-    flat, tilted = Hybrid(epsilon, EXACT), Hybrid(epsilon, EXACT, alpha=Hybrid(epsilon, EXACT).alpha // 2)
+    """The x^2 of the two mechanisms cancel, up to the cells; with half as many users at Piecewise
+    they do not.
+    """
+    flat, tilted = (
+        Hybrid(epsilon, EXACT),
+        Hybrid(epsilon, EXACT, alpha=Hybrid(epsilon, EXACT).alpha // 2),
+    )
     assert np.ptp(_variances(flat)) < 0.001 * _variances(flat).max()
     assert np.ptp(_variances(tilted)) > 0.02 * _variances(tilted).max()
 
 
 def test_it_starts_where_it_meets_the_worst_case_of_duchi():
-    """0.6094: from there on a share of Piecewise lowers the worst case, and before it would raise it."""
+    """0.6094: from there on a share of Piecewise lowers the worst case, and before it would raise
+    it.
+    """
     root = np.sqrt(241.0)
     closed = np.log((-5 + 2 * np.cbrt(6353 - 405 * root) + 2 * np.cbrt(6353 + 405 * root)) / 27)
-    assert float(MEETING) == pytest.approx(closed, abs=1e-14)
+    assert float(DUCHI_UP_TO) == pytest.approx(closed, abs=1e-14)
     assert _mixed(closed) == pytest.approx(_duchi(closed), rel=1e-12)
     assert _mixed(closed - 0.05) > _duchi(closed - 0.05)
     assert _mixed(closed + 0.05) < _duchi(closed + 0.05)
-    assert Hybrid(float(MEETING), 9).alpha == 0
-    above = Hybrid(float(MEETING + Decimal("1e-15")), 9)
+    assert Hybrid(float(DUCHI_UP_TO), 9).alpha == 0
+    above = Hybrid(float(DUCHI_UP_TO + Decimal("1e-15")), 9)
     assert above.alpha / UNIT == pytest.approx(1 - np.exp(-closed / 2))
 
 
@@ -63,7 +83,7 @@ def test_it_is_never_above_the_better_worst_case(epsilon):
     worst = _variances(Hybrid(epsilon, EXACT)).max()
     parts = [_variances(one(epsilon, EXACT)).max() for one in (Duchi, Piecewise)]
     assert worst <= min(parts) * 1.001
-    if epsilon > float(MEETING):
+    if epsilon > float(DUCHI_UP_TO):
         assert _mixed(epsilon) <= min(_duchi(epsilon), _piecewise(epsilon))
         assert worst == pytest.approx(_mixed(epsilon), rel=0.002)
 
@@ -103,7 +123,9 @@ def test_the_mean_of_a_population_is_found_with_its_error():
 
 
 @pytest.mark.parametrize(
-    "data", [b"\2\0\0", b"\0\2\0", b"\1\x08\0", b"\1\0\1", b"\0\0"], ids=["coin", "sign", "cell", "far", "cut"]
+    "data",
+    [b"\2\0\0", b"\0\2\0", b"\1\x08\0", b"\1\0\1", b"\0\0"],
+    ids=["coin", "sign", "cell", "far", "cut"],
 )
 def test_a_report_that_could_not_have_been_made_is_refused(data):
     Hybrid(1.0, 9, 8).unpack(b"\1\7\0\0\1\0")

@@ -7,17 +7,27 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import CodecError, ParameterError
-from sottovoce.lab.checks import FIVE_SIGMA, HASHED_CHECKS, RecordedRng, ScriptedRng, sampled_estimates_are_unbiased
+from sottovoce.lab.checks import (
+    FIVE_SIGMA,
+    HASHED_CHECKS,
+    RecordedRng,
+    ScriptedRng,
+    sampled_estimates_are_unbiased,
+)
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.maths.exact import UNIT
 from sottovoce.mechanisms.base import PureMechanism
 from sottovoce.mechanisms.olh import OLH
 
 LN_3 = float(np.log(3))
-SMALL = [OLH(epsilon, size) for epsilon in (0.2, 1.0, 3.0) for size in (2, 5)] + [OLH(1.0, 5, buckets=7)]
+SMALL = [OLH(epsilon, size) for epsilon in (0.2, 1.0, 3.0) for size in (2, 5)] + [
+    OLH(1.0, 5, buckets=7)
+]
 
 
-@pytest.mark.parametrize("mechanism", SMALL, ids=lambda one: f"{one.epsilon}-{one.size}-{one.buckets}")
+@pytest.mark.parametrize(
+    "mechanism", SMALL, ids=lambda one: f"{one.epsilon}-{one.size}-{one.buckets}"
+)
 @pytest.mark.parametrize("check", HASHED_CHECKS, ids=lambda check: check.__name__)
 def test_contract(check, mechanism):
     check(mechanism)
@@ -38,7 +48,9 @@ def test_privacy_and_support_over_all_functions():
     """Every function of four values into three buckets, all equally likely, by enumeration."""
     olh = OLH(1.3, 4, buckets=3)
     functions = np.array(list(product(range(3), repeat=4)))
-    chances = olh.response.likelihood(np.arange(3))[:, functions] / len(functions)  # (bucket, function, value)
+    chances = olh.response.likelihood(np.arange(3))[:, functions] / len(
+        functions
+    )  # (bucket, function, value)
     assert np.log(chances.max(axis=2) / chances.min(axis=2)).max() == pytest.approx(1.3, abs=1e-9)
     supports = functions == np.arange(3)[:, None, None]
     chance_of_support = np.einsum("bft,bfv->tv", chances, supports)
@@ -47,7 +59,9 @@ def test_privacy_and_support_over_all_functions():
 
 
 def test_recorded_bytes_give_a_known_report():
-    """Seed word, keep word, lie word.  By the C library xxh32 of 5 under this seed is 0x481902e0: bucket 1 of 4."""
+    """Seed word, keep word, lie word.  By the C library xxh32 of 5 under this seed is 0x481902e0:
+    bucket 1 of 4.
+    """
     olh = OLH(1.0, 1000)
     seed, lie = b"\x78\x56\x34\x12", b"\xff\xff\xff\xbf"
     for keep, reported in ((b"\x00" * 8, 1), (b"\xff" * 8, 3)):  # lie 2, one further past the truth
@@ -64,7 +78,9 @@ def test_the_hash_is_the_published_one():
     for size, width in ((300, 4), (1 << 32, 4), ((1 << 32) + 1, 8), (1 << 63, 8)):
         olh, value, seed = OLH(2.0, size), size - 1, 0x89ABCDEF
         digest = xxhash.xxh32_intdigest(value.to_bytes(width, "little"), seed)
-        assert olh.hash(np.array([value]), np.array([seed], np.uint32)).tolist() == [digest * olh.buckets >> 32]
+        assert olh.hash(np.array([value]), np.array([seed], np.uint32)).tolist() == [
+            digest * olh.buckets >> 32
+        ]
 
 
 def test_scripted_draws_give_known_reports():
@@ -83,7 +99,9 @@ def test_the_kernels_count_what_support_says(size):
     olh = OLH(1.0, size)
     candidates = np.concatenate([np.arange(20), np.linspace(20, size - 1, 20).astype(np.int64)])
     reports = olh.privatize(candidates[np.arange(3000) % 40], SeededRng(11))
-    np.testing.assert_array_equal(olh.count(reports, candidates), olh.support(reports, candidates).sum(axis=0))
+    np.testing.assert_array_equal(
+        olh.count(reports, candidates), olh.support(reports, candidates).sum(axis=0)
+    )
 
 
 def test_the_kernels_score_what_votes_say():
@@ -92,7 +110,9 @@ def test_the_kernels_score_what_votes_say():
     reports = olh.privatize(np.arange(500) % 50, SeededRng(12))
     expected = olh.votes(reports, np.arange(50)) @ coefficients
     np.testing.assert_allclose(olh.score(reports, coefficients), expected, rtol=1e-12, atol=1e-9)
-    np.testing.assert_allclose(PureMechanism.score(olh, reports, coefficients), expected, rtol=1e-12, atol=1e-9)
+    np.testing.assert_allclose(
+        PureMechanism.score(olh, reports, coefficients), expected, rtol=1e-12, atol=1e-9
+    )
 
 
 def test_candidates_of_a_huge_domain_are_estimated():
@@ -117,7 +137,10 @@ def test_two_values_collide_as_often_as_chance():
 
 def test_a_hash_that_adds_its_seed_is_caught():
     """Broken twin: sequential values never meet."""
-    assert np.abs(_collision_z(4, lambda olh, values, seeds: (values + seeds) % olh.buckets)).max() > FIVE_SIGMA
+    assert (
+        np.abs(_collision_z(4, lambda olh, values, seeds: (values + seeds) % olh.buckets)).max()
+        > FIVE_SIGMA
+    )
 
 
 @pytest.mark.parametrize("pool", [50, 500])
@@ -156,7 +179,9 @@ def test_a_seed_that_follows_the_value_is_caught():
 
 
 def test_whole_buckets_cost_little():
-    """Wang 2021, section 3.3.5: under 0.6 % from epsilon 1, 2.1 % from 0.4055, 4.2 % just below ln 1.5."""
+    """Wang 2021, section 3.3.5: under 0.6 % from epsilon 1, 2.1 % from 0.4055, 4.2 % just below ln
+    1.5.
+    """
     assert max(map(_loss, np.linspace(1, 8, 351))) < 0.006
     assert max(map(_loss, np.linspace(0.4056, 1, 120))) <= 0.021
     assert _loss(0.4054) == pytest.approx(0.042, abs=5e-4)
@@ -170,12 +195,16 @@ def test_buckets_are_the_nearest_whole_number(epsilon, buckets):
     assert OLH(epsilon, 100).buckets == buckets
 
 
-@pytest.mark.parametrize(("buckets", "width"), [(2, 6), (1 << 16, 6), ((1 << 16) + 1, 8), (1 << 20, 8)])
+@pytest.mark.parametrize(
+    ("buckets", "width"), [(2, 6), (1 << 16, 6), ((1 << 16) + 1, 8), (1 << 20, 8)]
+)
 def test_a_report_has_six_bytes_or_eight(buckets, width):
     assert OLH(1.0, 10, buckets=buckets).width == width
 
 
-@pytest.mark.parametrize("data", [b"\0\0\0\0\4\0", b"\0\0\0\0\0\1", b"\0\0\0\0\0"], ids=["bucket", "high byte", "cut"])
+@pytest.mark.parametrize(
+    "data", [b"\0\0\0\0\4\0", b"\0\0\0\0\0\1", b"\0\0\0\0\0"], ids=["bucket", "high byte", "cut"]
+)
 def test_a_report_that_could_not_have_been_made_is_refused(data):
     with pytest.raises(CodecError):
         OLH(1.0, 1000).unpack(data)
@@ -235,4 +264,7 @@ def _collision_z(buckets, hashed):
 
 def _loss(epsilon):
     odds = np.exp(epsilon)
-    return OLH(float(epsilon), 100).noise.variances(np.zeros(1), 1)[0] / (4 * odds / (odds - 1) ** 2) - 1
+    return (
+        OLH(float(epsilon), 100).noise.variances(np.zeros(1), 1)[0] / (4 * odds / (odds - 1) ** 2)
+        - 1
+    )

@@ -5,7 +5,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from mechanisms.numeric import exact_means, moments_are_as_stated, numbers_are_unbiased, the_mean_is_found
+from mechanisms.numeric import (
+    exact_means,
+    moments_are_as_stated,
+    numbers_are_unbiased,
+    the_mean_is_found,
+)
 from sottovoce.errors import CodecError, ParameterError
 from sottovoce.lab.checks import (
     CONTRACT_CHECKS,
@@ -19,42 +24,61 @@ from sottovoce.mechanisms.duchi import Duchi
 from sottovoce.mechanisms.piecewise import Piecewise
 
 GRIDS = [(5, 8), (8, 11), (17, 16), (12, 16)]
-SMALL = [Piecewise(epsilon, size, cells=cells) for epsilon in (0.1, 1.0, 4.0) for size, cells in GRIDS]
+SMALL = [
+    Piecewise(epsilon, size, cells=cells) for epsilon in (0.1, 1.0, 4.0) for size, cells in GRIDS
+]
 SMALL += [Piecewise(1.0, 9, cells=12, window=window) for window in (1, 7, 11)]
 FINE = Piecewise(1.0, 4097)
 
 
-@pytest.mark.parametrize("mechanism", SMALL, ids=lambda one: f"{one.epsilon}-{one.size}-{one.cells}-{one.window}")
-@pytest.mark.parametrize("check", [*CONTRACT_CHECKS, epsilon_is_spent_whole], ids=lambda check: check.__name__)
+@pytest.mark.parametrize(
+    "mechanism", SMALL, ids=lambda one: f"{one.epsilon}-{one.size}-{one.cells}-{one.window}"
+)
+@pytest.mark.parametrize(
+    "check", [*CONTRACT_CHECKS, epsilon_is_spent_whole], ids=lambda check: check.__name__
+)
 def test_contract(check, mechanism):
     check(mechanism)
 
 
-@pytest.mark.parametrize("mechanism", [*SMALL, FINE], ids=lambda one: f"{one.epsilon}-{one.size}-{one.cells}")
+@pytest.mark.parametrize(
+    "mechanism", [*SMALL, FINE], ids=lambda one: f"{one.epsilon}-{one.size}-{one.cells}"
+)
 def test_mean_and_variance_by_enumeration(mechanism):
     moments_are_as_stated(mechanism)
 
 
-@pytest.mark.parametrize("mechanism", [*SMALL, Piecewise(1.0, 6, keep=UNIT // 2 + 1, cells=9)], ids=lambda one: one.key)
+@pytest.mark.parametrize(
+    "mechanism", [*SMALL, Piecewise(1.0, 6, keep=UNIT // 2 + 1, cells=9)], ids=lambda one: one.key
+)
 def test_the_mean_is_the_number_in_exact_fractions(mechanism):
     """Whatever the cells, the window and the threshold."""
-    assert exact_means(mechanism) == [Fraction(2 * value, mechanism.size - 1) - 1 for value in range(mechanism.size)]
+    assert exact_means(mechanism) == [
+        Fraction(2 * value, mechanism.size - 1) - 1 for value in range(mechanism.size)
+    ]
 
 
-@pytest.mark.parametrize("mechanism", SMALL, ids=lambda one: f"{one.epsilon}-{one.size}-{one.cells}-{one.window}")
+@pytest.mark.parametrize(
+    "mechanism", SMALL, ids=lambda one: f"{one.epsilon}-{one.size}-{one.cells}-{one.window}"
+)
 def test_cells_have_two_chances_where_the_place_is_certain(mechanism):
-    """Ratio exp(epsilon) before the rounding of the threshold, in exact integers; never more after it."""
+    """Ratio exp(epsilon) before the rounding of the threshold, in exact integers; never more after
+    it.
+    """
     chances = mechanism.channel()[:, [0, -1]]
     np.testing.assert_allclose(chances.max() / chances.min(), np.exp(mechanism.epsilon), rtol=1e-12)
     assert len(np.unique(chances.round(14))) == 2
     assert mechanism.worst_ratio == Fraction(
-        mechanism.keep * (mechanism.cells - mechanism.window), (UNIT - mechanism.keep) * mechanism.window
+        mechanism.keep * (mechanism.cells - mechanism.window),
+        (UNIT - mechanism.keep) * mechanism.window,
     )
 
 
 @pytest.mark.parametrize("epsilon", np.arange(0.1, 4.05, 0.1).round(1).tolist())
 def test_the_default_cells_cost_less_than_a_thousandth(epsilon):
-    """Against x^2 / (s - 1) + (s + 3) / 3 (s - 1)^2, s = exp(epsilon / 2), at numbers between the cells as well."""
+    """Against x^2 / (s - 1) + (s + 3) / 3 (s - 1)^2, s = exp(epsilon / 2), at numbers between the
+    cells as well.
+    """
     fine = Piecewise(epsilon, 10_001)
     ratio = fine.variance(np.arange(10_001)) / _continuous(fine.points(np.arange(10_001)), epsilon)
     assert ratio.max() < 1.001
@@ -72,12 +96,18 @@ def test_its_law_tends_to_the_continuous_one():
 
 def test_two_cells_are_the_mechanism_of_duchi():
     piecewise, duchi = Piecewise(1.0, 9, cells=2), Duchi(1.0, 9)
-    assert (piecewise.window, piecewise.keep, piecewise.worst_ratio) == (1, duchi.keep, duchi.worst_ratio)
+    assert (piecewise.window, piecewise.keep, piecewise.worst_ratio) == (
+        1,
+        duchi.keep,
+        duchi.worst_ratio,
+    )
     np.testing.assert_array_equal(piecewise.channel(), duchi.channel())
 
 
 def test_scripted_draws_give_known_reports():
-    """Five cells, windows of two, places 0 .. 3: index 2 of 0 .. 4 lies half way from place 1 to place 2."""
+    """Five cells, windows of two, places 0 .. 3: index 2 of 0 .. 4 lies half way from place 1 to
+    place 2.
+    """
     rng = ScriptedRng(
         bernoulli=[True, True, False, False],
         integers=[1, 2, 1, 2, 1, 0, 0, 0, 0, 0, 1, 2],
@@ -88,14 +118,18 @@ def test_scripted_draws_give_known_reports():
 
 
 def test_recorded_bytes_give_a_known_report():
-    """A word for the rounding, a long for the coin, a word for a cell inside, one for a cell outside.
+    """A word for the rounding, a long for the coin, a word for a cell inside, one for a cell
+    outside.
 
-    Index 100 of 0 .. 200 has the window from 1275 on; a quarter into it is 1661; a quarter of the others is cell 637.
+    Index 100 of 0 .. 200 has the window from 1275 on; a quarter into it is 1661; a quarter of the
+    others is cell 637.
     """
     piecewise, quarter = Piecewise(1.0, 201), b"\1\0\0\x40"
     for coin, cell in ((b"\0" * 8, 1275 + 1546 // 4), (b"\xff" * 8, 2550 // 4)):
         recorded = RecordedRng(quarter + coin + quarter + quarter)
-        assert piecewise.pack(piecewise.privatize(np.array([100]), recorded)) == cell.to_bytes(2, "little")
+        assert piecewise.pack(piecewise.privatize(np.array([100]), recorded)) == cell.to_bytes(
+            2, "little"
+        )
         assert recorded.consumed == 20
 
 
@@ -150,7 +184,7 @@ def _continuous(x, epsilon):
 class Down(Piecewise):
     def _rounded(self, values, rng):
         rng.integers(self.size - 1, len(values))
-        return self._places(values)[0]
+        return self._positions(values)[0]
 
 
 class Short(Piecewise):

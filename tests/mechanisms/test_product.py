@@ -137,7 +137,7 @@ def test_wide_records_have_wide_reports_and_no_tally():
     np.testing.assert_array_equal(made.unpack(made.pack(reports)), reports)
     with pytest.raises(CodecError):
         made.unpack((1 << 40).to_bytes(8, "little"))
-    assert not made.summable
+    assert not made.has_tally
     with pytest.raises(ParameterError, match="read as they are"):
         made.tally(reports)
 

@@ -7,13 +7,21 @@ import pytest
 
 from sottovoce.core.noise import IndependentNoise
 from sottovoce.errors import CodecError, ParameterError
-from sottovoce.lab.checks import CONTRACT_CHECKS, FIVE_SIGMA, HASHED_CHECKS, RecordedRng, sampled_estimates_are_unbiased
+from sottovoce.lab.checks import (
+    CONTRACT_CHECKS,
+    FIVE_SIGMA,
+    HASHED_CHECKS,
+    RecordedRng,
+    sampled_estimates_are_unbiased,
+)
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.mechanisms.blh import BLH
 from sottovoce.mechanisms.rmp import RMP, PooledNoise
 
 FRESH = [RMP(epsilon, size) for epsilon in (0.2, 1.0, 3.0) for size in (2, 5)]
-HELD = np.full(5, 2000)  # ten thousand users of five values: a pool of 512 rows nearly doubles the variance
+HELD = np.full(
+    5, 2000
+)  # ten thousand users of five values: a pool of 512 rows nearly doubles the variance
 RUNS, NOBODY = 10, 400
 
 
@@ -23,7 +31,9 @@ def test_contract(check, mechanism):
     check(mechanism)
 
 
-@pytest.mark.parametrize("check", [*CONTRACT_CHECKS, sampled_estimates_are_unbiased], ids=lambda check: check.__name__)
+@pytest.mark.parametrize(
+    "check", [*CONTRACT_CHECKS, sampled_estimates_are_unbiased], ids=lambda check: check.__name__
+)
 def test_contract_of_a_pool(check):
     """One user's votes spread as without a pool; all users' estimates need the pool's own variance."""
     check(RMP(1.0, 5, rows=512))
@@ -40,7 +50,8 @@ def test_it_is_binary_local_hashing_in_other_bytes():
 
 
 def test_a_pool_of_rows_inflates_the_variance_as_predicted():
-    """By 1.8 times at these counts.  Given the reports estimates of columns nobody holds are independent;
+    """By 1.8 times at these counts.  Given the reports estimates of columns nobody holds are
+    independent;
     their common variance is a sum over the rows."""
     measured, rmp = _spread_of_estimates(rows=512)
     plain = IndependentNoise.of(rmp.p, rmp.q).variances(np.zeros(1), HELD.sum())[0]
@@ -62,8 +73,13 @@ def test_fresh_rows_have_the_variance_of_binary_local_hashing():
 
 
 def test_the_variance_of_a_pool_is_exact_over_all_matrices():
-    """Every matrix of two rows and three columns, held 2 1 1: mean and variance of a weighted sum by enumeration."""
-    noise, held = PooledNoise(IndependentNoise.of(0.7, 0.5).unheld, -1.0, 2), np.array([2.0, 1.0, 1.0])
+    """Every matrix of two rows and three columns, held 2 1 1: mean and variance of a weighted sum
+    by enumeration.
+    """
+    noise, held = (
+        PooledNoise(IndependentNoise.of(0.7, 0.5).unheld, -1.0, 2),
+        np.array([2.0, 1.0, 1.0]),
+    )
     for coefficients in (np.array([1.0, 0, 0]), np.array([0, 1.0, 0]), np.array([1.5, -2.0, 0.3])):
         matrices = np.array(list(product((-1, 1), repeat=6))).reshape(-1, 2, 3)
         meetings = np.einsum("mri,mrv->miv", matrices, matrices) / 2
@@ -72,11 +88,15 @@ def test_the_variance_of_a_pool_is_exact_over_all_matrices():
         variance = ((squares.mean(axis=1)[:, None] - means**2) @ held).mean() + (means @ held).var()
         assert noise.linear(coefficients, held, 4) == pytest.approx(variance, rel=1e-12)
         if np.count_nonzero(coefficients) == 1:
-            assert noise.variances(held, 4)[coefficients.argmax()] == pytest.approx(variance, rel=1e-12)
+            assert noise.variances(held, 4)[coefficients.argmax()] == pytest.approx(
+                variance, rel=1e-12
+            )
 
 
 def test_recorded_bytes_give_a_known_report():
-    """Row, keep word, the word of the only lie; xxh32 of 5 under this row is 0x481902e0: its top bit is 0."""
+    """Row, keep word, the word of the only lie; xxh32 of 5 under this row is 0x481902e0: its top
+    bit is 0.
+    """
     row = b"\x78\x56\x34\x12"
     for keep, sign in ((b"\x00" * 8, 0), (b"\xff" * 8, 1)):
         recorded = RecordedRng(row + keep + b"\xff\xff\xff\xbf")
@@ -91,7 +111,9 @@ def test_recorded_bytes_choose_a_row_of_the_pool():
     assert report["row"].tolist() == [256]
 
 
-@pytest.mark.parametrize("data", [b"\0\0\0\0\2", b"\0\2\0\0\0", b"\0\0\0\0"], ids=["sign", "row", "cut"])
+@pytest.mark.parametrize(
+    "data", [b"\0\0\0\0\2", b"\0\2\0\0\0", b"\0\0\0\0"], ids=["sign", "row", "cut"]
+)
 def test_a_report_that_could_not_have_been_made_is_refused(data):
     with pytest.raises(CodecError):
         RMP(1.0, 1000, rows=512).unpack(data)
@@ -104,7 +126,9 @@ def test_an_impossible_pool_is_refused(rows):
 
 
 def _spread_of_estimates(rows):
-    """The mean square of estimates of values that nobody holds, other columns of the matrix in every run."""
+    """The mean square of estimates of values that nobody holds, other columns of the matrix in
+    every run.
+    """
     rmp, squares = RMP(1.0, 1 << 20, rows=rows), []
     for run in range(RUNS):
         start = 1000 * run

@@ -6,7 +6,12 @@ from functools import cache
 import numpy as np
 import pytest
 
-from mechanisms.numeric import exact_means, moments_are_as_stated, numbers_are_unbiased, the_mean_is_found
+from mechanisms.numeric import (
+    exact_means,
+    moments_are_as_stated,
+    numbers_are_unbiased,
+    the_mean_is_found,
+)
 from sottovoce.core.tally import Tally
 from sottovoce.errors import CodecError, ParameterError
 from sottovoce.lab.checks import (
@@ -38,23 +43,33 @@ TABLE = [
 ]
 
 
-@pytest.mark.parametrize("mechanism", SMALL, ids=lambda one: f"{one.epsilon}-{one.size}-{one.reach}")
-@pytest.mark.parametrize("check", [*CONTRACT_CHECKS, epsilon_is_spent_whole], ids=lambda check: check.__name__)
+@pytest.mark.parametrize(
+    "mechanism", SMALL, ids=lambda one: f"{one.epsilon}-{one.size}-{one.reach}"
+)
+@pytest.mark.parametrize(
+    "check", [*CONTRACT_CHECKS, epsilon_is_spent_whole], ids=lambda check: check.__name__
+)
 def test_contract(check, mechanism):
     check(mechanism)
 
 
-@pytest.mark.parametrize("mechanism", [*SMALL, SquareWave(1.0, 500)], ids=lambda one: f"{one.epsilon}-{one.size}")
+@pytest.mark.parametrize(
+    "mechanism", [*SMALL, SquareWave(1.0, 500)], ids=lambda one: f"{one.epsilon}-{one.size}"
+)
 def test_mean_and_variance_by_enumeration(mechanism):
     moments_are_as_stated(mechanism)
 
 
-@pytest.mark.parametrize("mechanism", SMALL, ids=lambda one: f"{one.epsilon}-{one.size}-{one.reach}")
+@pytest.mark.parametrize(
+    "mechanism", SMALL, ids=lambda one: f"{one.epsilon}-{one.size}-{one.reach}"
+)
 def test_the_mean_is_the_middle_of_the_bucket_in_exact_fractions(mechanism):
     end = Fraction(mechanism.size - 1, mechanism.size)
     means = [Fraction(2 * value + 1, mechanism.size) - 1 for value in range(mechanism.size)]
     assert [mean * end for mean in exact_means(mechanism)] == means
-    np.testing.assert_allclose(mechanism.points(np.arange(mechanism.size)), [float(mean) for mean in means], atol=1e-15)
+    np.testing.assert_allclose(
+        mechanism.points(np.arange(mechanism.size)), [float(mean) for mean in means], atol=1e-15
+    )
 
 
 @pytest.mark.parametrize(("epsilon", "b", "p", "q", "slope", "variance"), TABLE)
@@ -63,7 +78,9 @@ def test_the_continuous_law_is_the_published_one(epsilon, b, p, q, slope, varian
     assert reach == pytest.approx(b, abs=6e-11)
     density = 1 / (2 * reach * np.exp(epsilon) + 1)
     assert density == pytest.approx(q, abs=6e-11)
-    assert density == pytest.approx((np.exp(epsilon) - 1 - epsilon) / (epsilon * (np.exp(epsilon) - 1)), rel=1e-9)
+    assert density == pytest.approx(
+        (np.exp(epsilon) - 1 - epsilon) / (epsilon * (np.exp(epsilon) - 1)), rel=1e-9
+    )
     assert density * np.exp(epsilon) == pytest.approx(p, abs=6e-10)
     assert 2 * reach * density * (np.exp(epsilon) - 1) == pytest.approx(slope, abs=6e-11)
     assert slope == pytest.approx(1 - (1 - np.exp(-epsilon)) / epsilon, abs=1e-9)
@@ -83,7 +100,9 @@ def test_many_buckets_tend_to_the_continuous_law(epsilon, b, p, q, slope, varian
 
 
 def test_the_reach_does_not_cancel_at_small_epsilon():
-    """The closed form gives 0.50008 at a millionth; the series falls from one half at a slope of a third."""
+    """The closed form gives 0.50008 at a millionth; the series falls from one half at a slope of a
+    third.
+    """
     for epsilon in (1e-6, 1e-9, 1e-15):
         assert float(half_width(epsilon)) == pytest.approx(0.5 - epsilon / 3, abs=1e-12)
     assert SquareWave(1e-6, 1024).reach == 511
@@ -97,7 +116,9 @@ def test_the_chances_are_those_of_buckets(size):
         p = odds / ((2 * wave.reach + 1) * odds + size - 1)
         assert (wave.inside, wave.outside) == pytest.approx((p, p / odds), rel=1e-12)
         assert wave.keep / UNIT == pytest.approx((2 * wave.reach + 1) * p, rel=1e-12)
-        assert (2 * wave.reach + 1) * wave.inside + (size - 1) * wave.outside == pytest.approx(1, abs=1e-15)
+        assert (2 * wave.reach + 1) * wave.inside + (size - 1) * wave.outside == pytest.approx(
+            1, abs=1e-15
+        )
 
 
 def test_without_a_reach_it_is_randomised_response():
@@ -115,7 +136,9 @@ def test_scripted_draws_give_known_reports():
 
 
 def test_recorded_bytes_give_a_known_report():
-    """A long for the coin, a word for an output near, one for an output far: 1024 buckets of reach 262."""
+    """A long for the coin, a word for an output near, one for an output far: 1024 buckets of reach
+    262.
+    """
     wave, half = SquareWave(1.0, 1024), b"\0\0\0\x80"
     for coin, output in ((b"\0" * 8, 300 + 262), (b"\xff" * 8, 511 + 525)):
         recorded = RecordedRng(coin + half + half)
@@ -150,15 +173,26 @@ def test_the_estimate_is_a_distribution_with_errors():
 
 
 def test_the_errors_are_those_of_repeated_collections():
-    """Of eighths of the range, for a million users: the mean square error is the stated one within two fifths.
+    """Of eighths of the range, for a million users: the mean square error is the stated one within
+    two fifths.
 
     The spread of the replicates alone, without their distance from the fit, would be a tenth of it.
     """
-    wave, truth, eighths = SquareWave(1.0, 128), shapes(128)["Beta(2, 5)"], np.repeat(np.eye(8), 16, axis=1)
+    wave, truth, eighths = (
+        SquareWave(1.0, 128),
+        shapes(128)["Beta(2, 5)"],
+        np.repeat(np.eye(8), 16, axis=1),
+    )
     estimates = [_estimate(wave, truth, 1_000_000, seed) for seed in range(16)]
-    missed = np.mean([(eighths @ (one.totals - one.users * truth)) ** 2 for one in estimates], axis=0).sum()
-    stated = np.mean([[one.weighted(eighth).variance for eighth in eighths] for one in estimates], axis=0).sum()
-    alone = np.mean([(one.noise.replicates @ eighths.T).var(axis=0) for one in estimates], axis=0).sum()
+    missed = np.mean(
+        [(eighths @ (one.totals - one.users * truth)) ** 2 for one in estimates], axis=0
+    ).sum()
+    stated = np.mean(
+        [[one.weighted(eighth).variance for eighth in eighths] for one in estimates], axis=0
+    ).sum()
+    alone = np.mean(
+        [(one.noise.replicates @ eighths.T).var(axis=0) for one in estimates], axis=0
+    ).sum()
     print(stated / missed, alone / missed)
     assert 0.6 < stated / missed < 1.4
     assert alone / missed < 0.2
@@ -172,7 +206,9 @@ def test_the_same_tally_gives_the_same_answer():
 
 
 def test_reports_and_chances_lead_to_the_same_estimate():
-    """The randomiser, packed and unpacked, against the law that the decoder believes in: 5 sigma per eighth."""
+    """The randomiser, packed and unpacked, against the law that the decoder believes in: 5 sigma
+    per eighth.
+    """
     wave, truth = SquareWave(1.0, 256), shapes(256)["Beta(2, 5)"]
     held = np.random.default_rng(24).choice(256, 200_000, p=truth)
     reports = wave.unpack(wave.pack(wave.privatize(held, SeededRng(25))))

@@ -7,7 +7,12 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import CodecError, ParameterError
-from sottovoce.lab.checks import PURE_CHECKS, RecordedRng, ScriptedRng, samples_follow_the_likelihood
+from sottovoce.lab.checks import (
+    PURE_CHECKS,
+    RecordedRng,
+    ScriptedRng,
+    samples_follow_the_likelihood,
+)
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.maths.exact import UNIT
 from sottovoce.mechanisms.base import PureMechanism
@@ -19,7 +24,9 @@ SMALL = [SubsetSelection(epsilon, size) for epsilon in (0.1, 1.0, 4.0) for size 
 SMALL += [SubsetSelection(1.0, 6, chosen=chosen) for chosen in (1, 4, 5)]
 
 
-@pytest.mark.parametrize("mechanism", SMALL, ids=lambda one: f"{one.epsilon}-{one.size}-{one.chosen}")
+@pytest.mark.parametrize(
+    "mechanism", SMALL, ids=lambda one: f"{one.epsilon}-{one.size}-{one.chosen}"
+)
 @pytest.mark.parametrize("check", PURE_CHECKS, ids=lambda check: check.__name__)
 def test_contract(check, mechanism):
     check(mechanism)
@@ -37,7 +44,9 @@ def test_support_by_enumeration(size):
         chances = np.where(holds, p / comb(size - 1, chosen - 1), (1 - p) / comb(size - 1, chosen))
         np.testing.assert_allclose(subset.likelihood(subset.outcomes()), chances, rtol=1e-12)
         q = p * (chosen - 1) / (size - 1) + (1 - p) * chosen / (size - 1)
-        np.testing.assert_allclose(holds.T @ chances, np.where(np.eye(size, dtype=bool), p, q), atol=1e-12)
+        np.testing.assert_allclose(
+            holds.T @ chances, np.where(np.eye(size, dtype=bool), p, q), atol=1e-12
+        )
         assert (subset.p, subset.q) == pytest.approx((p, q))
         assert np.log(chances.max() / chances.min()) == pytest.approx(0.8, abs=1e-12)
 
@@ -49,19 +58,26 @@ def test_one_chosen_value_is_randomised_response():
 
 
 def test_its_variance_is_below_that_of_hashing():
-    """For every domain and epsilon; a large one lacks a part (1 + cosh eps) / size of 4 e^eps / (e^eps - 1)^2."""
+    """For every domain and epsilon; a large one lacks a part (1 + cosh eps) / size of 4 e^eps /
+    (e^eps - 1)^2.
+    """
     for epsilon in (0.5, 1.0, 2.0, 4.0):
         for size in (10, 100, 10_000):
-            rare, hashed = (one(epsilon, size).noise.variances(np.zeros(1), 1)[0] for one in (SubsetSelection, OLH))
+            rare, hashed = (
+                one(epsilon, size).noise.variances(np.zeros(1), 1)[0]
+                for one in (SubsetSelection, OLH)
+            )
             assert rare < hashed, (epsilon, size)
         expected = (1 - (1 + np.cosh(epsilon)) / size) / np.sinh(epsilon / 2) ** 2
         assert rare == pytest.approx(expected, rel=1e-5)
 
 
 def test_scripted_draws_give_known_reports():
-    """Two of the other values of 5: Floyd draws below 3, then below 4; a draw seen before becomes the newcomer.
+    """Two of the other values of 5: Floyd draws below 3, then below 4; a draw seen before becomes
+    the newcomer.
 
-    A holder of 1 that draws 2 and 2 picks 3, then the newcomer 4; told to hold its value, pick 0 or 1 steps aside.
+    A holder of 1 that draws 2 and 2 picks 3, then the newcomer 4; told to hold its value, pick 0 or
+    1 steps aside.
     """
     subset = SubsetSelection(0.1, 5, chosen=2)
     rng = ScriptedRng(bernoulli=[False, True, True], integers=[0, 0, 1, 2, 2, 2, 2, 2, 2])
@@ -70,7 +86,9 @@ def test_scripted_draws_give_known_reports():
 
 
 def test_recorded_bytes_give_a_known_report():
-    """A keep word, a word for who steps aside, a word for each chosen value: 0, 5 and 9, or the value for pick 0."""
+    """A keep word, a word for who steps aside, a word for each chosen value: 0, 5 and 9, or the
+    value for pick 0.
+    """
     subset = SubsetSelection(1.0, 10)
     assert subset.chosen == 3
     for keep, packed in ((b"\xff" * 8, b"\x21\x02"), (b"\x00" * 8, b"\x28\x02")):
@@ -139,5 +157,5 @@ def test_an_impossible_size_is_refused(size):
 
 
 class LastAside(SubsetSelection):
-    def _others(self, values, aside, rng):
-        return super()._others(values, np.full_like(aside, self.chosen - 1), rng)
+    def _other_values(self, values, replaced, rng):
+        return super()._other_values(values, np.full_like(replaced, self.chosen - 1), rng)

@@ -6,13 +6,21 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import ParameterError
-from sottovoce.lab.checks import PURE_CHECKS, SAMPLED_CHECKS, epsilon_is_spent_whole, samples_follow_the_likelihood
+from sottovoce.lab.checks import (
+    PURE_CHECKS,
+    SAMPLED_CHECKS,
+    epsilon_is_spent_whole,
+    samples_follow_the_likelihood,
+)
 from sottovoce.mechanisms.oue import OUE
 from sottovoce.mechanisms.the import THE
 
-SMALL = [THE(epsilon, size) for epsilon in (0.1, 1.0, 4.0) for size in (2, 5)] + [THE(1.0, 9, theta=1.0)]
+SMALL = [THE(epsilon, size) for epsilon in (0.1, 1.0, 4.0) for size in (2, 5)] + [
+    THE(1.0, 9, theta=1.0)
+]
 CHECKS = [check for check in PURE_CHECKS if check is not epsilon_is_spent_whole]
-# Epsilon, the best theta, and the variance per user of a rare value there: a scan of theta in [-2, 4].
+# Epsilon, the best theta, and the variance per user of a rare value there: a scan of theta in [-2,
+# 4].
 BEST = [
     (0.1, 0.5125, 409.85),
     (0.5, 0.5616, 17.828),
@@ -58,7 +66,9 @@ def test_bits_at_theta_one_reveal_less_than_the_noise_they_come_from(epsilon, re
         epsilon_is_spent_whole(THE(epsilon, 4))
 
 
-@pytest.mark.parametrize("check", [samples_follow_the_likelihood, *SAMPLED_CHECKS], ids=lambda check: check.__name__)
+@pytest.mark.parametrize(
+    "check", [samples_follow_the_likelihood, *SAMPLED_CHECKS], ids=lambda check: check.__name__
+)
 def test_a_device_that_spends_the_rest_in_silence_is_caught(check):
     class Retuned(THE):
         def privatize(self, values, rng):

@@ -13,12 +13,14 @@ from sottovoce.lab.seeded import SeededRng
 from sottovoce.maths import exact
 from sottovoce.mechanisms.base import Mechanism
 from sottovoce.mechanisms.oue import OUE
-from sottovoce.mechanisms.unary import DRAWN_AT_ONCE
+from sottovoce.mechanisms.unary import MAX_BLOCK_WORDS
 from sottovoce.wire import codec
 
 
 def test_scripted_draws_give_known_reports():
-    """Four flips for each user in turn, then one draw each for the held bit, which replaces its flip."""
+    """Four flips for each user in turn, then one draw each for the held bit, which replaces its
+    flip.
+    """
     flips = [True, False, False, True, False, True, True, False]
     rng = ScriptedRng(bernoulli=[*flips, True, False])
     reports = OUE(epsilon=1.0, size=4).privatize(np.array([2, 1]), rng)
@@ -26,7 +28,9 @@ def test_scripted_draws_give_known_reports():
 
 
 def test_a_recorded_stream_gives_the_bytes_of_a_plain_loop():
-    """The stream is KeyedRng(b"sixteen byte key", b"golden"); the loop is the specification, the hex its result."""
+    """The stream is KeyedRng(b"sixteen byte key", b"golden"); the loop is the specification, the
+    hex its result.
+    """
     oue = OUE(epsilon=1.0, size=20)
     stream = bytes(KeyedRng(b"sixteen byte key", b"golden").bytes(21 * 8))
     words = [int.from_bytes(stream[8 * place : 8 * place + 8], "little") for place in range(21)]
@@ -44,7 +48,9 @@ def test_a_block_draws_its_flips_before_its_keeps():
     size = 1 << 19  # of the 2^20 words of a block, which are frozen
     oue, words = OUE(epsilon=1.0, size=size), SeededRng(9).longs(3 * size + 3)
     bits = unpack_bits(oue.privatize(np.array([5, 6, 7]), RecordedRng(words.tobytes())), size)
-    flips = np.concatenate([words[: 2 * size], words[2 * size + 2 : -1]]).reshape(3, size) < np.uint64(oue.flip)
+    flips = np.concatenate([words[: 2 * size], words[2 * size + 2 : -1]]).reshape(
+        3, size
+    ) < np.uint64(oue.flip)
     flips[[0, 1, 2], [5, 6, 7]] = words[[2 * size, 2 * size + 1, -1]] < np.uint64(oue.keep)
     np.testing.assert_array_equal(bits, flips)
 
@@ -71,7 +77,9 @@ def test_support_count_and_tally_see_the_same_bits(size, seed):
     assert oue.unpack(oue.pack(reports)).tolist() == reports.tolist()
 
 
-@pytest.mark.parametrize("data", [b"\x20", b"\x80", b"\x1f\xe0"], ids=["next bit", "last bit", "second report"])
+@pytest.mark.parametrize(
+    "data", [b"\x20", b"\x80", b"\x1f\xe0"], ids=["next bit", "last bit", "second report"]
+)
 def test_a_report_with_a_padding_bit_is_refused(data):
     oue = OUE(epsilon=1.0, size=5)
     oue.unpack(b"\x1f")
@@ -86,10 +94,19 @@ def test_a_report_of_the_wrong_length_is_refused():
 
 @pytest.mark.parametrize(
     ("keep", "flip"),
-    [(1, exact.UNIT - 1), (1 << 62, 1 << 62), (1 << 62, 3 << 62), (exact.UNIT, 1 << 63), (1 << 63, -1), (-1, -2)],
+    [
+        (1, exact.UNIT - 1),
+        (1 << 62, 1 << 62),
+        (1 << 62, 3 << 62),
+        (exact.UNIT, 1 << 63),
+        (1 << 63, -1),
+        (-1, -2),
+    ],
 )
 def test_thresholds_that_are_not_a_keep_above_a_flip_are_refused(keep, flip):
-    """Held bits set less often tell as much as held bits set more often: a ratio below one hides it."""
+    """Held bits set less often tell as much as held bits set more often: a ratio below one hides
+    it.
+    """
     with pytest.raises(ParameterError):
         OUE(epsilon=1.0, size=4, keep=keep, flip=flip)
 
@@ -106,9 +123,9 @@ def test_an_epsilon_too_small_for_the_thresholds_is_refused():
 
 
 def test_a_report_longer_than_a_block_is_refused():
-    OUE(epsilon=1.0, size=DRAWN_AT_ONCE)
-    with pytest.raises(ParameterError, match="serves from 2 to 1048576 values"):
-        OUE(epsilon=1.0, size=DRAWN_AT_ONCE + 1)
+    OUE(epsilon=1.0, size=MAX_BLOCK_WORDS)
+    with pytest.raises(ParameterError, match="`size` must be a whole number from 2 to 1048576"):
+        OUE(epsilon=1.0, size=MAX_BLOCK_WORDS + 1)
 
 
 def test_more_reports_than_can_be_listed_are_refused():

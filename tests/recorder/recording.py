@@ -597,7 +597,7 @@ def record_mechanism(mechanism: Any) -> Record:
     found = {
         "key": mechanism.key,
         "width": mechanism.width,
-        "summable": mechanism.summable,
+        "summable": mechanism.has_tally,
         "epsilon_realised": plain(mechanism.epsilon_realised),
         "packed": sha256(packed),
         "packed_longitudinal": sha256(mechanism.pack(sent)),

@@ -1,0 +1,1 @@
+"""Encodings: what a device computes from its value before it randomises."""

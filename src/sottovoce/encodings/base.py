@@ -1,7 +1,8 @@
-"""What a client computes before it randomises, as data that travels in the task.
+"""The contract of encodings: what a device computes from its value before it randomises.
 
-An encoding may add randomness of its own and so change what a report reveals: it states the
-end-to-end ratio, which is what the ledger is charged for.
+An encoding is data that travels in the task.  It may draw randomness of its own and so change what
+a report reveals, so it states the worst ratio of the whole question, which is what the ledger
+charges.
 """
 
 from abc import ABC, abstractmethod
@@ -16,24 +17,29 @@ from sottovoce.mechanisms.base import Mechanism
 
 
 class Encoding(ABC):
-    """A function from domain indices to the indices of the mechanism."""
+    """A function from the indices of a domain to the indices of a mechanism."""
 
     kind: ClassVar[str]
     kinds: ClassVar[Registry["Encoding"]] = Registry("encoding", "sottovoce.encodings")
 
-    def __init_subclass__(cls, kind: str, **rest: Any) -> None:
+    def __init_subclass__(cls, kind: str, *, wire: bool = True, **rest: Any) -> None:
         super().__init_subclass__(**rest)
         cls.kind = kind
-        Encoding.kinds.add(kind, cls)
+        if wire:  # encodings of the laboratory cannot be named by a document
+            Encoding.kinds.add(kind, cls)
 
     @abstractmethod
     def __call__(self, values: Values, rng: Rng) -> Values:
-        """Return what the mechanism randomises; draws only from ``rng``."""
+        """Return what the mechanism randomises; all randomness comes from ``rng``."""
 
     @abstractmethod
     def outputs(self, domain: Domain) -> int:
-        """Return how many indices it yields for a domain; refuses a domain that it cannot read."""
+        """Return how many indices it yields for a domain; a domain that does not fit is refused."""
 
     def worst_ratio(self, mechanism: Mechanism) -> Fraction:
-        """Return the largest ratio of the chances of one report under two values, end to end."""
-        return mechanism.worst_ratio  # a deterministic encoding neither adds nor hides anything
+        """Return the largest ratio of the probabilities of one report under two values.
+
+        An encoding without randomness neither adds nor hides anything: the ratio is the
+        mechanism's.
+        """
+        return mechanism.worst_ratio

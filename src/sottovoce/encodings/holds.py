@@ -6,28 +6,28 @@ from typing import Any
 import numpy as np
 
 from sottovoce.arrays import Ints
+from sottovoce.core import settings
 from sottovoce.core.rng import Rng
 from sottovoce.domains.base import Domain
 from sottovoce.encodings.base import Encoding
-from sottovoce.encodings.size import considered
-from sottovoce.errors import ParameterError
+from sottovoce.encodings.size import check_items
 
 
 @dataclass(frozen=True)
 class Holds(Encoding, kind="holds"):
-    """Yield 1 for those who have the item and 0 for others."""
+    """Yield 1 for somebody whose set has the item, and 0 for others."""
 
     items: int
     item: int
 
     def __post_init__(self) -> None:
-        if not all(type(number) is int for number in (self.items, self.item)) or not 0 <= self.item < self.items:
-            raise ParameterError("this question asks about an item that there is not")
+        settings.whole("items", self.items, 1)
+        settings.whole("item", self.item, 0, self.items - 1)
 
     def __call__(self, values: Any, rng: Rng) -> Ints:
-        held: Ints = values.holds(self.item).astype(np.int64)
-        return held
+        answers: Ints = values.holds(self.item).astype(np.int64)
+        return answers
 
     def outputs(self, domain: Domain) -> int:
-        considered(domain, self.items)
+        check_items(domain, self.items)
         return 2

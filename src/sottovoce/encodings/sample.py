@@ -1,8 +1,13 @@
-"""Padding and sampling: one element of a set stands for it, and short sets are filled with dummies.
+"""Padding and sampling: one element of a set stands for the set.
 
-A set is padded to ``length`` elements with **distinct** dummies, then one element is drawn.  No element of any set is
-drawn with a chance above 1/length, which hides it among the others: with direct response the whole report reveals
-less than the response alone.  One dummy for all would undo that: an empty set would always yield it.
+A set of fewer than ``length`` elements is padded to that length with dummies that all differ.  Then
+one element is drawn uniformly, so no element is drawn with a probability above 1 / length.  With
+direct response (GRR) this hides the element among the others, and the whole report reveals less
+than the response alone:
+
+    worst ratio = 1 + (e^epsilon' - 1) / length        epsilon' is the epsilon of the response
+
+The dummies must differ: with a single dummy an empty set would always yield it.
 
 Source: Wang 2021, section 5.2.
 """
@@ -14,22 +19,23 @@ from typing import Any
 import numpy as np
 
 from sottovoce.arrays import Ints
+from sottovoce.core import settings
 from sottovoce.core.rng import Rng
 from sottovoce.domains.base import Domain
 from sottovoce.encodings.base import Encoding
-from sottovoce.encodings.size import check_candidates, considered
-from sottovoce.errors import ParameterError
+from sottovoce.encodings.size import check_candidates, check_items
 from sottovoce.mechanisms.base import Mechanism
 
-LONGEST = 1 << 16
+MAX_LENGTH = 1 << 16
 
 
 @dataclass(frozen=True)
 class Sample(Encoding, kind="sample"):
-    """Yield one of the candidates that somebody has whole, by position, or one of ``length`` dummies after them.
+    """Yield the position of one candidate that the set holds whole, or one of ``length`` dummies.
 
-    Candidates are sets of items; none are named where every single one of the ``items`` is.  A set of more than
-    ``length`` candidates is sampled as it is.
+    Candidates are the sets of items in ``among``, or every single one of the ``items`` if ``among``
+    is empty.  Dummies come after them.  A set that holds more than ``length`` candidates is sampled
+    without padding.
     """
 
     items: int
@@ -38,8 +44,7 @@ class Sample(Encoding, kind="sample"):
 
     def __post_init__(self) -> None:
         check_candidates(self.items, self.among)
-        if type(self.length) is not int or not 1 <= self.length <= LONGEST:
-            raise ParameterError(f"sets are padded to a length from 1 to {LONGEST}")
+        settings.whole("length", self.length, 1, MAX_LENGTH)
 
     @property
     def candidates(self) -> int:
@@ -49,22 +54,15 @@ class Sample(Encoding, kind="sample"):
     def __call__(self, values: Any, rng: Rng) -> Ints:
         held = values.holding(self.among) if self.among else values
         drawn = rng.below(np.maximum(held.sizes, self.length))
-        # Distinct dummies at random and one of them at random: any of all, each with the same chance.
-        chosen = self.candidates + rng.integers(self.length, len(held))
-        real = np.flatnonzero(drawn < held.sizes)
-        chosen[real] = held.items[held.starts[:-1][real] + drawn[real]]
-        return chosen
+        # A random one of distinct random dummies is uniform over all dummies.
+        elements = self.candidates + rng.integers(self.length, len(held))
+        is_real = np.flatnonzero(drawn < held.sizes)
+        elements[is_real] = held.items[held.starts[:-1][is_real] + drawn[is_real]]
+        return elements
 
     def outputs(self, domain: Domain) -> int:
-        considered(domain, self.items)
+        check_items(domain, self.items)
         return self.candidates + self.length
 
     def worst_ratio(self, mechanism: Mechanism) -> Fraction:
-        """Return 1 + (ratio - 1)/length for direct response over all outputs, the mechanism's own for any other.
-
-        A report y of direct response has the chance q' + (p' - q') s, where s, the chance that y was drawn, lies
-        between 0 and 1/length for every set.  Hashing may put a whole set into one bucket, so it gains nothing.
-        """
-        if mechanism.kind != "grr":
-            return mechanism.worst_ratio
-        return 1 + (mechanism.worst_ratio - 1) / self.length
+        return mechanism.worst_ratio_of_sample(self.length)

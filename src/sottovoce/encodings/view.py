@@ -1,4 +1,4 @@
-"""Several attributes of a record as one value: a cell of their table."""
+"""A view: several attributes of a record as one value, the cell of their table."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,26 +7,29 @@ from math import prod
 import numpy as np
 
 from sottovoce.arrays import Ints, Values
+from sottovoce.core import settings
 from sottovoce.core.rng import Rng
 from sottovoce.domains.base import Domain
-from sottovoce.domains.records import Records
 from sottovoce.encodings.base import Encoding
 from sottovoce.errors import ParameterError
 
-MOST_CELLS = 1 << 62
+MAX_CELLS = 1 << 62
 
 
 @dataclass(frozen=True)
 class View(Encoding, kind="view"):
-    """Yield the cell of the columns' table, the first column changing slowest; ``sizes`` are those of the columns."""
+    """Yield the cell in the table of some columns of a record; the first column changes slowest.
+
+    ``sizes`` are the numbers of values of these columns.
+    """
 
     columns: tuple[int, ...]
     sizes: tuple[int, ...]
 
     def __post_init__(self) -> None:
         check_columns(self.columns, self.sizes)
-        if prod(self.sizes) > MOST_CELLS:
-            raise ParameterError("the table of a view has at most 2^62 cells")
+        if prod(self.sizes) > MAX_CELLS:
+            raise ParameterError("the product of `sizes` must be at most 2^62 cells")
 
     def __call__(self, values: Values, rng: Rng) -> Ints:
         cells = np.zeros(len(values), np.int64)
@@ -40,17 +43,25 @@ class View(Encoding, kind="view"):
 
 
 def check_columns(columns: Sequence[int], sizes: Sequence[int]) -> None:
-    """Refuse columns that are not in ascending order, or without one size of at least 2 for each."""
-    numbers = all(type(one) is int for one in (*columns, *sizes))
-    if not numbers or not columns or len(columns) != len(sizes) or min(sizes) < 2:
-        raise ParameterError("a view has at least one column, and for each its number of values, at least 2")
-    if sorted(set(columns)) != list(columns) or columns[0] < 0:
-        raise ParameterError("the columns of a view are in ascending order, each once")
+    """Refuse columns that do not ascend, and sizes that are not one per column and at least 2."""
+    settings.entries("columns", columns, 1)
+    settings.wholes("columns", columns, 0)
+    settings.ascending("columns", columns)
+    settings.entries("sizes", sizes, len(columns), len(columns))
+    settings.wholes("sizes", sizes, 2)
 
 
 def check_attributes(domain: Domain, columns: Sequence[int], sizes: Sequence[int]) -> None:
-    """Refuse a domain whose records have other attributes than these."""
-    if not isinstance(domain, Records) or columns[-1] >= len(domain.attributes):
-        raise ParameterError("this question asks about attributes that the domain does not have")
-    if any(domain.attributes[column].size != size for column, size in zip(columns, sizes, strict=True)):
-        raise ParameterError("this question asks about attributes of other sizes than the domain has")
+    """Refuse a domain whose records do not have attributes of these sizes in these columns."""
+    if columns[-1] >= domain.attribute_count:
+        raise ParameterError(
+            f"the question asks about the attribute in column {columns[-1]},"
+            f" but the domain has {domain.attribute_count} attributes"
+        )
+    for column, size in zip(columns, sizes, strict=True):
+        actual = domain.attribute_size(column)
+        if actual != size:
+            raise ParameterError(
+                f"the question asks about attributes of {size} values in column {column},"
+                f" but the domain has {actual} values there"
+            )

@@ -65,7 +65,7 @@ def condense(path: Path, batches: Mapping[Address, ReportBatch], asked: Round) -
     arrays: dict[str, Ints] = {}
     index = []
     for address, batch in batches.items():
-        if not asked.question(address).mechanism.summable:
+        if not asked.question(address).mechanism.has_tally:
             continue
         tally = asked.question(address).mechanism.tally(batch.reports)
         index.append([address.member, address.slot, tally.users, sorted(tally.counts)])

@@ -1,0 +1,1 @@
+"""Mechanisms: randomisers of one value, one kind per module."""

@@ -1,9 +1,14 @@
 """Affine response: hash by a random affine map over GF(2), then randomise the bucket.  The default.
 
-Every report supports a uniformly random affine subspace of the padded domain, which gives the accuracy
-of subset selection at ten bytes a report; one Walsh-Hadamard transform decodes all values at once,
-and any linear target scores a report with as many look-ups as there are buckets.  A public
-permutation keeps ranges from being subspaces themselves.
+A value x of m bits is hashed into g = 2^k buckets by k random linearly independent masks, and GRR
+over g buckets randomises the bucket:
+
+    p = e^epsilon / (e^epsilon + g - 1)        q = (D / g - p) / (D - 1)        D = 2^m
+
+Every report supports a uniformly random affine subspace of D / g points of the padded domain.  That
+gives the accuracy of subset selection with ten bytes a report.  One Walsh-Hadamard transform
+decodes all values at once, and any linear target scores a report with g look-ups.  A public
+permutation keeps ranges of values from being subspaces themselves.
 
 Source: docs/affine-response.md.
 """
@@ -17,6 +22,7 @@ from math import exp, inf, prod
 import numpy as np
 
 from sottovoce.arrays import Bools, Floats, Ints, Reports, Values
+from sottovoce.core import settings
 from sottovoce.core.noise import BalancedNoise, IndependentNoise
 from sottovoce.core.packing import below, rows
 from sottovoce.core.rng import Rng
@@ -27,12 +33,15 @@ from sottovoce.mechanisms.base import PureMechanism, threshold
 from sottovoce.mechanisms.grr import GRR
 
 REPORT = np.dtype([("seed", "<u8"), ("bucket", "<u2")])
-LONGEST_SPECTRUM = 28  # bits; beyond that only candidates are decoded
+MAX_SPECTRUM_BITS = 28  # beyond that only chosen candidates are decoded
 
 
 @dataclass(frozen=True)
 class AffineResponse(PureMechanism, kind="affine"):
-    """Report a seed and a bucket; ``groups`` are the widths of bit groups that are permuted apart.
+    """Report a seed and a bucket.
+
+    ``groups`` are the widths of bit groups that are permuted separately, the lowest bits first;
+    left out, all bits are permuted together.
 
     >>> AffineResponse(epsilon=1.0, size=1024).buckets
     4
@@ -44,18 +53,18 @@ class AffineResponse(PureMechanism, kind="affine"):
     groups: tuple[int, ...] = ()
     keep: int = threshold()
 
-    smallest = 3  # one bucket of two needs at least two bits of index
-    largest = 1 << hashing.LONGEST
+    min_size = 3  # two buckets need at least two bits of index
+    max_size = 1 << hashing.MAX_INTEGER_BITS
     permuted = True
 
     def prepare(self) -> None:
-        self.settle("buckets", 1 << best_rank(self.epsilon, self.size))
-        most = min(self.bits - 1, hashing.MAX_RANK)
-        if self.buckets.bit_count() != 1 or not 2 <= self.buckets <= 1 << most:
-            raise ParameterError(f"buckets of this domain are a power of two from 2 to {1 << most}")
-        if self.groups and (min(self.groups) < 1 or sum(self.groups) != self.bits):
-            raise ParameterError(f"the widths of groups must sum to {self.bits} bits")
-        self.settle("keep", GRR(self.epsilon, self.buckets).keep)
+        self.set_default("buckets", 1 << best_rank(self.epsilon, self.size))
+        max_rank = min(self.bits - 1, hashing.MAX_RANK)
+        settings.power_of_two("buckets", self.buckets, 2, 1 << max_rank)
+        if self.groups:
+            settings.wholes("groups", self.groups, 1)
+            hashing.check_groups(self.groups, self.bits)
+        self.set_default("keep", GRR(self.epsilon, self.buckets).keep)
 
     @property
     def bits(self) -> int:
@@ -74,7 +83,7 @@ class AffineResponse(PureMechanism, kind="affine"):
 
     @cached_property
     def response(self) -> GRR:
-        """Return what randomises the bucket."""
+        """Return the mechanism that randomises the bucket."""
         return GRR(self.epsilon, self.buckets, self.keep)
 
     @property
@@ -83,11 +92,13 @@ class AffineResponse(PureMechanism, kind="affine"):
 
     @property
     def q(self) -> float:
+        # A report supports D / g points, so that p + (D - 1) q = D / g.
         return (self.cells // self.buckets - self.p) / (self.cells - 1)
 
     @property
     def worst_ratio(self) -> Fraction:
-        return self.response.worst_ratio  # whatever the seed's law: it is drawn before the value is looked at
+        # It holds for every seed, and the seed is drawn before the value is looked at.
+        return self.response.worst_ratio
 
     @property
     def noise(self) -> BalancedNoise:
@@ -114,103 +125,116 @@ class AffineResponse(PureMechanism, kind="affine"):
         return reports
 
     def points(self, values: Values) -> Values:
-        """Return the values where the hash sees them: permuted, if this kind permutes."""
-        return hashing.permute(values, self.bits, self.groups) if self.permuted else values
+        """Return the points that are hashed: the values, permuted if this kind permutes."""
+        if not self.permuted:
+            return values
+        return hashing.permute(values, self.bits, self.groups)
 
     def support(self, reports: Reports, candidates: Values) -> Bools:
-        table = hashing.affine_hash_table(reports["seed"], self.points(candidates), self.bits, self.rank)
+        points = self.points(candidates)
+        table = hashing.affine_hash_table(reports["seed"], points, self.bits, self.rank)
         return np.asarray(table == reports["bucket"][:, None])
 
     def count(self, reports: Reports, candidates: Values) -> Ints:
         from sottovoce.kernels import affine
 
-        seeds, buckets = _columns(reports)
-        return affine.candidate_supports(seeds, buckets, self.points(candidates), self.bits, self.rank)
+        seeds, buckets = report_columns(reports)
+        points = self.points(candidates)
+        return affine.candidate_supports(seeds, buckets, points, self.bits, self.rank)
 
     def tally(self, reports: Reports) -> Tally:
         """Return the integer spectrum; its Walsh-Hadamard transform holds the support counts."""
         from sottovoce.kernels import affine
 
         self._check_decodable()
-        seeds, buckets = _columns(reports)
-        return Tally(self.key, len(reports), {"spectrum": affine.spectrum(seeds, buckets, self.bits, self.rank)})
+        seeds, buckets = report_columns(reports)
+        spectrum = affine.spectrum(seeds, buckets, self.bits, self.rank)
+        return Tally(self.key, len(reports), {"spectrum": spectrum})
 
     def supports(self, tally: Tally) -> Ints:
         from sottovoce.kernels import affine
 
         spectrum = self.check_tally(tally)["spectrum"]
         return affine.supports(
-            spectrum, self.bits, self.rank, groups=self.groups, permuted=self.permuted, size=self.size
+            spectrum, self.bits, self.rank, self.size, self.groups, permuted=self.permuted
         )
 
     def score(self, reports: Reports, coefficients: Floats) -> Floats:
         from sottovoce.kernels import affine, walsh
 
         self._check_decodable()
-        placed = affine.placed(coefficients, self.bits, self.groups, permuted=self.permuted)
-        return self._read(reports, walsh.transform(placed))
+        target = affine.placed(coefficients, self.bits, self.groups, permuted=self.permuted)
+        return self._votes_for(reports, walsh.transform(target))
 
     def score_outer(self, reports: Reports, slow: Floats, fast: Floats) -> Floats:
         """Return ``score`` for all products of two factors, the second changing fastest."""
         from sottovoce.kernels import affine, walsh
 
         self._check_decodable()
-        return self._read(reports, walsh.transform(affine.placed_product(slow, fast, self.bits)))
+        target = affine.placed_product(slow, fast, self.bits)
+        return self._votes_for(reports, walsh.transform(target))
 
-    def _read(self, reports: Reports, transformed: Floats) -> Floats:
+    def _votes_for(self, reports: Reports, transformed: Floats) -> Floats:
+        """Return one unbiased vote per report for a transformed target."""
         from sottovoce.kernels import affine
 
-        raw = affine.scores(*_columns(reports), transformed, self.bits, self.rank)
-        return np.asarray((raw - self.q * transformed[0]) / (self.p - self.q))
+        seeds, buckets = report_columns(reports)
+        sums = affine.scores(seeds, buckets, transformed, self.bits, self.rank)
+        # Entry 0 of a transform is the sum over all cells.
+        return np.asarray((sums - self.q * transformed[0]) / (self.p - self.q))
 
     def score_product(self, reports: Reports, tables: Sequence[Floats]) -> Floats:
-        """Return one vote per report for a target that is a product over the groups of bits, the lowest first.
+        """Return one vote per report for a target that is a product over the groups of bits.
 
-        Of each factor its ``factor_table`` is given.
+        ``tables`` are the ``factor_table`` of each factor, that of the lowest bits first.
         """
         from sottovoce.kernels import affine
 
-        raw = affine.factor_scores(*_columns(reports), tables, self.groups, self.bits, self.rank)
+        seeds, buckets = report_columns(reports)
+        sums = affine.factor_scores(seeds, buckets, tables, self.groups, self.bits, self.rank)
         whole = prod(float(table[0]) for table in tables)
-        return np.asarray((raw - self.q * whole) / (self.p - self.q))
+        return np.asarray((sums - self.q * whole) / (self.p - self.q))
 
     def outcomes(self) -> Reports:
         seeds = np.array([0, 1, 1 << 32, 0x0123456789ABCDEF, (1 << 64) - 1], np.uint64)
-        made = np.empty(len(seeds) * self.buckets, REPORT)
-        made["seed"] = np.repeat(seeds, self.buckets)
-        made["bucket"] = np.tile(np.arange(self.buckets), len(seeds))
-        return made
+        reports = np.empty(len(seeds) * self.buckets, REPORT)
+        reports["seed"] = np.repeat(seeds, self.buckets)
+        reports["bucket"] = np.tile(np.arange(self.buckets), len(seeds))
+        return reports
 
     def likelihood(self, reports: Reports) -> Floats:
-        lie = (1 - self.p) / (self.buckets - 1)
-        return np.where(self.support(reports, np.arange(self.size)), self.p, lie)
+        supports = self.support(reports, np.arange(self.size))
+        return np.where(supports, self.p, (1 - self.p) / (self.buckets - 1))
 
     def _check_decodable(self) -> None:
-        if self.bits > LONGEST_SPECTRUM:
-            raise ParameterError(f"domains above 2^{LONGEST_SPECTRUM} are decoded for chosen candidates only")
+        if self.bits > MAX_SPECTRUM_BITS:
+            raise ParameterError(
+                f"a domain of more than 2^{MAX_SPECTRUM_BITS} values is too large to decode whole:"
+                " use estimate_among with candidates"
+            )
+
+
+def report_columns(reports: Reports) -> tuple[Values, Values]:
+    """Return the seeds and the buckets of reports as contiguous arrays."""
+    return np.ascontiguousarray(reports["seed"]), np.ascontiguousarray(reports["bucket"])
 
 
 def factor_table(factor: Floats) -> Floats:
-    """Return a factor of a target where the hash sees it, transformed; nobody holds the padding."""
+    """Return one factor of a target where the hash sees it, transformed; padding has the mean."""
     from sottovoce.kernels import affine, walsh
 
     return walsh.transform(affine.placed(factor, (len(factor) - 1).bit_length()))
 
 
 def best_rank(epsilon: float, size: int) -> int:
-    """Return the k with the least variance averaged over the real cells; ties to the smaller.
+    """Return the k with the least variance averaged over the real cells; ties go to the smaller.
 
     >>> [best_rank(epsilon, 1 << 16) for epsilon in (0.5, 1.0, 2.0, 4.0)]
     [1, 2, 3, 6]
     """
     bits = (size - 1).bit_length()
-    ranks = range(1, max(1, min(bits - 1, hashing.MAX_RANK)) + 1)
-    return min(ranks, key=lambda rank: (_cost(*_support_chances(epsilon, bits, rank), size), rank))
-
-
-def _cost(p: float, q: float, size: int) -> float:
-    """Return the variance, infinite for an epsilon so small that doubles do not tell p from q; thresholds refuse it."""
-    return average_variance(p, q, size) if p > q else inf
+    max_rank = max(1, min(bits - 1, hashing.MAX_RANK))
+    return min(range(1, max_rank + 1), key=lambda rank: (_variance(epsilon, rank, size), rank))
 
 
 def average_variance(p: float, q: float, size: int) -> float:
@@ -219,11 +243,13 @@ def average_variance(p: float, q: float, size: int) -> float:
     return noise.unheld + noise.held / size
 
 
-def _support_chances(epsilon: float, bits: int, rank: int) -> tuple[float, float]:
-    buckets, cells = 1 << rank, 1 << bits
+def _variance(epsilon: float, rank: int, size: int) -> float:
+    """Return the average variance of a rank, or infinity if doubles cannot tell p from q.
+
+    The latter happens for a tiny epsilon, which the thresholds then refuse.
+    """
+    cells = 1 << (size - 1).bit_length()
+    buckets = 1 << rank
     p = exp(epsilon) / (exp(epsilon) + buckets - 1)
-    return p, (cells // buckets - p) / (cells - 1)
-
-
-def _columns(reports: Reports) -> tuple[Values, Values]:
-    return np.ascontiguousarray(reports["seed"]), np.ascontiguousarray(reports["bucket"])
+    q = (cells // buckets - p) / (cells - 1)
+    return average_variance(p, q, size) if p > q else inf

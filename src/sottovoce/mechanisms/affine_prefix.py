@@ -1,9 +1,10 @@
 """Affine response without the permutation: for finding long values prefix by prefix.
 
-Candidates are known prefixes with every extension of a few bits; with the extension in the low bits one
-small transform per prefix decodes all its extensions.  Only single cells may be read, never ranges:
-without the permutation an aligned range is a subspace itself, and almost no report answers it.
-Indices of more than 63 bits are rows of 32-bit words, low word first.
+Candidates are known prefixes with every extension by a few bits.  The extension is in the low bits,
+so that one small transform per prefix decodes all its extensions.  Only single cells may be read,
+never ranges: without the permutation an aligned range is an affine subspace itself, and almost no
+report tells anything about it.  Indices of more than 63 bits are rows of 32-bit words, low word
+first.
 
 Source: docs/affine-response.md.
 """
@@ -17,49 +18,56 @@ from sottovoce.arrays import Floats, Ints, Reports, Values
 from sottovoce.core.estimate import Estimate
 from sottovoce.errors import DomainError, NoDataError, ParameterError
 from sottovoce.maths import hashing
-from sottovoce.mechanisms.affine import AffineResponse, _columns
+from sottovoce.mechanisms.affine import AffineResponse, report_columns
 
 
 @dataclass(frozen=True)
 class AffinePrefix(AffineResponse, kind="affine_prefix"):
     """Affine response on the index itself, of up to 480 bits."""
 
-    largest = 1 << 480  # sixty bytes; variances beyond leave the range of floating point
+    max_size = 1 << 480  # sixty bytes; beyond, variances leave the range of floating point
     permuted = False
 
     def prepare(self) -> None:
         super().prepare()
         if self.groups:
-            raise ParameterError("without the permutation there are no groups of bits")
-        if self.bits > hashing.LONGEST and self.size != self.cells:
-            raise ParameterError(f"a domain above 2^{hashing.LONGEST} must be a power of two")
+            raise ParameterError("`groups` must be empty: this kind does not permute")
+        if self.bits > hashing.MAX_INTEGER_BITS and self.size != self.cells:
+            raise ParameterError(
+                f"`size` must be a power of two above 2^{hashing.MAX_INTEGER_BITS}"
+            )
 
     @property
-    def summable(self) -> bool:
-        return False  # what is estimated next depends on what was found before
+    def has_tally(self) -> bool:
+        return False  # which candidates are estimated depends on earlier rounds
 
     def check(self, values: Values) -> Values:
-        if self.bits <= hashing.LONGEST:
+        if self.bits <= hashing.MAX_INTEGER_BITS:
             return super().check(values)
-        rows, words = np.asarray(values), -(-self.bits // 32)
-        if rows.ndim != 2 or rows.shape[1] != words or rows.dtype != np.uint32:
-            raise DomainError(f"every value must be a row of {words} words of 32 bits")
-        if not len(rows):
+        indices = np.asarray(values)
+        width = -(-self.bits // 32)
+        if indices.ndim != 2 or indices.shape[1] != width or indices.dtype != np.uint32:
+            raise DomainError(f"every value must be a row of {width} words of 32 bits")
+        if not len(indices):
             raise NoDataError("there are no values to randomise")
-        if self.bits % 32 and int(rows[:, -1].max()) >> (self.bits % 32):
+        last_bits = self.bits % 32
+        if last_bits and int(indices[:, -1].max()) >> last_bits:
             raise DomainError(f"every value must have at most {self.bits} bits")
-        return rows
+        return indices
 
     def score(self, reports: Reports, coefficients: Floats) -> Floats:
         raise ParameterError("sums over many values need the permutation: use the affine kind")
 
-    def estimate_blocks(self, reports: Reports, prefixes: Sequence[int], extension: int) -> Estimate:
-        """Return totals for every extension of every prefix, prefix by prefix."""
+    def estimate_blocks(
+        self, reports: Reports, prefixes: Sequence[int], extension: int
+    ) -> Estimate:
         counts = self.count_blocks(reports, prefixes, extension).ravel()
-        return replace(self.estimate_counts(counts, len(reports)), noise=self.noise.among())
+        estimate = self.estimate_counts(counts, len(reports))
+        return replace(estimate, noise=self.noise.among())
 
     def count_blocks(self, reports: Reports, prefixes: Sequence[int], extension: int) -> Ints:
-        """Return (prefixes, 2^extension): how many reports support each."""
+        """Return (prefixes, 2^extension): how many reports support each extension of a prefix."""
         from sottovoce.kernels import affine
 
-        return affine.block_supports(*_columns(reports), prefixes, extension, self.bits, self.rank)
+        seeds, buckets = report_columns(reports)
+        return affine.block_supports(seeds, buckets, prefixes, extension, self.bits, self.rank)

@@ -1,8 +1,14 @@
-"""The contract of every randomiser, and what a pure one gets for free.
+"""The contract of mechanisms, and what a pure mechanism gets for free.
 
-A *pure* mechanism is a randomiser, a ``support`` relation and two probabilities: ``p`` that a report
-supports its user's value, ``q`` that it supports any other.  A report's unbiased vote for a value is
-``(supports - q) / (p - q)``; everything above is written in votes.
+A mechanism randomises one index of a domain on the device and estimates totals at the collector.  A
+*pure* mechanism is a randomiser, a ``support`` relation between reports and values, and two
+probabilities: p that a report supports its user's value, and q that it supports any one other
+value.  The unbiased vote of a report for a value is
+
+    vote = (supports - q) / (p - q)        supports is 1 or 0
+
+and the sum of votes estimates how many users hold the value.  Everything above the mechanisms is
+written in votes.
 
 Source: Wang 2021, section 3.2.
 """
@@ -16,6 +22,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sottovoce.arrays import Bools, Floats, Ints, Reports, Values
+from sottovoce.core import settings
 from sottovoce.core.estimate import Estimate
 from sottovoce.core.noise import IndependentNoise, Noise
 from sottovoce.core.registry import Registry
@@ -24,78 +31,108 @@ from sottovoce.core.tally import Tally
 from sottovoce.errors import DomainError, MismatchError, NoDataError, ParameterError
 from sottovoce.maths import exact
 
-_PAIRS_AT_ONCE = 1 << 22  # report-candidate pairs materialised together
+_MAX_PAIRS = 1 << 22  # report-candidate pairs that are in memory together
 
 
 def threshold() -> Any:
-    """Declare a field that holds a probability as an integer of 2^64; 0 lets the mechanism compute it."""
+    """Declare a field for a probability in units of 2^-64; 0 lets the mechanism compute it."""
     return field(default=0, metadata={"threshold": True})
 
 
 class Mechanism(ABC):
-    """Frozen parameters of a randomiser over the indices [0, size)."""
+    """The settings of a randomiser over the indices [0, size)."""
 
     kind: ClassVar[str]
     kinds: ClassVar[Registry["Mechanism"]] = Registry("mechanism", "sottovoce.mechanisms")
 
-    smallest: ClassVar[int] = 2
-    largest: ClassVar[int] = 1 << 32
+    min_size: ClassVar[int] = 2
+    max_size: ClassVar[int] = 1 << 32
 
     epsilon: float
     size: int
 
-    def __init_subclass__(cls, kind: str = "", **rest: Any) -> None:
+    def __init_subclass__(cls, kind: str = "", *, wire: bool = True, **rest: Any) -> None:
         super().__init_subclass__(**rest)
         if kind:
             cls.kind = kind
+        if kind and wire:  # mechanisms of the laboratory cannot be named by a document
             Mechanism.kinds.add(kind, cls)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", exact.check_epsilon(self.epsilon))
-        if isinstance(self.size, bool) or not isinstance(self.size, int):
-            raise ParameterError("the size of a domain is a whole number")
-        if not self.smallest <= self.size <= self.largest:
-            raise ParameterError(f"this mechanism serves from {self.smallest} to {self.largest} values")
-        self.prepare()
-        self._refuse_excess()
+        object.__setattr__(self, "epsilon", settings.epsilon("epsilon", self.epsilon))
+        settings.whole("size", self.size, self.min_size, self.max_size)
+        for name in self._threshold_names():
+            settings.whole(name, getattr(self, name), 0, exact.UNIT - 1)
+        with exact.sixty_digits():
+            self.prepare()
+        self._check_ratio()
 
-    def _refuse_excess(self) -> None:
-        settings = [getattr(self, one.name) for one in fields(self) if "threshold" in one.metadata]  # type: ignore[arg-type]
-        if not all(0 <= setting < exact.UNIT for setting in settings):
-            raise ParameterError("a threshold is a whole number from 1 to 2^64 - 1")
-        # A ratio of at most 1 would mean a randomiser that prefers lies: it tells as much, and estimates nothing.
-        if self.worst_ratio <= 1 or exact.log(self.worst_ratio) > exact.stated(self.epsilon):
-            raise ParameterError("these thresholds reveal nothing, or spend more than the stated epsilon")
+    def _threshold_names(self) -> list[str]:
+        declared = fields(self)  # type: ignore[arg-type]  # every concrete mechanism is a dataclass
+        return [setting.name for setting in declared if "threshold" in setting.metadata]
+
+    def _check_ratio(self) -> None:
+        # With a ratio below 1 a report would be more likely under other values than under the true
+        # one: it reveals as much, and estimates nothing.
+        if self.worst_ratio <= 1:
+            raise ParameterError(
+                "these thresholds estimate nothing: the true value must be more likely than others"
+            )
+        if exact.log(self.worst_ratio) > exact.stated(self.epsilon):
+            raise ParameterError(
+                "these thresholds spend more than the stated epsilon: leave them out,"
+                " or raise `epsilon`"
+            )
 
     @abstractmethod
     def prepare(self) -> None:
-        """Fill the fields that follow from the others, with ``settle``."""
+        """Check the settings of this kind, and fill those that were left out with ``set_default``.
 
-    def settle(self, name: str, default: float) -> None:
-        """Give a field its computed value unless the document fixed one."""
+        Decimal operators round to sixty digits here.
+        """
+
+    def set_default(self, name: str, value: float) -> None:
+        """Give a setting its computed value, unless the document fixed one."""
         if getattr(self, name) == 0:
-            object.__setattr__(self, name, default)
+            object.__setattr__(self, name, value)
 
     @property
     @abstractmethod
     def worst_ratio(self) -> Fraction:
-        """Return the largest ratio of the chances of one report under two values, from the integers."""
+        """Return the largest ratio of the probabilities of one report under two values.
+
+        It is computed from the integer thresholds, so it is what devices really do.
+        """
+
+    def worst_ratio_of_sample(self, length: int) -> Fraction:
+        """Return the worst ratio where no index is drawn with a probability above 1 / length.
+
+        The encoding ``Sample`` draws the index.  A mechanism that gains nothing by it states its
+        own ratio: hashing, for instance, may put a whole set into one bucket.
+        """
+        return self.worst_ratio
 
     @property
     def epsilon_realised(self) -> float:
-        """Return the epsilon that the integer thresholds really spend; never above the stated one."""
+        """Return the epsilon that the integer thresholds spend; never above the stated one."""
         return float(exact.log(self.worst_ratio))
 
     @property
-    def summable(self) -> bool:
-        """Return whether a tally holds all that reports say; else estimates need the reports."""
+    def epsilon_once(self) -> float | None:
+        """Return what one report reveals, if that is less than all reports of a value reveal."""
+        return None
+
+    @property
+    def has_tally(self) -> bool:
+        """Return whether a tally holds all that reports say; otherwise estimates need reports."""
         return True
 
     @property
     def key(self) -> str:
-        """Return a name under which tallies of equal mechanisms meet."""
-        settings = ",".join(f"{one.name}={getattr(self, one.name)!r}" for one in fields(self))  # type: ignore[arg-type]
-        return f"{self.kind}({settings})"
+        """Return a name under which tallies of equal mechanisms are added."""
+        declared = fields(self)  # type: ignore[arg-type]
+        listed = ",".join(f"{setting.name}={getattr(self, setting.name)!r}" for setting in declared)
+        return f"{self.kind}({listed})"
 
     def check(self, values: Values) -> Values:
         """Return the values as indices, or refuse them before anything is drawn."""
@@ -122,11 +159,11 @@ class Mechanism(ABC):
 
     @abstractmethod
     def pack(self, reports: Reports) -> bytes:
-        """Return the reports as bytes, each of ``width``."""
+        """Return the reports as bytes, ``width`` bytes each."""
 
     @abstractmethod
     def unpack(self, data: bytes) -> Reports:
-        """Return the reports in the bytes; refuses what ``privatize`` cannot make."""
+        """Return the reports in some bytes; a report that ``privatize`` cannot make is refused."""
 
     @property
     @abstractmethod
@@ -135,11 +172,14 @@ class Mechanism(ABC):
 
     @abstractmethod
     def outcomes(self) -> Reports:
-        """Return every report that can be made; a public coin too wide to list is fixed at a few seeds."""
+        """Return every possible report; of a public coin too wide to list, only a few seeds."""
 
     @abstractmethod
     def likelihood(self, reports: Reports) -> Floats:
-        """Return (reports, size): the chance of each report under each value, given its public coin."""
+        """Return (reports, size): the probability of each report under each value.
+
+        Where a report has a public coin, it is the probability given the coin.
+        """
 
     @abstractmethod
     def tally(self, reports: Reports) -> Tally:
@@ -150,7 +190,7 @@ class Mechanism(ABC):
         """Return unbiased totals for the whole domain."""
 
     def check_tally(self, tally: Tally) -> Tally:
-        """Return the tally, or refuse another mechanism's and an empty one."""
+        """Return the tally, or refuse an empty one and that of another mechanism."""
         if tally.key != self.key:
             raise MismatchError("this tally was made by another mechanism")
         if tally.users < 1:
@@ -164,12 +204,12 @@ class PureMechanism(Mechanism):
     @property
     @abstractmethod
     def p(self) -> float:
-        """Return the chance that a report supports its user's value."""
+        """Return the probability that a report supports its user's value."""
 
     @property
     @abstractmethod
     def q(self) -> float:
-        """Return the chance that a report supports any one other value."""
+        """Return the probability that a report supports any one other value."""
 
     @abstractmethod
     def support(self, reports: Reports, candidates: Values) -> Bools:
@@ -182,7 +222,8 @@ class PureMechanism(Mechanism):
 
     def votes(self, reports: Reports, candidates: Values) -> Floats:
         """Return (reports, candidates): unbiased votes."""
-        return np.asarray((self.support(reports, candidates) - self.q) / (self.p - self.q), np.float64)
+        supports = self.support(reports, candidates)
+        return np.asarray((supports - self.q) / (self.p - self.q), np.float64)
 
     def count(self, reports: Reports, candidates: Values) -> Ints:
         """Return how many reports support each candidate."""
@@ -192,7 +233,8 @@ class PureMechanism(Mechanism):
         return counts
 
     def tally(self, reports: Reports) -> Tally:
-        return Tally(self.key, len(reports), {"support": self.count(reports, np.arange(self.size))})
+        counts = self.count(reports, np.arange(self.size))
+        return Tally(self.key, len(reports), {"support": counts})
 
     def supports(self, tally: Tally) -> Ints:
         """Return the support counts of the whole domain."""
@@ -206,25 +248,29 @@ class PureMechanism(Mechanism):
         estimate = self.estimate_counts(self.count(reports, candidates), len(reports))
         return replace(estimate, noise=self.noise.among())
 
-    def estimate_blocks(self, reports: Reports, prefixes: Sequence[int], extension: int) -> Estimate:
-        """Return totals for every extension by some bits of every prefix, prefix by prefix."""
-        raise ParameterError("this mechanism does not look for values prefix by prefix")
+    def estimate_blocks(
+        self, reports: Reports, prefixes: Sequence[int], extension: int
+    ) -> Estimate:
+        """Return totals for every extension by ``extension`` bits of every prefix, in order."""
+        raise ParameterError("this mechanism cannot search for values prefix by prefix")
 
     def estimate_counts(self, counts: Ints, users: int) -> Estimate:
         """Return unbiased totals from support counts, equation 3.1."""
+        # sum of votes = (count - n q) / (p - q)
         votes = np.asarray((counts - users * self.q) / (self.p - self.q), np.float64)
         return Estimate(votes, self.noise, users, self.epsilon)
 
     def score(self, reports: Reports, coefficients: Floats) -> Floats:
-        """Return one unbiased vote per report for a whole linear target over the domain."""
+        """Return one unbiased vote per report for a linear target over the whole domain."""
         return self.score_among(reports, np.arange(self.size), coefficients)
 
     def score_among(self, reports: Reports, candidates: Values, coefficients: Floats) -> Floats:
         """Return one unbiased vote per report for a linear target over some values."""
         batches = self._batches(reports, len(candidates))
-        raw = np.concatenate([self.support(batch, candidates) @ coefficients for batch in batches])
-        return np.asarray((raw - self.q * coefficients.sum()) / (self.p - self.q))
+        sums = np.concatenate([self.support(batch, candidates) @ coefficients for batch in batches])
+        return np.asarray((sums - self.q * coefficients.sum()) / (self.p - self.q))
 
-    def _batches(self, reports: Reports, candidates: int) -> list[Reports]:
-        step = max(1, _PAIRS_AT_ONCE // max(candidates, 1))
-        return [reports[start : start + step] for start in range(0, max(len(reports), 1), step)]
+    def _batches(self, reports: Reports, candidate_count: int) -> list[Reports]:
+        step = max(1, _MAX_PAIRS // max(candidate_count, 1))
+        starts = range(0, max(len(reports), 1), step)
+        return [reports[start : start + step] for start in starts]

@@ -1,6 +1,7 @@
 """Binary local hashing: one bit of a hash under a public seed, randomised.
 
-A baseline, and what OLH itself becomes below epsilon = ln 1.5.  Its error does not vanish as epsilon grows.
+A baseline, and what OLH itself becomes below epsilon = ln 1.5.  Its error does not vanish as
+epsilon grows, because two values still share a bucket half the time.
 
 Source: Wang 2021, section 3.3.4.
 """

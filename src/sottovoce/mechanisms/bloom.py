@@ -1,11 +1,19 @@
-"""RAPPOR with Bloom filters: hash the value to a few bits of a short vector, then flip every bit with the same chance.
+"""RAPPOR with Bloom filters: hash the value to a few bits of a short vector, then flip every bit.
 
-A baseline.  Reports have one length whatever the domain and are decoded against any list of candidates, but collisions
-put a floor under the error that no epsilon removes: hashing with a seed per user has less than a sixth of its variance
-at epsilon 4.  Prefer more cohort bits than candidates; beyond, only frequent values are found, and they come out low.
+A baseline.  Reports have one length whatever the domain and are decoded against any list of
+candidates.  But collisions put a floor under the error that no epsilon removes: at epsilon 4
+hashing with a seed per user has less than a sixth of its variance.  Prefer more cohort bits than
+candidates; beyond that only frequent values are found, and they are underestimated.
 
-The cohort is a public coin and part of the report, so chances are joint with it.  Epsilon is spent whole exactly where
-two values of the domain set 2 ``hashes`` different bits in some cohort; without such a pair less is spent, never more.
+A value sets ``hashes`` bits, so two filters differ in at most 2 hashes bits.  Every bit is flipped
+with probability f:
+
+    f = 1 / (e^(epsilon / (2 hashes)) + 1)        worst ratio = ((1 - f) / f)^(2 hashes)
+
+The cohort is a public coin and part of the report.  Epsilon is spent whole where two values of the
+domain set 2 hashes different bits in some cohort; without such a pair less is spent, never more.
+
+Decoding is a non-negative lasso that selects values, then least squares on the selected ones.
 
 Source: Erlingsson 2014; Wang 2021, section 3.1.2.
 """
@@ -19,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from sottovoce.arrays import Bools, Floats, Ints, Reports, Values
+from sottovoce.core import settings
 from sottovoce.core.estimate import Estimate
 from sottovoce.core.noise import SampledNoise
 from sottovoce.core.packing import below, bit_rows, pack_bits, rows, unpack_bits
@@ -30,24 +39,27 @@ from sottovoce.maths.hashing import bucket, words_of, xxh32
 from sottovoce.maths.normal import upper_quantile
 from sottovoce.mechanisms.base import Mechanism, threshold
 
-_LIMITS = {"bits": (2, 1 << 16), "hashes": (1, 16), "cohorts": (1, 1 << 16)}
-_LISTED = 12  # bits up to which all reports are listed
-_BITS_AT_ONCE = 1 << 20  # coins of 8 bytes drawn together
+MAX_BITS = 1 << 16
+MAX_HASHES = 16
+MAX_COHORTS = 1 << 16
+
+_MAX_LISTED_BITS = 12  # of reports that can all be listed
+_MAX_BLOCK_COINS = 1 << 20  # coins of 8 bytes that are drawn together
 _REPLICATES = 100
-_STRAY = 0.05  # chance that any value nobody holds is selected, where there are more values than cohort bits
-_UNPENALISED = 1e3  # a column this large needs so small a coefficient that the penalty does not see it
+_FALSE_SELECTION = 0.05  # probability that any unheld value is selected, if values exceed rows
+_UNPENALISED = 1e3  # a column this large has so small a coefficient that the penalty ignores it
 _RIDGE = 1e-9  # values with the same filters share their users equally
 
 
 @dataclass(frozen=True)
 class Bloom(Mechanism, kind="bloom"):
-    """Report a cohort and the perturbed Bloom filter that its hash functions give the value.
+    """Report a cohort and the value's Bloom filter under the hashes of the cohort, bits flipped.
 
     >>> Bloom(epsilon=4.0, size=60).width
     18
     """
 
-    largest = 1 << 20  # decoding holds the filters of all values
+    max_size = 1 << 20  # decoding holds the filters of all values
 
     epsilon: float
     size: int
@@ -57,18 +69,20 @@ class Bloom(Mechanism, kind="bloom"):
     flip: int = threshold()
 
     def prepare(self) -> None:
-        for name, (least, most) in _LIMITS.items():
-            given = getattr(self, name)
-            if isinstance(given, bool) or not isinstance(given, int) or not least <= given <= most:
-                raise ParameterError(f"{name} must be a whole number from {least} to {most}")
+        settings.whole("bits", self.bits, 2, MAX_BITS)
+        settings.whole("hashes", self.hashes, 1, MAX_HASHES)
+        settings.whole("cohorts", self.cohorts, 1, MAX_COHORTS)
         if 2 * self.hashes > self.bits:
-            raise ParameterError("a filter needs at least twice as many bits as hashes")
-        odds = exact.exp(exact.divide(exact.stated(self.epsilon), 2 * self.hashes))
-        self.settle("flip", exact.threshold_above(exact.divide(1, exact.add(odds, 1))))
+            raise ParameterError(
+                f"`bits` must be at least twice `hashes`, {2 * self.hashes}, not {self.bits}"
+            )
+        # f = 1 / (e^(epsilon / (2 hashes)) + 1); a larger f reveals less
+        odds = exact.exp(exact.stated(self.epsilon) / (2 * self.hashes))
+        self.set_default("flip", exact.threshold_above(1 / (odds + 1)))
 
     @property
     def worst_ratio(self) -> Fraction:
-        return Fraction(exact.UNIT - self.flip, self.flip) ** (2 * self.hashes)  # two filters differ in no more bits
+        return Fraction(exact.UNIT - self.flip, self.flip) ** (2 * self.hashes)
 
     @property
     def row(self) -> np.dtype[Any]:
@@ -83,13 +97,13 @@ class Bloom(Mechanism, kind="bloom"):
         values = self.check(values)
         reports = np.zeros(len(values), self.row)
         reports["cohort"] = rng.integers(self.cohorts, len(values))
-        for part in _parts(len(values), self.bits):
-            filters = self.filters(reports["cohort"][part], values[part])
-            noise = rng.bernoulli(self.flip, filters.size).reshape(filters.shape)
-            reports["bits"][part] = pack_bits(filters ^ noise)
+        for block in _blocks(len(values), self.bits):
+            filters = self.filters(reports["cohort"][block], values[block])
+            flips = rng.bernoulli(self.flip, filters.size).reshape(filters.shape)
+            reports["bits"][block] = pack_bits(filters ^ flips)
         return reports
 
-    def places(self, cohorts: Ints, values: Values) -> Ints:
+    def filter_bits(self, cohorts: Ints, values: Values) -> Ints:
         """Return (users, hashes): the bits that each value sets in its cohort; they may coincide."""
         seeds = cohorts.astype(np.int64)[:, None] * self.hashes + np.arange(self.hashes)
         return bucket(xxh32(words_of(values, 32)[:, None], seeds), self.bits).astype(np.int64)
@@ -97,7 +111,7 @@ class Bloom(Mechanism, kind="bloom"):
     def filters(self, cohorts: Ints, values: Values) -> Bools:
         """Return (users, bits): the Bloom filter of each value in its cohort."""
         filters = np.zeros((len(values), self.bits), bool)
-        np.put_along_axis(filters, self.places(cohorts, values), True, axis=1)
+        np.put_along_axis(filters, self.filter_bits(cohorts, values), True, axis=1)
         return filters
 
     def pack(self, reports: Reports) -> bytes:
@@ -110,102 +124,117 @@ class Bloom(Mechanism, kind="bloom"):
         return reports
 
     def outcomes(self) -> Reports:
-        if self.bits > _LISTED:
-            raise ParameterError(f"reports are listed up to {_LISTED} bits")
+        if self.bits > _MAX_LISTED_BITS:
+            raise ParameterError(f"reports can be listed up to {_MAX_LISTED_BITS} bits")
         patterns = np.arange(1 << self.bits)[:, None] >> np.arange(self.bits) & 1
-        listed = np.zeros((self.cohorts, len(patterns)), self.row)
-        listed["cohort"] = np.arange(self.cohorts)[:, None]
-        listed["bits"] = pack_bits(patterns.astype(bool))
-        return listed.reshape(-1)
+        reports = np.zeros((self.cohorts, len(patterns)), self.row)
+        reports["cohort"] = np.arange(self.cohorts)[:, None]
+        reports["bits"] = pack_bits(patterns.astype(bool))
+        return reports.reshape(-1)
 
     def likelihood(self, reports: Reports) -> Floats:
-        seen, flip = unpack_bits(reports["bits"], self.bits).astype(float), self.flip / exact.UNIT
-        flipped = np.empty((len(reports), self.size))
+        """Return (reports, size): the probability of each report, its cohort included."""
+        reported = unpack_bits(reports["bits"], self.bits).astype(float)
+        flip_counts = np.empty((len(reports), self.size))
         for cohort in np.unique(reports["cohort"]):
-            mine = reports["cohort"] == cohort
-            meant = self.filters(np.full(self.size, cohort), np.arange(self.size)).astype(float)
-            flipped[mine] = seen[mine] @ (1 - meant).T + (1 - seen[mine]) @ meant.T
-        return np.asarray(flip**flipped * (1 - flip) ** (self.bits - flipped) / self.cohorts)
+            members = reports["cohort"] == cohort
+            filters = self.filters(np.full(self.size, cohort), np.arange(self.size)).astype(float)
+            to_one = reported[members] @ (1 - filters).T
+            to_zero = (1 - reported[members]) @ filters.T
+            flip_counts[members] = to_one + to_zero
+        flip = self.flip / exact.UNIT
+        kept_counts = self.bits - flip_counts
+        return np.asarray(flip**flip_counts * (1 - flip) ** kept_counts / self.cohorts)
 
     def tally(self, reports: Reports) -> Tally:
         from sottovoce.kernels.unary import bit_counts
 
         users = np.bincount(reports["cohort"], minlength=self.cohorts).astype(np.int64)
         order = np.argsort(reports["cohort"], kind="stable")
-        apart = np.split(reports["bits"][order], np.cumsum(users)[:-1])
-        bits = np.stack([bit_counts(one, self.bits) for one in apart])
+        by_cohort = np.split(reports["bits"][order], np.cumsum(users)[:-1])
+        bits = np.stack([bit_counts(cohort_bits, self.bits) for cohort_bits in by_cohort])
         return Tally(self.key, len(reports), {"users": users, "bits": bits})
 
     def estimate(self, tally: Tally) -> Estimate:
-        """Return totals for the whole domain, with the variance of 100 replicates seeded by the tally itself.
+        """Return totals for the whole domain, with the variance of 100 bootstrap replicates.
 
-        A value that is not selected has the total 0, and ``penalty / hashes`` people can hide behind it: no standard
-        error is stated below that.
+        Replicates are seeded by the tally itself.  A value that is not selected has the total 0,
+        and ``penalty / hashes`` people can hide behind it: no standard error is stated below that.
         """
-        users, bits = self.check_tally(tally)["users"], tally["bits"]
+        users = self.check_tally(tally)["users"]
+        bits = tally["bits"]
         generator = np.random.default_rng(np.append(users, bits))
         rates = bits / np.maximum(users, 1)[:, None]
-        again = generator.binomial(users[:, None], rates, (_REPLICATES, *bits.shape))
-        totals = self.decode(users, np.concatenate([bits[None], again]))
+        redrawn = generator.binomial(users[:, None], rates, (_REPLICATES, *bits.shape))
+        totals = self.decode(users, np.concatenate([bits[None], redrawn]))
         noise = SampledNoise(totals[1:], floor=self.penalty(tally.users) / self.hashes)
         return Estimate(totals[0], noise, tally.users, self.epsilon, steps=("lasso",))
 
     def decode(self, users: Ints, bits: Ints) -> Floats:
-        """Return (collections, size) totals from the (cohorts,) users and the (collections, cohorts, bits) counts.
+        """Return (collections, size): totals from (collections, cohorts, bits) counts of ones.
 
-        Rows are scaled by the root of their cohort's share of the users: then coefficients are totals, and the noise
-        of every row has the same known variance.
+        ``users`` are those of each cohort.  Rows are scaled by the root of their cohort's share of
+        the users.  Then coefficients are totals, and the noise of every row has the same known
+        variance.
         """
-        flip, root = self.flip / exact.UNIT, np.sqrt(users / users.sum())[:, None]
-        cleared = (bits - users[:, None] * flip) / (1 - 2 * flip)
-        heard = (cleared / np.where(root > 0, root, 1)).reshape(len(bits), -1)
-        design = self.design(np.repeat(root, self.bits))
-        chosen = _selected(design, heard, self.penalty(int(users.sum())))
-        return _least_squares(design, heard, chosen)[:, : self.size]
+        flip = self.flip / exact.UNIT
+        root_share = np.sqrt(users / users.sum())[:, None]
+        true_bits = (bits - users[:, None] * flip) / (1 - 2 * flip)
+        observed = (true_bits / np.where(root_share > 0, root_share, 1)).reshape(len(bits), -1)
+        design = self.design(np.repeat(root_share, self.bits))
+        selected = _selected(design, observed, self.penalty(int(users.sum())))
+        return _least_squares(design, observed, selected)[:, : self.size]
 
     def design(self, scales: Floats) -> Any:
-        """Return the sparse (cohorts * bits, size) matrix of the bits that each value really sets, times row scales.
+        """Return the sparse (cohorts * bits, size) matrix of the bits that each value sets, scaled.
 
-        With more values than rows the unselected ones would be credited to the others: a last column takes them in.
+        With more values than rows, the users of unselected values would be credited to others: a
+        last column takes them in.
         """
         sparse, _ = _solvers()
         cohorts, values = np.divmod(np.arange(self.cohorts * self.size), self.size)
-        lines = cohorts[:, None] * self.bits + self.places(cohorts, values)
-        lines, columns = np.divmod(np.unique(lines * self.size + values[:, None]), self.size)
-        matrix = sparse.csc_matrix((scales[lines], (lines, columns)), (len(scales), self.size))
-        return matrix if self._determined else sparse.hstack([matrix, _UNPENALISED * scales[:, None]], "csc")
+        set_rows = cohorts[:, None] * self.bits + self.filter_bits(cohorts, values)
+        entries = np.unique(set_rows * self.size + values[:, None])  # some bits coincide
+        row_indices, columns = np.divmod(entries, self.size)
+        shape = (len(scales), self.size)
+        matrix = sparse.csc_matrix((scales[row_indices], (row_indices, columns)), shape)
+        if self._is_determined:
+            return matrix
+        return sparse.hstack([matrix, _UNPENALISED * scales[:, None]], "csc")
 
     def penalty(self, users: int) -> float:
         """Return the correlation with the residual from which a value is selected.
 
-        Among fewer values than rows least squares is safe, and one standard error keeps the rare ones; beyond, a value
-        must stand out of all the others.
+        With fewer values than rows least squares is safe, and one standard error keeps the rare
+        values.  Otherwise a value must stand out of all the others.
         """
         flip = self.flip / exact.UNIT
-        reach = 1.0 if self._determined else upper_quantile(_STRAY / self.size)
-        return reach * sqrt(users * self.hashes * flip * (1 - flip)) / (1 - 2 * flip)
+        sigmas = 1.0 if self._is_determined else upper_quantile(_FALSE_SELECTION / self.size)
+        return sigmas * sqrt(users * self.hashes * flip * (1 - flip)) / (1 - 2 * flip)
 
     @property
-    def _determined(self) -> bool:
+    def _is_determined(self) -> bool:
         return self.size < self.cohorts * self.bits
 
 
-def _selected(design: Any, heard: Floats, penalty: float) -> Bools:
+def _selected(design: Any, observed: Floats, penalty: float) -> Bools:
     """Return (collections, columns): where the non-negative lasso has a coefficient."""
     _, lasso = _solvers()
-    solver = lasso(penalty / len(heard[0]), positive=True, fit_intercept=False, tol=1e-6, max_iter=100_000)
-    coefficients = solver.fit(design, heard.T).coef_.reshape(len(heard), -1)
+    alpha = penalty / len(observed[0])
+    solver = lasso(alpha, positive=True, fit_intercept=False, tol=1e-6, max_iter=100_000)
+    coefficients = solver.fit(design, observed.T).coef_.reshape(len(observed), -1)
     return np.asarray(coefficients > 0)
 
 
-def _least_squares(design: Any, heard: Floats, chosen: Bools) -> Floats:
-    """Return (collections, columns): the coefficients of each collection's chosen columns, and 0 for the others."""
-    ever = np.flatnonzero(chosen.any(axis=0))
-    columns, coefficients = design[:, ever], np.zeros(chosen.shape)
-    gram = (columns.T @ columns).toarray() + _RIDGE * np.eye(len(ever))
-    sides = (columns.T @ heard.T).T
-    for row, side, here in zip(coefficients, sides, chosen[:, ever], strict=True):
-        row[ever[here]] = np.linalg.solve(gram[np.ix_(here, here)], side[here])
+def _least_squares(design: Any, observed: Floats, selected: Bools) -> Floats:
+    """Return (collections, columns): least squares on the selected columns, and 0 elsewhere."""
+    used = np.flatnonzero(selected.any(axis=0))
+    columns = design[:, used]
+    gram = (columns.T @ columns).toarray() + _RIDGE * np.eye(len(used))
+    sides = (columns.T @ observed.T).T
+    coefficients = np.zeros(selected.shape)
+    for row, side, mine in zip(coefficients, sides, selected[:, used], strict=True):
+        row[used[mine]] = np.linalg.solve(gram[np.ix_(mine, mine)], side[mine])
     return coefficients
 
 
@@ -214,10 +243,13 @@ def _solvers() -> tuple[Any, Any]:
         from scipy import sparse
         from sklearn.linear_model import Lasso
     except ImportError as missing:
-        raise MissingExtraError("decoding filters needs scikit-learn: pip install 'sottovoce[server]'") from missing
+        raise MissingExtraError(
+            "decoding filters needs scikit-learn: pip install 'sottovoce[server]'"
+        ) from missing
     return sparse, Lasso
 
 
-def _parts(users: int, bits: int) -> Iterator[slice]:
-    step = max(1, _BITS_AT_ONCE // bits)
+def _blocks(users: int, bits: int) -> Iterator[slice]:
+    """Yield slices of users whose bits are drawn together."""
+    step = max(1, _MAX_BLOCK_COINS // bits)
     return (slice(start, start + step) for start in range(0, users, step))

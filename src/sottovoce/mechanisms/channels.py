@@ -61,13 +61,13 @@ class Channels(Mechanism, kind="channels"):
     size: int
     keep: int = threshold()
 
-    smallest = 4
-    largest = 1 << 17
+    min_size = 4
+    max_size = 1 << 17
 
     def prepare(self) -> None:
         if self.size % 2:
             raise ParameterError("every channel has two indices, one for each bit")
-        self.settle("keep", GRR(self.epsilon, 2).keep)
+        self.set_default("keep", GRR(self.epsilon, 2).keep)
 
     @property
     def channels(self) -> int:

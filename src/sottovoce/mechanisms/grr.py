@@ -1,7 +1,8 @@
-"""Generalised randomised response: tell the truth, or a uniformly chosen lie.
+"""Generalised randomised response: report the true value, or a uniformly random other one.
 
-The choice for small domains.  Beyond about 3 exp(epsilon) values its variance, which grows with the
-domain, exceeds that of unary encoding and hashing, which does not.  Also known as direct encoding.
+Preferred for small domains, size < 3 e^epsilon + 2.  Beyond that its variance, which grows with the
+size of the domain, exceeds that of unary encoding and hashing, which does not.  Also known as
+direct encoding and as k-ary randomised response.
 
 Source: Wang 2021, section 3.3.1.
 """
@@ -21,7 +22,14 @@ from sottovoce.mechanisms.base import PureMechanism, threshold
 
 @dataclass(frozen=True)
 class GRR(PureMechanism, kind="grr"):
-    """Report one domain index, true with probability ``p``.
+    """Generalised randomised response.
+
+    With probability p the report is the user's value, otherwise any other value with equal
+    probability:
+
+        p = e^epsilon / (e^epsilon + size - 1)        q = (1 - p) / (size - 1)
+
+    so that p / q = e^epsilon.  ``keep`` is p in units of 2^-64, rounded down.
 
     >>> round(GRR(epsilon=1.0, size=4).p, 3)
     0.475
@@ -32,8 +40,9 @@ class GRR(PureMechanism, kind="grr"):
     keep: int = threshold()
 
     def prepare(self) -> None:
+        # p = e^epsilon / (e^epsilon + size - 1); a smaller p spends less
         odds = exact.exp(self.epsilon)
-        self.settle("keep", exact.threshold_below(exact.divide(odds, exact.add(odds, self.size - 1))))
+        self.set_default("keep", exact.threshold_below(odds / (odds + self.size - 1)))
 
     @property
     def p(self) -> float:
@@ -45,7 +54,13 @@ class GRR(PureMechanism, kind="grr"):
 
     @property
     def worst_ratio(self) -> Fraction:
+        # p / q
         return Fraction(self.keep * (self.size - 1), exact.UNIT - self.keep)
+
+    def worst_ratio_of_sample(self, length: int) -> Fraction:
+        # A report y has the probability q + (p - q) s, where s is the probability that y was drawn.
+        # For every set s lies between 0 and 1 / length, so the ratio is 1 + (p / q - 1) / length.
+        return 1 + (self.worst_ratio - 1) / length
 
     @property
     def noise(self) -> BalancedNoise:
@@ -58,9 +73,9 @@ class GRR(PureMechanism, kind="grr"):
     def privatize(self, values: Values, rng: Rng) -> Reports:
         values = self.check(values)
         honest = rng.bernoulli(self.keep, len(values))
-        lies = rng.integers(self.size - 1, len(values))
-        lies += lies >= values  # step over the truth: uniform over the other values
-        return np.where(honest, values, lies)
+        others = rng.integers(self.size - 1, len(values))
+        others += others >= values  # skip the true value: uniform over the remaining ones
+        return np.where(honest, values, others)
 
     def pack(self, reports: Reports) -> bytes:
         return reports.astype(unsigned(self.size)).tobytes()
@@ -75,7 +90,9 @@ class GRR(PureMechanism, kind="grr"):
         return np.bincount(reports, minlength=self.size)[candidates].astype(np.int64)
 
     def score(self, reports: Reports, coefficients: Floats) -> Floats:
-        return np.asarray((coefficients[reports] - self.q * coefficients.sum()) / (self.p - self.q))
+        # A report supports one value, so its sum of coefficients is a look-up.
+        sums = coefficients[reports]
+        return np.asarray((sums - self.q * coefficients.sum()) / (self.p - self.q))
 
     def outcomes(self) -> Reports:
         return np.arange(self.size)

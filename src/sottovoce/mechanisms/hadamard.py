@@ -1,10 +1,13 @@
-"""Hadamard response: a column of the Hadamard matrix in which the value's row is more likely positive than not.
+"""Hadamard response: a column of the Hadamard matrix in which the value's row is likely positive.
 
-As accurate as binary local hashing, hence near the best only for epsilon below 1.  A report is one small integer
-without a seed, and one Walsh-Hadamard transform decodes the whole domain.
+    P[the row is positive in the reported column] = e^epsilon / (e^epsilon + 1)
 
-Drawn in this order: whether the sign will be positive, then a column; a column of the wrong sign is exchanged for its
-partner, in which one fixed bit of the row is flipped.
+A report supports the values whose rows are positive in its column, so q = 1/2.  The accuracy is
+that of binary local hashing, hence near the best only for epsilon below 1.  A report is one small
+integer without a seed, and one Walsh-Hadamard transform decodes the whole domain.
+
+Draws come in this order: whether the sign will be positive, then a column.  A column of the wrong
+sign is exchanged for its partner, in which one fixed bit of the row number is flipped.
 
 Source: Acharya, Sun and Zhang 2019.
 """
@@ -20,7 +23,6 @@ from sottovoce.core.noise import IndependentNoise
 from sottovoce.core.packing import below, rows, unsigned
 from sottovoce.core.rng import Rng
 from sottovoce.core.tally import Tally
-from sottovoce.errors import ParameterError
 from sottovoce.maths import exact
 from sottovoce.maths.walsh import transform
 from sottovoce.mechanisms.base import PureMechanism, threshold
@@ -28,7 +30,9 @@ from sottovoce.mechanisms.base import PureMechanism, threshold
 
 @dataclass(frozen=True)
 class HadamardResponse(PureMechanism, kind="hadamard"):
-    """Report a column; it supports the values whose rows are positive there.  Value v owns row v + 1.
+    """Report a column; it supports the values whose rows are positive there.
+
+    Value v has row v + 1.
 
     >>> HadamardResponse(epsilon=0.5, size=100).columns
     128
@@ -38,13 +42,12 @@ class HadamardResponse(PureMechanism, kind="hadamard"):
     size: int
     keep: int = threshold()
 
-    largest = (1 << 26) - 1  # a tally has a cell for every column
+    max_size = (1 << 26) - 1  # a tally has a cell for every column
 
     def prepare(self) -> None:
+        # p = e^epsilon / (e^epsilon + 1)
         odds = exact.exp(self.epsilon)
-        self.settle("keep", exact.threshold_below(exact.divide(odds, exact.add(odds, 1))))
-        if not exact.UNIT < 2 * self.keep < 2 * exact.UNIT:
-            raise ParameterError("a positive sign must be kept more often than by chance, and not always")
+        self.set_default("keep", exact.threshold_below(odds / (odds + 1)))
 
     @property
     def columns(self) -> int:
@@ -72,11 +75,13 @@ class HadamardResponse(PureMechanism, kind="hadamard"):
         return np.dtype(unsigned(self.columns)).itemsize
 
     def privatize(self, values: Values, rng: Rng) -> Reports:
-        owned = self.check(values) + 1
-        positive = rng.bernoulli(self.keep, len(owned))
-        columns = rng.integers(self.columns, len(owned))
-        partners = columns ^ (owned & -owned)  # flips the sign: a bijection between the two halves
-        return np.where(_positive(owned, columns) == positive, columns, partners)
+        matrix_rows = self.check(values) + 1
+        positive = rng.bernoulli(self.keep, len(matrix_rows))
+        columns = rng.integers(self.columns, len(matrix_rows))
+        # Flipping the lowest set bit of the row number flips the sign: a bijection of the two
+        # halves.
+        partners = columns ^ (matrix_rows & -matrix_rows)
+        return np.where(_is_positive(matrix_rows, columns) == positive, columns, partners)
 
     def pack(self, reports: Reports) -> bytes:
         return reports.astype(unsigned(self.columns)).tobytes()
@@ -85,68 +90,77 @@ class HadamardResponse(PureMechanism, kind="hadamard"):
         return below(self.columns, rows(data, unsigned(self.columns))).astype(np.int64)
 
     def support(self, reports: Reports, candidates: Values) -> Bools:
-        return _positive(candidates + 1, reports[:, None])
+        return _is_positive(candidates + 1, reports[:, None])
 
     def tally(self, reports: Reports) -> Tally:
         return Tally(self.key, len(reports), {"columns": self._histogram(reports)})
 
     def supports(self, tally: Tally) -> Ints:
-        return self._positives(self.check_tally(tally)["columns"])
+        return self._positive_counts(self.check_tally(tally)["columns"])
 
     def count(self, reports: Reports, candidates: Values) -> Ints:
-        return self._positives(self._histogram(reports))[candidates]
+        return self._positive_counts(self._histogram(reports))[candidates]
 
     def estimate_among(self, reports: Reports, candidates: Values) -> Estimate:
         estimate = super().estimate_among(reports, candidates)
         return replace(estimate, noise=HadamardNoise.between(self.p, candidates))
 
     def score(self, reports: Reports, coefficients: Floats) -> Floats:
-        signed = transform(np.pad(coefficients, (1, self.columns - 1 - self.size)))  # positives less negatives
-        return np.asarray(signed[reports] / (2 * self.p - 1))
+        # The transform holds, for every column, the coefficients of positive rows less all others.
+        # Row 0 belongs to no value.
+        signed_sums = transform(np.pad(coefficients, (1, self.columns - 1 - self.size)))
+        return np.asarray(signed_sums[reports] / (2 * self.p - 1))
 
     def outcomes(self) -> Reports:
         return np.arange(self.columns)
 
     def likelihood(self, reports: Reports) -> Floats:
-        chance = np.where(self.support(reports, np.arange(self.size)), self.p, 1 - self.p)
-        return chance / (self.columns // 2)
+        supports = self.support(reports, np.arange(self.size))
+        return np.where(supports, self.p, 1 - self.p) / (self.columns // 2)
 
     def _histogram(self, reports: Reports) -> Ints:
         return np.bincount(reports, minlength=self.columns).astype(np.int64)
 
-    def _positives(self, histogram: Ints) -> Ints:
-        signed = transform(histogram)  # its first entry is the number of reports
-        return np.asarray((signed[0] + signed[1 : self.size + 1]) // 2)
+    def _positive_counts(self, histogram: Ints) -> Ints:
+        """Return how many reports are positive in each value's row: (users + signed sum) / 2."""
+        signed_sums = transform(histogram)  # its first entry is the number of reports
+        return np.asarray((signed_sums[0] + signed_sums[1 : self.size + 1]) // 2)
 
 
 @dataclass(frozen=True, eq=False)
 class HadamardNoise(IndependentNoise):
-    """Votes for two values go together for those users whose row is the XOR of the two rows.
+    """The noise of Hadamard response.
 
+    The votes for two values are correlated for the users whose row is the XOR of the two rows.
     Holders of values that were not estimated are not seen.
     """
 
     gain: float  # 1 / (2 p - 1), the size of every vote
-    owned: Ints  # the row of every cell
+    owned: Ints  # the matrix row of every cell
 
     @classmethod
     def between(cls, p: float, candidates: Values) -> "HadamardNoise":
         """Return the noise of these candidates' votes."""
-        plain = IndependentNoise.of(p, 0.5)
-        return cls(plain.unheld, plain.held, 1 / (2 * p - 1), candidates + 1)
+        independent = IndependentNoise.of(p, 0.5)
+        return cls(independent.unheld, independent.held, 1 / (2 * p - 1), candidates + 1)
 
     def linear(self, coefficients: Floats, votes: Floats, users: int) -> float:
-        # One user holding t: gain^2 sum c^2 - c_t^2 + gain * (sum of c_u c_v over rows u ^ v = t).
+        # For one user who holds row t, with coefficients c:
+        #   gain^2 sum of c^2  -  c_t^2  +  gain * (sum of c_u c_v over rows with u ^ v = t)
         squares = coefficients**2
         own = self.held * squares + self.gain * self._products(coefficients)
-        return float(users * self.unheld * squares.sum() + np.clip(own @ votes, users * own.min(), users * own.max()))
+        own_sum = np.clip(own @ votes, users * own.min(), users * own.max())
+        return float(users * self.unheld * squares.sum() + own_sum)
 
     def _products(self, coefficients: Floats) -> Floats:
-        spread = np.zeros(1 << int(self.owned.max()).bit_length())
-        spread[self.owned] = coefficients
-        convolved = transform(transform(spread) ** 2) / len(spread)
+        """Return, for the row t of every cell, the sum of c_u c_v over rows with u ^ v = t."""
+        by_row = np.zeros(1 << int(self.owned.max()).bit_length())
+        by_row[self.owned] = coefficients
+        # The convolution over XOR is the product of transforms.
+        convolved = transform(transform(by_row) ** 2) / len(by_row)
         return np.asarray(convolved[self.owned])
 
 
-def _positive(owned: Values, columns: Values) -> Bools:
-    return np.asarray(np.bitwise_count(owned & columns) % 2 == 0)
+def _is_positive(matrix_rows: Values, columns: Values) -> Bools:
+    """Return whether the Hadamard matrix has +1 there: (-1)^popcount(row & column)."""
+    return np.asarray(np.bitwise_count(matrix_rows & columns) % 2 == 0)

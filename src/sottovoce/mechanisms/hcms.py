@@ -47,14 +47,14 @@ class HCMS(PureMechanism, kind="hcms"):
     columns: int = 256
     keep: int = threshold()
 
-    largest = 1 << 20  # decoding holds the hashes of all values
+    max_size = 1 << 20  # decoding holds the hashes of all values
 
     def prepare(self) -> None:
         if type(self.rows) is not int or not 1 <= self.rows <= _MOST_ROWS:
             raise ParameterError(f"a sketch has from 1 to {_MOST_ROWS:,} rows")
         if type(self.columns) is not int or not 2 <= self.columns <= _MOST_COLUMNS or self.columns.bit_count() > 1:
             raise ParameterError(f"the columns of a sketch are a power of two from 2 to {_MOST_COLUMNS:,}")
-        self.settle("keep", GRR(self.epsilon, 2).keep)
+        self.set_default("keep", GRR(self.epsilon, 2).keep)
         if not exact.UNIT < 2 * self.keep < 2 * exact.UNIT:
             raise ParameterError("a bit must be kept more often than by chance, and not always")
 

@@ -1,11 +1,15 @@
 """Hybrid mechanism: a public coin sends every user to Piecewise or to Duchi's mechanism.
 
-The choice for the mean of a number when epsilon is not tiny: at every epsilon its worst case is at most the better one
-of the two.  With probability alpha = 1 - exp(-epsilon / 2) for Piecewise the x^2 in their variances cancel, so every
-number has the same error.  Up to epsilon 0.61 alpha is 0, and every report is Duchi's.
+Choose it for the mean of a number when epsilon is not tiny: at every epsilon its worst case is at
+most the better one of the two.  With probability
 
-The coin is part of the report and does not depend on the number, so chances are joint with it.  Both mechanisms are
-drawn for everybody, Duchi's first, and one of the two reports is sent.
+    alpha = 1 - e^(-epsilon / 2)
+
+for Piecewise the x^2 in the two variances cancel, so that every number has the same error.  Up to
+epsilon 0.61 alpha is 0, and every report is Duchi's.
+
+The coin is part of the report and does not depend on the number.  Both mechanisms are drawn for
+everybody, Duchi's first, and one of the two reports is sent.
 
 Source: Wang et al. 2019 (Hybrid).
 """
@@ -28,13 +32,17 @@ from sottovoce.mechanisms.numeric import NumericMechanism
 from sottovoce.mechanisms.piecewise import Piecewise
 
 ROW = np.dtype([("coin", "u1"), ("cell", "<u2")])
-# ln((-5 + 2 (6353 - 405 sqrt 241)^(1/3) + 2 (6353 + 405 sqrt 241)^(1/3)) / 27): where it meets Duchi's worst case
-MEETING = Decimal("0.6093524930273095317")
+
+# The epsilon at which the worst case of the hybrid meets Duchi's:
+#   ln((-5 + 2 (6353 - 405 sqrt 241)^(1/3) + 2 (6353 + 405 sqrt 241)^(1/3)) / 27)
+DUCHI_UP_TO = Decimal("0.6093524930273095317")
 
 
 @dataclass(frozen=True)
 class Hybrid(NumericMechanism, kind="hybrid"):
-    """Report a coin and a cell; ``alpha`` is the threshold of the coin, ``keep`` and ``sign`` those of the two parts.
+    """Report a coin and a cell.
+
+    ``alpha`` is the threshold of the coin, ``keep`` that of Piecewise and ``sign`` that of Duchi.
 
     >>> Hybrid(epsilon=1.0, size=201).width
     3
@@ -48,15 +56,16 @@ class Hybrid(NumericMechanism, kind="hybrid"):
     keep: int = threshold()
     sign: int = threshold()
 
-    largest = Piecewise.largest
+    max_size = Piecewise.max_size
 
     def prepare(self) -> None:
-        odds = exact.exp(exact.divide(exact.stated(self.epsilon), 2))
-        if exact.stated(self.epsilon) > MEETING:
-            self.settle("alpha", exact.threshold_below(exact.divide(exact.add(odds, -1), odds)))
-        self.settle("window", self.piecewise.window)
-        self.settle("keep", self.piecewise.keep)
-        self.settle("sign", self.duchi.keep)
+        if exact.stated(self.epsilon) > DUCHI_UP_TO:
+            # alpha = 1 - e^(-epsilon / 2) = (s - 1) / s with s = e^(epsilon / 2)
+            s = exact.exp(exact.stated(self.epsilon) / 2)
+            self.set_default("alpha", exact.threshold_below((s - 1) / s))
+        self.set_default("window", self.piecewise.window)
+        self.set_default("keep", self.piecewise.keep)
+        self.set_default("sign", self.duchi.keep)
 
     @cached_property
     def piecewise(self) -> Piecewise:
@@ -70,7 +79,10 @@ class Hybrid(NumericMechanism, kind="hybrid"):
 
     @property
     def worst_ratio(self) -> Fraction:
-        return max(self.duchi.worst_ratio, self.piecewise.worst_ratio if self.alpha else Fraction(0))
+        # The coin is public, so the ratio is that of the worse mechanism that is used at all.
+        if not self.alpha:
+            return self.duchi.worst_ratio
+        return max(self.duchi.worst_ratio, self.piecewise.worst_ratio)
 
     @property
     def width(self) -> int:
@@ -84,7 +96,8 @@ class Hybrid(NumericMechanism, kind="hybrid"):
         values = self.check(values)
         reports = np.empty(len(values), ROW)
         reports["coin"] = rng.bernoulli(self.alpha, len(values))
-        signs, cells = self.duchi.privatize(values, rng), self.piecewise.privatize(values, rng)
+        signs = self.duchi.privatize(values, rng)
+        cells = self.piecewise.privatize(values, rng)
         reports["cell"] = np.where(reports["coin"], cells, signs)
         return reports
 
@@ -94,30 +107,39 @@ class Hybrid(NumericMechanism, kind="hybrid"):
     def unpack(self, data: bytes) -> Reports:
         reports = rows(data, ROW)
         below(2 if self.alpha else 1, reports["coin"])
-        if (reports["cell"] >= np.where(reports["coin"], self.cells, self.duchi.outputs)).any():
-            raise CodecError(f"a cell must be below {self.cells}, and a sign below {self.duchi.outputs}")
+        limits = np.where(reports["coin"], self.cells, self.duchi.outputs)
+        if (reports["cell"] >= limits).any():
+            raise CodecError(
+                f"a cell must be below {self.cells}, and a sign below {self.duchi.outputs}"
+            )
         return reports
 
     def outcomes(self) -> Reports:
-        signs = self.duchi.outputs
-        listed = np.zeros(self.outputs, ROW)
-        listed["coin"][signs:] = 1
-        listed["cell"] = np.append(np.arange(signs), np.arange(self.outputs - signs))
-        return listed
+        sign_count = self.duchi.outputs
+        reports = np.zeros(self.outputs, ROW)
+        reports["coin"][sign_count:] = 1
+        cells = np.arange(self.outputs - sign_count)
+        reports["cell"] = np.append(np.arange(sign_count), cells)
+        return reports
 
     def codes(self, reports: Reports) -> Ints:
-        """Return signs first, then cells."""
-        return np.asarray(reports["cell"] + np.int64(self.duchi.outputs) * reports["coin"], np.int64)
+        """Return the output of each report: signs come first, then cells."""
+        offsets = np.int64(self.duchi.outputs) * reports["coin"]
+        return np.asarray(reports["cell"] + offsets, np.int64)
 
     def numbers(self, outputs: Ints) -> Floats:
         cells = outputs - self.duchi.outputs
         return np.where(cells < 0, self.duchi.numbers(outputs), self.piecewise.numbers(cells))
 
     def variance(self, values: Values) -> Floats:
-        chosen = self.alpha / exact.UNIT
-        return np.asarray(chosen * self.piecewise.variance(values) + (1 - chosen) * self.duchi.variance(values))
+        # Both mechanisms are unbiased, so the variance is the mean of theirs.
+        alpha = self.alpha / exact.UNIT
+        near, signs = self.piecewise.variance(values), self.duchi.variance(values)
+        return np.asarray(alpha * near + (1 - alpha) * signs)
 
     def likelihood(self, reports: Reports) -> Floats:
-        chosen, coins, cells = self.alpha / exact.UNIT, reports["coin"], reports["cell"].astype(np.int64)
-        near, signs = self.piecewise.likelihood(cells), self.duchi.likelihood(cells)
-        return np.where(coins[:, None] == 1, chosen * near, (1 - chosen) * signs)
+        alpha = self.alpha / exact.UNIT
+        cells = reports["cell"].astype(np.int64)
+        by_piecewise = alpha * self.piecewise.likelihood(cells)
+        by_duchi = (1 - alpha) * self.duchi.likelihood(cells)
+        return np.where(reports["coin"][:, None] == 1, by_piecewise, by_duchi)

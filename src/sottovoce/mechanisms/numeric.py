@@ -1,8 +1,11 @@
 """The contract of randomisers of a number, and the mean that all of them give.
 
-The number travels as an index of a fine grid, and a report is one of finitely many outputs: no floating-point number is
-drawn or sent, since its last digits would tell more than its law does.  Every output stands for an unbiased number, so
-a tally, which counts the outputs, holds the mean and its error.
+The number travels as an index of a fine grid, and a report is one of finitely many outputs.  No
+floating-point number is drawn or sent, because its last digits would tell more than its law does.
+Every output stands for an unbiased number x, so a tally that counts the outputs holds the mean and
+its error:
+
+    mean = sum of x / n        variance of the mean = sum of (x - mean)^2 / (n (n - 1))
 
 Source: Mironov 2012.
 """
@@ -19,7 +22,7 @@ from sottovoce.core.tally import Tally
 from sottovoce.errors import NoDataError, ParameterError
 from sottovoce.mechanisms.base import Mechanism
 
-LARGEST_CHANNEL = 1 << 26  # chances that are listed together
+MAX_CHANNEL = 1 << 26  # probabilities that are listed together
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,7 @@ class MeanNoise(Noise):
 
 
 class NumericMechanism(Mechanism):
-    """A randomiser of grid points in [-1, 1] whose reports are unbiased for the number they come from."""
+    """A randomiser of grid points in [-1, 1] whose reports are unbiased for their number."""
 
     @property
     @abstractmethod
@@ -49,25 +52,29 @@ class NumericMechanism(Mechanism):
 
     @abstractmethod
     def numbers(self, outputs: Ints) -> Floats:
-        """Return the unbiased number that each output stands for; it may lie far outside of [-1, 1]."""
+        """Return the unbiased number of each output; it may lie far outside of [-1, 1]."""
 
     @abstractmethod
     def variance(self, values: Values) -> Floats:
-        """Return the exact variance of the number that comes out for each index."""
+        """Return the exact variance of the number that is reported for each index."""
 
     @property
     def end(self) -> float:
-        """Return the number that the last index stands for; the first one stands for minus that."""
+        """Return the number of the last index; the first index stands for minus that."""
         return 1.0
 
     def points(self, values: Values) -> Floats:
         """Return the number in [-1, 1] that each index stands for."""
-        return np.asarray(self.end * (2 * values - (self.size - 1)) / (self.size - 1), np.float64)
+        steps = 2 * values - (self.size - 1)
+        return np.asarray(self.end * steps / (self.size - 1), np.float64)
 
     def channel(self) -> Floats:
-        """Return (outputs, size): the chance of every output under every index."""
-        if self.outputs * self.size > LARGEST_CHANNEL:
-            raise ParameterError(f"a channel of more than {LARGEST_CHANNEL} chances is not listed: take a coarser grid")
+        """Return (outputs, size): the probability of every output under every index."""
+        if self.outputs * self.size > MAX_CHANNEL:
+            raise ParameterError(
+                f"a channel of more than {MAX_CHANNEL} probabilities is too large to list:"
+                " choose a coarser grid"
+            )
         return self.likelihood(self.outcomes())
 
     def tally(self, reports: Reports) -> Tally:
@@ -75,18 +82,19 @@ class NumericMechanism(Mechanism):
         return Tally(self.key, len(reports), {"outputs": counts.astype(np.int64)})
 
     def mean(self, tally: Tally) -> Total:
-        """Return the mean on the scale of [-1, 1], unclipped, with the variance of the numbers over their count.
+        """Return the mean on the scale of [-1, 1], unclipped, with its variance.
 
-        That is the variance for the people whom the users were drawn from.  For the mean of the users themselves it is
-        too large by the spread of what they hold.
+        The variance is for the people whom the users were drawn from.  For the mean of the users
+        themselves it is too large by the spread of what they hold.
         """
-        counts, users = self.check_tally(tally)["outputs"], tally.users
+        counts = self.check_tally(tally)["outputs"]
+        users = tally.users
         if users < 2:
             raise NoDataError("a mean with its error needs at least two reports")
         numbers = self.numbers(np.arange(self.outputs))
         mean = float(counts @ numbers) / users
         spread = float(counts @ (numbers - mean) ** 2) / (users - 1)
-        return Total(mean, max(spread, self._least) / users)
+        return Total(mean, max(spread, self._least_variance) / users)
 
     def estimate(self, tally: Tally) -> Estimate:
         """Return one cell, whose frequency is the mean."""
@@ -95,6 +103,9 @@ class NumericMechanism(Mechanism):
         return Estimate(np.array([mean.total * tally.users]), noise, tally.users, self.epsilon)
 
     @property
-    def _least(self) -> float:
-        # A few equal reports have no spread; the randomiser has at the middle or at the ends.
+    def _least_variance(self) -> float:
+        """Return the least variance of a report: a few equal reports have no spread of their own.
+
+        It is reached at the middle of the grid or at its ends.
+        """
         return float(self.variance(np.array([0, self.size // 2, self.size - 1])).min())

@@ -1,10 +1,13 @@
-"""Local hashing: a public seed folds the domain into a few buckets, and the bucket is randomised.
+"""Local hashing: a public seed folds the domain into g buckets, and GRR randomises the bucket.
 
-A report is a few bytes whatever the domain, up to 2^63 values, and its accuracy is that of optimised unary encoding.
-Counting costs one hash per report and candidate.  Below about 3 exp(epsilon) values, and so whenever the buckets are
-as many as the values, the chooser prefers GRR; affine response is more accurate and faster to count.
+    p = e^epsilon / (e^epsilon + g - 1)        q = 1 / g
 
-A report is a 32-bit seed and a bucket.  Drawn in this order: a 32-bit word for the seed, then what GRR draws.
+A report is a 32-bit seed and a bucket.  It supports every value that its hash puts into that
+bucket.  The seed is drawn first, then what GRR draws.
+
+A report has a few bytes whatever the domain, up to 2^63 values, and the accuracy of optimised unary
+encoding with g = e^epsilon + 1 buckets.  Counting costs one hash per report and candidate.  Prefer
+GRR below about 3 e^epsilon values.  Affine response is more accurate and faster to count.
 
 Source: Wang 2021, section 3.3.5.
 """
@@ -17,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sottovoce.arrays import Bools, Floats, Ints, Reports, Values, Words
+from sottovoce.core import settings
 from sottovoce.core.packing import below, rows, unsigned
 from sottovoce.core.rng import Rng
 from sottovoce.core.tally import Tally
@@ -26,8 +30,8 @@ from sottovoce.maths.hashing import bucket, words_of, xxh32
 from sottovoce.mechanisms.base import PureMechanism, threshold
 from sottovoce.mechanisms.grr import GRR
 
-MOST_BUCKETS = 1 << 20
-LARGEST_TALLY = 1 << 26  # values whose supports are counted all together
+MAX_BUCKETS = 1 << 20
+MAX_TALLY = 1 << 26  # values whose supports are counted all together
 LISTED_SEEDS = 8  # of 2^32: the public coins among the outcomes
 
 
@@ -36,17 +40,15 @@ class LocalHashing(PureMechanism):
 
     keep: int
 
+    max_size = 1 << 63
+
     @property
     def buckets(self) -> int:
         """Return the range of the hash."""
         return 2
 
-    largest = 1 << 63
-
     def prepare(self) -> None:
-        self.settle("keep", GRR(self.epsilon, self.buckets).keep)
-        if not exact.UNIT < self.keep * self.buckets < exact.UNIT * self.buckets:
-            raise ParameterError("a bucket must be kept more often than by chance, and not always")
+        self.set_default("keep", GRR(self.epsilon, self.buckets).keep)
 
     @cached_property
     def response(self) -> GRR:
@@ -59,11 +61,14 @@ class LocalHashing(PureMechanism):
 
     @property
     def q(self) -> float:
-        return 1 / self.buckets  # other values meet the reported bucket by chance of the seed, however it was drawn
+        # Over the seeds, the hash puts another value into the reported bucket with this
+        # probability.
+        return 1 / self.buckets
 
     @property
     def worst_ratio(self) -> Fraction:
-        return self.response.worst_ratio  # given any seed, which is drawn before the value is looked at
+        # It holds for every seed, and the seed is drawn before the value is looked at.
+        return self.response.worst_ratio
 
     @property
     def layout(self) -> npt.DTypeLike:
@@ -84,7 +89,7 @@ class LocalHashing(PureMechanism):
         return rng.words(users)
 
     def hash(self, values: Values, seeds: Words) -> Words:
-        """Return the buckets of the values, shapes broadcast."""
+        """Return the buckets of the values under the seeds; shapes are broadcast."""
         return bucket(xxh32(self._words(values), seeds), self.buckets)
 
     def pack(self, reports: Reports) -> bytes:
@@ -92,55 +97,58 @@ class LocalHashing(PureMechanism):
 
     def unpack(self, data: bytes) -> Reports:
         reports = rows(data, self.layout)
-        below(self.buckets, _parts(reports)[1])
+        below(self.buckets, _columns(reports)[1])
         return reports
 
     def support(self, reports: Reports, candidates: Values) -> Bools:
-        seeds, reported = _parts(reports)
-        return np.asarray(self.hash(candidates, seeds[:, None]) == reported[:, None])
+        seeds, buckets = _columns(reports)
+        return np.asarray(self.hash(candidates, seeds[:, None]) == buckets[:, None])
 
     def count(self, reports: Reports, candidates: Values) -> Ints:
         from sottovoce.kernels.olh import support_counts
 
-        return support_counts(*_parts(reports), self._words(candidates), self.buckets)
+        return support_counts(*_columns(reports), self._words(candidates), self.buckets)
 
     def tally(self, reports: Reports) -> Tally:
-        if self.size > LARGEST_TALLY:
+        if self.size > MAX_TALLY:
             raise ParameterError(
-                f"beyond {LARGEST_TALLY} values only chosen candidates are counted: use estimate_among"
+                f"a domain of more than {MAX_TALLY} values is too large to count:"
+                " use estimate_among with candidates"
             )
         return super().tally(reports)
 
     def score(self, reports: Reports, coefficients: Floats) -> Floats:
-        asked = np.flatnonzero(coefficients)
-        return self.score_among(reports, asked, coefficients[asked])
+        candidates = np.flatnonzero(coefficients)
+        return self.score_among(reports, candidates, coefficients[candidates])
 
     def score_among(self, reports: Reports, candidates: Values, coefficients: Floats) -> Floats:
         from sottovoce.kernels.olh import weighted_scores
 
-        raw = weighted_scores(*_parts(reports), self._words(candidates), coefficients, self.buckets)
-        return np.asarray((raw - self.q * coefficients.sum()) / (self.p - self.q))
+        words = self._words(candidates)
+        sums = weighted_scores(*_columns(reports), words, coefficients, self.buckets)
+        return np.asarray((sums - self.q * coefficients.sum()) / (self.p - self.q))
 
     def outcomes(self) -> Reports:
         seeds = np.arange(LISTED_SEEDS).repeat(self.buckets)
         return self._join(seeds, np.tile(np.arange(self.buckets), LISTED_SEEDS))
 
     def likelihood(self, reports: Reports) -> Floats:
-        return np.where(self.support(reports, np.arange(self.size)), self.p, self.response.q)
+        supports = self.support(reports, np.arange(self.size))
+        return np.where(supports, self.p, self.response.q)
 
     def _words(self, values: Values) -> Words:
         return words_of(values, (self.size - 1).bit_length())
 
-    def _join(self, seeds: Values, reported: Values) -> Reports:
+    def _join(self, seeds: Values, buckets: Values) -> Reports:
         reports = np.empty(len(seeds), self.layout)
-        for field, column in zip(_parts(reports), (seeds, reported), strict=True):
-            field[:] = column
+        for column, entries in zip(_columns(reports), (seeds, buckets), strict=True):
+            column[:] = entries
         return reports
 
 
 @dataclass(frozen=True)
 class OLH(LocalHashing, kind="olh"):
-    """Hash into as many buckets as make the variance least, the integer nearest to exp(epsilon) + 1.
+    """Hash into the number of buckets with the least variance: the integer nearest e^epsilon + 1.
 
     >>> OLH(epsilon=1.0, size=1_000_000).buckets
     4
@@ -152,13 +160,14 @@ class OLH(LocalHashing, kind="olh"):
     keep: int = threshold()
 
     def prepare(self) -> None:
-        best = round(exact.add(exact.exp(self.epsilon), 1))
-        self.settle("buckets", min(max(2, best), MOST_BUCKETS))
-        if not isinstance(self.buckets, int) or not 2 <= self.buckets <= MOST_BUCKETS:
-            raise ParameterError(f"local hashing needs between 2 and {MOST_BUCKETS} buckets")
+        # g = e^epsilon + 1
+        best = round(exact.exp(self.epsilon) + 1)
+        self.set_default("buckets", min(max(2, best), MAX_BUCKETS))
+        settings.whole("buckets", self.buckets, 2, MAX_BUCKETS)
         super().prepare()
 
 
-def _parts(reports: Reports) -> tuple[Words, Words]:
+def _columns(reports: Reports) -> tuple[Words, Words]:
+    """Return the public coins and the randomised buckets, whatever the layout calls them."""
     coin, answer = reports.dtype.names or ()
     return reports[coin], reports[answer]

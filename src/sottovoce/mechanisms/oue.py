@@ -1,7 +1,10 @@
-"""Optimised unary encoding: a coin for the held bit, and as few false ones as epsilon allows.
+"""Optimised unary encoding: a fair coin for the held bit, and as few false ones as epsilon allows.
 
-The most accurate unary encoding for values that few people hold, and as accurate as optimal hashing; choose it
-beyond about 3 exp(epsilon) values where a report of one bit per value is affordable.
+    p = 1 / 2        q = 1 / (e^epsilon + 1)
+
+The most accurate unary encoding for values that few people hold, and as accurate as optimised local
+hashing.  Choose it for domains of more than about 3 e^epsilon values, where one bit per value is
+affordable.
 
 Source: Wang 2021, section 3.3.3.
 """
@@ -15,12 +18,13 @@ from sottovoce.mechanisms.unary import Unary
 
 @dataclass(frozen=True)
 class OUE(Unary, kind="oue"):
-    """Report a row of bits; the held one is set half the time.
+    """Report a row of bits; the held bit is set half the time.
 
     >>> oue = OUE(epsilon=1.0, size=4)
     >>> oue.p, round(oue.q, 3)
     (0.5, 0.269)
     """
 
-    def ideal(self) -> tuple[Decimal, Decimal]:
-        return Decimal("0.5"), exact.divide(1, exact.add(exact.exp(self.epsilon), 1))
+    def probabilities(self) -> tuple[Decimal, Decimal]:
+        # p = 1 / 2,  q = 1 / (e^epsilon + 1)
+        return Decimal("0.5"), 1 / (exact.exp(self.epsilon) + 1)

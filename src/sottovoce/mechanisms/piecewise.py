@@ -1,12 +1,16 @@
-"""Piecewise mechanism on a grid: a cell near the number more likely than one far from it.
+"""Piecewise mechanism on a grid: a cell near the number is more likely than one far from it.
 
-The choice for the mean of a number at large epsilon: its variance falls like exp(-epsilon / 2), while Duchi's stays
-above 1 - x^2.  Below 1.29 Duchi's worst case is better, and the hybrid of both is never worse than either.
+Choose it for the mean of a number at large epsilon: its variance falls like e^(-epsilon / 2), while
+Duchi's stays above 1 - x^2.  Below epsilon 1.29 Duchi's worst case is better, and the hybrid of
+both is never worse than either.
 
-The continuous law has a window of C - 1 in [-C, C], with C = (s + 1) / (s - 1) and s = exp(epsilon / 2): the share
-1 / (s + 1) of the cells.  Here the window is a whole number of cells and its probability follows from epsilon, so
-epsilon is spent whole for any number of cells, and the estimate is unbiased for any.  4,096 cells cost less than 0.1 %
-of variance up to epsilon 4; beyond, half a cell of the narrowing window is worth more than that.
+The continuous law has a window of C - 1 in [-C, C], which is a fixed share of the range:
+
+    s = e^(epsilon / 2)        C = (s + 1) / (s - 1)        share = 1 / (s + 1)
+
+Here the window is a whole number of cells and its probability follows from epsilon.  So epsilon is
+spent whole and the estimate is unbiased for any number of cells.  4,096 cells cost less than 0.1 %
+of variance up to epsilon 4.  Beyond, half a cell of the narrowing window is worth more than that.
 
 Source: Wang et al. 2019.
 """
@@ -14,16 +18,18 @@ Source: Wang et al. 2019.
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN
 
-from sottovoce.errors import ParameterError
+from sottovoce.core import settings
 from sottovoce.maths import exact
-from sottovoce.mechanisms.window import Window
+from sottovoce.mechanisms.window import WindowMechanism
 
-LARGEST_CELLS = 1 << 16
+MAX_CELLS = 1 << 16
 
 
 @dataclass(frozen=True)
-class Piecewise(Window, kind="piecewise"):
-    """Report one of ``cells`` cells, most likely of the ``window`` around the number; a window of 0 is computed.
+class Piecewise(WindowMechanism, kind="piecewise"):
+    """Report one of ``cells`` cells, most likely of the ``window`` around the number.
+
+    A window of 0 is computed.
 
     >>> Piecewise(epsilon=1.0, size=201).window
     1546
@@ -33,13 +39,12 @@ class Piecewise(Window, kind="piecewise"):
     window: int = 0
 
     def prepare(self) -> None:
-        if isinstance(self.cells, bool) or not isinstance(self.cells, int) or not 2 <= self.cells <= LARGEST_CELLS:
-            raise ParameterError(f"cells must be a whole number from 2 to {LARGEST_CELLS}")
-        odds = exact.exp(exact.divide(exact.stated(self.epsilon), 2))
-        share = exact.divide(self.cells, exact.add(odds, 1))
-        self.settle("window", max(1, int(share.to_integral_value(ROUND_HALF_EVEN))))
-        if isinstance(self.window, bool) or not isinstance(self.window, int) or not 0 < self.window < self.cells:
-            raise ParameterError("a window must be a whole number of cells, at least one and not all of them")
+        settings.whole("cells", self.cells, 2, MAX_CELLS)
+        # window = cells / (e^(epsilon / 2) + 1)
+        s = exact.exp(exact.stated(self.epsilon) / 2)
+        best = self.cells / (s + 1)
+        self.set_default("window", max(1, int(best.to_integral_value(ROUND_HALF_EVEN))))
+        settings.whole("window", self.window, 1, self.cells - 1)
         super().prepare()
 
     @property

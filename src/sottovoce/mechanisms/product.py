@@ -43,13 +43,13 @@ class Product(Mechanism, kind="product"):
     sizes: tuple[int, ...] = ()
     keeps: tuple[int, ...] = ()
 
-    largest = 1 << 62
+    max_size = 1 << 62
 
     def prepare(self) -> None:
         if not self.sizes or min(self.sizes) < 2 or prod(self.sizes) != self.size:
             raise ParameterError("the sizes of at least one attribute multiply to the size of the domain")
-        if max(self.sizes) > GRR.largest:
-            raise ParameterError(f"an attribute has at most {GRR.largest} values")
+        if max(self.sizes) > GRR.max_size:
+            raise ParameterError(f"an attribute has at most {GRR.max_size} values")
         if not self.keeps:
             share = exact.part(self.epsilon, len(self.sizes))
             object.__setattr__(self, "keeps", tuple(GRR(share, size).keep for size in self.sizes))
@@ -73,7 +73,7 @@ class Product(Mechanism, kind="product"):
         return max(self._ratios)
 
     @property
-    def summable(self) -> bool:
+    def has_tally(self) -> bool:
         return self.size <= _LONGEST_TALLY
 
     @property
@@ -100,7 +100,7 @@ class Product(Mechanism, kind="product"):
         return chances
 
     def tally(self, reports: Reports) -> Tally:
-        if not self.summable:
+        if not self.has_tally:
             raise ParameterError(f"records of more than {_LONGEST_TALLY:,} combinations are read as they are")
         return Tally(self.key, len(reports), {"records": np.bincount(reports, minlength=self.size)})
 

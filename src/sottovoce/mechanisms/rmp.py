@@ -1,11 +1,13 @@
-"""Random matrix projection: the sign of the value in a random row of a public matrix of signs, randomised.
+"""Random matrix projection: the sign of the value in a random row of a public matrix, randomised.
 
-A baseline, equivalent to binary local hashing when rows are fresh.  Rows are never stored: the sign in row r and
-column v is the top bit of xxh32(v) under seed r.  With a pool of m rows that all users share, the estimate of value i
-has the extra variance sum over v != i of c_v (c_v - 1) / m, about c_v^2 / m for c_v users holding v: choose a
-pool only to study that.
+A baseline, equivalent to binary local hashing if every user draws a fresh row.  Rows are never
+stored: the sign in row r and column v is the top bit of xxh32(v) under seed r.  If all users share
+a pool of m rows, the estimate of value i has the extra variance
 
-A report is a 32-bit row and a sign, 0 or 1.  Drawn in this order: the row, then what GRR draws.
+    sum over v != i of c_v (c_v - 1) / m        c_v users hold v
+
+Choose a pool only to study that.  A report is a 32-bit row and a sign, 0 or 1.  The row is drawn
+first, then what GRR draws.
 
 Source: Wang 2021, section 3.1.3.
 """
@@ -16,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sottovoce.arrays import Floats, Reports, Words
+from sottovoce.core import settings
 from sottovoce.core.noise import IndependentNoise
 from sottovoce.core.packing import below
 from sottovoce.core.rng import Rng
@@ -23,10 +26,12 @@ from sottovoce.errors import ParameterError
 from sottovoce.mechanisms.base import threshold
 from sottovoce.mechanisms.olh import LISTED_SEEDS, LocalHashing
 
+MAX_ROWS = 1 << 32
+
 
 @dataclass(frozen=True)
 class RMP(LocalHashing, kind="rmp"):
-    """Report the sign of the value in one of ``rows`` rows; 0 draws a fresh row of 2^32 for every user.
+    """Report the sign of the value in one of ``rows`` rows; with 0 each user draws one of 2^32.
 
     >>> round(RMP(epsilon=1.0, size=1_000_000).p, 3)
     0.731
@@ -38,34 +43,39 @@ class RMP(LocalHashing, kind="rmp"):
     keep: int = threshold()
 
     def prepare(self) -> None:
-        if not isinstance(self.rows, int) or (self.rows and not LISTED_SEEDS <= self.rows <= 1 << 32):
-            raise ParameterError(f"a pool has between {LISTED_SEEDS} and 2^32 rows, or 0 for fresh ones")
+        settings.whole("rows", self.rows, 0, MAX_ROWS)
+        if 0 < self.rows < LISTED_SEEDS:
+            raise ParameterError(f"`rows` must be 0 or at least {LISTED_SEEDS}, not {self.rows}")
         super().prepare()
 
     @property
     def noise(self) -> IndependentNoise:
-        plain = IndependentNoise.of(self.p, self.q)
-        return PooledNoise(plain.unheld, plain.held, self.rows) if self.rows else plain
+        fresh_rows = IndependentNoise.of(self.p, self.q)
+        if not self.rows:
+            return fresh_rows
+        return PooledNoise(fresh_rows.unheld, fresh_rows.held, self.rows)
 
     @property
     def layout(self) -> npt.DTypeLike:
         return [("row", "<u4"), ("sign", "<u1")]
 
     def draw_seeds(self, rng: Rng, users: int) -> Words:
-        return rng.integers(self.rows, users).astype(np.uint32) if self.rows else super().draw_seeds(rng, users)
+        if not self.rows:
+            return super().draw_seeds(rng, users)
+        return rng.integers(self.rows, users).astype(np.uint32)
 
     def unpack(self, data: bytes) -> Reports:
         reports = super().unpack(data)
-        below(self.rows or 1 << 32, reports["row"])
+        below(self.rows or MAX_ROWS, reports["row"])
         return reports
 
 
 @dataclass(frozen=True)
 class PooledNoise(IndependentNoise):
-    """Users who drew the same row err together.
+    """The noise of a pool of rows: users who drew the same row err together.
 
-    Plugging in squares the noise of the votes: where most cells are noise, the law is stated too wide.  Holders of
-    values that were not estimated are not seen.
+    Plugging in the estimate squares the noise of the votes, so the stated variance is too large
+    where most cells are noise.  Holders of values that were not estimated are not seen.
     """
 
     rows: int
@@ -75,12 +85,15 @@ class PooledNoise(IndependentNoise):
         return np.asarray(super().variances(votes, users) + (pairs.sum() - pairs) / self.rows)
 
     def linear(self, coefficients: Floats, votes: Floats, users: int) -> float:
-        # Over a random matrix two columns v != i meet in rows with variance 1/m: (a_i c_v + a_v c_i)^2 / m a pair.
-        held, squares = np.clip(votes, 0, users), coefficients**2
+        # Over a random matrix the product of two columns v != i has the mean 0 and the variance
+        # 1/m, so that each pair of values adds (a_i c_v + a_v c_i)^2 / m for coefficients a.
+        held = np.clip(votes, 0, users)
+        squares = coefficients**2
         crossed = (coefficients @ held) ** 2 - squares @ held**2
         spread = squares.sum() * _pairs(held).sum() - squares @ _pairs(held)
         return super().linear(coefficients, votes, users) + float(crossed + spread) / self.rows
 
 
 def _pairs(held: Floats) -> Floats:
+    """Return c (c - 1), the ordered pairs of users who hold each value."""
     return held * np.maximum(held - 1, 0)

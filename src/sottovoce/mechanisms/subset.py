@@ -1,10 +1,15 @@
-"""Subset selection: a random set of values that holds the true one more often than chance.
+"""Subset selection: report a random set of k values that holds the true one more often than chance.
 
-The most accurate mechanism known, for every domain and epsilon, hence the reference that others are measured by;
-a report has one bit per value, as unary encoding's.  Affine response comes close in ten bytes.
+    k = size / (e^epsilon + 1)        p = k e^epsilon / (k e^epsilon + size - k)
 
-A report is a row of bits, least significant first.  Drawn in this order: whether to hold the value, which of the
-chosen steps aside for it, then Floyd's uniform subset of the other values, one integer for each that is chosen.
+p is the probability that the set holds the true value; the other values are drawn uniformly.  The
+most accurate mechanism known, for every domain and epsilon, hence the reference that others are
+measured by.  A report has one bit per value, as in unary encoding.  Affine response comes close
+with ten bytes.
+
+A report is a row of bits, least significant bit first.  Draws come in this order: whether to hold
+the value, which of the chosen values is replaced by it, then a uniform subset of the other values
+by Floyd's algorithm, one integer for each that is chosen.
 
 Source: Ye and Barg 2018.
 """
@@ -17,6 +22,7 @@ from math import comb
 import numpy as np
 
 from sottovoce.arrays import Bools, Bytes, Floats, Ints, Reports, Values
+from sottovoce.core import settings
 from sottovoce.core.noise import BalancedNoise
 from sottovoce.core.packing import bit_rows, bits_at, pack_bits
 from sottovoce.core.rng import Rng
@@ -24,7 +30,7 @@ from sottovoce.errors import CodecError, ParameterError
 from sottovoce.maths import exact
 from sottovoce.mechanisms.base import PureMechanism, threshold
 
-LISTED = 16  # values of the largest domain whose reports can all be listed
+MAX_LISTED_SIZE = 16  # of a domain whose reports can all be listed
 
 
 @dataclass(frozen=True)
@@ -40,17 +46,17 @@ class SubsetSelection(PureMechanism, kind="subset"):
     chosen: int = 0
     keep: int = threshold()
 
-    largest = 1 << 16
+    max_size = 1 << 16
 
     def prepare(self) -> None:
         odds = exact.exp(self.epsilon)
-        self.settle("chosen", max(1, round(exact.divide(self.size, exact.add(odds, 1)))))
-        if not isinstance(self.chosen, int) or not 1 <= self.chosen < self.size:
-            raise ParameterError(f"a subset of {self.size} values has at least one and leaves out at least one")
-        with_it = exact.scale(self.chosen, odds)
-        self.settle("keep", exact.threshold_below(exact.divide(with_it, exact.add(with_it, self.size - self.chosen))))
-        if not self.chosen * exact.UNIT < self.keep * self.size < exact.UNIT * self.size:
-            raise ParameterError("the value must be held more often than by chance, and not always")
+        # k = size / (e^epsilon + 1)
+        self.set_default("chosen", max(1, round(self.size / (odds + 1))))
+        settings.whole("chosen", self.chosen, 1, self.size - 1)
+        # p = k e^epsilon / (k e^epsilon + size - k)
+        weight = self.chosen * odds
+        keep = weight / (weight + self.size - self.chosen)
+        self.set_default("keep", exact.threshold_below(keep))
 
     @property
     def p(self) -> float:
@@ -58,10 +64,13 @@ class SubsetSelection(PureMechanism, kind="subset"):
 
     @property
     def q(self) -> float:
-        return (self.chosen - self.p) / (self.size - 1)  # p and the q of the others add up to the subset
+        # A set has k values, so that p + (size - 1) q = k.
+        return (self.chosen - self.p) / (self.size - 1)
 
     @property
     def worst_ratio(self) -> Fraction:
+        # Each set with the value has p / C(size - 1, k - 1), each other one (1 - p) / C(size - 1,
+        # k).
         others = self.size - self.chosen
         return Fraction(self.keep * others, (exact.UNIT - self.keep) * self.chosen)
 
@@ -75,22 +84,23 @@ class SubsetSelection(PureMechanism, kind="subset"):
 
     def privatize(self, values: Values, rng: Rng) -> Reports:
         values = self.check(values)
-        held = rng.bernoulli(self.keep, len(values))
-        aside = rng.integers(self.chosen, len(values))
-        sets, leaver = self._others(values, aside, rng)
-        holders = np.flatnonzero(held)
-        _toggle(sets, holders, leaver[holders])  # uniform sets of one less
-        _toggle(sets, holders, values[holders])
-        return sets
+        holds = rng.bernoulli(self.keep, len(values))
+        replaced = rng.integers(self.chosen, len(values))
+        subsets, replaced_values = self._other_values(values, replaced, rng)
+        holders = np.flatnonzero(holds)
+        # Without one of its values a uniform subset is a uniform subset of one less.
+        _toggle(subsets, holders, replaced_values[holders])
+        _toggle(subsets, holders, values[holders])
+        return subsets
 
     def pack(self, reports: Reports) -> bytes:
         return reports.tobytes()
 
     def unpack(self, data: bytes) -> Reports:
-        sets = bit_rows(data, self.size)
-        if (np.bitwise_count(sets).sum(axis=1) != self.chosen).any():
-            raise CodecError(f"a report of this task has {self.chosen} values")
-        return sets
+        subsets = bit_rows(data, self.size)
+        if (np.bitwise_count(subsets).sum(axis=1) != self.chosen).any():
+            raise CodecError(f"a report of this task must hold {self.chosen} values")
+        return subsets
 
     def support(self, reports: Reports, candidates: Values) -> Bools:
         return bits_at(reports, candidates)
@@ -101,32 +111,40 @@ class SubsetSelection(PureMechanism, kind="subset"):
         return bit_counts(reports, self.size)[candidates]
 
     def outcomes(self) -> Reports:
-        if self.size > LISTED:
-            raise ParameterError(f"sets of more than {LISTED} values are too many to list")
-        sets = np.array(list(combinations(range(self.size), self.chosen)))
-        return pack_bits((sets[:, :, None] == np.arange(self.size)).any(axis=1))
+        if self.size > MAX_LISTED_SIZE:
+            raise ParameterError(f"sets of more than {MAX_LISTED_SIZE} values are too many to list")
+        subsets = np.array(list(combinations(range(self.size), self.chosen)))
+        return pack_bits((subsets[:, :, None] == np.arange(self.size)).any(axis=1))
 
     def likelihood(self, reports: Reports) -> Floats:
-        with_it = self.p / comb(self.size - 1, self.chosen - 1)
-        without = (1 - self.p) / comb(self.size - 1, self.chosen)
-        return np.where(self.support(reports, np.arange(self.size)), with_it, without)
+        if_held = self.p / comb(self.size - 1, self.chosen - 1)
+        if_missing = (1 - self.p) / comb(self.size - 1, self.chosen)
+        return np.where(self.support(reports, np.arange(self.size)), if_held, if_missing)
 
-    def _others(self, values: Values, aside: Ints, rng: Rng) -> tuple[Bytes, Ints]:
-        """Return uniform sets of values that their users do not hold, and from each the pick numbered ``aside``."""
-        users, sets = np.arange(len(values)), np.zeros((len(values), self.width), np.uint8)
-        marked = np.zeros(len(values), np.int64)
+    def _other_values(self, values: Values, replaced: Ints, rng: Rng) -> tuple[Bytes, Ints]:
+        """Return uniform sets of values that their users do not hold, and one value of each.
+
+        The second result is the value that was picked at step ``replaced`` of Floyd's algorithm: at
+        each step a value up to ``last`` is drawn, and ``last`` itself taken if the draw is in the
+        set.
+        """
+        users = np.arange(len(values))
+        subsets = np.zeros((len(values), self.width), np.uint8)
+        replaced_values = np.zeros(len(values), np.int64)
         for step, last in enumerate(range(self.size - 1 - self.chosen, self.size - 1)):
             drawn = rng.integers(last + 1, len(values))
-            drawn += drawn >= values  # step over the value, as the newcomer does
-            picked = np.where(_has(sets, users, drawn), last + (last >= values), drawn)
-            _toggle(sets, users, picked)
-            marked = np.where(aside == step, picked, marked)
-        return sets, marked
+            drawn += drawn >= values  # skip the held value
+            fallback = last + (last >= values)  # and skip it here as well
+            picked = np.where(_contains(subsets, users, drawn), fallback, drawn)
+            _toggle(subsets, users, picked)
+            replaced_values = np.where(replaced == step, picked, replaced_values)
+        return subsets, replaced_values
 
 
-def _has(sets: Bytes, users: Ints, elements: Ints) -> Bools:
-    return np.asarray(sets[users, elements >> 3] >> (elements & 7).astype(np.uint8) & 1, bool)
+def _contains(subsets: Bytes, users: Ints, values: Ints) -> Bools:
+    bytes_of_values = subsets[users, values >> 3]
+    return np.asarray(bytes_of_values >> (values & 7).astype(np.uint8) & 1, bool)
 
 
-def _toggle(sets: Bytes, users: Ints, elements: Ints) -> None:
-    sets[users, elements >> 3] ^= np.uint8(1) << (elements & 7).astype(np.uint8)
+def _toggle(subsets: Bytes, users: Ints, values: Ints) -> None:
+    subsets[users, values >> 3] ^= np.uint8(1) << (values & 7).astype(np.uint8)

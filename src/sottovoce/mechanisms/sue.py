@@ -1,9 +1,12 @@
-"""Symmetric unary encoding, also known as Basic RAPPOR: every bit lies with the same probability f / 2.
+"""Symmetric unary encoding, also known as Basic RAPPOR: every bit is flipped with one probability.
 
-Prefer OUE for one question; prefer this one for the same question asked again and again.  A device then remembers its
-*permanent* response to a value, or draws it anew from the same ``KeyedRng``, and sends *instantaneous* responses to it:
-however many are averaged, they lead to the permanent response and no further.  Every distinct value has a permanent
-response of its own, and their epsilons add up.  The f of RAPPOR is 2 / (1 + exp(epsilon / 2)).
+    p = s / (s + 1)        q = 1 / (s + 1)        s = e^(epsilon / 2)
+
+so that q = f / 2 with RAPPOR's f = 2 / (1 + s).  Prefer OUE for a question that is asked once, and
+SUE for a question that is asked again and again.  A device then remembers its *permanent* response
+to a value, or draws it anew from the same ``KeyedRng``, and sends *instantaneous* responses to it.
+However many of these are averaged, they reveal the permanent response and nothing more.  Every
+distinct value has a permanent response of its own, and their epsilons add up.
 
 Source: Wang 2021, sections 3.1.1 and 3.3.3.
 """
@@ -27,9 +30,11 @@ from sottovoce.mechanisms.unary import Unary
 class SUE(Unary, kind="sue"):
     """Report a row of bits, each true with probability ``p``.
 
-    ``second_keep`` and ``second_flip`` are the instantaneous thresholds for a permanent 1 and 0; both 0 leave that
-    round out.  ``epsilon`` and ``worst_ratio`` are those of the permanent response, because that is what reports of
-    one value reveal together and what is charged; ``epsilon_once`` is what a single report reveals.
+    ``second_keep`` and ``second_flip`` are the thresholds with which the instantaneous response
+    sets a permanent 1 and a permanent 0; if both are 0, there is no instantaneous response.
+    ``epsilon`` and ``worst_ratio`` are those of the permanent response, because that is what all
+    reports of one value reveal together and what is charged.  ``epsilon_once`` is what a single
+    report reveals.
 
     >>> rappor = SUE(epsilon=2.1972245773362196, size=4, second_keep=3 << 62, second_flip=1 << 62)
     >>> round(rappor.p, 9), round(rappor.q, 9), round(rappor.epsilon_once, 4)
@@ -39,15 +44,20 @@ class SUE(Unary, kind="sue"):
     second_keep: int = threshold()
     second_flip: int = threshold()
 
-    def ideal(self) -> tuple[Decimal, Decimal]:
-        odds = exact.exp(exact.divide(exact.stated(self.epsilon), 2))
-        return exact.divide(odds, exact.add(odds, 1)), exact.divide(1, exact.add(odds, 1))
+    def probabilities(self) -> tuple[Decimal, Decimal]:
+        # s = e^(epsilon / 2),  p = s / (s + 1),  q = 1 / (s + 1)
+        s = exact.exp(exact.stated(self.epsilon) / 2)
+        return s / (s + 1), 1 / (s + 1)
 
     def prepare(self) -> None:
         super().prepare()
-        alone = self.second_keep == self.second_flip == 0
-        if not alone and not 0 < self.second_flip < self.second_keep < exact.UNIT:
-            raise ParameterError("an instantaneous round sets a permanent 1 more often than a 0, never always or never")
+        if not self.second_keep and not self.second_flip:
+            return
+        if not 0 < self.second_flip < self.second_keep:
+            raise ParameterError(
+                "`second_flip` must be above 0 and below `second_keep`:"
+                " an instantaneous response sets a permanent 1 more often than a 0"
+            )
 
     @property
     def p(self) -> float:
@@ -59,31 +69,34 @@ class SUE(Unary, kind="sue"):
 
     @property
     def epsilon_once(self) -> float:
-        """Return the epsilon of one report to somebody who sees no other."""
-        p, q = self._reported(self.keep), self._reported(self.flip)
+        # The worst ratio of unary encoding with the p and q of both responses together.
+        p = self._reported(self.keep)
+        q = self._reported(self.flip)
         return float(exact.log(p * (1 - q) / (q * (1 - p))))
 
     def privatize(self, values: Values, rng: Rng) -> Reports:
-        """Return one packed row per value: all permanent draws, then all instantaneous ones."""
+        """Return one packed row per value: all permanent draws come first, then all others."""
         return self.instantaneous(self.permanent(values, rng), rng)
 
     def permanent(self, values: Values, rng: Rng) -> Reports:
-        """Return the response to remember, drawn in the frozen order of ``Unary.privatize``."""
+        """Return the responses to remember, drawn in the fixed order of ``Unary.privatize``."""
         return super().privatize(values, rng)
 
-    def instantaneous(self, rows: Reports, rng: Rng) -> Reports:
-        """Return a fresh response to permanent ones, one word per bit, user by user; the rows themselves without it."""
+    def instantaneous(self, reports: Reports, rng: Rng) -> Reports:
+        """Return fresh responses to permanent ones; one word per bit is drawn, user by user."""
         if not self.second_keep:
-            return rows
-        return np.concatenate([self._again(block, rng) for block in self.blocks(rows)])
+            return reports
+        blocks = [self._randomize_again(block, rng) for block in self.blocks(reports)]
+        return np.concatenate(blocks)
 
-    def _again(self, rows: Reports, rng: Rng) -> Bytes:
-        words = rng.longs(len(rows) * self.size).reshape(-1, self.size)
-        ones = (words < np.uint64(self.second_keep)) & unpack_bits(rows, self.size)
-        return pack_bits(ones | (words < np.uint64(self.second_flip)))  # below flip is below keep as well
+    def _randomize_again(self, permanent: Reports, rng: Rng) -> Bytes:
+        words = rng.longs(len(permanent) * self.size).reshape(-1, self.size)
+        kept_ones = (words < np.uint64(self.second_keep)) & unpack_bits(permanent, self.size)
+        # second_flip is below second_keep, so that this condition also holds for permanent ones.
+        return pack_bits(kept_ones | (words < np.uint64(self.second_flip)))
 
     def _reported(self, first: int) -> Fraction:
-        """Return the chance to report a bit that the permanent response sets with this threshold."""
+        """Return the probability of a 1 where the permanent bit is 1 with this threshold."""
         if not self.second_keep:
             return exact.probability(first)
         ones = first * self.second_keep + (exact.UNIT - first) * self.second_flip

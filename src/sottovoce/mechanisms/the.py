@@ -1,11 +1,16 @@
-"""Thresholding with histogram encoding: add Laplace noise to every bit, and report which exceed theta.
+"""Thresholding with histogram encoding: add Laplace noise to every bit, report which exceed theta.
 
-A baseline: always better than summing the noisy histograms (SHE), always worse than OUE.  The device draws the
-thresholded bits directly, so that no floating-point noise exists.
+A baseline: always better than summing the noisy histograms (SHE), always worse than OUE.  With
+noise of scale 2 / epsilon, a bit of the held value (1 + noise) and of any other value (noise)
+exceeds theta with the probabilities
 
-It does not spend its budget whole.  Epsilon pays for the noisy histogram; the bits reveal less of it, only
-p (1 - q) / (q (1 - p)) < exp(epsilon), and the rest is lost.  Giving the bits all of epsilon would be another unary
-encoding, not this one; so epsilon is stated and charged as that of the noise.
+    p = 1 - e^(epsilon (theta - 1) / 2) / 2        q = e^(-epsilon theta / 2) / 2
+
+The device draws the thresholded bits directly, so that there is no floating-point noise.
+
+The budget is not spent whole.  Epsilon pays for the noisy histogram, while the bits reveal only p
+(1 - q) / (q (1 - p)) < e^epsilon.  Giving the bits all of epsilon would be another unary encoding.
+So the stated and charged epsilon is that of the noise.
 
 Source: Wang 2021, section 3.3.2.
 """
@@ -14,14 +19,14 @@ from dataclasses import dataclass
 from decimal import Decimal
 from math import exp, log, sqrt
 
-from sottovoce.errors import ParameterError
+from sottovoce.core import settings
 from sottovoce.maths import exact
 from sottovoce.mechanisms.unary import Unary
 
 
 @dataclass(frozen=True)
 class THE(Unary, kind="the"):
-    """Report a row of bits; a theta of 0 stands for the most accurate one.
+    """Report a row of bits; a ``theta`` of 0 stands for the most accurate one.
 
     >>> THE(epsilon=1.0, size=4).theta
     0.618553
@@ -30,27 +35,29 @@ class THE(Unary, kind="the"):
     theta: float = 0.0
 
     def prepare(self) -> None:
-        self.settle("theta", best_theta(self.epsilon))
-        if not 0 < self.theta <= 1:
-            raise ParameterError("theta lies above 0 and is at most 1")
-        object.__setattr__(self, "theta", float(self.theta))
+        self.set_default("theta", best_theta(self.epsilon))
+        object.__setattr__(self, "theta", settings.positive("theta", self.theta, 1))
         super().prepare()
 
-    def ideal(self) -> tuple[Decimal, Decimal]:
+    def probabilities(self) -> tuple[Decimal, Decimal]:
+        # p = 1 - P[noise <= theta - 1],  q = P[noise <= -theta]
         theta = exact.stated(self.theta)
-        missed, false = self._tail(exact.add(theta, -1)), self._tail(exact.scale(-1, theta))
-        return exact.add(1, exact.scale(-1, missed)), false
+        return 1 - self._lower_tail(theta - 1), self._lower_tail(-theta)
 
-    def _tail(self, drop: Decimal) -> Decimal:
-        """Return the chance that Laplace noise of scale 2 / epsilon is at most ``drop``, which is not positive."""
-        return exact.divide(exact.exp(exact.divide(exact.scale(exact.stated(self.epsilon), drop), 2)), 2)
+    def _lower_tail(self, bound: Decimal) -> Decimal:
+        """Return P[noise <= bound] of Laplace noise of scale 2 / epsilon, for bound <= 0."""
+        # e^(epsilon bound / 2) / 2
+        return exact.exp(exact.stated(self.epsilon) * bound / 2) / 2
 
 
 def best_theta(epsilon: float) -> float:
-    """Return the theta of the smallest variance for rare values, to six decimals.
+    """Return the theta with the smallest variance for rare values, to six decimals.
 
-    With a = exp(epsilon theta / 2) and b = exp(-epsilon / 2) that variance is (2 a - 1) / (1 + b a^2 - 2 a)^2 per
-    user, and its derivative is zero where 3 b a^2 - 2 (1 + b) a + 1 is.
+    With a = e^(epsilon theta / 2) and b = e^(-epsilon / 2) that variance is
+
+        (2 a - 1) / (1 + b a^2 - 2 a)^2
+
+    per user, and its derivative is zero where 3 b a^2 - 2 (1 + b) a + 1 is.
     """
     b = exp(-epsilon / 2)
     a = (1 + b + sqrt(1 - b + b * b)) / (3 * b)

@@ -1,7 +1,12 @@
-"""Unary encoding: one bit per value of the domain, each randomised on its own.
+"""Unary encoding: one bit per value of the domain, each randomised by itself.
 
-What SUE, OUE and THE share; they differ only in their two probabilities.  A report is a row of packed bits, least
-significant bit first, and a user's bits err independently, so sums over values need no covariance.
+SUE, OUE and THE share this code and differ only in their two probabilities: the bit of the user's
+value is set with probability p, every other bit with probability q.  Two values differ in two bits:
+
+    worst ratio = p (1 - q) / (q (1 - p))
+
+A report is a row of packed bits, least significant bit first.  The bits of a user err
+independently, so a sum over values needs no covariance.
 
 Source: Wang 2021, section 3.3.3.
 """
@@ -21,31 +26,32 @@ from sottovoce.errors import ParameterError
 from sottovoce.maths import exact
 from sottovoce.mechanisms.base import PureMechanism, threshold
 
-DRAWN_AT_ONCE = 1 << 20  # words; frozen, since a block's keep draws follow its flip draws
-LISTED = 16  # bits of the longest reports that can all be listed
+# Random words that a block of users draws together.  Never change it: within a block the keep draws
+# of all users follow their flip draws, so it fixes the order of draws.
+MAX_BLOCK_WORDS = 1 << 20
+MAX_LISTED_BITS = 16  # of reports that can all be listed
 
 
 @dataclass(frozen=True)
 class Unary(PureMechanism):
-    """Set the held bit with probability ``keep``, every other one with ``flip``, both of 2^64."""
+    """Set the held bit with probability ``keep``, every other bit with ``flip``, both of 2^64."""
 
     epsilon: float
     size: int
     keep: int = threshold()
     flip: int = threshold()
 
-    largest = DRAWN_AT_ONCE  # bits of a report: hash larger domains
+    max_size = MAX_BLOCK_WORDS  # one bit each: hash larger domains
 
     @abstractmethod
-    def ideal(self) -> tuple[Decimal, Decimal]:
-        """Return the probabilities to keep and to flip before they are rounded."""
+    def probabilities(self) -> tuple[Decimal, Decimal]:
+        """Return p and q before they are rounded to thresholds."""
 
     def prepare(self) -> None:
-        keep, flip = self.ideal()
-        self.settle("keep", exact.threshold_below(keep))  # either way of rounding lowers the worst ratio
-        self.settle("flip", exact.threshold_above(flip))
-        if not 0 < self.flip < self.keep < exact.UNIT:
-            raise ParameterError("a held bit must be set more often than another one, and neither always nor never")
+        p, q = self.probabilities()
+        # A smaller p and a larger q both lower the worst ratio.
+        self.set_default("keep", exact.threshold_below(p))
+        self.set_default("flip", exact.threshold_above(q))
 
     @property
     def p(self) -> float:
@@ -57,8 +63,10 @@ class Unary(PureMechanism):
 
     @property
     def worst_ratio(self) -> Fraction:
-        # One value's bit is set and the other's is not; all other bits have the same law under both.
-        return Fraction(self.keep * (exact.UNIT - self.flip), self.flip * (exact.UNIT - self.keep))
+        # One value's bit is set and the other's is not; other bits have the same law under both.
+        kept = self.keep * (exact.UNIT - self.flip)
+        flipped = self.flip * (exact.UNIT - self.keep)
+        return Fraction(kept, flipped)
 
     @property
     def width(self) -> int:
@@ -67,15 +75,16 @@ class Unary(PureMechanism):
     def privatize(self, values: Values, rng: Rng) -> Reports:
         """Return one packed row per value.
 
-        The order of draws is frozen.  Users come in blocks of max(1, 2^20 // size); a block takes ``size`` flip
-        draws for each of its users in turn, then one keep draw for each.  So one user alone takes ``size`` flip draws
-        and one keep draw, whatever the value.
+        The order of draws never changes.  Users come in blocks of max(1, 2^20 // size).  A block
+        takes ``size`` flip draws for each of its users in turn, then one keep draw for each.  So a
+        user alone takes ``size`` flip draws and one keep draw, whatever the value.
         """
-        return np.concatenate([self._randomize(block, rng) for block in self.blocks(self.check(values))])
+        blocks = [self._randomize(block, rng) for block in self.blocks(self.check(values))]
+        return np.concatenate(blocks)
 
     def blocks(self, users: Reports) -> Iterator[Reports]:
         """Yield as many users at a time as may draw one word per bit together."""
-        step = max(1, DRAWN_AT_ONCE // self.size)
+        step = max(1, MAX_BLOCK_WORDS // self.size)
         return (users[start : start + step] for start in range(0, len(users), step))
 
     def pack(self, reports: Reports) -> bytes:
@@ -93,15 +102,18 @@ class Unary(PureMechanism):
         return bit_counts(reports, self.size)[candidates]
 
     def outcomes(self) -> Reports:
-        if self.size > LISTED:
-            raise ParameterError(f"reports of more than {LISTED} bits are too many to list")
-        rows = np.arange(1 << self.size).astype("<u2").view(np.uint8).reshape(-1, 2)
-        return rows[:, : self.width]
+        if self.size > MAX_LISTED_BITS:
+            raise ParameterError(
+                f"reports of more than {MAX_LISTED_BITS} bits are too many to list"
+            )
+        packed = np.arange(1 << self.size).astype("<u2").view(np.uint8).reshape(-1, 2)
+        return packed[:, : self.width]
 
     def likelihood(self, reports: Reports) -> Floats:
         bits = unpack_bits(reports, self.size)
-        held, other = np.where(bits, self.p, 1 - self.p), np.where(bits, self.q, 1 - self.q)
-        return np.asarray(other.prod(axis=1, keepdims=True) * held / other)
+        if_held = np.where(bits, self.p, 1 - self.p)
+        if_unheld = np.where(bits, self.q, 1 - self.q)
+        return np.asarray(if_unheld.prod(axis=1, keepdims=True) * if_held / if_unheld)
 
     def _randomize(self, values: Values, rng: Rng) -> Bytes:
         bits = rng.bernoulli(self.flip, len(values) * self.size).reshape(-1, self.size)

@@ -1,17 +1,20 @@
-"""Windows: every input owns a row of neighbouring cells, and a report is a cell, more likely of the window than not.
+"""Window mechanisms: a report is a cell, more likely one of the window around the number than not.
 
-What Duchi's mechanism, Piecewise and Square Wave share; they differ only in how many cells there are and how wide a
-window is.  Of N cells and windows of W, the window of place j in 0 .. T = N - W is [j, j + W).  An index falls between
-two places and is rounded to one of them at random, without bias.  Then the report is uniform in the window with
-probability k, else uniform among the T cells outside.
+Duchi's mechanism, Piecewise and Square Wave share this code.  They differ only in how many cells
+there are and how wide a window is.  Of N cells and windows of W, the window at position j in 0 .. T
+= N - W is [j, j + W).  An index falls between two positions and is rounded to one of them at
+random, without bias.  Then the report is uniform in the window with probability k, and uniform
+among the T cells outside otherwise:
 
-The estimate rests on integers alone.  Write y = 2 cell - (N - 1), which is symmetric about 0.  The window's mean of y
-is c = 2j - T, and all cells together have the mean 0, so the mean outside is -c W / T, and
+    k = W e^epsilon / (W e^epsilon + T)
 
-    E[y | j] = k c - (1 - k) c W / T = c (k N - W) / T.
+The estimate rests on integers alone.  Write y = 2 cell - (N - 1), which is symmetric about 0.  The
+mean of y in the window is c = 2 j - T, and over all cells it is 0, so outside it is -c W / T, and
 
-Place j stands for the number c / T, or a fixed part of it.  So y / (k N - W) is exactly unbiased for it, whatever the
-integers N and W and however k was rounded.
+    E[y | j] = k c - (1 - k) c W / T = c (k N - W) / T
+
+Position j stands for the number c / T, or a fixed part of it.  So y / (k N - W) is exactly unbiased
+for that number, whatever the integers N and W are and however k was rounded.
 """
 
 from abc import abstractmethod
@@ -29,42 +32,44 @@ from sottovoce.mechanisms.numeric import NumericMechanism
 
 
 @dataclass(frozen=True)
-class Window(NumericMechanism):
-    """Report a cell of the window with probability ``keep`` of 2^64, one outside of it otherwise."""
+class WindowMechanism(NumericMechanism):
+    """Report a cell of the window with probability ``keep`` of 2^64, and one outside otherwise."""
 
     epsilon: float
     size: int
     keep: int = threshold()
 
-    largest = (1 << 24) + 1
+    max_size = (1 << 24) + 1
 
     @property
     @abstractmethod
     def window(self) -> int:
-        """Return the cells of a window."""
+        """Return the cells of a window: W."""
 
     @property
     def travel(self) -> int:
-        """Return how far the window can move, which is also the number of cells outside of it."""
+        """Return how far the window can move, which is also the number of cells outside: T."""
         return self.outputs - self.window
 
     def prepare(self) -> None:
-        odds = exact.scale(self.window, exact.exp(self.epsilon))
-        self.settle("keep", exact.threshold_below(exact.divide(odds, exact.add(odds, self.travel))))
+        # k = W e^epsilon / (W e^epsilon + T)
+        weight = self.window * exact.exp(self.epsilon)
+        self.set_default("keep", exact.threshold_below(weight / (weight + self.travel)))
 
     @property
     def worst_ratio(self) -> Fraction:
-        # The first cell, under the first and the last index: their places are certain, one window has it, one not.
+        # The first cell, under the first and the last index: one window has it, the other has not,
+        # and neither position is rounded.
         return Fraction(self.keep * self.travel, (exact.UNIT - self.keep) * self.window)
 
     @property
     def inside(self) -> float:
-        """Return the chance of one cell of the window."""
+        """Return the probability of one cell of the window."""
         return self.keep / (exact.UNIT * self.window)
 
     @property
     def outside(self) -> float:
-        """Return the chance of one cell outside of the window."""
+        """Return the probability of one cell outside of the window."""
         return (exact.UNIT - self.keep) / (exact.UNIT * self.travel)
 
     @property
@@ -74,15 +79,15 @@ class Window(NumericMechanism):
     def privatize(self, values: Values, rng: Rng) -> Reports:
         """Return one cell per value.
 
-        The order of draws is frozen: the rounding of all users, their keep coins, a cell in the window, a cell outside.
-        A draw that has one outcome is left out.
+        The order of draws never changes: the rounding of all users, their keep coins, a cell in the
+        window, a cell outside.  A draw that has only one outcome is left out.
         """
-        places = self._rounded(self.check(values), rng)
-        near = rng.bernoulli(self.keep, len(places))
-        window = places + _drawn(self.window, len(places), rng)
-        others = _drawn(self.travel, len(places), rng)
-        others += self.window * (others >= places)  # step over the window: uniform over the other cells
-        return np.where(near, window, others)
+        positions = self._rounded(self.check(values), rng)
+        is_near = rng.bernoulli(self.keep, len(positions))
+        near = positions + _draw(self.window, len(positions), rng)
+        far = _draw(self.travel, len(positions), rng)
+        far += self.window * (far >= positions)  # skip the window: uniform over the other cells
+        return np.where(is_near, near, far)
 
     def pack(self, reports: Reports) -> bytes:
         return reports.astype(unsigned(self.outputs)).tobytes()
@@ -97,10 +102,12 @@ class Window(NumericMechanism):
         return reports
 
     def likelihood(self, reports: Reports) -> Floats:
-        places, rest = self._places(np.arange(self.size))
-        share = rest / (self.size - 1)
-        within = (1 - share) * self._within(reports, places) + share * self._within(reports, places + 1)
-        return np.asarray(self.outside + (self.inside - self.outside) * within)
+        positions, rest = self._positions(np.arange(self.size))
+        share = rest / (self.size - 1)  # probability of rounding up to the next position
+        in_first = self._is_inside(reports, positions)
+        in_next = self._is_inside(reports, positions + 1)
+        inside = (1 - share) * in_first + share * in_next
+        return np.asarray(self.outside + (self.inside - self.outside) * inside)
 
     def numbers(self, outputs: Ints) -> Floats:
         return np.asarray((2 * outputs - (self.outputs - 1)) * self._stretch, np.float64)
@@ -108,35 +115,39 @@ class Window(NumericMechanism):
     def variance(self, values: Values) -> Floats:
         """Return the exact variance of each index, its rounding included.
 
-        The mean of y^2 is c^2 + (W^2 - 1) / 3 in a window and (N^2 - 1) / 3 over all cells.  Rounding splits c, of mean
-        T x, into two numbers 2 apart.
+        The mean of y^2 is c^2 + (W^2 - 1) / 3 in a window and (N^2 - 1) / 3 over all cells.
+        Rounding splits c, of mean T x, into two numbers that are 2 apart.
         """
-        cells, window, travel = self.outputs, self.window, self.travel
-        x, share = self.points(values) / self.end, self._places(values)[1] / (self.size - 1)
-        near = (travel * x) ** 2 + 4 * share * (1 - share) + (window**2 - 1) / 3
-        others = cells * (cells**2 - 1) / 3 - window * near
-        squares = self.inside * window * near + self.outside * others
-        return np.asarray(self._stretch**2 * squares - (self.end * x) ** 2, np.float64)
+        cells = self.outputs
+        x = self.points(values) / self.end
+        share = self._positions(values)[1] / (self.size - 1)
+        near = (self.travel * x) ** 2 + 4 * share * (1 - share) + (self.window**2 - 1) / 3
+        far = cells * (cells**2 - 1) / 3 - self.window * near
+        mean_square = self.inside * self.window * near + self.outside * far
+        return np.asarray(self._stretch**2 * mean_square - (self.end * x) ** 2, np.float64)
 
     @property
     def _stretch(self) -> float:
+        """Return the factor that makes y unbiased: 1 / (k N - W), times the number at the end."""
         return self.end * exact.UNIT / (self.keep * self.outputs - exact.UNIT * self.window)
 
-    def _places(self, values: Values) -> tuple[Ints, Ints]:
-        """Return the place at or before each index, and how far beyond it the index is, in parts of size - 1."""
+    def _positions(self, values: Values) -> tuple[Ints, Ints]:
+        """Return the position at or before each index, and the rest in units of 1 / (size - 1)."""
         whole, rest = np.divmod(values * self.travel, self.size - 1)
         return whole, rest
 
     def _rounded(self, values: Values, rng: Rng) -> Ints:
-        places, rest = self._places(values)
+        """Return a position at or next to each index: the next one with probability ``rest``."""
+        positions, rest = self._positions(values)
         if self.travel % (self.size - 1):
-            places += rng.integers(self.size - 1, len(values)) < rest
-        return places
+            positions += rng.integers(self.size - 1, len(values)) < rest
+        return positions
 
-    def _within(self, reports: Reports, places: Ints) -> Floats:
-        beyond = reports[:, None] - places
-        return np.asarray((beyond >= 0) & (beyond < self.window), np.float64)
+    def _is_inside(self, reports: Reports, positions: Ints) -> Floats:
+        """Return (reports, positions): 1 where a cell lies in the window at a position."""
+        distance = reports[:, None] - positions
+        return np.asarray((distance >= 0) & (distance < self.window), np.float64)
 
 
-def _drawn(limit: int, count: int, rng: Rng) -> Ints:
+def _draw(limit: int, count: int, rng: Rng) -> Ints:
     return rng.integers(limit, count) if limit > 1 else np.zeros(count, np.int64)

@@ -137,7 +137,8 @@ class Question(Ask, kind="question"):
 
     @property
     def epsilon_once(self) -> float:
-        return float(getattr(self.mechanism, "epsilon_once", self.epsilon))
+        once = self.mechanism.epsilon_once
+        return self.epsilon if once is None else once
 
     @property
     def width(self) -> int:

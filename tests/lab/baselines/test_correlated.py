@@ -252,7 +252,7 @@ def test_attributes_of_several_values_are_estimated_by_their_tables():
 def test_records_too_wide_to_tally_are_read_as_they_are():
     people = correlated(4000, 24, 0.7, 5)
     plan = Correlated(bits(24), 1.0, rates(24, 0.58))
-    assert not plan.questions[0].mechanism.summable
+    assert not plan.questions[0].mechanism.has_tally
     answers = sv.simulate(sv.Task("habits", plan, plan.epsilon_record), columns(people), seed=4)
     z = [
         (answers[name].estimate.totals[1] - people[:, place].sum()) / answers[name].estimate.errors[1]

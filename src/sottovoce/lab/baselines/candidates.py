@@ -42,7 +42,7 @@ def whole(domain: Domain, epsilon: float) -> Question:
 
 def over(epsilon: float, size: int) -> Mechanism:
     """Return what randomises a piece with so many values."""
-    return GRR(epsilon, size) if size < AffineResponse.smallest else AffineResponse(epsilon, size)
+    return GRR(epsilon, size) if size < AffineResponse.min_size else AffineResponse(epsilon, size)
 
 
 def with_testers(tested: Question, others: Sequence[Any]) -> Choice:

@@ -259,7 +259,7 @@ def _counts(collected: Collected, member: int, column: int) -> Ints:
     address = Address(0, member)
     mechanism, axis = _found(collected, address, column)
     try:
-        if mechanism.summable:
+        if mechanism.has_tally:
             records = collected.tally(address)["records"].reshape(mechanism.sizes)
             return np.asarray(records.sum(axis=tuple(one for one in range(records.ndim) if one != axis)))
         batches = [mechanism.digits(batch)[axis] for batch in collected.reports(address)]

@@ -21,7 +21,7 @@ from sottovoce.encodings.channel import MOST_CHANNELS, Channel
 from sottovoce.errors import ParameterError
 from sottovoce.lab.baselines import candidates
 from sottovoce.maths import exact
-from sottovoce.mechanisms.affine import LONGEST_SPECTRUM, AffineResponse
+from sottovoce.mechanisms.affine import MAX_SPECTRUM_BITS, AffineResponse
 from sottovoce.mechanisms.channels import Channels
 from sottovoce.tasks.bundle import Bundle
 from sottovoce.tasks.choice import Choice
@@ -61,8 +61,8 @@ class HashedChannels(Plan, kind="hash", wire=False):
             object.__setattr__(self, name, setting)
         if type(number) is not int or not 2 <= number <= MOST_CHANNELS:
             raise ParameterError(f"there are from 2 to {MOST_CHANNELS} channels")
-        if type(block) is not int or not 1 <= block <= LONGEST_SPECTRUM or number << block > 1 << LONGEST_SPECTRUM:
-            raise ParameterError(f"a piece has at least one bit, and with its channel at most {LONGEST_SPECTRUM}")
+        if type(block) is not int or not 1 <= block <= MAX_SPECTRUM_BITS or number << block > 1 << MAX_SPECTRUM_BITS:
+            raise ParameterError(f"a piece has at least one bit, and with its channel at most {MAX_SPECTRUM_BITS}")
 
     @property
     def pieces(self) -> tuple[Channel, ...]:

@@ -54,7 +54,7 @@ def _direct(epsilon: float, size: int, encoding: Sample) -> Question:
 
 
 def _hashed(epsilon: float, size: int, *, paper: bool) -> PureMechanism:
-    return OLH(epsilon, size) if paper or size < AffineResponse.smallest else AffineResponse(epsilon, size)
+    return OLH(epsilon, size) if paper or size < AffineResponse.min_size else AffineResponse(epsilon, size)
 
 
 def how_many(epsilon: float, items: int, among: Candidates, *, paper: bool = False) -> Question:

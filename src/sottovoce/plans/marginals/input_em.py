@@ -58,7 +58,7 @@ class InputEM:
         """Return the records of a collection of one round."""
         mechanism = collected.rounds[0].question(Address()).mechanism
         assert isinstance(mechanism, Product)
-        if mechanism.summable:
+        if mechanism.has_tally:
             counts = collected.tally(Address())["records"]
             records, times = np.flatnonzero(counts), counts[counts > 0]
         else:

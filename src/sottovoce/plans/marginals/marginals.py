@@ -239,7 +239,7 @@ class Tables(Answers):
 
     def kept(self) -> Answers | None:
         """Return the listed tables where reports are needed for any other, nothing where their sums are enough."""
-        unsummed = isinstance(self.model, input_em.InputEM) and not self.model.mechanism.summable
+        unsummed = isinstance(self.model, input_em.InputEM) and not self.model.mechanism.has_tally
         return Answers(self.name, dict(self.parts)) if unsummed else None
 
     def dependence(self, one: str, other: str) -> Dependence:

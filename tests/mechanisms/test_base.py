@@ -1,0 +1,129 @@
+"""The contract of mechanisms: refused settings, defaults, keys, and kinds without a wire."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from sottovoce.core.tally import Tally
+from sottovoce.errors import DomainError, MismatchError, NoDataError, ParameterError
+from sottovoce.maths import exact
+from sottovoce.mechanisms.base import Mechanism, threshold
+from sottovoce.mechanisms.grr import GRR
+from sottovoce.mechanisms.olh import OLH
+from sottovoce.mechanisms.oue import OUE
+
+
+@dataclass(frozen=True)
+class Toy(GRR, kind="toy", wire=False):
+    """A mechanism of the laboratory, for three or four values, with a setting of its own."""
+
+    bonus: int = 0
+    second: int = threshold()
+
+    min_size = 3
+    max_size = 4
+
+    def prepare(self) -> None:
+        super().prepare()
+        self.set_default("bonus", 7)
+
+
+def test_a_kind_without_a_wire_has_a_name_but_no_document():
+    assert Toy.kind == "toy"
+    with pytest.raises(ParameterError, match="unknown mechanism kind: 'toy'"):
+        Mechanism.kinds["toy"]
+    assert Mechanism.kinds["grr"] is GRR
+
+
+def test_settings_that_are_left_out_are_filled_and_others_kept():
+    assert Toy(1.0, 3).bonus == 7
+    assert Toy(1.0, 3, bonus=2).bonus == 2
+    assert Toy(1.0, 3).keep == GRR(1.0, 3).keep
+
+
+def test_epsilon_becomes_a_float():
+    assert type(GRR(1, 3).epsilon) is float
+    assert GRR(1, 3) == GRR(1.0, 3)
+
+
+@pytest.mark.parametrize(
+    ("settings", "rule"),
+    [
+        ({"epsilon": 0.0}, "`epsilon` must be a number above 0 and at most 20, not 0.0"),
+        ({"epsilon": 21}, "`epsilon` must be a number above 0 and at most 20, not 21"),
+        ({"epsilon": True}, "`epsilon` must be a number above 0 and at most 20, not True"),
+        ({"size": 2}, "`size` must be a whole number from 3 to 4, not 2"),
+        ({"size": 5}, "`size` must be a whole number from 3 to 4, not 5"),
+        ({"size": 3.0}, "`size` must be a whole number from 3 to 4, not 3.0"),
+        ({"keep": -1}, "`keep` must be a whole number from 0 to 2^64 - 1, not -1"),
+        ({"second": 1 << 64}, "`second` must be a whole number from 0 to 2^64 - 1, not 2^64"),
+    ],
+)
+def test_each_setting_is_refused_by_its_own_rule(settings, rule):
+    with pytest.raises(ParameterError) as caught:
+        Toy(**{"epsilon": 1.0, "size": 3, **settings})
+    assert str(caught.value) == rule
+
+
+def test_thresholds_that_prefer_other_values_are_refused():
+    with pytest.raises(ParameterError, match="these thresholds estimate nothing"):
+        GRR(1.0, 4, keep=exact.UNIT // 4)
+    with pytest.raises(ParameterError, match="these thresholds spend more than the stated epsilon"):
+        GRR(1.0, 4, keep=exact.UNIT // 2)
+
+
+def test_a_key_lists_the_kind_and_all_settings():
+    grr = GRR(1.0, 4)
+    assert grr.key == f"grr(epsilon=1.0,size=4,keep={grr.keep})"
+
+
+def test_a_tally_of_another_mechanism_and_an_empty_one_are_refused():
+    grr = GRR(1.0, 4)
+    counts = {"support": np.zeros(4, np.int64)}
+    assert grr.check_tally(Tally(grr.key, 3, counts)).users == 3
+    with pytest.raises(MismatchError):
+        grr.check_tally(Tally(GRR(2.0, 4).key, 3, counts))
+    with pytest.raises(NoDataError):
+        grr.check_tally(Tally(grr.key, 0, counts))
+
+
+@pytest.mark.parametrize("values", [[4], [-1], [1.0], ["1"], [[1]], [True]])
+def test_values_that_are_no_indices_are_refused(values):
+    with pytest.raises(DomainError):
+        GRR(1.0, 4).check(np.array(values))
+
+
+def test_a_report_reveals_less_of_a_drawn_element_only_with_direct_response():
+    """Element y is drawn with probability 1/3 from one set and never from another."""
+    grr = GRR(1.0, 5)
+    p, q = Fraction(grr.keep, exact.UNIT), (1 - Fraction(grr.keep, exact.UNIT)) / 4
+    drawn = p / 3 + q * 2 / 3
+    assert grr.worst_ratio_of_sample(3) == drawn / q
+    olh = OLH(1.0, 5)
+    assert olh.worst_ratio_of_sample(3) == olh.worst_ratio
+
+
+def test_most_mechanisms_send_what_they_remember_and_keep_tallies():
+    oue = OUE(1.0, 4)
+    reports = np.zeros((2, 1), np.uint8)
+    assert oue.instantaneous(reports, None) is reports
+    assert oue.epsilon_once is None
+    assert oue.has_tally
+
+
+def test_scores_of_pure_mechanisms_are_weighted_votes():
+    grr = GRR(1.0, 4)
+    reports = np.array([0, 3, 3, 1])
+    coefficients = np.array([1.0, -2.0, 0.5, 4.0])
+    expected = grr.votes(reports, np.arange(4)) @ coefficients
+    assert grr.score(reports, coefficients) == pytest.approx(expected)
+    some = np.array([1, 3])
+    among = grr.votes(reports, some) @ coefficients[some]
+    assert grr.score_among(reports, some, coefficients[some]) == pytest.approx(among)
+
+
+def test_only_a_prefix_mechanism_searches_prefix_by_prefix():
+    with pytest.raises(ParameterError, match="prefix by prefix"):
+        GRR(1.0, 4).estimate_blocks(np.array([0]), [0], 1)
