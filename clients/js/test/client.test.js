@@ -237,32 +237,6 @@ test("a mechanism is read as nothing else, whatever was loaded before", async ()
   for (const kind of ["grr", "attribute"]) assert.throws(() => readDomain({ kind }), ParameterError);
 });
 
-test("the explanation says what is asked, revealed, kept and spent", async () => {
-  const ledger = new MemoryLedger();
-  const collection = { ...COLLECTION, enrolment: true, minimum: 200, retention: 30 };
-  const said = await (
-    await Client.open(await browserTask({ description: "Which browser?", collection }), ledger, "t")
-  ).explain();
-  for (const part of [
-    "browser",
-    "Which browser?",
-    "grr",
-    "2.72",
-    "epsilon 1.0",
-    "200",
-    "30 days",
-    "enrolment",
-    "0 of 10",
-  ]) {
-    assert.ok(said.includes(part), `${part}: ${said}`);
-  }
-  const lasting = await (await Client.open(await whereTask(), ledger)).explain();
-  for (const part of ["sue", "54.60", "epsilon 4.0", "2 different answers", "epsilon 2.0 for each", "0.9412 to"])
-    assert.ok(lasting.includes(part), `${part}: ${lasting}`);
-  const rehearsal = await Client.open(await browserTask({ collection: { ...COLLECTION, sandbox: true } }), ledger);
-  assert.match(await rehearsal.explain(), /rehearsal/);
-});
-
 test("reports have identities of their own", async () => {
   const ids = new Set();
   for (let user = 0; user < 50; user++) {

@@ -165,7 +165,7 @@ test("an owner who does not agree is not charged", async () => {
   assert.equal((await ledger.spent()).spent, 0);
   await device.answer("browser", "firefox");
   assert.equal(server.posts.length, 1);
-  assert.match(asked[0].text, /epsilon 1.0/);
+  assert.match(asked[0].text, /Answering costs epsilon 1 of your privacy budget/);
   assert.equal(asked[0].notice.name, "browser");
 });
 

@@ -33,11 +33,6 @@ test("a device tells its cell of one view, and the coin says of which", async ()
   assert.equal((await device.ledger.spent()).spent, 1);
 });
 
-test("the explanation names the mechanisms of all views", async () => {
-  const client = await Client.open(await jointTask("method calm"), new MemoryLedger());
-  assert.match(await client.explain(), /\(grr, affine\).*epsilon 1\.0/);
-});
-
 test("every view is asked, and a report fits its cells", async () => {
   const members = new Set();
   const cells = [6, 12, 6, 8, 4, 8];

@@ -133,15 +133,6 @@ test("what is public fits into a message, and its whole numbers are exact", asyn
     assert.throws(() => born(...ends), { name: "ParameterError", message: /between -2\^53 and 2\^53/ });
 });
 
-test("the explanation names what is sent as it is", async () => {
-  const shop = await Client.open(await tableTask("shop"), new MemoryLedger());
-  const said = await shop.explain();
-  assert.match(said, /Sent as they are, not randomised and not covered by epsilon: people\.weight, people\.area\./);
-  assert.match(said, /\(grr, affine\).*epsilon 3\.0/);
-  const pair = await Client.open(await tableTask("pair"), new MemoryLedger());
-  assert.doesNotMatch(await pair.explain(), /as they are/);
-});
-
 test("every layer is asked, and cells beyond 2^53 have reports too", async () => {
   const members = new Set();
   for (let user = 0; user < 250; user++) {

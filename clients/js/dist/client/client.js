@@ -69,8 +69,8 @@ export class Client {
         return unhex(message);
     }
     async explain(round = this.notice.opening) {
-        const { explain } = await import("../wire/statement.js");
-        return explain(this.notice, round, await this.ledger.spent());
+        const { explainFor } = await import("./spending.js");
+        return explainFor(this.ledger, this.notice, round);
     }
     #check(file, round) {
         const deviceBytes = this.#deviceBytes(file);

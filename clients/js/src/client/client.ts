@@ -93,8 +93,8 @@ export class Client {
 
   /** Returns in plain words what answering reveals. */
   async explain(round: Round = this.notice.opening): Promise<string> {
-    const { explain } = await import("../wire/statement.js");
-    return explain(this.notice, round, await this.ledger.spent());
+    const { explainFor } = await import("./spending.js");
+    return explainFor(this.ledger, this.notice, round);
   }
 
   #check(file: LedgerFile, round: Round): Uint8Array {

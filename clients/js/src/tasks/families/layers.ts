@@ -64,7 +64,8 @@ export function read(document: Json): Family {
     firstMembers.size === mechanisms.length && !firstMembers.has(undefined),
     "`mechanisms` must have one entry for every number of cells",
   );
-  return { length, at, representatives: [...firstMembers.values()].map(at) };
+  const representatives = [...firstMembers.values()].map(at);
+  return { length, at, representatives, table: settings.table };
 }
 
 function readSettings(document: Json) {
