@@ -7,24 +7,36 @@ import { RecordedRng } from "./recorded_rng.js";
 const READERS = { domain: readDomain, encoding: readEncoding, family: readFamily };
 const MAX_TRIES = 4000; // devices until enough of them are asked in the opening round
 
-/** Returns the messages of people who hold the same value: for every task its name, text, value, users. */
+/** Returns, by name, the messages of many people who hold the same value and answer a task. */
 export async function answers(tasks) {
   const messages = {};
-  for (const [name, task] of Object.entries(tasks)) messages[name] = await answersTo(task);
+  for (const [name, { text, value, users }] of Object.entries(tasks)) {
+    const client = await Client.open(text, new MemoryLedger({ cap: 20 }));
+    messages[name] = await answersOf(client, value, client.notice.opening, users);
+  }
   return messages;
 }
 
-async function answersTo({ text, value, users }) {
+/** Returns the messages of the first devices that the round asks. */
+async function answersOf(client, value, round, users) {
   const messages = [];
   for (let tries = 0; messages.length < users && tries < MAX_TRIES; tries++) {
-    const client = await Client.open(text, new MemoryLedger({ cap: 20 }));
     try {
-      messages.push(base64(await client.answer(value)));
+      messages.push(base64(await answerAsNewDevice(client, value, round)));
     } catch (error) {
       if (!(error instanceof MismatchError)) throw error; // another round asks this device
     }
   }
   return messages;
+}
+
+/** Answers in one transaction that leaves the ledger empty, so that every device is a new one. */
+function answerAsNewDevice(client, value, round) {
+  return client.ledger.update((file) => {
+    const message = client.respond(file, value, round);
+    Object.assign(file, { tasks: {}, charges: [] });
+    return message;
+  });
 }
 
 /** Returns the messages of people who hold these values, one each. */
@@ -37,19 +49,13 @@ export async function answerEach({ text, values }) {
   return messages;
 }
 
-/** Returns, by name, the messages of people who hold the same basket and answer the same round. */
-export async function answerRound({ text, round, baskets, users }) {
+/** Returns, by name, the messages of many people who hold the same basket and answer a round. */
+export async function answerRound({ text, round: content, baskets, users }) {
   const client = await Client.open(text, new MemoryLedger());
-  const asked = await client.round(round);
+  const round = await client.round(content);
   const messages = {};
-  for (const [name, basket] of Object.entries(baskets)) {
-    messages[name] = [];
-    for (let user = 0; user < users; user++) {
-      messages[name].push(base64(await client.answer(basket, asked)));
-      // The next answer is another device's.
-      await client.ledger.update((file) => void Object.assign(file, { tasks: {}, charges: [] }));
-    }
-  }
+  for (const [name, basket] of Object.entries(baskets))
+    messages[name] = await answersOf(client, basket, round, users);
   return messages;
 }
 

@@ -5,7 +5,7 @@ import { DomainError } from "../errors.js";
 import type { Whole } from "../wire/fields.js";
 import type { ValueFacts } from "../wire/statement.js";
 
-/** What one person holds in several tables: per table the indices of a record, or of a list of them. */
+/** What one person holds: for every table the indices of a record, or of a list of records. */
 export interface PersonTables {
   readonly tables: readonly (Whole[] | Whole[][])[];
   /** The public columns as JSON. */

@@ -1,7 +1,7 @@
 // The statement of a task: what it asks, costs and promises, as facts and in plain words.
 //
-// The sentences are those of Python and of the dashboard.  The text begins with what is sent in clear
-// and what answering costs.  Words that the collector chose, the name of the task and its
+// The sentences are those of Python and of the dashboard.  The text begins with what is sent in
+// clear and what answering costs.  Words that the collector chose, the name of the task and its
 // description, are quoted and come last, where they cannot pass for ours.
 
 import type { DeviceFacts, WindowFacts } from "../client/spending.js";
@@ -202,7 +202,9 @@ function describedSentence({ task, description }: Facts): string {
   return description ? sentence("described", { task, description }) : sentence("named", { task });
 }
 
-function sentence(name: keyof typeof TEXTS.sentences, entries: Record<string, string> = {}): string {
+type SentenceName = keyof typeof TEXTS.sentences;
+
+function sentence(name: SentenceName, entries: Record<string, string> = {}): string {
   return fill(TEXTS.sentences[name], entries);
 }
 
