@@ -147,6 +147,6 @@ def test_show_tells_what_a_device_does_with_a_set(run, tmp_path):
     file.write_text('name = "songs"\nepsilon = 2.0\n[plan]\nkind = "svim"\ndomain = ["a", "b", "c"]\ntop = 1\n')
     run("task", "create", file, "--data", tmp_path / "data")
     assert (
-        "One of your items, or none, is drawn at random"
+        "only one of your items, drawn at random, or none"
         in run("task", "show", "songs", "--data", tmp_path / "data").stdout
     )

@@ -192,7 +192,7 @@ def test_it_explains_itself_without_saying_the_answer():
     text = client.explain()
     assert "2.72" in text
     assert "epsilon 1" in text
-    assert "asks this device once" in text
+    assert "asks your device once" in text
     assert "your answer or, by chance, another" in text
     assert "no minimum group" in text
     assert "spent 1 of 10" in text
@@ -242,15 +242,15 @@ SETS = sv.Task("foods", sv.TopItems(FOODS, 2), 1.0)
 
 def test_it_explains_what_is_done_with_a_set():
     client = Client(SETS, ":memory:")
-    assert "One of your items, or none, is drawn at random; only that is used." in client.explain()
+    assert "only one of your items, drawn at random, or none." in client.explain()
     later = Round(1, how_many(1.0, len(FOODS), ((0,), (1,), (2,))), SETS.opening.high)
-    assert "Only the number of your items" in client.explain(later)
+    assert "only the number of your items" in client.explain(later)
     assert client.statement()["encodings"] == ["sample"]
 
 
 def test_it_explains_what_is_done_with_a_text():
     text = Client(sv.Task("words", sv.HeavyHitters(sv.Strings(20)), 1.0), ":memory:").explain()
-    assert "Only a part of your answer is used" in text
+    assert "only a part of your answer" in text
     assert "sends a random code" in text
 
 
@@ -259,7 +259,7 @@ def test_it_explains_a_question_about_one_item_without_listing_all():
     task = sv.Task("songs", sv.AdaptiveTopItems(range(10_000), 400_000, 1_000, rounds=2), 4.0)
     assert isinstance(task.opening.ask, Choice)
     text = Client(task, ":memory:").explain()
-    assert "Only whether you have one particular item is used; a public coin picks which." in text
+    assert "only whether you have one particular item; a public random draw picks which." in text
 
 
 def test_a_person_without_items_answers_like_anybody():

@@ -192,4 +192,4 @@ def test_a_longitudinal_rehearsal_is_free_in_every_round():
         client.answer(LABELS[0], asked=epoch(task, number))
     assert client.ledger.spent == 0
     assert "costs nothing" in client.explain()
-    assert "paid" not in client.explain()
+    assert "pay" not in client.explain()

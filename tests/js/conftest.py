@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from js.collector import ROOT, Collector
+from js.node_worker import NodeWorker
 from sottovoce.lab.browser import find
 
 CHROMIUM = find() or ""
@@ -31,6 +32,14 @@ def node() -> str:
     if not found:
         pytest.skip("node is not installed")
     return found
+
+
+@pytest.fixture(scope="module")
+def worker(node: str) -> Iterator[NodeWorker]:
+    """One Node process for all tests of a module."""
+    started = NodeWorker(node)
+    yield started
+    started.close()
 
 
 @pytest.fixture(scope="module")  # no longer: while it lives, no other event loop can run in this thread

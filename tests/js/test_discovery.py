@@ -1,13 +1,8 @@
 """The JavaScript client answers every plan of discovery, and the collector reads what it sends."""
 
-import json
-import subprocess
-from base64 import b64decode
-
 import pytest
 
 import sottovoce as sv
-from js.collector import PACKAGE
 from sottovoce.domains.bits import Bits
 from sottovoce.domains.strings import Strings
 from sottovoce.engine.memory import batches_of
@@ -16,24 +11,6 @@ from sottovoce.wire import codec
 
 USERS = 12
 ITEMS = [f"item {place}" for place in range(40)]
-
-ANSWER = """
-import { Client, MemoryLedger, MismatchError } from "./dist/index.js";
-const tasks = JSON.parse(await new Response(process.stdin).text());
-const sent = {};
-for (const [name, { text, value }] of Object.entries(tasks)) {
-  sent[name] = [];
-  for (let tries = 0; sent[name].length < USERS && tries < 4000; tries++) {
-    const client = await Client.open(text, new MemoryLedger());
-    try {
-      sent[name].push(Buffer.from(await client.answer(value)).toString("base64"));
-    } catch (error) {
-      if (!(error instanceof MismatchError)) throw error;  // this device is asked in another round
-    }
-  }
-}
-process.stdout.write(JSON.stringify(sent));
-""".replace("USERS", str(USERS))
 
 
 def plan(kind, *settings, **more):
@@ -56,16 +33,15 @@ def searches():
 
 
 @pytest.fixture(scope="module")
-def answers(node):
+def answers(worker):
     """Return the tasks and the messages of some people, by name."""
-    tasks = {name: (sv.Task(name, plan, epsilon=2.0), value) for name, (plan, value) in searches().items()}
+    tasks = {name: sv.Task(name, plan, epsilon=2.0) for name, (plan, _) in searches().items()}
     given = {
-        name: {"text": codec.canonical(codec.document(task)), "value": value} for name, (task, value) in tasks.items()
+        name: {"text": codec.canonical(codec.document(tasks[name])), "value": value, "users": USERS}
+        for name, (_, value) in searches().items()
     }
-    command = [node, "--input-type=module", "--eval", ANSWER]
-    done = subprocess.run(command, cwd=PACKAGE, input=json.dumps(given), capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-4000:]
-    return {name: (tasks[name][0], [b64decode(one) for one in sent]) for name, sent in json.loads(done.stdout).items()}
+    messages = worker.messages("answers", given)
+    return {name: (task, messages[name]) for name, task in tasks.items()}
 
 
 @pytest.mark.parametrize("name", searches())

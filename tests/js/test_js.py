@@ -209,7 +209,7 @@ def test_a_global_signal_against_tracking_is_a_no_unless_the_owner_says_yes(tabs
     page.evaluate(
         """async (url) => {
             const { Device } = await import("/clients/js/dist/browser.js");
-            await new Device(url, { delay: 0, consent: async (notice, text) => /epsilon 1.0/.test(text) })
+            await new Device(url, { delay: 0, consent: async (notice, text) => /epsilon 1 /.test(text) })
                 .answer("browser", "firefox");
         }""",
         collector.url,

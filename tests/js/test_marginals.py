@@ -1,14 +1,9 @@
 """The JavaScript client answers joint statistics by every method, and the collector reads and adds up what it sends."""
 
-import json
-import subprocess
-from base64 import b64decode
-
 import numpy as np
 import pytest
 
 import sottovoce as sv
-from js.collector import PACKAGE
 from sottovoce.engine.memory import batches_of
 from sottovoce.plans.marginals import marginals
 from sottovoce.wire import codec
@@ -21,40 +16,21 @@ HELD = {"home": "other", "car": "yes", "rooms": 2, "pet": 1}
 INDICES, OTHERS = (2, 1, 1, 1), (0, 0, 0, 1)
 HONEST = [method for method in METHODS if not method.endswith("_rr")]  # whose reports show the truth at a high epsilon
 
-ANSWER = """
-import { Client, MemoryLedger } from "./dist/index.js";
-const tasks = JSON.parse(await new Response(process.stdin).text());
-const sent = {};
-for (const [name, { text, value, users }] of Object.entries(tasks)) {
-  sent[name] = [];
-  for (let user = 0; user < users; user++) {
-    const client = await Client.open(text, new MemoryLedger({ cap: 20 }));
-    sent[name].push(Buffer.from(await client.answer(value)).toString("base64"));
-  }
-}
-process.stdout.write(JSON.stringify(sent));
-"""
 
-
-def run(node, script, given):
-    command = [node, "--input-type=module", "--eval", script]
-    done = subprocess.run(command, cwd=PACKAGE, input=json.dumps(given), capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-4000:]
-    return json.loads(done.stdout)
-
-
-def answered(node, methods, epsilon, users):
+def answered(worker, methods, epsilon, users):
     """Return the tasks and the messages of so many people, by method."""
     tasks = {name: sv.Task(name, marginals.Marginals(PEOPLE, 10_000, 2, name), epsilon=epsilon) for name in methods}
-    written = {name: codec.canonical(codec.document(task)) for name, task in tasks.items()}
-    given = {name: {"text": text, "value": HELD, "users": users} for name, text in written.items()}
-    sent = run(node, ANSWER, given)
-    return {name: (tasks[name], [b64decode(one) for one in messages]) for name, messages in sent.items()}
+    given = {
+        name: {"text": codec.canonical(codec.document(task)), "value": HELD, "users": users}
+        for name, task in tasks.items()
+    }
+    messages = worker.messages("answers", given)
+    return {name: (task, messages[name]) for name, task in tasks.items()}
 
 
 @pytest.fixture(scope="module")
-def answers(node):
-    return answered(node, METHODS, 2.0, USERS)
+def answers(worker):
+    return answered(worker, METHODS, 2.0, USERS)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -64,9 +40,9 @@ def test_the_collector_reads_what_the_client_sends(method, answers):
     assert sum(len(batch.reports) for batch in batches.values()) == len(messages) == USERS
 
 
-def test_the_reports_of_people_who_hardly_lie_support_what_they_hold(node):
+def test_the_reports_of_people_who_hardly_lie_support_what_they_hold(worker):
     """At epsilon 20 fewer than one report in 20 is a lie; of 100 more than 80 are true but for a chance below 1e-6."""
-    frank = answered(node, HONEST, 20.0, MANY)
+    frank = answered(worker, HONEST, 20.0, MANY)
     held, other = ({name: support(*frank[name], indices) for name in frank} for indices in (INDICES, OTHERS))
     assert all(count > 0.8 * MANY for count in held.values()), held
     assert all(count < 0.8 * MANY for count in other.values()), other  # the same check of what they do not hold

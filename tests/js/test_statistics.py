@@ -3,22 +3,16 @@
 The draws are the system's and cannot be seeded; a bound of six standard deviations is left by chance once in 10^9.
 """
 
-import json
-import subprocess
-from base64 import b64decode
-
 import numpy as np
 import pytest
 
 import sottovoce as sv
-from js.collector import PACKAGE
 from sottovoce.encodings.sample import Sample
 from sottovoce.engine.memory import batches_of
 from sottovoce.mechanisms.base import Mechanism
 from sottovoce.plans.itemsets.padding import amplified
 from sottovoce.plans.itemsets.top_items import TopItems
-from sottovoce.tasks.question import Address, Question
-from sottovoce.tasks.round import Round
+from sottovoce.tasks.task import Address, Question, Round
 from sottovoce.wire import codec
 
 USERS, VALUE, SIGMAS = 1500, 2, 6
@@ -26,49 +20,18 @@ LENGTH = 4
 BASKETS = {"short": ["b", "e"], "long": list("abcdefg"), "empty": []}
 KINDS = ("grr", "oue", "sue", "the", "olh", "blh", "affine", "hadamard", "subset", "rmp")
 
-ANSWER = """
-import { Client, MemoryLedger } from "./dist/index.js";
-const tasks = JSON.parse(await new Response(process.stdin).text());
-const sent = {};
-for (const [kind, text] of Object.entries(tasks)) {
-  sent[kind] = [];
-  for (let user = 0; user < USERS; user++) {
-    const client = await Client.open(text, new MemoryLedger());
-    sent[kind].push(Buffer.from(await client.answer("c")).toString("base64"));
-  }
-}
-process.stdout.write(JSON.stringify(sent));
-""".replace("USERS", str(USERS))
-
-
-SAMPLE = """
-import { Client, MemoryLedger } from "./dist/index.js";
-const { task, round, baskets } = JSON.parse(await new Response(process.stdin).text());
-const sent = {};
-const client = await Client.open(task, new MemoryLedger());
-const asked = await client.round(round);
-for (const [name, basket] of Object.entries(baskets)) {
-  sent[name] = [];
-  for (let user = 0; user < USERS; user++) {
-    sent[name].push(Buffer.from(await client.answer(basket, asked)).toString("base64"));
-    await client.ledger.update((file) => { Object.assign(file, { tasks: {}, charges: [] }); });  // another device
-  }
-}
-process.stdout.write(JSON.stringify(sent));
-""".replace("USERS", str(USERS))
-
 
 def task_of(kind):
     return sv.Task(kind, sv.Histogram(list("abcdefgh"), kind), epsilon=1.5)
 
 
 @pytest.fixture(scope="module")
-def reports(node):
+def reports(worker):
     """Return the reports of people who all hold one value, by mechanism."""
-    documents = json.dumps({kind: codec.canonical(codec.document(task_of(kind))) for kind in KINDS})
-    command = [node, "--input-type=module", "--eval", ANSWER]
-    done = subprocess.run(command, cwd=PACKAGE, input=documents, capture_output=True, text=True, check=True)
-    sent = {kind: [b64decode(message) for message in messages] for kind, messages in json.loads(done.stdout).items()}
+    given = {
+        kind: {"text": codec.canonical(codec.document(task_of(kind))), "value": "c", "users": USERS} for kind in KINDS
+    }
+    sent = worker.messages("answers", given)
     return {kind: batches_of(task_of(kind), task_of(kind).opening, sent[kind])[Address()].reports for kind in KINDS}
 
 
@@ -98,13 +61,12 @@ def sampling():
 
 
 @pytest.fixture(scope="module")
-def sampled(node):
+def sampled(worker):
     """Return the reports of people who all hold one set, by the set's name."""
     task, asked = sampling()
-    given = {"task": codec.canonical(codec.document(task)), "round": codec.document(asked), "baskets": BASKETS}
-    command = [node, "--input-type=module", "--eval", SAMPLE]
-    done = subprocess.run(command, cwd=PACKAGE, input=json.dumps(given), capture_output=True, text=True, check=True)
-    sent = {name: [b64decode(message) for message in messages] for name, messages in json.loads(done.stdout).items()}
+    text = codec.canonical(codec.document(task))
+    given = {"text": text, "round": codec.document(asked), "baskets": BASKETS, "users": USERS}
+    sent = worker.messages("answerRound", given)
     return {name: batches_of(task, asked, messages)[Address(1)].reports for name, messages in sent.items()}
 
 

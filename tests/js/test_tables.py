@@ -1,23 +1,17 @@
 """The JavaScript client answers about tables bit for bit as the Python one, and the collector reads what it sends."""
 
 import json
-import subprocess
-from base64 import b64decode, b64encode
+from base64 import b64encode
 from itertools import product
-from math import inf, isfinite, nan
+from math import inf, nan
 
 import numpy as np
 import pytest
 
 import sottovoce as sv
-from js.collector import PACKAGE
-from sottovoce.domains.base import Domain
-from sottovoce.domains.buckets import Buckets
-from sottovoce.domains.categories import Categories
-from sottovoce.domains.integers import Integers
+from js.node_worker import written
+from sottovoce.domains.base import Buckets, Categories, Domain, Integers, Numbers, Records
 from sottovoce.domains.lists import Lists
-from sottovoce.domains.numbers import Numbers
-from sottovoce.domains.records import Records
 from sottovoce.domains.tables import Services
 from sottovoce.encodings.base import Encoding
 from sottovoce.encodings.cell import Cell
@@ -27,99 +21,10 @@ from sottovoce.errors import CodecError, DomainError, ParameterError
 from sottovoce.lab.checks import RecordedRng
 from sottovoce.plans.tables.joint import Joint
 from sottovoce.plans.tables.layout import METHODS, SINGLE, Asking
-from sottovoce.tasks.bundle import Bundle
-from sottovoce.tasks.families.base import Family
+from sottovoce.tasks.task import Bundle, Family
 from sottovoce.wire import codec, envelope
 
 STREAM = 256  # bytes for one draw of everything
-
-READ = """
-import { load, readDomain, readEncoding, readFamily } from "./dist/core/registry.js";
-import { RecordedRng } from "./support/recorded_rng.js";
-const special = { nan: NaN, inf: Infinity, "-inf": -Infinity };
-const exact = (_, part) => typeof part?.$ === "string" ? special[part.$] ?? BigInt(part.$) : part;
-const given = JSON.parse(await new Response(process.stdin).text(), exact);
-const show = (_, part) => typeof part === "bigint" ? String(part) : part;
-const recorded = (stream) => new RecordedRng(new Uint8Array(Buffer.from(stream, "base64")));
-const readAs = async (read, content) => (await load(content), read(content));
-const tried = async (work) => {
-  try { return await work(); } catch (error) { return `${error.name}: ${error.message}`; }
-};
-const finish = (found) => process.stdout.write(JSON.stringify(found, show));
-"""
-
-INDICES = (
-    READ
-    + """
-const domain = await readAs(readDomain, given.domain);
-finish(await Promise.all(given.values.map((value) => tried(() => domain.index(value)))));
-"""
-)
-
-CELLS = (
-    READ
-    + """
-const domain = await readAs(readDomain, given.domain);
-const found = [];
-for (const { encoding: content, value, stream } of given.rows) {
-  const [encoding, rng] = [await readAs(readEncoding, content), recorded(stream)];
-  found.push([encoding.encode(domain.index(value), rng), rng.consumed, encoding.outputs(domain)]);
-}
-finish(found);
-"""
-)
-
-# What every member of a family says of a value: its number of cells, its packed report, the bytes it consumed.
-MEMBERS = (
-    READ
-    + """
-const found = [];
-for (const { domain: held, family: content, value, streams } of given.families) {
-  const [domain, family] = [await readAs(readDomain, held), await readAs(readFamily, content)];
-  const index = domain.index(value);
-  found.push(streams.map((stream, place) => {
-    const { mechanism, encoding, epsilon } = family.at(place);
-    const rng = recorded(stream);
-    const said = Buffer.from(mechanism.permanent(encoding.encode(index, rng), rng)).toString("hex");
-    return [family.length, encoding.outputs(domain), epsilon, said, rng.consumed];
-  }));
-}
-finish(found);
-"""
-)
-
-DOCUMENTS = (
-    READ
-    + """
-const readers = { domain: readDomain, encoding: readEncoding, family: readFamily };
-const read = async ({ noun, content }) => (await readAs(readers[noun], content), "read");
-finish(await Promise.all(given.documents.map((one) => tried(() => read(one)))));
-"""
-)
-
-
-def run(node, script, given):
-    command = [node, "--input-type=module", "--eval", script]
-    text = json.dumps(_marked(given))
-    done = subprocess.run(command, cwd=PACKAGE, input=text, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-4000:]
-    return json.loads(done.stdout)
-
-
-def _marked(given):
-    """Return what JSON can hold: numbers that it cannot stand as marked text."""
-    if isinstance(given, dict):
-        return {key: _marked(value) for key, value in given.items()}
-    if isinstance(given, (list, tuple)):
-        return [_marked(value) for value in given]
-    if isinstance(given, float) and not isfinite(given):
-        return {"$": str(given)}
-    return {"$": str(given)} if type(given) is int and abs(given) >= 1 << 53 else given
-
-
-def written(number):
-    return str(number) if abs(number) >= 1 << 53 else number
-
 
 PLACES = Categories(("north", "süd", "東京", 'a"b\\c\n\x7f\u2028'))
 PEOPLE = Records(
@@ -168,23 +73,23 @@ def listed(holdings):
     }
 
 
-def test_people_have_the_same_indices_and_the_same_public_text(node):
+def test_people_have_the_same_indices_and_the_same_public_text(worker):
     rng = np.random.default_rng(31)
     values = [person(rng, orders) for orders in [0, 1, 5, 9] * 60]
-    found = run(node, INDICES, {"domain": codec.document(SHOP), "values": values})
+    found = worker.run("indices", {"domain": codec.document(SHOP), "values": values})
     holdings = [SHOP.indices([value]) for value in values]
     assert found == [listed(one) for one in holdings]
     for one in holdings:
         SHOP.check_public(one.public[0])
 
 
-def test_numbers_are_written_as_they_are_in_python(node):
+def test_numbers_are_written_as_they_are_in_python(worker):
     domain = Services(("t",), (Records(("a",), (Integers(0, 1),)),), Records(("t.x",), (Numbers(-1e308, 7e307, 5),)))
     rng = np.random.default_rng(32)
     powers = [float(f"{sign}1e{power}") for sign in ("", "-") for power in (*range(-324, 308, 7), *range(-9, 23))]
     numbers = [0.0, -0.0, 5e-324, 0.1, 1 / 3, 2.0**53, 2.0**53 + 2, 123456789012345.6, 9999999999999998.0, *powers]
     values = [{"a": 1, "x": one} for one in [*numbers, *(number(rng) for _ in range(2000)), 3, -7] if one <= 7e307]
-    found = run(node, INDICES, {"domain": codec.document(domain), "values": values})
+    found = worker.run("indices", {"domain": codec.document(domain), "values": values})
     assert [one["public"] for one in found] == [domain.indices([value]).public[0].decode() for value in values]
 
 
@@ -222,9 +127,9 @@ def wrong_values():
     yield from ({**GOOD, "more": []}, {"people": people}, {"orders": orders}, people, orders, [people, orders], None, 3)
 
 
-def test_wrong_values_are_refused_alike_and_never_named(node):
+def test_wrong_values_are_refused_alike_and_never_named(worker):
     values = [*wrong_values(), GOOD]
-    *refused, good = run(node, INDICES, {"domain": codec.document(SHOP), "values": values})
+    *refused, good = worker.run("indices", {"domain": codec.document(SHOP), "values": values})
     assert good == listed(SHOP.indices([GOOD]))
     for value in values[:-1]:
         with pytest.raises(DomainError):
@@ -254,12 +159,12 @@ def layers_of(rng):
     )
 
 
-def test_cells_and_draws_are_the_same_under_the_same_words(node):
+def test_cells_and_draws_are_the_same_under_the_same_words(worker):
     rng = np.random.default_rng(33)
     encodings = [layers_of(rng) for _ in range(400)]
     values = [person(rng, int(rng.choice([0, 1, 3, 5, 8]))) for _ in encodings]
     streams = [rng.bytes(STREAM) for _ in encodings]
-    found = run(node, CELLS, {"domain": codec.document(SHOP), "rows": _rows(encodings, values, streams)})
+    found = worker.run("cells", {"domain": codec.document(SHOP), "rows": _rows(encodings, values, streams)})
     wanted = [_encoded(*row) for row in zip(encodings, values, streams, strict=True)]
     assert found == wanted
     assert any(int(outputs) > 1 << 53 and int(index) > 1 << 53 for index, _, outputs in wanted)
@@ -318,7 +223,7 @@ def altered(rng, content, others):
     return made
 
 
-def test_documents_are_read_or_refused_alike(node):
+def test_documents_are_read_or_refused_alike(worker):
     rng = np.random.default_rng(36)
     asked = [codec.document(one.members) for _, asking, _ in families() for one in _choices(asking.ask)]
     nouns = {
@@ -332,7 +237,7 @@ def test_documents_are_read_or_refused_alike(node):
         for _ in range(500)
     ]
     documents = [{"noun": noun.__name__.lower(), "content": content} for noun, content in given]
-    found = run(node, DOCUMENTS, {"documents": documents})
+    found = worker.run("documents", documents)
     assert {one.partition(":")[0] for one in found} == {"read", "CodecError", "ParameterError"}
     ours = [_reads(noun, content) for noun, content in given]
     different = [row for row in zip(given, ours, found, strict=True) if row[1] != (row[2] == "read")]
@@ -367,26 +272,26 @@ def public_limits(more):
     yield Records(tuple(names), tuple(kinds[place % 3] for place in range(42)))
 
 
-def test_public_columns_have_the_same_limits_and_are_refused_in_the_same_words(node):
+def test_public_columns_have_the_same_limits_and_are_refused_in_the_same_words(worker):
     table = codec.document(Services(("t",), (Records(("a",), (Integers(0, 1),)),)))
     within, beyond = ([table | {"public": codec.document(one)} for one in public_limits(more)] for more in (0, 1))
-    found = run(node, DOCUMENTS, {"documents": [{"noun": "domain", "content": one} for one in within + beyond]})
+    found = worker.run("documents", [{"noun": "domain", "content": one} for one in within + beyond])
     assert found == [_judged(Domain, content) for content in within + beyond]
     assert found[: len(within)] == ["read"] * len(within)
     rules = ("public columns take at most 4096 bytes together", "public whole numbers lie between -2^53 and 2^53")
     assert set(found[len(within) :]) == {f"ParameterError: {rule}" for rule in rules}
 
 
-def test_a_column_that_is_both_mirrored_and_rounded_is_refused_in_the_same_words(node):
+def test_a_column_that_is_both_mirrored_and_rounded_is_refused_in_the_same_words(worker):
     alone = [codec.document(Cell(0, (0, 1), (3, 5), (1, 1), rounded=(0,), mirrored=own)) for own in ((), (1,))]
     both = [one | {"rounded": rounded, "mirrored": [1]} for one in alone for rounded in ([1], [0, 1])]
-    found = run(node, DOCUMENTS, {"documents": [{"noun": "encoding", "content": one} for one in alone + both]})
+    found = worker.run("documents", [{"noun": "encoding", "content": one} for one in alone + both])
     assert found == [_judged(Encoding, content) for content in alone + both]
     assert found[:2] == ["read"] * 2
     assert set(found[2:]) == {"ParameterError: a column has one rounding coin: it is mirrored or rounded"}
 
 
-def test_every_member_of_every_method_says_the_same(node):
+def test_every_member_of_every_method_says_the_same(worker):
     rng, given, wanted = np.random.default_rng(34), [], []
     for _, asking, value in families():
         ask = asking.ask
@@ -398,7 +303,7 @@ def test_every_member_of_every_method_says_the_same(node):
             given.append({**content, "streams": [b64encode(stream).decode() for stream in streams]})
             held = asking.services.indices([value])
             wanted.append([_said(asking.services, family, place, held, streams[place]) for place in places])
-    assert run(node, MEMBERS, {"families": given}) == wanted
+    assert worker.run("members", given) == wanted
     assert any(int(row[1]) > 1 << 53 for rows in wanted for row in rows)
 
 
@@ -411,17 +316,6 @@ def _said(domain, family, place, held, stream):
     said = question.mechanism.pack(question.privatize(held, rng)).hex()
     return [len(family), written(question.encoding.outputs(domain)), repr(question.epsilon), said, rng.consumed]
 
-
-ANSWER = """
-import { Client, MemoryLedger } from "./dist/index.js";
-const { text, values } = JSON.parse(await new Response(process.stdin).text());
-const sent = [];
-for (const value of values) {
-  const client = await Client.open(text, new MemoryLedger({ cap: 20 }));
-  sent.push(Buffer.from(await client.answer(value)).toString("base64"));
-}
-process.stdout.write(JSON.stringify(sent));
-"""
 
 USERS, MOST = 400, 4
 ASKED = [("hio", (1, 1), USERS), ("ahio", (1, 2), 50)]
@@ -452,16 +346,16 @@ def customers():
     ]
 
 
-def answered(node, task, values):
+def answered(worker, task, values):
     """Return the messages of people who hold these values."""
     text = codec.canonical(codec.document(task))
-    return [b64decode(one) for one in run(node, ANSWER, {"text": text, "values": values})]
+    return worker.messages("answerEach", {"text": text, "values": values})
 
 
 @pytest.fixture(scope="module")
-def sent(node):
+def sent(worker):
     tasks = [(shop(method, rows=rows), users) for method, rows, users in ASKED]
-    return {task.name: answered(node, task, customers()[:users]) for task, users in tasks}
+    return {task.name: answered(worker, task, customers()[:users]) for task, users in tasks}
 
 
 @pytest.mark.parametrize(("method", "rows", "users"), ASKED)
@@ -521,7 +415,7 @@ def test_an_answer_to_another_question_is_not_taken_for_the_truth(sent):
     assert abs(figure.value - sum(one["people"]["home"] == "house" for one in customers())) > 5 * figure.error
 
 
-def test_a_message_is_as_long_whatever_somebody_holds(node):
+def test_a_message_is_as_long_whatever_somebody_holds(worker):
     task = shop("ahio", rows=(1, 2))
     held = [
         {"people": {"age": age, "home": home, "region": region}, "orders": [{"price": 9}] * orders}
@@ -531,7 +425,7 @@ def test_a_message_is_as_long_whatever_somebody_holds(node):
             (0, "flat", 0, "süd"),
         )
     ]
-    *messages, public = answered(node, task, held)
+    *messages, public = answered(worker, task, held)
     shapes = {(len(message), len(_only(message, task))) for message in messages}
     assert [reports for _, reports in shapes] == [task.opening.slots] == [3]
     assert len(public) == len(messages[0]) - 3  # what everybody may see is as long as it is

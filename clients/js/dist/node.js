@@ -34,7 +34,7 @@ async function takeLock(lock) {
     const end = Date.now() + 1000 * LOCK_TIMEOUT;
     while (!(await createFile(lock, holder))) {
         if (Date.now() > end)
-            throw new BudgetError(`another process holds the lock of the ledger, so nothing was charged; if none runs, delete ${lock}`);
+            throw new BudgetError(`another process holds the lock of the ledger; if none runs, delete ${lock}`);
         await removeStaleLock(lock, holder);
         await new Promise((done) => setTimeout(done, LOCK_PAUSE));
     }

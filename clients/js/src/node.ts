@@ -50,7 +50,7 @@ async function takeLock(lock: string): Promise<void> {
   while (!(await createFile(lock, holder))) {
     if (Date.now() > end)
       throw new BudgetError(
-        `another process holds the lock of the ledger, so nothing was charged; if none runs, delete ${lock}`,
+        `another process holds the lock of the ledger; if none runs, delete ${lock}`,
       );
     await removeStaleLock(lock, holder);
     await new Promise((done) => setTimeout(done, LOCK_PAUSE));

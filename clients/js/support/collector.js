@@ -1,46 +1,79 @@
-// A small collector over real HTTP: publishes tasks, records what is posted, and can be told to fail.
+// A small collector over real HTTP, and a device that answers it.  The collector publishes tasks,
+// records what is posted, and fails in the way that its `mode` says.
 
 import { createServer } from "node:http";
 
+import { Device, MemoryLedger } from "../dist/node.js";
 import { parse } from "../dist/wire/codec.js";
 import { digestOf, roundOf } from "./tasks.js";
 
-export async function collector(...documents) {
-  const tasks = new Map(documents.map((document) => [parse(document).name, document]));
-  const state = { posts: [], requests: [], mode: "up", state: "open", round: undefined, etag: undefined, tasks };
-  const server = createServer((request, response) => serve(state, request, response));
-  await new Promise((done) => server.listen(0, "127.0.0.1", done));
-  const { port } = server.address();
-  return Object.assign(state, {
-    url: `http://127.0.0.1:${port}`,
-    close: () => new Promise((done) => (server.closeAllConnections(), server.close(done))),
+const REFUSAL = { index: 0, code: "too-late", retry: false };
+const TOO_LATE = { accepted: 0, duplicates: 0, refused: [REFUSAL] };
+
+/** Returns a collector of these tasks and a device; the test `t` closes both when it ends. */
+export async function startPair(t, documents, options = {}) {
+  const { ledger = new MemoryLedger({ clock: options.clock }) } = options;
+  const collector = await startCollector(documents);
+  const device = new Device(`${collector.url}/`, { delay: 0, ...options, ledger });
+  t.after(async () => {
+    device.close();
+    await collector.close();
   });
+  return { collector, device, ledger };
 }
 
-async function serve(state, request, response) {
-  const [, , , name, what] = decodeURIComponent(request.url).split("/");
-  state.requests.push({ method: request.method, url: request.url, headers: request.headers });
-  const document = state.tasks.get(name);
-  const say = (status, content, headers = {}) => response.writeHead(status, headers).end(content);
-  if (!document) return say(404, "{}");
-  if (what === "round") {
-    const round = state.round === undefined ? roundOf(document) : state.round;
-    return say(200, JSON.stringify({ digest: digestOf(document), state: state.state, round }));
-  }
-  if (what !== "reports") return say(200, document, { ETag: state.etag ?? `"${digestOf(document)}"` });
-  return posted(state, request, response, say);
+async function startCollector(documents) {
+  const collector = {
+    tasks: new Map(documents.map((document) => [parse(document).name, document])),
+    posts: [],
+    requests: [],
+    mode: "up", // or down, cut, busy, late, stranger
+    state: "open",
+    round: undefined, // the opening round
+    etag: undefined, // the digest of the task
+  };
+  const server = createServer((request, response) => serve(collector, request, response));
+  await new Promise((done) => server.listen(0, "127.0.0.1", done));
+  collector.url = `http://127.0.0.1:${server.address().port}`;
+  collector.close = () => {
+    server.closeAllConnections();
+    return new Promise((done) => server.close(done));
+  };
+  return collector;
 }
 
-async function posted(state, request, response, say) {
+async function serve(collector, request, response) {
+  const { method, url, headers } = request;
+  collector.requests.push({ method, url, headers });
+  const [, , , name, resource] = decodeURIComponent(url).split("/");
+  const document = collector.tasks.get(name);
+  const reply = (status, content, replyHeaders = {}) =>
+    response.writeHead(status, replyHeaders).end(content);
+  if (!document) return reply(404, "{}");
+  const digest = digestOf(document);
+  if (resource === "reports") return receive(collector, request, response, reply);
+  if (resource !== "round") return reply(200, document, { ETag: collector.etag ?? `"${digest}"` });
+  const round = collector.round === undefined ? roundOf(document) : collector.round;
+  return reply(200, JSON.stringify({ digest, state: collector.state, round }));
+}
+
+async function receive(collector, request, response, reply) {
   let body = "";
   for await (const chunk of request) body += chunk;
-  if (state.mode === "down") return response.destroy();
-  state.posts.push(JSON.parse(body));
-  if (state.mode === "cut") return response.destroy(); // heard, but the answer is lost
-  if (state.mode === "busy") return say(503, "{}", { "Retry-After": "7200" });
-  if (state.mode === "late")
-    return say(200, '{"accepted":0,"duplicates":0,"refused":[{"index":0,"code":"too-late","retry":false}]}');
-  if (state.mode === "stranger") return say(200, "<html>Welcome to the hotel</html>");
-  const heard = state.posts.filter((post) => post.reports[0] === state.posts.at(-1).reports[0]).length;
-  return say(200, JSON.stringify({ accepted: heard === 1 ? 1 : 0, duplicates: heard === 1 ? 0 : 1, refused: [] }));
+  const { mode, posts } = collector;
+  if (mode === "down") return response.destroy();
+  const post = JSON.parse(body);
+  const isNew = !posts.some(({ reports }) => reports[0] === post.reports[0]);
+  posts.push(post);
+  if (mode === "cut") return response.destroy(); // received, but the answer is lost
+  if (mode === "busy") return reply(503, "{}", { "Retry-After": "7200" });
+  if (mode === "late") return reply(200, JSON.stringify(TOO_LATE));
+  if (mode === "stranger") return reply(200, "<html>Welcome to the hotel</html>");
+  const receipt = { accepted: isNew ? 1 : 0, duplicates: isNew ? 0 : 1, refused: [] };
+  return reply(200, JSON.stringify(receipt));
+}
+
+/** Returns the bytes of the report in a request. */
+export function reportOf(post) {
+  return Buffer.from(post.reports[0], "base64");
 }

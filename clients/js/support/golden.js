@@ -9,7 +9,13 @@ import { questionsFor, writeMessage } from "../dist/client/message.js";
 import { permanentPayload, tagOf } from "../dist/client/permanent.js";
 import { choiceCoin, enrolledBytes, roundCoin } from "../dist/core/coin.js";
 import { KeyedRng } from "../dist/core/keyed_rng.js";
-import { load, readDomain, readEncoding, readFamily, readMechanism } from "../dist/core/registry.js";
+import {
+  load,
+  readDomain,
+  readEncoding,
+  readFamily,
+  readMechanism,
+} from "../dist/core/registry.js";
 import { multiplyHigh, thresholdWords } from "../dist/core/rng.js";
 import {
   BudgetError,
@@ -99,7 +105,7 @@ export const CHECKS = {
   "tables.undeclared": checkUndeclared,
 };
 
-/** Returns how many rows of each section were checked, and the failures; rows for collectors are counted apart. */
+/** Returns how many rows of each section hold, and the failures; collectors' rows count apart. */
 export async function runGolden(readFile, openLedger) {
   const counts = {};
   const failures = [];
@@ -453,12 +459,12 @@ function pickMember({ members, weights }, row) {
 async function checkFamily(row) {
   const { ask } = await roundFor(row.ask);
   const { mechanism, encoding, epsilon } = pickMember(ask, row);
-  const { mechanism: expected, encoding: { item } } = row.question;
-  same([mechanism.kind, mechanism.epsilon, epsilon], [expected.kind, ask.epsilon, row.question.epsilon]);
+  const { mechanism: expected, encoding: { item }, epsilon: price } = row.question;
+  same([mechanism.kind, mechanism.epsilon, epsilon], [expected.kind, ask.epsilon, price]);
   same([[item], [item + 1], []].map((items) => encoding.encode(items)), [1, 0, 0]);
 }
 
-/** A member is known by its mechanism and by its cells of records with one attribute that is not 0. */
+/** A member is known by its mechanism, and by its cells of records with one attribute above 0. */
 async function checkMember(row) {
   const { ask } = await roundFor(row.ask);
   const { ask: expected } = await roundFor(row.question);
@@ -507,7 +513,8 @@ async function checkChanges({ family, document, accepted, refused }) {
   for (const good of [document, ...accepted.map(changed)])
     await checkMalformed({ family, document: good, accepted: true });
   const required = Object.keys(document).filter((name) => family !== "domain" || name !== "public");
-  const without = (name) => Object.fromEntries(Object.entries(document).filter(([key]) => key !== name));
+  const entries = Object.entries(document);
+  const without = (name) => Object.fromEntries(entries.filter(([key]) => key !== name));
   for (const bad of [...required.map(without), ...refused.map(changed)])
     await checkMalformed({ family, document: bad, accepted: false });
 }
@@ -534,7 +541,8 @@ async function checkLayers({ family: content, length, members }) {
 
 /** The cell of a record near one end of its columns or the other, and how many bytes it took. */
 function drawnCell(encoding, { sizes, most }, turn) {
-  const rng = new RecordedRng(Uint8Array.from({ length: 64 }, (_, i) => (i * 89 + turn * 47) & 255));
+  const recording = Uint8Array.from({ length: 64 }, (_, i) => (i * 89 + turn * 47) & 255);
+  const rng = new RecordedRng(recording);
   const fromTop = (column) => (turn >> (column % 3)) & 1;
   const record = sizes.map((size, i) => (fromTop(i) ? size - 1 - (turn % size) : turn % size));
   const list = turn % 2 ? [record] : [];

@@ -2,6 +2,9 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import test from "node:test";
 
+import { hex } from "../dist/bytes.js";
+import { enrolledBytes, roundCoin } from "../dist/core/coin.js";
+import { load, readDomain, readEncoding, readMechanism } from "../dist/core/registry.js";
 import {
   AccessError,
   BudgetError,
@@ -12,73 +15,64 @@ import {
   MismatchError,
   ParameterError,
 } from "../dist/index.js";
-import { hex } from "../dist/bytes.js";
-import { enrolledBytes, roundCoin } from "../dist/core/coin.js";
-import { load, readDomain, readEncoding, readMechanism } from "../dist/core/registry.js";
 import { RecordedRng } from "../support/recorded_rng.js";
 import { browserTask, COLLECTION, digestOf, roundOf, whereTask } from "../support/tasks.js";
 
+async function openBrowser(changes = {}, ledger = new MemoryLedger()) {
+  return Client.open(await browserTask(changes), ledger);
+}
+
 test("a device answers once, and repeats the same bytes", async () => {
-  const ledger = new MemoryLedger();
-  const client = await Client.open(await browserTask(), ledger);
-  const sent = await client.answer("firefox");
+  const client = await openBrowser();
+  const message = await client.answer("firefox");
   await assert.rejects(client.answer("firefox"), BudgetError);
-  assert.deepEqual(await client.resend(), sent);
-  assert.deepEqual(await ledger.spent(), { spent: 1, cap: 10 });
+  assert.deepEqual(await client.resend(), message);
+  assert.deepEqual(await client.ledger.spent(), { spent: 1, cap: 10 });
 });
 
-test("a value outside the domain costs nothing and is never named", async () => {
-  const ledger = new MemoryLedger();
-  const client = await Client.open(await browserTask(), ledger);
-  for (const value of ["konqueror", 1, null, undefined, {}, ["firefox"]]) {
-    await assert.rejects(
-      client.answer(value),
-      (error) => error instanceof DomainError && !/konqueror/.test(error.stack),
-    );
-  }
-  assert.equal((await ledger.spent()).spent, 0);
+test("a value outside the domain costs nothing, and no error contains it", async () => {
+  const client = await openBrowser();
+  const isSilent = (error) => error instanceof DomainError && !/konqueror/.test(error.stack);
+  for (const value of ["konqueror", 1, null, undefined, {}, ["firefox"]])
+    await assert.rejects(client.answer(value), isSilent);
+  assert.equal((await client.ledger.spent()).spent, 0);
   await client.answer("firefox");
 });
 
 test("the cap holds across tasks, and a refused answer leaves no trace", async () => {
   const ledger = new MemoryLedger({ cap: 2.5 });
-  for (const name of ["a", "b"]) await (await Client.open(await browserTask({ name }), ledger)).answer("safari");
-  const third = await Client.open(await browserTask({ name: "c" }), ledger);
+  for (const name of ["a", "b"]) await (await openBrowser({ name }, ledger)).answer("safari");
+  const third = await openBrowser({ name: "c" }, ledger);
   await assert.rejects(third.answer("safari"), /cap of 2.5 only 0.5 is left/);
   await assert.rejects(third.resend(), BudgetError);
-  assert.deepEqual(
-    (await ledger.entries()).map((charge) => [charge.name, charge.epsilon]),
-    [
-      ["a", "1.0"],
-      ["b", "1.0"],
-    ],
-  );
+  const charges = (await ledger.entries()).map(({ name, epsilon }) => `${name} ${epsilon}`);
+  assert.deepEqual(charges, ["a 1.0", "b 1.0"]);
 });
 
-test("a window holds, slides, and a clock set back refills nothing", async () => {
+test("a window holds, slides, and a clock that was set back refills nothing", async () => {
   let time = 1000;
-  const ledger = new MemoryLedger({ windows: [{ seconds: 60, epsilon: 2, reports: 5 }], clock: () => time });
-  const answer = async (name) => (await Client.open(await browserTask({ name }), ledger)).answer("safari");
+  const windows = [{ seconds: 60, epsilon: 2, reports: 5 }];
+  const ledger = new MemoryLedger({ windows, clock: () => time });
+  const answer = async (name) => (await openBrowser({ name }, ledger)).answer("safari");
   await answer("a");
   time = 1030;
   await answer("b");
   await assert.rejects(answer("c"), /within 60 seconds/);
-  time = 10; // before both charges: they are still recent
+  time = 10; // before both charges, which are still recent
   await assert.rejects(answer("c"), BudgetError);
   time = 1060;
   await answer("c");
   await assert.rejects(answer("d"), BudgetError);
 });
 
-test("a cap is never changed afterwards, and impossible limits are refused", async () => {
+test("a cap cannot be changed, and impossible limits are refused", async () => {
   for (const limits of [
     { cap: -1 },
     { cap: NaN },
     { cap: Infinity },
     { windows: [{ seconds: 0, epsilon: 1, reports: 1 }] },
-  ]) {
+  ])
     await assert.rejects(new MemoryLedger(limits).spent(), ParameterError);
-  }
   const ledger = new MemoryLedger({ cap: 3 });
   await ledger.spent();
   ledger.options.cap = 30;
@@ -87,112 +81,113 @@ test("a cap is never changed afterwards, and impossible limits are refused", asy
 
 test("opting out erases, refuses and refunds nothing", async () => {
   const ledger = new MemoryLedger();
-  const [one, other] = [await Client.open(await browserTask(), ledger), await Client.open(await whereTask(), ledger)];
-  await one.answer("firefox");
-  await other.answer("home");
-  await ledger.optOut(one.notice.digest);
-  await assert.rejects(one.resend(), BudgetError);
-  await other.resend();
+  const browser = await openBrowser({}, ledger);
+  const where = await Client.open(await whereTask(), ledger);
+  await browser.answer("firefox");
+  await where.answer("home");
+  await ledger.optOut(browser.notice.digest);
+  await assert.rejects(browser.resend(), BudgetError);
+  await where.resend();
   await ledger.optOut();
-  await assert.rejects(other.answer("home", await other.round(roundOf(await whereTask(), 1))), /opted out/);
+  const next = await where.round(roundOf(await whereTask(), 1));
+  await assert.rejects(where.answer("home", next), /opted out/);
   assert.equal((await ledger.spent()).spent, 5);
   await ledger.update((file) => assert.deepEqual([file.tasks, file.outbox], [{}, []]));
 });
 
-test("a device outside a round's share is not asked and keeps its coin", async () => {
-  const ledger = new MemoryLedger();
-  const client = await Client.open(await browserTask(), ledger);
+test("a device outside the share of a round is not asked, and keeps its coin", async () => {
+  const client = await openBrowser();
   const coin = await client.coin();
   const [low, high] = coin < 1n << 63n ? [1n << 63n, 1n << 64n] : [0n, 1n << 63n];
   const share = { low: low ? String(low) : 0, high: String(high) };
-  const others = await client.round(roundOf(await browserTask(), 1, share));
-  await assert.rejects(
-    client.answer("firefox", others),
-    (error) => error instanceof MismatchError && /not asked in this round/.test(error.message),
-  );
+  const round = await client.round(roundOf(await browserTask(), 1, share));
+  const notAsked = { name: "MismatchError", message: /not asked in this round/ };
+  await assert.rejects(client.answer("firefox", round), notAsked);
   assert.equal(await client.coin(), coin);
-  assert.equal((await ledger.spent()).spent, 0);
+  assert.equal((await client.ledger.spent()).spent, 0);
 });
 
-test("an enrolled device's coin follows from its token", async () => {
+test("the coin of an enrolled device follows from its token", async () => {
   const document = await browserTask({ collection: { ...COLLECTION, enrolment: true } });
+  const digest = digestOf(document);
   const ledger = new MemoryLedger();
   await assert.rejects((await Client.open(document, ledger)).answer("firefox"), AccessError);
   const client = await Client.open(document, ledger, "token");
-  const digest = digestOf(document);
   assert.equal(await client.coin(), roundCoin(enrolledBytes("token", digest), digest));
   await client.answer("firefox");
-  await assert.rejects((await Client.open(document, ledger, "another")).coin(), MismatchError);
-  const open = await Client.open(await browserTask(), new MemoryLedger(), "token");
-  assert.equal(open.token, undefined, "a task without enrolment does not get to see the token");
+  const reenrolled = await Client.open(document, ledger, "another");
+  await assert.rejects(reenrolled.coin(), MismatchError);
+  const notEnrolled = await Client.open(await browserTask(), new MemoryLedger(), "token");
+  assert.equal(notEnrolled.token, undefined, "a task without enrolment does not see the token");
 });
 
-test("a rehearsal checks the value, never uses it and charges nothing", async () => {
-  const document = await browserTask({ collection: { ...COLLECTION, sandbox: true } });
-  const ledger = new MemoryLedger({ cap: 0 });
-  await assert.rejects((await Client.open(document, ledger)).answer("konqueror"), DomainError);
-  await (await Client.open(document, ledger)).answer("firefox");
-  await assert.rejects((await Client.open(document, ledger)).answer("firefox"), BudgetError);
-  assert.deepEqual(await ledger.entries(), []);
+test("a rehearsal checks the value, does not use it and charges nothing", async () => {
+  const client = await openBrowser(
+    { collection: { ...COLLECTION, sandbox: true } },
+    new MemoryLedger({ cap: 0 }),
+  );
+  await assert.rejects(client.answer("konqueror"), DomainError);
+  await client.answer("firefox");
+  await assert.rejects(client.answer("firefox"), BudgetError);
+  assert.deepEqual(await client.ledger.entries(), []);
 });
 
-test("in a rehearsal every answer comes equally often, and otherwise the true one more often", async () => {
-  // Of 2,000 answers at epsilon 1 the true one comes 951 times, in a rehearsal 500 times; 5 sigma are less than 115.
-  const counted = async (changes) => {
-    const client = await Client.open(await browserTask(changes), new MemoryLedger());
+test("a rehearsal sends all values equally often, an answer the true one more often", async () => {
+  // Of 2,000 answers at epsilon 1 the true value is expected 951 times, in a rehearsal 500 times;
+  // 5 sigma are less than 115.
+  const countAnswers = async (changes) => {
+    const client = await openBrowser(changes);
     const counts = [0, 0, 0, 0];
-    for (let user = 0; user < 2000; user++) {
+    for (let user = 0; user < 2000; user++)
       await client.ledger.update((file) => {
         counts[client.respond(file, "firefox", client.notice.opening).at(-1)]++;
-        Object.assign(file, { tasks: {}, charges: [] }); // as if it were another device's
+        Object.assign(file, { tasks: {}, charges: [] }); // the next answer is another device's
       });
-    }
     return counts;
   };
-  const rehearsed = await counted({ collection: { ...COLLECTION, sandbox: true } });
-  assert.ok(
-    rehearsed.every((count) => Math.abs(count - 500) < 115),
-    String(rehearsed),
-  );
-  const answered = await counted({});
+  const rehearsed = await countAnswers({ collection: { ...COLLECTION, sandbox: true } });
+  const isEven = rehearsed.every((count) => Math.abs(count - 500) < 115);
+  assert.ok(isEven, String(rehearsed));
+  const answered = await countAnswers({});
   assert.ok(Math.abs(answered[1] - 951) < 115, String(answered));
 });
 
 test("a longitudinal task is paid once and answered once a round, from memory", async () => {
   const document = await whereTask();
-  const ledger = new MemoryLedger();
-  const client = await Client.open(document, ledger);
-  const round = (number) => client.round(roundOf(document, number));
+  const client = await Client.open(document, new MemoryLedger());
   await client.answer("home");
   await assert.rejects(client.answer("home"), BudgetError);
-  for (const [number, value] of ["home", "office", "road", "home", "nowhere"].entries())
-    await client.answer(value, await round(number + 1));
-  assert.equal((await ledger.spent()).spent, 4);
-  await ledger.update((file) => {
+  for (const [i, value] of ["home", "office", "road", "home", "nowhere"].entries())
+    await client.answer(value, await client.round(roundOf(document, i + 1)));
+  assert.equal((await client.ledger.spent()).spent, 4);
+  await client.ledger.update((file) => {
     const { responses, messages } = file.tasks[client.notice.digest];
-    assert.equal(responses[0].length, 2, "home and office are remembered, road and nowhere repeat the last one");
+    assert.equal(responses[0].length, 2, "home and office; the others repeat the last response");
     assert.equal(Object.keys(messages).length, 6);
-    assert.ok(!/home|office|road|nowhere/.test(JSON.stringify(file)), "no value is written down");
+    const text = JSON.stringify(file);
+    assert.ok(!/home|office|road|nowhere/.test(text), "no value is written down");
   });
-  const other = await client.round(roundOf(document, 9, { low: 5 }));
-  assert.equal(other.number, 9);
+  const narrower = await client.round(roundOf(document, 9, { low: 5 }));
+  assert.equal(narrower.number, 9);
   await assert.rejects(client.round(roundOf(await browserTask(), 9)), MismatchError);
 });
 
-test("every value of a mechanism draws as many bytes and sends as many", async () => {
-  const { reports } = JSON.parse(await readFile(new URL("../../../tests/golden/perturb.json", import.meta.url)));
+test("a mechanism draws and sends the same number of bytes for every value", async () => {
+  const golden = new URL("../../../tests/golden/perturb.json", import.meta.url);
+  const { reports } = JSON.parse(await readFile(golden));
+  const small = reports.map((row) => row.mechanism).filter(({ size }) => size <= 64);
+  const recording = new Uint8Array(1 << 16).map((_, i) => (i * 2654435761) >>> 24);
   const kinds = new Set();
-  for (const { mechanism: content } of reports.filter((row) => row.mechanism.size <= 64)) {
+  for (const content of small) {
     await load(content);
     const mechanism = readMechanism(content);
-    const recording = new Uint8Array(1 << 16).map((_, i) => (i * 2654435761) >>> 24);
-    const seen = new Set();
+    const lengths = new Set();
     for (let index = 0; index < mechanism.size; index++) {
       const rng = new RecordedRng(recording);
-      const sent = mechanism.instantaneous(mechanism.permanent(index, rng), rng);
-      seen.add(`${rng.consumed} bytes drawn, ${sent.length} sent`);
+      const report = mechanism.instantaneous(mechanism.permanent(index, rng), rng);
+      lengths.add(`${rng.consumed} bytes drawn, ${report.length} sent`);
     }
-    assert.equal(seen.size, 1, `${mechanism.kind}: ${[...seen]}`);
+    assert.equal(lengths.size, 1, `${mechanism.kind}: ${[...lengths]}`);
     kinds.add(mechanism.kind);
   }
   assert.equal(kinds.size, 16);
@@ -219,54 +214,44 @@ test("unknown fields, kinds, versions and prices are refused with typed errors",
     [{ opening: null }, CodecError],
     [{ domain: undefined }, CodecError],
   ];
-  for (const [changes, expected] of refused) {
-    await assert.rejects(
-      Client.open(await browserTask(changes), new MemoryLedger()),
-      expected,
-      JSON.stringify(changes),
-    );
-  }
-  await Client.open(await browserTask({ collection: COLLECTION, distinct: 1 }), new MemoryLedger());
+  for (const [changes, errorClass] of refused)
+    await assert.rejects(openBrowser(changes), errorClass, JSON.stringify(changes));
+  await openBrowser({ collection: COLLECTION, distinct: 1 });
 });
 
-test("a mechanism is read as nothing else, whatever was loaded before", async () => {
+test("choices and bundles nest once", async () => {
+  const { ask: question } = roundOf(await browserTask({ epsilon: "8.0" }));
+  const choice = (...members) => ({ kind: "choice", members, weights: [] });
+  const bundle = (...parts) => ({ kind: "bundle", parts });
+  const client = await openBrowser({ epsilon: "8.0" });
+  const round = async (ask) => client.round(roundOf(await browserTask(), 1, { ask }));
+  await round(choice(bundle(question, question), question));
+  await round(bundle(choice(question), question));
+  for (const ask of [
+    choice(choice(question)),
+    bundle(bundle(question)),
+    choice(bundle(choice(question))),
+    bundle(choice(bundle(question))),
+    choice(),
+    bundle(),
+  ])
+    await assert.rejects(round(ask), ParameterError, JSON.stringify(ask));
+});
+
+test("a kind is read as nothing else, whatever was loaded before", async () => {
   await load([{ kind: "grr" }, { kind: "categories" }, { kind: "attribute" }, { kind: "subset" }]);
   for (const kind of ["attribute", "categories", "read", "bits", "toString"])
     assert.throws(() => readMechanism({ kind }), ParameterError);
-  for (const kind of ["grr", "categories"]) assert.throws(() => readEncoding({ kind }), ParameterError);
-  for (const kind of ["grr", "attribute"]) assert.throws(() => readDomain({ kind }), ParameterError);
+  for (const kind of ["grr", "categories"])
+    assert.throws(() => readEncoding({ kind }), ParameterError);
+  for (const kind of ["grr", "attribute"])
+    assert.throws(() => readDomain({ kind }), ParameterError);
 });
 
-test("the explanation says what is asked, revealed, kept and spent", async () => {
-  const ledger = new MemoryLedger();
-  const collection = { ...COLLECTION, enrolment: true, minimum: 200, retention: 30 };
-  const said = await (
-    await Client.open(await browserTask({ description: "Which browser?", collection }), ledger, "t")
-  ).explain();
-  for (const part of [
-    "browser",
-    "Which browser?",
-    "grr",
-    "2.72",
-    "epsilon 1.0",
-    "200",
-    "30 days",
-    "enrolment",
-    "0 of 10",
-  ]) {
-    assert.ok(said.includes(part), `${part}: ${said}`);
-  }
-  const lasting = await (await Client.open(await whereTask(), ledger)).explain();
-  for (const part of ["sue", "54.60", "epsilon 4.0", "2 different answers", "epsilon 2.0 for each", "0.9412 to"])
-    assert.ok(lasting.includes(part), `${part}: ${lasting}`);
-  const rehearsal = await Client.open(await browserTask({ collection: { ...COLLECTION, sandbox: true } }), ledger);
-  assert.match(await rehearsal.explain(), /rehearsal/);
-});
-
-test("reports have identities of their own", async () => {
+test("every report has an id of its own", async () => {
   const ids = new Set();
   for (let user = 0; user < 50; user++) {
-    const message = await (await Client.open(await browserTask(), new MemoryLedger())).answer("firefox");
+    const message = await (await openBrowser()).answer("firefox");
     ids.add(hex(message.subarray(28, 44)));
   }
   assert.equal(ids.size, 50);

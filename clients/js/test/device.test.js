@@ -1,155 +1,146 @@
 import assert from "node:assert/strict";
-import test, { afterEach } from "node:test";
+import test from "node:test";
 
 import {
   BudgetError,
   CodecError,
   Device,
-  MemoryLedger,
   MismatchError,
   ParameterError,
   StateError,
   UnavailableError,
 } from "../dist/node.js";
 import { parse } from "../dist/wire/codec.js";
-import { collector } from "../support/collector.js";
+import { reportOf, startPair } from "../support/collector.js";
 import { browserTask, COLLECTION, digestOf, roundOf, whereTask } from "../support/tasks.js";
 
-const open = [];
-afterEach(async () => {
-  for (const one of open.splice(0)) await one.close();
-});
-
-async function pair(options = {}, ...documents) {
-  const server = await collector(...(documents.length ? documents : [await browserTask()]));
-  const ledger = options.ledger ?? new MemoryLedger({ clock: options.clock });
-  const device = new Device(`${server.url}/`, { delay: 0, ...options, ledger });
-  open.push(server, device);
-  return { server, ledger, device };
+async function start(t, options = {}) {
+  return startPair(t, [await browserTask()], options);
 }
 
-const bytes = (post) => Buffer.from(post.reports[0], "base64").toString("hex");
-const waiting = (ledger) => ledger.update((file) => file.outbox);
+const outbox = (ledger) => ledger.update((file) => file.outbox);
+const hexOf = (post) => reportOf(post).toString("hex");
 
-test("an answer is charged, sent once and removed from the outbox", async () => {
-  const { server, ledger, device } = await pair();
+test("an answer is charged, sent once and removed from the outbox", async (t) => {
+  const { collector, ledger, device } = await start(t);
   await device.answer("browser", "firefox");
-  assert.equal(server.posts.length, 1);
-  assert.deepEqual(Object.keys(server.posts[0]), ["reports"]);
-  assert.equal(bytes(server.posts[0]).length, 90);
-  assert.deepEqual(await waiting(ledger), []);
+  assert.equal(collector.posts.length, 1);
+  assert.deepEqual(Object.keys(collector.posts[0]), ["reports"]);
+  assert.equal(reportOf(collector.posts[0]).length, 45);
+  assert.deepEqual(await outbox(ledger), []);
   await assert.rejects(device.answer("browser", "firefox"), BudgetError);
   assert.equal((await ledger.spent()).spent, 1);
-  const header = server.requests.map(({ headers }) => Object.keys(headers)).flat();
-  assert.ok(!header.includes("cookie") && !header.includes("referer"));
+  const headers = collector.requests.flatMap((request) => Object.keys(request.headers));
+  assert.ok(!headers.includes("cookie") && !headers.includes("referer"));
 });
 
-test("a message whose answer is lost is sent again with the same bytes", async () => {
-  const { server, ledger, device } = await pair();
-  server.mode = "cut";
+test("a message whose answer is lost is sent again with the same bytes", async (t) => {
+  const { collector, ledger, device } = await start(t);
+  collector.mode = "cut";
   await device.answer("browser", "firefox");
-  assert.equal((await waiting(ledger)).length, 1);
-  server.mode = "up";
+  assert.equal((await outbox(ledger)).length, 1);
+  collector.mode = "up";
   assert.deepEqual(await device.flush(), { sent: 0, refused: 0, waiting: 1 }, "not due yet");
   assert.deepEqual(await device.flush({ force: true }), { sent: 1, refused: 0, waiting: 0 });
-  assert.equal(new Set(server.posts.map(bytes)).size, 1);
-  assert.deepEqual(await waiting(ledger), []);
+  assert.equal(new Set(collector.posts.map(hexOf)).size, 1);
+  assert.deepEqual(await outbox(ledger), []);
 });
 
-test("a busy collector is given the time it asks for, and a stranger's page is no answer", async () => {
+test("a busy collector gets the time it wants, and a stranger's page is no answer", async (t) => {
   let time = 5000;
-  const { server, ledger, device } = await pair({ clock: () => time });
-  server.mode = "busy";
+  const { collector, ledger, device } = await start(t, { clock: () => time });
+  collector.mode = "busy";
   await device.answer("browser", "firefox");
-  const [report] = await waiting(ledger);
+  const [report] = await outbox(ledger);
   assert.ok(report.due >= 5000 + 7200 && report.due <= 5000 + 7200 + 60, String(report.due));
-  server.mode = "stranger";
+  collector.mode = "stranger";
   time = report.due;
   assert.equal((await device.flush()).waiting, 1);
-  server.mode = "up";
-  time = 1; // a clock that was set back does not make it wait longer
+  collector.mode = "up";
+  time = 1; // a clock that was set back does not make the report wait longer
   assert.equal((await device.flush()).sent, 1);
 });
 
-test("a refused message is dropped and recorded", async () => {
-  const { server, ledger, device } = await pair();
-  server.mode = "late";
+test("a refused message is dropped and recorded", async (t) => {
+  const { collector, ledger, device } = await start(t);
+  collector.mode = "late";
   await device.answer("browser", "firefox");
-  assert.deepEqual(await waiting(ledger), []);
+  assert.deepEqual(await outbox(ledger), []);
   const [refused] = await ledger.refusals();
   assert.deepEqual([refused.name, refused.code], ["browser", "too-late"]);
   assert.equal((await ledger.spent()).spent, 1, "what was charged stays charged");
 });
 
-test("after eight attempts a message is given up", async () => {
-  const { server, ledger, device } = await pair();
-  server.mode = "down";
+test("after eight attempts a message is given up", async (t) => {
+  const { collector, ledger, device } = await start(t);
+  collector.mode = "down";
   await device.answer("browser", "firefox");
-  for (let attempt = 2; attempt <= 7; attempt++) assert.equal((await device.flush({ force: true })).waiting, 1);
+  for (let attempt = 2; attempt <= 7; attempt++)
+    assert.equal((await device.flush({ force: true })).waiting, 1);
   assert.equal((await device.flush({ force: true })).refused, 1);
   assert.equal((await ledger.refusals())[0].code, "gave-up");
 });
 
-test("a collector that is out of reach is tried once, not once for every message", async () => {
-  const { server, ledger, device } = await pair(
-    { delay: 1000 },
-    ...(await Promise.all(["a", "b", "c"].map((name) => browserTask({ name })))),
-  );
-  for (const name of ["a", "b", "c"]) await device.answer(name, "firefox");
-  const asked = server.requests.length;
-  server.mode = "down";
+test("a collector that cannot be reached is tried once, not once for every message", async (t) => {
+  const names = ["a", "b", "c"];
+  const documents = await Promise.all(names.map((name) => browserTask({ name })));
+  const { collector, ledger, device } = await startPair(t, documents, { delay: 1000 });
+  for (const name of names) await device.answer(name, "firefox");
+  const requestCount = collector.requests.length;
+  collector.mode = "down";
   assert.deepEqual(await device.flush({ force: true }), { sent: 0, refused: 0, waiting: 3 });
-  assert.equal(server.requests.length, asked + 1);
-  assert.deepEqual(
-    (await waiting(ledger)).map((report) => report.attempts),
-    [1, 0, 0],
-  );
-  server.mode = "up";
+  assert.equal(collector.requests.length, requestCount + 1);
+  const attempts = (await outbox(ledger)).map((report) => report.attempts);
+  assert.deepEqual(attempts, [1, 0, 0]);
+  collector.mode = "up";
   assert.equal((await device.flush({ force: true })).sent, 3);
 });
 
-test("two senders do not send the same message at once", async () => {
-  const { server, ledger, device } = await pair({ delay: 1000 });
+test("two senders do not send the same message at once", async (t) => {
+  const { collector, ledger, device } = await start(t, { delay: 1000 });
   await device.answer("browser", "firefox");
-  const other = new Device(server.url, { ledger, delay: 1000 });
-  open.push(other);
-  const found = await Promise.all([device.flush({ force: true }), other.flush({ force: true })]);
-  assert.equal(found[0].sent + found[1].sent, 1);
-  assert.equal(server.posts.length, 1);
+  const second = new Device(collector.url, { ledger, delay: 1000 });
+  t.after(() => second.close());
+  const flushed = await Promise.all([device, second].map((each) => each.flush({ force: true })));
+  assert.equal(flushed[0].sent + flushed[1].sent, 1);
+  assert.equal(collector.posts.length, 1);
 });
 
-test("a message waits a random while, by default at most a minute", async () => {
-  const { ledger, device } = await pair({ delay: undefined, clock: () => 1000 });
-  assert.equal(device.delay, 60);
-  await device.answer("browser", "firefox");
-  const [report] = await waiting(ledger);
-  assert.ok(report.due > 1000 && report.due <= 1060);
+test("a message waits at most the delay, which is a minute by default", async (t) => {
+  for (const [delay, longest] of [
+    [100, 100],
+    [undefined, 60],
+  ]) {
+    const { collector, ledger, device } = await start(t, { delay, clock: () => 1000 });
+    assert.equal(device.delay, longest);
+    await device.answer("browser", "firefox");
+    assert.equal(collector.posts.length, 0);
+    const [report] = await outbox(ledger);
+    assert.ok(report.due > 1000 && report.due <= 1000 + longest);
+  }
+});
+
+test("an impossible delay is refused", async (t) => {
+  const { ledger } = await start(t);
   for (const delay of [-1, NaN, Infinity])
     assert.throws(() => new Device("https://collector.example", { ledger, delay }), ParameterError);
 });
 
-test("a device returns the message that it sends, and its owner can opt out", async () => {
-  const { server, ledger, device } = await pair();
+test("a device returns the message that it sends, and its owner can opt out", async (t) => {
+  const { collector, ledger, device } = await start(t);
   const message = await device.answer("browser", "firefox");
-  assert.equal(bytes(server.posts[0]), Buffer.from(message).toString("hex"));
+  assert.deepEqual(reportOf(collector.posts[0]), Buffer.from(message));
   await device.optOut();
   await assert.rejects(device.answer("browser", "firefox"), /opted out/);
   assert.equal((await ledger.spent()).spent, 1);
 });
 
-test("a message waits a random while, and at most the delay", async () => {
-  const { server, ledger, device } = await pair({ delay: 100, clock: () => 1000 });
-  await device.answer("browser", "firefox");
-  assert.equal(server.posts.length, 0);
-  const [report] = await waiting(ledger);
-  assert.ok(report.due > 1000 && report.due <= 1100);
-});
-
-test("a full outbox refuses before it charges", async () => {
-  const { ledger, device } = await pair({ delay: 1000 });
+test("a full outbox refuses before it charges", async (t) => {
+  const { ledger, device } = await start(t, { delay: 1000 });
   await device.answer("browser", "firefox");
   await ledger.update((file) => {
-    file.outbox = Array.from({ length: 100 }, (_, i) => ({ ...file.outbox[0], message: String(i) }));
+    const copy = (_, i) => ({ ...file.outbox[0], message: String(i) });
+    file.outbox = Array.from({ length: 100 }, copy);
     file.charges = [];
     file.tasks = {};
   });
@@ -157,81 +148,84 @@ test("a full outbox refuses before it charges", async () => {
   assert.equal((await ledger.spent()).spent, 0);
 });
 
-test("an owner who does not agree is not charged", async () => {
-  const asked = [];
-  const consent = async (notice, text) => asked.push({ notice, text }) > 1;
-  const { server, ledger, device } = await pair({ consent });
+test("an owner who does not agree is not charged", async (t) => {
+  const requests = [];
+  const consent = async (notice, text) => requests.push({ notice, text }) > 1;
+  const { collector, ledger, device } = await start(t, { consent });
   await assert.rejects(device.answer("browser", "firefox"), BudgetError);
   assert.equal((await ledger.spent()).spent, 0);
   await device.answer("browser", "firefox");
-  assert.equal(server.posts.length, 1);
-  assert.match(asked[0].text, /epsilon 1.0/);
-  assert.equal(asked[0].notice.name, "browser");
+  assert.equal(collector.posts.length, 1);
+  assert.match(requests[0].text, /Answering costs epsilon 1 of your privacy budget/);
+  assert.equal(requests[0].notice.name, "browser");
 });
 
-test("another document than the pinned or the stated one is refused", async () => {
-  const other = "AAAAAAAAAAAAAAAAAAAAAA";
-  const pinned = await pair({ digests: { browser: other } });
-  await assert.rejects(pinned.device.answer("browser", "firefox"), MismatchError);
-  assert.equal((await pinned.ledger.spent()).spent, 0);
-  const right = await pair({ digests: { browser: digestOf(await browserTask()), survey: other } });
+test("another document than the pinned one is refused", async (t) => {
+  const otherDigest = "AAAAAAAAAAAAAAAAAAAAAA";
+  const wrong = await start(t, { digests: { browser: otherDigest } });
+  await assert.rejects(wrong.device.answer("browser", "firefox"), MismatchError);
+  assert.equal((await wrong.ledger.spent()).spent, 0);
+  const digests = { browser: digestOf(await browserTask()), survey: otherDigest };
+  const right = await start(t, { digests });
   await right.device.answer("browser", "firefox");
-  const names = ["constructor", "__proto__"]; // names of tasks, and not of parts of an object
-  const odd = await pair({ digests: {} }, ...(await Promise.all(names.map((name) => browserTask({ name })))));
-  for (const name of names) await odd.device.answer(name, "firefox");
-  const stated = await pair();
-  stated.server.etag = '"AAAAAAAAAAAAAAAAAAAAAA"';
-  await assert.rejects(stated.device.answer("browser", "firefox"), MismatchError);
-  const named = await pair();
-  named.server.tasks.set("other", await browserTask());
-  await assert.rejects(named.device.answer("other", "firefox"), MismatchError);
-  assert.equal((await named.ledger.spent()).spent, 0);
 });
 
-test("a task that is closed, unknown, or out of reach costs nothing", async () => {
-  const { server, ledger, device } = await pair();
+test("a task may have the name of a property that every object has", async (t) => {
+  const names = ["constructor", "__proto__"];
+  const documents = await Promise.all(names.map((name) => browserTask({ name })));
+  const { device } = await startPair(t, documents, { digests: {} });
+  for (const name of names) await device.answer(name, "firefox");
+});
+
+test("another document than the stated one is refused", async (t) => {
+  const stated = await start(t);
+  stated.collector.etag = '"AAAAAAAAAAAAAAAAAAAAAA"';
+  await assert.rejects(stated.device.answer("browser", "firefox"), MismatchError);
+  const renamed = await start(t);
+  renamed.collector.tasks.set("renamed", await browserTask());
+  await assert.rejects(renamed.device.answer("renamed", "firefox"), MismatchError);
+  assert.equal((await renamed.ledger.spent()).spent, 0);
+});
+
+test("a task that is closed, unknown, or cannot be reached costs nothing", async (t) => {
+  const { collector, ledger, device } = await start(t);
   for (const state of ["closing", "sealed", "finished"]) {
-    server.state = state;
+    collector.state = state;
     await assert.rejects(device.answer("browser", "firefox"), StateError);
   }
-  server.state = "open";
-  server.round = null;
+  collector.state = "open";
+  collector.round = null;
   await assert.rejects(device.answer("browser", "firefox"), StateError);
-  server.round = { ...roundOf(await browserTask()), extra: 1 };
+  collector.round = { ...roundOf(await browserTask()), extra: 1 };
   await assert.rejects(device.answer("browser", "firefox"), CodecError);
   await assert.rejects(device.answer("unknown", "firefox"), MismatchError);
-  await server.close();
+  await collector.close();
   await assert.rejects(device.answer("browser", "firefox"), UnavailableError);
   assert.equal((await ledger.spent()).spent, 0);
 });
 
-test("a token goes with a report only where the task needs one", async () => {
-  const enrolment = await browserTask({ name: "enrolled", collection: { ...COLLECTION, enrolment: true } });
-  const { server, device } = await pair({ token: "secret token" }, await browserTask(), enrolment);
+test("a token goes only with the reports of tasks that need it", async (t) => {
+  const collection = { ...COLLECTION, enrolment: true };
+  const documents = [await browserTask(), await browserTask({ name: "enrolled", collection })];
+  const { collector, device } = await startPair(t, documents, { token: "secret token" });
   await device.answer("browser", "firefox");
   await device.answer("enrolled", "firefox");
-  assert.deepEqual(
-    server.posts.map((post) => post.tokens),
-    [undefined, ["secret token"]],
-  );
+  const tokens = collector.posts.map((post) => post.tokens);
+  assert.deepEqual(tokens, [undefined, ["secret token"]]);
 });
 
-test("every round of a longitudinal task is answered and sent alone", async () => {
+test("every round of a longitudinal task is answered and sent alone", async (t) => {
   const document = await whereTask();
-  const { server, ledger, device } = await pair({}, document);
+  const { collector, ledger, device } = await startPair(t, [document]);
   for (const number of [0, 1, 2]) {
-    server.round = roundOf(document, number);
+    collector.round = roundOf(document, number);
     await device.answer("where", "home");
   }
-  assert.deepEqual(
-    server.posts.map((post) => post.reports.length),
-    [1, 1, 1],
-  );
-  assert.deepEqual(
-    server.posts.map((post) => bytes(post).slice(4, 8)),
-    ["0000", "0100", "0200"],
-  );
+  const { posts } = collector;
+  assert.ok(posts.every((post) => post.reports.length === 1));
+  const roundNumbers = posts.map((post) => reportOf(post).readUInt16LE(2));
+  assert.deepEqual(roundNumbers, [0, 1, 2]);
   assert.equal((await ledger.spent()).spent, Number(parse(document).epsilon));
-  const kept = await ledger.update((file) => file.tasks[digestOf(document)].messages);
-  assert.deepEqual(Object.values(kept), server.posts.map(bytes));
+  const messages = await ledger.update((file) => file.tasks[digestOf(document)].messages);
+  assert.deepEqual(Object.values(messages), posts.map(hexOf));
 });

@@ -7,48 +7,64 @@ import test, { after, before } from "node:test";
 import { FileLedger } from "../dist/node.js";
 import { runGolden } from "../support/golden.js";
 
+const GOLDEN = new URL("../../../tests/golden/", import.meta.url);
 let folder;
 before(async () => (folder = await mkdtemp(join(tmpdir(), "sottovoce-"))));
 after(() => rm(folder, { recursive: true }));
 
-const read = async (file) => JSON.parse(await readFile(new URL(`../../../tests/golden/${file}.json`, import.meta.url)));
+async function read(file) {
+  return JSON.parse(await readFile(new URL(`${file}.json`, GOLDEN)));
+}
 
 test("every golden row that a client needs holds", async (t) => {
-  const { rows, failures } = await runGolden(read, (name, options) => new FileLedger(join(folder, name), options));
+  const openLedger = (name, options) => new FileLedger(join(folder, name), options);
+  const { rows, failures } = await runGolden(read, openLedger);
   assert.deepEqual(failures, []);
   for (const [section, count] of Object.entries(rows)) t.diagnostic(`${section}: ${count} rows`);
 });
 
-test("a changed row, a new section and a missing one are noticed", async () => {
-  const changed = async (file) => {
-    const content = Object.fromEntries(
-      Object.entries(await read(file)).map(([name, rows]) => [name, rows.slice?.(0, 8)]),
-    );
-    if (file === "hash") content.xxh32[7].hash ^= 1;
-    if (file === "discovery") content.encodings[3].index ^= 1;
-    if (file === "marginals") content.picks[2].member ^= 1;
-    if (file === "memo") content.novel = [{}];
-    if (file === "tables") {
-      content.indices[1].held[0][1].public = content.indices[1].held[0][1].public.replace("0.25", "0.250");
-      content.cells[1].rows[2].index = String(BigInt(content.cells[1].rows[2].index) ^ 1n);
-      content.malformed[3].accepted.push(content.malformed[3].refused[0]);
-      content.layers[5].members.push(content.layers[5].members.shift());
-      content.layers[5].members[3][1].widths[0] += 1000;
-      content.messages[3].answers[0].message += "00";
-    }
-    if (file === "choice") delete content.picks;
-    if (file === "ledger") content.scripts[0].events[2].accepted = true;
+/** One change for each file; each must be noticed. */
+const CHANGES = {
+  choice: (content) => delete content.picks,
+  discovery: ({ encodings }) => (encodings[3].index ^= 1),
+  hash: ({ xxh32 }) => (xxh32[7].hash ^= 1),
+  ledger: ({ scripts }) => (scripts[0].events[2].accepted = true),
+  marginals: ({ picks }) => (picks[2].member ^= 1),
+  memo: (content) => (content.novel = [{}]),
+  tables({ indices, cells, malformed, layers, messages }) {
+    const [, index] = indices[1].held[0];
+    index.public = index.public.replace("0.25", "0.250");
+    const row = cells[1].rows[2];
+    row.index = String(BigInt(row.index) ^ 1n);
+    malformed[3].accepted.push(malformed[3].refused[0]);
+    layers[5].members.push(layers[5].members.shift());
+    layers[5].members[3][1].widths[0] += 1000;
+    messages[3].answers[0].message += "00";
+  },
+};
+const NOTICED = [
+  "choice.picks",
+  "discovery.encodings[3]",
+  "hash.xxh32[7]",
+  "ledger.scripts[0]",
+  "marginals.picks[2]",
+  "memo.novel",
+  "tables.cells[1]",
+  "tables.indices[1]",
+  "tables.layers[5]",
+  "tables.malformed[3]",
+  "tables.messages[3]",
+];
+
+test("a changed row, a new section and a missing section are noticed", async () => {
+  const readChanged = async (file) => {
+    const sections = Object.entries(await read(file));
+    const content = Object.fromEntries(sections.map(([name, rows]) => [name, rows.slice?.(0, 8)]));
+    CHANGES[file]?.(content);
     return content;
   };
-  const { failures } = await runGolden(
-    changed,
-    (name, options) => new FileLedger(join(folder, `twin.${name}`), options),
-  );
-  const found = failures.map((failure) => failure.split(/[: ]/)[0]);
-  const noticed = [
-    ...["choice.picks", "discovery.encodings[3]", "hash.xxh32[7]", "ledger.scripts[0]", "marginals.picks[2]"],
-    ...["memo.novel", "tables.cells[1]", "tables.indices[1]", "tables.layers[5]", "tables.malformed[3]"],
-    "tables.messages[3]",
-  ];
-  assert.deepEqual(found.sort(), noticed);
+  const openLedger = (name, options) => new FileLedger(join(folder, `changed.${name}`), options);
+  const { failures } = await runGolden(readChanged, openLedger);
+  const names = failures.map((failure) => failure.split(/[: ]/)[0]);
+  assert.deepEqual(names.sort(), NOTICED);
 });

@@ -5,86 +5,84 @@ import test from "node:test";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 
-import * as hashing from "../dist/maths/hashing.js";
 import { packBits } from "../dist/core/packing.js";
 import { multiplyHigh, Rng, SystemRng } from "../dist/core/rng.js";
+import { affineHash, masks, mix, xxh32 } from "../dist/maths/hashing.js";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const MAX_CORE = 10_000; // bytes
+const MAX_COLUMNS = 100;
 const read = (path) => readFileSync(path, "utf8");
-const sources = readdirSync(join(ROOT, "src"), { recursive: true }).filter((name) => name.endsWith(".ts"));
+const readSource = (name) => read(join(ROOT, "src", name));
+const filesIn = (folder, extension) =>
+  readdirSync(join(ROOT, folder), { recursive: true }).filter((name) => name.endsWith(extension));
+const sources = filesIn("src", ".ts");
 
-/** The files that an entry point loads: at once, or with those that it may load later. */
-function loaded(entry, { later }) {
-  const found = new Map();
+/** Returns the files that an entry point loads at once, or with those that it may load later. */
+function loadedFiles(entry, { later }) {
+  const imports = later ? /(?:from|import\()\s*"(\.[^"]+)"/g : /from\s*"(\.[^"]+)"/g;
+  const files = new Map();
   const visit = (path) => {
-    if (found.has(path)) return;
-    found.set(path, read(path));
-    const imports = later ? /(?:from|import\()\s*"(\.[^"]+)"/g : /from\s*"(\.[^"]+)"/g;
-    for (const [, name] of found.get(path).matchAll(imports)) visit(resolve(dirname(path), name));
+    if (files.has(path)) return;
+    files.set(path, read(path));
+    for (const [, name] of files.get(path).matchAll(imports)) visit(resolve(dirname(path), name));
   };
   visit(join(ROOT, "dist", entry));
-  return found;
+  return files;
 }
 
-const zipped = (files) => gzipSync([...files.values()].join("\n"), { level: 9 }).length;
+function zippedSize(files) {
+  return gzipSync([...files.values()].join("\n"), { level: 9 }).length;
+}
 
-test("the core is at most 10 kB when zipped, before the kinds that a task names", (t) => {
-  const core = loaded("index.js", { later: false });
-  const whole = loaded("index.js", { later: true });
-  t.diagnostic(
-    `core: ${zipped(core)} bytes in ${core.size} files; with every kind: ${zipped(whole)} bytes in ${whole.size} files`,
-  );
+test("the core is at most 10 kB zipped, without the kinds that a task names", (t) => {
+  const core = loadedFiles("index.js", { later: false });
+  const all = loadedFiles("index.js", { later: true });
+  t.diagnostic(`core: ${zippedSize(core)} bytes in ${core.size} files`);
+  t.diagnostic(`with every kind: ${zippedSize(all)} bytes in ${all.size} files`);
   for (const entry of ["browser.js", "node.js"])
-    t.diagnostic(`${entry}: ${zipped(loaded(entry, { later: false }))} bytes at once`);
-  assert.ok(zipped(core) <= 10_000);
+    t.diagnostic(`${entry}: ${zippedSize(loadedFiles(entry, { later: false }))} bytes at once`);
+  assert.ok(zippedSize(core) <= MAX_CORE);
   const kinds = /\b(mechanisms|encodings|domains|families)\/(?!base\.js$)/;
-  const early = [...core.keys()].map((path) => relative(ROOT, path)).filter((path) => kinds.test(path));
+  const paths = [...core.keys()].map((path) => relative(ROOT, path));
+  const early = paths.filter((path) => kinds.test(path));
   assert.deepEqual(early, []);
 });
 
 test("core and browser use nothing of Node", () => {
-  for (const entry of ["index.js", "browser.js"]) {
-    for (const [path, text] of loaded(entry, { later: true })) {
+  for (const entry of ["index.js", "browser.js"])
+    for (const [path, text] of loadedFiles(entry, { later: true }))
       assert.doesNotMatch(text, /node:|\brequire\(|\bprocess\b|\bBuffer\b/, path);
-    }
-  }
 });
 
-test("randomness is the system's and nobody else's", () => {
-  for (const name of sources)
-    assert.doesNotMatch(read(join(ROOT, "src", name)), /Math\.random|Date\.now\(\)\s*%/, name);
-  const drawing = sources.filter((name) => /getRandomValues/.test(read(join(ROOT, "src", name))));
+test("randomness comes from the system alone", () => {
+  for (const name of sources) {
+    assert.doesNotMatch(readSource(name), /Math\.random|Date\.now\(\)\s*%/, name);
+    assert.doesNotMatch(readSource(name), /Recorded|[Ss]eeded?Rng/, name);
+  }
+  const drawing = sources.filter((name) => /getRandomValues/.test(readSource(name)));
   assert.deepEqual(drawing, ["core/rng.ts"]);
-  assert.ok(!sources.some((name) => /Recorded|Seeded?Rng/.test(read(join(ROOT, "src", name)))));
-  const words = new Set(
-    Array.from(
-      { length: 5000 },
-      (
-        (random) => () =>
-          random.word()
-      )(new SystemRng()),
-    ),
-  );
-  assert.ok(words.size > 4990, "more than one pool of words, nearly all of them different");
+  const rng = new SystemRng();
+  const words = new Set(Array.from({ length: 5000 }, () => rng.word()));
+  assert.ok(words.size > 4990, "nearly all words of several pools are different");
 });
 
 test("no draw and no hash of a word needs a big integer", () => {
   const { bernoulli, integer, tryInteger } = Rng.prototype;
   const { word } = SystemRng.prototype;
-  const hot = { bernoulli, integer, tryInteger, word, multiplyHigh, packBits };
-  const { xxh32, mix, masks, affineHash } = hashing;
-  for (const [name, work] of Object.entries({ ...hot, xxh32, mix, masks, affineHash })) {
+  const draws = { bernoulli, integer, tryInteger, word, multiplyHigh, packBits };
+  const hashes = { xxh32, mix, masks, affineHash };
+  for (const [name, work] of Object.entries({ ...draws, ...hashes }))
     assert.doesNotMatch(work.toString(), /BigInt|\b\d+n\b/, name);
-  }
 });
 
 test("without cryptographic randomness nothing works", () => {
-  const kept = Object.getOwnPropertyDescriptor(globalThis, "crypto");
+  const original = Object.getOwnPropertyDescriptor(globalThis, "crypto");
   Object.defineProperty(globalThis, "crypto", { value: undefined, configurable: true });
   try {
     assert.throws(() => new SystemRng(), { name: "MissingExtraError" });
   } finally {
-    Object.defineProperty(globalThis, "crypto", kept);
+    Object.defineProperty(globalThis, "crypto", original);
   }
 });
 
@@ -100,6 +98,18 @@ test("the package says what it exports, depends on nothing and names no host", (
 });
 
 test("every source is built, and nothing else is", () => {
-  const built = readdirSync(join(ROOT, "dist"), { recursive: true }).filter((name) => name.endsWith(".js"));
-  assert.deepEqual(built.sort(), sources.map((name) => name.replace(/ts$/, "js")).sort());
+  const expected = sources.map((name) => name.replace(/ts$/, "js"));
+  assert.deepEqual(filesIn("dist", ".js").sort(), expected.sort());
+});
+
+test("no line is longer than 100 columns", () => {
+  const generated = join("src", "wire", "statement_texts.ts");
+  const folders = { src: ".ts", support: ".js", test: ".js", scripts: ".js" };
+  const paths = Object.entries(folders).flatMap(([folder, extension]) =>
+    filesIn(folder, extension).map((name) => join(folder, name)),
+  );
+  const isTooLong = (line) => [...line].length > MAX_COLUMNS;
+  const hasLongLine = (path) => read(join(ROOT, path)).split("\n").some(isTooLong);
+  const long = paths.filter((path) => path !== generated && hasLongLine(path));
+  assert.deepEqual(long, []);
 });

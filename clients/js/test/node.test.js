@@ -13,6 +13,7 @@ import { browserTask } from "../support/tasks.js";
 
 const SPENDER = fileURLToPath(new URL("../support/spender.js", import.meta.url));
 const run = promisify(execFile);
+const taskNames = (count) => Array.from({ length: count }, (_, i) => `task ${i}`);
 let folder, path;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "sottovoce-"));
@@ -20,29 +21,33 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
+async function open(ledger = new FileLedger(path)) {
+  return Client.open(await browserTask(), ledger);
+}
+
 test("two processes spend one budget: every task once, and no more than the cap", async () => {
-  const names = Array.from({ length: 14 }, (_, i) => `task ${i}`);
-  const spenders = await Promise.all(
-    [names, [...names].reverse()].map((order) => run(process.execPath, [SPENDER, path, ...order])),
-  );
-  const sent = spenders.flatMap(({ stdout }) => stdout.split("\n").filter(Boolean));
+  const names = taskNames(14);
+  const orders = [names, [...names].reverse()];
+  const spend = (order) => run(process.execPath, [SPENDER, path, ...order]);
+  const runs = await Promise.all(orders.map(spend));
+  const messages = runs.flatMap(({ stdout }) => stdout.split("\n").filter(Boolean));
   const ledger = new FileLedger(path);
   assert.deepEqual(await ledger.spent(), { spent: 10, cap: 10 });
-  assert.equal(sent.length, 10);
+  assert.equal(messages.length, 10);
   assert.equal(new Set((await ledger.entries()).map((charge) => charge.task)).size, 10);
   assert.deepEqual(await readdir(folder), ["ledger.json"], "no lock and no draft is left");
 });
 
 test("without the lock two that read before either writes would overspend", async () => {
-  let first;
+  let release;
   const bothHaveRead = () =>
     new Promise((done) => {
-      if (!first) return void (first = done);
-      first();
-      first = undefined;
+      if (!release) return void (release = done);
+      release();
+      release = undefined;
       done();
     });
-  class Careless extends FileLedger {
+  class CarelessLedger extends FileLedger {
     async exchange(work) {
       const stored = await readFile(path, "utf8").catch(() => undefined);
       await bothHaveRead();
@@ -51,59 +56,56 @@ test("without the lock two that read before either writes would overspend", asyn
       return result;
     }
   }
-  const both = await Promise.all([0, 1].map(async () => Client.open(await browserTask(), new Careless(path))));
-  const sent = await Promise.all(both.map((client) => client.answer("firefox")));
-  assert.notDeepEqual(sent[0], sent[1]);
+  const clients = await Promise.all([0, 1].map(() => open(new CarelessLedger(path))));
+  const messages = await Promise.all(clients.map((client) => client.answer("firefox")));
+  assert.notDeepEqual(messages[0], messages[1]);
 });
 
-test("what was answered is remembered by the next process", async () => {
-  const first = await (await Client.open(await browserTask(), new FileLedger(path))).answer("firefox");
-  const again = await Client.open(await browserTask(), new FileLedger(path));
-  await assert.rejects(again.answer("safari"), BudgetError);
-  assert.deepEqual(await again.resend(), first);
+test("the next process remembers what was answered", async () => {
+  const message = await (await open()).answer("firefox");
+  const client = await open();
+  await assert.rejects(client.answer("safari"), BudgetError);
+  assert.deepEqual(await client.resend(), message);
   assert.equal((await stat(path)).mode & 0o777, 0o600);
 });
 
-test("a process that is killed has charged for every message it let go", async () => {
+test("a process that is killed has charged for every message that it printed", async () => {
   const ledger = new FileLedger(path, { cap: 1000 });
   await ledger.spent();
-  const names = Array.from({ length: 500 }, (_, i) => `task ${i}`);
-  const child = spawn(process.execPath, [SPENDER, path, ...names]);
+  const child = spawn(process.execPath, [SPENDER, path, ...taskNames(500)]);
   let printed = "";
   child.stdout.on("data", (chunk) => {
     printed += chunk;
-    if (printed.length > 1000) child.kill("SIGKILL"); // in the middle of something
+    if (printed.length > 1000) child.kill("SIGKILL"); // in the middle of a transaction
   });
   await new Promise((done) => child.on("close", done));
-  const sent = printed.split("\n").filter((line) => line.length === 90);
+  const messages = printed.split("\n").filter((line) => line.length === 90);
   const { tasks, charges } = await ledger.update((file) => file);
-  const kept = Object.values(tasks).flatMap((entry) => Object.values(entry.messages));
-  assert.ok(sent.length > 5 && sent.length < 500, String(sent.length));
-  assert.deepEqual(
-    sent.filter((message) => !kept.includes(message)),
-    [],
-  );
-  assert.equal(charges.length, kept.length, "a charge and its message are written together");
+  const stored = Object.values(tasks).flatMap((entry) => Object.values(entry.messages));
+  assert.ok(messages.length > 5 && messages.length < 500, String(messages.length));
+  const lost = messages.filter((message) => !stored.includes(message));
+  assert.deepEqual(lost, []);
+  assert.equal(charges.length, stored.length, "a charge and its message are written together");
 });
 
-test("the lock of a dead process is removed, that of a living one is respected", async () => {
+test("a lock is respected while its process runs, and removed when it has ended", async () => {
   const child = spawn(process.execPath, ["-e", ""]);
   await new Promise((done) => child.on("exit", done));
   await writeFile(`${path}.lock`, `${child.pid}@${hostname()}`);
   const ledger = new FileLedger(path);
   assert.equal((await ledger.spent()).spent, 0);
   await writeFile(`${path}.lock`, `${process.pid}@${hostname()}`);
-  let open = false;
-  const waiting = ledger.spent().then(() => assert.ok(open));
+  let isReleased = false;
+  const waiting = ledger.spent().then(() => assert.ok(isReleased));
   await new Promise((done) => setTimeout(done, 30));
-  open = true;
+  isReleased = true;
   await rm(`${path}.lock`);
   await waiting;
 });
 
-test("a spoiled ledger refuses to answer", async () => {
+test("a damaged ledger refuses to answer", async () => {
   await writeFile(path, "{");
-  await assert.rejects((await Client.open(await browserTask(), new FileLedger(path))).answer("firefox"), BudgetError);
+  await assert.rejects((await open()).answer("firefox"), BudgetError);
   await writeFile(path, '{"version":2}');
   await assert.rejects(new FileLedger(path).spent(), BudgetError);
 });

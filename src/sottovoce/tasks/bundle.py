@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain
+from typing import Any
 
 from sottovoce.arrays import Ints
 from sottovoce.core.rng import Rng
@@ -56,6 +57,9 @@ class Bundle(Ask, kind="bundle"):
     def representatives(self) -> Iterator[Question]:
         for part in self.parts:
             yield from part.representatives()
+
+    def families(self) -> list[Any]:
+        return list(chain.from_iterable(part.families() for part in self.parts))
 
     def addresses(self, coin: Callable[[int], int], slot: int = 0) -> list[Address]:
         each = [part.addresses(coin, number) for number, part in enumerate(self.parts)]

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -98,6 +99,9 @@ class Choice(Ask, kind="choice"):
     def representatives(self) -> Iterator[Question]:
         for member in self._standing_for_all:
             yield from member.representatives()
+
+    def families(self) -> list[Any]:
+        return [self.members]
 
     def addresses(self, coin: Callable[[int], int], slot: int = 0) -> list[Address]:
         member = int(self.pick(np.array([coin(slot)], np.uint64))[0])

@@ -97,6 +97,10 @@ class Ask(ABC):
     def representatives(self) -> "Iterator[Question]":
         """Yield questions that stand for all: every mechanism and every encoding that any of them has."""
 
+    def families(self) -> "list[Any]":
+        """Return what coins pick from: the members of every choice."""
+        return []
+
     @abstractmethod
     def addresses(self, coin: Callable[[int], int], slot: int = 0) -> list[Address]:
         """Return where one person answers; ``coin`` gives the 64-bit public coin of a slot."""

@@ -1,181 +1,117 @@
-"""What a task asks, costs and promises: as plain data, and in plain words for whoever is asked.
+"""The statement of a task: what it asks, costs and promises, as facts and in plain words.
 
-Everything comes from the task's document, so a device, a collector and a dashboard all say the same.
+``statement`` returns the facts, ready for JSON.  They come from the task's document alone, so that a
+device, a collector and a dashboard agree on them.  ``topics`` and ``explain`` turn facts into the
+sentences of ``statement_texts.json``, which the dashboard and the JavaScript client use as well.
+
+The text begins with what is sent in clear and what answering costs.  Words that the collector chose,
+the name of the task and its description, are quoted and come last, where they cannot pass for ours.
 """
 
-from math import exp
+import json
+from collections.abc import Callable, Iterable, Mapping
+from math import ceil, exp
+from pathlib import Path
 from typing import Any
 
-from sottovoce.tasks.bundle import Bundle
-from sottovoce.tasks.choice import Choice
+from sottovoce.domains.base import Domain
 from sottovoce.tasks.collection import Collection
 from sottovoce.tasks.notice import Notice
 from sottovoce.tasks.question import Ask
 from sottovoce.tasks.round import Round
 
-_ROW = "sends a row of random bits, one of which fits your answer more often than not"
-_BITS = "sends a yes or a no for every possible answer, each of them turned by chance"
-_CODE = "sends a random code, which fits your answer more often than another"
-_NUMBER = "sends a random number, which is right only on average over many people"
-_PIECE = "Only a part of your answer is used, such as its beginning; a public coin picks which part."
-_USES = {
-    "sample": "One of your items, or none, is drawn at random; only that is used.",
-    "size": "Only the number of your items, of those in question, is used.",
-    "holds": "Only whether you have one particular item is used; a public coin picks which.",
-    "view": "Only a random part of your record is used, a few attributes together; a public coin picks which.",
-    "parity": "Only one yes-or-no summary of a few attributes of your record is used; a public coin picks which.",
-    **dict.fromkeys(("segment", "channel"), _PIECE),
-}
-_WHOLE = "All attributes of your record are used together."
-_CELLS = "a random selection of its columns, each more or less coarsely, is used; a public coin picks which."
-_WAYS = {
-    "grr": "sends your answer or, by chance, another possible answer",
-    "subset": "sends a random set of possible answers, with yours among them more often than another",
-    "channels": _ROW,
-    "product": "sends for each of your answers that answer or, by chance, another possible one",
-    **dict.fromkeys(("sue", "oue", "the"), _BITS),
-    **dict.fromkeys(("blh", "olh", "rmp", "hadamard", "hcms", "bloom", "affine", "affine_prefix"), _CODE),
-    **dict.fromkeys(("duchi", "piecewise", "hybrid", "square_wave"), _NUMBER),
-}
+_TABLE = Path(__file__).with_name("statement_texts.json")
+TEXTS: dict[str, Any] = json.loads(_TABLE.read_text("utf-8"))
+
+Facts = dict[str, Any]
+
+_DIGITS = 6  # significant digits of a number
+_DAY = 86_400  # seconds
 
 
-def statement(notice: Notice, asked: Round | None = None) -> dict[str, Any]:
-    """Return what a task asks, costs and promises, ready for JSON; ``asked`` is its round, if not the opening."""
-    ask = (asked or notice.opening).ask
-    questions, lasting = list(ask.representatives()), None
-    if notice.distinct is not None:
-        lasting = {"distinct": notice.distinct, "epsilon_response": ask.epsilon, "epsilon_once": ask.epsilon_once}
+# --- facts ---------------------------------------------------------------------------------------
+
+
+def statement(notice: Notice, asked: Round | None = None) -> Facts:
+    """Return the facts of a task, ready for JSON; ``asked`` is its round (default: the opening)."""
+    current = asked or notice.opening
+    questions = list(current.ask.representatives())
+    encodings = {question.encoding.kind for question in questions if question.encoding}
     return {
         "task": notice.name,
         "description": notice.description,
         "digest": notice.digest,
-        "mechanisms": sorted({one.mechanism.kind for one in questions}),
-        "encodings": sorted({one.encoding.kind for one in questions if one.encoding}),
-        "coin": isinstance(ask, Choice),
-        "reports": (asked or notice.opening).slots,
-        "tables": _tables(notice, ask),
-        "public": _public(notice),
+        "values": _value_facts(notice.domain),
+        "mechanisms": sorted({question.mechanism.kind for question in questions}),
+        "encodings": sorted(encodings),
+        "coin": current.ask.has_coin,
+        "reports": current.slots,
+        "tables": _table_facts(notice.domain, current.ask),
+        "public": _public_columns(notice.domain),
         "epsilon": notice.epsilon,
         "odds": exp(notice.epsilon),
-        "longitudinal": lasting,
-        "collector": _promises(notice.collection),
+        "longitudinal": _longitudinal_facts(notice, current.ask),
+        "collector": _collector_facts(notice.collection),
     }
 
 
-def explain(said: dict[str, Any]) -> str:
-    """Return a statement in plain words."""
-    return " ".join([*_asked(said), *_randomised(said), *_lasting(said), *_promised(said)])
+# The settings of a domain that its phrase mentions, by kind.
+_VALUE_FACTS: dict[str, Callable[[Any], Facts]] = {
+    "bits": lambda domain: {"bits": domain.bits},
+    "buckets": lambda domain: {"low": domain.low, "high": domain.high, "count": domain.count},
+    "categories": lambda domain: {"count": domain.size},
+    "integers": lambda domain: {"low": domain.low, "high": domain.high},
+    "lists": lambda domain: {},
+    "numbers": lambda domain: {"low": domain.low, "high": domain.high},
+    "records": lambda domain: {"count": len(domain.names)},
+    "services": lambda domain: {"names": list(domain.names)},
+    "sets": lambda domain: {"count": domain.items.size},
+    "strings": lambda domain: {"length": domain.length},
+}
 
 
-def _asked(said: dict[str, Any]) -> list[str]:
-    often = "in every round" if said["longitudinal"] else "once"
-    about = f" It is about: {said['description']}" if said["description"] else ""
-    return [f"Task {said['task']!r} asks this device {often}.{about}"]
+def _value_facts(domain: Domain) -> Facts:
+    settings = _VALUE_FACTS.get(domain.kind, lambda domain: {"described": domain.described})(domain)
+    return {"kind": domain.kind, **settings}
 
 
-def _randomised(said: dict[str, Any]) -> list[str]:
-    if _rehearsed(said):
-        return ["It is a rehearsal: your device sends an answer drawn at random, yours is not used and costs nothing."]
-    ways = sorted({_WAYS.get(kind, f"randomises your answer ({kind})") for kind in said["mechanisms"]})
-    reach = "all messages together" if said["longitudinal"] else "the message"
-    return [
-        *sorted({_used(said, kind) for kind in said["encodings"] if kind in _USES}),
-        *(_held(table, len(said["tables"])) for table in said["tables"]),
-        *_open(said),
-        f"Your answer is randomised here before anything is sent: your device {', or '.join(ways)}.",
-        *_several(said),
-        _odds(said["odds"], said["epsilon"], reach),
-    ]
-
-
-def _used(said: dict[str, Any], kind: str) -> str:
-    return _USES[kind] if said["coin"] or kind != "view" else _WHOLE
-
-
-def _held(table: dict[str, Any], tables: int) -> str:
-    """Return what is used of a table: of its record, or of those that somebody has in it."""
-    name = f" in {table['name']}" if tables > 1 else ""
-    every = _CELLS if table["coin"] else "all columns are used."
-    if not table["most"]:
-        return f"Of your record{name} {every}"
-    drawn = "One of your records" if table["rows"] == 1 else f"A draw of {table['rows']} of your records"
-    made_up = "a made-up one" if table["rows"] == 1 else "made-up ones"
-    return f"{drawn}{name}, or {made_up}, is used; how many you have is hidden too. Of it {every}"
-
-
-def _open(said: dict[str, Any]) -> list[str]:
-    if not said["public"]:
+def _table_facts(domain: Any, ask: Ask) -> list[Facts]:
+    """Return, for every table, how many records count and are reported, and if a coin picks columns."""
+    if domain.kind != "services":
         return []
-    return [f"These answers are sent as they are, not randomised: {', '.join(said['public'])}."]
+    families = ask.families()
+    tables = []
+    for index, name in enumerate(domain.names):
+        own = [family for family in families if getattr(family, "table", None) == index]
+        max_records = domain.most(index)
+        tables.append(
+            {
+                "name": name,
+                "most": max_records,
+                "rows": len(own) if max_records else 1,
+                "coin": any(len(family) > 1 for family in own),
+            }
+        )
+    return tables
 
 
-def _several(said: dict[str, Any]) -> list[str]:
-    if not said["tables"] or said["reports"] == 1:
+def _public_columns(domain: Any) -> list[str]:
+    if domain.kind != "services" or domain.public is None:
         return []
-    return [f"It makes {said['reports']} reports, and all of them together cost what is stated here, not each of them."]
+    return list(domain.public.names)
 
 
-def _odds(factor: float, epsilon: float, reach: str) -> str:
-    return (
-        f"Whoever sees {reach} can shift their odds about your answer by a factor of at most {factor:.2f} "
-        f"(epsilon {epsilon:g})."
-    )
+def _longitudinal_facts(notice: Notice, ask: Ask) -> Facts | None:
+    if notice.distinct is None:
+        return None
+    return {
+        "distinct": notice.distinct,
+        "epsilon_response": ask.epsilon,
+        "epsilon_once": ask.epsilon_once,
+    }
 
 
-def _lasting(said: dict[str, Any]) -> list[str]:
-    lasting = said["longitudinal"]
-    if not lasting or _rehearsed(said):
-        return []
-    values = "1 value" if lasting["distinct"] == 1 else f"{lasting['distinct']} different values"
-    return [
-        f"This is paid once and covers {values}: epsilon {lasting['epsilon_response']:.4g} for each, however often "
-        f"it is reported, and {lasting['epsilon_once']:.4g} to somebody who sees a single message.",
-        "That your answer changed, though not what it was, may be noticed.",
-    ]
-
-
-def _promised(said: dict[str, Any]) -> list[str]:
-    collector = said["collector"]
-    if not collector:
-        return ["The collector has stated no minimum group and no time of erasure."]
-    enrolled = ["Answering needs an enrolment token."] if collector["enrolment"] else []
-    return [
-        f"The collector promises to release nothing about fewer than {collector['minimum']} people "
-        f"and to erase messages after {collector['retention_days']} days.",
-        *enrolled,
-    ]
-
-
-def _rehearsed(said: dict[str, Any]) -> bool:
-    return bool((said["collector"] or {}).get("sandbox"))
-
-
-def _tables(notice: Notice, ask: Ask) -> list[dict[str, Any]]:
-    """Return the tables that a task asks about: how many records count and are reported, and whether a coin picks."""
-    domain = _services(notice)
-    if domain is None:
-        return []
-    slots = [part for part in (ask.parts if isinstance(ask, Bundle) else (ask,)) if isinstance(part, Choice)]
-    found = []
-    for place, name in enumerate(domain.names):
-        own = [one.members for one in slots if getattr(one.members, "table", -1) == place]
-        most = domain.most(place)
-        rows = len(own) if most else 1
-        found.append({"name": name, "most": most, "rows": rows, "coin": any(len(one) > 1 for one in own)})
-    return found
-
-
-def _public(notice: Notice) -> list[str]:
-    domain = _services(notice)
-    return list(domain.public.names) if domain and domain.public else []
-
-
-def _services(notice: Notice) -> Any:
-    """Return the domain of a task about tables; nothing for others."""
-    return notice.domain if notice.domain.kind == "services" else None
-
-
-def _promises(collection: Collection | None) -> dict[str, Any] | None:
+def _collector_facts(collection: Collection | None) -> Facts | None:
     if collection is None:
         return None
     return {
@@ -185,3 +121,197 @@ def _promises(collection: Collection | None) -> dict[str, Any] | None:
         "enrolment": collection.enrolment,
         "sandbox": collection.sandbox,
     }
+
+
+# --- sentences -----------------------------------------------------------------------------------
+
+
+def explain(said: Facts) -> str:
+    """Return the facts in plain words; facts with a ``device`` entry tell what it has spent."""
+    return " ".join(sentence for sentences in topics(said).values() for sentence in sentences)
+
+
+def topics(said: Facts) -> dict[str, list[str]]:
+    """Return the sentences of a statement by topic, in the order in which people read them."""
+    if _is_rehearsal(said):
+        about_answer = {
+            "clear": [],
+            "cost": [_sentence("rehearsal"), *_device_sentences(said)],
+            "asked": [_asked_sentence(said)],
+            "randomised": [],
+        }
+    else:
+        about_answer = {
+            "clear": [_clear_sentence(said)],
+            "cost": _cost_sentences(said),
+            "asked": [_asked_sentence(said), *_used_sentences(said)],
+            "randomised": [_randomised_sentence(said["mechanisms"])],
+        }
+    return {
+        **about_answer,
+        "promised": _promise_sentences(said["collector"]),
+        "described": [_described_sentence(said)],
+    }
+
+
+def _is_rehearsal(said: Facts) -> bool:
+    return said["collector"] is not None and said["collector"]["sandbox"]
+
+
+def _clear_sentence(said: Facts) -> str:
+    if not said["public"]:
+        return _sentence("nothing_clear")
+    return _sentence("clear", columns=", ".join(said["public"]))
+
+
+def _cost_sentences(said: Facts) -> list[str]:
+    # Rounded up, so that "at most" is true.
+    odds = f"{ceil(100 * said['odds']) / 100:,.2f}"
+    sentences = [_sentence("cost", epsilon=_number(said["epsilon"]))]
+    if said["reports"] > 1:
+        sentences.append(_sentence("reports", reports=_count(said["reports"])))
+    sentences.append(_sentence("odds_all" if said["longitudinal"] else "odds", odds=odds))
+    return [*sentences, *_longitudinal_sentences(said), *_device_sentences(said)]
+
+
+def _longitudinal_sentences(said: Facts) -> list[str]:
+    facts = said["longitudinal"]
+    if facts is None:
+        return []
+    if facts["distinct"] == 1:
+        paid = _sentence("paid_once_for_one")
+    else:
+        response = _number(facts["epsilon_response"])
+        paid = _sentence("paid_once", distinct=_count(facts["distinct"]), epsilon=response)
+    once = _sentence("single_message", epsilon=_number(facts["epsilon_once"]))
+    return [paid, once, _sentence("changes")]
+
+
+def _device_sentences(said: Facts) -> list[str]:
+    device = said.get("device")
+    if device is None:
+        return []
+    spent = _sentence("spent", spent=_number(device["spent"]), cap=_number(device["cap"]))
+    return [spent, *(_window_sentence(window) for window in device["windows"])]
+
+
+def _window_sentence(window: Facts) -> str:
+    return _sentence(
+        "window",
+        duration=_duration(window["seconds"]),
+        epsilon=_number(window["epsilon"]),
+        answers=_counted(TEXTS["counts"]["answers"], window["reports"]),
+        spent=_number(window["spent"]),
+        used=_count(window["used"]),
+    )
+
+
+def _asked_sentence(said: Facts) -> str:
+    kind = said["values"]["kind"]
+    other = said["values"].get("described", TEXTS["sentences"]["other_values"])
+    phrase = TEXTS["values"].get(kind, other)
+    settings = {name: _setting(setting) for name, setting in said["values"].items()}
+    often = "asked_often" if said["longitudinal"] else "asked_once"
+    return _sentence(often, values=phrase.format(**settings))
+
+
+def _setting(setting: Any) -> str:
+    if isinstance(setting, str):
+        return setting
+    if isinstance(setting, list):
+        return ", ".join(setting)
+    return _count(setting) if isinstance(setting, int) else _number(setting)
+
+
+def _used_sentences(said: Facts) -> list[str]:
+    """Return which part of an answer is used: by encoding, or table by table."""
+    sentences = [_encoding_sentence(kind, picked=said["coin"]) for kind in said["encodings"]]
+    for table in said["tables"]:
+        several = len(said["tables"]) > 1
+        where = _sentence("where", table=table["name"]) if several else ""
+        sentences.extend(_table_sentences(table, where))
+    return [sentence for sentence in sentences if sentence]
+
+
+def _encoding_sentence(kind: str, *, picked: bool) -> str:
+    texts: Mapping[str, str] | None = TEXTS["encodings"].get(kind)
+    if texts is None:
+        return _sentence("other_encoding", kind=kind)
+    return texts["picked" if picked else "always"]
+
+
+def _table_sentences(table: Facts, where: str) -> list[str]:
+    if not table["most"]:
+        return [_sentence("used_columns" if table["coin"] else "used_record", where=where)]
+    if table["rows"] == 1:
+        rows = _sentence("used_one_row", where=where)
+    else:
+        rows = _sentence("used_rows", rows=_count(table["rows"]), where=where)
+    return [rows, _sentence("row_columns" if table["coin"] else "row_record")]
+
+
+def _randomised_sentence(kinds: Iterable[str]) -> str:
+    """Return what the mechanisms send; those that send the same are named together."""
+    names: dict[str, list[str]] = {}
+    for kind in kinds:
+        other = {"does": TEXTS["sentences"]["other_way"], "name": kind}
+        texts = TEXTS["mechanisms"].get(kind, other)
+        known = names.setdefault(texts["does"], [])
+        if texts["name"] not in known:
+            known.append(texts["name"])
+    ways = [_sentence("way", does=does, names=", ".join(names[does])) for does in names]
+    return _sentence("randomised", ways=", or ".join(ways))
+
+
+def _promise_sentences(collector: Facts | None) -> list[str]:
+    if collector is None:
+        return [_sentence("no_promises")]
+    minimum = _count(collector["minimum"])
+    retention = _duration(_DAY * collector["retention_days"])
+    sentences = [_sentence("promises", minimum=minimum, retention=retention)]
+    if collector["crowd"]:
+        sentences.append(_sentence("crowd", crowd=_count(collector["crowd"])))
+    return [*sentences, _sentence("enrolment" if collector["enrolment"] else "open")]
+
+
+def _described_sentence(said: Facts) -> str:
+    if not said["description"]:
+        return _sentence("named", task=said["task"])
+    return _sentence("described", task=said["task"], description=said["description"])
+
+
+def _sentence(name: str, **entries: str) -> str:
+    text: str = TEXTS["sentences"][name]
+    return text.format(**entries)
+
+
+def _count(count: int) -> str:
+    return f"{count:,}"
+
+
+def _number(number: float) -> str:
+    """Return a number with at most six digits, as the JavaScript client writes it.
+
+    >>> _number(2.0), _number(1234567.0), _number(0.30000000000000004), _number(1e-7)
+    ('2', '1,234,570', '0.3', '1e-07')
+    """
+    rounded = float(f"{number:.{_DIGITS}g}")
+    return f"{rounded:,}".removesuffix(".0")
+
+
+def _duration(seconds: float) -> str:
+    """Return a time in the largest unit that divides it.
+
+    >>> _duration(86_400), _duration(5_400.0), _duration(0.5)
+    ('1 day', '90 minutes', '0.5 seconds')
+    """
+    units = TEXTS["durations"]
+    unit = next((unit for unit in units if not seconds % unit["seconds"]), units[-1])
+    return _counted(unit, seconds / unit["seconds"])
+
+
+def _counted(texts: Mapping[str, str], count: float) -> str:
+    if count == 1:
+        return texts["one"]
+    written = _count(int(count)) if count == int(count) else _number(count)
+    return texts["many"].format(count=written)

@@ -180,16 +180,10 @@ def test_a_verdict_follows_from_the_chance_and_what_cannot_be_tested_says_so(mon
 
 
 def test_a_device_says_which_part_of_a_record_is_used():
-    said = {
-        "calm": "Only a random part of your record is used, a few attributes together; a public coin picks which.",
-        "marg_ps": "Only a random part of your record is used",
-        "inp_ht": "Only one yes-or-no summary of a few attributes of your record is used; a public coin picks which.",
-        "fc": "All attributes of your record are used together.",
-        "inp_em": "All attributes of your record are used together. Your answer is randomised here before anything is "
-        "sent: your device sends for each of your answers that answer or, by chance, another possible one.",
-    }
+    some = "only some parts of your record, together; a public random draw picks which."
+    said = {"calm": some, "marg_ps": some, "fc": "several parts of your record together."}
     for method, words in said.items():
-        assert words in explain(facts(codec.publish(task(method))))
+        assert f"Your device uses {words}" in explain(facts(codec.publish(task(method))))
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -213,12 +207,6 @@ def luminance(colour):
     return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
 
 
-def test_the_statement_says_which_part_of_a_record_is_used():
-    said = {
-        "calm": "of which a few attributes together, picked by a public coin, are used.",
-        "inp_ht": "of which one yes-or-no summary of a few attributes, picked by a public coin, is used.",
-        "inp_em": "a record of 4 attributes.",
-        "fc": "a record of 4 attributes.",
-    }
-    for method, words in said.items():
-        assert dict(statement.lines(codec.publish(task(method))))["Asked"].endswith(words)
+def test_the_page_says_which_part_of_a_record_is_used():
+    asked = dict(statement.lines(codec.publish(task("calm"))))["Asked"]
+    assert asked.startswith("The task asks your device once for a record of 4 parts. Your device uses only some parts")

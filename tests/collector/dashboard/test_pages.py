@@ -200,8 +200,7 @@ def test_epochs_are_shown_while_the_task_goes_on(seen):
     assert [one.text for one in answer(page).all("h3")] == ["epoch 1"]
     assert [row[0] for row in rows(page.one("div", id="rounds").one("table"))] == ["1", "0"]
     privacy = page.one("dl", class_="statement").text
-    assert "The price covers 2 different values of one person" in privacy
-    assert "epsilon 4 for each" in privacy
+    assert "You pay once, for 2 different values: epsilon 4 for each" in privacy
 
 
 def test_a_rehearsal_says_that_its_numbers_mean_nothing(seen):
@@ -214,15 +213,17 @@ def test_the_statement_says_what_is_asked_revealed_and_promised(seen):
         one.one("dt").text: one.one("dd").text
         for one in seen.page("/tasks/empty").one("dl", class_="statement").all("div")
     }
-    assert said["Asked"] == "Every device is asked once for one of 2 values."
-    assert "Generalised randomised response" in said["Randomised by"]
-    assert "factor of at most 2.72 (epsilon 1)" in said["Reveals"]
-    assert said["Released"] == "Nothing is released about fewer than 50 users."
-    assert "90 days" in said["Kept"]
-    assert "enrolment token" in said["Enrolment"]
+    assert said["Sent in clear"] == "Your device sends nothing in clear."
+    assert said["Cost"].startswith("Answering costs epsilon 1 ")
+    assert "factor of at most 2.72." in said["Cost"]
+    assert said["Asked"] == "The task asks your device once for one of 2 possible answers."
+    assert "generalised randomised response" in said["Randomised"]
+    assert "nothing about fewer than 50 people" in said["Promised"]
+    assert "90 days" in said["Promised"]
+    assert "enrolment token" in said["Promised"]
     assert said["Digest"] == seen.api.collector.find("empty").digest
     pets = seen.page("/tasks/pets").one("dl", class_="statement").text
-    assert "A value with an estimate below 8 users is suppressed." in pets
+    assert "no value that it estimates for fewer than 8 people" in pets
 
 
 def test_rounds_show_their_sealed_log_and_refusals_their_reasons(seen):

@@ -218,11 +218,11 @@ def test_numbers_that_do_not_exist_are_dashes_and_are_not_drawn():
 
 
 WORDS = {
-    "in the clear": "These answers are sent as they are, not randomised: users.os, users.since.",
-    "a record": "Of your record in users a random selection of its columns, each more or less coarsely, is used; a "
-    "public coin picks which.",
-    "a list": "One of your records in txn, or a made-up one, is used; how many you have is hidden too.",
-    "the price": "It makes 2 reports, and all of them together cost what is stated here, not each of them.",
+    "in clear": "Your device sends these columns in clear, without any protection: users.os, users.since.",
+    "a record": "Your device uses only some columns of your record in users, and only roughly; a public random draw "
+    "picks which.",
+    "a list": "Your device uses one of your records in txn, or a made-up one, so that nobody learns how many you have.",
+    "the price": "Your device sends 2 reports, and this is the price of all of them together.",
 }
 
 
@@ -233,15 +233,14 @@ def test_a_device_says_what_is_used_what_is_seen_and_what_all_of_it_costs(words)
 
 def test_a_device_says_nothing_of_what_there_is_not():
     said = explain(facts(codec.publish(sv.Task("t", sv.Table({"a": range(5), "b": range(3)}, method="mg"), 1.0))))
-    assert "Of your record all columns are used." in said
-    assert not any(words in said for words in ("as they are", "made-up", "together", "coin"))
+    assert "Your device uses all columns of your record." in said
+    assert "sends nothing in clear" in said
+    assert not any(words in said for words in ("these columns", "made-up", "together", "draw"))
 
 
 def test_the_statement_says_the_same_to_analysts():
     said = dict(statement.lines(codec.publish(shop())))
-    assert said["Asked"].startswith("Every device is asked once for a record of 2 columns in users and any number of ")
-    assert "(at most 2 count, and one of them, or a made-up one, is reported)" in said["Asked"]
-    assert said["Public"] == WORDS["in the clear"]
-    assert said["Randomised by"].endswith("Only this and what is public leave the device.")
-    assert "all 2 reports of a device together" in said["Reveals"]
+    assert said["Asked"].startswith("The task asks your device once for your entries in users, txn.")
+    assert said["Sent in clear"] == WORDS["in clear"]
+    assert WORDS["the price"] in said["Cost"]
     assert VALUES[0]["users"]["os"] not in str(said)

@@ -52,7 +52,7 @@ export class Client {
         const deviceBytes = this.#check(file, round);
         const questions = questionsFor(notice, checkRound(notice, round), deviceBytes);
         if (!held.public === notice.declares.includes("public"))
-            throw new MismatchError("a task must declare `public` if, and only if, it has public columns");
+            throw new MismatchError("a task must declare `public` exactly if it has public columns");
         const sandbox = notice.collection?.sandbox;
         const index = sandbox ? randomIndex(notice.domain, this.#rng) : held;
         const epsilon = sandbox ? "0.0" : notice.epsilon;
@@ -69,8 +69,8 @@ export class Client {
         return unhex(message);
     }
     async explain(round = this.notice.opening) {
-        const { explain } = await import("../wire/statement.js");
-        return explain(this.notice, round, await this.ledger.spent());
+        const { explainFor } = await import("./spending.js");
+        return explainFor(this.ledger, this.notice, round);
     }
     #check(file, round) {
         const deviceBytes = this.#deviceBytes(file);

@@ -12,7 +12,8 @@ export function questionsFor(notice, { number, ask }, deviceBytes) {
         return { address, question };
     });
 }
-function checkDomain({ domain, distinct }, { mechanism, encoding, epsilon }) {
+function checkDomain({ domain, distinct }, question) {
+    const { mechanism, encoding, epsilon } = question;
     const outputs = encoding ? encoding.outputs(domain) : domain.size;
     need(outputs <= mechanism.size, "the mechanism must serve all values of the task's domain");
     if (!distinct)

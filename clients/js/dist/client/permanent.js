@@ -6,7 +6,8 @@ export function permanentPayload(notice, memory) {
     const { secret } = memory;
     return ({ address: { member, slot }, question: { mechanism, encoding } }, index, rng) => {
         const context = concatenate(digestBytes, littleEndian(member, 4), littleEndian(slot, 2));
-        const encoded = Number(encoding ? encoding.encode(index, new KeyedRng(secret, context)) : index);
+        const encodingRng = new KeyedRng(secret, context);
+        const encoded = Number(encoding ? encoding.encode(index, encodingRng) : index);
         const responseContext = concatenate(context, littleEndian(encoded, 4));
         const response = mechanism.permanent(encoded, new KeyedRng(secret, responseContext));
         const tag = tagOf(secret, slot, encoded);

@@ -1,15 +1,18 @@
 import type { Rng } from "../core/rng.js";
 import type { Whole } from "../wire/fields.js";
+import type { ValueFacts } from "../wire/statement.js";
 export interface PersonTables {
     readonly tables: readonly (Whole[] | Whole[][])[];
     readonly public?: string | undefined;
 }
 export type Index = Whole | Whole[] | Whole[][] | PersonTables;
 export interface Table {
+    readonly name: string;
     readonly attributes: readonly Domain[];
     readonly most: number;
 }
 export interface Domain {
+    readonly facts: ValueFacts;
     readonly size: Whole;
     readonly attributes?: readonly Domain[];
     readonly names?: readonly string[];

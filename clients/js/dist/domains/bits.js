@@ -7,6 +7,7 @@ export function read(document) {
     need(bits >= 2 && bits <= MAX_BITS, `\`bits\` must be from 2 to ${MAX_BITS}`);
     return {
         ...bitString(bits),
+        facts: { kind: "bits", bits },
         index(value) {
             const isWhole = typeof value === "bigint" || Number.isSafeInteger(value);
             const number = isWhole ? BigInt(value) : -1n;

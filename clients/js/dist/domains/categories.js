@@ -19,6 +19,7 @@ export function read(document) {
         return find(value) ?? refuse(`one of the ${labels.length} categories of the task`);
     };
     return {
+        facts: { kind: "categories", count: labels.length },
         size: labels.length,
         labels,
         index,

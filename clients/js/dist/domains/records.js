@@ -12,6 +12,7 @@ export function read(document) {
     need(!known.has(""), "`names` of records must not be empty text");
     need(names.length === attributes.length, "`attributes` must have one entry per name");
     return {
+        facts: { kind: "records", count: names.length },
         get size() {
             throw new ParameterError("a question about records needs an `encoding`");
         },

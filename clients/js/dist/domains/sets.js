@@ -7,6 +7,7 @@ export function read(document) {
     const { find } = items;
     need(find, "`items` of sets must be integers, or categories that are not declinable");
     return {
+        facts: { kind: "sets", count: items.size },
         get size() {
             throw new ParameterError("a question about sets needs an `encoding`");
         },

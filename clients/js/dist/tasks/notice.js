@@ -38,6 +38,6 @@ export function checkRound(notice, round) {
     const price = stated(round.ask.epsilon) * BigInt(distinct ?? 1);
     need(price <= stated(notice.epsilon), "this round spends more than the `epsilon` that its task states");
     if (distinct && round.askText !== opening.askText)
-        throw new MismatchError("every round of a longitudinal task must ask what its opening round asks");
+        throw new MismatchError("a longitudinal task must ask the same question in every round");
     return round;
 }

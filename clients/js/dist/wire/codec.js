@@ -20,7 +20,7 @@ export function parse(text) {
     }
     catch {
     }
-    throw new CodecError("a document must be a JSON object of text, lists and whole numbers below 2^53, and have no key twice");
+    throw new CodecError("a document must be a JSON object of text, lists and whole numbers below 2^53, no key twice");
 }
 export function isDocument(value) {
     return typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,6 +1,37 @@
+import type { DeviceFacts } from "../client/spending.js";
+import type { Collection } from "../tasks/collection.js";
 import type { Notice } from "../tasks/notice.js";
 import type { Round } from "../tasks/round.js";
-export declare function explain(notice: Notice, { ask }: Round, { spent, cap }: {
-    spent: number;
-    cap: number;
-}): string;
+import type { Whole } from "./fields.js";
+export type ValueFacts = {
+    readonly kind: string;
+} & Readonly<Record<string, Whole | string | readonly string[]>>;
+interface TableFacts {
+    readonly name: string;
+    readonly most: number;
+    readonly rows: number;
+    readonly coin: boolean;
+}
+export interface Facts {
+    readonly task: string;
+    readonly description: string;
+    readonly values: ValueFacts;
+    readonly mechanisms: readonly string[];
+    readonly encodings: readonly string[];
+    readonly coin: boolean;
+    readonly reports: number;
+    readonly tables: readonly TableFacts[];
+    readonly public: readonly string[];
+    readonly epsilon: number;
+    readonly odds: number;
+    readonly longitudinal?: {
+        distinct: number;
+        response: number;
+        once: number;
+    } | undefined;
+    readonly collector?: Collection | undefined;
+    readonly device: DeviceFacts;
+}
+export declare function statement(notice: Notice, { ask }: Round, device: DeviceFacts): Facts;
+export declare function explain(facts: Facts): string;
+export {};

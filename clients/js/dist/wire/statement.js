@@ -1,37 +1,174 @@
-export function explain(notice, { ask }, { spent, cap }) {
-    const { name, description, distinct } = notice;
-    const about = description && ` It is about: ${description}`;
-    return [
-        `Task "${name}" asks this device ${distinct ? "in every round" : "once"}.${about}`,
-        ...shown(notice),
-        ...revealed(notice, ask),
-        ...promised(notice),
-        `This device has spent ${spent} of ${cap} so far.`,
-    ].join(" ");
+import { shortest } from "../maths/exact.js";
+import { TEXTS } from "./statement_texts.js";
+export function statement(notice, { ask }, device) {
+    const { name, description, domain, distinct, collection } = notice;
+    const questions = ask.representatives;
+    const encodings = questions.flatMap(({ encoding }) => encoding?.kind ?? []);
+    return {
+        task: name,
+        description,
+        values: domain.facts,
+        mechanisms: sortedSet(questions.map(({ mechanism }) => mechanism.kind)),
+        encodings: sortedSet(encodings),
+        coin: ask.hasCoin,
+        reports: ask.slots,
+        tables: tableFacts(notice, ask),
+        public: domain.publicColumns ?? [],
+        epsilon: +notice.epsilon,
+        odds: Math.exp(+notice.epsilon),
+        longitudinal: distinct
+            ? { distinct, response: +ask.epsilon, once: ask.epsilonOnce }
+            : undefined,
+        collector: collection,
+        device,
+    };
 }
-function shown({ domain: { publicColumns: shown = [] } }) {
-    return shown.length ? [`Sent as they are, not randomised and not covered by epsilon: ${shown.join(", ")}.`] : [];
+function sortedSet(kinds) {
+    return [...new Set(kinds)].sort();
 }
-function revealed({ epsilon, distinct, collection }, ask) {
-    if (collection?.sandbox) {
-        return ["It is a rehearsal: your device sends an answer drawn at random, yours is not used and costs nothing."];
+function tableFacts({ domain: { tables = [] } }, ask) {
+    const slots = ask.parts ?? [ask];
+    const families = slots.map((slot) => slot.members);
+    return tables.map(({ name, most }, index) => {
+        const own = families.filter((family) => family?.table === index);
+        const coin = own.some((family) => family.length > 1);
+        return { name, most, rows: most ? own.length : 1, coin };
+    });
+}
+export function explain(facts) {
+    const aboutAnswer = facts.collector?.sandbox
+        ? [sentence("rehearsal"), ...deviceSentences(facts.device), askedSentence(facts)]
+        : [
+            clearSentence(facts),
+            ...costSentences(facts),
+            askedSentence(facts),
+            ...usedSentences(facts),
+            randomisedSentence(facts.mechanisms),
+        ];
+    return [...aboutAnswer, ...promiseSentences(facts), describedSentence(facts)].join(" ");
+}
+function clearSentence({ public: columns }) {
+    return columns.length
+        ? sentence("clear", { columns: columns.join(", ") })
+        : sentence("nothing_clear");
+}
+function costSentences(facts) {
+    const { epsilon, odds, reports, longitudinal, device } = facts;
+    const roundedUp = Math.ceil(100 * odds) / 100;
+    const sentences = [sentence("cost", { epsilon: numberText(epsilon) })];
+    if (reports > 1)
+        sentences.push(sentence("reports", { reports: countText(reports) }));
+    const name = longitudinal ? "odds_all" : "odds";
+    sentences.push(sentence(name, { odds: grouped(roundedUp.toFixed(2)) }));
+    return [...sentences, ...longitudinalSentences(facts), ...deviceSentences(device)];
+}
+function longitudinalSentences({ longitudinal }) {
+    if (!longitudinal)
+        return [];
+    const { distinct, response, once } = longitudinal;
+    const price = { distinct: countText(distinct), epsilon: numberText(response) };
+    const paid = distinct === 1 ? sentence("paid_once_for_one") : sentence("paid_once", price);
+    return [paid, sentence("single_message", { epsilon: numberText(once) }), sentence("changes")];
+}
+function deviceSentences({ spent, cap, windows }) {
+    const total = sentence("spent", { spent: numberText(spent), cap: numberText(cap) });
+    return [total, ...windows.map(windowSentence)];
+}
+function windowSentence({ seconds, epsilon, reports, spent, used }) {
+    return sentence("window", {
+        duration: durationText(seconds),
+        epsilon: numberText(epsilon),
+        answers: counted(TEXTS.counts.answers, reports),
+        spent: numberText(spent),
+        used: countText(used),
+    });
+}
+function askedSentence({ values: { kind, ...settings }, longitudinal }) {
+    const phrase = entryOf(TEXTS.values, kind) ?? TEXTS.sentences.other_values;
+    const texts = Object.entries(settings).map(([name, value]) => [name, settingText(value)]);
+    const often = longitudinal ? "asked_often" : "asked_once";
+    return sentence(often, { values: fill(phrase, Object.fromEntries(texts)) });
+}
+function settingText(setting) {
+    if (typeof setting === "object")
+        return setting.join(", ");
+    return typeof setting === "string" ? numberText(+setting) : countText(setting);
+}
+function usedSentences({ encodings, coin, tables }) {
+    const byEncoding = encodings.map((kind) => encodingSentence(kind, coin));
+    const byTable = tables.flatMap((table) => {
+        const where = tables.length > 1 ? sentence("where", { table: table.name }) : "";
+        return tableSentences(table, where);
+    });
+    return [...byEncoding, ...byTable].filter(Boolean);
+}
+function encodingSentence(kind, picked) {
+    const texts = entryOf(TEXTS.encodings, kind);
+    if (!texts)
+        return sentence("other_encoding", { kind });
+    return picked ? texts.picked : texts.always;
+}
+function tableSentences({ most, rows, coin }, where) {
+    if (!most)
+        return [sentence(coin ? "used_columns" : "used_record", { where })];
+    const used = rows === 1
+        ? sentence("used_one_row", { where })
+        : sentence("used_rows", { rows: countText(rows), where });
+    return [used, sentence(coin ? "row_columns" : "row_record")];
+}
+function randomisedSentence(kinds) {
+    const names = new Map();
+    for (const kind of kinds) {
+        const other = { does: TEXTS.sentences.other_way, name: kind };
+        const { does, name } = entryOf(TEXTS.mechanisms, kind) ?? other;
+        if (!names.has(does))
+            names.set(does, new Set());
+        names.get(does).add(name);
     }
-    const kinds = [...new Set(ask.representatives.map(({ mechanism }) => mechanism.kind))].join(", ");
-    const lasting = `This is paid once and covers ${distinct} different answers: epsilon ${ask.epsilon} for each, however often ` +
-        `it is reported, and ${+ask.epsilonOnce.toPrecision(4)} to somebody who sees a single message. ` +
-        "That your answer changed, though not what it was, may be noticed.";
-    return [
-        `Your answer is randomised here (${kinds}) before anything is sent.`,
-        `Whoever sees ${distinct ? "all messages together" : "the message"} can shift their odds about your answer by a ` +
-            `factor of at most ${Math.exp(+epsilon).toFixed(2)} (epsilon ${epsilon}).`,
-        ...(distinct ? [lasting] : []),
-    ];
+    const ways = [...names].map(([does, known]) => sentence("way", { does, names: [...known].join(", ") }));
+    return sentence("randomised", { ways: ways.join(", or ") });
 }
-function promised({ collection }) {
-    if (!collection)
-        return ["The collector has stated no minimum group and no time of erasure."];
-    const { minimum, retention, enrolment } = collection;
-    const words = `The collector promises to release nothing about fewer than ${minimum} people ` +
-        `and to erase messages after ${retention} days.`;
-    return [words, ...(enrolment ? ["Answering needs an enrolment token, which goes with the message."] : [])];
+function promiseSentences({ collector }) {
+    if (!collector)
+        return [sentence("no_promises")];
+    const { minimum, retention, crowd, enrolment } = collector;
+    const retained = durationText(86_400 * retention);
+    const sentences = [sentence("promises", { minimum: countText(minimum), retention: retained })];
+    if (crowd)
+        sentences.push(sentence("crowd", { crowd: countText(crowd) }));
+    return [...sentences, sentence(enrolment ? "enrolment" : "open")];
+}
+function describedSentence({ task, description }) {
+    return description ? sentence("described", { task, description }) : sentence("named", { task });
+}
+function sentence(name, entries = {}) {
+    return fill(TEXTS.sentences[name], entries);
+}
+function fill(text, entries) {
+    return text.replace(/\{(\w+)\}/g, (_, name) => entries[name]);
+}
+function entryOf(table, kind) {
+    return Object.hasOwn(table, kind) ? table[kind] : undefined;
+}
+function countText(count) {
+    return grouped(String(count));
+}
+function numberText(number) {
+    return grouped(shortest(+number.toPrecision(6)).replace(/\.0$/, ""));
+}
+function grouped(text) {
+    if (text.includes("e"))
+        return text;
+    return text.replace(/^-?\d+/, (digits) => digits.replace(/\B(?=(\d{3})+$)/g, ","));
+}
+function durationText(seconds) {
+    const units = TEXTS.durations;
+    const unit = units.find((candidate) => seconds % candidate.seconds === 0) ?? units.at(-1);
+    return counted(unit, seconds / unit.seconds);
+}
+function counted(texts, count) {
+    if (count === 1)
+        return texts.one;
+    const text = Number.isInteger(count) ? countText(count) : numberText(count);
+    return fill(texts.many, { count: text });
 }

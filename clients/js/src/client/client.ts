@@ -32,7 +32,7 @@ export class Client {
     readonly permanentPayload?: (notice: Notice, memory: Memory) => MakePayload,
   ) {}
 
-  /** `task` is the text of the published document; `token` is the enrolment token, if there is one. */
+  /** Reads a task from the text of its document; `token` is the enrolment token, if any. */
   static async open(task: string, ledger: Ledger, token?: string): Promise<Client> {
     const document = parse(task);
     for (const part of [document.domain, document.opening]) await load(part ?? null);
@@ -73,7 +73,7 @@ export class Client {
     const deviceBytes = this.#check(file, round);
     const questions = questionsFor(notice, checkRound(notice, round), deviceBytes);
     if (!(held as PersonTables).public === notice.declares.includes("public"))
-      throw new MismatchError("a task must declare `public` if, and only if, it has public columns");
+      throw new MismatchError("a task must declare `public` exactly if it has public columns");
     const sandbox = notice.collection?.sandbox;
     const index = sandbox ? randomIndex(notice.domain, this.#rng) : held;
     const epsilon = sandbox ? "0.0" : notice.epsilon;
@@ -93,8 +93,8 @@ export class Client {
 
   /** Returns in plain words what answering reveals. */
   async explain(round: Round = this.notice.opening): Promise<string> {
-    const { explain } = await import("../wire/statement.js");
-    return explain(this.notice, round, await this.ledger.spent());
+    const { explainFor } = await import("./spending.js");
+    return explainFor(this.ledger, this.notice, round);
   }
 
   #check(file: LedgerFile, round: Round): Uint8Array {

@@ -57,7 +57,7 @@ export abstract class Ledger {
     return this.update((file) => file.refused);
   }
 
-  /** Erases secrets, responses and messages of a task, or of all, and refuses to answer from now on. */
+  /** Erases what a task, or every task, may still send or build on, and refuses to answer it. */
   optOut(task = ""): Promise<void> {
     return this.update((file) => optOut(file, task));
   }

@@ -37,7 +37,8 @@ export function questionsFor(
 }
 
 /** Refuses a domain with values that the mechanism cannot take: silence would reveal them. */
-function checkDomain({ domain, distinct }: Notice, { mechanism, encoding, epsilon }: Question): void {
+function checkDomain({ domain, distinct }: Notice, question: Question): void {
+  const { mechanism, encoding, epsilon } = question;
   const outputs = encoding ? encoding.outputs(domain) : domain.size;
   need(outputs <= mechanism.size, "the mechanism must serve all values of the task's domain");
   if (!distinct) return;

@@ -1,5 +1,5 @@
-// Reports that wait for the network: stored in the ledger, sent when due, and given up after a fixed
-// number of attempts.
+// Reports that wait for the network: stored in the ledger, sent when due, and given up after too
+// many attempts.
 
 import { BudgetError } from "../errors.js";
 import type { LedgerFile } from "./ledger_file.js";

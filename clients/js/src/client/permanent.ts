@@ -1,8 +1,8 @@
 // Permanent responses: a device that is asked again about the same value draws its noise once.
 //
 // The noise comes from a secret that never leaves the device, so all reports of one value together
-// reveal what its permanent response reveals.  A task pays for `distinct` different values; a device
-// with more of them repeats its latest response.
+// reveal what its permanent response reveals.  A task pays for `distinct` different values.  A
+// device with more of them repeats its latest response.
 // Source: Erlingsson 2014.
 
 import { concatenate, hex, littleEndian, unhex, utf8 } from "../bytes.js";
@@ -30,7 +30,8 @@ export function permanentPayload(notice: Notice, memory: Memory): MakePayload {
   const { secret } = memory;
   return ({ address: { member, slot }, question: { mechanism, encoding } }, index, rng) => {
     const context = concatenate(digestBytes, littleEndian(member, 4), littleEndian(slot, 2));
-    const encoded = Number(encoding ? encoding.encode(index, new KeyedRng(secret, context)) : index);
+    const encodingRng = new KeyedRng(secret, context);
+    const encoded = Number(encoding ? encoding.encode(index, encodingRng) : index);
     // Computed whether it is used or not, so the time that an answer takes reveals nothing.
     const responseContext = concatenate(context, littleEndian(encoded, 4));
     const response = mechanism.permanent(encoded, new KeyedRng(secret, responseContext));
@@ -46,8 +47,8 @@ export function tagOf(secret: Uint8Array, slot: number, index: number): string {
 }
 
 /**
- * Returns the response to send and moves it to the end of the list.  A new value beyond the limit is
- * answered with the latest response; a refusal would reveal that the value has changed.
+ * Returns the response to send and moves it to the end of the list.  A new value beyond the limit
+ * is answered with the latest response; a refusal would reveal that the value has changed.
  */
 function remember(
   responses: PermanentResponse[],

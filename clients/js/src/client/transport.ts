@@ -54,7 +54,7 @@ export async function send({ url, name, message, token }: Posting): Promise<Rece
   }
 }
 
-/** An answer that a collector does not give, such as the page of a hotel, leads to another attempt. */
+/** Any other answer, such as the page of a hotel, leads to another attempt. */
 function receiptOf(answer: unknown): Receipt {
   if (!isDocument(answer) || !Array.isArray(answer.refused)) return RETRY;
   const [refusal] = answer.refused;

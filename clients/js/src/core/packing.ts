@@ -1,6 +1,6 @@
 // How mechanisms pack their reports: unsigned fields and rows of bits.
 
-/** Returns the bytes of the smallest unsigned field (1, 2 or 4) that holds an index below `size`. */
+/** Returns how many bytes (1, 2 or 4) an index below `size` needs. */
 export function unsignedWidth(size: number): number {
   if (size <= 256) return 1;
   return size <= 65536 ? 2 : 4;

@@ -3,8 +3,9 @@
 import type { Rng } from "../core/rng.js";
 import { DomainError } from "../errors.js";
 import type { Whole } from "../wire/fields.js";
+import type { ValueFacts } from "../wire/statement.js";
 
-/** What one person holds in several tables: per table the indices of a record, or of a list of them. */
+/** What one person holds: for every table the indices of a record, or of a list of records. */
 export interface PersonTables {
   readonly tables: readonly (Whole[] | Whole[][])[];
   /** The public columns as JSON. */
@@ -16,11 +17,14 @@ export type Index = Whole | Whole[] | Whole[][] | PersonTables;
 
 /** The columns of a table that are not public, and how many records count; 0 for exactly one. */
 export interface Table {
+  readonly name: string;
   readonly attributes: readonly Domain[];
   readonly most: number;
 }
 
 export interface Domain {
+  /** The kind and the settings that the statement mentions. */
+  readonly facts: ValueFacts;
   /** How many values there are. */
   readonly size: Whole;
   readonly attributes?: readonly Domain[];

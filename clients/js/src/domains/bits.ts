@@ -15,6 +15,7 @@ export function read(document: Json): Domain {
   need(bits >= 2 && bits <= MAX_BITS, `\`bits\` must be from 2 to ${MAX_BITS}`);
   return {
     ...bitString(bits),
+    facts: { kind: "bits", bits },
     index(value) {
       const isWhole = typeof value === "bigint" || Number.isSafeInteger(value);
       const number = isWhole ? BigInt(value as Whole) : -1n;

@@ -20,6 +20,7 @@ export function read(document: Json): Domain {
     find(value) ?? refuse(`a whole number from ${low} to ${high}`);
   const valueAt = (index: Whole): bigint => BigInt(low) + BigInt(index);
   return {
+    facts: { kind: "integers", low, high },
     size: narrow(BigInt(high) - BigInt(low) + 1n),
     index,
     publicJson: (value) => String(valueAt(index(value))),

@@ -15,6 +15,7 @@ export function read(document: Json): Domain {
   need(records.names, "`records` of a list must be a domain of records");
   need(most >= 1 && most <= MAX_RECORDS, `\`most\` must be from 1 to ${MAX_RECORDS}`);
   return {
+    facts: { kind: "lists" },
     get size(): Whole {
       throw new ParameterError("a question about lists needs an `encoding`");
     },

@@ -18,6 +18,7 @@ export function read(document: Json): Domain {
   need(!known.has(""), "`names` of records must not be empty text");
   need(names.length === attributes.length, "`attributes` must have one entry per name");
   return {
+    facts: { kind: "records", count: names.length },
     get size(): Whole {
       throw new ParameterError("a question about records needs an `encoding`");
     },

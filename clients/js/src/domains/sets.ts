@@ -14,6 +14,7 @@ export function read(document: Json): Domain {
   const { find } = items;
   need(find, "`items` of sets must be integers, or categories that are not declinable");
   return {
+    facts: { kind: "sets", count: items.size },
     get size(): Whole {
       throw new ParameterError("a question about sets needs an `encoding`");
     },

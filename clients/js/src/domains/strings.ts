@@ -15,6 +15,7 @@ export function read(document: Json): Domain {
   need(length >= 1 && length <= MAX_LENGTH, `\`length\` must be from 1 to ${MAX_LENGTH} bytes`);
   return {
     ...bitString(8 * length),
+    facts: { kind: "strings", length },
     index(value) {
       if (typeof value !== "string" || /[\0\p{Cs}]/u.test(value))
         return refuse("text without zero characters and halves of surrogate pairs");

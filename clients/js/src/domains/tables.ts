@@ -40,10 +40,12 @@ export function read(document: Json): Domain {
     public: open && publicJson(publicColumns, values),
   });
   return {
+    facts: { kind: "services", names },
     get size(): Whole {
       throw new ParameterError("a question about tables needs an `encoding`");
     },
-    tables: parts.map(({ table, columns }) => ({
+    tables: parts.map(({ name, table, columns }) => ({
+      name,
       most: table.most ?? 0,
       attributes: columns.attributes,
     })),

@@ -134,7 +134,10 @@ function checkLayer(layer: Layer): void {
     "`rounded` and `mirrored` must be among `columns`",
   );
   need(mirrored.length <= 1, "`mirrored` must have at most one column");
-  need(!rounded.includes(mirrored[0]!), "a column has one rounding coin: it is mirrored or rounded");
+  need(
+    !rounded.includes(mirrored[0]!),
+    "a column has one rounding coin: it is mirrored or rounded",
+  );
   need(isAscending(rounded), "`rounded` must be in ascending order, each once");
   need(!weighted || most, "`weighted` must be false where `most` is 0");
   need(
@@ -187,7 +190,7 @@ function digitsOf(layer: Layer, table: Whole[] | Whole[][], rng: Rng): bigint[] 
 
 /**
  * Returns one record and whether it counts; the same draws are made for everybody.
- * Of r records each is drawn with the chance 1/r and counts with the chance r/most: together 1/most.
+ * Of r records each is drawn with the chance 1/r and counts with the chance r/most, in all 1/most.
  */
 function drawRecord(layer: Layer, records: Whole[][], rng: Rng) {
   const drawn = rng.integer(Math.max(records.length, 1));

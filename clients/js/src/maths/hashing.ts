@@ -112,7 +112,7 @@ function feistel(group: bigint, bits: number): bigint {
   return (BigInt(left) << BigInt(low)) | BigInt(right);
 }
 
-/** Returns whether the leading bit of `vector` (the lowest bit of its first word) is set in `words`. */
+/** Returns whether the leading bit of `vector`, the lowest of its first word, is set in `words`. */
 function hasLeadingBit(vector: Uint32Array, words: Uint32Array): boolean {
   const first = vector.findIndex(Boolean);
   const bit = vector[first]! & -vector[first]!;

@@ -38,7 +38,7 @@ interface Common {
   readonly size: number;
 }
 
-/** Returns the reader of a kind, given the sizes it serves, its own fields, and how it randomises. */
+/** Returns the reader of a kind: the sizes it serves, its own fields, and how it randomises. */
 export function mechanismReader<S extends Shape>(
   kind: string,
   [smallest, largest]: readonly [smallest: number, largest: Whole],

@@ -1,5 +1,5 @@
-// RAPPOR with Bloom filters: hash the value to a few bits of a short vector, then flip every bit with
-// the same probability.
+// RAPPOR with Bloom filters: hash the value to a few bits of a short vector, then flip every bit
+// with the same probability.
 // Source: Erlingsson 2014.
 
 import { concatenate, littleEndian } from "../bytes.js";

@@ -1,5 +1,5 @@
-// Generalised randomised response: the value with probability `keep`, otherwise any other value with
-// equal probability.
+// Generalised randomised response: the value with probability `keep`, otherwise any other value
+// with equal probability.
 // Source: Wang 2021, section 3.3.1.
 
 import { littleEndian } from "../bytes.js";

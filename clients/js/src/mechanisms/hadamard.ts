@@ -1,5 +1,5 @@
-// Hadamard response: a random column of the Hadamard matrix that is positive in the row of the value
-// with probability `keep`.
+// Hadamard response: a random column of the Hadamard matrix that is positive in the row of the
+// value with probability `keep`.
 
 import { littleEndian } from "../bytes.js";
 import { unsignedWidth } from "../core/packing.js";

@@ -1,5 +1,5 @@
-// The hybrid mechanism: a public coin sends every person to Piecewise or to Duchi's mechanism.  Both
-// are drawn for everybody, so the coin decides only which report is sent.
+// The hybrid mechanism: a public coin sends every person to Piecewise or to Duchi's mechanism.
+// Both are drawn for everybody, so the coin decides only which report is sent.
 
 import { littleEndian } from "../bytes.js";
 import { thresholdWords } from "../core/rng.js";

@@ -1,5 +1,5 @@
-// Random matrix projection: local hashing with two buckets whose seed is a row of a matrix of signs.
-// The rows come from a pool, or are drawn afresh if the pool has 0 rows.
+// Random matrix projection: local hashing with two buckets, whose seed is a row of a matrix of
+// signs.  The rows come from a pool, or are drawn afresh if the pool has 0 rows.
 
 import type { Rng } from "../core/rng.js";
 import { need } from "../errors.js";

@@ -15,7 +15,7 @@ export const read = mechanismReader("square_wave", [2, 4096], SHAPE, (settings) 
   return windowMechanism({ size, cells: size + 2 * reach, window: 2 * reach + 1, keep });
 });
 
-/** Returns whether the best reach, size (e E - e + 1) / (2 e (e - 1 - E)) with e = e^E, is below 1. */
+/** Returns whether size (e E - e + 1) / (2 e (e - 1 - E)), the best reach, is below 1; e = e^E. */
 function isBestReachZero(size: number, epsilon: string): boolean {
   const [e, E] = exp(epsilon); // in units of 2^-PLACES
   const one = 1n << PLACES;

@@ -1,4 +1,5 @@
-// Subset selection: a random set of `chosen` values that contains the value with probability `keep`.
+// Subset selection: a random set of `chosen` values, which contains the value with probability
+// `keep`.
 
 import { packBits } from "../core/packing.js";
 import { thresholdWords } from "../core/rng.js";

@@ -1,5 +1,5 @@
-// What unary encodings share: one bit per value of the domain, each randomised on its own.  SUE, OUE
-// and THE differ in their thresholds.
+// What unary encodings share: one bit per value of the domain, each randomised on its own.  SUE,
+// OUE and THE differ in their thresholds.
 // Source: Wang 2021, section 3.3.2.
 
 import { packBits } from "../core/packing.js";
@@ -20,7 +20,7 @@ export function unary(size: number, keep: bigint, flip: bigint): Randomizer {
   const keepWords = thresholdWords(keep);
   const flipWords = thresholdWords(flip);
   return {
-    // The worst report sets the bit of one value and not that of the other: p (1 - q) / (q (1 - p)).
+    // The worst report sets the bit of one value and not of the other: p (1 - q) / (q (1 - p)).
     worstRatio: [keep * (UNIT - flip), flip * (UNIT - keep)],
     width: Math.ceil(size / 8),
     permanent(index: number, rng: Rng) {

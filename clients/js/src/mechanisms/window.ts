@@ -1,6 +1,6 @@
-// What mechanisms for numbers share: every input owns a window of neighbouring cells, and a report is
-// a cell that lies in the window with probability `keep`.  Duchi's mechanism, Piecewise and Square
-// Wave differ in the number of cells and the width of the window.
+// What mechanisms for numbers share: every input owns a window of neighbouring cells, and a report
+// is a cell that lies in the window with probability `keep`.  Duchi's mechanism, Piecewise and
+// Square Wave differ in the number of cells and the width of the window.
 
 import { littleEndian } from "../bytes.js";
 import { unsignedWidth } from "../core/packing.js";

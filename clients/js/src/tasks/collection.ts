@@ -1,4 +1,4 @@
-// How a collector treats a task.  It is part of the document, so a device sees it before it answers.
+// How a collector treats a task: part of the document, so that a device sees it before it answers.
 
 import { need } from "../errors.js";
 import type { Json } from "../wire/codec.js";

@@ -71,6 +71,6 @@ export function checkRound(notice: Notice, round: Round): Round {
     "this round spends more than the `epsilon` that its task states",
   );
   if (distinct && round.askText !== opening.askText)
-    throw new MismatchError("every round of a longitudinal task must ask what its opening round asks");
+    throw new MismatchError("a longitudinal task must ask the same question in every round");
   return round;
 }

@@ -14,7 +14,7 @@ export interface Address {
   readonly slot: number;
 }
 
-/** What a round asks of one person: a question, a choice of one of several, or a bundle of several. */
+/** What a round asks of one person: a question, a choice of several, or a bundle of several. */
 export interface Ask {
   /** What an answer spends, as documents write it. */
   readonly epsilon: string;

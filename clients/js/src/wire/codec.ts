@@ -30,7 +30,7 @@ export function parse(text: string): Document {
     // Every reason to refuse a text gives the same error.
   }
   throw new CodecError(
-    "a document must be a JSON object of text, lists and whole numbers below 2^53, and have no key twice",
+    "a document must be a JSON object of text, lists and whole numbers below 2^53, no key twice",
   );
 }
 

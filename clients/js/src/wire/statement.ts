@@ -1,48 +1,246 @@
-// In plain words: what is asked, what an answer reveals, and what becomes of it.
+// The statement of a task: what it asks, costs and promises, as facts and in plain words.
+//
+// The sentences are those of Python and of the dashboard.  The text begins with what is sent in
+// clear and what answering costs.  Words that the collector chose, the name of the task and its
+// description, are quoted and come last, where they cannot pass for ours.
 
+import type { DeviceFacts, WindowFacts } from "../client/spending.js";
+import { shortest } from "../maths/exact.js";
+import type { Bundle } from "../tasks/bundle.js";
+import type { Choice } from "../tasks/choice.js";
+import type { Collection } from "../tasks/collection.js";
+import type { Family } from "../tasks/families/base.js";
 import type { Notice } from "../tasks/notice.js";
 import type { Ask } from "../tasks/question.js";
 import type { Round } from "../tasks/round.js";
+import type { Whole } from "./fields.js";
+import { TEXTS } from "./statement_texts.js";
 
-export function explain(notice: Notice, { ask }: Round, { spent, cap }: { spent: number; cap: number }): string {
-  const { name, description, distinct } = notice;
-  const about = description && ` It is about: ${description}`;
-  return [
-    `Task "${name}" asks this device ${distinct ? "in every round" : "once"}.${about}`,
-    ...shown(notice),
-    ...revealed(notice, ask),
-    ...promised(notice),
-    `This device has spent ${spent} of ${cap} so far.`,
-  ].join(" ");
+/** The settings of a domain that its phrase mentions; decimals are text. */
+export type ValueFacts = { readonly kind: string } & Readonly<
+  Record<string, Whole | string | readonly string[]>
+>;
+
+interface TableFacts {
+  readonly name: string;
+  /** How many records count; 0 for exactly one. */
+  readonly most: number;
+  readonly rows: number;
+  readonly coin: boolean;
 }
 
-/** What is sent as it is stands before what is not. */
-function shown({ domain: { publicColumns: shown = [] } }: Notice): string[] {
-  return shown.length ? [`Sent as they are, not randomised and not covered by epsilon: ${shown.join(", ")}.`] : [];
+export interface Facts {
+  readonly task: string;
+  readonly description: string;
+  readonly values: ValueFacts;
+  readonly mechanisms: readonly string[];
+  readonly encodings: readonly string[];
+  readonly coin: boolean;
+  readonly reports: number;
+  readonly tables: readonly TableFacts[];
+  readonly public: readonly string[];
+  readonly epsilon: number;
+  readonly odds: number;
+  readonly longitudinal?: { distinct: number; response: number; once: number } | undefined;
+  readonly collector?: Collection | undefined;
+  readonly device: DeviceFacts;
 }
 
-function revealed({ epsilon, distinct, collection }: Notice, ask: Ask): string[] {
-  if (collection?.sandbox) {
-    return ["It is a rehearsal: your device sends an answer drawn at random, yours is not used and costs nothing."];
+export function statement(notice: Notice, { ask }: Round, device: DeviceFacts): Facts {
+  const { name, description, domain, distinct, collection } = notice;
+  const questions = ask.representatives;
+  const encodings = questions.flatMap(({ encoding }) => encoding?.kind ?? []);
+  return {
+    task: name,
+    description,
+    values: domain.facts,
+    mechanisms: sortedSet(questions.map(({ mechanism }) => mechanism.kind)),
+    encodings: sortedSet(encodings),
+    coin: ask.hasCoin,
+    reports: ask.slots,
+    tables: tableFacts(notice, ask),
+    public: domain.publicColumns ?? [],
+    epsilon: +notice.epsilon,
+    odds: Math.exp(+notice.epsilon),
+    longitudinal: distinct
+      ? { distinct, response: +ask.epsilon, once: ask.epsilonOnce }
+      : undefined,
+    collector: collection,
+    device,
+  };
+}
+
+function sortedSet(kinds: readonly string[]): string[] {
+  return [...new Set(kinds)].sort();
+}
+
+function tableFacts({ domain: { tables = [] } }: Notice, ask: Ask): TableFacts[] {
+  const slots = (ask as Bundle).parts ?? [ask];
+  const families = slots.map((slot) => (slot as Choice).members as Family | undefined);
+  return tables.map(({ name, most }, index) => {
+    const own = families.filter((family) => family?.table === index);
+    const coin = own.some((family) => family!.length > 1);
+    return { name, most, rows: most ? own.length : 1, coin };
+  });
+}
+
+/** Returns the facts in plain words. */
+export function explain(facts: Facts): string {
+  const aboutAnswer = facts.collector?.sandbox
+    ? [sentence("rehearsal"), ...deviceSentences(facts.device), askedSentence(facts)]
+    : [
+        clearSentence(facts),
+        ...costSentences(facts),
+        askedSentence(facts),
+        ...usedSentences(facts),
+        randomisedSentence(facts.mechanisms),
+      ];
+  return [...aboutAnswer, ...promiseSentences(facts), describedSentence(facts)].join(" ");
+}
+
+function clearSentence({ public: columns }: Facts): string {
+  return columns.length
+    ? sentence("clear", { columns: columns.join(", ") })
+    : sentence("nothing_clear");
+}
+
+function costSentences(facts: Facts): string[] {
+  const { epsilon, odds, reports, longitudinal, device } = facts;
+  const roundedUp = Math.ceil(100 * odds) / 100; // so that "at most" is true
+  const sentences = [sentence("cost", { epsilon: numberText(epsilon) })];
+  if (reports > 1) sentences.push(sentence("reports", { reports: countText(reports) }));
+  const name = longitudinal ? "odds_all" : "odds";
+  sentences.push(sentence(name, { odds: grouped(roundedUp.toFixed(2)) }));
+  return [...sentences, ...longitudinalSentences(facts), ...deviceSentences(device)];
+}
+
+function longitudinalSentences({ longitudinal }: Facts): string[] {
+  if (!longitudinal) return [];
+  const { distinct, response, once } = longitudinal;
+  const price = { distinct: countText(distinct), epsilon: numberText(response) };
+  const paid = distinct === 1 ? sentence("paid_once_for_one") : sentence("paid_once", price);
+  return [paid, sentence("single_message", { epsilon: numberText(once) }), sentence("changes")];
+}
+
+function deviceSentences({ spent, cap, windows }: DeviceFacts): string[] {
+  const total = sentence("spent", { spent: numberText(spent), cap: numberText(cap) });
+  return [total, ...windows.map(windowSentence)];
+}
+
+function windowSentence({ seconds, epsilon, reports, spent, used }: WindowFacts): string {
+  return sentence("window", {
+    duration: durationText(seconds),
+    epsilon: numberText(epsilon),
+    answers: counted(TEXTS.counts.answers, reports),
+    spent: numberText(spent),
+    used: countText(used),
+  });
+}
+
+function askedSentence({ values: { kind, ...settings }, longitudinal }: Facts): string {
+  const phrase = entryOf<string>(TEXTS.values, kind) ?? TEXTS.sentences.other_values;
+  const texts = Object.entries(settings).map(([name, value]) => [name, settingText(value)]);
+  const often = longitudinal ? "asked_often" : "asked_once";
+  return sentence(often, { values: fill(phrase, Object.fromEntries(texts)) });
+}
+
+function settingText(setting: Whole | string | readonly string[]): string {
+  if (typeof setting === "object") return setting.join(", ");
+  return typeof setting === "string" ? numberText(+setting) : countText(setting);
+}
+
+/** Returns which part of an answer is used: by encoding, or table by table. */
+function usedSentences({ encodings, coin, tables }: Facts): string[] {
+  const byEncoding = encodings.map((kind) => encodingSentence(kind, coin));
+  const byTable = tables.flatMap((table) => {
+    const where = tables.length > 1 ? sentence("where", { table: table.name }) : "";
+    return tableSentences(table, where);
+  });
+  return [...byEncoding, ...byTable].filter(Boolean);
+}
+
+function encodingSentence(kind: string, picked: boolean): string {
+  const texts = entryOf<{ always: string; picked: string }>(TEXTS.encodings, kind);
+  if (!texts) return sentence("other_encoding", { kind });
+  return picked ? texts.picked : texts.always;
+}
+
+function tableSentences({ most, rows, coin }: TableFacts, where: string): string[] {
+  if (!most) return [sentence(coin ? "used_columns" : "used_record", { where })];
+  const used =
+    rows === 1
+      ? sentence("used_one_row", { where })
+      : sentence("used_rows", { rows: countText(rows), where });
+  return [used, sentence(coin ? "row_columns" : "row_record")];
+}
+
+/** Returns what the mechanisms send; those that send the same are named together. */
+function randomisedSentence(kinds: readonly string[]): string {
+  const names = new Map<string, Set<string>>();
+  for (const kind of kinds) {
+    const other = { does: TEXTS.sentences.other_way, name: kind };
+    const { does, name } = entryOf<typeof other>(TEXTS.mechanisms, kind) ?? other;
+    if (!names.has(does)) names.set(does, new Set());
+    names.get(does)!.add(name);
   }
-  const kinds = [...new Set(ask.representatives.map(({ mechanism }) => mechanism.kind))].join(", ");
-  const lasting =
-    `This is paid once and covers ${distinct} different answers: epsilon ${ask.epsilon} for each, however often ` +
-    `it is reported, and ${+ask.epsilonOnce.toPrecision(4)} to somebody who sees a single message. ` +
-    "That your answer changed, though not what it was, may be noticed.";
-  return [
-    `Your answer is randomised here (${kinds}) before anything is sent.`,
-    `Whoever sees ${distinct ? "all messages together" : "the message"} can shift their odds about your answer by a ` +
-      `factor of at most ${Math.exp(+epsilon).toFixed(2)} (epsilon ${epsilon}).`,
-    ...(distinct ? [lasting] : []),
-  ];
+  const ways = [...names].map(([does, known]) =>
+    sentence("way", { does, names: [...known].join(", ") }),
+  );
+  return sentence("randomised", { ways: ways.join(", or ") });
 }
 
-function promised({ collection }: Notice): string[] {
-  if (!collection) return ["The collector has stated no minimum group and no time of erasure."];
-  const { minimum, retention, enrolment } = collection;
-  const words =
-    `The collector promises to release nothing about fewer than ${minimum} people ` +
-    `and to erase messages after ${retention} days.`;
-  return [words, ...(enrolment ? ["Answering needs an enrolment token, which goes with the message."] : [])];
+function promiseSentences({ collector }: Facts): string[] {
+  if (!collector) return [sentence("no_promises")];
+  const { minimum, retention, crowd, enrolment } = collector;
+  const retained = durationText(86_400 * retention);
+  const sentences = [sentence("promises", { minimum: countText(minimum), retention: retained })];
+  if (crowd) sentences.push(sentence("crowd", { crowd: countText(crowd) }));
+  return [...sentences, sentence(enrolment ? "enrolment" : "open")];
+}
+
+function describedSentence({ task, description }: Facts): string {
+  return description ? sentence("described", { task, description }) : sentence("named", { task });
+}
+
+type SentenceName = keyof typeof TEXTS.sentences;
+
+function sentence(name: SentenceName, entries: Record<string, string> = {}): string {
+  return fill(TEXTS.sentences[name], entries);
+}
+
+function fill(text: string, entries: Readonly<Record<string, string>>): string {
+  return text.replace(/\{(\w+)\}/g, (_, name: string) => entries[name]!);
+}
+
+/** Returns an entry of a table, or nothing for a kind that it does not know. */
+function entryOf<T>(table: object, kind: string): T | undefined {
+  return Object.hasOwn(table, kind) ? (table as Record<string, T>)[kind] : undefined;
+}
+
+function countText(count: Whole): string {
+  return grouped(String(count));
+}
+
+/** Returns a number with at most six digits. */
+function numberText(number: number): string {
+  return grouped(shortest(+number.toPrecision(6)).replace(/\.0$/, ""));
+}
+
+/** Returns the text with commas between thousands. */
+function grouped(text: string): string {
+  if (text.includes("e")) return text;
+  return text.replace(/^-?\d+/, (digits) => digits.replace(/\B(?=(\d{3})+$)/g, ","));
+}
+
+/** Returns a time in the largest unit that divides it. */
+function durationText(seconds: number): string {
+  const units = TEXTS.durations;
+  const unit = units.find((candidate) => seconds % candidate.seconds === 0) ?? units.at(-1)!;
+  return counted(unit, seconds / unit.seconds);
+}
+
+function counted(texts: { one: string; many: string }, count: number): string {
+  if (count === 1) return texts.one;
+  const text = Number.isInteger(count) ? countText(count) : numberText(count);
+  return fill(texts.many, { count: text });
 }

@@ -35,7 +35,8 @@ export function read(document) {
             firstMembers.set(mechanism, index);
     }
     need(firstMembers.size === mechanisms.length && !firstMembers.has(undefined), "`mechanisms` must have one entry for every number of cells");
-    return { length, at, representatives: [...firstMembers.values()].map(at) };
+    const representatives = [...firstMembers.values()].map(at);
+    return { length, at, representatives, table: settings.table };
 }
 function readSettings(document) {
     const { first, ...settings } = readFields(document, "layers", SHAPE);

@@ -3,7 +3,7 @@
 // Members are all combinations of one of the widths of every column, the last changing fastest, and
 // then of the rounding coins.  `rounding` says which coins there are:
 // - none: no coin;
-// - one: one group of members for each column of `groups`; half of the group's layers have its coin;
+// - one: one group of members for each column of `groups`; half of its layers have the coin;
 // - all: each of the coins is in a layer or not;
 // - mirror: one group of members for each column of `groups`, which is doubled by its coin.
 // The `first` members are left out.
@@ -64,7 +64,8 @@ export function read(document: Json): Family {
     firstMembers.size === mechanisms.length && !firstMembers.has(undefined),
     "`mechanisms` must have one entry for every number of cells",
   );
-  return { length, at, representatives: [...firstMembers.values()].map(at) };
+  const representatives = [...firstMembers.values()].map(at);
+  return { length, at, representatives, table: settings.table };
 }
 
 function readSettings(document: Json) {

@@ -16,7 +16,8 @@ export function read(document: Json): Family {
   const isKnown = (column: Whole): boolean => column >= 0 && column < sizes.length;
   need(columns.length, "`columns` must list at least one view");
   need(columns.flat().every(isKnown), "`columns` must be from 0 to the number of `sizes` - 1");
-  need(new Set(columns.map(String)).size === columns.length, "`columns` must not list a view twice");
+  const different = new Set(columns.map(String)).size;
+  need(different === columns.length, "`columns` must not list a view twice");
   const bySize = new Map(mechanisms.map((mechanism) => [String(mechanism.size), mechanism]));
   const members = columns.map((own) => {
     const ownSizes = own.map((column) => sizes[Number(column)]!);

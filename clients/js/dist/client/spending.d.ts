@@ -1,0 +1,15 @@
+import type { Window } from "../tasks/budget.js";
+import type { Notice } from "../tasks/notice.js";
+import type { Round } from "../tasks/round.js";
+import type { Ledger } from "./ledger.js";
+export interface WindowFacts extends Window {
+    readonly spent: number;
+    readonly used: number;
+}
+export interface DeviceFacts {
+    readonly spent: number;
+    readonly cap: number;
+    readonly windows: readonly WindowFacts[];
+}
+export declare function explainFor(ledger: Ledger, notice: Notice, round: Round): Promise<string>;
+export declare function spending(ledger: Ledger): Promise<DeviceFacts>;

@@ -1,0 +1,157 @@
+export declare const TEXTS: {
+    sentences: {
+        nothing_clear: string;
+        clear: string;
+        rehearsal: string;
+        cost: string;
+        odds: string;
+        odds_all: string;
+        reports: string;
+        paid_once_for_one: string;
+        paid_once: string;
+        single_message: string;
+        changes: string;
+        spent: string;
+        window: string;
+        asked_once: string;
+        asked_often: string;
+        other_values: string;
+        used_record: string;
+        used_columns: string;
+        used_one_row: string;
+        used_rows: string;
+        row_record: string;
+        row_columns: string;
+        where: string;
+        other_encoding: string;
+        randomised: string;
+        way: string;
+        other_way: string;
+        promises: string;
+        crowd: string;
+        no_promises: string;
+        enrolment: string;
+        open: string;
+        named: string;
+        described: string;
+    };
+    mechanisms: {
+        affine: {
+            name: string;
+            does: string;
+        };
+        affine_prefix: {
+            name: string;
+            does: string;
+        };
+        blh: {
+            name: string;
+            does: string;
+        };
+        bloom: {
+            name: string;
+            does: string;
+        };
+        duchi: {
+            name: string;
+            does: string;
+        };
+        grr: {
+            name: string;
+            does: string;
+        };
+        hadamard: {
+            name: string;
+            does: string;
+        };
+        hybrid: {
+            name: string;
+            does: string;
+        };
+        olh: {
+            name: string;
+            does: string;
+        };
+        oue: {
+            name: string;
+            does: string;
+        };
+        piecewise: {
+            name: string;
+            does: string;
+        };
+        rmp: {
+            name: string;
+            does: string;
+        };
+        square_wave: {
+            name: string;
+            does: string;
+        };
+        subset: {
+            name: string;
+            does: string;
+        };
+        sue: {
+            name: string;
+            does: string;
+        };
+        the: {
+            name: string;
+            does: string;
+        };
+    };
+    encodings: {
+        attribute: {
+            always: string;
+            picked: string;
+        };
+        cell: {
+            always: string;
+            picked: string;
+        };
+        holds: {
+            always: string;
+            picked: string;
+        };
+        sample: {
+            always: string;
+            picked: string;
+        };
+        segment: {
+            always: string;
+            picked: string;
+        };
+        size: {
+            always: string;
+            picked: string;
+        };
+        view: {
+            always: string;
+            picked: string;
+        };
+    };
+    values: {
+        bits: string;
+        buckets: string;
+        categories: string;
+        integers: string;
+        lists: string;
+        numbers: string;
+        records: string;
+        services: string;
+        sets: string;
+        strings: string;
+    };
+    counts: {
+        answers: {
+            one: string;
+            many: string;
+        };
+    };
+    durations: {
+        seconds: number;
+        one: string;
+        many: string;
+    }[];
+};

@@ -1,0 +1,180 @@
+"""The statement: facts from the task's document, and sentences from one table."""
+
+import json
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import sottovoce as sv
+from sottovoce.client.ledger import DiskLedger
+from sottovoce.client.spending import spending
+from sottovoce.domains.base import Domain
+from sottovoce.encodings.base import Encoding
+from sottovoce.errors import ParameterError
+from sottovoce.mechanisms.base import Mechanism
+from sottovoce.tasks.budget import Spend, Window
+from sottovoce.tasks.collection import Collection
+from sottovoce.wire import codec
+from sottovoce.wire.statement import TEXTS, explain, statement, topics
+
+PETS = sv.Histogram(["cat", "dog", "fish"])
+IN_THE_LABORATORY = {"channels", "hcms", "product", "alpha_point", "channel", "parity"}
+
+
+def facts(plan, epsilon=1.0, **settings):
+    return statement(codec.publish(sv.Task("task", plan, epsilon, **settings)))
+
+
+def assert_in_order(text, *parts):
+    """Check that the parts stand in the text in this order."""
+    position = 0
+    for part in parts:
+        found = text.find(part, position)
+        assert found >= 0, f"{part!r} is missing, or too early, in: {text}"
+        position = found + len(part)
+
+
+def kinds_in(package):
+    """Return the kinds that the modules of a package register."""
+    folder = Path(import_module(package).__file__ or "").parent
+    sources = [path.read_text("utf-8") for path in folder.glob("[a-z]*.py")]
+    return {kind for source in sources for kind in re.findall(r'kind="([a-z_0-9]+)"', source)}
+
+
+@pytest.mark.parametrize(
+    ("table", "family", "package"),
+    [
+        ("mechanisms", Mechanism, "sottovoce.mechanisms"),
+        ("encodings", Encoding, "sottovoce.encodings"),
+        ("values", Domain, "sottovoce.domains"),
+    ],
+)
+def test_every_registered_kind_has_an_entry(table, family, package):
+    kinds = {kind for kind in kinds_in(package) if is_registered(family, kind)}
+    assert set(TEXTS[table]) == kinds - IN_THE_LABORATORY
+    assert list(TEXTS[table]) == sorted(TEXTS[table])
+
+
+def is_registered(family, kind):
+    """Return whether a kind belongs to a family; families of questions have kinds as well."""
+    try:
+        return issubclass(family.kinds[kind], family)
+    except ParameterError:
+        return False
+
+
+def test_a_kind_without_an_entry_is_described_in_general_words():
+    unknown = {"mechanisms": ["toy"], "encodings": ["toy"], "values": {"kind": "toy"}}
+    assert_in_order(
+        explain(facts(PETS) | unknown),
+        "asks your device once for an answer.",
+        "uses a value that it computes from your answer (toy).",
+        "it sends a random report that depends on your answer (toy).",
+    )
+
+
+def test_every_sentence_ends_and_is_used():
+    source = Path(import_module("sottovoce.wire.statement").__file__).read_text("utf-8")
+    for name, text in TEXTS["sentences"].items():
+        assert f'"{name}"' in source, name
+        phrase = name in ("where", "way", "other_way", "other_values")
+        assert phrase or text.endswith((".", "\u201d")), text
+
+
+def test_the_text_leads_with_what_is_in_clear_and_the_price_and_ends_with_the_collectors_words():
+    description = "Which pet? It costs nothing."
+    promises = Collection(minimum=2000, retention=1, crowd=8, enrolment=True)
+    text = explain(facts(PETS, description=description, collection=promises))
+    assert_in_order(
+        text,
+        "Your device sends nothing in clear. Answering costs epsilon 1 of your privacy budget.",
+        "a factor of at most 2.72.",
+        "The task asks your device once for one of 3 possible answers.",
+        "another possible answer (generalised randomised response).",
+        "nothing about fewer than 2,000 people, and to erase the messages after 1 day.",
+        "no value that it estimates for fewer than 8 people.",
+        "Answering needs an enrolment token",
+        "The collector calls this task \u201ctask\u201d and describes it like this:",
+    )
+    assert text.endswith(f"\u201c{description}\u201d")
+
+
+def test_public_columns_come_first():
+    table = sv.Table({"age": range(9)}, public={"os": ["a", "b"]}, name="users")
+    text = explain(facts(table, declares=table.needs))
+    clear = "Your device sends these columns in clear, without any protection: users.os."
+    assert text.startswith(f"{clear} Answering costs epsilon 1 ")
+
+
+ODDS = {1.0: "2.72", 1.5: "4.49", 20.0: "485,165,195.41"}
+
+
+@pytest.mark.parametrize(("epsilon", "odds"), ODDS.items())
+def test_the_odds_are_never_rounded_down(epsilon, odds):
+    assert f"a factor of at most {odds}." in explain(facts(PETS, epsilon))
+
+
+ASKED = {
+    "one of 2 possible answers": sv.Histogram(["a"], declinable=True),
+    "a whole number from 18 to 1,000": sv.Histogram(range(18, 1001)),
+    "a number from 0 to 2.5": sv.Mean(0, 2.5),
+    "a number from -1 to 1, of which only one of 20 ranges is used": sv.Distribution(-1, 1, 20),
+    "a record of 2 parts": sv.Survey({"a": ["x", "y"], "b": range(3)}),
+    "a text of up to 20 bytes": sv.HeavyHitters(sv.Strings(20)),
+    "a value of 48 bits": sv.HeavyHitters(sv.Bits(48)),
+    "a set of items, out of 1,657": sv.TopItems(range(1657), 16),
+    "your entries in people": sv.Table({"a": range(5)}, name="people"),
+}
+
+
+@pytest.mark.parametrize("values", ASKED)
+def test_what_is_asked_follows_from_the_domain(values):
+    assert f"The task asks your device once for {values}." in explain(facts(ASKED[values]))
+
+
+SURVEY = sv.Survey({"a": ["x", "y"], "b": range(3)})
+USED = {
+    "only one part of your record; a public random draw picks which.": SURVEY,
+    "only a part of your answer, such as its beginning; a public": sv.HeavyHitters(sv.Bits(48)),
+    "only one of your items, drawn at random, or none.": sv.TopItems(range(1657), 16),
+    "only the number of your items.": sv.Itemsets(range(9), 5),
+    "only whether you have one particular item; a public": sv.AdaptiveTopItems(range(9), 900, 2),
+}
+
+
+@pytest.mark.parametrize("words", USED)
+def test_which_part_of_an_answer_is_used_follows_from_the_encoding(words):
+    assert f"Your device uses {words}" in explain(facts(USED[words]))
+
+
+def test_a_rehearsal_costs_nothing_and_says_no_more_of_costs():
+    text = explain(facts(PETS, collection=Collection(sandbox=True)))
+    assert re.match(r"This is a rehearsal: .* costs nothing\.", text)
+    assert not re.search("epsilon|factor|randomises", text)
+
+
+def test_what_a_device_has_spent_is_part_of_the_cost():
+    windows = [Window(604_800, 5.0, 1), Window(5_400, 1.5, 4)]
+    ledger = DiskLedger(":memory:", windows=windows, clock=lambda: 1000.0)
+    ledger.answer(Spend("other", 1.0), lambda: b"message")
+    said = facts(PETS) | {"device": spending(ledger)}
+    assert_in_order(
+        " ".join(topics(said)["cost"]),
+        "Answering costs epsilon 1",
+        "This device has spent 1 of 10 so far.",
+        "Within 90 minutes it may spend 1.5 in 4 answers; it has spent 1 in 1.",
+        "Within 7 days it may spend 5 in 1 answer; it has spent 1 in 1.",
+    )
+
+
+def test_mechanisms_that_send_the_same_are_named_together():
+    said = facts(PETS) | {"mechanisms": ["affine", "affine_prefix", "grr", "olh"]}
+    together = "(affine response, optimised local hashing), or sends your answer or, by chance"
+    assert together in explain(said)
+
+
+def test_the_facts_are_ready_for_json():
+    said = facts(PETS, collection=Collection())
+    assert json.loads(json.dumps(said)) == said
