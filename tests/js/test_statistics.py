@@ -12,7 +12,8 @@ from sottovoce.engine.memory import batches_of
 from sottovoce.mechanisms.base import Mechanism
 from sottovoce.plans.itemsets.padding import amplified
 from sottovoce.plans.itemsets.top_items import TopItems
-from sottovoce.tasks.task import Address, Question, Round
+from sottovoce.tasks.question import Address, Question
+from sottovoce.tasks.round import Round
 from sottovoce.wire import codec
 
 USERS, VALUE, SIGMAS = 1500, 2, 6

@@ -10,8 +10,13 @@ import pytest
 
 import sottovoce as sv
 from js.node_worker import written
-from sottovoce.domains.base import Buckets, Categories, Domain, Integers, Numbers, Records
+from sottovoce.domains.base import Domain
+from sottovoce.domains.buckets import Buckets
+from sottovoce.domains.categories import Categories
+from sottovoce.domains.integers import Integers
 from sottovoce.domains.lists import Lists
+from sottovoce.domains.numbers import Numbers
+from sottovoce.domains.records import Records
 from sottovoce.domains.tables import Services
 from sottovoce.encodings.base import Encoding
 from sottovoce.encodings.cell import Cell
@@ -21,7 +26,8 @@ from sottovoce.errors import CodecError, DomainError, ParameterError
 from sottovoce.lab.checks import RecordedRng
 from sottovoce.plans.tables.joint import Joint
 from sottovoce.plans.tables.layout import METHODS, SINGLE, Asking
-from sottovoce.tasks.task import Bundle, Family
+from sottovoce.tasks.bundle import Bundle
+from sottovoce.tasks.families.base import Family
 from sottovoce.wire import codec, envelope
 
 STREAM = 256  # bytes for one draw of everything
