@@ -1,4 +1,6 @@
-"""Intervals after post-processing: as often right as they say, or as docs/evidence/post-processing.md says they are."""
+"""Intervals after post-processing: as often right as they say, or as
+docs/evidence/post-processing.md says they are.
+"""
 
 import numpy as np
 import pytest
@@ -11,7 +13,9 @@ SMALL = (64, 4_000, 1.0)
 
 @pytest.mark.parametrize("method", ["norm-sub", "power-ns", "base-cut"])
 def test_intervals_from_the_raw_errors_and_the_move_cover(method):
-    """Common, middling and rare value and two ranges: 95 % or more, within five sigma of 2,000 collections."""
+    """Common, middling and rare value and two ranges: 95 % or more, within five sigma of 2,000
+    collections.
+    """
     covered, _ = coverage(*SMALL, "raw", COLLECTIONS, method)
     print(covered)
     assert (covered > 0.95 - 5 * np.sqrt(0.95 * 0.05 / COLLECTIONS)).all(), covered

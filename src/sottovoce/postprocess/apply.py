@@ -9,11 +9,12 @@ from typing import Any
 from sottovoce import postprocess
 from sottovoce.core.estimate import Estimate
 from sottovoce.errors import ParameterError
+from sottovoce.postprocess.base import Rule
 from sottovoce.postprocess.bootstrap import bootstrapped
-from sottovoce.postprocess.moved import MovedNoise
-from sottovoce.postprocess.rule import Rule
+from sottovoce.postprocess.shifted_noise import ShiftedNoise
 
 ERRORS = ("raw", "bootstrap")
+_MODULES = {"base": "unprocessed"}  # methods whose module has another name
 
 
 def apply(estimate: Estimate, method: str, *, errors: str = "raw", replicates: int = 200, **options: Any) -> Estimate:
@@ -31,14 +32,14 @@ def apply(estimate: Estimate, method: str, *, errors: str = "raw", replicates: i
     if errors == "bootstrap":
         sampled = bootstrapped(estimate, rule, replicates)
         return replace(estimate, votes=votes, noise=sampled, steps=(*steps, errors), raw=raw)
-    return replace(estimate, votes=votes, noise=MovedNoise(raw.votes, raw.noise, rule.whole), steps=steps, raw=raw)
+    return replace(estimate, votes=votes, noise=ShiftedNoise(raw.votes, raw.noise, rule.whole), steps=steps, raw=raw)
 
 
 def rule_of(estimate: Estimate, method: str, **options: Any) -> Rule:
     """Return the rule of a method for an estimate."""
     if method not in methods():
         raise ParameterError(f"a method of post-processing is one of: {', '.join(methods())}")
-    rule: Rule = _module(method.replace("-", "_")).rule_for(estimate, **options)
+    rule: Rule = _module(_MODULES.get(method, method.replace("-", "_"))).rule_for(estimate, **options)
     return rule
 
 
@@ -50,7 +51,10 @@ def methods() -> tuple[str, ...]:
     (True, False)
     """
     names = [found.name for found in iter_modules(postprocess.__path__)]
-    return tuple(name.replace("_", "-") for name in names if hasattr(_module(name), "rule_for"))
+    known = {name: method for method, name in _MODULES.items()}
+    return tuple(
+        sorted(known.get(name, name.replace("_", "-")) for name in names if hasattr(_module(name), "rule_for"))
+    )
 
 
 def _module(name: str) -> Any:
