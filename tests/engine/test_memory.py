@@ -12,7 +12,7 @@ from sottovoce.client.client import Client
 from sottovoce.domains.integers import Integers
 from sottovoce.encodings.base import Encoding
 from sottovoce.engine.memory import MemoryCollected, batches_of
-from sottovoce.errors import CodecError, MismatchError, NoDataError, ParameterError
+from sottovoce.errors import CodecError, MismatchError, NoDataError
 from sottovoce.maths import exact
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.tasks.bundle import Bundle
@@ -205,33 +205,3 @@ def test_the_same_plan_runs_with_real_clients_and_replays_exactly():
     assert all(client.ledger.spent == 2.0 for client, _ in devices), "everyone answered once"
     answer = sv.answer(ZOOM, sent)
     np.testing.assert_array_equal(answer.estimate.votes, asked.estimate.votes)
-
-
-def test_addresses_that_a_round_does_not_have_are_refused():
-    with pytest.raises(ParameterError, match="bundles of questions"):
-        Choice((Bundle((Choice((ZOOM.opening.ask,)),)),))
-    with pytest.raises(ParameterError, match="choices of questions"):
-        Bundle((Choice((Bundle((ZOOM.opening.ask,)),)),))
-    asked = Round(1, Choice((ZOOM.opening.ask, Bundle((ZOOM.opening.ask,) * 2))))
-    assert asked.question(Address(1, 1, 1)) == ZOOM.opening.ask
-    for wrong in (Address(0), Address(1, 2), Address(1, 1, 2), Address(1, -1), Address(1, 0, 1)):
-        with pytest.raises(ParameterError):
-            asked.question(wrong)
-
-
-def test_choices_follow_their_weights():
-    """Multiply-high of a 64-bit coin: weights 1, 2 and 5 of eight."""
-    choice = Choice((ZOOM.opening.ask,) * 3, (1, 2, 5))
-    step = exact.UNIT // 8
-    coins = np.array([eighth * step for eighth in range(8)], np.uint64)
-    assert choice.pick(coins).tolist() == [0, 1, 1, 2, 2, 2, 2, 2]
-    assert choice.pick(coins[1:] - np.uint64(1)).tolist() == [0, 1, 1, 2, 2, 2, 2]
-    assert choice.pick(np.array([exact.UNIT - 1], np.uint64)).tolist() == [2]
-
-
-def test_budgets_of_a_bundle_add_and_are_checked_against_the_task():
-    question = Question(GRR(0.1, 4))
-    assert Bundle((question,) * 3).epsilon == 0.3  # in decimals, not 0.30000000000000004
-
-    with pytest.raises(ParameterError, match="more than"):
-        Question(GRR(2.0, 4), epsilon=1.0)

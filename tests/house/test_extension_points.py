@@ -65,8 +65,7 @@ class ToyShirts(Domain, kind="toy_shirts"):
     "sottovoce.postprocess/toy_halve.py": '''
 """A toy method of post-processing."""
 
-from sottovoce.postprocess.method import Method
-from sottovoce.postprocess.rule import Rule
+from sottovoce.postprocess.base import Method, Rule
 
 
 def rule_for(estimate):

@@ -9,14 +9,14 @@ from recorder.recording import PLAN_GROUPS
 from sottovoce.client.client import notice_of
 from sottovoce.client.ledger import DiskLedger
 from sottovoce.client.spending import spending
-from sottovoce.tasks.budget import Spend, Window
+from sottovoce.tasks.budget import Spend, SpendingWindow
 from sottovoce.wire import codec
 from sottovoce.wire.statement import TEXTS, explain, statement
 
 GOLDEN = ("discovery", "envelope", "longitudinal", "marginals", "tables", "task_id")
 TIME = 1_000_000.0
 CAP = 1234.5
-WINDOWS = (Window(0.5, 1.0, 1), Window(5_400, 2.5, 4), Window(86_400, 3.0, 3), Window(604_800, 1500.0, 10_000))
+WINDOWS = (SpendingWindow(0.5, 1.0, 1), SpendingWindow(5_400, 2.5, 4), SpendingWindow(86_400, 3.0, 3), SpendingWindow(604_800, 1500.0, 10_000))
 CHARGES = [("one", 0.1, TIME - 90_000), ("two", 0.2, TIME - 100), ("three", 1.0, TIME)]
 COLLECTION = {
     "kind": "collection",

@@ -1,4 +1,6 @@
-"""Intervals after post-processing: as often right as they say, or as docs/evidence/post-processing.md says they are."""
+"""Intervals after post-processing: as often right as they say, or as
+docs/evidence/post-processing.md says they are.
+"""
 
 import numpy as np
 import pytest

@@ -6,7 +6,7 @@ import pytest
 
 from sottovoce.errors import ParameterError
 from sottovoce.postprocess.apply import known_methods, methods
-from sottovoce.postprocess.method import Method
+from sottovoce.postprocess.base import Method
 
 
 @pytest.mark.parametrize("name", methods())

@@ -19,7 +19,16 @@ from sottovoce.postprocess.norm_cut import norm_cut, rule_for
         ([0.6, 0.6], [0, 0]),
         ([-0.5, -0.1], [0, 0]),
     ],
-    ids=["exactly one", "below one", "top above one", "tie", "rounding", "tied tops", "tie kept out", "none positive"],
+    ids=[
+        "exactly one",
+        "below one",
+        "top above one",
+        "tie",
+        "rounding",
+        "tied tops",
+        "tie kept out",
+        "none positive",
+    ],
 )
 def test_golden_shares(raw, expected):
     assert norm_cut(raw) == pytest.approx(expected, abs=1e-12)

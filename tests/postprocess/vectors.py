@@ -1,4 +1,6 @@
-"""Golden shares: computed once by hand or by brute force, with p = 1/2 and q = 1/4 where a mechanism is needed."""
+"""Golden shares: computed once by hand or by brute force, with p = 1/2 and q = 1/4 where a
+mechanism is needed.
+"""
 
 import numpy as np
 

@@ -24,7 +24,10 @@ usual = st.floats(-1, 1.5, allow_subnormal=False)
 huge = st.floats(-1e5, 1e5, allow_subnormal=False)
 tied = st.sampled_from([-0.2, 0.0, 0.1, 0.25])
 shares = st.one_of(
-    [arrays(np.float64, st.integers(1, size), elements=one) for one, size in ((usual, 200), (huge, 20), (tied, 40))]
+    [
+        arrays(np.float64, st.integers(1, size), elements=one)
+        for one, size in ((usual, 200), (huge, 20), (tied, 40))
+    ]
 )
 
 
@@ -77,7 +80,9 @@ def test_doing_it_twice_changes_nothing(method, raw):
 @pytest.mark.parametrize("method", [norm, norm_mul, norm_sub, norm_cut])
 @given(raw=shares)
 def test_counts_and_shares_agree(method, raw):
-    np.testing.assert_allclose(method(512 * raw, total=512.0), 512 * method(raw), atol=512 * slack(raw), rtol=0)
+    np.testing.assert_allclose(
+        method(512 * raw, total=512.0), 512 * method(raw), atol=512 * slack(raw), rtol=0
+    )
 
 
 @given(raw=shares)
@@ -98,10 +103,18 @@ def test_no_distribution_is_nearer_than_norm_sub(raw, seed):
     assert np.linalg.norm(norm_sub(raw) - raw) <= np.linalg.norm(others - raw, axis=1).min() + 1e-12
 
 
-@given(raw=arrays(np.float64, st.integers(1, 60), elements=usual), p=st.floats(0.05, 0.95), q=st.floats(0.01, 0.9))
+@given(
+    raw=arrays(np.float64, st.integers(1, 60), elements=usual),
+    p=st.floats(0.05, 0.95),
+    q=st.floats(0.01, 0.9),
+)
 def test_mle_apx_meets_the_conditions_of_its_optimum(raw, p, q):
     noise = IndependentNoise.of(p, min(q, 0.8 * p))
-    raw = np.clip(raw, -0.99 * noise.unheld / max(noise.held, 1e-9), 0.99 * noise.unheld / max(-noise.held, 1e-9))
+    raw = np.clip(
+        raw,
+        -0.99 * noise.unheld / max(noise.held, 1e-9),
+        0.99 * noise.unheld / max(-noise.held, 1e-9),
+    )
     made = mle_apx(raw, noise.unheld, noise.held)
     pull = (made - raw) / (noise.unheld + noise.held * made)
     assert np.ptp(pull[made > 0]) < 1e-8 * max(1, np.abs(pull).max())

@@ -14,7 +14,7 @@ from sottovoce.domains.base import Domain
 from sottovoce.encodings.base import Encoding
 from sottovoce.errors import ParameterError
 from sottovoce.mechanisms.base import Mechanism
-from sottovoce.tasks.budget import Spend, Window
+from sottovoce.tasks.budget import Spend, SpendingWindow
 from sottovoce.tasks.collection import Collection
 from sottovoce.wire import codec
 from sottovoce.wire.statement import TEXTS, explain, statement, topics
@@ -156,7 +156,7 @@ def test_a_rehearsal_costs_nothing_and_says_no_more_of_costs():
 
 
 def test_what_a_device_has_spent_is_part_of_the_cost():
-    windows = [Window(604_800, 5.0, 1), Window(5_400, 1.5, 4)]
+    windows = [SpendingWindow(604_800, 5.0, 1), SpendingWindow(5_400, 1.5, 4)]
     ledger = DiskLedger(":memory:", windows=windows, clock=lambda: 1000.0)
     ledger.answer(Spend("other", 1.0), lambda: b"message")
     said = facts(PETS) | {"device": spending(ledger)}

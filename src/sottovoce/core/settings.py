@@ -13,7 +13,7 @@ Python's own, because documents are written from them.  ``True`` and ``False`` a
 """
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence, Sized
 from math import isfinite
 from numbers import Real
 from typing import Any, NoReturn, TypeVar
@@ -161,7 +161,7 @@ def instance(name: str, value: Any, *types: type[Instance]) -> Instance:
     return value
 
 
-def entries(name: str, values: Collection[Any], low: int, high: int | None = None) -> int:
+def entries(name: str, values: Sized, low: int, high: int | None = None) -> int:
     """Return how many entries a collection has: from ``low`` to ``high``, both allowed.
 
     >>> entries("labels", ["only"], 2)
@@ -183,6 +183,10 @@ def wholes(
     sottovoce.errors.ParameterError: each entry of `ids` must be a whole number of at least 1, not 0
     """
     listed = tuple(values)
+    if all(type(value) is int for value in listed):
+        extremes = (min(listed), max(listed)) if listed else ()
+        if all(_between(value, low, high) for value in extremes):
+            return listed  # without a look at every entry: there may be many
     for value in listed:
         if type(value) is not int or not _between(value, low, high):
             _refuse_entry(name, f"be a whole number{_bounds(low, high)}", value)

@@ -116,7 +116,7 @@ def _reports(asked: Round, held: Values, people: Ints, rng: Rng) -> list[tuple[A
     """Return the reports of some people by address; one mechanism for all members answers all at once."""
     mechanism = asked.ask.shared_mechanism
     if mechanism is not None:
-        members, reports = asked.ask.privatize_alike(held[people], rng)
+        members, reports = asked.ask.privatize_by_coin(held[people], rng)
         reports = mechanism.unpack(mechanism.pack(reports))
         return [(Address(asked.number, member), reports[places], people[places]) for member, places in grouped(members)]
     answered = []

@@ -9,10 +9,9 @@ from typing import Any
 from sottovoce import postprocess
 from sottovoce.core.estimate import Estimate
 from sottovoce.errors import ParameterError
+from sottovoce.postprocess.base import Method, Rule
 from sottovoce.postprocess.bootstrap import bootstrapped
-from sottovoce.postprocess.method import Method
-from sottovoce.postprocess.moved import MovedNoise
-from sottovoce.postprocess.rule import Rule
+from sottovoce.postprocess.shifted_noise import ShiftedNoise
 
 ERRORS = ("raw", "bootstrap")
 
@@ -34,7 +33,7 @@ def apply(estimate: Estimate, method: str, *, errors: str = "raw", replicates: i
     if errors == "bootstrap":
         sampled = bootstrapped(estimate, rule, replicates)
         return replace(estimate, votes=votes, noise=sampled, steps=(*steps, errors), raw=raw)
-    return replace(estimate, votes=votes, noise=MovedNoise(raw.votes, raw.noise, rule.whole), steps=steps, raw=raw)
+    return replace(estimate, votes=votes, noise=ShiftedNoise(raw.votes, raw.noise, rule.whole), steps=steps, raw=raw)
 
 
 def rule_of(estimate: Estimate, method: str, **options: Any) -> Rule:

@@ -1,8 +1,13 @@
 """Base-Cut: shares below a threshold become 0, all others stay as they are.
 
-The choice for single values of an unknown distribution.  ``alpha`` is how many values that nobody holds are expected to
-survive, a count and not a probability; ``top`` keeps that many of the largest instead.  What is cut is missing from
-sums.
+Choose it for single values of an unknown distribution.  The threshold is the share that ``alpha``
+values nobody holds are expected to reach:
+
+    threshold = (upper alpha / size quantile of the normal law) * (standard error of an unheld
+    value)
+
+``alpha`` is a count, not a probability.  ``top`` keeps that many of the largest shares instead.
+What is cut is missing from sums.
 
 Source: Wang et al. 2020, section IV-A.
 """
@@ -10,11 +15,10 @@ Source: Wang et al. 2020, section IV-A.
 import numpy as np
 
 from sottovoce.arrays import Floats
+from sottovoce.core import settings
 from sottovoce.core.estimate import Estimate
-from sottovoce.errors import ParameterError
 from sottovoce.maths.normal import upper_quantile
-from sottovoce.postprocess.method import Method
-from sottovoce.postprocess.rule import Rule, finite, sigma
+from sottovoce.postprocess.base import Method, Rule, checked_shares, unheld_deviation
 
 SURVIVORS = 2.0  # the published alpha; 0.05 would cut almost everything
 
@@ -25,7 +29,7 @@ def base_cut(raw: Floats, threshold: float | Floats) -> Floats:
     >>> base_cut([0.5, 0.2, 0.01, -0.1], threshold=0.1).tolist()
     [0.5, 0.2, 0.0, 0.0]
     """
-    raw = finite(raw)
+    raw = checked_shares(raw)
     return np.where(raw >= np.maximum(threshold, 0.0), raw, 0.0)
 
 
@@ -35,25 +39,25 @@ def threshold(deviation: float, size: int, alpha: float = SURVIVORS) -> float:
     >>> round(threshold(1.0, 1024), 5)
     2.88563
     """
-    if not alpha > 0:
-        raise ParameterError("alpha is the number of values that may survive by chance, above 0")
+    settings.positive("alpha", alpha)
     return upper_quantile(alpha / size) * deviation if alpha < size / 2 else 0.0
 
 
 def base_cut_top(raw: Floats, top: int) -> Floats:
-    """Return the largest shares, ties included, and 0 for the others and for negative ones."""
-    raw = finite(raw)
+    """Return the ``top`` largest shares, ties included, and 0 for others and for negative ones."""
+    raw = checked_shares(raw)
     size = raw.shape[-1]
-    if not 1 <= top <= size:
-        raise ParameterError(f"from 1 to {size} of the largest values can be kept")
-    return base_cut(raw, np.partition(raw, size - top, axis=-1)[..., size - top, None])
+    settings.whole("top", top, 1, size)
+    smallest_kept = np.partition(raw, size - top, axis=-1)[..., size - top, None]
+    return base_cut(raw, smallest_kept)
 
 
 def rule_for(estimate: Estimate, alpha: float = SURVIVORS, top: int = 0) -> Rule:
     """Return the rule for this estimate's noise, or for a number of values to keep."""
     if top:
         return Rule("base-cut", lambda raw: base_cut_top(raw, top), remark=lambda raw: f"top {top}")
-    cut = threshold(sigma(estimate), estimate.tested or len(estimate.votes), alpha)
+    size = estimate.tested or len(estimate.votes)
+    cut = threshold(unheld_deviation(estimate), size, alpha)
     return Rule("base-cut", lambda raw: base_cut(raw, cut), remark=lambda raw: f"alpha {alpha:g}")
 
 

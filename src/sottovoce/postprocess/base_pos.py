@@ -1,7 +1,7 @@
 """Base-Pos: negative shares become 0.
 
-No value's error ever grows, and every value's bias is positive (0.4 standard errors where nobody holds the value), so
-the errors of a set of values add up: never sum the result.
+No value's error ever grows.  But every value's bias is positive, 0.4 standard errors where nobody
+holds the value, and the biases of a set of values add up: never sum the result.
 
 Source: Wang et al. 2020, section IV-A.
 """
@@ -10,8 +10,7 @@ import numpy as np
 
 from sottovoce.arrays import Floats
 from sottovoce.core.estimate import Estimate
-from sottovoce.postprocess.method import Method
-from sottovoce.postprocess.rule import Rule, finite
+from sottovoce.postprocess.base import Method, Rule, checked_shares
 
 
 def base_pos(raw: Floats) -> Floats:
@@ -20,7 +19,7 @@ def base_pos(raw: Floats) -> Floats:
     >>> base_pos([0.7, -0.1]).tolist()
     [0.7, 0.0]
     """
-    return np.maximum(finite(raw), 0.0)
+    return np.maximum(checked_shares(raw), 0.0)
 
 
 def rule_for(estimate: Estimate) -> Rule:

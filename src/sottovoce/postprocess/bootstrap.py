@@ -1,9 +1,10 @@
-"""The parametric bootstrap: draw raw votes again from a fitted population, and look what a rule makes of them.
+"""The parametric bootstrap: draw raw votes from a fitted population, and apply a rule to them.
 
-The population is Norm-Sub's; PowerNS would imprint its prior on everything that is drawn from it.  Votes are drawn
-normal with the covariance of the mechanism (Hadamard response: its variances), seeded by the votes: the same tally, the
-same answer.  Good for comparing methods and for errors of single values; an interval for a sum misses the bias
-that the fit has as well, so ``moved`` is the default for errors.
+The population is that of Norm-Sub; PowerNS would imprint its prior on everything that is drawn from
+it.  Votes are drawn normal with the covariance of the mechanism (for Hadamard response only with
+its variances), seeded by the votes: the same tally gives the same answer.  Good for comparing
+methods and for errors of single values.  An interval for a sum misses the bias that the fit has as
+well, so ``shifted_noise`` is the default for errors.
 """
 
 from hashlib import blake2b
@@ -11,17 +12,20 @@ from hashlib import blake2b
 import numpy as np
 
 from sottovoce.arrays import Floats
+from sottovoce.core import settings
 from sottovoce.core.estimate import Estimate
 from sottovoce.core.noise import Noise, SampledNoise
-from sottovoce.errors import ParameterError
+from sottovoce.postprocess.base import Rule
 from sottovoce.postprocess.norm_sub import norm_sub
-from sottovoce.postprocess.rule import Rule
 
-LEAST_REPLICATES = 10
+MIN_REPLICATES = 10
 
 
 def population(estimate: Estimate) -> Floats:
-    """Return the fitted number of users who hold each value; some candidates need not sum to all users."""
+    """Return the fitted number of users who hold each value.
+
+    The numbers sum to all users, except that those of some candidates may sum to less.
+    """
     possible = np.maximum(estimate.votes, 0.0)
     if not estimate.noise.complete and possible.sum() <= estimate.users:
         return possible
@@ -29,9 +33,8 @@ def population(estimate: Estimate) -> Floats:
 
 
 def draws(estimate: Estimate, replicates: int) -> Floats:
-    """Return (replicates, size) raw votes of the fitted population."""
-    if replicates < LEAST_REPLICATES:
-        raise ParameterError(f"a bootstrap needs at least {LEAST_REPLICATES} replicates")
+    """Return (replicates, size): raw votes of the fitted population."""
+    settings.whole("replicates", replicates, MIN_REPLICATES)
     held = population(estimate)
     seed = int.from_bytes(blake2b(estimate.votes.tobytes(), digest_size=16).digest(), "little")
     generator = np.random.default_rng(seed)
@@ -39,7 +42,10 @@ def draws(estimate: Estimate, replicates: int) -> Floats:
 
 
 def bootstrapped(estimate: Estimate, rule: Rule, replicates: int) -> Noise:
-    """Return the spread of the rule's votes around the population they were drawn from, bias included."""
+    """Return the spread of the rule's votes around the population they were drawn from.
+
+    The spread is around the population and not around its mean, so it includes the bias.
+    """
 
     def processed(votes: Floats) -> Floats:
         return rule(votes / estimate.users) * estimate.users

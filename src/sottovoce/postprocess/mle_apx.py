@@ -1,12 +1,15 @@
 """MLE-Apx: the likeliest shares under normal noise whose variance grows with the share.
 
-Nearly Norm-Sub, and equal to it where p + q = 1.  Worse than Norm-Sub at a large epsilon on very skewed data, where the
-correction falls on the few most frequent values.
+Nearly Norm-Sub, and equal to it where p + q = 1.  Worse than Norm-Sub at a large epsilon on very
+skewed data, where the correction falls on the few most frequent values.
 
-With r the raw share, u the variance of a vote for a value that is not held and h what holding it adds, the sum of
-(f - r)^2 / (u + h f) is least at f = (r + u y) / (1 - h y) on the values kept and 0 on the others.  The m values kept
-sum to the total for y = (total - sum of r) / (total h + m u).  The published x = y / (p - q) has its signs flipped on
-the way to the solution: shares built with it do not sum to 1.
+Let r be the raw share, u the variance of a vote for a value that is not held and h what holding it
+adds.  The sum of (f - r)^2 / (u + h f) is least at
+
+    f = (r + u y) / (1 - h y)        y = (total - sum of r) / (total h + m u)
+
+on the m values that are kept, whose r are summed, and at 0 on the others.  The published x = y / (p
+- q) has its signs flipped on the way to the solution: shares built with it do not sum to 1.
 
 Source: Wang et al. 2020, section IV-D; Wang 2021, section 8.1.
 """
@@ -14,28 +17,30 @@ Source: Wang et al. 2020, section IV-D; Wang 2021, section 8.1.
 import numpy as np
 
 from sottovoce.arrays import Floats
+from sottovoce.core import settings
 from sottovoce.core.estimate import Estimate
 from sottovoce.errors import ParameterError
-from sottovoce.postprocess.method import Method
-from sottovoce.postprocess.rule import Rule, finite, law
+from sottovoce.postprocess.base import Method, Rule, checked_shares
 
-_NEAREST = 1e-4  # of the variance: as near as a raw share may come to where its variance would vanish
+# How near a raw share may come to where its variance would vanish, in parts of the distance.
+_MARGIN = 1e-4
 
 
 def mle_apx(raw: Floats, unheld: float, held: float, total: float = 1.0) -> Floats:
-    """Return the likeliest distribution; on counts, ``total`` and ``unheld`` are both times the users.
+    """Return the likeliest distribution; on counts ``total`` and ``unheld`` are times the users.
 
     >>> mle_apx([0.45, 0.25, 0.1, -0.05], unheld=3.0, held=1.0).round(4).tolist()
     [0.5176, 0.3137, 0.1608, 0.0078]
     """
-    if unheld <= 0 or unheld + held * total <= 0:
-        raise ParameterError("the likelihood needs votes with some variance")
-    raw = _possible(finite(raw), unheld, held)
+    settings.positive("unheld", unheld)
+    if unheld + held * total <= 0:
+        raise ParameterError("the variance of a vote, `unheld` + `held`, must be above 0")
+    raw = _with_variance(checked_shares(raw), unheld, held)
     kept = np.ones(raw.shape, np.bool_)
     while True:
         missing = total - raw.sum(axis=-1, keepdims=True, where=kept)
-        pull = missing / (total * held + kept.sum(axis=-1, keepdims=True) * unheld)
-        shares = (raw + unheld * pull) / (1 - held * pull)
+        y = missing / (total * held + kept.sum(axis=-1, keepdims=True) * unheld)
+        shares = (raw + unheld * y) / (1 - held * y)
         if not (kept & (shares < 0)).any():
             return np.where(kept, shares, 0.0)
         kept &= shares >= 0
@@ -43,13 +48,16 @@ def mle_apx(raw: Floats, unheld: float, held: float, total: float = 1.0) -> Floa
 
 def rule_for(estimate: Estimate) -> Rule:
     """Return the rule for this estimate's noise."""
-    noise = law(estimate)
-    return Rule("mle-apx", lambda raw: mle_apx(raw, noise.unheld, noise.held), whole=True)
+    variance = estimate.noise.vote_variance
+    return Rule("mle-apx", lambda raw: mle_apx(raw, variance.unheld, variance.held), whole=True)
 
 
-def _possible(raw: Floats, unheld: float, held: float) -> Floats:
-    """Return shares with unheld + held * share above 0: true of all reports, but not of every normal replicate."""
-    limit = (1 - _NEAREST) * unheld / abs(held) if held else np.inf
+def _with_variance(raw: Floats, unheld: float, held: float) -> Floats:
+    """Return shares with unheld + held * share above 0.
+
+    That holds for the shares of all reports, but not for every normal replicate.
+    """
+    limit = (1 - _MARGIN) * unheld / abs(held) if held else np.inf
     return np.maximum(raw, -limit) if held > 0 else np.minimum(raw, limit)
 
 

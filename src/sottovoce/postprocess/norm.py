@@ -1,7 +1,10 @@
 """Norm: one number is added to all shares so that they sum to 1.
 
-Unbiased, with a little less variance than Base: the choice for the most frequent values.  Shares may be negative.
-Nothing changes where every report supports equally many values (GRR, subset selection).
+    share = raw + (1 - sum of raw) / size
+
+Unbiased, with a little less variance than Base: choose it for the most frequent values.  Shares may
+be negative.  Nothing changes where every report supports equally many values (GRR, subset
+selection).
 
 Source: Wang et al. 2020, section IV-B.
 """
@@ -10,17 +13,16 @@ import numpy as np
 
 from sottovoce.arrays import Floats
 from sottovoce.core.estimate import Estimate
-from sottovoce.postprocess.method import Method
-from sottovoce.postprocess.rule import Rule, finite
+from sottovoce.postprocess.base import Method, Rule, checked_shares
 
 
 def norm(raw: Floats, total: float = 1.0) -> Floats:
-    """Return the shares, moved alike until they sum to the total.
+    """Return the shares, shifted by one number until they sum to the total.
 
     >>> norm([0.5, 0.25, -0.25]).round(3).tolist()
     [0.667, 0.417, -0.083]
     """
-    raw = finite(raw)
+    raw = checked_shares(raw)
     return np.asarray(raw + (total - raw.sum(axis=-1, keepdims=True)) / raw.shape[-1])
 
 

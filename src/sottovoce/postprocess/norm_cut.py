@@ -1,6 +1,7 @@
 """Norm-Cut: the largest shares as they are, as many as fit into 1; all others become 0.
 
-Like Base-Cut with a threshold that the data choose, and usually a lower one.  The result sums to a little less than 1.
+It is Base-Cut with a threshold that the data choose, usually a lower one.  The result sums to a
+little less than 1.
 
 Source: Wang et al. 2020, section IV-B; Wang 2021, section 8.1.
 """
@@ -9,24 +10,26 @@ import numpy as np
 
 from sottovoce.arrays import Floats
 from sottovoce.core.estimate import Estimate
-from sottovoce.postprocess.method import Method
-from sottovoce.postprocess.rule import Rule, finite
+from sottovoce.postprocess.base import Method, Rule, checked_shares
 
-ROUNDING = 1e-12  # shares that sum to 1 but for rounding fit
+ROUNDING = 1e-12  # shares that exceed 1 by rounding alone still fit
 
 
 def norm_cut(raw: Floats, total: float = 1.0) -> Floats:
-    """Return the largest shares whose sum fits into the total; equal shares are kept or left out together.
+    """Return the largest shares that fit into the total; equal shares are kept or cut together.
 
     >>> norm_cut([0.5, 0.4, 0.3, -0.2]).tolist()
     [0.5, 0.4, 0.0, 0.0]
     """
-    positive, most = np.maximum(finite(raw), 0.0), total * (1 + ROUNDING)
-    ordered = np.sort(positive, axis=-1)[..., ::-1]
-    fit = (np.cumsum(ordered, axis=-1) <= most).sum(axis=-1, keepdims=True)
-    barred = np.take_along_axis(ordered, np.minimum(fit, ordered.shape[-1] - 1), axis=-1)  # the first that does not fit
-    kept = np.where((positive > barred) | (fit == ordered.shape[-1]), positive, 0.0)
-    return np.where(ordered[..., :1] > most, _alone(positive, total), kept)
+    positive = np.maximum(checked_shares(raw), 0.0)
+    limit = total * (1 + ROUNDING)
+    descending = np.sort(positive, axis=-1)[..., ::-1]
+    size = descending.shape[-1]
+    fitting = (np.cumsum(descending, axis=-1) <= limit).sum(axis=-1, keepdims=True)
+    first_cut = np.take_along_axis(descending, np.minimum(fitting, size - 1), axis=-1)
+    kept = np.where((positive > first_cut) | (fitting == size), positive, 0.0)
+    largest_exceeds = descending[..., :1] > limit
+    return np.where(largest_exceeds, _all_on_largest(positive, total), kept)
 
 
 def rule_for(estimate: Estimate) -> Rule:
@@ -34,10 +37,13 @@ def rule_for(estimate: Estimate) -> Rule:
     return Rule("norm-cut", norm_cut, whole=True, remark=_remark)
 
 
-def _alone(positive: Floats, total: float) -> Floats:
-    """Return everything on the largest: by the letter nothing would be kept where it exceeds the total by itself."""
-    largest = positive == positive.max(axis=-1, keepdims=True)
-    return np.asarray(total * largest / largest.sum(axis=-1, keepdims=True))
+def _all_on_largest(positive: Floats, total: float) -> Floats:
+    """Return the total on the largest shares.
+
+    The published rule would keep nothing where the largest share exceeds the total by itself.
+    """
+    is_largest = positive == positive.max(axis=-1, keepdims=True)
+    return np.asarray(total * is_largest / is_largest.sum(axis=-1, keepdims=True))
 
 
 def _remark(raw: Floats) -> str:

@@ -9,20 +9,19 @@ import numpy as np
 
 from sottovoce.arrays import Floats
 from sottovoce.core.estimate import Estimate
-from sottovoce.postprocess.method import Method
-from sottovoce.postprocess.rule import Rule, finite
+from sottovoce.postprocess.base import Method, Rule, checked_shares
 
 
 def norm_mul(raw: Floats, total: float = 1.0) -> Floats:
-    """Return the positive shares in proportion; all alike where none is positive.
+    """Return the positive shares in proportion; equal shares if none is positive.
 
     >>> norm_mul([0.75, 0.5, -0.25]).tolist()
     [0.6, 0.4, 0.0]
     """
-    positive = np.maximum(finite(raw), 0.0)
+    positive = np.maximum(checked_shares(raw), 0.0)
     mass = positive.sum(axis=-1, keepdims=True)
-    flat = np.full_like(positive, total / positive.shape[-1])
-    return np.where(mass > 0, positive / np.where(mass > 0, mass, 1.0) * total, flat)
+    equal = np.full_like(positive, total / positive.shape[-1])
+    return np.where(mass > 0, positive / np.where(mass > 0, mass, 1.0) * total, equal)
 
 
 def rule_for(estimate: Estimate) -> Rule:

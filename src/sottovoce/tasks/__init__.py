@@ -1,0 +1,1 @@
+"""Tasks: what is asked of whom, for what price, and what was collected."""

@@ -6,6 +6,7 @@ from itertools import chain
 from typing import Any
 
 from sottovoce.arrays import Ints
+from sottovoce.core import settings
 from sottovoce.core.rng import Rng
 from sottovoce.errors import ParameterError
 from sottovoce.maths import exact
@@ -19,8 +20,7 @@ class Bundle(Ask, kind="bundle"):
     parts: tuple[Ask, ...]
 
     def __post_init__(self) -> None:
-        if not self.parts:
-            raise ParameterError("`parts` of a bundle must not be empty")
+        settings.entries("parts", self.parts, 1)
         if any(part.bundled or part.in_slots for part in self.parts):
             raise ParameterError("`parts` of a bundle must be questions, or choices of questions")
 
@@ -51,7 +51,7 @@ class Bundle(Ask, kind="bundle"):
 
     def at(self, member: int, slot: int) -> Question:
         if not 0 <= slot < len(self.parts):
-            raise ParameterError("this bundle has no such slot")
+            raise ParameterError(f"this bundle has no slot {slot}")
         return self.parts[slot].at(member, 0)
 
     def representatives(self) -> Iterator[Question]:
@@ -62,9 +62,13 @@ class Bundle(Ask, kind="bundle"):
         return list(chain.from_iterable(part.families() for part in self.parts))
 
     def addresses(self, coin: Callable[[int], int], slot: int = 0) -> list[Address]:
-        each = [part.addresses(coin, number) for number, part in enumerate(self.parts)]
-        return list(chain.from_iterable(each))
+        addresses: list[Address] = []
+        for number, part in enumerate(self.parts):
+            addresses += part.addresses(coin, number)
+        return addresses
 
     def assigned(self, people: Ints, rng: Rng, slot: int = 0) -> list[tuple[Address, Ints]]:
-        each = [part.assigned(people, rng, number) for number, part in enumerate(self.parts)]
-        return list(chain.from_iterable(each))
+        assigned: list[tuple[Address, Ints]] = []
+        for number, part in enumerate(self.parts):
+            assigned += part.assigned(people, rng, number)
+        return assigned

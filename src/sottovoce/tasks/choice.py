@@ -8,61 +8,62 @@ from typing import Any
 import numpy as np
 
 from sottovoce.arrays import Ints, Reports, Values, grouped
+from sottovoce.core import settings
 from sottovoce.core.rng import Rng
 from sottovoce.errors import ParameterError
 from sottovoce.mechanisms.base import Mechanism
 from sottovoce.tasks.families.base import Family
 from sottovoce.tasks.question import Address, Ask, Question
 
-MAX_WEIGHT = 1 << 32  # exclusive, of all members together: a coin is cut into halves of 32 bits
+# Exclusive bound of the weights of all members together: a coin is cut into halves of 32 bits.
+MAX_WEIGHT = 1 << 32
 
 
 @dataclass(frozen=True)
 class Choice(Ask, kind="choice"):
-    """One member of a family or of a list; with ``weights`` some members are more likely than others.
+    """One member of a family or of a list; with ``weights`` some are more likely than others.
 
-    The coin is public and independent of the value, so a choice costs what its dearest member costs.
-    Reports of all members are padded to one length.
+    The coin is public and independent of the value, so a choice costs as much as its most expensive
+    member.  Reports of all members are padded to one length.
     """
 
     members: tuple[Ask, ...] | Family
     weights: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        if not len(self.members):
-            raise ParameterError("`members` of a choice must not be empty")
-        if self.weights and len(self.weights) != len(self.members):
-            raise ParameterError("`weights` of a choice must have one entry per member")
-        if self.weights and min(self.weights) < 1:
-            raise ParameterError("`weights` of a choice must be positive whole numbers")
+        count = settings.entries("members", self.members, 1)
         if any(member.has_coin for member in self._listed):
             raise ParameterError("`members` of a choice must be questions, or bundles of questions")
-        if (sum(self.weights) or len(self.members)) >= MAX_WEIGHT:
+        if self.weights:
+            settings.entries("weights", self.weights, count, count)
+            settings.wholes("weights", self.weights, 1)
+        if (sum(self.weights) or count) >= MAX_WEIGHT:
             raise ParameterError("`weights` of a choice must sum to less than 2^32")
 
     @property
     def _listed(self) -> tuple[Ask, ...]:
-        """Return the members that a document lists; those of a family are questions of one shape."""
-        return () if isinstance(self.members, Family) else self.members
+        """Return the members that a document lists; those of a family are questions."""
+        return self.members if isinstance(self.members, tuple) else ()
 
     @cached_property
-    def _standing_for_all(self) -> tuple[Ask, ...]:
-        if isinstance(self.members, Family):
-            return tuple(self.members[index] for index in self.members.representatives())
-        return self.members
+    def _representative_members(self) -> tuple[Ask, ...]:
+        """Return members that stand for all of them."""
+        if isinstance(self.members, tuple):
+            return self.members
+        return tuple(self.members[index] for index in self.members.representatives())
 
     @cached_property
     def epsilon(self) -> float:  # type: ignore[override]
         """Return the most that any member spends."""
-        return max(member.epsilon for member in self._standing_for_all)
+        return max(member.epsilon for member in self._representative_members)
 
     @cached_property
     def epsilon_once(self) -> float:
-        return max(member.epsilon_once for member in self._standing_for_all)
+        return max(member.epsilon_once for member in self._representative_members)
 
     @cached_property
     def width(self) -> int:
-        return max(member.width for member in self._standing_for_all)
+        return max(member.width for member in self._representative_members)
 
     @cached_property
     def slots(self) -> int:
@@ -87,17 +88,17 @@ class Choice(Ask, kind="choice"):
 
     @property
     def shared_mechanism(self) -> Mechanism | None:
-        if isinstance(self.members, Family) and self.members.one_mechanism:
-            return self.members[0].mechanism
-        return None
+        if isinstance(self.members, tuple) or not self.members.one_mechanism:
+            return None
+        return self.members[0].mechanism
 
     def at(self, member: int, slot: int) -> Question:
         if not 0 <= member < len(self.members):
-            raise ParameterError("this choice has no such member")
+            raise ParameterError(f"this choice has no member {member}")
         return self.members[member].at(0, slot)
 
     def representatives(self) -> Iterator[Question]:
-        for member in self._standing_for_all:
+        for member in self._representative_members:
             yield from member.representatives()
 
     def families(self) -> list[Any]:
@@ -105,31 +106,32 @@ class Choice(Ask, kind="choice"):
 
     def addresses(self, coin: Callable[[int], int], slot: int = 0) -> list[Address]:
         member = int(self.pick(np.array([coin(slot)], np.uint64))[0])
-        places = self.members[member].addresses(coin, slot)
-        return [replace(place, member=member) for place in places]
+        addresses = self.members[member].addresses(coin, slot)
+        return [replace(address, member=member) for address in addresses]
 
     def assigned(self, people: Ints, rng: Rng, slot: int = 0) -> list[tuple[Address, Ints]]:
-        places = []
+        assigned = []
         for member, chosen in grouped(self.pick(rng.longs(len(people)))):
-            for place, asked in self.members[member].assigned(people[chosen], rng, slot):
-                places.append((replace(place, member=member), asked))
-        return places
+            for address, asked in self.members[member].assigned(people[chosen], rng, slot):
+                assigned.append((replace(address, member=member), asked))
+        return assigned
 
-    def privatize_alike(self, values: Values, rng: Rng) -> tuple[Ints, Reports]:
+    def privatize_by_coin(self, values: Values, rng: Rng) -> tuple[Ints, Reports]:
         mechanism = self.shared_mechanism
-        if mechanism is None or not isinstance(self.members, Family):
-            return super().privatize_alike(values, rng)
+        if mechanism is None or isinstance(self.members, tuple):
+            return super().privatize_by_coin(values, rng)
         members = self.pick(rng.longs(len(values)))
         return members, mechanism.privatize(self.members.encoded(members, values, rng), rng)
 
     def pick(self, coins: Values) -> Values:
         """Return the member that each 64-bit coin picks."""
         bounds = np.cumsum(np.array(self.weights, np.uint64))
-        whole = int(bounds[-1]) if self.weights else len(self.members)
-        # floor(coin * whole / 2^64), in two halves of 32 bits
-        low, high = coins & np.uint64(0xFFFFFFFF), coins >> np.uint64(32)
-        carried = low * np.uint64(whole) >> np.uint64(32)
-        position = (high * np.uint64(whole) + carried) >> np.uint64(32)
+        total = int(bounds[-1]) if self.weights else len(self.members)
+        # floor(coin * total / 2^64), in two halves of 32 bits
+        low = coins & np.uint64(0xFFFFFFFF)
+        high = coins >> np.uint64(32)
+        carry = low * np.uint64(total) >> np.uint64(32)
+        position = (high * np.uint64(total) + carry) >> np.uint64(32)
         if not self.weights:
             return position.astype(np.int64)
         return np.searchsorted(bounds, position, side="right")

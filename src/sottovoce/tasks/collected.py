@@ -1,6 +1,7 @@
 """What a plan may look at: the rounds so far and the reports that answered them.
 
-An engine implements ``Collected`` (in memory, from sealed files, on Spark); a plan never knows which.
+An engine implements ``Collected`` (in memory, from sealed files, on Spark); a plan never knows
+which.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -21,7 +22,7 @@ Columns: TypeAlias = Mapping[str, Values]
 
 @dataclass(frozen=True)
 class Blocks:
-    """Candidates too many to list: every extension by ``extension`` bits of every prefix, in order."""
+    """Candidates too many to list: every extension by some bits of every prefix, in order."""
 
     prefixes: tuple[int, ...]
     extension: int
@@ -52,13 +53,16 @@ class Relations(Protocol):
 
     @property
     def one_report_each(self) -> bool:
-        """Return whether everybody who answered is known to have exactly one report in every slot."""
+        """Return whether everybody who answered has exactly one report in every slot."""
 
-    def select(self, scored: Mapping[str, Scored], public: Mapping[str, bool], statement: Any) -> Columns:
+    def select(
+        self, scored: Mapping[str, Scored], public: Mapping[str, bool], statement: Any
+    ) -> Columns:
         """Return the columns of a relational statement.
 
-        Its relations are one for each of ``scored``, with the columns person, s0, s1, ..., and ``people``,
-        with person and the ``public`` columns p0, p1, ..., each marked as numeric or not.
+        Its relations are one for each of ``scored``, with the columns person, s0, s1, ..., and
+        ``people``, with person and the ``public`` columns p0, p1, ..., each marked as numeric or
+        not.
         """
 
 
@@ -90,7 +94,10 @@ class Collected(Protocol):
         """Return how many reports there are at every address of a round."""
 
     def estimate(self, address: Address, among: Values | Blocks | None = None) -> Estimate:
-        """Return totals for the mechanism's domain, or for some candidates, scaled to the round's users."""
+        """Return totals scaled to the round's users.
+
+        They are for the mechanism's whole domain, or ``among`` some candidates.
+        """
 
     def scores(self, address: Address, target: Floats) -> tuple[Values, Floats]:
         """Return the subject and the score of every report at an address."""
@@ -103,12 +110,15 @@ class Collected(Protocol):
 
 
 def yes_counts(collected: Collected, round_number: int) -> tuple[Ints, Ints]:
-    """Return how often each member of a round of yes-or-no questions was asked, and how many said yes."""
+    """Return how often each member of a yes-or-no round was asked, and how often it got a yes."""
     ask = collected.rounds[round_number].ask
     mechanism = ask.shared_mechanism
     if mechanism is None or mechanism.size != 2:
-        raise ParameterError("yes and no are counted only where one mechanism for two values asks all")
-    asked, yes = np.zeros(ask.member_count, np.int64), np.zeros(ask.member_count, np.int64)
+        raise ParameterError(
+            "yes and no can be counted only if one mechanism for two values randomises all members"
+        )
+    asked = np.zeros(ask.member_count, np.int64)
+    yes = np.zeros(ask.member_count, np.int64)
     for address, tally in collected.tallies(round_number).items():
         asked[address.member] = tally.users
         yes[address.member] = tally["support"][1]

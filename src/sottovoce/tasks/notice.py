@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from sottovoce.core import settings
 from sottovoce.domains.base import Domain
-from sottovoce.maths import exact
 from sottovoce.tasks.collection import Collection
 from sottovoce.tasks.limits import check_declared, check_name, check_price
 from sottovoce.tasks.round import Round
@@ -24,7 +24,7 @@ class Notice:
     distinct: int | None = None
 
     def __post_init__(self) -> None:
-        exact.check_epsilon(self.epsilon)
+        settings.epsilon("epsilon", self.epsilon)
         check_name(self.name)
         check_declared(self.declares)
         self.check(self.opening)

@@ -1,9 +1,9 @@
-"""What one person is asked: a ``Question``, and the contract that it shares with ``Choice`` and ``Bundle``.
+"""What one person is asked: a ``Question``, and its contract with ``Choice`` and ``Bundle``.
 
-A ``Question`` is randomised by one mechanism.  Two combinators make larger things of questions: in a
-``Choice`` a public coin picks one member, in a ``Bundle`` one person makes several reports.  All three
-know what they cost, how wide a report is and where each report belongs, so that nobody has to take them
-apart.
+A ``Question`` is randomised by one mechanism.  Two combinators make larger things of questions: in
+a ``Choice`` a public coin picks one member, in a ``Bundle`` one person makes several reports.  All
+three know what they cost, how wide a report is and where each report belongs, so that nobody has to
+take them apart.
 """
 
 from abc import ABC, abstractmethod
@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from sottovoce.arrays import Ints, Reports, Values
+from sottovoce.core import settings
 from sottovoce.core.registry import Registry
 from sottovoce.core.rng import Rng
 from sottovoce.domains.base import Domain
@@ -32,7 +33,7 @@ class Address:
 
 
 class Ask(ABC):
-    """What a round asks of one person: a question, a choice of one of several, or a bundle of several."""
+    """What a round asks of one person: a question, a choice of questions, or a bundle of them."""
 
     kind: ClassVar[str]
     kinds: ClassVar[Registry["Ask"]] = Registry("ask", "sottovoce.tasks")
@@ -61,7 +62,10 @@ class Ask(ABC):
         return 1
 
     def slots_of(self, member: int) -> int:
-        """Return how many reports a person makes whose coin picked this member; 0 if there is no such member."""
+        """Return how many reports a person makes whose coin picked this member.
+
+        It is 0 if there is no such member.
+        """
         return self.slots
 
     @property
@@ -86,7 +90,7 @@ class Ask(ABC):
 
     @property
     def shared_mechanism(self) -> Mechanism | None:
-        """Return the mechanism that randomises every member alike, if there is one such."""
+        """Return the mechanism that randomises every member, if all members have the same."""
         return None
 
     @abstractmethod
@@ -95,7 +99,7 @@ class Ask(ABC):
 
     @abstractmethod
     def representatives(self) -> "Iterator[Question]":
-        """Yield questions that stand for all: every mechanism and every encoding that any of them has."""
+        """Yield questions that stand for all: every mechanism and encoding occurs in them."""
 
     def families(self) -> "list[Any]":
         """Return what coins pick from: the members of every choice."""
@@ -109,8 +113,11 @@ class Ask(ABC):
     def assigned(self, people: Ints, rng: Rng, slot: int = 0) -> list[tuple[Address, Ints]]:
         """Return which of many people answer where, with coins drawn from ``rng``."""
 
-    def privatize_alike(self, values: Values, rng: Rng) -> "tuple[Ints, Reports]":
-        """Return the member that each person's coin picks, and the report; only with a ``shared_mechanism``."""
+    def privatize_by_coin(self, values: Values, rng: Rng) -> "tuple[Ints, Reports]":
+        """Return the member that each person's coin picks, and the report.
+
+        Only a choice with a ``shared_mechanism`` can do this for all people at once.
+        """
         raise ParameterError("these questions are not all randomised by one mechanism")
 
 
@@ -123,8 +130,8 @@ class Question(Ask, kind="question"):
     epsilon: float = 0.0
 
     def __post_init__(self) -> None:
-        stated = exact.check_epsilon(self.epsilon or self.mechanism.epsilon)
-        object.__setattr__(self, "epsilon", stated)
+        stated = self.epsilon or self.mechanism.epsilon
+        object.__setattr__(self, "epsilon", settings.epsilon("epsilon", stated))
         self.check_price()
 
     def check_price(self) -> None:
@@ -134,7 +141,10 @@ class Question(Ask, kind="question"):
 
     @property
     def worst_ratio(self) -> Fraction:
-        """Return the largest ratio of the chances of one report under two values, encoding included."""
+        """Return the largest ratio of the probabilities of one report under two values.
+
+        The randomness of the encoding is included.
+        """
         if self.encoding is None:
             return self.mechanism.worst_ratio
         return self.encoding.worst_ratio(self.mechanism)
@@ -165,12 +175,18 @@ class Question(Ask, kind="question"):
         return [(Address(slot=slot), people)]
 
     def check_domain(self, domain: Domain) -> None:
-        """Refuse a domain with values that the mechanism cannot take: silence would give them away."""
+        """Refuse a domain with values that the mechanism cannot take.
+
+        A device that stayed silent about such a value would give it away.
+        """
         outputs = self.encoding.outputs(domain) if self.encoding else domain.size
         if outputs > self.mechanism.size:
-            raise ParameterError(f"the mechanism serves {self.mechanism.size} values, the task's domain has {outputs}")
+            raise ParameterError(
+                f"the mechanism serves {self.mechanism.size} values,"
+                f" but the task's domain has {outputs}"
+            )
 
     def privatize(self, values: Values, rng: Rng) -> Reports:
-        """Return one report per value of the task's domain, given as the domain's ``indices`` gives them."""
+        """Return one report per value; values are what ``indices`` of the task's domain returns."""
         encoded = self.encoding(values, rng) if self.encoding else values
         return self.mechanism.privatize(encoded, rng)

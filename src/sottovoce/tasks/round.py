@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from sottovoce.arrays import Ints
+from sottovoce.core import settings
 from sottovoce.core.rng import Rng
 from sottovoce.errors import ParameterError
 from sottovoce.maths import exact
@@ -22,10 +23,9 @@ class Round:
     high: int = exact.UNIT
 
     def __post_init__(self) -> None:
-        if not 0 <= self.number < MAX_ROUNDS:
-            raise ParameterError(f"`number` of a round must be from 0 to {MAX_ROUNDS - 1}")
-        if not 0 <= self.low < self.high <= exact.UNIT:
-            raise ParameterError("`low` and `high` of a round must satisfy 0 <= low < high <= 2^64")
+        settings.whole("number", self.number, 0, MAX_ROUNDS - 1)
+        settings.whole("low", self.low, 0, exact.UNIT - 1)
+        settings.whole("high", self.high, self.low + 1, exact.UNIT)
 
     @property
     def epsilon(self) -> float:
@@ -43,7 +43,10 @@ class Round:
         return self.ask.slots
 
     def part(self, users: int) -> int:
-        """Return how many of the task's users belong to the round; the parts of all rounds add up to ``users``."""
+        """Return how many of the task's users belong to the round.
+
+        The parts of all rounds add up to ``users``.
+        """
         first = (users * self.low + exact.UNIT // 2) // exact.UNIT
         last = (users * self.high + exact.UNIT // 2) // exact.UNIT
         return last - first
@@ -60,9 +63,9 @@ class Round:
 
     def assigned(self, people: Ints, rng: Rng) -> list[tuple[Address, Ints]]:
         """Return which of many people answer where, with coins drawn from ``rng``."""
-        places = self.ask.assigned(people, rng)
-        return [(replace(place, round=self.number), chosen) for place, chosen in places]
+        assigned = self.ask.assigned(people, rng)
+        return [(replace(address, round=self.number), chosen) for address, chosen in assigned]
 
     def addresses(self, coin: Callable[[int], int]) -> list[Address]:
         """Return where a user answers; ``coin`` gives the 64-bit public coin of a slot."""
-        return [replace(place, round=self.number) for place in self.ask.addresses(coin)]
+        return [replace(address, round=self.number) for address in self.ask.addresses(coin)]

@@ -1,8 +1,12 @@
-"""A task: a name, a plan and a price, under one digest.  Same digest, same meaning, for ever."""
+"""A task: a name, a plan and a price, under one digest.
+
+The digest is that of the task's document: the same digest has the same meaning for ever.
+"""
 
 from dataclasses import dataclass
 from functools import cached_property
 
+from sottovoce.core import settings
 from sottovoce.errors import ParameterError
 from sottovoce.maths import exact
 from sottovoce.tasks.collected import NothingCollected
@@ -16,8 +20,9 @@ from sottovoce.tasks.round import Round
 class Task:
     """A name, a plan and a price; the opening round follows from them.
 
-    A task with ``distinct`` is longitudinal: its rounds go to the same users.  Their devices memoise one
-    permanent response per value, for at most ``distinct`` values, and pay for all of them beforehand.
+    A task with ``distinct`` is longitudinal: its rounds go to the same users.  Their devices
+    memoise one permanent response per value, for at most ``distinct`` values, and pay for all of
+    them beforehand.
     """
 
     name: str
@@ -29,7 +34,7 @@ class Task:
     distinct: int | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", exact.check_epsilon(self.epsilon))
+        object.__setattr__(self, "epsilon", settings.epsilon("epsilon", self.epsilon))
         needed = (field for field in self.plan.needs if field not in self.declares)
         object.__setattr__(self, "declares", (*self.declares, *needed))
         check_name(self.name)
@@ -49,7 +54,7 @@ class Task:
 
     @property
     def response_epsilon(self) -> float:
-        """Return what one response may cost: ``distinct`` of them never exceed the task's epsilon."""
+        """Return what one response may cost: ``distinct`` of them fit into the task's epsilon."""
         return exact.part(self.epsilon, self.distinct) if self.distinct else self.epsilon
 
     @cached_property

@@ -22,7 +22,9 @@ def test_the_questions_are_about_the_items_in_turn():
     assert len(EachItem(COIN, 9)) == 9
     assert [EachItem(COIN, 9)[place].encoding.item for place in range(9)] == list(range(9))
     some = EachItem(COIN, 9, (7, 0, 4))
-    assert [some[place] for place in range(len(some))] == [Question(COIN, Holds(9, item)) for item in (7, 0, 4)]
+    assert [some[place] for place in range(len(some))] == [
+        Question(COIN, Holds(9, item)) for item in (7, 0, 4)
+    ]
 
 
 def test_all_questions_cost_and_weigh_the_same():
@@ -39,7 +41,9 @@ def test_the_coin_asks_about_all_items_equally_often():
     picks = np.bincount(Choice(EachItem(COIN, 5)).pick(coins), minlength=5)
     assert np.abs(picks - 20_000).max() < 5 * np.sqrt(100_000 * 0.2 * 0.8), picks
     weighted = np.bincount(Choice(EachItem(COIN, 5), (1, 2, 3, 4, 10)).pick(coins), minlength=5)
-    assert np.abs(weighted - np.array([1, 2, 3, 4, 10]) * 5000).max() < 5 * np.sqrt(100_000 / 4), weighted
+    assert np.abs(weighted - np.array([1, 2, 3, 4, 10]) * 5000).max() < 5 * np.sqrt(100_000 / 4), (
+        weighted
+    )
 
 
 def test_a_member_beyond_the_items_is_refused():

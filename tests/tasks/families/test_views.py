@@ -28,7 +28,9 @@ def test_every_view_is_asked_by_the_mechanism_for_its_cells():
 
 
 def test_a_view_costs_what_one_question_costs():
-    """One report per person, so nothing is added up; and nothing is gained by drawing the view, which is public."""
+    """One report per person, so nothing is added up; and nothing is gained by drawing the view,
+    which is public.
+    """
     assert Choice(VIEWS).epsilon == 1.0
 
 

@@ -22,7 +22,7 @@ from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.olh import OLH
 from sottovoce.plans.frequencies.choose_mechanism import choose
 from sottovoce.plans.itemsets.padding import MISTAKE, Reach, amplified, direct_is_better, reach
-from sottovoce.postprocess.moved import MovedNoise
+from sottovoce.postprocess.shifted_noise import ShiftedNoise
 from sottovoce.tasks.collected import Collected
 from sottovoce.tasks.question import Address, Ask, Question
 from sottovoce.tasks.round import Round
@@ -107,7 +107,7 @@ def corrected(estimate: Estimate, reached: Reach) -> Estimate:
     if factor == 1:
         return estimate
     step = f"times {factor:.4g} for sets of more than {reached.length}"
-    noise = MovedNoise(estimate.votes, estimate.noise, whole=False)
+    noise = ShiftedNoise(estimate.votes, estimate.noise, whole=False)
     return replace(estimate, votes=factor * estimate.votes, noise=noise, steps=(step,), raw=estimate)
 
 

@@ -1,1 +1,1 @@
-"""Families of questions: too many members to list in a document, so each follows from its index."""
+"""Families of questions: members that are made when they are asked for."""

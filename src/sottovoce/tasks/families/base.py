@@ -13,7 +13,7 @@ from sottovoce.tasks.question import Question
 
 
 class Family(ABC):
-    """Questions that are made when they are asked for: a document holds what they have in common."""
+    """Questions that are made when they are asked for; a document holds what they share."""
 
     kind: ClassVar[str]
     one_mechanism: ClassVar[bool] = False  # whether the same mechanism randomises every member
@@ -32,7 +32,7 @@ class Family(ABC):
     def __getitem__(self, index: int) -> Question: ...
 
     def representatives(self) -> Iterable[int]:
-        """Return the indices of members that stand for all: every mechanism that any of them has."""
+        """Return the indices of members that stand for all: every mechanism occurs in them."""
         return range(1 if self.one_mechanism else len(self))
 
     def encoded(self, members: Ints, values: Values, rng: Rng) -> Values:

@@ -1,4 +1,6 @@
-"""One question for every item: do you have it?  A public coin picks which, everybody answers one of them.
+"""One question for every item: do you have it?
+
+A public coin picks the item, and everybody answers the question about one item.
 
 Source: Du 2025, section 5.1.
 """
@@ -9,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from sottovoce.arrays import Ints
+from sottovoce.core import settings
 from sottovoce.core.rng import Rng
 from sottovoce.encodings.holds import Holds
 from sottovoce.errors import ParameterError
@@ -19,7 +22,7 @@ from sottovoce.tasks.question import Question
 
 @dataclass(frozen=True)
 class EachItem(Family, kind="each_item"):
-    """The question about each of some of the ``items``, all by one mechanism for two values."""
+    """The question about each item in ``among``, or about all ``items`` if it is empty."""
 
     one_mechanism = True
 
@@ -29,11 +32,12 @@ class EachItem(Family, kind="each_item"):
 
     def __post_init__(self) -> None:
         if self.mechanism.size != 2:
-            raise ParameterError("having an item is a matter of yes or no")
-        if not all(type(number) is int for number in (self.items, *self.among)) or self.items < 2:
-            raise ParameterError("items are numbered, and a set is of at least two of them")
-        if len(set(self.among)) < len(self.among) or not all(0 <= item < self.items for item in self.among):
-            raise ParameterError("the items asked about are some of all, each once")
+            raise ParameterError(
+                f"`mechanism` must be for 2 values, yes or no, not for {self.mechanism.size}"
+            )
+        settings.whole("items", self.items, 2)
+        settings.wholes("among", self.among, 0, self.items - 1)
+        settings.distinct("among", self.among)
 
     def __len__(self) -> int:
         return len(self.among) or self.items
@@ -43,7 +47,9 @@ class EachItem(Family, kind="each_item"):
         return Question(self.mechanism, Holds(self.items, item))
 
     def encoded(self, members: Ints, values: Any, rng: Rng) -> Ints:
-        wanted = np.asarray(self.among, np.int64)[members] if self.among else members
-        found = np.zeros(len(members), np.int64)
-        found[values.owners[values.items == wanted[values.owners]]] = 1
-        return found
+        asked_items = np.asarray(self.among, np.int64)[members] if self.among else members
+        # Every entry of every set is compared with the item that its owner is asked about.
+        is_asked = values.items == asked_items[values.owners]
+        answers = np.zeros(len(members), np.int64)
+        answers[values.owners[is_asked]] = 1
+        return answers

@@ -1,8 +1,10 @@
 """One question for every view: a public coin picks which attributes somebody reports together."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 
+from sottovoce.core import settings
 from sottovoce.encodings.view import View
 from sottovoce.errors import ParameterError
 from sottovoce.mechanisms.base import Mechanism
@@ -22,22 +24,27 @@ class Views(Family, kind="views"):
     mechanisms: tuple[Mechanism, ...]
 
     def __post_init__(self) -> None:
-        if not self.columns or len(set(self.columns)) < len(self.columns):
-            raise ParameterError("there is at least one view, and no two are the same")
-        served = {mechanism.size for mechanism in self.mechanisms}
-        needed = {prod(self._view(columns).sizes) for columns in self.columns}
-        if served != needed or len(served) < len(self.mechanisms):
-            raise ParameterError("views need one mechanism for every number of cells")
+        settings.entries("columns", self.columns, 1)
+        settings.distinct("columns", self.columns)
+        cells = {prod(self._view(columns).sizes) for columns in self.columns}
+        served = settings.distinct("mechanisms", [made.size for made in self.mechanisms])
+        if set(served) != cells:
+            raise ParameterError(
+                "`mechanisms` must have one entry for every number of cells that a view has:"
+                f" {sorted(cells)}, not {sorted(served)}"
+            )
 
     def __len__(self) -> int:
         return len(self.columns)
 
     def __getitem__(self, index: int) -> Question:
         view = self._view(self.columns[index])
-        cells = prod(view.sizes)
-        return Question(next(one for one in self.mechanisms if one.size == cells), view)
+        return Question(self._mechanism_of_cells[prod(view.sizes)], view)
+
+    @cached_property
+    def _mechanism_of_cells(self) -> dict[int, Mechanism]:
+        return {mechanism.size: mechanism for mechanism in self.mechanisms}
 
     def _view(self, columns: tuple[int, ...]) -> View:
-        if any(not 0 <= column < len(self.sizes) for column in columns):
-            raise ParameterError("a view is of attributes that there are")
+        settings.wholes("columns", columns, 0, len(self.sizes) - 1)
         return View(columns, tuple(self.sizes[column] for column in columns))

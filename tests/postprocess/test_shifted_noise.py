@@ -1,4 +1,4 @@
-"""Moved votes: their error is the raw one and the move, alone and in sums."""
+"""Shifted votes: their error is the raw one and the shift, alone and in sums."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,9 @@ def test_a_cell_errs_by_its_raw_variance_and_the_square_of_its_move():
     assert made.variance == pytest.approx(raw.variance + (made.votes - raw.votes) ** 2)
 
 
-@pytest.mark.parametrize("noise", [None, BalancedNoise.subsets(0.6, 8, 2)], ids=["independent", "balanced"])
+@pytest.mark.parametrize(
+    "noise", [None, BalancedNoise.subsets(0.6, 8, 2)], ids=["independent", "balanced"]
+)
 def test_everybody_together_is_exact_where_the_domain_is_whole(noise):
     raw = estimate(ABOVE, noise) if noise else estimate(ABOVE)
     assert apply(raw, "norm-sub").sum(np.arange(7)).error == pytest.approx(0, abs=1e-6)
@@ -31,7 +33,9 @@ def test_a_sum_errs_by_the_variance_of_the_normalised_sum_and_its_move():
 
 
 def test_a_fixed_move_never_costs_coverage():
-    """z roots of 1 + m^2 around a point moved by m hold the truth at least as often as z around the raw one."""
+    """z roots of 1 + m^2 around a point moved by m hold the truth at least as often as z around the
+    raw one.
+    """
     from statistics import NormalDist
 
     normal, z = NormalDist(), 1.959964

@@ -1,0 +1,68 @@
+"""A task: settings, the price of its opening round, and longitudinal tasks."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from sottovoce.errors import ParameterError
+from sottovoce.maths import exact
+from sottovoce.tasks.task import Task
+from tasks.toys import OneRound, Repeated
+
+
+def test_the_opening_round_follows_from_plan_and_price():
+    task = Task("toy", OneRound(), 1)
+    assert task.epsilon == 1.0
+    assert type(task.epsilon) is float
+    assert task.opening.epsilon == task.response_epsilon == 1.0
+    assert task.concerns == ("epsilon is 1",)
+
+
+def test_a_task_declares_what_its_plan_needs():
+    plan = OneRound(fields=("subject",))
+    assert Task("toy", plan, 1.0).declares == ("subject",)
+    assert Task("toy", plan, 1.0, declares=("public",)).declares == ("public", "subject")
+    assert Task("toy", plan, 1.0, declares=("subject",)).declares == ("subject",)
+
+
+def test_an_opening_round_that_costs_more_than_stated_is_refused():
+    with pytest.raises(ParameterError, match="this round spends more than the `epsilon`"):
+        Task("toy", OneRound(times=2.0), 1.0)
+
+
+@pytest.mark.parametrize("distinct", [1, 3, 7])
+def test_a_longitudinal_task_shares_its_epsilon_among_distinct_values(distinct):
+    task = Task("toy", Repeated(), 0.3, distinct=distinct)
+    assert task.response_epsilon == exact.part(0.3, distinct)
+    assert exact.stated(task.opening.epsilon) * distinct <= exact.stated(0.3)
+
+
+def test_a_longitudinal_plan_needs_a_number_of_distinct_values():
+    with pytest.raises(ParameterError, match="`distinct` is missing"):
+        Task("toy", Repeated(), 1.0)
+
+
+@pytest.mark.parametrize(
+    ("settings", "rule"),
+    [
+        ({"epsilon": 21}, "`epsilon` must be a number above 0 and at most 20, not 21"),
+        ({"name": "a" * 201}, "`name` must be text of at most 200 characters, not"),
+        ({"declares": ("age",)}, "`declares` must be one of subject, public, not 'age'"),
+        ({"distinct": 1.0}, "`distinct` must be a whole number from 1 to 65535, not 1.0"),
+    ],
+)
+def test_each_setting_is_refused_by_its_own_rule(settings, rule):
+    with pytest.raises(ParameterError) as caught:
+        Task(**{"name": "toy", "plan": OneRound(), "epsilon": 1.0, **settings})
+    assert str(caught.value).startswith(rule)
+
+
+def test_a_plan_that_asks_nothing_is_refused():
+    @dataclass(frozen=True)
+    class Silent(OneRound, kind="toy_silent", wire=False):
+        def step(self, collected):
+            return np.zeros(1)
+
+    with pytest.raises(ParameterError, match="must ask something before it gives an outcome"):
+        Task("toy", Silent(), 1.0)
