@@ -79,11 +79,11 @@ class Wanted:
     def _tables(self) -> Any:
         from sottovoce.collector import taskfile
         from sottovoce.plans.tables.advice import advise_tables
-        from sottovoce.plans.tables.joint import Queries
+        from sottovoce.plans.tables.table_plan import TablePlan
 
         path = Path(self.tables or "")
         plan = taskfile.read(path.read_text(encoding="utf-8"), toml=path.suffix == ".toml").plan
-        if not isinstance(plan, Queries):
+        if not isinstance(plan, TablePlan):
             raise ParameterError("only a task about tables answers questions in SQL")
         return advise_tables(plan, self.sql, self.users, self.epsilon)
 

@@ -177,7 +177,7 @@ def _join(wanted: Wanted, task: "Task", held: Any, answer: "Tables") -> None:
 
 
 def _ask(wanted: Wanted, task: "Task", data: Path) -> None:
-    from sottovoce.cli.tables import Rehearsal
+    from sottovoce.cli.tables import QueryRehearsal
     from sottovoce.wire import codec
 
     services = task.plan.domain
@@ -187,7 +187,7 @@ def _ask(wanted: Wanted, task: "Task", data: Path) -> None:
     database = _simulated(wanted, task, held, len(services.indices(held)))
     if wanted.save_task:
         wanted.save_task.write_text(codec.canonical(codec.document(task)), encoding="utf-8")
-    Rehearsal.of(task, held, database, wanted.asked.questions, wanted.level).show(as_json=wanted.as_json)
+    QueryRehearsal.of(task, held, database, wanted.asked.questions, wanted.level).show(as_json=wanted.as_json)
 
 
 def _stated(wanted: Wanted) -> "Task | None":

@@ -16,7 +16,7 @@ from sottovoce.client.outbox import Posting
 from sottovoce.client.permanent import Memory
 from sottovoce.core import coin
 from sottovoce.core.rng import Rng, SystemRng
-from sottovoce.domains.person_tables import Holdings
+from sottovoce.domains.person_tables import PersonTables
 from sottovoce.errors import BudgetError, MismatchError
 from sottovoce.tasks.budget import Spend
 from sottovoce.tasks.notice import Notice
@@ -155,7 +155,7 @@ def notice_of(task: Task | Notice | codec.Document | str) -> Notice:
 
 
 def _public(indices: Any) -> Sequence[bytes]:
-    return indices.public if isinstance(indices, Holdings) else ()
+    return indices.public if isinstance(indices, PersonTables) else ()
 
 
 def _row(data: bytes) -> Bytes:

@@ -16,7 +16,7 @@ from sottovoce.collector import access
 from sottovoce.collector.published import Published
 from sottovoce.collector.store.base import HASH_BYTES, Offer
 from sottovoce.core import coin
-from sottovoce.domains.tables import Services
+from sottovoce.domains.tables import Tables
 from sottovoce.errors import CodecError
 from sottovoce.tasks.question import Address, Question
 from sottovoce.tasks.round import Round
@@ -159,7 +159,7 @@ class _Group:
     def possible(self, among: Bools) -> Bools:
         """Return which messages have only payloads and a public part that an honest device can have made."""
         good, domain = among.copy(), self.published.task.plan.domain
-        if isinstance(domain, Services) and self.pieces[0].public:
+        if isinstance(domain, Tables) and self.pieces[0].public:
             good &= _each(lambda public: _held(domain, public), self.pieces[0].public)
         for slot, piece in enumerate(self.pieces):
             good &= _possible(self.published, self.asked.number, piece, slot, among)
@@ -225,7 +225,7 @@ def _each(check: Callable[[bytes], bool], texts: Sequence[bytes]) -> Bools:
     return np.array([found[text] for text in texts])
 
 
-def _held(domain: Services, public: bytes) -> bool:
+def _held(domain: Tables, public: bytes) -> bool:
     try:
         domain.check_public(public)
     except CodecError:

@@ -7,7 +7,7 @@ import numpy as np
 
 from sottovoce.arrays import Bytes, Values
 from sottovoce.core.rng import Rng, SystemRng
-from sottovoce.domains.person_tables import Holdings
+from sottovoce.domains.person_tables import PersonTables
 from sottovoce.tasks.question import Address
 from sottovoce.tasks.round import Round
 from sottovoce.tasks.task import Task
@@ -36,7 +36,7 @@ def _sent(digest: bytes, asked: Round, address: Address, held: Values, subjects:
     packed = question.mechanism.pack(question.privatize(held, rng))
     payloads[:, : question.width] = np.frombuffer(packed, np.uint8).reshape(count, question.width)
     members, slots = np.full(count, address.member), np.full(count, address.slot) if asked.slots > 1 else None
-    public = tuple(held.public) if isinstance(held, Holdings) else ()
+    public = tuple(held.public) if isinstance(held, PersonTables) else ()
     made = Envelopes(digest, asked.number, members, _random(count, rng), payloads, subjects, slots, public)
     whole, ends = made.write(), [0, *np.cumsum(made.sizes).tolist()]
     return [whole[start:end] for start, end in pairwise(ends)]

@@ -10,7 +10,7 @@ import numpy as np
 from sottovoce.answers.outcome import Outcome
 from sottovoce.arrays import Ints, Longs, Reports, Values, grouped
 from sottovoce.core.rng import Rng, SystemRng
-from sottovoce.domains.person_tables import Holdings
+from sottovoce.domains.person_tables import PersonTables
 from sottovoce.engine.memory import ReportBatch, drive, joined
 from sottovoce.errors import ConcernWarning, NoDataError, ParameterError
 from sottovoce.lab.attacks.base import Attack
@@ -102,7 +102,7 @@ def _batch(pieces: list[tuple[Reports, Ints]], held: Values, *, subjects: bool) 
     if not subjects:
         return ReportBatch(reports)
     people = np.concatenate([owners for _, owners in pieces])
-    public = held.public if isinstance(held, Holdings) else ()
+    public = held.public if isinstance(held, PersonTables) else ()
     texts = np.array([public[person] for person in people], object) if public else None
     return ReportBatch(reports, people, texts)
 

@@ -21,11 +21,11 @@ from sottovoce.domains.integers import Integers
 from sottovoce.domains.records import Records
 from sottovoce.domains.sets import Sets
 from sottovoce.domains.strings import Strings
-from sottovoce.domains.tables import Services
+from sottovoce.domains.tables import Tables
 from sottovoce.errors import ParameterError
 from sottovoce.maths.exact import UNIT
 from sottovoce.plans.marginals.marginals import Marginals
-from sottovoce.plans.tables.joint import Queries
+from sottovoce.plans.tables.table_plan import TablePlan
 from sottovoce.tasks.plan import Plan
 
 Facts = dict[str, Any]
@@ -106,7 +106,7 @@ def methods(plan: Plan) -> tuple[str, ...]:
     """
     if isinstance(plan, Marginals):
         return tuple(one for one in METHODS if one not in _OF_EQUAL_ERRORS)
-    if isinstance(plan, Queries):
+    if isinstance(plan, TablePlan):
         return queries.STEPS
     if isinstance(plan.domain, (Bits, Strings, Sets)):
         return ("none", "base-pos")
@@ -244,7 +244,7 @@ def _edges(domain: Domain | None) -> Floats:
 def _domain(plan: Plan, name: str) -> Domain | None:
     """Return the domain of one part of an answer."""
     domain: Domain = plan.domain
-    if isinstance(domain, Services):
+    if isinstance(domain, Tables):
         table, _, name = name.partition(".")
         domain = domain.records(domain.names.index(table))
     if isinstance(domain, Records):
@@ -255,7 +255,7 @@ def _domain(plan: Plan, name: str) -> Domain | None:
 def _listed(plan: Plan, name: str) -> bool:
     """Return whether a part counts records, of which a person has any number."""
     domain = plan.domain
-    return isinstance(domain, Services) and bool(domain.most(domain.names.index(name.partition(".")[0])))
+    return isinstance(domain, Tables) and bool(domain.most(domain.names.index(name.partition(".")[0])))
 
 
 def _of_records(part: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -12,7 +12,7 @@ from sottovoce.domains.numbers import Numbers
 from sottovoce.domains.records import Records
 from sottovoce.domains.sets import Sets
 from sottovoce.domains.strings import Strings
-from sottovoce.domains.tables import Services
+from sottovoce.domains.tables import Tables
 from sottovoce.tasks.notice import Notice
 from sottovoce.wire.statement import statement
 
@@ -69,7 +69,7 @@ def _asked(said: dict[str, Any], domain: Domain) -> str:
     often = "Every device is asked in every round" if said["longitudinal"] else "Every device is asked once"
     if isinstance(domain, Records) and "attribute" not in said["encodings"]:
         asked = f"a record of {formatting.many(len(domain.names), 'attribute')}"
-    elif isinstance(domain, Services):
+    elif isinstance(domain, Tables):
         asked = _tables(said, domain)
     else:
         asked = _values(domain)
@@ -85,7 +85,7 @@ def _open(said: dict[str, Any]) -> list[Line]:
     return [("Public", told)]
 
 
-def _tables(said: dict[str, Any], domain: Services) -> str:
+def _tables(said: dict[str, Any], domain: Tables) -> str:
     """Return what is asked of every table: its record, or some of many."""
     asked = []
     for place, table in enumerate(said["tables"]):
