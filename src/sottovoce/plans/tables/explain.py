@@ -22,7 +22,7 @@ def facts_of(plan: QueryPlan, users: int, *, compare: bool = False) -> dict[str,
     """
     layout, query = plan.layout, plan.query
     row = plan.rows[0]
-    numbers = [{**_expected(plan.prediction, row, each, users)} for each in row.numbers]
+    numbers = [_expected(plan.prediction, row, number, users) for number in row.numbers]
     facts: dict[str, Any] = {
         "epsilon": layout.epsilon,
         "epsilon of a record": layout.record_epsilon,
@@ -69,9 +69,10 @@ def _buckets(factor: Factor) -> str:
 
 
 def _expected(prediction: Prediction, row: Row, number: Number, users: int) -> dict[str, Any]:
+    aggregate = number.aggregate
     expected = prediction.number(row, number, users)
-    name = number.aggregate.name
-    return {"name": name, "expected error": expected.error, "relative": expected.relative}
+    errors = {"expected error": expected.error, "relative": expected.relative}
+    return {"name": aggregate.name, "made of": aggregate.formula, **errors}
 
 
 def _compared(plan: QueryPlan, users: int) -> list[dict[str, Any]]:

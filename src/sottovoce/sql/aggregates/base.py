@@ -120,14 +120,15 @@ def aggregates() -> dict[str, type[Aggregate]]:
     >>> list(aggregates())[:2]
     ['COUNT', 'FREQ']
     """
-    for module in iter_modules(import_module(_PACKAGE).__path__):
-        import_module(f"{_PACKAGE}.{module.name}")
-    classes = sorted(
-        Aggregate.__subclasses__(), key=lambda one: (one.argument != "star", one.__module__)
-    )
-    return {
-        name: one
-        for one in classes
-        if one.__module__.startswith(_PACKAGE)
-        for name in one.sql_names
-    }
+    classes: list[type[Aggregate]] = []
+    for found in iter_modules(import_module(_PACKAGE).__path__):
+        module = import_module(f"{_PACKAGE}.{found.name}")
+        own = [
+            each
+            for each in vars(module).values()
+            if getattr(each, "__module__", "") == module.__name__
+        ]
+        classes += [each for each in own if isinstance(each, type) and issubclass(each, Aggregate)]
+    complete = [each for each in classes if each is not Aggregate]
+    complete.sort(key=lambda each: each.argument != "star")
+    return {name: each for each in complete for name in each.sql_names}
