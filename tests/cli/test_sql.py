@@ -11,10 +11,10 @@ from cli.collecting import said
 from collector.people import text
 from collector.sending import send
 from collector.test_queries import FILE, MESSAGES, OF_OS, PEOPLE, VALUES, shop
-from sottovoce.cli.sql import pointed
 from sottovoce.cli.truths import Truth
 from sottovoce.collector.collector import Collector
 from sottovoce.collector.store.sqlite import SqliteStore
+from sottovoce.sql.errors import QueryError
 from sottovoce.sql.reading import read
 from sottovoce.web.settings import clock
 from sottovoce.wire import codec
@@ -82,9 +82,9 @@ def test_what_is_refused_says_where_and_leaves_its_exit_code(run, folder, sql, t
 
 
 def test_the_caret_stands_under_its_column_whatever_is_before_it():
-    assert pointed("a\n\tb cd", 2, 4) == "\tb cd\n\t  ^"
-    assert pointed("", 1, 1) == "\n^"
-    assert pointed("ab", 1, 3) == "ab\n  ^"
+    assert QueryError("syntax", "a\n\tb cd", 5).caret == "\tb cd\n\t  ^"
+    assert QueryError("syntax", "", 0).caret == "\n^"
+    assert QueryError("syntax", "ab", 2).caret == "ab\n  ^"
 
 
 def test_steps_that_make_shares_are_refused(run, folder):

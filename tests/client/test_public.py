@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import sottovoce as sv
+from plans.tables.plans import collecting
 from sottovoce.client import client as device
 from sottovoce.client.client import Client
 from sottovoce.client.ledger import DiskLedger
@@ -94,9 +95,9 @@ def test_which_layers_are_asked_follows_from_the_coin_alone():
 def test_layers_are_picked_as_likely_as_stated_and_independently_for_every_report(method):
     """AT-9 and Q11: 20,000 coins, enumerated; chi-squared."""
     tables = {name: one for name, one in TABLES.items() if name != "homes"}
-    asking = Joint(tables, method=method).asking(1.0)
-    slots = [slot for factor in asking.factors for slot in factor.slots]
-    opening = sv.Task("t", Joint(tables, method=method), 1.0).opening
+    plan = collecting(Joint(tables), method)
+    slots = [slot for factor in plan.layout(1.0).factors for slot in factor.slots]
+    opening = sv.Task("t", plan, 1.0).opening
     digests = [coin.enrolled_bytes(str(number), "t") for number in range(20_000)]
     picked = np.array(
         [
@@ -120,7 +121,7 @@ def seeds_of(trades, people, monkeypatch):
     """The public seeds of so many devices with so many records, (people, slots)."""
     numbers = count(1000 * trades)
     monkeypatch.setattr(device, "SystemRng", lambda: SeededRng(next(numbers)))
-    task = sv.Task("shop", Joint(TABLES, published=True), epsilon=1.0)
+    task = sv.Task("shop", collecting(Joint(TABLES), published=True), epsilon=1.0)
     notice, found = codec.publish(task), []
     for number in range(people):
         (read,) = envelopes(client(notice, f"{trades} {number}").answer(person(trades)), task)

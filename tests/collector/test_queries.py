@@ -358,10 +358,10 @@ def test_a_file_of_services_is_the_task_that_python_would_make():
 
 
 def test_a_file_of_one_table_is_the_task_that_python_would_make():
-    text = FILE.replace('"joint"\nfanout = 4', '"table"\nname = "users"\nmethod = "mg"').replace("services.users.", "")
+    text = FILE.replace('"joint"\nfanout = 4', '"table"\nname = "users"\nfanout = 9').replace("services.users.", "")
     made = taskfile.read(text.partition("[plan.services")[0], toml=True)
     columns = {"age": Integers(1, 125), "income": Buckets(0, 250_000, 125), "state": ["NY", "WA", "CA"]}
-    assert made.plan == sv.Table(columns, public={"os": ["iOS", "Android"]}, name="users", method="mg")
+    assert made.plan == sv.Table(columns, public={"os": ["iOS", "Android"]}, name="users", fanout=9)
 
 
 def test_the_files_in_the_documentation_are_task_files():
@@ -371,7 +371,7 @@ def test_the_files_in_the_documentation_are_task_files():
 
 
 WRONG = {
-    "a setting of the whole in a service": ("most = 10", 'method = "mg"'),
+    "a setting of the whole in a service": ("most = 10", "fanout = 4"),
     "more rows than records": ("rows = 2", "rows = 11"),
     "rows in words": ("rows = 2", 'rows = "two"'),
     "a name that SQL does not have": ("age = {", '"my age" = {'),
@@ -380,7 +380,7 @@ WRONG = {
     "no columns": ("columns]\nage", "colums]\nage"),
     "buckets in words": ("buckets = 125", 'buckets = "many"'),
     "services that are a list": ("[plan.services.users.columns]", "[[plan.services]]"),
-    "an unknown method": ("fanout = 4", 'method = "magic"'),
+    "a setting that there is not": ("fanout = 4", 'method = "hio"'),
     "one label": ('["iOS", "Android"]', '["iOS"]'),
 }
 
@@ -402,5 +402,5 @@ def test_the_concern_about_many_tables_is_told_when_a_task_is_published(site):
 
 def test_the_options_of_a_question_stay_when_its_level_is_given():
     sql = "SELECT COUNT(*) FROM users WITH (METHOD = ADD, K = 2)"
-    read = queries.Asked(sql, 0.9).query(sv.Joint(services=SERVICES))
+    read = queries.QueryRequest(sql, 0.9).query(sv.Joint(services=SERVICES))
     assert read.options == Options(method=read.options.method, k=2, confidence=0.9)

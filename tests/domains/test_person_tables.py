@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sottovoce.domains.person_tables import Holdings, Rows
+from sottovoce.domains.person_tables import PersonTables, Rows
 from sottovoce.errors import ParameterError
 from sottovoce.maths.ragged import Baskets
 
@@ -56,7 +56,7 @@ def test_no_rows_are_everybodys_empty_lists():
 
 def test_some_of_the_people_keep_their_place_in_all_tables():
     records = np.arange(12).reshape(6, 2)
-    whole = Holdings((records, rows_of([3, 3, 5])), tuple(b"%d" % person for person in range(6)))
+    whole = PersonTables((records, rows_of([3, 3, 5])), tuple(b"%d" % person for person in range(6)))
     for part in (whole[np.array([5, 3])], whole[[5, 3]]):
         assert part.tables[0].tolist() == [[10, 11], [6, 7]]
         assert listed(part.tables[1]) == [[2], [0, 1]]
@@ -64,7 +64,7 @@ def test_some_of_the_people_keep_their_place_in_all_tables():
     mask = np.array([False, False, False, True, False, False])
     assert listed(whole[mask].tables[1]) == listed(whole[3:4].tables[1]) == [[0, 1]]
     assert whole[:2].public == (b"0", b"1")
-    assert Holdings((records,))[:2].public == ()
+    assert PersonTables((records,))[:2].public == ()
 
 
 @pytest.mark.parametrize(
@@ -78,11 +78,11 @@ def test_some_of_the_people_keep_their_place_in_all_tables():
 )
 def test_tables_about_other_people_are_refused(tables, public):
     with pytest.raises(ParameterError, match="same people"):
-        Holdings(tables, public)
+        PersonTables(tables, public)
 
 
 def test_what_people_hold_is_not_printed():
     rows = Rows.of(np.array([0, 0]), np.array([[7001], [7002]]), 1)
-    held = Holdings((np.array([[7003]]), rows), (b"7004",))
+    held = PersonTables((np.array([[7003]]), rows), (b"7004",))
     assert "700" not in f"{held!r} {rows!r} {Baskets.of([1], [7005])!r}"
     assert "7001" in repr(rows.cells)

@@ -15,7 +15,7 @@ from sottovoce.domains.lists import Lists
 from sottovoce.domains.numbers import Numbers
 from sottovoce.domains.records import Records
 from sottovoce.domains.sets import Sets
-from sottovoce.domains.tables import LARGEST_PUBLIC, Services
+from sottovoce.domains.tables import LARGEST_PUBLIC, Tables
 from sottovoce.errors import CodecError, DomainError, NoDataError, ParameterError
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.wire import codec
@@ -31,8 +31,8 @@ SEEN = Records(
         Integers(-5, 2000),
     ),
 )
-SHOP = Services(("users", "trades"), (PERSON, Lists(TRADE, 3)), SEEN)
-PLAIN = Services(("users", "trades"), (PERSON, Lists(TRADE, 3)))
+SHOP = Tables(("users", "trades"), (PERSON, Lists(TRADE, 3)), SEEN)
+PLAIN = Tables(("users", "trades"), (PERSON, Lists(TRADE, 3)))
 
 private = {"age": st.integers(18, 30), "state": st.sampled_from(["NY", "WA"])}
 public = {
@@ -80,10 +80,10 @@ def test_the_holdings_are_those_of_the_tables(held):
 
 
 def test_of_a_single_table_a_value_is_its_record_or_list():
-    single = Services(("users",), (PERSON,))
+    single = Tables(("users",), (PERSON,))
     assert single.indices([{"age": 19, "state": "WA"}]).tables[0].tolist() == [[1, 1]]
     assert single.indices({"age": [19, 18], "state": ["WA", "NY"]}).tables[0].tolist() == [[1, 1], [0, 0]]
-    trade = Services(("trades",), (Lists(TRADE, 3),))
+    trade = Tables(("trades",), (Lists(TRADE, 3),))
     assert trade.indices([[{"amount": 2}], []]).tables[0].sizes.tolist() == [1, 0]
     assert trade.indices({"uid": [2, 0], "amount": [1, 2]}).tables[0].sizes.tolist() == [1, 0, 1]
 
@@ -212,32 +212,32 @@ def test_other_tables_and_nobody_are_refused():
 )
 def test_names_of_tables_are_those_of_sql(names):
     with pytest.raises(ParameterError):
-        Services(names, (PERSON, PERSON))
-    Services(("a" * 63, "_b2"), (PERSON, PERSON))
+        Tables(names, (PERSON, PERSON))
+    Tables(("a" * 63, "_b2"), (PERSON, PERSON))
 
 
 @pytest.mark.parametrize("column", ["uid", "Uid", "a b", "1a", "a" * 64, "é", "a.b", "AGE", "age"])
 def test_names_of_columns_are_those_of_sql_public_ones_too(column):
     if column.lower() != "age":
         with pytest.raises(ParameterError):
-            Services(("t",), (Records((column, "b"), PERSON.attributes),))
+            Tables(("t",), (Records((column, "b"), PERSON.attributes),))
     with pytest.raises(ParameterError):
-        Services(("t",), (PERSON,), Records((f"t.{column}",), (Integers(0, 1),)))
-    Services(("t",), (PERSON,), Records(("t.size",), (Integers(0, 1),)))
+        Tables(("t",), (PERSON,), Records((f"t.{column}",), (Integers(0, 1),)))
+    Tables(("t",), (PERSON,), Records(("t.size",), (Integers(0, 1),)))
 
 
 @pytest.mark.parametrize("name", ["os", "trades.os", "nothing.os", "users.", ".os", "users", "Users.os", "users.a.b"])
 def test_a_public_column_is_of_a_table_with_one_record_per_person(name):
     with pytest.raises(ParameterError):
-        Services(("users", "trades"), (PERSON, Lists(TRADE, 3)), Records((name,), (Integers(0, 1),)))
+        Tables(("users", "trades"), (PERSON, Lists(TRADE, 3)), Records((name,), (Integers(0, 1),)))
 
 
 @pytest.mark.parametrize("table", [Integers(0, 5), Sets(("a", "b")), Records(("a",), (Sets(("a", "b")),)), PLAIN])
 def test_other_domains_are_no_tables_and_no_columns(table):
     with pytest.raises(ParameterError):
-        Services(("t",), (table,))
+        Tables(("t",), (table,))
     with pytest.raises(ParameterError):
-        Services(("t",), (PERSON,), Records(("t.x",), (Records(("a",), (Integers(0, 1),)),)))
+        Tables(("t",), (PERSON,), Records(("t.x",), (Records(("a",), (Integers(0, 1),)),)))
 
 
 def test_public_values_are_written_canonically_and_nothing_private_beside_them():

@@ -11,9 +11,9 @@ from plans.tables.laws import AllDraws, holding, law
 from sottovoce.domains.categories import Categories
 from sottovoce.domains.integers import Integers
 from sottovoce.domains.lists import Lists
-from sottovoce.domains.person_tables import Holdings, Rows
+from sottovoce.domains.person_tables import PersonTables, Rows
 from sottovoce.domains.records import Records
-from sottovoce.domains.tables import Services
+from sottovoce.domains.tables import Tables
 from sottovoce.encodings.cell import MOST_CELLS, Cell
 from sottovoce.errors import ParameterError
 from sottovoce.lab.seeded import SeededRng
@@ -24,7 +24,7 @@ from sottovoce.wire import codec
 
 HALF = Fraction(1, 2)
 COLUMNS = Records(("pet", "age"), (Categories(("cat", "dog")), Integers(0, 4)))
-DOMAIN = Services(("people", "visits"), (COLUMNS, Lists(COLUMNS, 3)))
+DOMAIN = Tables(("people", "visits"), (COLUMNS, Lists(COLUMNS, 3)))
 VISITS = Cell(1, (0, 1), (2, 5), (1, 1), most=3, weighted=True)
 
 
@@ -90,7 +90,7 @@ def test_sampled_lists_count_as_often_as_the_law_says():
     people = 40_000
     sizes = np.arange(people) % 5
     rows = Rows.of(np.repeat(np.arange(people), sizes), np.tile([1, 2], (int(sizes.sum()), 1)), people)
-    coins = VISITS(Holdings((np.zeros((people, 2), np.int64), rows)), SeededRng(1)) % 2
+    coins = VISITS(PersonTables((np.zeros((people, 2), np.int64), rows)), SeededRng(1)) % 2
     for size in range(5):
         share = min(size, 3) / 3
         seen = coins[sizes == size]
@@ -177,7 +177,7 @@ def test_aligned_factors_take_whole_bits_those_with_the_fewest_slowest():
     cell = replace(plain, aligned=True)
     assert (cell.bits, cell.order, cell.groups, cell.cells) == ((4, 1, 3), (1, 2, 0), (4, 3, 1), 1 << 8)
     values = np.array(list(product(range(9), range(2), range(5))))
-    cells = cell(Holdings((values,)), AllDraws())
+    cells = cell(PersonTables((values,)), AllDraws())
     assert (cells == values[:, 1] << 7 | values[:, 2] << 4 | values[:, 0]).all()
     assert plain.groups == ()
 
@@ -195,7 +195,7 @@ def test_cells_of_three_columns_of_a_million_values_are_distinct(aligned):
     corners = np.array(list(product((0, 1, size - 2, size - 1), repeat=3)))
     random = np.random.default_rng(2).integers(0, size, (100_000, 3))
     records = np.unique(np.concatenate([corners, random]), axis=0)
-    cells = cell(Holdings((records,)), AllDraws())
+    cells = cell(PersonTables((records,)), AllDraws())
     assert cells.min() == 0
     assert cells.max() < cell.cells <= MOST_CELLS
     assert len(np.unique(cells)) == len(records)

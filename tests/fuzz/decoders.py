@@ -22,6 +22,7 @@ import numpy as np
 from starlette.testclient import TestClient
 
 from fuzz.mutate import mutated, mutated_inside, mutated_text
+from plans.tables.plans import table_plan
 from sottovoce.collector import taskfile, wire
 from sottovoce.collector.admission import admit
 from sottovoce.collector.api import decoded
@@ -34,7 +35,6 @@ from sottovoce.engine.memory import MemoryCollected, batches_of
 from sottovoce.errors import SottovoceError
 from sottovoce.mechanisms.base import Mechanism
 from sottovoce.plans.tables.joint import Joint
-from sottovoce.plans.tables.table import Table
 from sottovoce.tasks.round import Round
 from sottovoce.tasks.task import Task
 from sottovoce.web.problems import CATALOGUE
@@ -200,7 +200,7 @@ def _tables() -> list[Task]:
         "b": {"columns": {"m": range(5)}, "most": 3},
     }
     methods = ("hio", "ahio", "ehio", "sr_hio", "sc_join")
-    tables = [Table({"n": range(9), "l": ["x", "y"]}, method=method, fanout=3) for method in methods]
+    tables = [table_plan({"n": range(9), "l": ["x", "y"]}, method=method, fanout=3) for method in methods]
     return [Task("shop", Joint(shop, fanout=3), 2.0), *(Task("table", table, 2.0) for table in tables)]
 
 

@@ -319,31 +319,36 @@ def asked(*families):
     return parts[0] if len(parts) == 1 else {"kind": "bundle", "parts": parts}
 
 
-def plan(kind, method, rows, fanout=5, *, published=False):
-    return {"kind": kind, "method": method, "rows": rows, "fanout": fanout, "published": published}
+def plan(kind, rows, fanout=5):
+    return {"kind": kind, "rows": rows, "fanout": fanout}
+
+
+def baseline(method, rows, fanout=5, *, published=False):
+    """Return the plan of a published method: devices answer it, and no document can name it to a collector."""
+    return {"kind": "published_tables", "method": method, "rows": rows, "fanout": fanout, "published": published}
 
 
 def tasks():
     """Yield whole tasks, and values to answer them with."""
     people, order = layers(0, *PERSON, "1.0", first=1), layers(1, *ORDER, "1.0", most=3)
     both = task(
-        "shop", plan("joint", "hio", [1, 2]), SHOP, asked(people, order, order), "3.0", declares=["subject", "public"]
+        "shop", plan("joint", [1, 2]), SHOP, asked(people, order, order), "3.0", declares=["subject", "public"]
     )
     yield both, [customer(9, "house", 1e-07), customer(3, "é", 0.5, '"north"', (24, 7, 7, 0)), customer(orders=(13,))]
     orders = services(orders=lists(3, price=integers(0, 24)))
     one = asked(layers(0, *ORDER, "0.5", most=3, rounding="one", groups=[0], kind="olh"))
-    published = plan("table", "ahio", [1], published=True)
+    published = baseline("ahio", [1], published=True)
     yield task("orders", published, orders, one, "0.5", declares=["subject"]), [[], bought(24), bought(1, 2, 3, 4)]
     pair = services(p=records(a=integers(0, 999), b=integers(0, 999)))
     mirror = asked(layers(0, *PAIR, "1.0", rounding="mirror", groups=[0, 1]))
     yield (
-        task("pair", plan("table", "ehio", [1], 1024), pair, mirror, "1.0", declares=["subject"]),
+        task("pair", baseline("ehio", [1], 1024), pair, mirror, "1.0", declares=["subject"]),
         [{"a": 999, "b": 500}],
     )
     vast = services(p=records(a=integers(0, VAST[0] - 1), b=integers(0, VAST[1] - 1)))
     finest = asked(layers(0, VAST, [[1], [1]], "1.0"))
     yield (
-        task("vast", plan("table", "mg", [1]), vast, finest, "1.0", declares=["subject"]),
+        task("vast", baseline("mg", [1]), vast, finest, "1.0", declares=["subject"]),
         [{"a": VAST[0] - 1, "b": 987654}],
     )
 
@@ -362,7 +367,7 @@ def undeclared():
         (None, ["subject", "public"], {"a": 1}),
     ):
         domain = services(public, p=records(**columns))
-        content = task("undeclared", plan("table", "mg", [1]), domain, opening, "1.0", declares=declares)
+        content = task("undeclared", baseline("mg", [1]), domain, opening, "1.0", declares=declares)
         yield {"task": content, "value": value}
 
 

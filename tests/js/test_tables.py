@@ -10,6 +10,7 @@ import pytest
 
 import sottovoce as sv
 from js.node_worker import written
+from plans.tables.plans import METHODS, SINGLE, collecting, layout
 from sottovoce.domains.base import Domain
 from sottovoce.domains.buckets import Buckets
 from sottovoce.domains.categories import Categories
@@ -17,7 +18,7 @@ from sottovoce.domains.integers import Integers
 from sottovoce.domains.lists import Lists
 from sottovoce.domains.numbers import Numbers
 from sottovoce.domains.records import Records
-from sottovoce.domains.tables import Services
+from sottovoce.domains.tables import Tables
 from sottovoce.encodings.base import Encoding
 from sottovoce.encodings.cell import Cell
 from sottovoce.engine import memory
@@ -25,7 +26,6 @@ from sottovoce.engine.memory import batches_of
 from sottovoce.errors import CodecError, DomainError, ParameterError
 from sottovoce.lab.checks import RecordedRng
 from sottovoce.plans.tables.joint import Joint
-from sottovoce.plans.tables.layout import METHODS, SINGLE, Asking
 from sottovoce.tasks.bundle import Bundle
 from sottovoce.tasks.families.base import Family
 from sottovoce.wire import codec, envelope
@@ -42,7 +42,7 @@ PUBLIC = Records(
     ("people.region", "people.score", "people.born", "people.weight"),
     (PLACES, Numbers(-1e300, 1e300, 11), Integers(1 - (1 << 53), (1 << 53) - 1), Buckets(0.0, 1e-3, 5, clamped=True)),
 )
-SHOP = Services(("people", "orders"), (PEOPLE, Lists(ORDERS, 5)), PUBLIC)
+SHOP = Tables(("people", "orders"), (PEOPLE, Lists(ORDERS, 5)), PUBLIC)
 
 
 def person(rng, orders=0):
@@ -90,7 +90,7 @@ def test_people_have_the_same_indices_and_the_same_public_text(worker):
 
 
 def test_numbers_are_written_as_they_are_in_python(worker):
-    domain = Services(("t",), (Records(("a",), (Integers(0, 1),)),), Records(("t.x",), (Numbers(-1e308, 7e307, 5),)))
+    domain = Tables(("t",), (Records(("a",), (Integers(0, 1),)),), Records(("t.x",), (Numbers(-1e308, 7e307, 5),)))
     rng = np.random.default_rng(32)
     powers = [float(f"{sign}1e{power}") for sign in ("", "-") for power in (*range(-324, 308, 7), *range(-9, 23))]
     numbers = [0.0, -0.0, 5e-324, 0.1, 1 / 3, 2.0**53, 2.0**53 + 2, 123456789012345.6, 9999999999999998.0, *powers]
@@ -194,20 +194,22 @@ def _encoded(encoding, value, stream):
 
 def families():
     """Return what every method asks of tables of either kind, small and large, and what somebody holds there."""
-    small = Services(("people",), (Records(PEOPLE.names[:2], PEOPLE.attributes[:2]),))
+    small = Tables(("people",), (Records(PEOPLE.names[:2], PEOPLE.attributes[:2]),))
     ages = {"age": 41, "home": "other"}
-    long = Services(("orders",), (Lists(ORDERS, 5),))
+    long = Tables(("orders",), (Lists(ORDERS, 5),))
     orders = [{"price": 12.5, "kind": "b"}, {"price": 7, "kind": None}]
-    large = Services(("p",), (Records(("a", "b", "c"), (Integers(0, (1 << 29) - 1),) * 2 + (Integers(0, 2),)),))
+    large = Tables(("p",), (Records(("a", "b", "c"), (Integers(0, (1 << 29) - 1),) * 2 + (Integers(0, 2),)),))
     deep, both = {"a": (1 << 29) - 1, "b": 345678901, "c": 1}, {"people": ages, "orders": []}
     for method, published in product(METHODS, (False, True)):
-        yield (method, published), Asking(small, (1,), method, 5, published, 2.0), ages
+        yield (method, published), layout(small, (1,), method, fanout=5, published=published, epsilon=2.0), ages
         if method not in SINGLE:
-            yield (method, published, "list"), Asking(long, (2,), method, 5, published, 2.0), orders
+            many = layout(long, (2,), method, fanout=5, published=published, epsilon=2.0)
+            yield (method, published, "list"), many, orders
     for method, published in product(("hio", "mg", "ehio", "ahio"), (False, True)):
-        yield (method, published, "large"), Asking(large, (1,), method, 1024, published, 1.0), deep
-    shop = Services(("people", "orders"), (small.tables[0], long.tables[0]))
-    yield "both", Asking(shop, (1, 3), "ahio", 5, False, 2.0), both
+        vast = layout(large, (1,), method, fanout=1024, published=published, epsilon=1.0)
+        yield (method, published, "large"), vast, deep
+    shop = Tables(("people", "orders"), (small.tables[0], long.tables[0]))
+    yield "both", layout(shop, (1, 3), "ahio", fanout=5, published=False, epsilon=2.0), both
 
 
 def altered(rng, content, others):
@@ -231,7 +233,7 @@ def altered(rng, content, others):
 
 def test_documents_are_read_or_refused_alike(worker):
     rng = np.random.default_rng(36)
-    asked = [codec.document(one.members) for _, asking, _ in families() for one in _choices(asking.ask)]
+    asked = [codec.document(one.members) for _, made, _ in families() for one in _choices(made.ask)]
     nouns = {
         Family: [one for one in asked if len(one["mechanisms"]) < 9],
         Encoding: [codec.document(layers_of(rng)) for _ in range(20)],
@@ -279,7 +281,7 @@ def public_limits(more):
 
 
 def test_public_columns_have_the_same_limits_and_are_refused_in_the_same_words(worker):
-    table = codec.document(Services(("t",), (Records(("a",), (Integers(0, 1),)),)))
+    table = codec.document(Tables(("t",), (Records(("a",), (Integers(0, 1),)),)))
     within, beyond = ([table | {"public": codec.document(one)} for one in public_limits(more)] for more in (0, 1))
     found = worker.run("documents", [{"noun": "domain", "content": one} for one in within + beyond])
     assert found == [_judged(Domain, content) for content in within + beyond]
@@ -299,16 +301,16 @@ def test_a_column_that_is_both_mirrored_and_rounded_is_refused_in_the_same_words
 
 def test_every_member_of_every_method_says_the_same(worker):
     rng, given, wanted = np.random.default_rng(34), [], []
-    for _, asking, value in families():
-        ask = asking.ask
+    for _, made, value in families():
+        ask = made.ask
         parts = {codec.canonical(codec.document(one.members)): one.members for one in _choices(ask)}
         for family in parts.values():
             places = range(min(len(family), 250))
             streams = [rng.bytes(STREAM) for _ in places]
-            content = {"domain": codec.document(asking.services), "family": codec.document(family), "value": value}
+            content = {"domain": codec.document(made.tables), "family": codec.document(family), "value": value}
             given.append({**content, "streams": [b64encode(stream).decode() for stream in streams]})
-            held = asking.services.indices([value])
-            wanted.append([_said(asking.services, family, place, held, streams[place]) for place in places])
+            held = made.tables.indices([value])
+            wanted.append([_said(made.tables, family, place, held, streams[place]) for place in places])
     assert worker.run("members", given) == wanted
     assert any(int(row[1]) > 1 << 53 for rows in wanted for row in rows)
 
@@ -332,7 +334,7 @@ def shop(method="hio", epsilon=12.0, **settings):
         "people": {"columns": {"age": range(16), "home": ["flat", "house"]}, "public": {"region": ["north", "süd"]}},
         "orders": {"columns": {"price": range(10)}, "most": MOST},
     }
-    plan = Joint(services=services, method=method, **settings)
+    plan = collecting(Joint(services=services, **settings), method)
     return sv.Task(f"shop {method}", plan, epsilon=epsilon, declares=plan.needs)
 
 

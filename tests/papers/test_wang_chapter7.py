@@ -10,16 +10,15 @@ from math import pi, sqrt
 import numpy as np
 import pytest
 
-from plans.tables.plans import asking_of, error_of, nodes_of, noise_of, published_error, question
+from plans.tables.plans import error_of, layout_of, nodes_of, noise_of, plan, planned, published_error, question
 from plans.tables.populations import asked, repeated, table, within
 from sottovoce.domains.integers import Integers
 from sottovoce.lab.populations.tables import HIGHEST, MEASURE, Shape, boxes, condition, inside, measure
 from sottovoce.maths.interval_tree import Hierarchy
-from sottovoce.plans.tables.planning import plan, planned
-from sottovoce.plans.tables.targets import Way
+from sottovoce.plans.tables.method import Method
 
 KAPPA = 1.5  # the mean square of the measure over its squared mean
-ADD = Way("add", "enum")
+ADD = Method("add", "enum")
 ONE = {  # volume: MNAE of MG, HI and HIO for 1024 values, a million people and epsilon 2
     0.01: (0.0026, 0.0112, 0.0042),
     0.05: (0.0059, 0.0149, 0.0056),
@@ -79,9 +78,9 @@ def test_the_plans_of_the_product_have_these_errors(method):
     """What the tables above rest on is what EXPLAIN says."""
     for sizes in ((1024,), (256, 256)):
         columns = {f"o{at}": Integers(0, size - 1) for at, size in enumerate(sizes)}
-        asking = asking_of(columns, method, 2.0, fanout=5, published=True)
+        layout = layout_of(columns, method, 2.0, fanout=5, published=True)
         for box in boxes(sizes, 0.3, 3, seed=4):
-            predicted = planned(asking, question(asking, dict(enumerate(box))), ADD).predicted[0]
+            predicted = planned(layout, question(layout, dict(enumerate(box))), ADD).variances[0]
             assert predicted == pytest.approx(published_error(method, sizes, box, 2.0), rel=1e-9)
 
 
@@ -261,11 +260,11 @@ RANGES = {  # what the default gains over the published hierarchy on these table
 @pytest.mark.parametrize("sizes", RANGES)
 def test_the_default_is_better_than_the_published_hierarchy_by_formula(sizes):
     columns = {f"o{at}": Integers(0, size - 1) for at, size in enumerate(sizes)}
-    ours, theirs = (asking_of(columns, "hio", 2.0, fanout=5, published=one) for one in (False, True))
+    ours, theirs = (layout_of(columns, "hio", 2.0, fanout=5, published=one) for one in (False, True))
     gains = []
     for box in boxes(sizes, 0.25, 10, seed=7):
         query = question(ours, dict(enumerate(box)))
-        gains.append(planned(theirs, query, ADD).predicted[0] / plan(ours, query).predicted[0])
+        gains.append(planned(theirs, query, ADD).variances[0] / plan(ours, query).variances[0])
     assert min(gains) > 1
     assert np.median(gains) > RANGES[sizes]
 
@@ -282,8 +281,8 @@ def test_the_default_is_better_than_the_published_hierarchy_in_collections():
         numbers = asked(database, f"SELECT COUNT(*) AS n, SUM({MEASURE}) AS s, SUM(o0) AS o FROM people WHERE {where}")
         spread[published] = np.array([one.values.var(ddof=1) for one in numbers])
         sides = {0: range(30, 92), 1: range(4, 19)}
-        queries = [question(database.asking, sides, measured=measured) for measured in (None, None, 0)]
-        expected[published] = np.array([plan(database.asking, query).predicted[0] for query in queries])
+        queries = [question(database.layout, sides, measured=measured) for measured in (None, None, 0)]
+        expected[published] = np.array([plan(database.layout, query).variances[0] for query in queries])
     gains = spread[True] / spread[False]
     assert (np.abs(gains * expected[False] / expected[True] - 1) < sqrt(2) * within(runs)).all()
     assert (gains > 4).all()

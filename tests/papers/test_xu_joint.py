@@ -10,14 +10,15 @@ from functools import cache
 import numpy as np
 import pytest
 
-import sottovoce as sv
+from plans.tables.plans import planned
+from sottovoce.lab.baselines.tables.plan import PublishedTables
 from sottovoce.lab.checks import FIVE_SIGMA
 from sottovoce.lab.experiments.tables import CONTESTS, RACES, contested, contributions, page, pums_h, syn_2
 from sottovoce.mechanisms.olh import OLH
-from sottovoce.plans.tables import planning
-from sottovoce.plans.tables.scoring import layer
-from sottovoce.plans.tables.targets import Way
-from sottovoce.sql.query import Aggregate, Column, Monomial, Query
+from sottovoce.plans.tables.method import Method
+from sottovoce.plans.tables.scoring import layer_terms
+from sottovoce.sql.aggregates.count import Count
+from sottovoce.sql.query import Column, Monomial, Query
 
 ONE, OTHER = Column(0, 1), Column(1, 0)  # the label of the first table, the number of the second
 FIGURE_8 = {  # epsilon: standard deviations of COUNT by the root of people, HIO-JOIN and SC-JOIN, for C, O and CO
@@ -30,8 +31,8 @@ NODES, SHARE = 6.17, 0.12  # of a range of 15 values of 125, on average
 
 
 @cache
-def asking(method, epsilon, most=0, rows=1):
-    return sv.Joint(syn_2(2, most=most, rows=rows).tables, method=method, published=True).asking(epsilon)
+def layout(method, epsilon, most=0, rows=1):
+    return PublishedTables(syn_2(2, most=most, rows=rows).tables, method).layout(epsilon)
 
 
 def conditions(name, low=40):
@@ -42,20 +43,21 @@ def conditions(name, low=40):
 
 
 def work(made, name, low=40):
-    query = Query((0, 1), (Aggregate("count", "x"),), (Monomial(1.0, conditions(name, low)),))
-    return planning.planned(made, query, Way("add", "round"))
+    query = Query((0, 1), (Count("x"),), (Monomial(1.0, conditions(name, low)),))
+    return planned(made, query, Method("add", "round"))
 
 
-def leading(planned):
+def leading(made):
     """Return the variance of one person's part that does not depend on what anybody holds."""
     total = 1.0
-    for scoring in planned.scorings.values():
+    for scoring in made.scorings.values():
         part = 0.0
         for slot in scoring.factor.slots:
             for member in range(len(slot.family)):
                 unheld = slot.family[member].mechanism.noise.unheld
-                for weight, vectors in layer(slot, member, scoring.targets[0]):
-                    part += weight**2 * np.prod([(one**2).sum() for one in vectors]) * unheld / slot.chance(member)
+                for term in layer_terms(slot, member, scoring.columns[0]):
+                    squares = term.weight**2 * np.prod([(one**2).sum() for one in term.factors])
+                    part += squares * unheld / slot.chance(member)
         total *= part
     return total
 
@@ -67,7 +69,7 @@ def test_joins_have_the_errors_that_the_formulas_of_figure_8_give(epsilon):
     """One rounding coin in either service, as many attributes on both sides; SC wins only a single label."""
     for name, stated in zip(("C", "O", "CO"), FIGURE_8[epsilon], strict=True):
         lows = range(0, 111, 3) if "O" in name else [40]
-        plans = [asking(method, epsilon) for method in ("ahio", "sc_join")]
+        plans = [layout(method, epsilon) for method in ("ahio", "sc_join")]
         found = [np.sqrt(np.mean([leading(work(one, name, low)) for low in lows])) for one in plans]
         assert found == pytest.approx(stated, rel=0.05), name
         assert (found[0] > found[1]) == (name == "C")
@@ -91,7 +93,7 @@ def test_collected_joins_have_the_predicted_errors_and_their_order():
         for name, text in TEXTS.items():
             z = contributions(database, text)[:, 0]
             found, relative = (z**2).mean(), np.sqrt((z**4).sum()) / (z**2).sum()
-            stated = work(database.asking, name).predicted[0]
+            stated = work(database.layout, name).variances[0]
             assert found == pytest.approx(stated, rel=0.1 + FIVE_SIGMA * relative), (method, name)
             assert FIVE_SIGMA * relative < 0.35
             errors[method, name] = found
@@ -117,8 +119,8 @@ def closed(rows, epsilon):
 def test_more_reported_records_make_joins_worse_as_in_figure_8(epsilon, first):
     found = []
     for rows in (1, 2, 4):
-        made = asking("ahio", epsilon, 10, rows)
-        found.append(np.mean([work(made, "CO", low).predicted[0] for low in range(0, 111, 3)]) / 5.5 / 1e6)
+        made = layout("ahio", epsilon, 10, rows)
+        found.append(np.mean([work(made, "CO", low).variances[0] for low in range(0, 111, 3)]) / 5.5 / 1e6)
     assert found == pytest.approx([closed(rows, epsilon) for rows in (1, 2, 4)], rel=0.05)
     assert found[0] == pytest.approx(first, rel=0.1)
     assert 2 < found[1] / found[0] < 4.5

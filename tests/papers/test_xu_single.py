@@ -12,12 +12,18 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
+from plans.tables.plans import plan, planned, table_plan
+from sottovoce.lab.baselines.tables.plan import PublishedTables
 from sottovoce.lab.checks import FIVE_SIGMA
 from sottovoce.lab.experiments.tables import MARRIED, SINGLE, contributions, pums_p, syn_1
-from sottovoce.plans.tables import planning, targets
-from sottovoce.plans.tables.layout import Asking
-from sottovoce.plans.tables.targets import Wanted, Way, target
-from sottovoce.sql.query import Aggregate, Column, Monomial, Options, Query
+from sottovoce.plans.tables import coefficients as module
+from sottovoce.plans.tables.coefficients import Target, coefficients
+from sottovoce.plans.tables.layout import Layout
+from sottovoce.plans.tables.method import Method
+from sottovoce.sql.aggregates.base import MeasureTerm
+from sottovoce.sql.aggregates.count import Count
+from sottovoce.sql.aggregates.sum import Sum
+from sottovoce.sql.query import Column, Monomial, Options, Query
 
 MILLION = 1_000_000
 METHODS = ("hio", "ahio", "ehio")
@@ -29,10 +35,10 @@ FIGURE_6 = {  # values of the measure: NMSE of SUM, then of COUNT, by HIO, AHIO 
 }
 
 
-def asking(method, size, *, columns=2, published=True):
+def layout(method, size, *, columns=2, published=True):
     """Return the plan of a measure of so many values and other numbers of 125."""
     kinds = {"a": range(1, size + 1), **{name: range(1, 126) for name in "bcde"[: columns - 1]}}
-    return sv.Joint({"t": {"columns": kinds}}, method=method, published=published).asking(2.0)
+    return PublishedTables({"t": {"columns": kinds}}, method, published=published).layout(2.0)
 
 
 def ranges(width=19, step=7):
@@ -42,17 +48,17 @@ def ranges(width=19, step=7):
 
 def predicted(made, kind, sets, options=None):
     """Return the mean variance of one person's part over ranges of the second column, were people spread evenly."""
-    aggregate = Aggregate(kind, "x", ((1.0, Column(0, 0)),) if kind == "sum" else ())
+    aggregate = Sum("x", (MeasureTerm(1.0, Column(0, 0)),)) if kind == "sum" else Count("x")
     options = options or Options()
     queries = [Query((0,), (aggregate,), (Monomial(1.0, {Column(0, 1): one}),), options=options) for one in sets]
-    return np.mean([planning.plan(made, one).predicted[0] for one in queries])
+    return np.mean([plan(made, one).variances[0] for one in queries])
 
 
 @cache
 def errors(size):
     """Return the normalised mean squared errors of SUM and COUNT that a million people lead to."""
     scales = {"sum": ((size + 1) / 2) ** 2, "count": 1.0}
-    plans = [asking(method, size) for method in METHODS]
+    plans = [layout(method, size) for method in METHODS]
     return [predicted(one, kind, ranges()) / scales[kind] / MILLION for kind in scales for one in plans]
 
 
@@ -76,12 +82,12 @@ def test_the_order_of_the_methods_is_that_of_figure_6():
 def test_errors_grow_with_attributes_and_hardly_with_the_volume_but_for_marginals():
     narrow, wide = ranges(5, 17), ranges(38, 13)
     for kind in ("count", "sum"):
-        by_columns = [predicted(asking("ehio", 125, columns=count), kind, ranges(step=25)) for count in (2, 3, 4)]
+        by_columns = [predicted(layout("ehio", 125, columns=count), kind, ranges(step=25)) for count in (2, 3, 4)]
         assert by_columns == sorted(by_columns)
         for method in METHODS:
-            made = asking(method, 125)
+            made = layout(method, 125)
             assert predicted(made, kind, wide) / predicted(made, kind, narrow) < 3
-    leaves = asking("mg", 125)
+    leaves = layout("mg", 125)
     assert predicted(leaves, "count", wide) / predicted(leaves, "count", narrow) == pytest.approx(38 / 5, rel=0.1)
 
 
@@ -164,7 +170,7 @@ def test_standard_errors_of_table_2(epsilon, monkeypatch):
 
     The second question has no number for RDC: it depends on which decompositions are combined, which is not published.
     """
-    monkeypatch.setattr(Asking, "numbers", every_column)
+    monkeypatch.setattr(Layout, "numbers", every_column)
     plans = {method: persons().collected(epsilon, seed=1, method=method, published=True) for method in ("hio", "ahio")}
     for at, (method, options) in enumerate(WAYS):
         database = plans[method]
@@ -204,7 +210,7 @@ GAINS = {  # squared coefficients against those of nodes that are added up: smal
     3: (0.471, 0.356, 0.278, 0.220, 0.181, 0.075),
     4: (0.362, 0.271, 0.204, 0.161, 0.128, 0.031),
 }
-METHODS_7 = (Way("signed"), *(Way("rdc", k=k) for k in (2, 4, 8, 16)), Way("blue"))
+METHODS_7 = (Method("signed"), *(Method("rdc", k=k) for k in (2, 4, 8, 16)), Method("blue"))
 FREE = 0.80128  # squares of the best coefficients for everything, of 125 values
 
 
@@ -235,7 +241,7 @@ def drawn_questions(many):
 @pytest.fixture
 def remembered(monkeypatch):
     """Decompositions of a range are looked for once."""
-    found, search = {}, targets.smallest_sets
+    found, search = {}, module.smallest_sets
 
     def look(tree, held, count=1):
         key = (tree, held.tobytes(), count)
@@ -243,18 +249,19 @@ def remembered(monkeypatch):
             found[key] = search(tree, held, count)
         return found[key]
 
-    monkeypatch.setattr(targets, "smallest_sets", look)
+    monkeypatch.setattr(module, "smallest_sets", look)
 
 
 @pytest.mark.parametrize("count", [1, 2, *(pytest.param(count, marks=pytest.mark.papers) for count in (3, 4))])
 def test_squared_coefficients_fall_as_in_figure_7(remembered, count):
     """200 random questions of one to four ranges; larger k pays the more, the more ranges there are."""
     pool, ratios = drawn_ranges(100), []
-    factor = asking("hio", 125, columns=max(2, count)).factors[0]
+    factor = layout("hio", 125, columns=max(2, count)).factors[0]
     for places in drawn_questions(200)[count]:
-        wanted = Wanted(factor, {column: pool[place] for column, place in enumerate(places)})
-        base, *found = (squares(target(wanted, way).groups[0]) for way in (Way("add"), *METHODS_7))
-        ratios.append(np.array(found) / base)
+        wanted = Target(factor, {column: pool[place] for column, place in enumerate(places)})
+        methods = (Method("add"), *METHODS_7)
+        base, *others = (squares(coefficients(wanted, method).groups[0]) for method in methods)
+        ratios.append(np.array(others) / base)
     means = np.mean(ratios, axis=0)
     means[-1] /= FREE if count == 1 else 1.0  # of the second column, which is free
     for mean, stated in zip(means, GAINS[count], strict=True):
@@ -271,16 +278,16 @@ def test_measured_gains_are_the_predicted_ones():
     base = (found["ADD"] ** 2).sum()
     for way, z in found.items():
         ratio = (z**2).sum() / base
-        work = planning.planned(database.asking, _two_ranges(), Way(way.lower()))
-        plain = planning.planned(database.asking, _two_ranges(), Way("add"))
-        assert ratio == pytest.approx(work.predicted[0] / plain.predicted[0], rel=0.2)
+        work = planned(database.layout, _two_ranges(), Method(way.lower()))
+        plain = planned(database.layout, _two_ranges(), Method("add"))
+        assert ratio == pytest.approx(work.variances[0] / plain.variances[0], rel=0.2)
     assert (found["RDC"] ** 2).sum() < 0.6 * base
 
 
 def _two_ranges():
     values = np.arange(1, 126)
     sets = {Column(0, 0): (values >= 31) & (values <= 78), Column(0, 1): (values >= 22) & (values <= 69)}
-    return Query((0,), (Aggregate("count", "x"),), (Monomial(1.0, sets),))
+    return Query((0,), (Count("x"),), (Monomial(1.0, sets),))
 
 
 def test_a_measure_that_everybody_may_see_needs_no_rounding():
@@ -288,11 +295,11 @@ def test_a_measure_that_everybody_may_see_needs_no_rounding():
     people = 100_000
     data = numbers(125).data["t"]
     private = {name: held[:people] for name, held in data.items()}
-    table = sv.Table({"b": range(1, 126)}, public={"a": range(1, 126)}, name="t", published=True)
+    table = table_plan({"b": range(1, 126)}, public={"a": range(1, 126)}, name="t", published=True)
     public = sv.simulate(sv.Task("public", table, 2.0), private, seed=1)
     text = "SELECT SUM(a) FROM t WHERE b BETWEEN 41 AND 59"
     seen = public.sql(text).figure
     truth = private["a"][(private["b"] >= 41) & (private["b"] <= 59)].sum()
     assert abs(seen.value - truth) < FIVE_SIGMA * seen.error
-    hidden = predicted(asking("ehio", 125), "sum", [ranges(19, 1)[40]]) * people
+    hidden = predicted(layout("ehio", 125), "sum", [ranges(19, 1)[40]]) * people
     assert 10 * seen.variance < hidden

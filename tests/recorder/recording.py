@@ -41,6 +41,7 @@ from sottovoce.errors import SottovoceError
 from sottovoce.lab.baselines.correlated import Correlated
 from sottovoce.lab.baselines.hashed_channels import HashedChannels
 from sottovoce.lab.baselines.segment_pairs import SegmentPairs
+from sottovoce.lab.baselines.tables.plan import PublishedTables
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.mechanisms.base import Mechanism
 from sottovoce.plans.heavy_hitters.heavy_hitters import pem1
@@ -449,16 +450,23 @@ def small_people(people: int) -> dict[str, Any]:
     return {"age": np.array(skewed(people, 8)), "region": np.array(labelled(people, REGIONS))}
 
 
+def collecting(plan: Any, method: str, *, published: bool = False) -> Any:
+    """Return a plan of the product, or its tables collected by a published method."""
+    if method == "hio" and not published:
+        return plan
+    return PublishedTables(plan, method, fanout=plan.fanout, published=published)
+
+
 def tables() -> dict[str, Case]:
     """Return single tables by every method, as ours and as published, and lists of records."""
     values, cases = small_people(800), {}
     for method in TABLE_METHODS:
         for name, published in ((method, False), (f"{method}-published", True)):
-            plan = sv.Table(SMALL, method=method, fanout=2, published=published)
+            plan = collecting(sv.Table(SMALL, fanout=2), method, published=published)
             cases[name] = Case(plan, values, 4.0, more=asked(TABLE_QUESTION))
     bought = "SELECT COUNT(*), AVG(amount) FROM purchases WHERE category = 'food'"
     for method in LIST_METHODS:
-        plan = sv.Table(PURCHASES, name="purchases", most=3, rows=2, method=method, fanout=4)
+        plan = collecting(sv.Table(PURCHASES, name="purchases", most=3, rows=2, fanout=4), method)
         cases[f"{method}-list"] = Case(plan, purchases(800, 3), 4.0, more=asked(bought))
     public = sv.Table(CUSTOMERS, public=PUBLIC, fanout="auto")
     return {**cases, "public": Case(public, customers(800), 4.0)}
@@ -472,11 +480,11 @@ def joints() -> dict[str, Case]:
     for method in TABLE_METHODS:
         for name, published in ((method, False), (f"{method}-published", True)):
             services = {"people": people, "habits": sv.Table(HABITS)}
-            plan = sv.Joint(services, method=method, fanout=2, published=published)
+            plan = collecting(sv.Joint(services, fanout=2), method, published=published)
             cases[name] = Case(plan, values, 6.0, more=asked(JOINT_QUESTION))
     for method in LIST_METHODS:
         services = {"people": people, "purchases": sv.Table(PURCHASES, most=3, rows=2)}
-        plan = sv.Joint(services, method=method, fanout=4)
+        plan = collecting(sv.Joint(services, fanout=4), method)
         cases[f"{method}-list"] = Case(plan, listed, 6.0, more=asked(LIST_QUESTION))
     services = {
         "people": people,
@@ -881,7 +889,7 @@ def joint_database() -> Any:
 @cache
 def rounding_database() -> Any:
     """Return a database that was collected with rounding coins."""
-    plan = sv.Table({"age": range(16, 48), "region": REGIONS}, method="ahio", fanout=4)
+    plan = collecting(sv.Table({"age": range(16, 48), "region": REGIONS}, fanout=4), "ahio")
     columns = customers(PEOPLE, public=False)
     values = {name: columns[name] for name in ("age", "region")}
     return sv.simulate(sv.Task("people", plan, epsilon=5.0), values, seed=SEED)

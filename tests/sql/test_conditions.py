@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sottovoce.sql.conditions import Both, Either, Negation, TooManyTermsError, Within, expanded
-from sottovoce.sql.query import Column, Compared, Every, Listed, Monomial, Opposite, Some
+from sottovoce.sql.query import AllOf, AnyOf, Column, Compared, Listed, Monomial, Not
 
 SIZES = {Column(0, 0): 3, Column(0, 1): 2, Column(1, 0): 4}
 OS = Column(0, 0, "users.os")
@@ -27,11 +27,11 @@ def seen(condition):
             return VALUES[OS] == SEEN.index(value)
         case Listed(_, values):
             return np.isin(VALUES[OS], [SEEN.index(one) for one in values])
-        case Opposite(part):
+        case Not(part):
             return ~seen(part)
-        case Every(parts):
+        case AllOf(parts):
             return reduce(np.logical_and, map(seen, parts), EVERYBODY)
-        case Some(parts):
+        case AnyOf(parts):
             return reduce(np.logical_or, map(seen, parts), NOBODY)
 
 
@@ -101,7 +101,7 @@ def test_the_sum_over_the_products_is_the_truth_for_everybody(condition):
 def without_exclusion(condition):
     """A broken expansion: what two alternatives have in common counts twice."""
     if isinstance(condition, Either):
-        return Every(), tuple(one for part in condition.parts for one in expanded(part)[1])
+        return AllOf(), tuple(one for part in condition.parts for one in expanded(part)[1])
     return expanded(condition)
 
 
@@ -163,25 +163,25 @@ def test_a_contradiction_is_no_product_at_all(condition):
 
 def test_what_always_holds_is_one():
     among, (only,) = expanded(Either((AGE, Negation(AGE))))
-    assert (among, only.factor, dict(only.sets), only.public) == (Every(), 1.0, {}, Every())
+    assert (among, only.factor, dict(only.sets), only.public) == (AllOf(), 1.0, {}, AllOf())
 
 
 def test_public_conditions_that_always_apply_say_whom_it_is_about():
     android = Compared(OS, "=", "Android")
     among, (only,) = expanded(Both((IOS, Both((AGE, Negation(android))))))
-    assert among == Every((IOS, Opposite(android)))
-    assert only.public == Every()
+    assert among == AllOf((IOS, Not(android)))
+    assert only.public == AllOf()
     assert list(only.sets) == [PLACES[0]]
     assert expanded(Both((IOS, AGE)))[0] == IOS
     among, (only,) = expanded(Either((IOS, android)))
-    assert among == Some((IOS, android))
+    assert among == AnyOf((IOS, android))
     assert (only.factor, only.sets) == (1.0, {})
 
 
 def test_public_conditions_beside_private_ones_stay_in_the_products():
     among, monomials = expanded(Either((AGE, IOS)))
-    assert among == Every()
-    assert {one.public for one in monomials} == {Every(), Opposite(IOS)}
+    assert among == AllOf()
+    assert {one.public for one in monomials} == {AllOf(), Not(IOS)}
 
 
 def alternatives(count):

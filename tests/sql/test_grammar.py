@@ -221,7 +221,7 @@ def test_every_node_knows_where_it_begins():
     text = "SELECT AVG(2 * amount) AS a FROM txn t WHERE NOT (state = 'NY' OR 5 < age) AND t.age IN [1, 2]"
     tree = parsed(text)
     for kind, begins in (
-        (exp.Avg, "AVG"),
+        (exp.Anonymous, "AVG"),
         (exp.Mul, "2 *"),
         (exp.Table, "txn"),
         (exp.And, "NOT ("),

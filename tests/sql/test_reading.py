@@ -14,12 +14,18 @@ from sottovoce.domains.integers import Integers
 from sottovoce.domains.lists import Lists
 from sottovoce.domains.numbers import Numbers
 from sottovoce.domains.records import Records
-from sottovoce.domains.tables import Services
+from sottovoce.domains.tables import Tables
+from sottovoce.sql.aggregates.avg import Avg
+from sottovoce.sql.aggregates.base import MeasureTerm
+from sottovoce.sql.aggregates.count import Count
+from sottovoce.sql.aggregates.freq import Freq
+from sottovoce.sql.aggregates.stddev import Stddev
+from sottovoce.sql.aggregates.sum import Sum
 from sottovoce.sql.errors import RULES
-from sottovoce.sql.query import Aggregate, Column, Compared, Every, Listed, Monomial, Opposite, Options, Query, Some
+from sottovoce.sql.query import AllOf, AnyOf, Column, Compared, Listed, Monomial, Not, Options, Query
 from sottovoce.sql.reading import QueryError, read
 
-SHOP = Services(
+SHOP = Tables(
     names=("users", "txn"),
     tables=(
         Records(
@@ -30,7 +36,7 @@ SHOP = Services(
     ),
     public=Records(("users.os", "users.Year"), (Categories(("iOS", "Android")), Integers(1900, 2030))),
 )
-OTHER = Services(
+OTHER = Tables(
     names=("Left1", "right1"),
     tables=(
         Records(("shade", "Rate", "far"), (Categories(("red", "café")), Numbers(0.0, 1.0, 11), Integers(-5, 5))),
@@ -43,8 +49,8 @@ OS, YEAR = Column(0, 0, "users.os"), Column(0, 1, "users.Year")
 AGES, MIDDLES = np.arange(1, 126), np.arange(1000, 250000, 2000)
 STATES, CATEGORIES = np.array(["NY", "WA", "CA"]), np.array(["Sports", "Books", "Food"])
 TWENTIES = (AGES >= 20) & (AGES <= 40)
-COUNT = Aggregate("count", "count")
-BUCKETS = "users.income is kept in 125 buckets: each counts as a whole, and where its middle lies"
+COUNT = Count("count")
+BUCKETS = "users.income is kept in 125 buckets: a bucket is counted if its middle meets the condition"
 
 
 def plain(query):
@@ -63,13 +69,13 @@ EXAMPLES = {
     ),
     "SELECT SUM(Income) FROM users WHERE Age BETWEEN 20 AND 40;": Query(
         (0,),
-        (Aggregate("sum", "sum_income", ((1.0, INCOME),)),),
+        (Sum("sum_income", (MeasureTerm(1.0, INCOME),)),),
         one(sets={AGE: TWENTIES}),
         shown=("sum_income",),
     ),
     "SELECT AVG(Income) FROM users WHERE Income >= 1000 AND OS = 'iOS';": Query(
         (0,),
-        (Aggregate("avg", "avg_income", ((1.0, INCOME),)),),
+        (Avg("avg_income", (MeasureTerm(1.0, INCOME),)),),
         one(),
         among=Compared(OS, "=", "iOS"),
         shown=("avg_income",),
@@ -78,13 +84,13 @@ EXAMPLES = {
     """SELECT AVG(Amount) FROM txn JOIN users ON users.UID = txn.UID
         WHERE Category = 'Sports' AND Age IN [20, 40];""": Query(
         (1, 0),
-        (Aggregate("avg", "avg_amount", ((1.0, AMOUNT),)),),
+        (Avg("avg_amount", (MeasureTerm(1.0, AMOUNT),)),),
         one(sets={AGE: TWENTIES, CATEGORY: CATEGORIES == "Sports"}),
         shown=("avg_amount",),
     ),
     "SELECT SUM(Income) FROM users JOIN txn USING (UID) WHERE Category = 'Books';": Query(
         (0, 1),
-        (Aggregate("sum", "sum_income", ((1.0, INCOME),)),),
+        (Sum("sum_income", (MeasureTerm(1.0, INCOME),)),),
         one(sets={CATEGORY: CATEGORIES == "Books"}),
         shown=("sum_income",),
     ),
@@ -93,7 +99,7 @@ EXAMPLES = {
     ),
     "SELECT State, COUNT(*) AS c FROM users JOIN txn USING (UID) GROUP BY State ORDER BY c DESC;": Query(
         (0, 1),
-        (Aggregate("count", "c"),),
+        (Count("c"),),
         group_by=(STATE,),
         shown=(0, "c"),
         order_by="c",
@@ -197,10 +203,10 @@ def test_numbers_at_points_count_by_their_points_whatever_their_last_digit(condi
     [
         ("state = 'TX'", "users.state: there is no label 'TX'"),
         ("state = 'ny'", "users.state: there is no label 'ny'"),
-        ("age > 200", "users.age: no value lies where the condition looks for one"),
-        ("age BETWEEN 40 AND 20", "users.age: no value lies where the condition looks for one"),
-        ("age = 2.5", "users.age: no value lies where the condition looks for one"),
-        ("income = 1500", "users.income: no value lies where the condition looks for one"),
+        ("age > 200", "users.age: no value lies in the range of the condition"),
+        ("age BETWEEN 40 AND 20", "users.age: no value lies in the range of the condition"),
+        ("age = 2.5", "users.age: no value lies in the range of the condition"),
+        ("income = 1500", "users.income: no value lies in the range of the condition"),
         (f"state = '{'x' * 90}'", f"users.state: there is no label '{'x' * 40}...'"),
     ],
 )
@@ -230,17 +236,17 @@ def test_public_conditions_stay_conditions():
         return query.among, [(one.factor, one.public) for one in query.where]
 
     ios, old = Compared(OS, "=", "iOS"), Compared(YEAR, "<", 1950.0)
-    assert read_one("os = 'iOS' AND year < 1950") == (Every((ios, old)), [(1.0, Every())])
-    assert read_one("os = 'iOS' OR 1950 > YEAR") == (Some((ios, old)), [(1.0, Every())])
-    assert read_one("NOT os = 'iOS'") == (Opposite(ios), [(1.0, Every())])
-    assert read_one("os <> 'iOS'") == (Compared(OS, "<>", "iOS"), [(1.0, Every())])
+    assert read_one("os = 'iOS' AND year < 1950") == (AllOf((ios, old)), [(1.0, AllOf())])
+    assert read_one("os = 'iOS' OR 1950 > YEAR") == (AnyOf((ios, old)), [(1.0, AllOf())])
+    assert read_one("NOT os = 'iOS'") == (Not(ios), [(1.0, AllOf())])
+    assert read_one("os <> 'iOS'") == (Compared(OS, "<>", "iOS"), [(1.0, AllOf())])
     assert read_one("users.os IN ('iOS', 'Android')")[0] == Listed(OS, ("iOS", "Android"))
-    assert read_one("year BETWEEN 1950 AND 2000")[0] == Every(
+    assert read_one("year BETWEEN 1950 AND 2000")[0] == AllOf(
         (Compared(YEAR, ">=", 1950.0), Compared(YEAR, "<=", 2000.0))
     )
     among, products = read_one("year < 1950 AND (os = 'iOS' OR age < 20)")
     assert among == old
-    assert products == [(1.0, Every()), (-1.0, Opposite(ios))]
+    assert products == [(1.0, AllOf()), (-1.0, Not(ios))]
     assert read("SELECT COUNT(*) FROM users WHERE os = 'BeOS'", SHOP).notices == ("users.os: there is no label 'BeOS'",)
 
 
@@ -260,7 +266,7 @@ def asked(items, tables="users JOIN txn USING (uid)", services=SHOP, rest=""):
     ],
 )
 def test_sums_are_linear_in_columns_of_any_service(linear, terms):
-    assert asked(f"SUM({linear})").aggregates[0].terms == terms
+    assert asked(f"SUM({linear})").aggregates[0].measure == tuple(MeasureTerm(*term) for term in terms)
 
 
 def test_numbers_have_names_of_their_own():
@@ -268,11 +274,11 @@ def test_numbers_have_names_of_their_own():
     names = [one.name for one in query.aggregates]
     assert names == ["count", "count_3", "freq", "sum_age_income", "stddev_age", "count_2", "Total"]
     assert query.shown == tuple(names)
-    assert [one.kind for one in query.aggregates] == ["count", "count", "freq", "sum", "stddev", "avg", "count"]
+    assert [type(one) for one in query.aggregates] == [Count, Count, Freq, Sum, Stddev, Avg, Count]
 
 
 def test_a_number_is_never_named_like_a_group():
-    counted = Services(("t",), (Records(("count", "age"), (Integers(0, 9), Integers(0, 9))),))
+    counted = Tables(("t",), (Records(("count", "age"), (Integers(0, 9), Integers(0, 9))),))
     query = asked("COUNT(*), count", "t", counted, "GROUP BY count ORDER BY t.count")
     assert (query.shown, query.order_by) == (("count_2", 0), "count")
 
@@ -280,7 +286,7 @@ def test_a_number_is_never_named_like_a_group():
 def test_aliases_and_cases_do_not_matter():
     query = read('select SUM(T.AMOUNT) from USERS as U inner join "txn" t on T.uid = u.Uid where u."Age" = 5', SHOP)
     assert query.tables == (0, 1)
-    assert query.aggregates[0].terms == ((1.0, AMOUNT),)
+    assert query.aggregates[0].measure == (MeasureTerm(1.0, AMOUNT),)
     assert list(query.where[0].sets) == [AGE]
 
 
@@ -372,7 +378,7 @@ REFUSED = {
         "SELECT AVG(age + ^os) FROM users",
         "SELECT STDDEV(^state) FROM users",
     ],
-    "stddev-columns": ["SELECT ^STDDEV(age + income) FROM users"],
+    "one-column": ["SELECT ^STDDEV(age + income) FROM users"],
     "range-category": [
         "SELECT COUNT(*) FROM users WHERE ^state < 'NY'",
         "SELECT COUNT(*) FROM users WHERE ^state BETWEEN 'A' AND 'B'",
@@ -451,7 +457,7 @@ def test_refusals_say_what_there_is():
 
 def test_conditions_that_fall_apart_are_refused():
     names = [f"c{place}" for place in range(18)]
-    wide = Services(("t",), (Records(tuple(names), (Integers(0, 1),) * 18),))
+    wide = Tables(("t",), (Records(tuple(names), (Integers(0, 1),) * 18),))
     pairs = [f"{one} = 1 AND {other} = 1" for one, other in zip(names[::2], names[1::2], strict=True)]
     assert len(read(f"SELECT COUNT(*) FROM t WHERE {' OR '.join(pairs[:8])}", wide).where) == 255
     check_refused("too-many-terms", f"SELECT COUNT(*) FROM t WHERE ^{' OR '.join(pairs)}", wide)
@@ -504,11 +510,11 @@ def seen(public, person):
     match public:
         case Compared(_, "=", value):
             return person["os"] == value
-        case Opposite(part):
+        case Not(part):
             return not seen(part, person)
-        case Every(parts):
+        case AllOf(parts):
             return all(seen(part, person) for part in parts)
-        case Some(parts):
+        case AnyOf(parts):
             return any(seen(part, person) for part in parts)
 
 

@@ -5,6 +5,7 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from importlib import import_module
+from math import isfinite
 from typing import Any
 
 from sottovoce.errors import MissingExtraError, ParameterError
@@ -19,10 +20,19 @@ def json_text(content: Any) -> str:
     return json.dumps(content, ensure_ascii=False)
 
 
-def csv_text(rows: Rows) -> str:
-    """Return rows as CSV with a header; the columns are those of all rows, in the order they first appear."""
+def finite(content: Any) -> Any:
+    """Return plain data with None in place of numbers that JSON does not have."""
+    if isinstance(content, Mapping):
+        return {name: finite(part) for name, part in content.items()}
+    if isinstance(content, (list, tuple)):
+        return [finite(part) for part in content]
+    return None if isinstance(content, float) and not isfinite(content) else content
+
+
+def csv_text(rows: Rows, names: Sequence[str] | None = None) -> str:
+    """Return rows as CSV with a header; the columns are ``names``, or those of all rows as they first appear."""
     text = io.StringIO()
-    writer = csv.DictWriter(text, fieldnames=column_names(rows), lineterminator="\n")
+    writer = csv.DictWriter(text, fieldnames=names or column_names(rows), lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue()

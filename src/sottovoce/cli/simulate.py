@@ -222,9 +222,9 @@ def _save(task: "Task", path: Path) -> None:
 
 
 def _show_questions(given: SimulateOptions, task: "Task", values: Any, outcome: Any, *, as_json: bool) -> None:
-    from sottovoce.cli.tables import Rehearsal
+    from sottovoce.cli.tables import QueryRehearsal
 
-    Rehearsal.of(task, values, outcome, given.tables.questions, given.output.level).show(as_json=as_json)
+    QueryRehearsal.of(task, values, outcome, given.tables.questions, given.output.level).show(as_json=as_json)
 
 
 def _show(output: OutputOptions, task: "Task", values: Any, outcome: "Outcome", *, as_json: bool) -> None:

@@ -1,4 +1,4 @@
-"""Tables on the command line: a file for every table, questions in SQL, and the truth beside every answer."""
+"""Tables on the command line: a file for every table, queries, and the truth beside every answer."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -12,24 +12,25 @@ from sottovoce.cli.sql import pointing
 from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
-    from sottovoce.domains.tables import Services
+    from sottovoce.domains.tables import Tables
     from sottovoce.plans.tables.database import Database
     from sottovoce.plans.tables.result import Explanation, Result
     from sottovoce.tasks.task import Task
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-_LISTED = 25  # values of a column that is asked about where nobody asks anything
+DEFAULT_LEVEL = 0.95
+_MAX_COUNTED = 25  # values of a column that is counted where there are no queries
 _OPTIONS = (
     click.option(
         "--table",
         "tables",
         multiple=True,
         metavar="NAME=FILE",
-        help="The file of a further table of a task about several; a column uid says whose a row is.",
+        help="The file of a further table; its column uid says whose a row is.",
     ),
     click.option(
-        "--sql", "questions", multiple=True, metavar="QUESTION", help="A question to ask of a task about tables."
+        "--sql", "questions", multiple=True, metavar="QUERY", help="A query to a task about tables."
     ),
 )
 
@@ -48,7 +49,9 @@ class TableOptions:
 
     def files(self, data: Path, names: Sequence[str]) -> dict[str, Path]:
         """Return the file of every table; ``data`` is that of the one that no option names."""
-        stated = {name: Path(file) for name, _, file in (text.partition("=") for text in self.tables)}
+        stated = {
+            name: Path(file) for name, _, file in (text.partition("=") for text in self.tables)
+        }
         rest = [name for name in names if name not in stated]
         if len(stated) < len(self.tables) or set(stated) - set(names) or len(rest) != 1:
             raise ParameterError(
@@ -68,55 +71,81 @@ def options(command: Command) -> Command:
 
 
 @dataclass(frozen=True, eq=False)
-class Rehearsal:
-    """Questions to a simulated collection, each with its answer and the truth."""
+class RehearsedQuery:
+    """A query to a simulated collection, its answer, and the true numbers of every row."""
+
+    sql: str
+    answer: "Result | Explanation"
+    truth: list[list[float | None]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data."""
+        return {"sql": self.sql, **self.answer.to_dict(), "truth": self.truth}
+
+    def __str__(self) -> str:
+        lines = [f"{self.sql}\n{self.answer}"]
+        for labels, numbers in zip(getattr(self.answer, "groups", ()), self.truth, strict=True):
+            texts = ["unknown" if number is None else f"{number:,.6g}" for number in numbers]
+            lines.append(f"truth: {' / '.join([*labels, ''])}{', '.join(texts)}")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, eq=False)
+class QueryRehearsal:
+    """Queries to a simulated collection, each with its answer and the truth."""
 
     task: "Task"
-    asked: "tuple[tuple[str, Result | Explanation, list[list[float | None]]], ...]"
+    answers: tuple[RehearsedQuery, ...]
 
     @classmethod
-    def of(cls, task: "Task", held: Any, database: "Database", questions: Sequence[str], level: float) -> "Rehearsal":
-        """Ask the questions, or for the counts of every column with few values if there are none."""
+    def of(
+        cls, task: "Task", held: Any, database: "Database", queries: Sequence[str], level: float
+    ) -> "QueryRehearsal":
+        """Answer the queries, or count every column with few values if there are none."""
         from sottovoce.cli.truths import Truth
         from sottovoce.plans.tables.result import Explanation
         from sottovoce.sql.reading import read
 
-        services = task.plan.domain
-        holdings, made = services.indices(held), []
-        for text in questions or _counts(services):
-            with pointing(text):
-                query = read(text, services)
-            query = replace(query, options=replace(query.options, confidence=level)) if level != 0.95 else query
-            found = database.explain(query) if query.explain else database.answer(query)
-            truth = [] if isinstance(found, Explanation) else Truth(services, holdings).rows(query, found)
-            made.append((text, found, truth))
-        return cls(task, tuple(made))
+        domain = task.plan.domain
+        truth = Truth(domain, domain.indices(held))
+        answers = []
+        for text in queries or _counts(domain):
+            with pointing():
+                query = read(text, domain)
+            if level != DEFAULT_LEVEL:
+                query = replace(query, options=replace(query.options, confidence=level))
+            answer = database.explain(query) if query.explain else database.answer(query)
+            rows = [] if isinstance(answer, Explanation) else truth.rows(query, answer)
+            answers.append(RehearsedQuery(text, answer, rows))
+        return cls(task, tuple(answers))
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data."""
-        from sottovoce.collector.queries import plain
+        from sottovoce.answers import export
         from sottovoce.wire import codec
 
-        answers = [plain({"sql": text, **found.to_dict(), "truth": truth}) for text, found, truth in self.asked]
-        return {"name": self.task.name, "task": codec.digest(codec.document(self.task)), "answers": answers}
+        answers = [export.finite(answer.to_dict()) for answer in self.answers]
+        return {
+            "name": self.task.name,
+            "task": codec.digest(codec.document(self.task)),
+            "answers": answers,
+        }
 
     def show(self, *, as_json: bool) -> None:
         """Print every answer with the truth below it."""
         if as_json:
             print_json(self.to_dict())
             return
-        for text, found, truth in self.asked:
-            click.echo(f"{text}\n{found}")
-            for labels, numbers in zip(getattr(found, "groups", ()), truth, strict=True):
-                told = ", ".join("unknown" if one is None else f"{one:,.6g}" for one in numbers)
-                click.echo(f"truth: {' / '.join([*labels, ''])}{told}")
-            click.echo()
+        for answer in self.answers:
+            click.echo(f"{answer}\n")
 
 
-def _counts(services: "Services") -> list[str]:
-    return [
-        f"SELECT {column}, COUNT(*) FROM {table} GROUP BY {column}"
-        for place, table in enumerate(services.names)
-        for column, kind in zip(services.records(place).names, services.records(place).attributes, strict=True)
-        if kind.size <= _LISTED
-    ]
+def _counts(domain: "Tables") -> list[str]:
+    """Return a query for the counts of every column with few values."""
+    queries = []
+    for index, table in enumerate(domain.names):
+        records = domain.records(index)
+        for column, kind in zip(records.names, records.attributes, strict=True):
+            if kind.size <= _MAX_COUNTED:
+                queries.append(f"SELECT {column}, COUNT(*) FROM {table} GROUP BY {column}")
+    return queries

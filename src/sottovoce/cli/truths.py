@@ -1,18 +1,21 @@
-"""What a question in SQL is really answered by people whose records are known; only simulations know them."""
+"""The true answer to a query about people whose records are known; only simulations know them."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import nan, sqrt
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sottovoce.arrays import Bools, Floats, Ints
-from sottovoce.domains.person_tables import Holdings, Rows
-from sottovoce.domains.tables import Services
-from sottovoce.plans.tables.figures import labels_of
-from sottovoce.sql.query import Aggregate, Column, Compared, Listed, Monomial, Opposite, Public, Query, Some
+from sottovoce.domains.categories import Categories
+from sottovoce.domains.person_tables import PersonTables, Rows
+from sottovoce.domains.tables import Tables
+from sottovoce.plans.tables.combine import labels_of
+from sottovoce.sql.aggregates.base import MeasureTerm, Moment
+from sottovoce.sql.query import AnyOf, Column, Compared, Listed, Monomial, Not, Public, Query
 from sottovoce.sql.values import numbers_of
 
 if TYPE_CHECKING:
@@ -27,93 +30,115 @@ _COMPARE = {
     ">=": np.greater_equal,
 }
 
+Labels = tuple[str, ...]  # the groups of a row
+
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """True answers: sums over people of products over tables, as the estimates are, without any noise."""
+    """True answers: the moments of every aggregate, summed over people without any noise."""
 
-    services: Services
-    held: Holdings
+    domain: Tables
+    people: PersonTables
 
     def rows(self, query: Query, result: "Result") -> list[list[float | None]]:
         """Return the true numbers of every row of a result; None for those that do not exist."""
-        return [[self._number(query, one, labels) for one in query.aggregates] for labels in result.groups]
+        return [self._row(query, labels) for labels in result.groups]
 
-    def _number(self, query: Query, asked: Aggregate, labels: tuple[str, ...]) -> float | None:
-        weight = self._among(query, labels)
-        count = self._sum(query, labels, weight, ())
-        if asked.kind == "count":
-            return count
-        if asked.kind == "freq":
-            everybody = self._sum(Query(query.tables, query.aggregates), (), np.ones(len(self.held)), ())
-            return count / everybody if everybody else None
-        total = self._sum(query, labels, weight, asked.terms)
-        if asked.kind == "sum":
-            return total
-        mean = total / count if count else nan
-        if asked.kind == "stddev" and count:
-            ((factor, column),) = asked.terms
-            squares = self._sum(query, labels, weight, ((factor**2, column),), power=2)
-            mean = sqrt(max(0.0, squares / count - mean**2))
-        return mean if count else None
+    def _row(self, query: Query, labels: Labels) -> list[float | None]:
+        numbers = []
+        for aggregate in query.aggregates:
+            totals = [self._moment(query, labels, moment) for moment in aggregate.moments]
+            numbers.append(aggregate.truth(totals))
+        return numbers
 
-    def _sum(self, query: Query, labels: Any, weight: Floats, terms: Any, power: int = 1) -> float:
-        """Return how many joined rows meet the conditions, or a sum of columns over them."""
+    def _moment(self, query: Query, labels: Labels, moment: Moment) -> float:
+        """Return a sum over the joined records that meet the conditions, or over all of them."""
+        if moment.of_everybody:
+            return self._sum(Query(query.tables, query.aggregates), (), moment.measure)
+        return self._sum(query, labels, moment.measure)
+
+    def _sum(self, query: Query, labels: Labels, measure: Sequence[MeasureTerm]) -> float:
+        among = self._among(query, labels)
         total = 0.0
-        for one in query.where:
-            mine = weight * self._meets(one.public)
-            for factor, column in terms or ((1.0, None),):
-                parts = [self._table(query, place, one, labels, column, power) for place in query.tables]
-                seen = self._seen[column.public] ** power if column is not None and column.public else 1.0
-                total += one.factor * factor * float(np.sum(mine * seen * np.prod(parts, axis=0)))
+        for monomial, term in product(query.where, measure):
+            weights = among * self._meets(monomial.public)
+            if term.column is not None and term.column.public:
+                weights = weights * self._public[term.column.public] ** term.power
+            for table in query.tables:
+                weights = weights * self._table(table, self._sets(query, labels, monomial), term)
+            total += monomial.factor * term.factor * float(np.sum(weights))
         return total
 
-    def _table(self, query: Query, place: int, one: Monomial, labels: Any, column: Column | None, power: int) -> Floats:
+    def _sets(self, query: Query, labels: Labels, monomial: Monomial) -> list[tuple[Column, Bools]]:
+        """Return the private conditions of a monomial and of the groups of a row."""
+        sets = list(monomial.sets.items())
+        for column, label in zip(query.group_by, labels, strict=bool(labels)):
+            if not column.public:
+                sets.append(
+                    (column, np.array([each == label for each in labels_of(self._kind(column))]))
+                )
+        return sets
+
+    def _table(self, table: int, sets: Sequence[tuple[Column, Bools]], term: MeasureTerm) -> Floats:
         """Return, for everybody, how many of their records in a table count, or the sum of a column over them."""
-        table = self.held.tables[place]
-        cells = table.cells if isinstance(table, Rows) else table
-        counted: Floats = np.ones(len(cells))
-        for restricted, values in one.sets.items():
-            if restricted.table == place and not restricted.public:
-                counted *= values[cells[:, restricted.place]]
-        for group, label in zip(query.group_by, labels, strict=bool(labels)):
-            if group.table == place and not group.public:
-                kind = self.services.records(place).attributes[group.place]
-                counted *= cells[:, group.place] == list(labels_of(kind)).index(label)
-        if column is not None and column.table == place and not column.public:
-            kind = self.services.records(place).attributes[column.place]
-            counted *= np.asarray(numbers_of(kind))[cells[:, column.place]] ** power
-        return np.bincount(self._owners(place), counted, len(self.held)).astype(np.float64)
+        rows = self.people.tables[table]
+        cells = rows.cells if isinstance(rows, Rows) else rows
+        weights: Floats = np.ones(len(cells))
+        for column, chosen in sets:
+            if column.table == table:
+                weights *= chosen[cells[:, column.index]]
+        column_measured = term.column
+        if (
+            column_measured is not None
+            and column_measured.table == table
+            and not column_measured.public
+        ):
+            numbers = np.asarray(numbers_of(self._kind(column_measured)))
+            weights *= numbers[cells[:, column_measured.index]] ** term.power
+        return np.bincount(self._owners(table), weights, len(self.people)).astype(np.float64)
 
-    def _owners(self, place: int) -> Ints:
-        table = self.held.tables[place]
-        people = np.arange(len(self.held))
-        return np.repeat(people, table.sizes) if isinstance(table, Rows) else people
+    def _kind(self, column: Column) -> Any:
+        return self.domain.records(column.table).attributes[column.index]
 
-    def _among(self, query: Query, labels: tuple[str, ...]) -> Floats:
-        held = self._meets(query.among).astype(np.float64)
-        for column, label in zip(query.group_by, labels, strict=True):
+    def _owners(self, table: int) -> Ints:
+        rows = self.people.tables[table]
+        everybody = np.arange(len(self.people))
+        return np.repeat(everybody, rows.sizes) if isinstance(rows, Rows) else everybody
+
+    def _among(self, query: Query, labels: Labels) -> Floats:
+        """Return 1 for everybody whom the query and the public groups of a row are about."""
+        among = self._meets(query.among).astype(np.float64)
+        for column, label in zip(query.group_by, labels, strict=bool(labels)):
             if column.public:
-                held *= np.array([str(one) == label for one in self._seen[column.public].tolist()])
-        return held
+                among *= np.array(
+                    [str(value) == label for value in self._public[column.public].tolist()]
+                )
+        return among
 
     @cached_property
-    def _seen(self) -> dict[str, Any]:
+    def _public(self) -> dict[str, Any]:
         """Return the public columns; numbers as the engine sees them."""
-        people = [json.loads(text) for text in self.held.public]
-        public = self.services.public
-        kinds = zip(public.names, public.attributes, strict=True) if public else ()
-        return {
-            name: np.array([one[name] for one in people], np.float64 if kind.kind != "categories" else object)
-            for name, kind in kinds
-        }
+        people = [json.loads(text) for text in self.people.public]
+        columns = {}
+        for name, kind in zip(self.domain.public_names, self.domain.public_kinds, strict=True):
+            dtype: Any = object if isinstance(kind, Categories) else np.float64
+            columns[name] = np.array([person[name] for person in people], dtype)
+        return columns
 
-    def _meets(self, one: Public) -> Bools:
-        if isinstance(one, Compared):
-            return np.asarray(_COMPARE[one.sign](self._seen[one.column.public], one.value), bool)
-        if isinstance(one, Listed):
-            return np.isin(self._seen[one.column.public], np.array(one.values, object))
-        if isinstance(one, Opposite):
-            return ~self._meets(one.part)
-        parts = [self._meets(part) for part in one.parts] or [np.full(len(self.held), not isinstance(one, Some))]
-        return np.asarray((np.logical_or if isinstance(one, Some) else np.logical_and).reduce(parts))
+    def _meets(self, condition: Public) -> Bools:
+        """Return who meets a public condition."""
+        if isinstance(condition, Compared):
+            return np.asarray(
+                _COMPARE[condition.sign](self._public[condition.column.public], condition.value),
+                bool,
+            )
+        if isinstance(condition, Listed):
+            return np.isin(
+                self._public[condition.column.public], np.array(condition.values, object)
+            )
+        if isinstance(condition, Not):
+            return ~self._meets(condition.part)
+        any_of = isinstance(condition, AnyOf)
+        start = np.full(len(self.people), not any_of)
+        connective = np.logical_or if any_of else np.logical_and
+        return np.asarray(connective.reduce([start, *map(self._meets, condition.parts)]))

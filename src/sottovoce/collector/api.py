@@ -67,10 +67,10 @@ class Api:
     async def ask_sql(self, request: Request) -> Response:
         _kind(request, (JSON,))
         wanted = decoded(wire.sql_request, await self.body(request))
-        asked = queries.Asked(wanted.sql, wanted.level, wanted.users)
+        asked = queries.QueryRequest(wanted.sql, wanted.level, wanted.users)
         return _json((await self.answered(self.collector.find(wanted.task), asked)).to_dict())
 
-    async def answered(self, published: Published, asked: queries.Asked) -> queries.Released | Explanation:
+    async def answered(self, published: Published, asked: queries.QueryRequest) -> queries.Released | Explanation:
         """Return the answer to a question in SQL, or how it would be answered; others wait for their turn."""
         answer = to_thread.run_sync(queries.answered, self.collector, published, asked, limiter=self._questions)
         return await answer

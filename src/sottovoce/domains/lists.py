@@ -17,7 +17,7 @@ MOST = 1 << 16
 
 @dataclass(frozen=True)
 class Lists(Domain, kind="lists"):
-    """Up to ``most`` records of one person, none too; of longer lists a random part counts.
+    """From 0 to ``most`` records of one person; of a longer list a random part counts.
 
     ``most`` is known to everybody and must not depend on the data.
     """
@@ -27,19 +27,17 @@ class Lists(Domain, kind="lists"):
 
     def __post_init__(self) -> None:
         if type(self.most) is not int or not 1 <= self.most <= MOST:
-            raise ParameterError(f"a list has at most so many records, from 1 to {MOST}")
+            raise ParameterError(f"`most` must be a whole number from 1 to {MOST}")
 
     @property
     def size(self) -> int:
-        raise ParameterError(
-            "lists are asked about through an encoding: there are too many of them"
-        )
+        raise ParameterError("lists have no size: people answer about them through an encoding")
 
     def indices(self, values: Iterable[Any]) -> Any:
         """Return the rows of lists of records."""
-        held = [self._list(value) for value in values]
-        sizes = np.array([len(one) for one in held], np.int64)
-        flat = [record for one in held for record in one]
+        lists = [self._list(value) for value in values]
+        sizes = np.array([len(records) for records in lists], np.int64)
+        flat = [record for records in lists for record in records]
         cells = (
             self.records.indices(flat) if flat else np.zeros((0, len(self.records.names)), np.int64)
         )

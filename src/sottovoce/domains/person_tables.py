@@ -1,4 +1,4 @@
-"""What people hold in several tables at once: one row of some, any number of rows of others."""
+"""The rows of many people in several tables: one row each in some tables, any number in others."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,13 +24,15 @@ class Rows:
 
     @classmethod
     def of(cls, owners: Ints, cells: Ints, people: int) -> "Rows":
-        """Return the rows of so many people, numbered from 0, given whose each row is."""
+        """Return the rows of so many people, numbered from 0; ``owners`` says whose each row is."""
         owners = np.asarray(owners)
         known = not len(owners) or (
             owners.dtype.kind in "iu" and owners.min() >= 0 and owners.max() < people
         )
         if not known or len(owners) != len(cells):
-            raise ParameterError("every row belongs to one of the people, numbered from 0")
+            raise ParameterError(
+                "`owners` must name one of the people, numbered from 0, for every row"
+            )
         order = np.argsort(owners, kind="stable")
         starts = np.searchsorted(owners[order], np.arange(people + 1))
         return cls(starts.astype(np.int64), np.asarray(cells, np.int64)[order])
@@ -43,8 +45,8 @@ class Rows:
         chosen = np.arange(len(self))[people]
         sizes = self.sizes[chosen]
         starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        places = np.arange(starts[-1]) + np.repeat(self.starts[chosen] - starts[:-1], sizes)
-        return Rows(starts, self.cells[places])
+        indices = np.arange(starts[-1]) + np.repeat(self.starts[chosen] - starts[:-1], sizes)
+        return Rows(starts, self.cells[indices])
 
     @cached_property
     def sizes(self) -> Ints:
@@ -53,10 +55,10 @@ class Rows:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Holdings:
+class PersonTables:
     """One entry per table: ``(people, attributes)`` where everybody has one row, ``Rows`` where they have any number.
 
-    ``public`` is what everybody lets the collector see as it is: one JSON text each, or nothing.
+    ``public`` holds everybody's public columns, one JSON text each; it is empty if there are none.
     """
 
     tables: tuple[Ints | Rows, ...]
@@ -66,12 +68,12 @@ class Holdings:
         if len({len(table) for table in self.tables}) != 1 or (
             self.public and len(self.public) != len(self)
         ):
-            raise ParameterError("all tables are about the same people")
+            raise ParameterError("`tables` and `public` must be about the same people")
 
     def __len__(self) -> int:
         return len(self.tables[0])
 
-    def __getitem__(self, people: Any) -> "Holdings":
+    def __getitem__(self, people: Any) -> "PersonTables":
         chosen = np.arange(len(self))[people]
         public = tuple(self.public[person] for person in chosen) if self.public else ()
-        return Holdings(tuple(table[chosen] for table in self.tables), public)
+        return PersonTables(tuple(table[chosen] for table in self.tables), public)

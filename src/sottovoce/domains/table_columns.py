@@ -14,13 +14,13 @@ from sottovoce.domains.base import Cells
 from sottovoce.errors import DomainError
 
 if TYPE_CHECKING:
-    from sottovoce.domains.tables import Services
+    from sottovoce.domains.tables import Tables
 
 UID = "uid"
 
 
 def columns_of_people(
-    domain: "Services", tables: Mapping[str, Mapping[str, Cells]]
+    domain: "Tables", tables: Mapping[str, Mapping[str, Cells]]
 ) -> dict[str, Any]:
     """Return what everybody holds as columns, by table where there are several."""
     values: dict[str, dict[str, Any]] = {
@@ -43,7 +43,7 @@ def columns_of_people(
 
 
 def _numbers_by_uid(
-    domain: "Services", tables: Mapping[str, Mapping[str, Cells]]
+    domain: "Tables", tables: Mapping[str, Mapping[str, Cells]]
 ) -> dict[str, int]:
     """Return the number of every person by uid."""
     single = [name for place, name in enumerate(domain.names) if not domain.most(place)]

@@ -1,6 +1,6 @@
-"""The tables of several services about the same people: one record in each, or a list of them.
+"""Tables about the same people: in each, everybody has one record, or a list of records.
 
-Columns are named as in SQL.  What is public travels as it is, beside the randomised reports.
+Columns are named as in SQL.  Public columns travel in clear, beside the randomised reports.
 """
 
 import json
@@ -19,12 +19,12 @@ from sottovoce.domains.categories import Categories
 from sottovoce.domains.integers import Integers
 from sottovoce.domains.lists import Lists
 from sottovoce.domains.numbers import Numbers
-from sottovoce.domains.person_tables import Holdings, Rows
+from sottovoce.domains.person_tables import PersonTables, Rows
 from sottovoce.domains.records import Records
 from sottovoce.errors import CodecError, DomainError, NoDataError, ParameterError
 
 PERSON = "uid"  # the only column that tables have in common
-LARGEST_PUBLIC = 4096  # bytes of what one person lets everybody see
+LARGEST_PUBLIC = 4096  # bytes of one person's public columns
 ORDERED = (Integers, Numbers, Buckets)
 
 _EXACT = 1 << 53  # whole numbers that documents hold as numbers
@@ -32,10 +32,10 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")
 
 
 @dataclass(frozen=True)
-class Services(Domain, kind="services"):
+class Tables(Domain, kind="services"):
     """Named tables, ``Records`` or ``Lists``, and public columns named ``table.column``.
 
-    Of a single table a person's value is its record or list; of several, a mapping from their names.
+    With a single table a person's value is its record or list; with several, a mapping from their names.
     """
 
     names: tuple[str, ...]
@@ -44,67 +44,78 @@ class Services(Domain, kind="services"):
 
     def __post_init__(self) -> None:
         if not self.names or len(self.names) != len(self.tables):
-            raise ParameterError("services need one table for every name")
+            raise ParameterError("`tables` must hold one table for each of `names`")
         if not all(isinstance(table, (Records, Lists)) for table in self.tables):
-            raise ParameterError("a service holds records, or lists of records")
+            raise ParameterError("`tables` must hold records, or lists of records")
         _check_names(self.names)
-        for place in range(len(self.names)):
-            kinds = (Categories, *ORDERED)
-            if not all(
-                isinstance(one, kinds)
-                for one in (*self.records(place).attributes, *self._public_kinds)
-            ):
-                raise ParameterError(
-                    "a column holds labels, whole numbers, or numbers in buckets or at points"
-                )
-            _check_names((*self.records(place).names, *self._public_of(place)))
-        for name in self.public.names if self.public else ():
-            table = name.partition(".")[0]
-            if table not in self.names or isinstance(self.tables[self.names.index(table)], Lists):
-                raise ParameterError(
-                    "a public column is of a table with one record per person: 'table.column'"
-                )
-        if (
-            sum(map(_longest, self.public.names if self.public else (), self._public_kinds))
-            > LARGEST_PUBLIC
-        ):
+        for table in range(len(self.names)):
+            _check_kinds((*self.records(table).attributes, *self.public_kinds))
+            _check_names((*self.records(table).names, *self.public_columns(table)))
+        self._check_public_names()
+        if sum(map(_longest, self.public_names, self.public_kinds)) > LARGEST_PUBLIC:
             raise ParameterError(f"public columns take at most {LARGEST_PUBLIC} bytes together")
+
+    def _check_public_names(self) -> None:
+        single = [name for index, name in enumerate(self.names) if not self.most(index)]
+        for name in self.public_names:
+            if name.partition(".")[0] not in single:
+                raise ParameterError(
+                    "`public` columns must be named 'table.column' after a table with one record per person"
+                )
 
     @property
     def size(self) -> int:
-        raise ParameterError(
-            "services are asked about through an encoding: there are too many values"
-        )
+        raise ParameterError("tables have no size: people answer about them through an encoding")
 
-    def records(self, place: int) -> Records:
-        """Return the columns of a table that are not public."""
-        table = self.tables[place]
-        found = table.records if isinstance(table, Lists) else table
-        assert isinstance(found, Records)
-        return found
+    @property
+    def public_names(self) -> tuple[str, ...]:
+        """Return the public columns as 'table.column'."""
+        return self.public.names if self.public else ()
 
-    def most(self, place: int) -> int:
-        """Return how many records of a table one person has at the most; 0 where everybody has exactly one."""
-        table = self.tables[place]
-        return table.most if isinstance(table, Lists) else 0
+    @property
+    def public_kinds(self) -> tuple[Domain, ...]:
+        """Return the domains of the public columns."""
+        return self.public.attributes if self.public else ()
+
+    def public_columns(self, table: int) -> tuple[str, ...]:
+        """Return the public columns of a table, without its name."""
+        pairs = [name.partition(".") for name in self.public_names]
+        return tuple(column for name, _, column in pairs if name == self.names[table])
+
+    def records(self, table: int) -> Records:
+        """Return the columns of a table that people keep to themselves."""
+        kind = self.tables[table]
+        records = kind.records if isinstance(kind, Lists) else kind
+        assert isinstance(records, Records)
+        return records
+
+    def most(self, table: int) -> int:
+        """Return the largest number of records of a table that count; 0 where everybody has exactly one."""
+        kind = self.tables[table]
+        return kind.most if isinstance(kind, Lists) else 0
 
     def indices(self, values: Iterable[Any]) -> Any:
-        """Return the holdings of people: one value each, or tables of columns, where ``uid`` says whose a row is."""
+        """Return people's tables from one value each, or from columns, where ``uid`` says whose a row is."""
         if isinstance(values, Mapping):
             return self._from_columns({self.names[0]: values} if len(self.names) == 1 else values)
-        held = [{self.names[0]: value} if len(self.names) == 1 else value for value in values]
-        if not held:
+        people = [{self.names[0]: value} if len(self.names) == 1 else value for value in values]
+        if not people:
             raise NoDataError("there are no values")
-        if not all(isinstance(value, Mapping) and set(value) == set(self.names) for value in held):
+        if not all(
+            isinstance(value, Mapping) and set(value) == set(self.names) for value in people
+        ):
             raise DomainError(f"a value has exactly the tables {', '.join(self.names)}")
-        tables, seen = [], []
-        for place, (name, table) in enumerate(zip(self.names, self.tables, strict=True)):
-            column = [value[name] for value in held]
-            if self._public_of(place):
-                seen.append((place, [self._public_part(place, record) for record in column]))
-                column = [self._private_part(place, record) for record in column]
-            tables.append(table.indices(column))
-        return Holdings(tuple(tables), self._written(seen, len(held)))
+        tables = []
+        public: dict[str, list[Any]] = {}
+        for index, (name, kind) in enumerate(zip(self.names, self.tables, strict=True)):
+            records = [value[name] for value in people]
+            if self.public_columns(index):
+                self._check_records(index, records)
+                for column in self.public_columns(index):
+                    public[f"{name}.{column}"] = [record[column] for record in records]
+                records = [self._private_part(index, record) for record in records]
+            tables.append(kind.indices(records))
+        return PersonTables(tuple(tables), self._texts(public, len(people)) if public else ())
 
     def public_parts(self, indices: Any) -> Sequence[bytes]:
         parts: Sequence[bytes] = indices.public
@@ -112,16 +123,15 @@ class Services(Domain, kind="services"):
 
     def check_public(self, text: bytes) -> None:
         """Refuse what is not the public part of some person's value, written as a device writes it."""
-        if self.public is None or len(text) > LARGEST_PUBLIC or not self._reads(text):
+        if self.public is None or len(text) > LARGEST_PUBLIC or not self._is_canonical(text):
             raise CodecError(
-                "the public part of a report holds every public column, with a value that it can have"
+                "the public part of a report must hold a possible value for every public column"
             )
 
-    def _reads(self, text: bytes) -> bool:
-        assert self.public is not None
+    def _is_canonical(self, text: bytes) -> bool:
         try:
             content = json.loads(text)
-            kinds = zip(self.public.names, self.public.attributes, strict=True)
+            kinds = zip(self.public_names, self.public_kinds, strict=True)
             columns = {name: [_parsed(kind, content[name])] for name, kind in kinds}
             return self._texts(columns, 1)[0] == text
         except (ValueError, TypeError, KeyError, RecursionError):
@@ -130,105 +140,76 @@ class Services(Domain, kind="services"):
     def random_value(self, rng: Rng) -> Any:
         tables = tuple(table.random_value(rng) for table in self.tables)
         if self.public is None:
-            return Holdings(tables)
-        places = self.public.random_value(rng)[0]
-        kinds = zip(self.public.names, self.public.attributes, places, strict=True)
-        return Holdings(
-            tables, self._texts({name: [_value(kind, int(at))] for name, kind, at in kinds}, 1)
-        )
+            return PersonTables(tables)
+        drawn = self.public.random_value(rng)[0]
+        kinds = zip(self.public_names, self.public_kinds, drawn, strict=True)
+        columns = {name: [_value(kind, int(index))] for name, kind, index in kinds}
+        return PersonTables(tables, self._texts(columns, 1))
 
-    @property
-    def _public_kinds(self) -> tuple[Domain, ...]:
-        return self.public.attributes if self.public else ()
-
-    def _public_of(self, place: int) -> tuple[str, ...]:
-        """Return the public columns of a table, without its name."""
-        pairs = [name.partition(".") for name in (self.public.names if self.public else ())]
-        return tuple(column for table, _, column in pairs if table == self.names[place])
-
-    def _public_part(self, place: int, record: Any) -> dict[str, Any]:
-        names = {*self._public_of(place), *self.records(place).names}
-        if not isinstance(record, Mapping) or set(record) != names:
+    def _check_records(self, table: int, records: Sequence[Any]) -> None:
+        names = {*self.public_columns(table), *self.records(table).names}
+        if not all(isinstance(record, Mapping) and set(record) == names for record in records):
             raise DomainError(f"a record has exactly the attributes {', '.join(sorted(names))}")
-        return {name: record[name] for name in self._public_of(place)}
 
-    def _private_part(self, place: int, record: Mapping[str, Any]) -> dict[str, Any]:
-        return {name: record[name] for name in self.records(place).names}
-
-    def _written(
-        self, seen: Sequence[tuple[int, list[dict[str, Any]]]], people: int
-    ) -> Sequence[bytes]:
-        columns = {
-            f"{self.names[place]}.{name}": [record[name] for record in records]
-            for place, records in seen
-            for name in self._public_of(place)
-        }
-        return self._texts(columns, people) if columns else ()
+    def _private_part(self, table: int, record: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: record[name] for name in self.records(table).names}
 
     def _texts(self, columns: Mapping[str, Any], people: int) -> list[bytes]:
         """Return everybody's public values as canonical JSON, real numbers as decimal strings; refuses other values."""
-        assert self.public is not None
         parts = []
-        for name, kind in sorted(zip(self.public.names, self.public.attributes, strict=True)):
-            kind.indices(columns[name])
-            key = json.dumps(name, ensure_ascii=False)
-            parts.append(
-                [
-                    f"{key}:{json.dumps(_plain(kind, one), ensure_ascii=False)}"
-                    for one in columns[name]
-                ]
-            )
-            if len(parts[-1]) != people:
+        for name, kind in sorted(zip(self.public_names, self.public_kinds, strict=True)):
+            kind.indices(columns[name])  # refuses impossible values
+            if len(columns[name]) != people:
                 raise DomainError("the columns of records must have equal lengths")
+            key = json.dumps(name, ensure_ascii=False)
+            values = (
+                json.dumps(_plain(kind, value), ensure_ascii=False) for value in columns[name]
+            )
+            parts.append([f"{key}:{value}" for value in values])
         return [("{" + ",".join(fields) + "}").encode() for fields in zip(*parts, strict=True)]
 
-    def _from_columns(self, tables: Mapping[str, Any]) -> Holdings:
+    def _from_columns(self, tables: Mapping[str, Any]) -> PersonTables:
         if set(tables) != set(self.names) or not all(
             isinstance(one, Mapping) for one in tables.values()
         ):
             raise DomainError(
                 f"the tables are {', '.join(self.names)}, each a mapping from its columns"
             )
-        for place, name in enumerate(self.names):
-            self._check_columns(place, tables[name])
+        for index, name in enumerate(self.names):
+            self._check_columns(index, tables[name])
         people = self._people(tables)
-        found = tuple(
-            self._table(place, tables[name], people) for place, name in enumerate(self.names)
+        indexed = tuple(
+            self._table(index, tables[name], people) for index, name in enumerate(self.names)
         )
-        columns = {
-            f"{self.names[place]}.{name}": list(tables[self.names[place]][name])
-            for place in range(len(self.names))
-            for name in self._public_of(place)
-        }
-        return Holdings(found, self._texts(columns, people) if columns else ())
+        public: dict[str, list[Any]] = {}
+        for full_name in self.public_names:
+            table, _, column = full_name.partition(".")
+            public[full_name] = list(tables[table][column])
+        return PersonTables(indexed, self._texts(public, people) if public else ())
 
     def _people(self, tables: Mapping[str, Mapping[str, Any]]) -> int:
-        """Return how many people the tables are about: one for every row where everybody has one."""
-        single = [place for place in range(len(self.names)) if not self.most(place)]
+        """Return how many people the tables are about: one per row of a table with one record each."""
+        single = [index for index in range(len(self.names)) if not self.most(index)]
         if single:
             return len(tables[self.names[single[0]]][self.records(single[0]).names[0]])
         owners = [_owners(tables[name]) for name in self.names]
-        return max((int(one.max()) + 1 for one in owners if len(one)), default=0)
+        return max((int(each.max()) + 1 for each in owners if len(each)), default=0)
 
-    def _check_columns(self, place: int, columns: Mapping[str, Any]) -> None:
-        wanted = {
-            *self.records(place).names,
-            *self._public_of(place),
-            *([PERSON] if self.most(place) else []),
-        }
-        if set(columns) - ({PERSON} - wanted) != wanted:
-            raise DomainError(f"the columns of {self.names[place]} are {', '.join(sorted(wanted))}")
+    def _check_columns(self, table: int, columns: Mapping[str, Any]) -> None:
+        needed = {*self.records(table).names, *self.public_columns(table)}
+        allowed = needed | {PERSON}
+        if self.most(table):
+            needed = allowed
+        if not needed <= set(columns) <= allowed:
+            raise DomainError(f"the columns of {self.names[table]} are {', '.join(sorted(needed))}")
 
-    def _table(self, place: int, columns: Mapping[str, Any], people: int) -> Ints | Rows:
-        cells = self.records(place).indices(
-            {name: columns[name] for name in self.records(place).names}
-        )
-        if self.most(place):
+    def _table(self, table: int, columns: Mapping[str, Any], people: int) -> Ints | Rows:
+        records = self.records(table)
+        cells = records.indices({name: columns[name] for name in records.names})
+        if self.most(table):
             return Rows.of(_owners(columns), cells, people)
         if PERSON in columns and not np.array_equal(_owners(columns), np.arange(people)):
-            raise DomainError(
-                "where everybody has one record, the rows are in the order of the people, from 0"
-            )
+            raise DomainError(f"{PERSON!r} must count from 0 in a table with one record per person")
         return cells
 
     @property
@@ -244,7 +225,7 @@ class Services(Domain, kind="services"):
         return {
             name: (
                 *self.records(place).names,
-                *self._public_of(place),
+                *self.public_columns(place),
                 *(() if alone else (PERSON,)),
             )
             for place, name in enumerate(self.names)
@@ -262,7 +243,7 @@ class Services(Domain, kind="services"):
         records = self.records(self.names.index(table))
         private = dict(zip(records.names, records.attributes, strict=True))
         public = (
-            dict(zip(self.public.names, self._public_kinds, strict=True)) if self.public else {}
+            dict(zip(self.public.names, self.public_kinds, strict=True)) if self.public else {}
         )
         return public[f"{table}.{name}"] if f"{table}.{name}" in public else private[name]
 
@@ -270,7 +251,7 @@ class Services(Domain, kind="services"):
         table, _, column = name.partition(".")
         return self.column(table, column)
 
-    def part_indices(self, indices: Holdings, name: str) -> Ints:
+    def part_indices(self, indices: PersonTables, name: str) -> Ints:
         """Return one index per person, or one per record of a table with any number of them."""
         table, _, column = name.partition(".")
         place = self.names.index(table)
@@ -282,16 +263,24 @@ class Services(Domain, kind="services"):
 def _owners(columns: Mapping[str, Any]) -> Ints:
     owners = np.asarray(columns[PERSON])
     if owners.ndim != 1 or (len(owners) and owners.dtype.kind not in "iu"):
-        raise DomainError(f"{PERSON!r} holds the number of a person for every row, from 0")
+        raise DomainError(f"{PERSON!r} must hold the number of a person, from 0, for every row")
     return owners.astype(np.int64)
 
 
 def _check_names(names: Sequence[str]) -> None:
-    folded = {str(name).lower() for name in names}
-    written = all(isinstance(name, str) and _NAME.fullmatch(name) for name in names)
-    if not written or len(folded) < len(names) or PERSON in folded:
+    if not all(isinstance(name, str) and _NAME.fullmatch(name) for name in names):
+        raise ParameterError("names of tables and columns must consist of letters, digits and _")
+    folded = {name.lower() for name in names}
+    if len(folded) < len(names):
+        raise ParameterError("names of tables and columns must differ by more than case")
+    if PERSON in folded:
+        raise ParameterError(f"no table or column may be named {PERSON!r}: tables are joined on it")
+
+
+def _check_kinds(kinds: Sequence[Domain]) -> None:
+    if not all(isinstance(kind, (Categories, *ORDERED)) for kind in kinds):
         raise ParameterError(
-            f"names of tables and columns are letters, digits and _, differ by more than case, and are not {PERSON!r}"
+            "a column must hold labels, whole numbers, or numbers in buckets or at points"
         )
 
 

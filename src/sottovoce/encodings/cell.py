@@ -1,8 +1,8 @@
 """The cell of a record in a layer of intervals: for every column the interval that holds its value.
 
-Of a list of records one is drawn, and a coin that falls with the chance (records held)/(most) says whether it counts;
-somebody without records draws from everything there is, and their coin never falls.  A number may be rounded to the
-ends of its range by a coin that keeps its mean, so that a sum needs two cells instead of one for every value.
+From a list of records one is drawn, and a coin with the chance (records held) / ``most`` says whether it
+counts.  Somebody without records draws a made-up record, which never counts.  A number may be rounded to
+an end of its range by a coin that keeps its mean, so that a sum needs two cells instead of one per value.
 
 Source: Wang 2021, section 7.4; Xu 2020, sections 3 and 5.
 """
@@ -18,7 +18,7 @@ from sottovoce.arrays import Bools, Ints
 from sottovoce.core.rng import Rng
 from sottovoce.domains.base import Domain
 from sottovoce.domains.person_tables import Rows
-from sottovoce.domains.tables import Services
+from sottovoce.domains.tables import Tables
 from sottovoce.encodings.base import Encoding
 from sottovoce.errors import ParameterError
 
@@ -29,11 +29,12 @@ MOST_CELLS = 1 << 62
 class Cell(Encoding, kind="cell"):
     """Yield the cell of some columns of a table, the first factor changing slowest.
 
-    ``widths`` are how many values an interval of each column covers.  ``most`` is that of a list, 0 for a record;
-    ``weighted`` adds the coin that says whether a drawn record counts, ``rounded`` a rounding coin for each of the
-    named columns.  The column in ``mirrored`` (one, or none) is doubled by its rounding coin: values rounded down lie
-    mirrored in front of those rounded up; its width 0 stands for everything.  ``aligned`` gives every factor whole
-    bits, those with the fewest slowest.
+    ``widths`` says how many values an interval of each column covers.  ``most`` is that of a list table,
+    or 0 where everybody has one record.  ``weighted`` adds the coin that says whether a drawn record
+    counts, ``rounded`` a rounding coin for each of the named columns.  The column in ``mirrored`` (one or
+    none) is doubled by its rounding coin: values rounded down stand mirrored before those rounded up; its
+    width 0 stands for everything.  ``aligned`` gives every factor whole bits, those with the fewest
+    slowest.
     """
 
     table: int
@@ -47,34 +48,64 @@ class Cell(Encoding, kind="cell"):
     aligned: bool = False
 
     def __post_init__(self) -> None:
-        numbers = (*self.columns, *self.sizes, *self.widths, *self.rounded, *self.mirrored, self.most, self.table)
+        self._check_columns()
+        self._check_coins()
+        narrowest = [0 if column in self.mirrored else 1 for column in self.columns]
+        wide = all(width >= low for width, low in zip(self.widths, narrowest, strict=True))
+        if not wide or self.cells > MOST_CELLS:
+            raise ParameterError(
+                "an interval covers at least one value, and a layer has at most 2^62 cells"
+            )
+
+    def _check_columns(self) -> None:
+        numbers = (
+            *self.columns,
+            *self.sizes,
+            *self.widths,
+            *self.rounded,
+            *self.mirrored,
+            self.most,
+            self.table,
+        )
+        natural = all(type(number) is int and number >= 0 for number in numbers)
         lengths = {len(self.columns), len(self.sizes), len(self.widths)}
-        if any(type(one) is not int or one < 0 for one in numbers) or len(lengths) > 1 or not self.columns:
+        if not natural or len(lengths) > 1 or not self.columns:
             raise ParameterError("a cell is of at least one column, each with a size and a width")
-        if sorted(set(self.columns)) != list(self.columns) or min(self.sizes) < 2:
-            raise ParameterError("the columns of a cell are in ascending order, each of at least two values")
+        if not _ascending(self.columns) or min(self.sizes) < 2:
+            raise ParameterError(
+                "the columns of a cell are in ascending order, each of at least two values"
+            )
+
+    def _check_coins(self) -> None:
         if not {*self.rounded, *self.mirrored} <= set(self.columns) or len(self.mirrored) > 1:
-            raise ParameterError("rounded columns are among those of the cell, and at most one is mirrored")
+            raise ParameterError(
+                "rounded columns are among those of the cell, and at most one is mirrored"
+            )
         if set(self.rounded) & set(self.mirrored):
             raise ParameterError("a column has one rounding coin: it is mirrored or rounded")
-        if sorted(set(self.rounded)) != list(self.rounded) or (self.weighted and not self.most):
-            raise ParameterError("rounded columns are in ascending order, and only drawn records are weighed")
-        least = [0 if column in self.mirrored else 1 for column in self.columns]
-        if any(width < low for width, low in zip(self.widths, least, strict=True)) or self.cells > MOST_CELLS:
-            raise ParameterError("an interval covers at least one value, and a layer has at most 2^62 cells")
+        if not _ascending(self.rounded) or (self.weighted and not self.most):
+            raise ParameterError(
+                "rounded columns are in ascending order, and only drawn records are weighed"
+            )
 
     @cached_property
     def factors(self) -> tuple[int, ...]:
         """Return how many values each factor has: the columns' intervals, then the coins."""
         triples = zip(self.columns, self.sizes, self.widths, strict=True)
-        nodes = [_nodes(size, width, doubled=column in self.mirrored) for column, size, width in triples]
+        nodes = [
+            _nodes(size, width, doubled=column in self.mirrored) for column, size, width in triples
+        ]
         return (*nodes, *([2] if self.weighted else []), *([2] * len(self.rounded)))
 
     @cached_property
     def order(self) -> tuple[int, ...]:
         """Return the factors from the slowest to the fastest."""
         places = range(len(self.factors))
-        return tuple(sorted(places, key=lambda place: self.bits[place])) if self.aligned else tuple(places)
+        return (
+            tuple(sorted(places, key=lambda place: self.bits[place]))
+            if self.aligned
+            else tuple(places)
+        )
 
     @cached_property
     def bits(self) -> tuple[int, ...]:
@@ -84,33 +115,64 @@ class Cell(Encoding, kind="cell"):
     @cached_property
     def groups(self) -> tuple[int, ...]:
         """Return the widths of the bit groups of an aligned cell, the fastest first; nothing if it is not aligned."""
-        return tuple(self.bits[place] for place in reversed(self.order) if self.bits[place]) if self.aligned else ()
+        return (
+            tuple(self.bits[place] for place in reversed(self.order) if self.bits[place])
+            if self.aligned
+            else ()
+        )
+
+    @cached_property
+    def radices(self) -> tuple[int, ...]:
+        """Return how many cell numbers each factor takes, from the slowest to the fastest."""
+        return tuple(
+            1 << self.bits[factor] if self.aligned else self.factors[factor]
+            for factor in self.order
+        )
 
     @property
     def cells(self) -> int:
         """Return how many cells the layer has."""
-        return 1 << sum(self.bits) if self.aligned else prod(self.factors)
+        return prod(self.radices)
 
     def __call__(self, values: Any, rng: Rng) -> Ints:
         table = values.tables[self.table]
         records, counts = self._drawn(table, rng) if isinstance(table, Rows) else (table, None)
-        coins = {column: self._rounds_up(records, column, rng) for column in (*self.mirrored, *self.rounded)}
-        parts = [self._intervals(records[:, column], place, coins) for place, column in enumerate(self.columns)]
+        coins = {
+            column: self._rounds_up(records, column, rng)
+            for column in (*self.mirrored, *self.rounded)
+        }
+        parts = [
+            self._intervals(records[:, column], place, coins)
+            for place, column in enumerate(self.columns)
+        ]
         if self.weighted and counts is not None:
             parts.append(counts.astype(np.int64))
         parts += [coins[column].astype(np.int64) for column in self.rounded]
         cells = np.zeros(len(records), np.int64)
-        for place in self.order:
-            cells = cells * (1 << self.bits[place] if self.aligned else self.factors[place]) + parts[place]
+        for factor, radix in zip(self.order, self.radices, strict=True):
+            cells = cells * radix + parts[factor]
         return cells
 
     def outputs(self, domain: Domain) -> int:
-        known = isinstance(domain, Services) and self.table < len(domain.names) and domain.most(self.table) == self.most
-        attributes = domain.records(self.table).attributes if known and isinstance(domain, Services) else ()
+        known = (
+            isinstance(domain, Tables)
+            and self.table < len(domain.names)
+            and domain.most(self.table) == self.most
+        )
+        attributes = (
+            domain.records(self.table).attributes if known and isinstance(domain, Tables) else ()
+        )
         if not attributes or self.columns[-1] >= len(attributes):
-            raise ParameterError("this question asks about a table or columns that the domain does not have")
-        if any(attributes[column].size != size for column, size in zip(self.columns, self.sizes, strict=True)):
-            raise ParameterError("this question asks about columns of other sizes than the domain has")
+            raise ParameterError(
+                "this question asks about a table or columns that the domain does not have"
+            )
+        if any(
+            attributes[column].size != size
+            for column, size in zip(self.columns, self.sizes, strict=True)
+        ):
+            raise ParameterError(
+                "this question asks about columns of other sizes than the domain has"
+            )
         return self.cells
 
     def _drawn(self, table: Rows, rng: Rng) -> tuple[Ints, Bools]:
@@ -143,6 +205,10 @@ class Cell(Encoding, kind="cell"):
         width = min(width, size)
         up = coins[column]
         return np.where(up, -(-size // width) + values // width, (size - 1 - values) // width)
+
+
+def _ascending(numbers: tuple[int, ...]) -> bool:
+    return sorted(set(numbers)) == list(numbers)
 
 
 def _nodes(size: int, width: int, *, doubled: bool) -> int:

@@ -16,7 +16,7 @@ Source: docs/affine-response.md.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, reduce
 from math import exp, inf, prod
 
 import numpy as np
@@ -25,6 +25,7 @@ from sottovoce.arrays import Bools, Floats, Ints, Reports, Values
 from sottovoce.core import settings
 from sottovoce.core.noise import BalancedNoise, IndependentNoise
 from sottovoce.core.packing import below, rows
+from sottovoce.core.product_target import OuterProduct, ProductTarget
 from sottovoce.core.rng import Rng
 from sottovoce.core.tally import Tally
 from sottovoce.errors import ParameterError
@@ -166,13 +167,34 @@ class AffineResponse(PureMechanism, kind="affine"):
         target = affine.placed(coefficients, self.bits, self.groups, permuted=self.permuted)
         return self._votes_for(reports, walsh.transform(target))
 
-    def score_outer(self, reports: Reports, slow: Floats, fast: Floats) -> Floats:
-        """Return ``score`` for all products of two factors, the second changing fastest."""
+    def score_terms(self, reports: Reports, target: ProductTarget) -> Floats:
+        if self.groups:
+            scores = [self._score_groups(reports, term, target) for term in target.terms]
+            return np.asarray(sum(scores))
+        if len(target.terms) == 1:
+            return self._score_outer(reports, target.terms[0])
+        return self.score(reports, target.dense(self.size))
+
+    def _score_outer(self, reports: Reports, term: OuterProduct) -> Floats:
+        """Return ``score`` for one outer product, without listing its cells one by one."""
         from sottovoce.kernels import affine, walsh
 
         self._check_decodable()
-        target = affine.placed_product(slow, fast, self.bits)
-        return self._votes_for(reports, walsh.transform(target))
+        slow = term.weight * reduce(np.multiply.outer, term.factors[:-1], np.ones(1)).ravel()
+        return self._votes_for(reports, walsh.transform(affine.placed_product(slow, term.factors[-1], self.bits)))
+
+    def _score_groups(self, reports: Reports, term: OuterProduct, target: ProductTarget) -> Floats:
+        """Return the votes for one outer product where every axis takes whole groups of bits."""
+        weight = term.weight
+        tables = []
+        for factor, radix in zip(term.factors, target.radices, strict=True):
+            if radix == 1:
+                weight *= float(factor[0])
+                continue
+            if id(factor) not in target.transformed:
+                target.transformed[id(factor)] = factor_table(factor)
+            tables.append(target.transformed[id(factor)])
+        return weight * self.score_product(reports, tables[::-1])
 
     def _votes_for(self, reports: Reports, transformed: Floats) -> Floats:
         """Return one unbiased vote per report for a transformed target."""

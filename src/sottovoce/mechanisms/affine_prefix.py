@@ -16,9 +16,12 @@ import numpy as np
 
 from sottovoce.arrays import Floats, Ints, Reports, Values
 from sottovoce.core.estimate import Estimate
+from sottovoce.core.product_target import ProductTarget
 from sottovoce.errors import DomainError, NoDataError, ParameterError
 from sottovoce.maths import hashing
 from sottovoce.mechanisms.affine import AffineResponse, report_columns
+
+_NO_SUMS = "sums over many values need the permutation: use the affine kind"
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,10 @@ class AffinePrefix(AffineResponse, kind="affine_prefix"):
         return indices
 
     def score(self, reports: Reports, coefficients: Floats) -> Floats:
-        raise ParameterError("sums over many values need the permutation: use the affine kind")
+        raise ParameterError(_NO_SUMS)
+
+    def score_terms(self, reports: Reports, target: ProductTarget) -> Floats:
+        raise ParameterError(_NO_SUMS)
 
     def estimate_blocks(
         self, reports: Reports, prefixes: Sequence[int], extension: int

@@ -25,6 +25,7 @@ from sottovoce.arrays import Bools, Floats, Ints, Reports, Values
 from sottovoce.core import settings
 from sottovoce.core.estimate import Estimate
 from sottovoce.core.noise import IndependentNoise, Noise
+from sottovoce.core.product_target import ProductTarget
 from sottovoce.core.registry import Registry
 from sottovoce.core.rng import Rng
 from sottovoce.core.tally import Tally
@@ -32,6 +33,7 @@ from sottovoce.errors import DomainError, MismatchError, NoDataError, ParameterE
 from sottovoce.maths import exact
 
 _MAX_PAIRS = 1 << 22  # report-candidate pairs that are in memory together
+_MAX_DENSE = 1 << 20  # cells of a product target whose coefficients are listed one by one
 
 
 def threshold() -> Any:
@@ -269,6 +271,12 @@ class PureMechanism(Mechanism):
         batches = self._batches(reports, len(candidates))
         sums = np.concatenate([self.support(batch, candidates) @ coefficients for batch in batches])
         return np.asarray((sums - self.q * coefficients.sum()) / (self.p - self.q))
+
+    def score_terms(self, reports: Reports, target: ProductTarget) -> Floats:
+        """Return one unbiased vote per report for a sum of products over the axes of a grid."""
+        if target.size <= _MAX_DENSE:
+            return self.score(reports, target.dense(self.size))
+        return self.score_among(reports, *target.listed())
 
     def _batches(self, reports: Reports, candidate_count: int) -> list[Reports]:
         step = max(1, _MAX_PAIRS // max(candidate_count, 1))

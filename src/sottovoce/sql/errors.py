@@ -1,32 +1,45 @@
-"""What a question in SQL cannot say: one rule, one sentence and one place for every refusal."""
+"""Why a query is refused: one rule, one sentence and one position for every refusal."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from sottovoce.errors import ParameterError
+from sottovoce.sql.aggregates.base import aggregates
+
+_NAMES = list(aggregates())
+_STARS = [name for name, one in aggregates().items() if one.argument == "star"]
+_SINGLE = [name for name, one in aggregates().items() if one.argument == "column"]
+_OF_NUMBERS = [name for name in _NAMES if name not in _STARS]
+
+
+def _listed(names: list[str], word: str) -> str:
+    """Return names as a list in words."""
+    *rest, last = names
+    return f"{', '.join(rest)} {word} {last}" if rest else last
+
 
 RULES = {
-    "empty": "there is no question",
-    "too-long": "a question is too long: fewer characters, fewer conditions or fewer terms",
+    "empty": "the query is empty",
+    "too-long": "the query is too long: use fewer characters, conditions or terms",
     "nesting": "parentheses and signs are nested too deeply",
-    "syntax": "this cannot stand here",
-    "not-select": "a question begins with SELECT, or with EXPLAIN SELECT",
-    "several-statements": "there is one question at a time",
+    "syntax": "this is not expected here",
+    "not-select": "a query begins with SELECT or EXPLAIN SELECT",
+    "several-statements": "send one query at a time",
     "cte": "WITH in front of SELECT is not supported",
     "union": "UNION, INTERSECT and EXCEPT are not supported",
     "subquery": "a query inside a query is not supported",
-    "select-star": "SELECT * would show people: select numbers such as COUNT(*)",
-    "select-expression": "what is selected is a column of GROUP BY, or COUNT, FREQ, SUM, AVG or STDDEV on its own",
-    "no-aggregate": "a question asks for at least one number: COUNT, FREQ, SUM, AVG or STDDEV",
+    "select-star": "SELECT * is not supported: the records of single people are not known",
+    "select-expression": f"select a column of GROUP BY, or {_listed(_NAMES, 'or')} on its own",
+    "no-aggregate": f"a query selects at least one number: {_listed(_NAMES, 'or')}",
     "not-grouped": "a column is selected only if it is in GROUP BY",
     "column-alias": "only numbers are renamed with AS, columns keep their names",
     "duplicate-name": "two things that are selected have the same name",
     "name": "a name is letters, digits and _, and at most 63 of them",
-    "distinct": "DISTINCT is not supported: nobody can tell equal values of two people apart from noise",
-    "count-column": "COUNT and FREQ take a star: COUNT(*)",
+    "distinct": "DISTINCT is not supported: the values of single people are not known",
+    "count-column": f"{_listed(_STARS, 'and')} take a star, as in COUNT(*)",
     "order-statistic": "MIN, MAX, MEDIAN and quantiles are not supported",
-    "function": "the only functions are COUNT, FREQ, SUM, AVG and STDDEV",
-    "aggregate-condition": "a condition is about columns, not about COUNT, SUM and the like",
+    "function": f"the only functions are {_listed(_NAMES, 'and')}",
+    "aggregate-condition": "a condition is about columns, not about aggregates such as COUNT",
     "window": "window functions are not supported",
     "filter": "FILTER is not supported: use WHERE",
     "case": "CASE is not supported",
@@ -36,8 +49,8 @@ RULES = {
     "constant-term": "a constant cannot be added to a column: add it to the answer",
     "empty-sum": "the columns cancel out",
     "number": "this is not a finite number",
-    "category-measure": "labels are counted, not added: SUM, AVG and STDDEV take columns of numbers",
-    "stddev-columns": "STDDEV takes one column",
+    "category-measure": f"labels cannot be added: {_listed(_OF_NUMBERS, 'and')} take columns of numbers",
+    "one-column": f"one column, not a sum of columns, is allowed in {_listed(_SINGLE, 'and')}",
     "outer-join": "joins are inner joins: LEFT, RIGHT, FULL, SEMI and ANTI are not supported",
     "cross-join": "joins are on uid: CROSS, NATURAL and LATERAL are not supported",
     "comma-join": "tables are joined with JOIN ... USING (uid), not with a comma",
@@ -60,7 +73,7 @@ RULES = {
     "boolean": "TRUE and FALSE are not supported",
     "range-category": "labels have no order: use =, <>, IN or NOT IN",
     "literal-type": "numbers are compared with numbers, labels with strings",
-    "too-many-terms": "the condition falls apart into too many parts: ask about fewer columns, or in several questions",
+    "too-many-terms": "the condition needs too many terms: use fewer columns, or several queries",
     "having": "HAVING is not supported: groups are cut by ORDER BY and LIMIT",
     "group-expression": "GROUP BY takes columns",
     "duplicate-group": "a column is grouped by once",
@@ -71,18 +84,40 @@ RULES = {
     "limit": "LIMIT takes a whole number below 10^18",
     "unknown-option": "there is no such option",
     "option-twice": "an option is given once",
-    "option-value": "an option has a value of its own kind",
+    "option-value": "the option does not take this value",
 }
 
 
 class QueryError(ParameterError):
-    """A question that cannot be answered as it is written; ``line`` and ``column`` count from 1."""
+    """A query that is refused: the broken ``rule``, and where; ``line`` and ``column`` count from 1."""
 
     def __init__(self, rule: str, text: str = "", start: int = 0, detail: str = "") -> None:
         self.rule = rule
         self.line = text.count("\n", 0, start) + 1
         self.column = start - text.rfind("\n", 0, start)
+        self._source = [*text.split("\n"), ""][self.line - 1]
         super().__init__(f"{RULES[rule]}{detail} (line {self.line}, column {self.column})")
+
+    @property
+    def before(self) -> str:
+        """Return the refused line up to the position."""
+        return self._source[: self.column - 1]
+
+    @property
+    def after(self) -> str:
+        """Return the refused line from the position on."""
+        return self._source[self.column - 1 :]
+
+    @property
+    def caret(self) -> str:
+        """Return the refused line with a caret below the position.
+
+        >>> print(QueryError("syntax", "SELECT 1", 7).caret)
+        SELECT 1
+               ^
+        """
+        indent = "".join("\t" if letter == "\t" else " " for letter in self.before)
+        return f"{self._source}\n{indent.ljust(self.column - 1)}^"
 
 
 class Refusal(Exception):  # noqa: N818 - never leaves this package
@@ -90,12 +125,14 @@ class Refusal(Exception):  # noqa: N818 - never leaves this package
 
     def __init__(self, rule: str, start: int, detail: str = "") -> None:
         super().__init__(rule)
-        self.rule, self.start, self.detail = rule, start, detail
+        self.rule = rule
+        self.start = start
+        self.detail = detail
 
 
 @contextmanager
 def located(text: str) -> Iterator[None]:
-    """Turn offsets into lines and columns."""
+    """Turn a refusal at an offset into an error with line and column."""
     try:
         yield
     except Refusal as refusal:

@@ -1,6 +1,8 @@
-"""The grammar of questions, as a dialect of sqlglot: text becomes a tree, and every node knows where it begins.
+"""The grammar of queries: text becomes a tree of sqlglot nodes, each of which knows where it begins.
 
-It is strict: what it does not know is refused where it stands, by the rule that the word breaks.
+A strict recursive descent over sqlglot's tokens: what the grammar does not know is refused at its
+position, by the rule that the word breaks.  Why sqlglot's own parser is not enough, and which of its
+internal names are used here: docs/decisions/0010-grammar-of-sql.md.
 """
 
 from collections.abc import Callable
@@ -13,6 +15,7 @@ from sqlglot.parsers.base import BaseParser
 from sqlglot.tokenizer_core import Token
 from sqlglot.tokenizer_core import TokenType as T
 
+from sottovoce.sql.aggregates.base import aggregates
 from sottovoce.sql.errors import Refusal, located
 
 LONGEST = 10_000  # characters
@@ -23,8 +26,36 @@ MOST_COMPARISONS = 256
 Node = TypeVar("Node", bound=exp.Expr)
 
 _GRAMMAR = (
-    *("SELECT", "FROM", "JOIN", "INNER", "ON", "USING", "WHERE", "GROUP BY", "ORDER BY", "LIMIT", "WITH", "AS"),
-    *("AND", "OR", "NOT", "BETWEEN", "IN", "ASC", "DESC", "<=", ">=", "<>", "!=", "::", "||", "DIV"),
+    *(
+        "SELECT",
+        "FROM",
+        "JOIN",
+        "INNER",
+        "ON",
+        "USING",
+        "WHERE",
+        "GROUP BY",
+        "ORDER BY",
+        "LIMIT",
+        "WITH",
+        "AS",
+    ),
+    *(
+        "AND",
+        "OR",
+        "NOT",
+        "BETWEEN",
+        "IN",
+        "ASC",
+        "DESC",
+        "<=",
+        ">=",
+        "<>",
+        "!=",
+        "::",
+        "||",
+        "DIV",
+    ),
 )
 _REFUSED = {
     "outer-join": ("LEFT", "RIGHT", "FULL", "OUTER", "SEMI", "ANTI"),
@@ -47,14 +78,10 @@ _KEPT = (*_GRAMMAR, *(word for words in _REFUSED.values() for word in words))
 _RULES = {_WORDS[word]: rule for rule, words in _REFUSED.items() for word in words}
 _FUNCTIONS = {
     **dict.fromkeys(("CAST", "TRY_CAST", "SAFE_CAST", "CONVERT"), "cast"),
-    **dict.fromkeys(("MIN", "MAX", "MEDIAN", "QUANTILE", "PERCENTILE_CONT", "PERCENTILE_DISC"), "order-statistic"),
-}
-_AGGREGATES: dict[str, type[exp.Func]] = {
-    "COUNT": exp.Count,
-    "FREQ": exp.Anonymous,
-    "SUM": exp.Sum,
-    "AVG": exp.Avg,
-    "STDDEV": exp.Stddev,
+    **dict.fromkeys(
+        ("MIN", "MAX", "MEDIAN", "QUANTILE", "PERCENTILE_CONT", "PERCENTILE_DISC"),
+        "order-statistic",
+    ),
 }
 _COMPARISONS: dict[T, type[exp.Binary]] = {
     T.EQ: exp.EQ,
@@ -77,14 +104,14 @@ _ENDS = (T.AND, T.OR, T.R_PAREN, T.GROUP_BY, T.ORDER_BY, T.LIMIT, T.WITH)
 
 
 def parsed(text: str) -> exp.Expr:
-    """Return the tree of a question: a Select, or a Describe of one."""
+    """Return the tree of a query: a Select, or a Describe of one."""
     with located(text):
         if len(text) > LONGEST:
             raise Refusal("too-long", 0)
-        found = _tokens(text)
-        if not found:
+        tokenized = _tokens(text)
+        if not tokenized:
             raise Refusal("empty", 0)
-        tree = Sottovoce().parser().parse(found, text)[0]
+        tree = Sottovoce().parser().parse(tokenized, text)[0]
         assert tree is not None
         return tree
 
@@ -97,16 +124,16 @@ def start(node: exp.Expr) -> int:
 def _tokens(text: str) -> list[Token]:
     tokenizer = Sottovoce().tokenizer()
     try:
-        found = tokenizer.tokenize(text)
+        tokenized = tokenizer.tokenize(text)
     except SqlglotError:
-        read = tokenizer.tokens[-1].end + 1 if tokenizer.tokens else 0
-        raise Refusal("syntax", len(text) - len(text[read:].lstrip())) from None
-    if found and found[-1].token_type == T.SEMICOLON:
-        found = found[:-1]
-    places = [place for place, token in enumerate(found) if token.token_type == T.SEMICOLON]
-    if places:
-        raise Refusal("several-statements", found[places[0]].start)
-    return found
+        read_up_to = tokenizer.tokens[-1].end + 1 if tokenizer.tokens else 0
+        raise Refusal("syntax", len(text) - len(text[read_up_to:].lstrip())) from None
+    if tokenized and tokenized[-1].token_type == T.SEMICOLON:
+        tokenized = tokenized[:-1]
+    semicolon = next((token for token in tokenized if token.token_type == T.SEMICOLON), None)
+    if semicolon:
+        raise Refusal("several-statements", semicolon.start)
+    return tokenized
 
 
 class _Grammar(BaseParser):
@@ -118,10 +145,10 @@ class _Grammar(BaseParser):
     def _parse_statement(self) -> exp.Expr:
         first = self._curr
         if self._match(T.DESCRIBE):
-            return self._at(first, exp.Describe(this=self._question()))
-        return self._question()
+            return self._at(first, exp.Describe(this=self._select()))
+        return self._select()
 
-    def _question(self) -> exp.Select:
+    def _select(self) -> exp.Select:
         first = self._curr
         if first.token_type == T.WITH:
             self._refuse("cte")
@@ -157,7 +184,11 @@ class _Grammar(BaseParser):
         elif first.token_type in _NAMES:
             node = self._column()
         else:
-            rules = {T.STAR: "select-star", T.NUMBER: "select-expression", T.STRING: "select-expression"}
+            rules = {
+                T.STAR: "select-star",
+                T.NUMBER: "select-expression",
+                T.STRING: "select-expression",
+            }
             self._unexpected({**rules, T.DASH: "select-expression", T.L_PAREN: "select-expression"})
         if self._match_set(_ARITHMETIC, advance=False):
             self._refuse("select-expression")
@@ -167,37 +198,41 @@ class _Grammar(BaseParser):
             self._refuse("column-alias", self._prev)
         return self._at(first, exp.Alias(this=node, alias=self._name()))
 
-    def _aggregate(self) -> exp.Expr:
-        first, kind = self._curr, self._curr.text.upper()
-        if kind not in _AGGREGATES or first.token_type != T.VAR:
-            self._refuse(_FUNCTIONS.get(kind, "function"))
+    def _aggregate(self) -> exp.Anonymous:
+        first = self._curr
+        name = first.text.upper()
+        if name not in aggregates() or first.token_type != T.VAR:
+            self._refuse(_FUNCTIONS.get(name, "function"))
         self._advance(2)
-        star = self._curr
-        if kind not in ("COUNT", "FREQ"):
-            node: exp.Expr = _AGGREGATES[kind](this=self._sum())
-        elif self._match(T.STAR):
-            content = self._at(star, exp.Star())
-            node = exp.Count(this=content) if kind == "COUNT" else exp.Anonymous(this=kind, expressions=[content])
-        else:
-            self._refuse("distinct" if star.token_type == T.DISTINCT else "count-column", star)
+        argument = self._star() if aggregates()[name].argument == "star" else self._sum()
         self._expect(T.R_PAREN)
-        return self._at(first, node)
+        return self._at(first, exp.Anonymous(this=name, expressions=[argument]))
+
+    def _star(self) -> exp.Star:
+        first = self._curr
+        if not self._match(T.STAR):
+            self._refuse("distinct" if first.token_type == T.DISTINCT else "count-column", first)
+        return self._at(first, exp.Star())
 
     def _sum(self) -> exp.Expr:
         first = self._curr
-        node, terms = self._product(), 1
+        node = self._product()
+        terms = 1
         while self._match_set((T.PLUS, T.DASH)):
             kind = exp.Add if self._prev.token_type == T.PLUS else exp.Sub
-            node, terms = self._at(first, kind(this=node, expression=self._product())), terms + 1
+            node = self._at(first, kind(this=node, expression=self._product()))
+            terms += 1
             if terms > MOST_TERMS:
                 self._refuse("too-long", first)
         return node
 
     def _product(self) -> exp.Expr:
         first = self._curr
-        node, factors = self._factor(), 1
+        node = self._factor()
+        factors = 1
         while self._match(T.STAR):
-            node, factors = self._at(first, exp.Mul(this=node, expression=self._factor())), factors + 1
+            node = self._at(first, exp.Mul(this=node, expression=self._factor()))
+            factors += 1
             if factors > MOST_TERMS:
                 self._refuse("too-long", first)
         if self._match_set(_DIVISIONS, advance=False):
@@ -274,7 +309,9 @@ class _Grammar(BaseParser):
     def _both(self) -> exp.Expr:
         return self._connected(T.AND, exp.And, self._negated)
 
-    def _connected(self, word: T, kind: type[exp.Connector], part: Callable[[], exp.Expr]) -> exp.Expr:
+    def _connected(
+        self, word: T, kind: type[exp.Connector], part: Callable[[], exp.Expr]
+    ) -> exp.Expr:
         first = self._curr
         node = part()
         while self._match(word):
@@ -345,7 +382,7 @@ class _Grammar(BaseParser):
 
     def _operand(self) -> exp.Expr:
         first = self._curr
-        if self._is_call() and first.text.upper() in _AGGREGATES:
+        if self._is_call() and first.text.upper() in aggregates():
             self._refuse("aggregate-condition")
         if self._match(T.STRING):
             node: exp.Expr = exp.Literal.string(first.text)
@@ -364,7 +401,9 @@ class _Grammar(BaseParser):
 
     def _grouped(self) -> exp.Column:
         if self._curr.token_type not in _NAMES or self._is_call():
-            rules = dict.fromkeys((T.NUMBER, T.STRING, T.L_PAREN, T.DASH, T.VAR), "group-expression")
+            rules = dict.fromkeys(
+                (T.NUMBER, T.STRING, T.L_PAREN, T.DASH, T.VAR), "group-expression"
+            )
             self._unexpected(rules)
         node = self._column()
         if self._match_set((*_ARITHMETIC, *_COMPARISONS), advance=False):
@@ -398,20 +437,26 @@ class _Grammar(BaseParser):
         value = self._curr
         if not self._match_set((T.NUMBER, T.VAR, T.STRING)):
             self._refuse("option-value")
-        node = exp.Literal.number(value.text) if value.token_type == T.NUMBER else exp.Literal.string(value.text)
+        node = (
+            exp.Literal.number(value.text)
+            if value.token_type == T.NUMBER
+            else exp.Literal.string(value.text)
+        )
         return self._at(first, exp.QueryOption(this=name, expression=self._at(value, node)))
 
     def _name(self) -> exp.Identifier:
         first = self._curr
         if not self._match_set(_NAMES):
             self._unexpected()
-        return self._at(first, exp.Identifier(this=first.text, quoted=first.token_type == T.IDENTIFIER))
+        return self._at(
+            first, exp.Identifier(this=first.text, quoted=first.token_type == T.IDENTIFIER)
+        )
 
     def _several(self, part: Callable[[], Node]) -> list[Node]:
-        found = [part()]
+        parts = [part()]
         while self._match(T.COMMA):
-            found.append(part())
-        return found
+            parts.append(part())
+        return parts
 
     def _inside(self, part: Callable[[], Node]) -> Node:
         node = self._nested(part)
@@ -430,7 +475,11 @@ class _Grammar(BaseParser):
         return node.update_positions(first)
 
     def _is_call(self) -> bool:
-        return self._curr.token_type in _NAMES and bool(self._next) and self._next.token_type == T.L_PAREN
+        return (
+            self._curr.token_type in _NAMES
+            and bool(self._next)
+            and self._next.token_type == T.L_PAREN
+        )
 
     def _expect(self, kind: T) -> None:
         if not self._match(kind):
@@ -443,7 +492,9 @@ class _Grammar(BaseParser):
         if kind == T.L_PAREN and self._next and self._next.token_type in (T.SELECT, T.WITH):
             kind = T.SELECT
         if self._is_call():
-            self._refuse(_FUNCTIONS.get(self._curr.text.upper(), (rules or {}).get(T.VAR, "function")))
+            self._refuse(
+                _FUNCTIONS.get(self._curr.text.upper(), (rules or {}).get(T.VAR, "function"))
+            )
         self._refuse(known.get(kind, "syntax") if kind else "syntax")
 
     def _refuse(self, rule: str, token: Token | None = None) -> NoReturn:
@@ -452,7 +503,7 @@ class _Grammar(BaseParser):
 
 
 class Sottovoce(Dialect):
-    """Questions over privately collected tables."""
+    """Queries over privately collected tables."""
 
     parser_class = _Grammar
 
@@ -460,5 +511,11 @@ class Sottovoce(Dialect):
         """Only words of the grammar, and those that are refused by name, are kept from being names."""
 
         COMMANDS: ClassVar[set[T]] = set()
-        SINGLE_TOKENS: ClassVar[dict[str, T]] = {**tokens.Tokenizer.SINGLE_TOKENS, "!": T.EXCLAMATION}
-        KEYWORDS: ClassVar[dict[str, T]] = {**{word: _WORDS[word] for word in _KEPT}, "EXPLAIN": T.DESCRIBE}
+        SINGLE_TOKENS: ClassVar[dict[str, T]] = {
+            **tokens.Tokenizer.SINGLE_TOKENS,
+            "!": T.EXCLAMATION,
+        }
+        KEYWORDS: ClassVar[dict[str, T]] = {
+            **{word: _WORDS[word] for word in _KEPT},
+            "EXPLAIN": T.DESCRIBE,
+        }

@@ -1,4 +1,4 @@
-"""The tables and columns that a question can name, in any case."""
+"""The tables and columns that a query can name, in any case."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -6,7 +6,7 @@ from functools import cached_property
 from sqlglot import exp
 
 from sottovoce.domains.base import Domain
-from sottovoce.domains.tables import PERSON, Services
+from sottovoce.domains.tables import PERSON, Tables
 from sottovoce.sql.errors import Refusal
 from sottovoce.sql.grammar import start
 from sottovoce.sql.query import Column
@@ -14,15 +14,15 @@ from sottovoce.sql.query import Column
 
 @dataclass(frozen=True)
 class Scope:
-    """The joined tables: the place of each service by the name that the question gives it, in lower case."""
+    """The joined tables: the index of each by the name that the query gives it, in lower case."""
 
-    services: Services
-    tables: dict[str, int]
+    domain: Tables
+    joined: dict[str, int]
 
     @classmethod
-    def of(cls, services: Services, select: exp.Select) -> "Scope":
-        """Return the tables of FROM and JOIN, after a look at the keys."""
-        scope = cls(services, {})
+    def of(cls, domain: Tables, select: exp.Select) -> "Scope":
+        """Return the tables of FROM and JOIN, after checking the keys of the joins."""
+        scope = cls(domain, {})
         scope._add(select.args["from_"].this)
         for join in select.args["joins"]:
             added = scope._add(join.this)
@@ -34,55 +34,63 @@ class Scope:
 
     @cached_property
     def columns(self) -> dict[Column, str]:
-        """Return every column that can be asked about, with its name."""
-        found: dict[Column, str] = {}
-        for place in self.tables.values():
-            found |= {Column(place, at): name for at, name in enumerate(self.services.records(place).names)}
-        for at, name in enumerate(self.services.public.names if self.services.public else ()):
-            table, _, column = name.partition(".")
-            place = self.services.names.index(table)
-            if place in self.tables.values():
-                found[Column(place, at, name)] = column
-        return found
+        """Return every column of the joined tables, with its name."""
+        columns: dict[Column, str] = {}
+        for table in self.joined.values():
+            names = self.domain.records(table).names
+            columns |= {Column(table, index): name for index, name in enumerate(names)}
+        for index, public in enumerate(self.domain.public_names):
+            table_name, _, name = public.partition(".")
+            table = self.domain.names.index(table_name)
+            if table in self.joined.values():
+                columns[Column(table, index, public)] = name
+        return columns
 
     def column(self, node: exp.Column) -> Column:
         """Return the column that is named, or refuse."""
-        name, table = node.name.lower(), node.table.lower()
-        if table and table not in self.tables:
-            raise Refusal("unknown-table", start(node), f": FROM has {', '.join(self.tables)}")
+        name = node.name.lower()
+        table = node.table.lower()
+        if table and table not in self.joined:
+            raise Refusal("unknown-table", start(node), f": FROM has {', '.join(self.joined)}")
         if name == PERSON:
             raise Refusal("uid", start(node))
-        wanted = [self.tables[table]] if table else list(self.tables.values())
-        there = {one: label for one, label in self.columns.items() if one.table in wanted}
-        found = [one for one, label in there.items() if label.lower() == name]
-        if not found:
-            raise Refusal("unknown-column", start(node), f": there are {', '.join(map(self.label, there))}")
-        if len(found) > 1:
-            raise Refusal("ambiguous-column", start(node), f": {', '.join(map(self.label, found))}")
-        return found[0]
+        tables = [self.joined[table]] if table else list(self.joined.values())
+        visible = [column for column in self.columns if column.table in tables]
+        matching = [column for column in visible if self.columns[column].lower() == name]
+        if not matching:
+            raise Refusal(
+                "unknown-column", start(node), f": there are {', '.join(map(self.label, visible))}"
+            )
+        if len(matching) > 1:
+            raise Refusal(
+                "ambiguous-column", start(node), f": {', '.join(map(self.label, matching))}"
+            )
+        return matching[0]
 
     def label(self, column: Column) -> str:
         """Return the name of a column with that of its table."""
-        return f"{self.services.names[column.table]}.{self.columns[column]}"
+        return f"{self.domain.names[column.table]}.{self.columns[column]}"
 
     def kind(self, column: Column) -> Domain:
-        """Return what a column holds."""
+        """Return the domain of a column's values."""
         if not column.public:
-            return self.services.records(column.table).attributes[column.place]
-        assert self.services.public is not None
-        return self.services.public.attributes[column.place]
+            return self.domain.records(column.table).attributes[column.index]
+        assert self.domain.public is not None
+        return self.domain.public.attributes[column.index]
 
-    def _add(self, table: exp.Table) -> str:
-        known = {name.lower(): place for place, name in enumerate(self.services.names)}
-        place = known.get(table.name.lower())
-        if place is None:
-            raise Refusal("unknown-table", start(table), f": there are {', '.join(self.services.names)}")
-        if place in self.tables.values():
-            raise Refusal("self-join", start(table))
-        name = (table.alias or table.name).lower()
-        if name in self.tables:
-            raise Refusal("duplicate-alias", start(table))
-        self.tables[name] = place
+    def _add(self, node: exp.Table) -> str:
+        known = {name.lower(): index for index, name in enumerate(self.domain.names)}
+        table = known.get(node.name.lower())
+        if table is None:
+            raise Refusal(
+                "unknown-table", start(node), f": there are {', '.join(self.domain.names)}"
+            )
+        if table in self.joined.values():
+            raise Refusal("self-join", start(node))
+        name = (node.alias or node.name).lower()
+        if name in self.joined:
+            raise Refusal("duplicate-alias", start(node))
+        self.joined[name] = table
         return name
 
     def _check_on(self, key: exp.EQ, added: str) -> None:
@@ -90,14 +98,16 @@ class Scope:
         for side in sides:
             if side.name.lower() != PERSON or not side.table:
                 raise Refusal("join-key", start(side))
-            if side.table.lower() not in self.tables:
-                raise Refusal("unknown-table", start(side), f": so far there are {', '.join(self.tables)}")
+            if side.table.lower() not in self.joined:
+                raise Refusal(
+                    "unknown-table", start(side), f": so far there are {', '.join(self.joined)}"
+                )
         names = [side.table.lower() for side in sides]
         if names.count(added) != 1:
             raise Refusal("join-key", start(key))
 
 
 def _check_using(names: list[exp.Identifier]) -> None:
-    for place, name in enumerate(names):
-        if place or name.name.lower() != PERSON:
+    for index, name in enumerate(names):
+        if index or name.name.lower() != PERSON:
             raise Refusal("join-key", start(name))

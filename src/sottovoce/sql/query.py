@@ -1,39 +1,33 @@
-"""A question in SQL after it has been read: which tables, which numbers, about whom.
+"""A query after it has been read: which tables, which numbers, about whom.
 
-A condition over columns that people keep to themselves is a sum of signed ``Monomial``s, each a product of one set of
-values per column; inclusion and exclusion turn any AND, OR and NOT into such a sum.  Conditions over public columns
-stay what they are, for the engine to decide.
+A condition over columns that people keep to themselves is a sum of signed ``Monomial``s, each a product
+of one set of values per column: inclusion and exclusion turn any AND, OR and NOT into such a sum.
+Conditions over public columns stay what they are; the engine decides them.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from sottovoce.arrays import Bools
 
-Kind = Literal["count", "freq", "sum", "avg", "stddev"]
+if TYPE_CHECKING:
+    from sottovoce.sql.aggregates.base import Aggregate
+
 Comparison = Literal["=", "<>", "<", "<=", ">", ">="]
 METHODS = ("auto", "add", "signed", "rdc", "gls", "blue")
-PARTS = ("_low", "_high", "_error", "_unstable")  # suffixes of the columns beside a number
 MEASURES = ("auto", "enum", "round", "lin")
+SCALES = ("auto", "layers", "hajek")
+PARTS = ("_low", "_high", "_error", "_unstable")  # suffixes of the columns beside a number
 
 
 @dataclass(frozen=True, order=True)
 class Column:
-    """A column of a table: its place among the table's own columns, or its name among the public ones."""
+    """A column of a table: its index among the private columns of the table, or among all public columns."""
 
     table: int
-    place: int
-    public: str = ""  # 'table.column' as reports carry it; empty for a column that people keep to themselves
-
-
-@dataclass(frozen=True)
-class Aggregate:
-    """One number that is asked for; ``terms`` are the columns of a sum with their factors."""
-
-    kind: Kind
-    name: str
-    terms: tuple[tuple[float, Column], ...] = ()
+    index: int
+    public: str = ""  # 'table.column' as reports carry it; empty for a private column
 
 
 @dataclass(frozen=True)
@@ -54,36 +48,37 @@ class Listed:
 
 
 @dataclass(frozen=True)
-class Every:
-    """All of some conditions over public columns; of none: everybody."""
+class AllOf:
+    """All of some conditions over public columns; with no parts it holds for everybody."""
 
     parts: "tuple[Public, ...]" = ()
 
 
 @dataclass(frozen=True)
-class Some:
+class AnyOf:
     """At least one of some conditions over public columns."""
 
     parts: "tuple[Public, ...]"
 
 
 @dataclass(frozen=True)
-class Opposite:
-    """Not a condition over public columns."""
+class Not:
+    """The opposite of a condition over public columns."""
 
     part: "Public"
 
 
-Public: TypeAlias = Compared | Listed | Every | Some | Opposite
+Public: TypeAlias = Compared | Listed | AllOf | AnyOf | Not
+EVERYBODY = AllOf()
 
 
 @dataclass(frozen=True, eq=False)
 class Monomial:
-    """A factor, a set of values for each column that is restricted, and a condition over public columns."""
+    """A factor, a set of values for each restricted column, and a condition over public columns."""
 
     factor: float
     sets: Mapping[Column, Bools] = field(default_factory=dict)
-    public: Public = Every()
+    public: Public = EVERYBODY
 
 
 @dataclass(frozen=True)
@@ -91,7 +86,7 @@ class Options:
     """How an answer shall be made; ``auto`` leaves it to the predicted error."""
 
     method: str = "auto"
-    k: int = 0  # decompositions that are weighed against each other; 0: as many as the method's default
+    k: int = 0  # decompositions that are weighed against each other; 0: the method's default
     measure: str = "auto"
     scale: str = "auto"  # layers, or hajek: by how many people each layer was really asked
     max_cells: int = 0  # 0: no limit
@@ -100,14 +95,16 @@ class Options:
 
 @dataclass(frozen=True, eq=False)
 class Query:
-    """What is asked of a collection; ``tables`` are the places of the joined services, in the order they are named."""
+    """What is asked of a collection; ``tables`` are the indices of the joined tables, in the order of FROM."""
 
     tables: tuple[int, ...]
-    aggregates: tuple[Aggregate, ...]
+    aggregates: "tuple[Aggregate, ...]"
     where: tuple[Monomial, ...] = (Monomial(1.0),)
-    among: Public = Every()  # whom it is about at all: conditions over public columns that hold for the whole question
+    among: Public = EVERYBODY  # the public condition that holds for the whole query
     group_by: tuple[Column, ...] = ()
-    shown: tuple[int | str, ...] = ()  # the selected items in order: the place in group_by, or the name of an aggregate
+    shown: tuple[
+        int | str, ...
+    ] = ()  # the selected items: an index of group_by, or an aggregate's name
     order_by: str = ""  # the name of an item
     descending: bool = False
     limit: int | None = None

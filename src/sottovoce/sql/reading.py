@@ -1,9 +1,10 @@
-"""A question in SQL becomes a ``Query``: names are resolved, conditions become sums of products of sets.
+"""Text becomes a ``Query``: names are resolved, and conditions become sums of products of sets.
 
->>> from sottovoce.domains.base import Integers, Records
->>> services = Services(("users",), (Records(("age",), (Integers(1, 125),)),))
->>> read("SELECT COUNT(*) AS people FROM users WHERE Age < 20", services).aggregates
-(Aggregate(kind='count', name='people', terms=()),)
+>>> from sottovoce.domains.integers import Integers
+>>> from sottovoce.domains.records import Records
+>>> domain = Tables(("users",), (Records(("age",), (Integers(1, 125),)),))
+>>> read("SELECT COUNT(*) AS people FROM users WHERE Age < 20", domain).aggregates
+(Count(name='people', measure=()),)
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,21 +16,30 @@ from unicodedata import normalize
 from sqlglot import exp
 
 from sottovoce.domains.categories import Categories
-from sottovoce.domains.tables import Services
-from sottovoce.sql.conditions import Both, Condition, Either, Negation, TooManyTermsError, Within, expanded
+from sottovoce.domains.tables import Tables
+from sottovoce.sql.aggregates.base import Aggregate, MeasureTerm, aggregates
+from sottovoce.sql.conditions import (
+    Both,
+    Condition,
+    Either,
+    Negation,
+    TooManyTermsError,
+    Within,
+    expanded,
+)
 from sottovoce.sql.errors import QueryError, Refusal, located
 from sottovoce.sql.grammar import parsed, start
 from sottovoce.sql.names import Scope
 from sottovoce.sql.query import (
+    EVERYBODY,
     MEASURES,
     METHODS,
     PARTS,
-    Aggregate,
+    SCALES,
+    AllOf,
     Column,
     Compared,
     Comparison,
-    Every,
-    Kind,
     Listed,
     Monomial,
     Options,
@@ -42,30 +52,28 @@ __all__ = ["QueryError", "read"]
 
 LARGEST_COLUMN = 1 << 18
 MOST_GROUPS = 1000
-SCALES = ("auto", "layers", "hajek")
 LONGEST_NAME = 63
+
+Linear = dict[Column | None, float]  # the factor of every column; under None the constant
 
 _SIGNS: dict[type[exp.Expr], Comparison] = dict(
     zip((exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE), get_args(Comparison), strict=True)
 )
-_KINDS: dict[type[exp.Expr], Kind] = dict(
-    zip((exp.Count, exp.Anonymous, exp.Sum, exp.Avg, exp.Stddev), get_args(Kind), strict=True)
-)
 
 
-def read(text: str, services: Services) -> Query:
-    """Return what a question asks of some services; refuses with the rule and the place."""
+def read(text: str, domain: Tables) -> Query:
+    """Return what a query asks of some tables; refuses with the broken rule and its position."""
     tree = parsed(text)
     with located(text):
         select = tree.this if isinstance(tree, exp.Describe) else tree
         assert isinstance(select, exp.Select)
-        reader = _Reader(Scope.of(services, select), select)
+        reader = _Reader(Scope.of(domain, select), select)
         return replace(reader.query(), explain=isinstance(tree, exp.Describe))
 
 
 @dataclass
 class _Reader:
-    """One question and the tables that it is about."""
+    """One query and the tables that it is about."""
 
     scope: Scope
     select: exp.Select
@@ -73,13 +81,13 @@ class _Reader:
 
     def query(self) -> Query:
         groups = self._groups()
-        aggregates, shown = self._items(groups)
+        selected, shown = self._items(groups)
         among, where = self._where()
-        descending, order = self._order(groups, aggregates)
+        descending, order = self._order(groups, selected)
         limit = self.select.args.get("limit")
         return Query(
-            tables=tuple(self.scope.tables.values()),
-            aggregates=aggregates,
+            tables=tuple(self.scope.joined.values()),
+            aggregates=selected,
             where=where,
             among=among,
             group_by=groups,
@@ -93,21 +101,25 @@ class _Reader:
 
     def _groups(self) -> tuple[Column, ...]:
         group = self.select.args.get("group")
-        found: list[Column] = []
+        columns: list[Column] = []
         for node in group.expressions if group else ():
             column = self.scope.column(node)
-            if column in found:
+            if column in columns:
                 raise Refusal("duplicate-group", start(node))
-            found.append(column)
-            groups = prod(self.scope.kind(one).size for one in found)
-            if groups > MOST_GROUPS:
-                raise Refusal("too-many-groups", start(node), f": {groups:,}, and at most {MOST_GROUPS:,}")
-        return tuple(found)
+            columns.append(column)
+            count = prod(self.scope.kind(each).size for each in columns)
+            if count > MOST_GROUPS:
+                raise Refusal(
+                    "too-many-groups", start(node), f": {count:,}, and at most {MOST_GROUPS:,}"
+                )
+        return tuple(columns)
 
-    def _items(self, groups: Sequence[Column]) -> tuple[tuple[Aggregate, ...], tuple[int | str, ...]]:
+    def _items(
+        self, groups: Sequence[Column]
+    ) -> tuple[tuple[Aggregate, ...], tuple[int | str, ...]]:
         nodes = self.select.expressions
-        taken = self._given(nodes, groups)
-        aggregates: list[Aggregate] = []
+        taken = self._taken_names(nodes, groups)
+        selected: list[Aggregate] = []
         shown: list[int | str] = []
         for node in nodes:
             if isinstance(node, exp.Column):
@@ -118,13 +130,13 @@ class _Reader:
                     raise Refusal("duplicate-name", start(node))
                 shown.append(groups.index(column))
             else:
-                aggregates.append(self._aggregate(node, taken))
-                shown.append(aggregates[-1].name)
-        if not aggregates:
+                selected.append(self._aggregate(node, taken))
+                shown.append(selected[-1].name)
+        if not selected:
             raise Refusal("no-aggregate", start(self.select))
-        return tuple(aggregates), tuple(shown)
+        return tuple(selected), tuple(shown)
 
-    def _given(self, nodes: Sequence[exp.Expr], groups: Sequence[Column]) -> set[str]:
+    def _taken_names(self, nodes: Sequence[exp.Expr], groups: Sequence[Column]) -> set[str]:
         """Return the names that groups and AS take, in lower case; refuses a second use of one."""
         taken = {self.scope.columns[column].lower() for column in groups}
         for node in nodes:
@@ -132,43 +144,48 @@ class _Reader:
                 name = node.alias.lower()
                 if not (name.isidentifier() and name.isascii() and len(name) <= LONGEST_NAME):
                     raise Refusal("name", start(node.args["alias"]))
-                if name in taken or any(f"{one}{part}" == name for one in taken for part in PARTS):
-                    raise Refusal("duplicate-name", start(node.args["alias"]))
-                if any(f"{name}{part}" in taken for part in PARTS):
+                beside_others = {f"{other}{part}" for other in taken for part in PARTS}
+                beside_this = {f"{name}{part}" for part in PARTS}
+                if name in taken | beside_others or beside_this & taken:
                     raise Refusal("duplicate-name", start(node.args["alias"]))
                 taken.add(name)
         return taken
 
     def _aggregate(self, node: exp.Expr, taken: set[str]) -> Aggregate:
-        """Return what is asked for, under the name that AS gives it, or one that nothing else has."""
+        """Return an aggregate under the name that AS gives it, or under a name that is not taken."""
         call = node.this if isinstance(node, exp.Alias) else node
-        found = self._unnamed(call)
+        unnamed = self._unnamed(call)
         if isinstance(node, exp.Alias):
-            return replace(found, name=node.alias)
-        plain = name = "_".join([found.kind, *(self.scope.columns[column].lower() for _, column in found.terms)])
+            return replace(unnamed, name=node.alias)
+        columns = [
+            self.scope.columns[term.column].lower() for term in unnamed.measure if term.column
+        ]
+        plain = "_".join([unnamed.sql_names[0].lower(), *columns])
+        name = plain
         number = 1
         while name in taken:
             number += 1
             name = f"{plain}_{number}"
         taken.add(name)
-        return replace(found, name=name)
+        return replace(unnamed, name=name)
 
     def _unnamed(self, call: exp.Expr) -> Aggregate:
-        kind = _KINDS[type(call)]
-        if kind in ("count", "freq"):
-            return Aggregate(kind, "")
-        terms = self._linear(call.this)
-        if terms.pop(None, 0.0):
-            raise Refusal("constant-term", start(call.this))
-        found = tuple((factor, column) for column, factor in terms.items() if column is not None and factor)
-        if not found:
-            raise Refusal("empty-sum", start(call.this))
-        if kind == "stddev" and len(found) > 1:
-            raise Refusal("stddev-columns", start(call))
-        return Aggregate(kind, "", found)
+        kind = aggregates()[call.this]
+        (argument,) = call.expressions
+        if kind.argument == "star":
+            return kind()
+        factors = self._linear(argument)
+        if factors.pop(None, 0.0):
+            raise Refusal("constant-term", start(argument))
+        measure = tuple(MeasureTerm(factor, column) for column, factor in factors.items() if factor)
+        if not measure:
+            raise Refusal("empty-sum", start(argument))
+        if kind.argument == "column" and len(measure) > 1:
+            raise Refusal("one-column", start(call))
+        return kind(measure=measure)
 
-    def _linear(self, node: exp.Expr) -> dict[Column | None, float]:
-        """Return the factor of every column, and of nothing the constant."""
+    def _linear(self, node: exp.Expr) -> Linear:
+        """Return a sum of columns as the factor of each, and the constant under None."""
         if isinstance(node, exp.Column):
             column = self.scope.column(node)
             if isinstance(self.scope.kind(column), Categories):
@@ -182,26 +199,34 @@ class _Reader:
         right = self._linear(node.expression)
         if isinstance(node, (exp.Add, exp.Sub)):
             return _added(left, right, 1.0 if isinstance(node, exp.Add) else -1.0, node)
-        if set(left) != {None} and set(right) != {None}:
-            raise Refusal("product", start(node))
-        constant, other = (left, right) if set(left) == {None} else (right, left)
-        return _added({}, other, constant[None], node)
+        if set(left) == {None}:
+            return _added({}, right, left[None], node)
+        if set(right) == {None}:
+            return _added({}, left, right[None], node)
+        raise Refusal("product", start(node))
 
-    def _order(self, groups: Sequence[Column], aggregates: Sequence[Aggregate]) -> tuple[bool, str]:
+    def _order(self, groups: Sequence[Column], selected: Sequence[Aggregate]) -> tuple[bool, str]:
         order = self.select.args.get("order")
         if not order:
             return False, ""
         item = order.expressions[0]
-        name = self._ordered(item.this, groups, aggregates)
+        name = self._ordered(item.this, groups, selected)
         if not name:
             raise Refusal("order-item", start(item))
         return bool(item.args["desc"]), name
 
-    def _ordered(self, node: exp.Expr, groups: Sequence[Column], aggregates: Sequence[Aggregate]) -> str:
+    def _ordered(
+        self, node: exp.Expr, groups: Sequence[Column], selected: Sequence[Aggregate]
+    ) -> str:
+        """Return the name of the item that rows are ordered by; empty if nothing selected is meant."""
         if not isinstance(node, exp.Column):
-            wanted = self._unnamed(node)
-            return next((one.name for one in aggregates if replace(one, name="") == wanted), "")
-        named = [one.name for one in aggregates if not node.table and one.name.lower() == node.name.lower()]
+            meant = self._unnamed(node)
+            return next((each.name for each in selected if replace(each, name="") == meant), "")
+        named = [
+            each.name
+            for each in selected
+            if not node.table and each.name.lower() == node.name.lower()
+        ]
         if named:
             return named[0]
         try:
@@ -210,13 +235,14 @@ class _Reader:
             if refusal.rule != "unknown-column":
                 raise
             return ""
-        same = [one for one in groups if self.scope.columns[one] == self.scope.columns[column]]
-        return self.scope.columns[column] if same == [column] else ""
+        name = self.scope.columns[column]
+        of_that_name = [group for group in groups if self.scope.columns[group] == name]
+        return name if of_that_name == [column] else ""
 
     def _where(self) -> tuple[Public, tuple[Monomial, ...]]:
         where = self.select.args.get("where")
         if not where:
-            return expanded(Every())
+            return expanded(EVERYBODY)
         try:
             return expanded(self._condition(where.this))
         except TooManyTermsError:
@@ -229,10 +255,10 @@ class _Reader:
         if isinstance(node, exp.Not):
             return Negation(self._condition(node.this))
         column = self.scope.column(node.this)
-        numbers = not isinstance(self.scope.kind(column), Categories)
-        if not numbers and not isinstance(node, (exp.EQ, exp.NEQ, exp.In)):
+        numeric = not isinstance(self.scope.kind(column), Categories)
+        if not numeric and not isinstance(node, (exp.EQ, exp.NEQ, exp.In)):
             raise Refusal("range-category", start(node))
-        values = [_literal(value, number=numbers) for value in _values(node)]
+        values = [_literal(value, numeric=numeric) for value in _values(node)]
         if column.public:
             return self._public(node, column, values)
         if self.scope.kind(column).size > LARGEST_COLUMN:
@@ -240,24 +266,28 @@ class _Reader:
         return self._private(node, column, values)
 
     def _private(self, node: exp.Expr, column: Column, values: list[Any]) -> Condition:
-        kind, name = self.scope.kind(column), self.scope.label(column)
-        found = listed(kind, values, name) if isinstance(kind, Categories) else within(kind, _spans(node, values), name)
-        self.notices += found[1]
-        return Within(column, ~found[0] if isinstance(node, exp.NEQ) else found[0])
+        kind = self.scope.kind(column)
+        label = self.scope.label(column)
+        if isinstance(kind, Categories):
+            chosen, notices = listed(kind, values, label)
+        else:
+            chosen, notices = within(kind, _spans(node, values), label)
+        self.notices += notices
+        return Within(column, ~chosen if isinstance(node, exp.NEQ) else chosen)
 
     def _public(self, node: exp.Expr, column: Column, values: list[Any]) -> Public:
-        kind, name = self.scope.kind(column), self.scope.label(column)
+        kind = self.scope.kind(column)
         if isinstance(kind, Categories):
-            self.notices += listed(kind, values, name)[1]
+            self.notices += listed(kind, values, self.scope.label(column))[1]
         if isinstance(node, exp.In):
             return Listed(column, tuple(values))
         if isinstance(node, exp.Between):
-            return Every((Compared(column, ">=", values[0]), Compared(column, "<=", values[1])))
+            return AllOf((Compared(column, ">=", values[0]), Compared(column, "<=", values[1])))
         return Compared(column, _SIGNS[type(node)], values[0])
 
 
 def _parts(node: exp.Expr) -> Iterator[exp.Expr]:
-    """Return what a chain of the same connective connects, in order; chains may be too long for recursion."""
+    """Yield what a chain of one connective connects, in order; chains may be too long for recursion."""
     chain = []
     kind = type(node)
     while isinstance(node, kind):
@@ -268,9 +298,12 @@ def _parts(node: exp.Expr) -> Iterator[exp.Expr]:
 
 
 def _values(node: exp.Expr) -> list[exp.Expr]:
+    """Return the literals of a comparison."""
     if isinstance(node, exp.In):
         return list(node.expressions)
-    return [node.args["low"], node.args["high"]] if isinstance(node, exp.Between) else [node.expression]
+    if isinstance(node, exp.Between):
+        return [node.args["low"], node.args["high"]]
+    return [node.expression]
 
 
 def _spans(node: exp.Expr, values: list[Any]) -> list[Span]:
@@ -279,12 +312,12 @@ def _spans(node: exp.Expr, values: list[Any]) -> list[Span]:
     return [spans(_SIGNS.get(type(node), "="), value) for value in values]
 
 
-def _literal(node: exp.Expr, *, number: bool) -> str | float:
+def _literal(node: exp.Expr, *, numeric: bool) -> str | float:
     if isinstance(node, exp.Literal) and node.is_string:
-        if number:
+        if numeric:
             raise Refusal("literal-type", start(node))
         return normalize("NFC", node.name)
-    if not number:
+    if not numeric:
         raise Refusal("literal-type", start(node))
     return -_number(node.this) if isinstance(node, exp.Neg) else _number(node)
 
@@ -299,25 +332,26 @@ def _number(node: exp.Expr) -> float:
     return number
 
 
-def _added(
-    left: dict[Column | None, float], right: dict[Column | None, float], factor: float, node: exp.Expr
-) -> dict[Column | None, float]:
-    found = {key: left.get(key, 0.0) + factor * right.get(key, 0.0) for key in (*left, *right)}
-    if not all(map(isfinite, found.values())):
+def _added(left: Linear, right: Linear, factor: float, node: exp.Expr) -> Linear:
+    """Return ``left`` plus ``factor`` times ``right``."""
+    total = {key: left.get(key, 0.0) + factor * right.get(key, 0.0) for key in (*left, *right)}
+    if not all(map(isfinite, total.values())):
         raise Refusal("number", start(node))
-    return found
+    return total
 
 
 def _options(nodes: Sequence[exp.QueryOption]) -> Options:
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for node in nodes:
         name = node.name.lower()
-        if name in found:
+        if name in settings:
             raise Refusal("option-twice", start(node))
         if name not in _OPTIONS:
-            raise Refusal("unknown-option", start(node), f": there are {', '.join(_OPTIONS).upper()}")
-        found[name] = _value(node.expression, _OPTIONS[name], name.upper())
-    return Options(**found)
+            raise Refusal(
+                "unknown-option", start(node), f": there are {', '.join(_OPTIONS).upper()}"
+            )
+        settings[name] = _option_value(node.expression, _OPTIONS[name], name.upper())
+    return Options(**settings)
 
 
 _OPTIONS: dict[str, Any] = {
@@ -330,12 +364,13 @@ _OPTIONS: dict[str, Any] = {
 }
 
 
-def _value(node: exp.Expr, wanted: Any, name: str) -> str | float:
-    if isinstance(wanted, tuple):
-        if node.is_string and node.name.lower() in wanted:
+def _option_value(node: exp.Expr, allowed: Any, name: str) -> str | float:
+    """Return the value of an option: one of some words, a share, or a whole number."""
+    if isinstance(allowed, tuple):
+        if node.is_string and node.name.lower() in allowed:
             return node.name.lower()
-        raise Refusal("option-value", start(node), f": {name} is {', '.join(wanted).upper()}")
-    if wanted is float:
+        raise Refusal("option-value", start(node), f": {name} is {', '.join(allowed).upper()}")
+    if allowed is float:
         if not node.is_string and 0 < _number(node) < 1:
             return _number(node)
         raise Refusal("option-value", start(node), f": {name} is a number between 0 and 1")

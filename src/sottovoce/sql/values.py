@@ -1,6 +1,6 @@
-"""Which values of a column a comparison means, and what to say where it does not fit them exactly.
+"""Which values of a column a comparison means, and a notice where it does not fit them exactly.
 
-A number in a bucket counts by the bucket's middle, a number at a point by that point.
+A bucket is counted by its middle: it is inside a range if its middle is.
 """
 
 from collections.abc import Sequence
@@ -32,14 +32,18 @@ class Span:
     open: bool = False
 
     def among(self, points: Floats, close: float) -> tuple[int, int]:
-        """Return where in ascending points those begin and end that lie in here."""
+        """Return the first index and the end of the ascending points that lie in the span."""
         if self.open:
-            return _before(points, self.low + close, "right"), _before(points, self.high - close, "left")
-        return _before(points, self.low - close, "left"), _before(points, self.high + close, "right")
+            return _before(points, self.low + close, "right"), _before(
+                points, self.high - close, "left"
+            )
+        return _before(points, self.low - close, "left"), _before(
+            points, self.high + close, "right"
+        )
 
 
 def spans(sign: str, number: float) -> Span:
-    """Return the numbers that are equal, smaller or larger."""
+    """Return the numbers that compare like this with a number."""
     if sign in ("=", "<>"):
         return Span(number, number)
     ends = {"low": number} if ">" in sign else {"high": number}
@@ -50,33 +54,37 @@ def within(kind: Domain, wanted: Sequence[Span], name: str) -> tuple[Bools, list
     """Return the values of a column of numbers that lie in one of some spans, and notices."""
     lows, points, highs = _cells(kind)
     close = 0.0 if isinstance(kind, Integers) else CLOSE * float(points[1] - points[0])
-    held, notices = np.zeros(len(points), bool), list[str]()
+    chosen = np.zeros(len(points), bool)
+    notices: list[str] = []
     for span in wanted:
         first, end = span.among(points, close)
         if first >= end:
-            notices.append(f"{name}: no value lies where the condition looks for one")
+            notices.append(f"{name}: no value lies in the range of the condition")
         elif not isinstance(kind, Integers) and _cut(span, (lows, highs), (first, end), close):
             notices.append(_rounded(kind, name))
-        held[first:end] = True
-    return held, notices
+        chosen[first:end] = True
+    return chosen, notices
 
 
 def listed(kind: Categories, wanted: Sequence[str], name: str) -> tuple[Bools, list[str]]:
-    """Return the values that are among some labels, and a notice for each label that there is not."""
-    labels, there = {normalize("NFC", one): None for one in wanted}, set(kind.labels)
-    notices = [f"{name}: there is no label {_short(one)}" for one in labels if one not in there]
-    return np.array([one in labels for one in kind.labels], bool), notices
+    """Return the values that are among some labels, and a notice for each unknown label."""
+    labels = {normalize("NFC", label): None for label in wanted}
+    known = set(kind.labels)
+    notices = [
+        f"{name}: there is no label {_short(label)}" for label in labels if label not in known
+    ]
+    return np.array([label in labels for label in kind.labels], bool), notices
 
 
 def numbers_of(kind: Domain) -> Floats:
-    """Return the number that each value of a column stands for; of a bucket its middle."""
+    """Return the number that each value of a column stands for; for a bucket, its middle."""
     if isinstance(kind, Categories):
-        raise ParameterError("labels cannot be added up: only columns of numbers have sums")
+        raise ParameterError("a column of labels has no numbers: sums need a column of numbers")
     return _cells(kind)[1]
 
 
 def _cells(kind: Domain) -> tuple[Floats, Floats, Floats]:
-    """Return, for each value, where the numbers that it stands for begin, the one it counts as, and where they end."""
+    """Return the low end, the number and the high end of each value."""
     if isinstance(kind, Integers):
         points = np.arange(kind.low, kind.high + 1, dtype=np.float64)
         return points, points, points
@@ -89,12 +97,14 @@ def _cells(kind: Domain) -> tuple[Floats, Floats, Floats]:
     return np.concatenate([points[:1], between]), points, np.concatenate([between, points[-1:]])
 
 
-def _cut(span: Span, cells: tuple[Floats, Floats], place: tuple[int, int], close: float) -> bool:
-    """Return whether numbers at an end count though they are not in the span, or do not though they are."""
-    (lows, highs), (first, end) = cells, place
-    over = lows[first] < span.low - close or highs[end - 1] > span.high + close
-    left = first > 0 and highs[first - 1] > span.low + close
-    return bool(over or left or (end < len(lows) and lows[end] < span.high - close))
+def _cut(span: Span, cells: tuple[Floats, Floats], chosen: tuple[int, int], close: float) -> bool:
+    """Return whether an end of the span lies inside a bucket: part of the bucket is counted wrongly."""
+    lows, highs = cells
+    first, end = chosen
+    too_much = lows[first] < span.low - close or highs[end - 1] > span.high + close
+    too_little_below = first > 0 and highs[first - 1] > span.low + close
+    too_little_above = end < len(lows) and lows[end] < span.high - close
+    return bool(too_much or too_little_below or too_little_above)
 
 
 def _before(points: Floats, number: float, side: Literal["left", "right"]) -> int:
@@ -103,8 +113,8 @@ def _before(points: Floats, number: float, side: Literal["left", "right"]) -> in
 
 def _rounded(kind: Domain, name: str) -> str:
     if isinstance(kind, Buckets):
-        return f"{name} is kept in {kind.count} buckets: each counts as a whole, and where its middle lies"
-    return f"{name} is kept at {kind.size} points: numbers count where the point nearest to them lies"
+        return f"{name} is kept in {kind.count} buckets: a bucket is counted if its middle meets the condition"
+    return f"{name} is kept at {kind.size} points: a number is counted at the point nearest to it"
 
 
 def _short(label: str) -> str:

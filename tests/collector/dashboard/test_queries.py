@@ -9,11 +9,12 @@ import sottovoce as sv
 from collector.dashboard.collecting import ORIGIN, place
 from collector.dashboard.reading import read, rows
 from collector.test_queries import MESSAGES, OF_OS, PEOPLE, VALUES, shop
+from plans.tables.plans import table_plan
 from sottovoce.collector.dashboard import queries, statement
 from sottovoce.collector.queries import Released
 from sottovoce.lab.crowd import messages
 from sottovoce.lab.seeded import SeededRng
-from sottovoce.plans.tables.result import Figure, Result
+from sottovoce.plans.tables.result import Figure, Result, ResultRow
 from sottovoce.tasks.collection import Collection
 from sottovoce.wire import codec
 from sottovoce.wire.statement import explain
@@ -134,7 +135,7 @@ def test_a_question_that_is_refused_stays_in_the_form_with_its_place_marked(aske
     assert (area["aria-invalid"], area["aria-describedby"]) == ("true", "refused")
     assert area.children[0] == "\nSELECT COUNT(*)\nFROM users WHERE shoes = 3"
     assert not page.all("section", id="answer")
-    assert "no question" in put(asked, "", status=400).one("div", id="refused").text
+    assert "query is empty" in put(asked, "", status=400).one("div", id="refused").text
 
 
 @pytest.mark.parametrize(
@@ -208,8 +209,9 @@ def test_examples_are_made_of_what_there_is():
 
 
 def test_numbers_that_do_not_exist_are_dashes_and_are_not_drawn():
-    figures = ((Figure(float("nan"), float("inf"), unstable=True),), (Figure(2.5, 0.04),))
-    result = Result(("g", "m"), ("g",), ("m",), (("a",), ("b",)), figures, 100, 1.0, explanation={"numbers": []})
+    unknown, known = Figure(float("nan"), float("inf"), unstable=True), Figure(2.5, 0.04)
+    table = (ResultRow(("a",), (unknown,), 60), ResultRow(("b",), (known,), 40))
+    result = Result(("g", "m"), ("g",), ("m",), table, 100, 100, 1.0, explanation={"numbers": []})
     made = queries.shown(Released(result, (), 10))
     assert [cell["text"] for cell in made["rows"][0]] == ["a", "–"]
     assert made["rows"][0][1]["unstable"]
@@ -232,7 +234,8 @@ def test_a_device_says_what_is_used_what_is_seen_and_what_all_of_it_costs(words)
 
 
 def test_a_device_says_nothing_of_what_there_is_not():
-    said = explain(facts(codec.publish(sv.Task("t", sv.Table({"a": range(5), "b": range(3)}, method="mg"), 1.0))))
+    plan = table_plan({"a": range(5), "b": range(3)}, method="mg")
+    said = explain(facts(codec.publish(sv.Task("t", plan, 1.0))))
     assert "Your device uses all columns of your record." in said
     assert "sends nothing in clear" in said
     assert not any(words in said for words in ("these columns", "made-up", "together", "draw"))

@@ -15,6 +15,7 @@ import pytest
 
 import sottovoce as sv
 from engine.spark_session import cluster, executors
+from plans.tables.plans import table_plan
 from sottovoce.domains.bits import Bits
 from sottovoce.engine import parquet
 from sottovoce.engine.memory import MemoryCollected, drive
@@ -24,9 +25,9 @@ from sottovoce.lab import crowd
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.plans.itemsets.top_items import TopItems
 from sottovoce.plans.marginals.marginals import Marginals
-from sottovoce.plans.tables import planning
 from sottovoce.plans.tables.joint import Joint
-from sottovoce.plans.tables.table import Table
+from sottovoce.plans.tables.pipeline import plan_query
+from sottovoce.plans.tables.source import Source
 from sottovoce.sql.reading import read
 from sottovoce.tasks.collected import Scored
 from sottovoce.tasks.question import Address
@@ -120,8 +121,8 @@ def changed(table, name, entries, kind=None):
 
 def scored(task, question, place):
     """What an answer needs to know of every report of a factor."""
-    asking = task.plan.asking(task.epsilon)
-    scoring = planning.plan(asking, read(question, asking.services)).scorings[place]
+    layout = task.plan.layout(task.epsilon)
+    scoring = plan_query(read(question, layout.tables), Source(layout)).scorings[place]
     return Scored(tuple(slot.number for slot in scoring.factor.slots), len(scoring.targets), scoring)
 
 
@@ -160,7 +161,7 @@ def test_tables_of_two_services_have_the_same_integers_scores_and_answers(sessio
 
 
 def test_tables_as_published_are_the_same_and_one_report_less_is_noticed(session, tmp_path):
-    task = Task("published", Table({"age": range(16)}, fanout=4, published=True), 2.0)
+    task = Task("published", table_plan({"age": range(16)}, fanout=4, published=True), 2.0)
     folder, log, local = collected(tmp_path, task, {"age": people()["users"]["age"] % 16})
     database = spark.answer(task, session, {0: str(folder)})
     assert {task.opening.question(address).mechanism.kind for address in local.answered(0)} == {"olh"}

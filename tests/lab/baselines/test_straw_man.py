@@ -6,21 +6,21 @@ import numpy as np
 import pytest
 
 from plans.tables.laws import everybody, holding, law, laws, worst_log_ratio
+from plans.tables.plans import layout
 from sottovoce.domains.categories import Categories
 from sottovoce.domains.integers import Integers
 from sottovoce.domains.lists import Lists
-from sottovoce.domains.person_tables import Holdings, Rows
+from sottovoce.domains.person_tables import PersonTables, Rows
 from sottovoce.domains.records import Records
-from sottovoce.domains.tables import Services
+from sottovoce.domains.tables import Tables
 from sottovoce.lab.baselines import straw_man
 from sottovoce.lab.baselines.straw_man import StrawMan, frequency_attack, likeliest_sizes
 from sottovoce.lab.seeded import SeededRng
-from sottovoce.plans.tables.layout import Asking
 
 PEOPLE, MOST = 200_000, 10
 TWO = Records(("a",), (Categories(("no", "yes")),))
 VALUES = 5
-SHOP = Services(("people", "shop"), (TWO, Lists(Records(("spent",), (Integers(1, VALUES),)), MOST)))
+SHOP = Tables(("people", "shop"), (TWO, Lists(Records(("spent",), (Integers(1, VALUES),)), MOST)))
 PUBLISHED = {1.0: 0.095, 2.0: 0.097, 5.0: 0.107, 10.0: 0.112}
 
 
@@ -70,9 +70,10 @@ def given_away(collector, people, most):
 
 def test_no_epsilon_bounds_what_the_straw_man_tells():
     """AT-7: the very check that finds exactly epsilon for the real collection finds infinity here."""
-    asking = Asking(Services(("people", "visits"), (TWO, Lists(TWO, 2))), (1, 1), "hio", 5, True, 1.0)
-    people = everybody(asking, beyond=0)
-    assert worst_log_ratio(laws(asking, people)) == pytest.approx(1.0, abs=1e-9)
+    tables = Tables(("people", "visits"), (TWO, Lists(TWO, 2)))
+    made = layout(tables, (1, 1), "hio", fanout=5, published=True, epsilon=1.0)
+    people = everybody(made, beyond=0)
+    assert worst_log_ratio(laws(made, people)) == pytest.approx(1.0, abs=1e-9)
     assert worst_log_ratio(given_away(StrawMan(1.0, (2, 2)), people, 2)) == inf
     alike = [person for person in people if person.tables[1].sizes[0] == 2]
     assert worst_log_ratio(given_away(StrawMan(1.0, (2, 2)), alike, 2)) == pytest.approx(1.0, abs=1e-9)
@@ -91,12 +92,12 @@ def by_number(encoding):
 def real_reports(epsilon):
     """Every layer's question, the people whose coin picks it, and their reports about the second table."""
     single, many = crowd()
-    slot = Asking(SHOP, (1, 1), "ahio", 5, True, epsilon).factors[1].slots[0]
+    slot = layout(SHOP, (1, 1), "ahio", fanout=5, published=True, epsilon=epsilon).factors[1].slots[0]
     members = slot.choice.pick(np.random.default_rng(3).integers(0, 1 << 64, PEOPLE, dtype=np.uint64))
     for member in range(len(slot.family)):
         people = np.flatnonzero(members == member)
         question = slot.family[member]
-        reports = question.privatize(Holdings((single[people, None], many[people])), SeededRng(member))
+        reports = question.privatize(PersonTables((single[people, None], many[people])), SeededRng(member))
         yield question, many.sizes[people], reports
 
 

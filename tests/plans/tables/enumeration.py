@@ -11,19 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.domains.person_tables import Holdings
+from sottovoce.domains.person_tables import PersonTables
 from sottovoce.mechanisms.affine import REPORT, AffineResponse
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.olh import OLH
-from sottovoce.plans.tables.layout import Asking, Slot
-from sottovoce.plans.tables.planning import Work
-from sottovoce.plans.tables.predicting import Moments
+from sottovoce.plans.tables.layout import Layout, Slot
+from sottovoce.plans.tables.predict import PredictedScore
 from sottovoce.plans.tables.scoring import Scoring
+from sottovoce.plans.tables.select import QueryPlan
 
 
-def people(asking: Asking) -> Any:
+def people(layout: Layout) -> Any:
     """Return every record that there can be, as rows."""
-    return np.array(list(product(*(range(kind.size) for kind in asking.attributes(0)))), np.int64)
+    return np.array(list(product(*(range(kind.size) for kind in layout.attributes(0)))), np.int64)
 
 
 @cache
@@ -69,13 +69,13 @@ def _joined(mechanism: Any, seeds: Any, buckets: Any) -> Any:
 
 def slot_moments(scoring: Scoring, slot: Slot, rows: Any) -> tuple[Any, Any]:
     """Return (people, targets) twice: the mean and the mean square of what one slot scores."""
-    first = np.zeros((len(rows), len(scoring.targets)))
+    first = np.zeros((len(rows), len(scoring.columns)))
     second = np.zeros_like(first)
     for member in range(len(slot.family)):
         question = slot.family[member]
         reports, chances = outcomes(question.mechanism)
         scores = scoring(slot.number, member, reports)
-        held = chances[:, question.encoding(Holdings((rows,)), None)].T * slot.chance(member)  # (people, reports)
+        held = chances[:, question.encoding(PersonTables((rows,)), None)].T * slot.chance(member)  # (people, reports)
         first += held @ scores
         second += held @ scores**2
     return first, second
@@ -88,7 +88,7 @@ def factor_moments(scoring: Scoring, rows: Any) -> tuple[Any, Any]:
     return mean, sum(square - one**2 for one, square in parts) + mean**2
 
 
-def of_total(work: Work, rows: Any, place: int = 0) -> tuple[Any, Any]:
+def of_total(work: QueryPlan, rows: Any, place: int = 0) -> tuple[Any, Any]:
     """Return for every person the mean and the variance of their part in a total, which is one product."""
     (one,) = work.totals[place].products
     found = {at: factor_moments(scoring, rows) for at, scoring in work.scorings.items()}
@@ -97,7 +97,7 @@ def of_total(work: Work, rows: Any, place: int = 0) -> tuple[Any, Any]:
     return mean, square - mean**2
 
 
-def stated(work: Work, place: int = 0) -> Moments:
+def stated(work: QueryPlan, place: int = 0) -> PredictedScore:
     """Return the moments that are predicted for a total of one factor."""
     ((score,),) = [one.scores for one in work.totals[place].products]
-    return work.moments[score]
+    return work.prediction.score(score)

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from sottovoce.core.rng import Rng
-from sottovoce.domains.person_tables import Holdings, Rows
-from sottovoce.plans.tables.layout import Asking
+from sottovoce.domains.person_tables import PersonTables, Rows
+from sottovoce.plans.tables.layout import Layout
 from sottovoce.tasks.choice import Choice
 from sottovoce.tasks.question import Question
 
@@ -61,7 +61,7 @@ def law(encoding: Any, person: Any, draws: type[AllDraws] = AllDraws) -> dict[in
     return {cell: Fraction(count, outcomes) for cell, count in zip(cells.tolist(), counts.tolist(), strict=True)}
 
 
-def holding(*tables: Any) -> Holdings:
+def holding(*tables: Any) -> PersonTables:
     """Return what one person holds: a record as a tuple, several as a list of tuples."""
     made = []
     for table in tables:
@@ -70,7 +70,7 @@ def holding(*tables: Any) -> Holdings:
         else:
             cells = np.array(table, np.int64) if table else np.zeros((0, WIDEST), np.int64)
             made.append(Rows(np.array([0, len(table)]), cells))
-    return Holdings(tuple(made))
+    return PersonTables(tuple(made))
 
 
 def lists(records: Iterable[tuple[int, ...]], most: int) -> list[list[tuple[int, ...]]]:
@@ -79,17 +79,17 @@ def lists(records: Iterable[tuple[int, ...]], most: int) -> list[list[tuple[int,
     return [list(one) for count in range(most + 1) for one in combinations_with_replacement(listed, count)]
 
 
-def everybody(asking: Asking, *, beyond: int = 1) -> list[Holdings]:
+def everybody(layout: Layout, *, beyond: int = 1) -> list[PersonTables]:
     """Return every person that a plan can meet, with lists of up to ``beyond`` more records than count."""
     choices = []
-    for place in range(len(asking.services.names)):
-        records = list(product(*(range(kind.size) for kind in asking.attributes(place))))
-        most = asking.services.most(place)
+    for place in range(len(layout.tables.names)):
+        records = list(product(*(range(kind.size) for kind in layout.attributes(place))))
+        most = layout.tables.most(place)
         choices.append(lists(records, most + beyond) if most else records)
     return [holding(*one) for one in product(*choices)]
 
 
-def response(question: Question, people: Sequence[Holdings]) -> Any:
+def response(question: Question, people: Sequence[PersonTables]) -> Any:
     """Return (people, reports): the chance of every report of one question, given its public coin."""
     mechanism, encoding = question.mechanism, question.encoding
     mixing = np.zeros((len(people), mechanism.size))
@@ -99,16 +99,16 @@ def response(question: Question, people: Sequence[Holdings]) -> Any:
     return mixing @ mechanism.likelihood(mechanism.outcomes()).T
 
 
-def slot(part: Question | Choice, people: Sequence[Holdings]) -> Any:
+def slot(part: Question | Choice, people: Sequence[PersonTables]) -> Any:
     """Return (people, reports) over all members that the public coin can pick."""
     members = [part] if isinstance(part, Question) else [part.members[at] for at in range(len(part.members))]
     return np.concatenate([response(one, people) for one in members], axis=1)
 
 
-def laws(asking: Asking, people: Sequence[Holdings]) -> list[Any]:
+def laws(layout: Layout, people: Sequence[PersonTables]) -> list[Any]:
     """Return the law of every report of a plan, for everybody."""
     made: dict[Any, Any] = {}
-    parts = [one.choice for factor in asking.factors for one in factor.slots]
+    parts = [one.choice for factor in layout.factors for one in factor.slots]
     return [made[part] if part in made else made.setdefault(part, slot(part, people)) for part in parts]
 
 

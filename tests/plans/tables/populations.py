@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 import sottovoce as sv
-from sottovoce.domains.person_tables import Holdings
+from plans.tables.plans import table_plan
+from sottovoce.domains.person_tables import PersonTables
 from sottovoce.engine.memory import drive
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.lab.simulate import report_batches
@@ -18,18 +19,18 @@ RUN = "run"  # the public column
 MOST_RUNS = 1 << 16
 
 
-def table(columns: Any, *, public: Any = None, **settings: Any) -> sv.Table:
+def table(columns: Any, *, public: Any = None, **settings: Any) -> Any:
     """Return a table that can tell runs apart."""
-    return sv.Table(columns, public={RUN: range(MOST_RUNS), **(public or {})}, **settings)
+    return table_plan(columns, public={RUN: range(MOST_RUNS), **(public or {})}, **settings)
 
 
-def repeated(plan: sv.Table, epsilon: float, people: dict[str, Any], runs: int, seed: int) -> Any:
+def repeated(plan: Any, epsilon: float, people: dict[str, Any], runs: int, seed: int) -> Any:
     """Return the answers of so many independent collections of the same people."""
     first = plan.domain.indices({**people, RUN: np.zeros(len(next(iter(people.values()))), np.int64)})
     tables = tuple(np.tile(one, (runs, 1)) for one in first.tables)
     mark = b'"people.run":%d'
     public = [text.replace(mark % 0, mark % run) for run in range(runs) for text in first.public]
-    held = Holdings(tables, public)
+    held = PersonTables(tables, public)
     task = sv.Task("repeated", plan, epsilon)
     return drive(task, lambda asked: report_batches(asked, held, SeededRng(seed), subjects=True))
 
@@ -57,7 +58,7 @@ class Runs:
 
 def asked(database: Any, text: str) -> list[Runs]:
     """Return every number that a question without groups selects, by run."""
-    query = read(text, database.asking.services)
+    query = read(text, database.layout.tables)
     result = database.answer(replace(query, group_by=(Column(0, -1, f"people.{RUN}"),)))
     figures = [list(column) for column in zip(*result.figures, strict=True)]
     return [

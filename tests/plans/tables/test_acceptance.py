@@ -9,17 +9,16 @@ from math import exp
 import numpy as np
 import pytest
 
-import sottovoce as sv
 from sottovoce.domains.buckets import Buckets
+from sottovoce.lab.baselines.tables.plan import PublishedTables
 from sottovoce.lab.checks import FIVE_SIGMA
 from sottovoce.lab.experiments.tables import Population, pums_p, syn_1
 from sottovoce.maths.interval_tree import Hierarchy
 from sottovoce.mechanisms.olh import OLH
+from sottovoce.plans.tables.coefficients import Target, coefficients
 from sottovoce.plans.tables.decompositions import over_values, smallest_sets
-from sottovoce.plans.tables.explaining import _squares
+from sottovoce.plans.tables.method import Method
 from sottovoce.plans.tables.result import Explanation
-from sottovoce.plans.tables.scoring import Scoring
-from sottovoce.plans.tables.targets import Wanted, Way, target
 
 TABLE = [  # epsilon, buckets, p, q, s0, s1
     (0.1, 2, 0.52498, 0.5, 400.6668, 400.6668),
@@ -49,11 +48,11 @@ def test_local_hashing_has_the_tabulated_moments(epsilon, buckets, p, q, s0, s1)
 def factor(columns, size=125):
     """Return the factor of a table of numbers as published."""
     table = {"t": {"columns": {name: range(1, size + 1) for name in "abcd"[:columns]}}}
-    return sv.Joint(table, published=True).asking(2.0).factors[0]
+    return PublishedTables(table).layout(2.0).factors[0]
 
 
 def wanted(*sets, size=125):
-    return Wanted(factor(max(2, len(sets)), size), dict(enumerate(sets)))
+    return Target(factor(max(2, len(sets)), size), dict(enumerate(sets)))
 
 
 def between(low, high, size=125):
@@ -82,7 +81,7 @@ def test_every_way_rebuilds_every_range(method, step):
             held = between(low, high)
             if held.all():
                 continue
-            (terms,) = target(wanted(held), Way(method, k=4)).groups
+            (terms,) = coefficients(wanted(held), Method(method, k=4)).groups
             total = _blue_rebuilt(tree, terms) if method == "blue" else rebuilt(tree, terms)
             assert np.abs(total - held).max() < 1e-9
 
@@ -102,31 +101,29 @@ def test_the_published_pair_of_ranges_has_four_decompositions_of_nine_nodes():
     assert [len(one) for one in found] == [3, 3, 7]
     assert all((over_values(tree, one) == between(10, 24, 25)).all() for one in found)
     held = between(10, 24, 25)
-    (terms,) = target(wanted(held, held, size=25), Way("rdc")).groups
+    (terms,) = coefficients(wanted(held, held, size=25), Method("rdc")).groups
     sizes = [np.prod([sum(np.count_nonzero(one) for one in axis if one is not None) for axis in t.axes]) for t in terms]
     assert sizes == [9, 9, 9, 9]
     assert [term.weight for term in terms] == pytest.approx([0.25] * 4)
 
 
 def squared(sets, way, size):
-    asked = wanted(*sets, size=size)
-    return _squares(Scoring(asked.factor, (target(asked, way),)))
+    return coefficients(wanted(*sets, size=size), way).squared_sum
 
 
 @pytest.mark.parametrize(("lengths", "left"), [((3, 3), 2.25), ((1, 2), 1.1111), ((4, 2, 3), 2.6667)])
 def test_combined_decompositions_leave_what_lemma_9_says(lengths, left):
     """AT-12, through the coefficients of a question: l of five values, in as many columns."""
     sets = [between(0, length - 1, 5) for length in lengths]
-    assert squared(sets, Way("rdc"), 5) == pytest.approx(left, abs=1e-4)
-    assert squared(sets, Way("add"), 5) == pytest.approx(np.prod(lengths))
+    assert squared(sets, Method("rdc"), 5) == pytest.approx(left, abs=1e-4)
+    assert squared(sets, Method("add"), 5) == pytest.approx(np.prod(lengths))
 
 
 def test_the_best_coefficients_of_two_columns_are_those_of_all_their_pairs_of_nodes():
     """AT-13 in two dimensions: a dense least squares over the pairs of nodes has the same squares."""
     tree, sets = Hierarchy(8, 2), [between(1, 3, 8), between(2, 6, 8)]
-    asking = sv.Joint({"t": {"columns": {"a": range(8), "b": range(8)}}}, fanout=2, published=True).asking(2.0)
-    asked = Wanted(asking.factors[0], dict(enumerate(sets)))
-    found = _squares(Scoring(asked.factor, (target(asked, Way("blue")),)))
+    layout = PublishedTables({"t": {"columns": {"a": range(8), "b": range(8)}}}, fanout=2).layout(2.0)
+    found = coefficients(Target(layout.factors[0], dict(enumerate(sets))), Method("blue")).squared_sum
     nodes = [(level, node) for level in range(tree.height + 1) for node in range(tree.nodes(level))]
     holds = np.array([over_values(tree, {one: 1.0}) for one in nodes]).T
     dense = np.linalg.pinv(np.kron(holds, holds)) @ np.kron(*[one.astype(float) for one in sets])

@@ -1,4 +1,4 @@
-"""Advice: the errors it states are those of the plans it names, and the method it names is the best of them."""
+"""Advice: the errors it states are those of the plans it names, and what it names is the best of them."""
 
 import json
 from math import sqrt
@@ -6,9 +6,10 @@ from math import sqrt
 import pytest
 
 import sottovoce as sv
+from plans.tables.plans import plan
 from sottovoce.errors import ParameterError
-from sottovoce.plans.tables import planning
-from sottovoce.plans.tables.advice import advise_tables
+from sottovoce.lab.baselines.tables.layouts import LAYOUTS
+from sottovoce.plans.tables.advice import FANOUTS, advise_tables, rate_layouts
 from sottovoce.plans.tables.fanout import best_fanout
 from sottovoce.sql.reading import read
 
@@ -20,40 +21,43 @@ POINT = "SELECT COUNT(*) FROM people WHERE state = 'a'"
 def test_errors_are_those_of_the_plans():
     advice = advise_tables(TABLE, [RANGE, POINT], users=10_000, epsilon=1.0)
     assert [way.cost for way in advice.ways] == sorted(way.cost for way in advice.ways)
-    assert {way.method for way in advice.ways} == set(planning_methods())
-    best = sv.Table({"age": range(30), "state": ["a", "b", "c"]}, method=advice.method, fanout=advice.fanout)
-    asking = best.asking(1.0)
+    assert {(way.method, way.fanout) for way in advice.ways} == {("hio", fanout) for fanout in FANOUTS}
+    best = sv.Table({"age": range(30), "state": ["a", "b", "c"]}, fanout=advice.fanout)
+    layout = best.layout(1.0)
     for text, error in zip([RANGE, POINT], advice.ways[0].errors, strict=True):
-        work = planning.plan(asking, read(text, best.domain))
-        assert error == pytest.approx(sqrt(10_000 * work.predicted[0]))
+        work = plan(layout, read(text, best.domain))
+        assert error == pytest.approx(sqrt(10_000 * work.variances[0]))
     assert advice.method in str(advice)
     assert json.loads(advice.to_json())["method"] == advice.method
 
 
-def planning_methods():
-    from sottovoce.plans.tables.layout import METHODS
-
-    return METHODS
+def rated(plan, text, users, epsilon):
+    """The cost of every published method that can be asked, with our mechanisms."""
+    lists = any(map(plan.domain.most, range(len(plan.domain.names))))
+    kinds = [layout for layout in LAYOUTS.values() if layout.lists or not lists]
+    layouts = [layout(plan.domain, plan.rows, plan.fanout, epsilon) for layout in kinds]
+    return {way.method: way.cost for way in rate_layouts(layouts, [text], users, epsilon).ways}
 
 
 def test_points_and_ranges_want_different_collections():
     """Splitting attributes comes closer for single points, layers are for ranges of several columns together."""
     table = sv.Table({name: range(9) for name in "abc"}, fanout=3)
     points, boxes = (
-        {
-            way.method: way.cost
-            for way in advise_tables(table, [f"SELECT COUNT(*) FROM people WHERE {one}"], 9000, 4.0).ways
-        }
-        for one in ("a = 3", "a > 3 AND b > 3 AND c > 3")
+        rated(table, f"SELECT COUNT(*) FROM people WHERE {condition}", 9000, 4.0)
+        for condition in ("a = 3", "a > 3 AND b > 3 AND c > 3")
     )
+    assert set(points) == set(boxes) == set(LAYOUTS)
     assert min(boxes, key=boxes.get) == "hio"
     assert points["sc_sampled"] / points["hio"] < boxes["sc_sampled"] / boxes["hio"]
 
 
 def test_lists_leave_out_what_is_for_records():
     orders = sv.Table({"amount": range(25)}, most=5, name="orders")
-    advice = advise_tables(orders, ["SELECT SUM(amount) FROM orders"], users=1_000, epsilon=2.0)
-    assert {way.method for way in advice.ways} == {"hio", "mg", "ahio", "ehio"}
+    costs = rated(orders, "SELECT SUM(amount) FROM orders", 1_000, 2.0)
+    assert set(costs) == {"hio", "mg", "ahio", "ehio"}
+    assert min(costs, key=costs.get) == "hio"
+    with pytest.raises(ParameterError, match="one record per person"):
+        LAYOUTS["sc"](orders.domain, orders.rows, orders.fanout, 2.0)
 
 
 def test_bad_requests_are_refused():

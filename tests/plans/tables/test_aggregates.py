@@ -7,9 +7,13 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
+from plans.tables.plans import table_plan
 from plans.tables.populations import asked, repeated, table, within
 from sottovoce.lab.populations.tables import Shape
-from sottovoce.plans.tables.figures import figure as figure_of
+from sottovoce.plans.tables.combine import figure_of
+from sottovoce.sql.aggregates.base import MeasureTerm
+from sottovoce.sql.aggregates.stddev import Stddev
+from sottovoce.sql.query import Column
 
 SHAPE = Shape((25,), (3,))
 RUNS = 300
@@ -78,7 +82,7 @@ def test_without_noise_averages_and_deviations_are_those_of_the_table(published)
     Hashing into its capped number of buckets keeps only three reports of four: 1 % is 5 sigma for so many people.
     """
     people = SHAPE.people(200_000, 5)
-    plan = sv.Table(SHAPE.columns, method="mg", published=published)
+    plan = table_plan(SHAPE.columns, method="mg", published=published)
     database = sv.simulate(sv.Task("t", plan, 15.0), people, seed=1)
     result = database.sql(f"SELECT AVG(o0) AS a, STDDEV(o0) AS d, COUNT(*) AS n FROM people WHERE {WHERE}")
     ages = people["o0"][(people["o0"] >= 5) & (people["o0"] <= 19) & (np.array(people["l0"]) == "v0")]
@@ -109,7 +113,7 @@ def test_a_ratio_over_almost_nobody_is_called_unstable(small):
 def test_a_deviation_below_nought_is_nought_and_says_nothing(small):
     """A single value has no spread, but for rounding; and noise may take more than there is."""
     single = small.sql("SELECT STDDEV(o0) FROM people WHERE o0 = 3").figure
-    below = figure_of("stddev", np.array([10.0, 5.0, 10.0]), np.eye(3))
+    below = figure_of(Stddev("d", (MeasureTerm(1.0, Column(0, 0)),)), np.array([10.0, 5.0, 10.0]), np.eye(3))
     for figure in (single, below):
         assert figure.unstable
         assert (figure.value, figure.error) == (0.0, inf)

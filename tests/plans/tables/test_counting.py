@@ -6,17 +6,19 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
+from plans.tables.plans import table_plan
 from sottovoce.errors import NoDataError
 from sottovoce.lab.experiments.tables import contributions
 from sottovoce.plans.tables import counting
-from sottovoce.sql.query import Aggregate, Column, Query
+from sottovoce.sql.aggregates.count import Count
+from sottovoce.sql.query import Column, Query
 
 USERS = 6_000
 
 
 def collected(method, *, published=False, most=None, rows=1):
     dice = np.random.default_rng(5)
-    plan = sv.Table(
+    plan = table_plan(
         {"a": range(12), "b": ["x", "y", "z"]}, method=method, published=published, most=most, rows=rows, fanout=4
     )
     held = {"a": np.minimum(dice.poisson(4, USERS), 11), "b": dice.choice(["x", "y", "z"], USERS, p=[0.5, 0.3, 0.2])}
@@ -28,7 +30,7 @@ def collected(method, *, published=False, most=None, rows=1):
 
 def scored(database, place):
     column = Column(0, place)
-    query = Query((0,), (Aggregate("count", "n"),), group_by=(column,))
+    query = Query((0,), (Count("n"),), group_by=(column,))
     figures = [row[0] for row in database.answer(query).figures]
     return np.array([one.value for one in figures]), np.array([one.variance for one in figures])
 
@@ -57,19 +59,19 @@ PLANS = [
 @pytest.mark.parametrize("place", [0, 1])
 def test_decoded_and_scored_counts_are_the_same(plan, place):
     database = collected(**plan)
-    found = counting.counts(database.asking, database.collected, Column(0, place))
+    found = counting.counts(database.layout, database.collected, Column(0, place))
     totals, variances = scored(database, place)
     np.testing.assert_allclose(found.totals, totals, rtol=1e-9, atol=1e-6)
     # Both estimate one variance, from decoded votes and from the squares of the very scores: 5 sigma of a mean of
     # squares.  As published, of one cell at a time, the square of a vote is linear in it.
-    near = np.full(len(totals), 1e-6) if database.asking.published else 5 * spread(database, "ab"[place])
+    near = np.full(len(totals), 1e-6) if plan.get("published") else 5 * spread(database, "ab"[place])
     assert (np.abs(found.variances / variances - 1) < near).all()
     assert (np.abs(2 * found.variances / variances - 1) > near).all()  # twice as much would be noticed
 
 
 def test_counts_are_listed_without_scoring_anything(monkeypatch):
     database = collected("hio")
-    monkeypatch.setattr(type(database), "answer", lambda *_: pytest.fail("a question was asked"))
+    monkeypatch.setattr(type(database), "answer", lambda *_, **__: pytest.fail("a query was answered"))
     answer = database["people.a"]
     assert answer.labels == tuple(map(str, range(12)))
     assert answer.estimate.users == USERS
@@ -78,15 +80,15 @@ def test_counts_are_listed_without_scoring_anything(monkeypatch):
 
 def test_a_layer_that_is_forgotten_is_noticed(monkeypatch):
     database = collected("hio")
-    wanted = counting.counts(database.asking, database.collected, Column(0, 0)).totals
-    whole = counting._Study._layer
+    wanted = counting.counts(database.layout, database.collected, Column(0, 0)).totals
+    whole = counting._Study._layer_sums
 
-    def forgetful(self, slot, member, base):
-        users, total, square = whole(self, slot, member, base)
-        return (users, 0 * total, 0 * square) if member == 3 else (users, total, square)
+    def forgetful(self, slot, member, constant):
+        sums = whole(self, slot, member, constant)
+        return replace(sums, scores=0 * sums.scores, squares=0 * sums.squares) if member == 3 else sums
 
-    monkeypatch.setattr(counting._Study, "_layer", forgetful)
-    found = counting.counts(database.asking, database.collected, Column(0, 0)).totals
+    monkeypatch.setattr(counting._Study, "_layer_sums", forgetful)
+    found = counting.counts(database.layout, database.collected, Column(0, 0)).totals
     assert not np.allclose(found, wanted, rtol=1e-3)
 
 
@@ -95,11 +97,11 @@ def test_layers_too_large_to_decode_are_scored():
     dice = np.random.default_rng(3)
     held = {name: dice.integers(0, size, 500) for name, size in (("a", 6), ("b", 1_000), ("c", 1_000))}
     database = sv.simulate(sv.Task("t", plan, 4.0), held, seed=1)
-    assert counting._Study(database.asking, database.collected, Column(0, 0)).scores
-    found = counting.counts(database.asking, database.collected, Column(0, 0))
+    assert counting._Study(database.layout, database.collected, Column(0, 0)).needs_reports
+    found = counting.counts(database.layout, database.collected, Column(0, 0))
     totals, variances = scored(database, 0)
     np.testing.assert_allclose(found.totals, totals, rtol=1e-9, atol=1e-6)
     assert (np.abs(found.variances / variances - 1) < 5 * spread(database, "a")).all()
     erased = replace(database.collected, batches={})
     with pytest.raises(NoDataError, match="need the reports"):
-        counting.counts(database.asking, erased, Column(0, 0))
+        counting.counts(database.layout, erased, Column(0, 0))

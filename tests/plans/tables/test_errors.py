@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
+from plans.tables.plans import plan
 from sottovoce.lab.experiments.tables import contributions
-from sottovoce.plans.tables import planning
 from sottovoce.sql.reading import read
 
 USERS = 8_000
@@ -20,13 +20,13 @@ def even(epsilon, seed=1):
 
 def test_a_count_of_records_that_everybody_has_one_of_leaves_out_how_people_differ(monkeypatch):
     database = even(8.0)
-    work = planning.plan(database.asking, read(QUESTION, database.asking.services))
-    true = USERS * work.predicted[0]
+    work = plan(database.layout, read(QUESTION, database.layout.tables))
+    true = USERS * work.variances[0]
     scores = contributions(database, QUESTION)[:, 0]
     near = 5 * np.sqrt(USERS) * (scores**2 - scores).std()  # the stated variance is a sum of squares less a sum
     stated = database.sql(QUESTION).figure.variance
     assert abs(stated - true) < near
-    monkeypatch.setattr("sottovoce.plans.tables.figures._Table.single", property(lambda self: False))
+    monkeypatch.setattr("sottovoce.plans.tables.combine._Header.one_record_each", property(lambda self: False))
     assert database.sql(QUESTION).figure.variance - true > near  # people who differ taken for noise
 
 
@@ -46,8 +46,8 @@ def test_hajek_weights_are_unbiased_and_leave_what_is_known_exact():
 
 def test_where_nobody_was_asked_about_a_layer_chances_stay():
     database = even(2.0)
-    (scoring,) = planning.plan(database.asking, read(QUESTION, database.asking.services)).scorings.values()
-    answered = dict(database.collected.answered(0))
+    (scoring,) = plan(database.layout, read(QUESTION, database.layout.tables)).scorings.values()
+    answered = dict(database.collected.report_counts(0))
     assert scoring.by_share(answered).shares
     answered.pop(next(iter(answered)))
     assert scoring.by_share(answered) is scoring

@@ -61,7 +61,7 @@ def cells_of(low, high, label):
 
 def supports(database, slot, level, node, label):
     """Return who was asked about the layer of a cell, and whether their report supports it."""
-    family = next(f.slots[0] for f in database.asking.factors if f.slots[0].number == slot).family
+    family = next(f.slots[0] for f in database.layout.factors if f.slots[0].number == slot).family
     width, labelled = Hierarchy(SIZE, 5).width(level), label is not None
     asked, told = np.zeros(PEOPLE, bool), np.zeros(PEOPLE, bool)
     for address, batch in database.collected.batches.items():
@@ -76,7 +76,7 @@ def supports(database, slot, level, node, label):
 def test_the_factorised_join_is_the_sum_over_all_pairs_of_cells():
     """AT-3: people whose layers match, counted by state, the matrix of states inverted, times all layers."""
     database, total = collected(), 0.0
-    mechanism = database.asking.factors[0].slots[0].family.mechanisms[0]
+    mechanism = database.layout.factors[0].slots[0].family.mechanisms[0]
     for one, other in product(cells_of(2, 4, 1), cells_of(1, 3, None)):
         (asked_1, told_1), (asked_2, told_2) = supports(database, 0, *one), supports(database, 1, *other)
         both = asked_1 & asked_2

@@ -6,55 +6,57 @@ import numpy as np
 import pytest
 
 from plans.tables.laws import everybody, law
+from plans.tables.plans import METHODS, SINGLE, table_plan
+from plans.tables.plans import layout as layout_by
 from sottovoce.domains.buckets import Buckets
 from sottovoce.domains.categories import Categories
 from sottovoce.domains.integers import Integers
 from sottovoce.domains.lists import Lists
 from sottovoce.domains.numbers import Numbers
 from sottovoce.domains.records import Records
-from sottovoce.domains.tables import Services
+from sottovoce.domains.tables import Tables
 from sottovoce.errors import ParameterError
 from sottovoce.maths import exact
 from sottovoce.plans.tables import layout as module
-from sottovoce.plans.tables.layout import METHODS, SINGLE, WEIGHT, Asking
+from sottovoce.plans.tables.layout import WEIGHT
 from sottovoce.tasks.bundle import Bundle
 from sottovoce.tasks.choice import Choice
 
 AGE, HOURS, STATE = Integers(1, 125), Buckets(0.0, 100.0, 25), Categories(("NY", "WA", "CA"))
-ONE = Services(("t",), (Records(("age",), (AGE,)),))
+ONE = Tables(("t",), (Records(("age",), (AGE,)),))
 PERSON = Records(("age", "hours", "state"), (AGE, HOURS, STATE))  # heights 3, 2 and 1
-THREE = Services(("t",), (PERSON,))
-MANY = Services(("t", "u"), (PERSON, Lists(PERSON, 4)))
-JOINT = Services(("a", "b", "c"), (PERSON, Records(("x",), (Integers(0, 8),)), Lists(Records(("y",), (STATE,)), 3)))
+THREE = Tables(("t",), (PERSON,))
+MANY = Tables(("t", "u"), (PERSON, Lists(PERSON, 4)))
+JOINT = Tables(("a", "b", "c"), (PERSON, Records(("x",), (Integers(0, 8),)), Lists(Records(("y",), (STATE,)), 3)))
 SMALL = Records(("a", "b"), (Integers(0, 2), Numbers(0.0, 1.0, 2)))
 
 
 def asked(services, method="hio", rows=None, *, published=False, epsilon=1.0, fanout=5):
     rows = rows or (1,) * len(services.names)
-    return Asking(services, rows, method, fanout, published, epsilon)
+    return layout_by(services, rows, method, fanout=fanout, published=published, epsilon=epsilon)
 
 
-def slots(asking):
-    return [slot for factor in asking.factors for slot in factor.slots]
+def slots(layout):
+    return [slot for factor in layout.factors for slot in factor.slots]
 
 
 @pytest.mark.parametrize("method", [method for method in METHODS if method not in SINGLE])
 @pytest.mark.parametrize("published", [True, False])
 def test_one_one_and_two_records_are_four_parts_of_the_budget(method, published):
     """AT-10: whichever of the tables a question uses."""
-    asking = asked(JOINT, method, (1, 1, 2), published=published)
-    assert asking.each == 0.25
-    assert [slot.choice.epsilon for slot in slots(asking)] == [0.25] * 4
-    assert [(factor.table, len(factor.slots)) for factor in asking.factors] == [(0, 1), (1, 1), (2, 2)]
-    assert asking.ask.epsilon == 1.0
+    layout = asked(JOINT, method, (1, 1, 2), published=published)
+    assert layout.record_epsilon == 0.25
+    assert [slot.choice.epsilon for slot in slots(layout)] == [0.25] * 4
+    assert [(factor.table, len(factor.slots)) for factor in layout.factors] == [(0, 1), (1, 1), (2, 2)]
+    assert layout.ask.epsilon == 1.0
 
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("published", [True, False])
 @pytest.mark.parametrize("epsilon", [0.1, 0.3, 1.0, 2.0, 7.7])
 def test_the_decimals_of_all_parts_never_come_to_more_than_the_budget(method, published, epsilon):
-    asking = asked(THREE, method, published=published, epsilon=epsilon)
-    parts = [slot.choice.epsilon for slot in slots(asking)]
+    layout = asked(THREE, method, published=published, epsilon=epsilon)
+    parts = [slot.choice.epsilon for slot in slots(layout)]
     total = sum(map(exact.stated, parts))
     assert exact.stated(epsilon) * (1 - exact.stated(1e-12)) <= total <= exact.stated(epsilon)
 
@@ -88,11 +90,11 @@ def test_a_level_of_every_column_is_sampled():
 @pytest.mark.parametrize("published", [True, False])
 def test_of_a_single_column_what_everybody_knows_is_never_asked(published):
     """Wang 2021, algorithm 3: the levels are 1 to h."""
-    asking = asked(ONE, published=published)
-    (slot,) = slots(asking)
+    layout = asked(ONE, published=published)
+    (slot,) = slots(layout)
     assert [slot.levels(member) for member in range(len(slot.family))] == [(0, (1,)), (0, (2,)), (0, (3,))]
-    assert asking.factors[0].known
-    assert isinstance(asking.ask, Choice)
+    assert layout.factors[0].known
+    assert isinstance(layout.ask, Choice)
     assert [one.levels(0) for one in slots(asked(ONE, "hi", published=published))] == [
         (0, (level,)) for level in (1, 2, 3)
     ]
@@ -129,12 +131,12 @@ def test_the_axes_of_a_layer_are_the_factors_of_its_cells(services, method, publ
 @pytest.mark.parametrize("method", METHODS)
 def test_cells_are_the_nodes_of_the_trees_that_hold_the_value(method):
     """Every value of a small table, every layer: the cell is the mixed-radix number of nodes and coins."""
-    asking = asked(Services(("t",), (SMALL,)), method, fanout=2)
-    for slot in slots(asking):
+    layout = asked(Tables(("t",), (SMALL,)), method, fanout=2)
+    for slot in slots(layout):
         for member in range(len(slot.family)):
             group, levels = slot.levels(member)
             axes, cell = slot.groups[group], slot.family.cell(member)
-            for person in everybody(asking):
+            for person in everybody(layout):
                 assert set(law(cell, person)) <= _reachable(axes, levels, person.tables[0][0])
 
 
@@ -198,9 +200,9 @@ def test_several_reports_are_a_bundle_with_one_width():
 
 
 def test_impossible_methods_and_too_many_reports_are_refused(monkeypatch):
-    with pytest.raises(ParameterError, match="a method is one of"):
-        asked(THREE, "hoi")
-    monkeypatch.setattr(module, "MOST_SLOTS", 23)
+    with pytest.raises(ParameterError, match="`method` must be one of"):
+        table_plan({"a": ["x", "y"]}, method="hoi")
+    monkeypatch.setattr(module, "MAX_SLOTS", 23)
     assert len(asked(THREE, "hi").ask.parts) == 23
     with pytest.raises(ParameterError, match="at most 23 reports"):
         assert asked(THREE, "hi", published=True).ask

@@ -8,15 +8,16 @@ from functools import cache
 import numpy as np
 import pytest
 
+from plans.tables.plans import plan
 from sottovoce.lab.checks import FIVE_SIGMA
 from sottovoce.lab.experiments.tables import Population, contributions, syn_1
 from sottovoce.maths.interval_tree import Hierarchy
 from sottovoce.mechanisms.olh import OLH
-from sottovoce.plans.tables import planning, targets
+from sottovoce.plans.tables import coefficients as module
 from sottovoce.plans.tables.blue import blue
+from sottovoce.plans.tables.coefficients import AxisProduct, Coefficients
 from sottovoce.plans.tables.decompositions import additive
 from sottovoce.plans.tables.scoring import Scoring
-from sottovoce.plans.tables.targets import Target, Term
 from sottovoce.sql.reading import read
 
 PEOPLE, SIZE, HEIGHT, EPSILON = 200_000, 25, 2, 4.0
@@ -71,37 +72,38 @@ def test_sums_are_unbiased_however_ranges_are_taken_apart(name, way):
 
 def test_the_ends_of_a_range_lost_in_combining_decompositions_are_caught(monkeypatch):
     """Broken: the doubled tree of a rounded number, taken apart as if it were a condition only."""
-    monkeypatch.setattr(targets._Maker, "_sums", targets._Maker._measures)
+    monkeypatch.setattr(module._AxisTarget, "mirrored", False)
     assert abs(z_score("EHIO", "SUM(a)", INSIDE, "RDC")) > 2 * FIVE_SIGMA
 
 
 def test_a_sum_without_the_factor_of_the_groups_is_caught(monkeypatch):
     """Broken: only the reports about one number, not scaled up by how many numbers there are."""
-    made = targets._Maker.terms
-    monkeypatch.setattr(targets._Maker, "terms", lambda self, share: made(self, share / 2))
+    plain = module._group_terms
+    monkeypatch.setattr(module, "_group_terms", lambda *parts: tuple(term.times(0.5) for term in plain(*parts)))
     assert abs(z_score("AHIO", "SUM(a)", OUTSIDE)) > 2 * FIVE_SIGMA
 
 
 def test_a_count_from_one_half_of_a_mirrored_number_is_caught(monkeypatch):
-    made = targets._Maker._values
+    plain = module._AxisTarget.leaves.fget
 
-    def half(self, axis):
-        return made(self, axis) * (np.arange(axis.tree.leaves) >= SIZE * axis.tree.doubled)
+    def half(self):
+        tree = self.axis.tree
+        return plain(self) * (np.arange(tree.leaves) >= SIZE * tree.doubled)
 
-    monkeypatch.setattr(targets._Maker, "_values", half)
+    monkeypatch.setattr(module._AxisTarget, "leaves", property(half))
     assert abs(z_score("EHIO", "COUNT(*)", OUTSIDE)) > 2 * FIVE_SIGMA
 
 
 def through_leaves(method, published, scale=1.0):
     """Return how far from the number of people a count of everybody is that uses the finest layer alone, in errors."""
     database = collected(method, published)
-    (factor,) = database.asking.factors
+    (factor,) = database.layout.factors
     (slot,) = factor.slots
     finest = [
         tuple((*([None] * axis.tree.height), np.ones(len(axis.tree.real(axis.tree.height)))) for axis in axes)
         for axes in slot.groups
     ]
-    target = Target(tuple((Term(1 / len(finest), axes),) for axes in finest))
+    target = Coefficients(tuple((AxisProduct(1 / len(finest), axes),) for axes in finest))
     shares = (tuple(scale * slot.chance(member) for member in range(len(slot.family))),)
     scoring = Scoring(factor, (target,), shares)
     batches = database.collected.batches.items()
@@ -225,14 +227,15 @@ def test_predictions_are_exact_for_people_who_are_spread_evenly(name, condition)
     method, published, measure = PLANS[name]
     database = evenly(method, published)
     text = f"SELECT SUM(a), COUNT(*) FROM t WHERE {condition} WITH (MEASURE = {measure})"
-    work = planning.plan(database.asking, read(text, database.asking.services))
+    work = plan(database.layout, read(text, database.layout.tables))
     z = contributions(database, text)
     for at, total in enumerate(work.totals):
         ((score,),) = (one.scores for one in total.products)
-        stated, squared = work.moments[score].square, z[:, at] ** 2
+        stated, squared = work.prediction.score(score).square, z[:, at] ** 2
         error = squared.std() / np.sqrt(len(z))
         assert abs(squared.mean() - stated) < FIVE_SIGMA * error, (squared.mean() / stated, error / stated)
-        assert z[:, at].mean() == pytest.approx(work.moments[score].mean, abs=FIVE_SIGMA * np.sqrt(stated / len(z)))
+        near = FIVE_SIGMA * np.sqrt(stated / len(z))
+        assert z[:, at].mean() == pytest.approx(work.prediction.score(score).mean, abs=near)
 
 
 @cache

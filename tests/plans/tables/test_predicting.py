@@ -7,49 +7,51 @@ import pytest
 
 import sottovoce as sv
 from plans.tables.enumeration import of_total, people, stated
-from plans.tables.plans import asking_of, ordinal, published_error, question
+from plans.tables.plans import layout_of, ordinal, planned, published_error, question, table_plan
 from sottovoce.domains.categories import Categories
 from sottovoce.lab.populations.tables import Shape, boxes
-from sottovoce.plans.tables.planning import planned
-from sottovoce.plans.tables.predicting import moments
-from sottovoce.plans.tables.targets import Wanted, Way, target
+from sottovoce.plans.tables.coefficients import Target, coefficients
+from sottovoce.plans.tables.demand import WeightedTarget
+from sottovoce.plans.tables.method import NAMES, Method
+from sottovoce.plans.tables.predict import predicted_score
 
-ADD = Way("add", "enum")
+ADD = Method("add", "enum")
 
 
 @pytest.mark.parametrize("method", ["mg", "hi", "hio", "sc", "sc_sampled"])
 @pytest.mark.parametrize("sizes", [(1024,), (125, 64), (30, 25, 20)])
 def test_published_plans_have_the_published_errors(method, sizes):
     """Wang 2021, theorems 7.3.1 to 7.4.3 with exact constants."""
-    asking = asking_of(
+    layout = layout_of(
         {f"o{at}": ordinal(size) for at, size in enumerate(sizes)}, method, 2.0, fanout=5, published=True
     )
     for sides in boxes(sizes, 0.2, 6, seed=1):
         if any(len(side) == size for side, size in zip(sides, sizes, strict=True)):
             continue
-        predicted = planned(asking, question(asking, dict(enumerate(sides))), ADD).predicted[0]
+        predicted = planned(layout, question(layout, dict(enumerate(sides))), ADD).variances[0]
         assert predicted == pytest.approx(published_error(method, sizes, sides, 2.0), rel=1e-9)
 
 
 def test_layers_forgotten_in_the_formula_are_noticed():
-    asking = asking_of({"o0": ordinal(125), "o1": ordinal(64)}, "hio", 2.0, fanout=5, published=True)
+    layout = layout_of({"o0": ordinal(125), "o1": ordinal(64)}, "hio", 2.0, fanout=5, published=True)
     sides = (range(3, 70), range(10, 31))
-    predicted = planned(asking, question(asking, dict(enumerate(sides))), ADD).predicted[0]
+    predicted = planned(layout, question(layout, dict(enumerate(sides))), ADD).variances[0]
     assert predicted == pytest.approx(published_error("hio", (125, 64), sides, 2.0), rel=1e-9)
     assert predicted > 3 * published_error("hio", (125,), sides[:1], 2.0)
 
 
 def test_what_is_known_of_everybody_is_no_part_of_what_a_report_has_to_say():
     """The exact variance by enumeration; the broken twin counts what is known as if reports had to tell it."""
-    asking = asking_of({"a": ordinal(7)}, "hio", 4.0)
-    wanted = Wanted(asking.factors[0], {}, 0, np.arange(3.0, 10.0))
-    made = target(wanted, Way())
+    layout = layout_of({"a": ordinal(7)}, "hio", 4.0)
+    wanted = Target(layout.factors[0], {}, 0, np.arange(3.0, 10.0))
+    made = coefficients(wanted, Method())
     assert made.known > 1
-    work = planned(asking, question(asking, {}, measured=0), Way())
-    exact = of_total(work, people(asking))[1].mean()
+    work = planned(layout, question(layout, {}, measured=0), Method())
+    exact = of_total(work, people(layout))[1].mean()
     assert stated(work).variance == pytest.approx(exact, rel=1e-9)
-    assert moments([(1.0, wanted)], made).variance == pytest.approx(exact, rel=1e-9)
-    assert moments([(1.0, wanted)], replace(made, known=0.0)).variance != pytest.approx(exact, rel=0.1)
+    assert predicted_score((WeightedTarget(1.0, wanted),), made).variance == pytest.approx(exact, rel=1e-9)
+    broken = predicted_score((WeightedTarget(1.0, wanted),), replace(made, known=0.0))
+    assert broken.variance != pytest.approx(exact, rel=0.1)
 
 
 QUESTIONS = {
@@ -67,7 +69,7 @@ def test_expected_errors_are_those_that_an_even_spread_then_has(published):
     """Within 5 %, of one product; epsilon 1, where people themselves hardly differ beside their reports."""
     shape = Shape((100, 25), (4,))
     even = shape.people(60_000, 2, even=True)
-    task = sv.Task("t", sv.Table(shape.columns, published=published), 1.0)
+    task = sv.Task("t", table_plan(shape.columns, published=published), 1.0)
     database = sv.simulate(task, even, seed=5)
     for number, conditions in QUESTIONS.items():
         for where in conditions:
@@ -77,10 +79,10 @@ def test_expected_errors_are_those_that_an_even_spread_then_has(published):
 
 
 def test_the_best_way_is_never_expected_to_be_worse_than_another():
-    asking = asking_of({"a": ordinal(125), "b": Categories(tuple("abcdef"))}, "hio", 1.0, fanout=5)
+    layout = layout_of({"a": ordinal(125), "b": Categories(tuple("abcdef"))}, "hio", 1.0, fanout=5)
     for (side,) in boxes((125,), 0.3, 8, seed=3):
-        query = question(asking, {0: side, 1: [1, 4]})
-        errors = {way: planned(asking, query, Way(way)).predicted[0] for way in ("add", "signed", "rdc", "gls", "blue")}
-        best = min(errors["blue"], planned(asking, query, Way("blue", signal=0.4)).predicted[0])
+        query = question(layout, {0: side, 1: [1, 4]})
+        errors = {name: planned(layout, query, Method(name)).variances[0] for name in NAMES}
+        best = min(errors["blue"], planned(layout, query, Method("blue", signal=0.4)).variances[0])
         assert best <= 1.001 * min(errors.values())
         assert errors["gls"] <= 1.05 * errors["rdc"]

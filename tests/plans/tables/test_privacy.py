@@ -9,28 +9,33 @@ import numpy as np
 import pytest
 
 from plans.tables.laws import everybody, holding, law, laws, worst_log_ratio
+from plans.tables.plans import METHODS, SINGLE
+from plans.tables.plans import layout as layout_by
 from sottovoce.domains.categories import Categories
 from sottovoce.domains.integers import Integers
 from sottovoce.domains.lists import Lists
 from sottovoce.domains.records import Records
-from sottovoce.domains.tables import Services
+from sottovoce.domains.tables import Tables
 from sottovoce.lab.seeded import SeededRng
-from sottovoce.plans.tables.layout import METHODS, SINGLE, Asking
+from sottovoce.plans.tables.layout import Layout
 
 TOYS = [(1.0, 1, 2), (1.0, 2, 2), (0.4, 1, 3)]  # epsilon, reported records, most records
 TWO = Records(("a",), (Categories(("no", "yes")),))
-RECORD = Services(("t",), (Records(("a", "b"), (Integers(0, 1), Integers(0, 2))),))
-LISTS = Services(("t",), (Lists(Records(("a", "b"), (Integers(0, 1), Integers(0, 2))), 2),))
+RECORD = Tables(("t",), (Records(("a", "b"), (Integers(0, 1), Integers(0, 2))),))
+LISTS = Tables(("t",), (Lists(Records(("a", "b"), (Integers(0, 1), Integers(0, 2))), 2),))
 
 
-def toy(epsilon, rows, most, *, published, method="hio", kind=Asking):
-    services = Services(("people", "visits"), (TWO, Lists(TWO, most)))
-    return kind(services, (1, rows), method, 5, published, epsilon)
+def two_tables(most):
+    return Tables(("people", "visits"), (TWO, Lists(TWO, most)))
+
+
+def toy(epsilon, rows, most, *, published):
+    return layout_by(two_tables(most), (1, rows), "hio", fanout=5, published=published, epsilon=epsilon)
 
 
 @cache
-def told(asking):
-    return worst_log_ratio(laws(asking, everybody(asking)))
+def told(layout):
+    return worst_log_ratio(laws(layout, everybody(layout)))
 
 
 @pytest.mark.parametrize("published", [True, False])
@@ -42,60 +47,60 @@ def test_a_person_tells_epsilon_whatever_records_they_have_and_whether_they_have
 
 @pytest.mark.parametrize("published", [True, False])
 def test_that_somebody_has_no_records_at_all_is_protected_by_exactly_epsilon(published):
-    asking = toy(1.0, 2, 2, published=published)
+    layout = toy(1.0, 2, 2, published=published)
     pair = [holding((0,), []), holding((1,), [(1,), (1,)])]
-    assert worst_log_ratio(laws(asking, pair)) == pytest.approx(1.0, abs=1e-9)
+    assert worst_log_ratio(laws(layout, pair)) == pytest.approx(1.0, abs=1e-9)
 
 
 @pytest.mark.parametrize("published", [True, False])
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_tells_epsilon_about_a_record(method, published):
     """Q01.  The published split over all layers wastes the part of the one whose count everybody knows."""
-    asking = Asking(RECORD, (1,), method, 2, published, 1.0)
+    layout = layout_by(RECORD, (1,), method, fanout=2, published=published, epsilon=1.0)
     reached = 5 / 6 if method == "hi" and published else 1.0
-    assert told(asking) == pytest.approx(reached, abs=1e-9)
-    assert told(asking) <= 1.0 + 1e-12
+    assert told(layout) == pytest.approx(reached, abs=1e-9)
+    assert told(layout) <= 1.0 + 1e-12
 
 
 @pytest.mark.parametrize("published", [True, False])
 @pytest.mark.parametrize("rows", [1, 2])
 @pytest.mark.parametrize("method", [method for method in METHODS if method not in SINGLE])
 def test_every_method_for_lists_tells_epsilon(method, rows, published):
-    asking = Asking(LISTS, (rows,), method, 2, published, 1.5)
-    assert told(asking) == pytest.approx(1.5, abs=1e-9)
+    layout = layout_by(LISTS, (rows,), method, fanout=2, published=published, epsilon=1.5)
+    assert told(layout) == pytest.approx(1.5, abs=1e-9)
 
 
 @pytest.mark.parametrize("published", [True, False])
 def test_the_worst_ratio_of_all_reports_is_that_of_their_joint_law(published):
     """Adding up the slots is no short cut: the same as listing all combinations of reports."""
-    asking = toy(1.0, 2, 2, published=published)
-    people = everybody(asking)
-    apart = [one / one.sum(axis=1, keepdims=True) for one in laws(asking, people)]
+    layout = toy(1.0, 2, 2, published=published)
+    people = everybody(layout)
+    apart = [one / one.sum(axis=1, keepdims=True) for one in laws(layout, people)]
     if published:
         apart = [np.unique(one.round(12), axis=1) for one in apart]
     joint = reduce(lambda one, other: (one[:, :, None] * other[:, None, :]).reshape(len(people), -1), apart)
-    assert worst_log_ratio([joint]) == pytest.approx(told(asking), abs=1e-9)
+    assert worst_log_ratio([joint]) == pytest.approx(told(layout), abs=1e-9)
 
 
-class ByTheQuery(Asking):
+class ByTheQuery(Layout):
     """Broken: the budget split by the tables of one question."""
 
     @property
-    def each(self):
+    def record_epsilon(self):
         return self.epsilon
 
 
-class ByTheServices(Asking):
-    """Broken: the budget split by the services, though one of them sends two records."""
+class ByTheTables(Layout):
+    """Broken: the budget split by the tables, though people report two records of one of them."""
 
     @property
-    def each(self):
+    def record_epsilon(self):
         return self.epsilon / len(self.rows)
 
 
-@pytest.mark.parametrize(("kind", "spent"), [(ByTheQuery, 3.0), (ByTheServices, 1.5)])
+@pytest.mark.parametrize(("kind", "spent"), [(ByTheQuery, 3.0), (ByTheTables, 1.5)])
 def test_a_budget_that_is_split_by_less_than_all_records_is_caught(kind, spent):
-    broken = toy(1.0, 2, 2, published=True, kind=kind)
+    broken = kind(two_tables(2), (1, 2), 5, 1.0)
     assert told(broken) == pytest.approx(spent, abs=1e-9)
     assert told(broken) > 1.0 + 1e-9
 
@@ -107,20 +112,20 @@ def silent(reports, people):
 
 
 def test_not_to_send_reports_without_records_is_caught():
-    asking = toy(1.0, 1, 2, published=False)
-    people = everybody(asking)
-    first, second = laws(asking, people)
+    layout = toy(1.0, 1, 2, published=False)
+    people = everybody(layout)
+    first, second = laws(layout, people)
     assert worst_log_ratio([first, second]) == pytest.approx(1.0, abs=1e-9)
     assert worst_log_ratio([first, silent(second, people)]) == np.inf
 
 
 def test_a_weight_that_everybody_may_see_is_caught():
     """The number of records as a public factor of an estimate."""
-    asking = toy(1.0, 1, 2, published=False)
-    people = everybody(asking)
+    layout = toy(1.0, 1, 2, published=False)
+    people = everybody(layout)
     sizes = np.array([one.tables[1].sizes[0] for one in people])
     seen = np.eye(sizes.max() + 1)[sizes]
-    assert worst_log_ratio([*laws(asking, people), seen]) == np.inf
+    assert worst_log_ratio([*laws(layout, people), seen]) == np.inf
 
 
 def z_scores(question, person, stated):
@@ -135,7 +140,7 @@ def z_scores(question, person, stated):
 
 def test_sampled_reports_follow_the_listed_law():
     """Through the randomiser itself: nobody with records, and somebody with more of them than count."""
-    family = Asking(LISTS, (1,), "ahio", 2, False, 2.0).factors[0].slots[0].family
+    family = layout_by(LISTS, (1,), "ahio", fanout=2, published=False, epsilon=2.0).factors[0].slots[0].family
     question = max((family[member] for member in range(len(family))), key=lambda one: one.mechanism.size)
     none, some = holding([]), holding([(1, 2), (1, 2), (0, 1)])
     assert z_scores(question, none, law(question.encoding, none)) < 5

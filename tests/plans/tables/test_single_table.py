@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from plans.tables.plans import asking_of, ordinal
+from plans.tables.plans import layout_of, ordinal, table_plan
 from plans.tables.populations import asked, repeated, table, within
 from sottovoce.domains.categories import Categories
-from sottovoce.domains.person_tables import Holdings
+from sottovoce.domains.person_tables import PersonTables
 from sottovoce.encodings.cell import Cell
 from sottovoce.engine.memory import MemoryCollected, ReportBatch
 from sottovoce.errors import CodecError, ParameterError
@@ -26,7 +26,8 @@ from sottovoce.plans.tables.database import Database
 from sottovoce.plans.tables.decompositions import additive
 from sottovoce.plans.tables.fanout import FANOUTS, average_error, average_nodes, best_fanout, bounded_fanout
 from sottovoce.plans.tables.layout import Slot
-from sottovoce.sql.query import Aggregate, Column, Monomial, Options, Query
+from sottovoce.sql.aggregates.count import Count
+from sottovoce.sql.query import Column, Monomial, Options, Query
 from sottovoce.sql.reading import read
 from sottovoce.tasks.question import Address
 
@@ -75,7 +76,7 @@ def test_a_sum_is_the_same_by_measure_and_by_person():
     """Q03: partitioning by the measure's value and adding up value times count is no other estimator."""
     people = crowd(3000)
     people["spent"] = people["spent"] % 7 - 3
-    plan = sv.Table({"o0": range(25)}, public={"spent": range(-3, 4)}, published=True)
+    plan = table_plan({"o0": range(25)}, public={"spent": range(-3, 4)}, published=True)
     database = sv.simulate(sv.Task("t", plan, 1.0), {"o0": people["o0"], "spent": people["spent"]}, seed=2)
     whole = database.sql("SELECT SUM(spent) FROM people WHERE o0 BETWEEN 3 AND 17").figure.value
     parts = database.sql("SELECT spent, COUNT(*) FROM people WHERE o0 BETWEEN 3 AND 17 GROUP BY spent")
@@ -156,14 +157,14 @@ def test_a_product_of_votes_is_the_solution_of_the_kronecker_system(columns):
     """Q09: with unequal chances, since every column has its own number of values."""
     sizes = (3, 5, 2, 4)
     people = Shape((), sizes).people(400, 1)
-    plan = sv.Table(Shape((), sizes).columns, method="sc")
+    plan = table_plan(Shape((), sizes).columns, method="sc")
     database = sv.simulate(sv.Task("t", plan, 6.0), people, seed=4)
     where = " AND ".join(f"l{at} = 'v1'" for at in range(columns))
     value = database.sql(f"SELECT COUNT(*) FROM people WHERE {where}").figure.value
     supports, matrices = [], []
     for slot, (address, batch) in zip(range(columns), sorted(database.collected.batches.items()), strict=False):
         assert address.slot == slot
-        mechanism = database.asking.factors[slot].slots[0].family[0].mechanism
+        mechanism = database.layout.factors[slot].slots[0].family[0].mechanism
         held = mechanism.support(batch.reports, np.array([1]))[:, 0]
         supports.append(held[np.argsort(batch.subjects)])
         p, q = mechanism.p, mechanism.q
@@ -175,7 +176,7 @@ def test_a_product_of_votes_is_the_solution_of_the_kronecker_system(columns):
         len(
             {
                 mechanism.p
-                for mechanism in (slot.family[0].mechanism for f in database.asking.factors for slot in f.slots)
+                for mechanism in (slot.family[0].mechanism for f in database.layout.factors for slot in f.slots)
             }
         )
         > 1
@@ -216,14 +217,14 @@ def linear_ratio(held, runs, users, values, olh):
 def plain_table(n=3000, published=True, epsilon=2.0, **settings):
     people = Shape((25, 10), (3,)).people(n, 9)
     people |= {"member": ["yes" if one else "no" for one in np.random.default_rng(2).random(n) < 0.4]}
-    plan = sv.Table(Shape((25, 10), (3,)).columns, public={"member": ["no", "yes"]}, published=published, **settings)
+    plan = table_plan(Shape((25, 10), (3,)).columns, public={"member": ["no", "yes"]}, published=published, **settings)
     return sv.simulate(sv.Task("t", plan, epsilon), people, seed=6), people
 
 
 def test_either_of_two_conditions_is_inclusion_and_exclusion():
     """Q13: one estimator by default, however it is written; A OR A is A; and right on the tuples themselves."""
     database, people = plain_table(published=False)
-    services, best = database.asking.services, Options(method="blue")
+    services, best = database.layout.tables, Options(method="blue")
 
     def count(where):
         query = read(f"SELECT COUNT(*) FROM people WHERE {where}", services)
@@ -238,7 +239,7 @@ def test_either_of_two_conditions_is_inclusion_and_exclusion():
     values = {0: people["o0"], 2: np.array([int(label[1:]) for label in people["l0"]])}
     monomials = read(f"SELECT COUNT(*) FROM people WHERE {one} OR {other}", services).where
     met = sum(
-        term.factor * np.prod([held[values[column.place]] for column, held in term.sets.items()] or [1.0], axis=0)
+        term.factor * np.prod([held[values[column.index]] for column, held in term.sets.items()] or [1.0], axis=0)
         for term in monomials
     )
     np.testing.assert_array_equal(met, ((values[0] >= 3) & (values[0] <= 12)) | (values[2] == 1))
@@ -256,7 +257,7 @@ def test_a_public_condition_is_the_same_as_asking_only_those(method, published):
     for address, batch in collected.batches.items():
         keep = np.array([b'"yes"' in text for text in batch.public])
         chosen[address] = ReportBatch(batch.reports[keep], batch.subjects[keep], batch.public[keep])
-    alone = Database.of(database.asking, MemoryCollected(collected.task, collected.rounds, chosen))
+    alone = Database.of(database.layout, MemoryCollected(collected.task, collected.rounds, chosen))
     expected = alone.sql(f"SELECT COUNT(*) FROM people WHERE {where}")
     assert filtered.users == expected.users
     assert filtered.figure.value == pytest.approx(expected.figure.value, rel=1e-9)
@@ -329,7 +330,7 @@ def test_the_average_number_of_nodes_is_that_of_all_ranges(size, fanout):
 def test_labels_have_two_levels_and_ordered_columns_all_of_theirs():
     """Q17, and that everything in one cell is left out unless as published."""
     columns = {"a": ordinal(625), "b": Categories(tuple("abcdefghij"))}
-    layers = [len(asking_of(columns, fanout=5, published=one).factors[0].slots[0].family) for one in (True, False)]
+    layers = [len(layout_of(columns, fanout=5, published=one).factors[0].slots[0].family) for one in (True, False)]
     assert layers == [5 * 2, 5 * 2 - 1]
 
 
@@ -340,7 +341,7 @@ def test_large_products_of_columns_are_answered_and_too_large_ones_refused():
     plan = sv.Table({name: range(million) for name in "abc"}, fanout=1000)
     database = sv.simulate(sv.Task("t", plan, 6.0), people, seed=1)
     held = {Column(0, 0): np.arange(million) < 600_000, Column(0, 1): np.arange(million) >= 200_000}
-    figure = database.answer(Query((0,), (Aggregate("count", "number"),), (Monomial(1.0, held),))).figure
+    figure = database.answer(Query((0,), (Count("number"),), (Monomial(1.0, held),))).figure
     true = int(((people["a"] < 600_000) & (people["b"] >= 200_000)).sum())
     assert abs(figure.value - true) < 5 * figure.error
     with pytest.raises(ParameterError, match=r"2\^62 cells"):
@@ -353,7 +354,7 @@ def test_cells_of_large_products_do_not_collide():
     cell = Cell(0, (0, 1, 2), (million,) * 3, (1, 1, 1), aligned=True)
     corners = np.array([[0, 0, million - 1], [0, million - 1, 0], [million - 1, 0, 0], [million - 1] * 3])
     rows = np.unique(np.concatenate([dice.integers(0, million, (100_000, 3)), corners]), axis=0)
-    cells = cell(Holdings((rows,)), None)
+    cells = cell(PersonTables((rows,)), None)
     assert cell.cells > 1 << 59
     assert cells.min() >= 0
     assert cells.max() < cell.cells
@@ -367,7 +368,7 @@ def broken_shelves(collected, change):
 def test_people_whose_reports_are_missing_or_repeated_are_left_out_and_counted():
     """Q20."""
     people = Shape((25,), (3,)).people(500, 1)
-    plan = sv.Table(Shape((25,), (3,)).columns, method="sc")
+    plan = table_plan(Shape((25,), (3,)).columns, method="sc")
     database = sv.simulate(sv.Task("t", plan, 4.0), people, seed=2)
     where = "SELECT COUNT(*) FROM people WHERE o0 < 12 AND l0 = 'v0'"
     assert database.sql(where).notices == ()
@@ -381,8 +382,8 @@ def test_people_whose_reports_are_missing_or_repeated_are_left_out_and_counted()
         keep = ~np.isin(batch.subjects, (7, 9))
         return ReportBatch(batch.reports[keep], batch.subjects[keep])
 
-    changed = Database.of(database.asking, broken_shelves(database.collected, change)).sql(where)
-    expected = Database.of(database.asking, broken_shelves(database.collected, without)).sql(where)
+    changed = Database.of(database.layout, broken_shelves(database.collected, change)).sql(where)
+    expected = Database.of(database.layout, broken_shelves(database.collected, without)).sql(where)
     assert changed.users == expected.users == 498
     assert changed.figure.value == pytest.approx(expected.figure.value, rel=1e-9)
     assert any("left out" in notice for notice in changed.notices)
@@ -391,7 +392,7 @@ def test_people_whose_reports_are_missing_or_repeated_are_left_out_and_counted()
 @pytest.mark.parametrize("published", [True, False])
 def test_reports_that_nobody_can_have_made_are_refused(published):
     """Q20: a bucket beyond the last, and a layer that there is not."""
-    opening = sv.Task("t", sv.Table({"a": range(125)}, published=published), 1.0).opening
+    opening = sv.Task("t", table_plan({"a": range(125)}, published=published), 1.0).opening
     mechanism = opening.ask.members[2].mechanism
     made = mechanism.privatize(np.array([3]), SeededRng(1))
     made["bucket"] = mechanism.buckets - 1

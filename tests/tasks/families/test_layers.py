@@ -6,16 +6,16 @@ from math import prod
 import numpy as np
 import pytest
 
+from plans.tables.plans import layout
 from sottovoce.domains.categories import Categories
 from sottovoce.domains.integers import Integers
 from sottovoce.domains.lists import Lists
 from sottovoce.domains.records import Records
-from sottovoce.domains.tables import Services
+from sottovoce.domains.tables import Tables
 from sottovoce.errors import ParameterError
 from sottovoce.mechanisms.affine import AffineResponse
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.olh import OLH
-from sottovoce.plans.tables.layout import Asking
 from sottovoce.tasks.choice import Choice
 from sottovoce.tasks.families.layers import ALIGNED_FROM, Layers
 from sottovoce.tasks.round import Round
@@ -63,7 +63,7 @@ def test_every_layer_is_asked_by_the_mechanism_for_its_cells():
     family = layers()
     assert [family[index].mechanism for index in range(6)] == [GRR(1.0, size) for size in (2, 3, 8, 2, 6, 16)]
     assert family.mechanisms == tuple(GRR(1.0, size) for size in (2, 3, 6, 8, 16))
-    domain = Services(("t",), (Records(("a", "b"), (Categories(("x", "y")), Integers(1, 8))),))
+    domain = Tables(("t",), (Records(("a", "b"), (Categories(("x", "y")), Integers(1, 8))),))
     for index in range(6):
         family[index].check_domain(domain)
 
@@ -114,8 +114,8 @@ def test_a_mirrored_column_has_one_more_level():
 
 def test_groups_of_different_numbers_of_layers_are_equally_likely():
     """EHIO: the groups are drawn alike, then a layer of the group; all by one public coin."""
-    services = Services(("t",), (Records(("a", "b"), (Integers(0, 1), Integers(0, 7))),))
-    slot = Asking(services, (1,), "ehio", 3, False, 1.0).factors[0].slots[0]
+    services = Tables(("t",), (Records(("a", "b"), (Integers(0, 1), Integers(0, 7))),))
+    slot = layout(services, (1,), "ehio", fanout=3, published=False, epsilon=1.0).factors[0].slots[0]
     sizes = [prod(shape) for shape in slot.family.shapes]
     assert len(set(sizes)) == 2
     chances = {0: 0.0, 1: 0.0}
@@ -157,19 +157,19 @@ def test_local_hashing_serves_layers_of_one_size_whatever_their_columns():
 def test_three_columns_of_a_million_values_are_asked_and_four_are_refused(published, method):
     """Q19: a clear error instead of cells that meet."""
     columns = [Integers(1, 10**6)] * 4
-    three = Services(("t",), (Records(("a", "b", "c"), tuple(columns[:3])),))
-    four = Services(("t",), (Records(("a", "b", "c", "d"), tuple(columns)),))
-    ask = Asking(three, (1,), method, 10, published, 1.0).ask
+    three = Tables(("t",), (Records(("a", "b", "c"), tuple(columns[:3])),))
+    four = Tables(("t",), (Records(("a", "b", "c", "d"), tuple(columns)),))
+    ask = layout(three, (1,), method, fanout=10, published=published, epsilon=1.0).ask
     assert max(one.size for one in ask.members.mechanisms) >= 1 << 60
     with pytest.raises(ParameterError, match="2\\^62 cells"):
-        assert Asking(four, (1,), method, 10, published, 1.0).ask
+        assert layout(four, (1,), method, fanout=10, published=published, epsilon=1.0).ask
 
 
 def test_too_many_layers_are_refused_before_they_are_listed():
     columns = tuple(Integers(0, 999) for _ in range(9))
-    services = Services(("t",), (Records(tuple("abcdefghi"), columns),))
+    services = Tables(("t",), (Records(tuple("abcdefghi"), columns),))
     with pytest.raises(ParameterError, match="131,072 layers"):
-        assert Asking(services, (1,), "hio", 5, False, 1.0).ask
+        assert layout(services, (1,), "hio", fanout=5, published=False, epsilon=1.0).ask
 
 
 @pytest.mark.parametrize(
@@ -217,5 +217,5 @@ def test_the_document_restores_them(settings):
 def test_layers_of_a_list_are_refused_for_a_table_of_records():
     records = Records(("a", "b"), (Categories(("x", "y")), Integers(1, 8)))
     with pytest.raises(ParameterError, match="domain"):
-        layers(most=3)[1].check_domain(Services(("t",), (records,)))
-    layers(most=3)[1].check_domain(Services(("t",), (Lists(records, 3),)))
+        layers(most=3)[1].check_domain(Tables(("t",), (records,)))
+    layers(most=3)[1].check_domain(Tables(("t",), (Lists(records, 3),)))

@@ -17,7 +17,7 @@ from sottovoce.collector.api import Api, answer_response
 from sottovoce.collector.dashboard import pairs, progress, queries, results, sessions, statement
 from sottovoce.collector.dashboard.assets import HEADERS, Assets
 from sottovoce.collector.published import Published
-from sottovoce.collector.queries import Asked, Released
+from sottovoce.collector.queries import QueryRequest, Released
 from sottovoce.collector.release import level_of, released, released_views
 from sottovoce.errors import AccessError, ParameterError, SottovoceError, StateError, UnavailableError
 from sottovoce.plans.tables.result import Explanation
@@ -194,11 +194,11 @@ class Pages:
             raise RequestError("not-found")
         if request.method != "POST":
             question = request.query_params.get("sql", "")
-            return await self._page("sql.html", **self._asking(published, Asked(question)))
+            return await self._page("sql.html", **self._asking(published, QueryRequest(question)))
         sessions.check_origin(request)
         form = await self._form(request, _LARGEST_QUESTION)
         level = level_of(form["level"]) if "level" in form else None
-        asked = Asked(form.get("sql", "").replace("\r\n", "\n"), level)
+        asked = QueryRequest(form.get("sql", "").replace("\r\n", "\n"), level)
         facts = self._asking(published, asked)
         try:
             found = await self._api.answered(published, asked)
@@ -206,11 +206,11 @@ class Pages:
             problem = problems.problem_of(error)
             if problem.status >= 500:
                 raise
-            return await self._page("sql.html", problem.status, **facts | {"refused": _refusal(asked.sql, error)})
+            return await self._page("sql.html", problem.status, **facts | {"refused": _refusal(error)})
         kind = form.get("format", "")
         return _file(found, kind) if kind else await self._page("sql.html", **facts | {"found": queries.shown(found)})
 
-    def _asking(self, published: Published, asked: Asked) -> Facts:
+    def _asking(self, published: Published, asked: QueryRequest) -> Facts:
         """Return what the page of questions shows around an answer."""
         name, plan = published.record.name, published.task.plan
         path = progress.path(name)
@@ -284,9 +284,9 @@ class Pages:
         return self._assets.page("problem.html", problem.status, problem=problem, detail=told)
 
 
-def _refusal(question: str, error: SottovoceError) -> Facts:
-    """Return why a question has no answer, and where in it."""
-    place = queries.pointed(question, error) if isinstance(error, QueryError) else None
+def _refusal(error: SottovoceError) -> Facts:
+    """Return why a query has no answer, and where in it."""
+    place = queries.pointed(error) if isinstance(error, QueryError) else None
     return {"title": problems.problem_of(error).title, "reason": str(error), "place": place}
 
 

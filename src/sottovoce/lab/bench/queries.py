@@ -1,4 +1,4 @@
-"""Questions in SQL: time to an answer, whatever the condition, against hashing every cell; and joins.
+"""Queries in SQL: time to an answer, whatever the condition, against hashing every cell; and joins.
 
 Source: Xu 2020; docs/affine-response.md.
 """
@@ -19,10 +19,11 @@ from sottovoce.lab.seeded import SeededRng
 from sottovoce.lab.simulate import report_batches
 from sottovoce.mechanisms.affine import AffineResponse
 from sottovoce.mechanisms.olh import OLH
-from sottovoce.plans.tables import planning
 from sottovoce.plans.tables.database import Database
 from sottovoce.plans.tables.joint import Joint
-from sottovoce.plans.tables.scoring import layer
+from sottovoce.plans.tables.pipeline import plan_query
+from sottovoce.plans.tables.scoring import layer_terms
+from sottovoce.plans.tables.source import Source
 from sottovoce.plans.tables.table import Table
 from sottovoce.sql.reading import read
 from sottovoce.tasks.plan import Plan
@@ -36,31 +37,35 @@ RANGES = (
     "a BETWEEN 20 AND 70 AND b > 30",
     "a BETWEEN 20 AND 70 AND b > 30 AND c < 100",
 )
-WIDER = ("a = 60", "a BETWEEN 59 AND 61", "a BETWEEN 55 AND 65", "a BETWEEN 40 AND 80", "a BETWEEN 2 AND 124")
+COUNTED = f"SELECT COUNT(*) FROM people WHERE {RANGES[1]}"
+SUMMED = "SELECT SUM(a) FROM people WHERE b > 30"
+AVERAGED = (
+    "SELECT AVG(sales.a) FROM sales JOIN users USING (uid) WHERE sales.b = 'x' AND users.a > 40"
+)
+WIDER = (
+    "a = 60",
+    "a BETWEEN 59 AND 61",
+    "a BETWEEN 55 AND 65",
+    "a BETWEEN 40 AND 80",
+    "a BETWEEN 2 AND 124",
+)
 
 
 def rows(scale: float) -> Iterator[Row]:
-    """Yield questions about one table and about two, the share of hashing every cell, and how times grow."""
+    """Yield queries over one table and two, the share of hashing every cell, and how times grow."""
     users = scaled(USERS, scale)
     table = Study(Table({name: range(1, 126) for name in "abcd"}), users)
     for count, condition in enumerate(RANGES, 1):
-        yield _answered(
-            table,
-            f"COUNT, {count} range{'s' * (count > 1)}, 4 columns",
-            f"SELECT COUNT(*) FROM people WHERE {condition}",
-        )
-    yield _answered(table, "SUM, 1 range", "SELECT SUM(a) FROM people WHERE b > 30")
+        name = f"COUNT, {count} range{'s' if count > 1 else ''}, 4 columns"
+        yield _answered(table, name, f"SELECT COUNT(*) FROM people WHERE {condition}")
+    yield _answered(table, "SUM, 1 range", SUMMED)
     yield _independent(table)
-    for name, question in (
-        ("BLUE", f"COUNT(*) FROM people WHERE {RANGES[1]}"),
-        ("LIN", "SUM(a) FROM people WHERE b > 30"),
-    ):
-        yield _hashed(table, name, f"SELECT {question}")
+    yield _hashed(table, "BLUE", COUNTED)
+    yield _hashed(table, "LIN", SUMMED)
     large = Study(Table({name: range(1, 626) for name in "abc"}), users)
-    yield _answered(large, "COUNT, 2 ranges, cells by groups", f"SELECT COUNT(*) FROM people WHERE {RANGES[1]}", None)
-    shop = Study(Joint({"users": {"columns": _columns()}, "sales": {"columns": _columns(), "most": 10}}), users)
-    question = "SELECT AVG(sales.a) FROM sales JOIN users USING (uid) WHERE sales.b = 'x' AND users.a > 40"
-    yield _answered(shop, "AVG over a join of 2 services", question, JOINED)
+    yield _answered(large, "COUNT, 2 ranges, cells by groups", COUNTED, None)
+    shop = Joint({"users": {"columns": _columns()}, "sales": {"columns": _columns(), "most": 10}})
+    yield _answered(Study(shop, users), "AVG over a join of 2 services", AVERAGED, JOINED)
     yield _grown([Study(table.plan, scaled(1 << 17, scale) << step) for step in range(4)])
 
 
@@ -85,7 +90,9 @@ class Study:
     def database(self) -> Database:
         """Return everybody's reports, ready to be asked."""
         dice = np.random.default_rng(self.users)
-        held = self.plan.domain.indices(self._tables(dice) if len(self.plan.domain.names) > 1 else self._one(dice, 0))
+        held = self.plan.domain.indices(
+            self._tables(dice) if len(self.plan.domain.names) > 1 else self._one(dice, 0)
+        )
         asked = self.task.opening
         made = report_batches(asked, held, SeededRng(self.users), subjects=True)
         found = self.plan.step(MemoryCollected(self.task).after(asked, made))
@@ -109,7 +116,10 @@ class Study:
     def _tables(self, dice: Any) -> dict[str, Any]:
         owners = np.repeat(np.arange(self.users), dice.integers(0, 4, self.users))
         names = self.plan.domain.names
-        return {names[0]: self._one(dice, 0), names[1]: {"uid": owners, **self._one(dice, 1, len(owners))}}
+        return {
+            names[0]: self._one(dice, 0),
+            names[1]: {"uid": owners, **self._one(dice, 1, len(owners))},
+        }
 
 
 def _answered(study: Study, name: str, question: str, goal: Goal | None = ANSWERED) -> Row:
@@ -120,34 +130,52 @@ def _answered(study: Study, name: str, question: str, goal: Goal | None = ANSWER
 
 def _independent(study: Study) -> Row:
     questions = [f"SELECT COUNT(*) FROM people WHERE {condition}" for condition in WIDER]
-    timings = race(*(lambda question=question: study.ask(question) for question in questions), repeats=REPEATS)
+    timings = race(
+        *(lambda question=question: study.ask(question) for question in questions), repeats=REPEATS
+    )
     slope = exponent([1, 3, 11, 41, 123], [timing.wall for timing in timings])
-    return Row("queries", "an answer in values of the condition", slope, "exponent", "1 to 123", goal=INDEPENDENT)
+    return Row(
+        "queries",
+        "an answer in values of the condition",
+        slope,
+        "exponent",
+        "1 to 123",
+        goal=INDEPENDENT,
+    )
 
 
-def _hashed(study: Study, name: str, question: str) -> Row:
-    """Return the time of scoring all reports against that of hashing every cell of their layers, compiled, on some."""
-    asking = study.database.asking
-    (scoring,) = planning.plan(asking, read(question, asking.services)).scorings.values()
-    slot = scoring.factor.slots[0]
-    jobs = []
-    for member in range(0, len(slot.family), 8):
-        ((weight, vectors),) = layer(slot, member, scoring.targets[0])
-        mechanism = slot.family[member].mechanism
-        if isinstance(mechanism, AffineResponse) and not mechanism.groups:
-            jobs.append(
-                (
-                    mechanism,
-                    weight * reduce(np.multiply.outer, vectors).ravel(),
-                    max(1, study.users // len(slot.family)),
-                )
-            )
+def _hashed(study: Study, name: str, query: str) -> Row:
+    """Return the time of scoring all reports against that of hashing every cell of their layers.
+
+    Hashing is compiled too, and timed for some reports of some layers.
+    """
+    jobs = _scoring_jobs(study, query)
     ours = [_job(mechanism, coefficients, count) for mechanism, coefficients, count in jobs]
-    theirs = [_job(OLH(one.epsilon, one.size), coefficients, min(HASHED, count)) for one, coefficients, count in jobs]
+    theirs = []
+    for mechanism, coefficients, count in jobs:
+        hashing = OLH(mechanism.epsilon, mechanism.size)
+        theirs.append(_job(hashing, coefficients, min(HASHED, count)))
     mine, direct = race(lambda: _score(ours), lambda: _score(theirs), repeats=3)
     scale = sum(count for *_, count in jobs) / sum(min(HASHED, count) for *_, count in jobs)
     note = f"hashing every cell, compiled, of {HASHED} reports a layer, scaled by {scale:.3g}"
-    return Row("queries", f"scoring {name} targets", mine.cpu, "s", note, direct.cpu * scale / mine.cpu, FASTER)
+    ratio = direct.cpu * scale / mine.cpu
+    return Row("queries", f"scoring {name} targets", mine.cpu, "s", note, ratio, FASTER)
+
+
+def _scoring_jobs(study: Study, query: str) -> list[tuple[AffineResponse, Floats, int]]:
+    """Return the mechanism, the coefficients and the number of reports of every eighth layer."""
+    layout = study.database.layout
+    (scoring,) = plan_query(read(query, layout.tables), Source(layout)).scorings.values()
+    slot = scoring.factor.slots[0]
+    count = max(1, study.users // len(slot.family))
+    jobs = []
+    for member in range(0, len(slot.family), 8):
+        (term,) = layer_terms(slot, member, scoring.columns[0])
+        mechanism = slot.mechanism(member)
+        if isinstance(mechanism, AffineResponse) and not mechanism.groups:
+            coefficients = term.weight * reduce(np.multiply.outer, term.factors).ravel()
+            jobs.append((mechanism, coefficients, count))
+    return jobs
 
 
 def _job(mechanism: Any, coefficients: Floats, count: int) -> tuple[Any, Reports, Floats]:
@@ -161,9 +189,15 @@ def _score(jobs: Sequence[tuple[Any, Reports, Floats]]) -> None:
 
 
 def _grown(studies: Sequence[Study]) -> Row:
-    question = f"SELECT COUNT(*) FROM people WHERE {RANGES[1]}"
     assert all(study.database.users for study in studies)
-    timings = race(*(lambda study=study: study.ask(question) for study in studies), repeats=REPEATS)
+    timings = race(*(lambda study=study: study.ask(COUNTED) for study in studies), repeats=REPEATS)
     points = [study.users for study in studies]
     slope = exponent(points, [timing.cpu for timing in timings])
-    return Row("queries", "an answer in users", slope, "exponent", f"{min(points):,} to {max(points):,}", goal=LINEAR)
+    return Row(
+        "queries",
+        "an answer in users",
+        slope,
+        "exponent",
+        f"{min(points):,} to {max(points):,}",
+        goal=LINEAR,
+    )

@@ -1,8 +1,7 @@
-"""Invented tables of one and of several services, and our answers in SQL beside the published ones on the same people.
+"""Invented tables, and our answers in SQL beside the published methods on the same people.
 
 ``python -m sottovoce.lab.experiments.tables`` prints the page that is kept in ``docs/evidence/services.md``.
-The tables of the
-census only have the shape of the real ones.
+The tables of the census only have the shape of the real ones.
 
 Source: Xu 2020, section 7.
 """
@@ -15,11 +14,13 @@ import numpy as np
 
 from sottovoce.arrays import Floats, Ints
 from sottovoce.domains.categories import Categories
+from sottovoce.lab.baselines.tables.plan import PublishedTables
 from sottovoce.lab.simulate import simulate
-from sottovoce.plans.tables import planning
 from sottovoce.plans.tables.database import Database
 from sottovoce.plans.tables.joint import Joint
+from sottovoce.plans.tables.pipeline import plan_query
 from sottovoce.plans.tables.result import Figure, Result
+from sottovoce.plans.tables.source import Source
 from sottovoce.sql.reading import read
 from sottovoce.tasks.task import Task
 
@@ -28,7 +29,9 @@ MARRIED, SINGLE, OTHERS = "married", "single", ("apart", "separated", "divorced"
 RACES = {"W": 0.92, "A": 0.04, "N": 0.01, "C": 0.01, "J": 0.01, "O": 0.01}
 CITY_SHARES = {"IN": 0.11, "IL": 0.45}
 HOUSEHOLD = 10  # people at the most
-SIZES = np.array([0.08, 0.22, 0.22, 0.19, 0.13, 0.08, 0.04, 0.02, 0.01, 0.01])  # of households, from 1 person on
+SIZES = np.array(
+    [0.08, 0.22, 0.22, 0.19, 0.13, 0.08, 0.04, 0.02, 0.01, 0.01]
+)  # of households, from 1 person on
 PUBLISHED = ("hio", "ahio", "ehio")
 MORE = "RDC, K = 16"
 
@@ -40,12 +43,26 @@ class Population:
     tables: Mapping[str, Mapping[str, Any]]
     data: Mapping[str, Mapping[str, Any]]
 
-    def collected(self, epsilon: float, *, seed: int = 0, **settings: Any) -> Database:
-        """Return the database of one collection; ``settings`` are those of a joint plan."""
-        held = self.data if len(self.data) > 1 else next(iter(self.data.values()))
-        found = simulate(Task("services", Joint(self.tables, **settings), epsilon), held, seed=seed)
-        assert isinstance(found, Database)
-        return found
+    def collected(
+        self,
+        epsilon: float,
+        *,
+        seed: int = 0,
+        method: str = "",
+        published: bool = False,
+        **settings: Any,
+    ) -> Database:
+        """Return the database of one collection: our own, or that of a baseline's method or published form.
+
+        ``settings`` are those of the plan.
+        """
+        plan: Any = Joint(self.tables, **settings)
+        if method or published:
+            plan = PublishedTables(self.tables, method or "hio", published=published, **settings)
+        people = self.data if len(self.data) > 1 else next(iter(self.data.values()))
+        database = simulate(Task("services", plan, epsilon), people, seed=seed)
+        assert isinstance(database, Database)
+        return database
 
     def truth(self, text: str) -> list[tuple[Any, ...]]:
         """Return the rows that an ordinary database answers."""
@@ -55,13 +72,13 @@ class Population:
             for name, columns in self.data.items():
                 people = len(next(iter(columns.values())))
                 engine.register(name, {"uid": np.arange(people), **columns})
-            found: list[tuple[Any, ...]] = engine.execute(text).fetchall()
-        return found
+            rows: list[tuple[Any, ...]] = engine.execute(text).fetchall()
+        return rows
 
 
 @dataclass(frozen=True)
 class Contest:
-    """A question to a population: what is wanted, of whom, and for which epsilon."""
+    """A query to a population: which number, of whom, and for which epsilon."""
 
     population: str
     epsilon: float
@@ -69,7 +86,7 @@ class Contest:
     rest: str  # FROM and WHERE
 
     def text(self, options: str = "") -> str:
-        """Return the question; of an average also its parts."""
+        """Return the query; for an average also its parts."""
         parts = self.wanted
         if parts.startswith("AVG"):
             parts = f"{parts.replace('AVG', 'SUM')} AS total, COUNT(*) AS people, {parts} AS mean"
@@ -100,7 +117,9 @@ class Ratio:
         return self.published[self.best(largest=largest)] / self.ours.variance
 
 
-def syn_1(people: int, *, numbers: int = 2, size: int = 125, other: int = 0, seed: int = 0) -> Population:
+def syn_1(
+    people: int, *, numbers: int = 2, size: int = 125, other: int = 0, seed: int = 0
+) -> Population:
     """Return one table ``t`` of correlated numbers ``a``, ``b``, ... from 1 on.
 
     The first is normal around the middle, further ones lie around it; they are of ``other`` values if that is given.
@@ -116,16 +135,25 @@ def syn_1(people: int, *, numbers: int = 2, size: int = 125, other: int = 0, see
     return Population({"t": {"columns": columns}}, {"t": data})
 
 
-def syn_2(people: int, *, most: int = 0, size: int = 125, labels: int = 500, rows: int = 1) -> Population:
+def syn_2(
+    people: int, *, most: int = 0, size: int = 125, labels: int = 500, rows: int = 1
+) -> Population:
     """Return tables ``one`` and ``two``, each a number and a label; with ``most`` up to so many rows in the second."""
     dice = np.random.default_rng(0)
     first = dice.normal(size / 2, size / 4, people)
-    owners = np.repeat(np.arange(people), dice.integers(1, most + 1, people)) if most else np.arange(people)
+    owners = (
+        np.repeat(np.arange(people), dice.integers(1, most + 1, people))
+        if most
+        else np.arange(people)
+    )
     names = tuple(f"k{at}" for at in range(labels))
     one = {"a": _clamped(first, size), "c": _labelled(dice.integers(0, labels, people), names)}
     two = {"b": _clamped(first[owners] + dice.normal(0, SPREAD, len(owners)), size)}
     two |= {"d": _labelled(dice.integers(0, labels, len(owners)), names)}
-    kinds = {"a": range(1, size + 1), "c": Categories(names)}, {"b": range(1, size + 1), "d": Categories(names)}
+    kinds = (
+        {"a": range(1, size + 1), "c": Categories(names)},
+        {"b": range(1, size + 1), "d": Categories(names)},
+    )
     many: dict[str, Any] = {"most": most, "rows": rows} if most else {}
     tables = {"one": {"columns": kinds[0]}, "two": {"columns": kinds[1], **many}}
     return Population(tables, {"one": one, "two": {"uid": owners, **two}})
@@ -135,8 +163,12 @@ def pums_p(people: int, *, seed: int = 0) -> Population:
     """Return a table ``persons`` of age, marital status and weekly hours of work, invented to be like a census."""
     dice = np.random.default_rng(seed)
     age = np.clip(np.rint(dice.triangular(0, 30, 95, people)), 1, 96).astype(np.int64)
-    married = np.interp(age, (0, 17, 22, 30, 40, 60, 75, 96), (0, 0, 0.12, 0.48, 0.62, 0.63, 0.55, 0.30))
-    single = np.interp(age, (0, 17, 22, 30, 40, 60, 75, 96), (1, 1, 0.85, 0.42, 0.22, 0.10, 0.06, 0.04))
+    married = np.interp(
+        age, (0, 17, 22, 30, 40, 60, 75, 96), (0, 0, 0.12, 0.48, 0.62, 0.63, 0.55, 0.30)
+    )
+    single = np.interp(
+        age, (0, 17, 22, 30, 40, 60, 75, 96), (1, 1, 0.85, 0.42, 0.22, 0.10, 0.06, 0.04)
+    )
     coin, other = dice.random(people), dice.integers(2, 2 + len(OTHERS), people)
     status = np.where(coin < married, 0, np.where(coin < married + single, 1, other))
     works = dice.random(people) < np.interp(
@@ -155,23 +187,37 @@ def pums_h(households: int, state: str = "IL", *, rows: int = 1, seed: int = 0) 
     """Return ``households`` with their state and city, and up to ten ``persons`` of each."""
     dice = np.random.default_rng(seed)
     sizes = dice.choice(np.arange(1, HOUSEHOLD + 1), households, p=SIZES)
-    owners = np.repeat(np.arange(households), sizes)
+    persons = _inhabitants(np.repeat(np.arange(households), sizes), dice)
+    city = dice.random(households) < CITY_SHARES[state]
+    places = {
+        "state": np.full(households, state),
+        "city": np.where(city, "largest", "elsewhere"),
+    }
+    data = {"households": places, "persons": persons}
+    houses = {
+        "state": Categories(tuple(CITY_SHARES)),
+        "city": Categories(("largest", "elsewhere")),
+    }
+    columns = {
+        "sex": Categories(("F", "M")),
+        "age": range(1, 126),
+        "income": range(1, 126),
+        "race": Categories(tuple(RACES)),
+    }
+    listed = {"columns": columns, "most": HOUSEHOLD, "rows": rows}
+    return Population({"households": {"columns": houses}, "persons": listed}, data)
+
+
+def _inhabitants(owners: Ints, dice: np.random.Generator) -> dict[str, Any]:
+    """Return the columns of the people of some households."""
     people = len(owners)
     age = np.clip(np.rint(dice.triangular(0, 25, 95, people)), 1, 125).astype(np.int64)
-    income = np.where(age > 15, np.clip(np.rint(dice.lognormal(3.2, 0.6, people)), 1, 125), 1).astype(np.int64)
-    persons = {"uid": owners, "sex": _labelled(dice.integers(0, 2, people), ("F", "M")), "age": age, "income": income}
+    earned = np.clip(np.rint(dice.lognormal(3.2, 0.6, people)), 1, 125)
+    income = np.where(age > 15, earned, 1).astype(np.int64)
+    sex = _labelled(dice.integers(0, 2, people), ("F", "M"))
     race = dice.choice(len(RACES), people, p=np.array(list(RACES.values())))
-    persons["race"] = _labelled(race, tuple(RACES))
-    city = dice.random(households) < CITY_SHARES[state]
-    places = {"state": np.full(households, state), "city": np.where(city, "largest", "elsewhere")}
-    houses = {"state": Categories(tuple(CITY_SHARES)), "city": Categories(("largest", "elsewhere"))}
-    columns: dict[str, Any] = {"sex": Categories(("F", "M")), "age": range(1, 126), "income": range(1, 126)}
-    columns["race"] = Categories(tuple(RACES))
-    tables: dict[str, Any] = {
-        "households": {"columns": houses},
-        "persons": {"columns": columns, "most": HOUSEHOLD, "rows": rows},
-    }
-    return Population(tables, {"households": places, "persons": persons})
+    race_labels = _labelled(race, tuple(RACES))
+    return {"uid": owners, "sex": sex, "age": age, "income": income, "race": race_labels}
 
 
 POPULATIONS: dict[str, Callable[[int], Population]] = {
@@ -188,27 +234,69 @@ _HOMES = "FROM households JOIN persons USING (uid) WHERE"
 
 CONTESTS = (
     Contest("SYN-1, 2 numbers", 2.0, "COUNT(*)", "FROM t WHERE a BETWEEN 41 AND 59"),
-    Contest("SYN-1, 2 numbers", 2.0, "COUNT(*)", "FROM t WHERE a BETWEEN 31 AND 78 AND b BETWEEN 22 AND 69"),
+    Contest(
+        "SYN-1, 2 numbers",
+        2.0,
+        "COUNT(*)",
+        "FROM t WHERE a BETWEEN 31 AND 78 AND b BETWEEN 22 AND 69",
+    ),
     Contest("SYN-1, 2 numbers", 2.0, "SUM(b)", "FROM t WHERE a BETWEEN 41 AND 59"),
-    Contest("SYN-1, 2 numbers", 2.0, "SUM(b)", "FROM t WHERE a BETWEEN 31 AND 78 AND b BETWEEN 22 AND 69"),
+    Contest(
+        "SYN-1, 2 numbers",
+        2.0,
+        "SUM(b)",
+        "FROM t WHERE a BETWEEN 31 AND 78 AND b BETWEEN 22 AND 69",
+    ),
     Contest("SYN-1, 2 numbers", 2.0, "AVG(b)", "FROM t WHERE a BETWEEN 31 AND 78"),
-    Contest("SYN-1, 3 numbers", 2.0, "COUNT(*)", "FROM t WHERE a BETWEEN 31 AND 78 AND b BETWEEN 22 AND 69"),
+    Contest(
+        "SYN-1, 3 numbers",
+        2.0,
+        "COUNT(*)",
+        "FROM t WHERE a BETWEEN 31 AND 78 AND b BETWEEN 22 AND 69",
+    ),
     Contest(
         "SYN-1, 3 numbers",
         2.0,
         "COUNT(*)",
         "FROM t WHERE a BETWEEN 31 AND 78 AND b BETWEEN 22 AND 69 AND c BETWEEN 37 AND 84",
     ),
-    Contest("SYN-1, 3 numbers", 2.0, "SUM(c)", "FROM t WHERE a BETWEEN 31 AND 78 AND b BETWEEN 22 AND 69"),
+    Contest(
+        "SYN-1, 3 numbers",
+        2.0,
+        "SUM(c)",
+        "FROM t WHERE a BETWEEN 31 AND 78 AND b BETWEEN 22 AND 69",
+    ),
     Contest("PUMS-P", 2.0, "AVG(hours)", f"FROM persons WHERE marst = '{MARRIED}'"),
-    Contest("PUMS-P", 2.0, "AVG(hours)", f"FROM persons WHERE marst = '{MARRIED}' AND age BETWEEN 31 AND 70"),
-    Contest("PUMS-P", 2.0, "AVG(hours)", f"FROM persons WHERE marst = '{SINGLE}' AND age BETWEEN 31 AND 50"),
-    Contest("PUMS-P", 2.0, "SUM(hours)", f"FROM persons WHERE marst = '{MARRIED}' AND age BETWEEN 31 AND 70"),
+    Contest(
+        "PUMS-P",
+        2.0,
+        "AVG(hours)",
+        f"FROM persons WHERE marst = '{MARRIED}' AND age BETWEEN 31 AND 70",
+    ),
+    Contest(
+        "PUMS-P",
+        2.0,
+        "AVG(hours)",
+        f"FROM persons WHERE marst = '{SINGLE}' AND age BETWEEN 31 AND 50",
+    ),
+    Contest(
+        "PUMS-P",
+        2.0,
+        "SUM(hours)",
+        f"FROM persons WHERE marst = '{MARRIED}' AND age BETWEEN 31 AND 70",
+    ),
     Contest("SYN-2, one to one", 5.0, "COUNT(*)", f"{_JOIN} c = 'k7' AND b BETWEEN 41 AND 55"),
-    Contest("SYN-2, one to one", 5.0, "COUNT(*)", f"{_JOIN} a BETWEEN 31 AND 78 AND b BETWEEN 22 AND 69"),
+    Contest(
+        "SYN-2, one to one", 5.0, "COUNT(*)", f"{_JOIN} a BETWEEN 31 AND 78 AND b BETWEEN 22 AND 69"
+    ),
     Contest("SYN-2, one to one", 5.0, "SUM(a)", f"{_JOIN} c = 'k7' AND b BETWEEN 41 AND 55"),
     Contest("SYN-2, one to many", 5.0, "COUNT(*)", f"{_JOIN} c = 'k7' AND b BETWEEN 41 AND 55"),
-    Contest("SYN-2, one to many", 5.0, "COUNT(*)", f"{_JOIN} a BETWEEN 31 AND 78 AND b BETWEEN 22 AND 69"),
+    Contest(
+        "SYN-2, one to many",
+        5.0,
+        "COUNT(*)",
+        f"{_JOIN} a BETWEEN 31 AND 78 AND b BETWEEN 22 AND 69",
+    ),
     Contest("SYN-2, one to many", 5.0, "SUM(b)", f"{_JOIN} a BETWEEN 31 AND 78"),
     Contest("PUMS-H", 5.0, "COUNT(*)", f"{_HOMES} city = 'largest' AND age BETWEEN 21 AND 45"),
     Contest("PUMS-H", 5.0, "SUM(income)", f"{_HOMES} city = 'largest' AND race = 'W'"),
@@ -228,12 +316,17 @@ def contested(
     for name, epsilon in dict.fromkeys((one.population, one.epsilon) for one in contests):
         population = POPULATIONS[name](people)
         ours = population.collected(epsilon, seed=seed)
-        theirs = {way: population.collected(epsilon, seed=seed, method=way, published=True) for way in PUBLISHED}
+        theirs = {
+            way: population.collected(epsilon, seed=seed, method=way, published=True)
+            for way in PUBLISHED
+        }
         for contest in contests:
             if (contest.population, contest.epsilon) == (name, epsilon):
                 truth = population.truth(contest.text())[0]
                 published = {
-                    f"{method.upper()}, {way}": answered(one, contest, truth, f"WITH (METHOD = {way})").variance
+                    f"{method.upper()}, {way}": answered(
+                        one, contest, truth, f"WITH (METHOD = {way})"
+                    ).variance
                     for method, one in theirs.items()
                     for way in ways
                 }
@@ -241,7 +334,9 @@ def contested(
     return found
 
 
-def answered(database: Database, contest: Contest, truth: tuple[float, ...], options: str = "") -> Figure:
+def answered(
+    database: Database, contest: Contest, truth: tuple[float, ...], options: str = ""
+) -> Figure:
     """Return an answer with the variance that its own reports tell; of an average both around the true one.
 
     The variances of a sum, a count and their ratio tell their covariance.
@@ -260,22 +355,23 @@ def answered(database: Database, contest: Contest, truth: tuple[float, ...], opt
 
 def contributions(database: Database, text: str) -> Floats:
     """Return (people, totals): what everybody's reports add to each total, without any engine."""
-    query = read(text, database.asking.services)
-    work = planning.plan(database.asking, query)
+    source = Source(database.layout, database.collected)
+    plan = plan_query(read(text, database.layout.tables), source)
     scores: dict[int, Floats] = {}
     batches = database.collected.batches  # type: ignore[attr-defined]
-    for place, scoring in work.scorings.items():
-        own = scores[place] = np.zeros((database.users, len(scoring.targets)))
+    for factor, scoring in plan.scorings.items():
+        scores[factor] = np.zeros((database.users, len(scoring.columns)))
         slots = {slot.number for slot in scoring.factor.slots}
         for address, batch in batches.items():
             if address.slot in slots:
-                np.add.at(own, batch.subjects, scoring(address.slot, address.member, batch.reports))
-    made = np.zeros((database.users, len(work.totals)))
-    for at, total in enumerate(work.totals):
-        for one in total.products:
-            parts = [scores[place][:, column] for place, column in one.scores]
-            made[:, at] += one.weight * np.prod(parts, axis=0)
-    return made
+                scored = scoring(address.slot, address.member, batch.reports)
+                np.add.at(scores[factor], batch.subjects, scored)
+    added = np.zeros((database.users, len(plan.totals)))
+    for index, total in enumerate(plan.totals):
+        for product in total.products:
+            parts = [scores[factor][:, column] for factor, column in product.scores]
+            added[:, index] += product.weight * np.prod(parts, axis=0)
+    return added
 
 
 def page(people: int = 300_000, contests: tuple[Contest, ...] = CONTESTS) -> str:
@@ -286,7 +382,9 @@ def page(people: int = 300_000, contests: tuple[Contest, ...] = CONTESTS) -> str
         asked = f"`{contest.wanted} {contest.rest}`"
         errors = f"{one.ours.error:,.4g} | {one.published[best] ** 0.5:,.4g} | {best}"
         gains = f"{one.gain():.2f} | {one.gain(largest=True):.2f}"
-        lines.append(f"| {contest.population} | {contest.epsilon:g} | {asked} | {errors} | {gains} |")
+        lines.append(
+            f"| {contest.population} | {contest.epsilon:g} | {asked} | {errors} | {gains} |"
+        )
     return "\n".join([*lines, ""])
 
 

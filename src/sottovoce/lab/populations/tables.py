@@ -29,17 +29,23 @@ class Shape:
     def columns(self) -> dict[str, Any]:
         """Return the columns as a table is made of them."""
         numbers: dict[str, Any] = {f"o{at}": range(size) for at, size in enumerate(self.ordered)}
-        return numbers | {f"l{at}": [f"v{value}" for value in range(size)] for at, size in enumerate(self.labels)}
+        return numbers | {
+            f"l{at}": [f"v{value}" for value in range(size)] for at, size in enumerate(self.labels)
+        }
 
     def people(self, count: int, seed: int, *, even: bool = False) -> dict[str, Any]:
         """Return a value of everybody for each column: clipped normal numbers and falling shares, or all alike."""
         dice = np.random.default_rng(seed)
         found: dict[str, Any] = {}
         for at, size in enumerate(self.ordered):
-            found[f"o{at}"] = dice.integers(0, size, count) if even else clipped_normal(count, size, dice)
+            found[f"o{at}"] = (
+                dice.integers(0, size, count) if even else clipped_normal(count, size, dice)
+            )
         for at, size in enumerate(self.labels):
             shares = np.ones(size) if even else 1 / np.arange(1, size + 1)
-            found[f"l{at}"] = [f"v{value}" for value in dice.choice(size, count, p=shares / shares.sum())]
+            found[f"l{at}"] = [
+                f"v{value}" for value in dice.choice(size, count, p=shares / shares.sum())
+            ]
         return found
 
 
@@ -52,7 +58,9 @@ def clipped_normal(count: int, size: int, dice: np.random.Generator) -> Ints:
 def measure(count: int, kappa: float, seed: int) -> Ints:
     """Return whole numbers from a gamma law whose mean square is so many times its squared mean."""
     if not 1 < kappa <= 3:
-        raise ParameterError("the mean square of a measure is more than once and at most thrice its squared mean")
+        raise ParameterError(
+            "the mean square of a measure is more than once and at most thrice its squared mean"
+        )
     shape = 1 / (kappa - 1)
     drawn = np.random.default_rng(seed).gamma(shape, HIGHEST / 100 / shape, count)
     return np.asarray(np.clip(drawn.round(), 0, HIGHEST), np.int64)
@@ -62,7 +70,10 @@ def boxes(sizes: Sequence[int], volume: float, count: int, seed: int) -> list[tu
     """Return random boxes that hold about such a share of all cells, their sides of random proportions."""
     dice = np.random.default_rng(seed)
     parts = dice.dirichlet(np.ones(len(sizes)), count)
-    return [tuple(_side(size, volume**part, dice) for size, part in zip(sizes, one, strict=True)) for one in parts]
+    return [
+        tuple(_side(size, volume**part, dice) for size, part in zip(sizes, one, strict=True))
+        for one in parts
+    ]
 
 
 def condition(sides: Mapping[str, range]) -> str:
@@ -77,7 +88,8 @@ def condition(sides: Mapping[str, range]) -> str:
 def inside(people: Mapping[str, Any], sides: Mapping[str, range]) -> Floats:
     """Return 1 for everybody in a box, else 0."""
     parts = [
-        (np.asarray(people[name]) >= side[0]) & (np.asarray(people[name]) <= side[-1]) for name, side in sides.items()
+        (np.asarray(people[name]) >= side[0]) & (np.asarray(people[name]) <= side[-1])
+        for name, side in sides.items()
     ]
     return np.asarray(np.logical_and.reduce(parts), np.float64)
 

@@ -22,7 +22,9 @@ def blue(tree: Hierarchy, target: Floats, variances: Floats) -> list[Floats]:
     """
     levels = range(tree.height + 1)
     if len(target) != tree.leaves or len(variances) != len(levels) or not (variances > 0).all():
-        raise ParameterError("a target has one entry for every value, and every level a positive variance")
+        raise ParameterError(
+            "a target has one entry for every value, and every level a positive variance"
+        )
     widths = np.array([tree.width(level) for level in levels], float)
     precisions = np.where(np.isinf(variances), 0.0, widths / variances)
     below = np.cumsum(precisions[::-1])[::-1]  # lambda_l: the sum over levels from l on
@@ -40,5 +42,7 @@ def blue(tree: Hierarchy, target: Floats, variances: Floats) -> list[Floats]:
 
 def variance(coefficients: list[Floats], variances: Floats) -> float:
     """Return the variance of a combination: that of each level's nodes times its squared coefficients."""
-    asked = [(level, one) for level, one in enumerate(coefficients) if not np.isinf(variances[level])]
+    asked = [
+        (level, one) for level, one in enumerate(coefficients) if not np.isinf(variances[level])
+    ]
     return float(sum(variances[level] * (one**2).sum() for level, one in asked))

@@ -1,13 +1,13 @@
-"""How many people hold each value of a column, all values at once: the sums of reports are decoded once for all.
+"""How many people hold each value of a column, all values at once: the sums of reports are decoded once.
 
-The total of a target is linear in the votes for a layer's cells, and so is the mean square of a score over people who
-hold them: both come from the decoded votes of every layer, contracted with the coefficients of all values together.
-Layers that are too large to be decoded have few reports each, which are scored.
+A total is linear in the votes for the cells of a layer, and so is the mean square of a score over the
+people who hold the cells.  Both come from the decoded votes of every layer, contracted with the
+coefficients of all values together.  Layers that are too large to be decoded have few reports each, which
+are scored one by one.
 
 Source: docs/affine-response.md; Xu 2020, section 3.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from math import prod
@@ -17,141 +17,192 @@ import numpy as np
 from sottovoce.arrays import Floats
 from sottovoce.core.noise import Noise
 from sottovoce.errors import NoDataError
-from sottovoce.mechanisms.base import PureMechanism
-from sottovoce.plans.tables.layout import Asking, Factor, Slot
-from sottovoce.plans.tables.planning import best_way
-from sottovoce.plans.tables.scoring import Scoring, bases
-from sottovoce.plans.tables.targets import Levels, Target, Wanted, target
-from sottovoce.sql.query import Aggregate, Column, Query
+from sottovoce.plans.tables.coefficients import Coefficients
+from sottovoce.plans.tables.demand import ScoreColumn
+from sottovoce.plans.tables.layout import Factor, Layout, Slot
+from sottovoce.plans.tables.pipeline import plan_query
+from sottovoce.plans.tables.scoring import Scoring, layer_means
+from sottovoce.plans.tables.select import QueryPlan
+from sottovoce.plans.tables.source import Source
+from sottovoce.sql.aggregates.count import Count
+from sottovoce.sql.query import Column, Query
 from sottovoce.tasks.collected import Collected
 from sottovoce.tasks.question import Address
 
 
 @dataclass(frozen=True, eq=False)
-class Counts:
+class ColumnCounts:
     """The totals of all values of a column and their variances."""
 
     totals: Floats
     variances: Floats
 
 
-def counts(asking: Asking, collected: Collected, column: Column) -> Counts:
+@dataclass(frozen=True, eq=False)
+class _Sums:
+    """Sums over some people, an entry per value of the column: of their scores, and of the squares."""
+
+    users: int
+    scores: Floats
+    squares: Floats
+
+
+def counts(layout: Layout, collected: Collected, column: Column) -> ColumnCounts:
     """Return how many people, or records of a list, hold each value of a column."""
-    study = _Study(asking, collected, column)
-    if study.scores and not collected.report_counts(0):
-        raise NoDataError("the layers of this table are too large for their sums: counts need the reports")
-    users, totals = collected.users(0), np.zeros(len(study.targets))
-    variances = np.zeros(len(study.targets))
+    study = _Study(layout, collected, column)
+    if study.needs_reports and not collected.report_counts(0):
+        raise NoDataError(
+            "the layers of this table are too large for their sums: counts need the reports"
+        )
+    users = collected.users(0)
+    totals = np.zeros(len(study.coefficients))
+    variances = np.zeros(len(study.coefficients))
     for slot in study.factor.slots:
-        total, square = study.sums(slot)
-        totals += total
-        variances += square - total**2 / users
-    if not asking.services.most(column.table) and len(study.factor.slots) == 1:  # squares of a condition sum to it
+        sums = study.slot_sums(slot)
+        totals += sums.scores
+        variances += sums.squares - sums.scores**2 / users
+    if not layout.tables.most(column.table) and len(study.factor.slots) == 1:
+        # The squares of a condition sum to its count, which is not noise.
         variances -= np.maximum(0.0, totals - totals**2 / users)
-    return Counts(totals, np.maximum(variances, 0.0))
+    return ColumnCounts(totals, np.maximum(variances, 0.0))
 
 
 @dataclass(frozen=True, eq=False)
 class _Study:
-    """The targets of all values of a column, and what the reports say about them."""
+    """The coefficients of all values of a column, and what the reports say about them."""
 
-    asking: Asking
+    layout: Layout
     collected: Collected
     column: Column
 
     @cached_property
-    def factor(self) -> Factor:
-        """Return the factor that has reports about the column."""
-        return _factor(self.asking, self.column)
-
-    @property
-    def scores(self) -> bool:
-        """Return whether some layer is too large to be decoded."""
-        families = [slot.family for slot in self.factor.slots]
-        return any(family.cell(member).aligned for family in families for member in family.representatives())
+    def plan(self) -> QueryPlan:
+        """Return the plan of a count for every value."""
+        query = Query((self.column.table,), (Count("count"),), group_by=(self.column,))
+        return plan_query(query, Source(self.layout))
 
     @cached_property
-    def targets(self) -> list[Target]:
-        """Return the coefficients for every value."""
-        size = self.asking.attributes(self.column.table)[self.column.place].size
-        most = self.asking.services.most(self.column.table)
-        weight = most / self.asking.rows[self.column.table] if most else 1.0
-        query = Query((self.column.table,), (Aggregate("count", "count"),), group_by=(self.column,))
-        way, held = best_way(self.asking, query), np.eye(size, dtype=bool)
-        return [target(Wanted(self.factor, {self.column.place: one}, weight=weight), way) for one in held]
+    def _scores(self) -> list[ScoreColumn]:
+        """Return the score of every value: each count is one product of one score."""
+        totals = [self.plan.totals[row.numbers[0].totals[0]] for row in self.plan.rows]
+        return [total.products[0].scores[0] for total in totals]
 
-    def sums(self, slot: Slot) -> tuple[Floats, Floats]:
-        """Return the sums over people of their scores in one slot, and of the squares of these."""
-        first = slot is self.factor.slots[0]
-        base = np.array([bases(slot, one) + first * one.known for one in self.targets])
-        total, square = np.zeros(len(base)), np.zeros(len(base))
+    @cached_property
+    def factor(self) -> Factor:
+        """Return the factor with reports about the column."""
+        return self.layout.factors[self._scores[0].factor]
+
+    @cached_property
+    def coefficients(self) -> list[Coefficients]:
+        """Return the coefficients of every value."""
+        return [self.plan.coefficients(score) for score in self._scores]
+
+    @property
+    def needs_reports(self) -> bool:
+        """Return whether some layer is too large to be decoded."""
+        families = [slot.family for slot in self.factor.slots]
+        return any(
+            family.cell(member).aligned
+            for family in families
+            for member in family.representatives()
+        )
+
+    def slot_sums(self, slot: Slot) -> _Sums:
+        """Return the sums over everybody of their scores in one slot."""
+        constant = np.array([layer_means(slot, column) for column in self.coefficients])
+        if slot is self.factor.slots[0]:
+            constant += np.array([column.known for column in self.coefficients])
+        users = 0
+        scores, squares = np.zeros(len(constant)), np.zeros(len(constant))
         for member in range(len(slot.family)):
             try:
-                users, moved, spread = self._layer(slot, member, base)
+                layer = self._layer_sums(slot, member, constant)
             except NoDataError:
-                continue  # nobody's coin fell there
-            total += users * base + moved
-            square += users * base**2 + 2 * base * moved + spread
-        return total, square
+                continue  # nobody was asked about this layer
+            users += layer.users
+            scores += layer.users * constant + layer.scores
+            squares += layer.users * constant**2 + 2 * constant * layer.scores + layer.squares
+        return _Sums(users, scores, squares)
 
-    def _layer(self, slot: Slot, member: int, base: Floats) -> tuple[int, Floats, Floats]:
-        """Return the people asked about a layer, and the sums of their scores and of the squares, bases apart."""
+    def _layer_sums(self, slot: Slot, member: int, constant: Floats) -> _Sums:
+        """Return the sums over the people asked about a layer, the constant part of their scores left out."""
         if slot.family.cell(member).aligned:
-            scores = np.concatenate(list(self._scored(slot, member))) - base
-            return len(scores), scores.sum(axis=0), (scores**2).sum(axis=0)
-        tally, mechanism = self.collected.tally(Address(0, member, slot.number)), slot.family[member].mechanism
-        assert isinstance(mechanism, PureMechanism)
-        found = self._coefficients(slot, member)
-        if found is None:
-            return tally.users, np.zeros(len(self.targets)), np.zeros(len(self.targets))
-        place, own, others = found
-        shape = [own.shape[1] if at == place else len(one) for at, one in enumerate(others)]
+            reports = self.collected.reports(Address(0, member, slot.number))
+            scored = (
+                np.concatenate([self._scoring(slot.number, member, batch) for batch in reports])
+                - constant
+            )
+            return _Sums(len(scored), scored.sum(axis=0), (scored**2).sum(axis=0))
+        tally = self.collected.tally(Address(0, member, slot.number))
+        mechanism = slot.mechanism(member)
+        vectors = self._layer_vectors(slot, member)
+        if vectors is None:
+            nothing = np.zeros(len(self.coefficients))
+            return _Sums(tally.users, nothing, nothing)
         votes = mechanism.estimate(tally).totals
-        table = np.moveaxis(votes[: prod(shape)].reshape(shape), place, -1).reshape(-1, own.shape[1])
-        rest = reduce(np.multiply.outer, [one for at, one in enumerate(others) if at != place], np.ones(()))
-        total, square = _moments(own, rest.ravel(), table, mechanism.noise, tally.users)
-        return tally.users, total / slot.chance(member), square / slot.chance(member) ** 2
-
-    def _scored(self, slot: Slot, member: int) -> Iterator[Floats]:
-        reports = self.collected.reports(Address(0, member, slot.number))
-        return (self._scoring(slot.number, member, batch) for batch in reports)
+        sums = _contracted(vectors, votes, mechanism.noise, tally.users)
+        chance = slot.chance(member)
+        return _Sums(tally.users, sums.scores / chance, sums.squares / chance**2)
 
     @cached_property
     def _scoring(self) -> Scoring:
-        return Scoring(self.factor, tuple(self.targets))
+        return Scoring(self.factor, tuple(self.coefficients))
 
-    def _coefficients(self, slot: Slot, member: int) -> tuple[int, Floats, list[Floats]] | None:
-        """Return the axis of the column, the coefficients of all values on it, and those of the other axes."""
+    def _layer_vectors(self, slot: Slot, member: int) -> "_LayerVectors | None":
+        """Return the coefficients of all values in one layer; None if it has no part in any of them."""
         group, levels = slot.levels(member)
-        place = next(at for at, axis in enumerate(slot.groups[group]) if axis.column == self.column.place)
-        vectors = [axis[level] for axis, level in zip(self._term(0, group), levels, strict=True)]
-        stack = [self._term(at, group)[place][levels[place]] for at in range(len(self.targets))]
-        known = [one for one in stack if one is not None]
-        others = [np.zeros(0) if one is None else one for one in vectors]
-        if not known or any(one is None for at, one in enumerate(vectors) if at != place):
+        axes = slot.groups[group]
+        own = next(index for index, axis in enumerate(axes) if axis.column == self.column.index)
+        terms = [column.groups[group][0] for column in self.coefficients]
+        stacked = [term.axes[own][levels[own]] for term in terms]
+        known = [vector for vector in stacked if vector is not None]
+        others = [axis[level] for axis, level in zip(terms[0].axes, levels, strict=True)]
+        others[own] = np.zeros(0)
+        used = [vector for vector in others if vector is not None]
+        if not known or len(used) < len(others):
             return None
-        own = np.stack([np.zeros(len(known[0])) if one is None else one for one in stack])
-        share = self.targets[0].groups[group][0].weight
-        return place, share * own, others
-
-    def _term(self, value: int, group: int) -> tuple[Levels, ...]:
-        return self.targets[value].groups[group][0].axes
+        rows = [np.zeros(len(known[0])) if vector is None else vector for vector in stacked]
+        return _LayerVectors(own, terms[0].weight * np.stack(rows), used)
 
 
-def _moments(own: Floats, rest: Floats, votes: Floats, noise: Noise, users: int) -> tuple[Floats, Floats]:
-    """Return the sums of people's votes for products of coefficients, means apart, and of their squares."""
-    value, squared = own @ (rest @ votes), own**2 @ (rest**2 @ votes)
+@dataclass(frozen=True, eq=False)
+class _LayerVectors:
+    """The coefficients of all values of a column in one layer: (values, nodes) on its own axis, alike on the others."""
+
+    axis: int
+    own: Floats
+    others: list[Floats]  # a vector per axis; that of the own axis is not used
+
+    def table(self, votes: Floats) -> Floats:
+        """Return the votes as (cells of the other axes, nodes of the own axis)."""
+        nodes = self.own.shape[1]
+        shape = [
+            nodes if axis == self.axis else len(vector) for axis, vector in enumerate(self.others)
+        ]
+        grid = votes[: prod(shape)].reshape(shape)
+        return np.moveaxis(grid, self.axis, -1).reshape(-1, nodes)
+
+    @property
+    def rest(self) -> Floats:
+        """Return the coefficients of the cells of the other axes."""
+        vectors = [vector for axis, vector in enumerate(self.others) if axis != self.axis]
+        return np.asarray(reduce(np.multiply.outer, vectors, np.ones(()))).ravel()
+
+
+def _contracted(vectors: _LayerVectors, votes: Floats, noise: Noise, users: int) -> _Sums:
+    """Return the sums of people's votes for the coefficients, means left out, and of their squares."""
+    own, rest, table = vectors.own, vectors.rest, vectors.table(votes)
+    value = own @ (rest @ table)
+    squared = own**2 @ (rest**2 @ table)
     squares = (own**2).sum(axis=1) * (rest**2).sum()
     law = noise.score_moments
     if not law.centred:
-        return value, users * law.spread * squares + (law.held + 1) * squared
-    cells, missing = votes.size, users - votes.sum()  # votes for padding, which nobody holds
+        return _Sums(users, value, users * law.spread * squares + (law.held + 1) * squared)
+    cells = table.size
+    missing = users - table.sum()  # votes for the padding, which nobody holds
     mean = own.sum(axis=1) * rest.sum() / cells
-    moved = value + mean * missing - users * mean
-    apart = squared + squares / cells * missing - 2 * mean * moved - users * mean**2
-    return moved, users * law.spread * (squares - cells * mean**2) + (law.held + 1) * apart
-
-
-def _factor(asking: Asking, column: Column) -> Factor:
-    """Return the factor with reports about a column's values; those of its coin alone come after it."""
-    return next(one for one in asking.factors if one.table == column.table and column.place in one.columns)
+    scores = value + mean * missing - users * mean
+    apart = squared + squares / cells * missing - 2 * mean * scores - users * mean**2
+    return _Sums(
+        users, scores, users * law.spread * (squares - cells * mean**2) + (law.held + 1) * apart
+    )

@@ -1,10 +1,10 @@
-"""Answers in SQL from one collection: any number of questions, at no further cost to anybody.
+"""Answers in SQL from one collection: any number of queries, at no further cost to anybody.
 
 Source: Wang 2021, chapter 7; Xu 2020.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from sottovoce.answers.answer import Answer
@@ -12,123 +12,95 @@ from sottovoce.answers.answers import Answers
 from sottovoce.answers.guarantee import Guarantee
 from sottovoce.core.estimate import Estimate
 from sottovoce.core.noise import StatedNoise
-from sottovoce.domains.categories import Categories
-from sottovoce.plans.tables import planning, rewriting
+from sottovoce.plans.tables.combine import labels_of
 from sottovoce.plans.tables.counting import counts
-from sottovoce.plans.tables.explaining import explained
-from sottovoce.plans.tables.figures import Told, labels_of, result
-from sottovoce.plans.tables.layout import Asking
-from sottovoce.plans.tables.planning import Work
+from sottovoce.plans.tables.explain import facts_of
+from sottovoce.plans.tables.layout import Layout
+from sottovoce.plans.tables.pipeline import answer_plan, plan_query, read
 from sottovoce.plans.tables.result import Explanation, Result
+from sottovoce.plans.tables.source import Source
 from sottovoce.sql.query import Column, Query
-from sottovoce.tasks.collected import Collected, Scored
+from sottovoce.tasks.collected import Collected
 
-AT_ONCE = 1 << 25  # scores of groups that are held in memory together
-_LISTED = 200  # values of a column whose counts an answer lists by itself
+_MAX_LISTED = 200  # values of a column whose counts an answer lists by itself
 
 
 @dataclass(frozen=True, eq=False)
 class Database(Answers):
-    """The counts of every column, by name, and an answer to any question in SQL."""
+    """The counts of every column, by name, and an answer to any query in SQL."""
 
-    asking: Asking
+    layout: Layout
     collected: Collected = field(repr=False)
 
     @classmethod
-    def of(cls, asking: Asking, collected: Collected) -> "Database":
+    def of(cls, layout: Layout, collected: Collected) -> "Database":
         """Return the answers of a collection."""
-        made = cls("tables", {}, asking, collected)
-        object.__setattr__(made, "parts", _Listed(made))
-        return made
+        return cls("tables", _ColumnCounts(layout, collected), layout, collected)
 
     @property
     def users(self) -> int:
         return self.collected.users(0)
 
     def sql(self, text: str) -> Result | Explanation:
-        """Return the answer to a question, or how it would be answered if the question begins with EXPLAIN."""
-        from sottovoce.sql.reading import read
-
-        query = read(text, self.asking.services)
+        """Return the answer to a query, or how it would be answered if the query begins with EXPLAIN."""
+        query = read(text, Source(self.layout))
         return self.explain(query) if query.explain else self.answer(query)
 
     def explain(self, query: Query) -> Explanation:
-        """Return how a question would be answered and how good the answer would be."""
-        return Explanation(explained(self.asking, query, self.users))
+        """Return how a query would be answered and how good the answer would be."""
+        plan = plan_query(query, Source(self.layout, self.collected))
+        return Explanation(facts_of(plan, self.users, compare=True))
 
-    def answer(self, query: Query) -> Result:
-        """Return the answer to a question that has been read; many groups are answered some at a time."""
-        query = planning.unfiltered(query)
-        way = planning.best_way(self.asking, query)
-        groups = planning.groups(self.asking, query)
-        step = max(1, AT_ONCE // max(1, self.users * len(query.aggregates)))
-        parts = [groups[start : start + step] for start in range(0, len(groups), step)]
-        told = [self._told(planning.planned(self.asking, query, way, part)) for part in parts]
-        return result(self.asking, self.users, told)
+    def answer(self, query: Query, *, count_rows: bool = False) -> Result:
+        """Return the answer to a query that has been read, with the crowd behind every row.
 
-    def _told(self, work: Work) -> Told:
-        """Return what the engine says of some groups."""
-        scorings = self._scaled(work).scorings
-        places = {name: at for at, name in enumerate(self._public)}
-        statement = rewriting.rewritten(work, places, single=self.collected.relations(0).one_report_each)
-        scored = {
-            rewriting.relation(place): Scored(tuple(slot.number for slot in one.factor.slots), len(one.targets), one)
-            for place, one in scorings.items()
-        }
-        return Told(work, self.collected.relations(0).select(scored, self._public, statement), statement)
+        ``count_rows`` also estimates how many records each row has.
+        """
+        source = Source(self.layout, self.collected, counts_rows=count_rows)
+        return answer_plan(plan_query(query, source), source)
 
     def kept(self) -> Answers | None:
-        """Return the counts of every column: without reports no other question can be answered."""
+        """Return the counts of every column: without reports no other query can be answered."""
         return Answers(self.name, dict(self.parts))
-
-    @cached_property
-    def _public(self) -> dict[str, bool]:
-        seen = self.asking.services.public
-        kinds = zip(seen.names, seen.attributes, strict=True) if seen else ()
-        return {name: not isinstance(kind, Categories) for name, kind in kinds}
-
-    def _scaled(self, work: Work) -> Work:
-        """Return the work with layers weighed by how many people were really asked, if the question wants that."""
-        if work.query.options.scale != "hajek":
-            return work
-        answered = self.collected.report_counts(0)
-        scorings = {place: one.by_share(answered) for place, one in work.scorings.items()}
-        return replace(work, scorings=scorings)
 
     @property
     def guarantee(self) -> Guarantee:
-        return Guarantee(self.asking.epsilon)
+        return Guarantee(self.layout.epsilon)
 
 
-class _Listed(Mapping[str, Answer]):
-    """The counts of every column that has few enough values, made when they are looked at."""
+class _ColumnCounts(Mapping[str, Answer]):
+    """The counts of every column that has few enough values, computed when they are looked at."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._made: dict[str, Answer] = {}
+    def __init__(self, layout: Layout, collected: Collected) -> None:
+        self._layout = layout
+        self._collected = collected
+        self._answers: dict[str, Answer] = {}
 
     @cached_property
     def _columns(self) -> dict[str, Column]:
-        services = self._database.asking.services
-        return {
-            f"{name}.{column}": Column(table, place)
-            for table, name in enumerate(services.names)
-            for place, column in enumerate(services.records(table).names)
-            if services.records(table).attributes[place].size <= _LISTED
-        }
+        tables = self._layout.tables
+        columns: dict[str, Column] = {}
+        for table, name in enumerate(tables.names):
+            records = tables.records(table)
+            for index, (column, kind) in enumerate(
+                zip(records.names, records.attributes, strict=True)
+            ):
+                if kind.size <= _MAX_LISTED:
+                    columns[f"{name}.{column}"] = Column(table, index)
+        return columns
 
     def __getitem__(self, name: str) -> Answer:
-        if name not in self._made:
-            self._made[name] = self._counts(name)
-        return self._made[name]
+        if name not in self._answers:
+            self._answers[name] = self._counts(name)
+        return self._answers[name]
 
     def _counts(self, name: str) -> Answer:
-        database, column = self._database, self._columns[name]
-        asking = database.asking
-        found = counts(asking, database.collected, column)
-        estimate = Estimate(found.totals, StatedNoise(found.variances), database.users, asking.epsilon)
-        labels = tuple(labels_of(asking.attributes(column.table)[column.place]))
-        return Answer(name, labels, estimate, asking.method)
+        column, layout = self._columns[name], self._layout
+        totals = counts(layout, self._collected, column)
+        noise = StatedNoise(totals.variances)
+        estimate = Estimate(totals.totals, noise, self._collected.users(0), layout.epsilon)
+        labels = tuple(labels_of(layout.attributes(column.table)[column.index]))
+        return Answer(name, labels, estimate, layout.name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._columns)

@@ -41,7 +41,9 @@ def additive_set(tree: Hierarchy, wanted: Bools) -> dict[Node, float]:
         if level:
             above = np.repeat(above, tree.children(level - 1))
         whole = wanted.reshape(-1, tree.width(level)).all(axis=1)
-        taken = np.intersect1d(np.flatnonzero(whole & ~above), tree.real(level))  # nobody holds the padding
+        taken = np.intersect1d(
+            np.flatnonzero(whole & ~above), tree.real(level)
+        )  # nobody holds the padding
         found |= {(level, int(node)): 1.0 for node in taken}
         above = above | whole
     return found
@@ -70,17 +72,26 @@ class _Search:
     before: Ints  # how many leaves in front of each are wanted
     count: int
 
-    def best(self, level: int, node: int, above: int) -> list[tuple[int, tuple[tuple[Node, float], ...]]]:
+    def best(
+        self, level: int, node: int, above: int
+    ) -> list[tuple[int, tuple[tuple[Node, float], ...]]]:
         """Return the cheapest decompositions within a node, given the sum of the coefficients above it."""
         width = self.tree.width(level)
         inside = self.before[(node + 1) * width] - self.before[node * width]
-        if (inside == width and above == 1) or (inside == 0 and above == 0) or not self._held(level, node):
+        if (
+            (inside == width and above == 1)
+            or (inside == 0 and above == 0)
+            or not self._held(level, node)
+        ):
             return [(0, ())]
         options = []
         for coefficient in (0, 1 if above == 0 else -1):
-            own: tuple[tuple[Node, float], ...] = (((level, node), float(coefficient)),) if coefficient else ()
+            own: tuple[tuple[Node, float], ...] = (
+                (((level, node), float(coefficient)),) if coefficient else ()
+            )
             options += [
-                (abs(coefficient) + cost, own + rest) for cost, rest in self._below(level, node, above + coefficient)
+                (abs(coefficient) + cost, own + rest)
+                for cost, rest in self._below(level, node, above + coefficient)
             ]
         return nsmallest(self.count, options, key=lambda option: option[0])
 
@@ -88,7 +99,9 @@ class _Search:
         """Return whether a node is more than padding."""
         return node in self.tree.real(level)
 
-    def _below(self, level: int, node: int, above: int) -> list[tuple[int, tuple[tuple[Node, float], ...]]]:
+    def _below(
+        self, level: int, node: int, above: int
+    ) -> list[tuple[int, tuple[tuple[Node, float], ...]]]:
         if level == self.tree.height:
             wanted = self.before[node + 1] - self.before[node]
             return [(0, ())] if above == wanted else []
@@ -96,7 +109,9 @@ class _Search:
         merged: list[tuple[int, tuple[tuple[Node, float], ...]]] = [(0, ())]
         for child in range(node * step, (node + 1) * step):
             below = self.best(level + 1, child, above)
-            joined = [(one[0] + other[0], one[1] + other[1]) for one, other in product(merged, below)]
+            joined = [
+                (one[0] + other[0], one[1] + other[1]) for one, other in product(merged, below)
+            ]
             merged = nsmallest(self.count, joined, key=lambda option: option[0])
         return merged
 
@@ -130,11 +145,15 @@ def over_values(tree: Hierarchy, decomposition: Decomposition) -> Floats:
 def _shared(one: Sequence[Decomposition], other: Sequence[Decomposition]) -> float:
     """Return the inner product of two products of decompositions."""
     columns = zip(one, other, strict=True)
-    return prod(sum(value * right.get(node, 0.0) for node, value in left.items()) for left, right in columns)
+    return prod(
+        sum(value * right.get(node, 0.0) for node, value in left.items()) for left, right in columns
+    )
 
 
 def _range(tree: Hierarchy, low: int, high: int) -> Bools:
     if not 0 <= low <= high < tree.size:
-        raise ParameterError("a range lies within the values, and its low end is not above its high end")
+        raise ParameterError(
+            "a range lies within the values, and its low end is not above its high end"
+        )
     leaves = np.arange(tree.leaves)
     return (leaves >= low) & ((leaves <= high) | (high == tree.size - 1))

@@ -1,53 +1,49 @@
-"""How the tables of a plan are asked about: which reports a person makes, and what each of them can say.
+"""Which reports a person makes about the tables of a plan, and what each of them can say.
 
-A person's reports stand in numbered slots.  The slots of one ``Factor`` add up to a score for its columns; the factors
-of all tables of a question multiply, person by person.
+A person's reports stand in numbered slots.  The scores of the slots of one ``Factor`` are added; the
+factors of all tables of a query are multiplied, person by person.
 
-hio         one report per record, of one layer that a public coin picks (the default)
-hi          a report of every layer, each for its part of the budget
-mg          one report of the finest layer
-sc          for every column a report of each of its levels, budgets split; conjunctions by products
-sc_sampled  for every column a report of one of its levels
-sc_join     like sc, every column for the same part of the budget, and with a rounding coin for every number
-ahio        hio, and of one number the coin that rounds it to an end of its range, in half of the layers
-ehio        hio, and of one number the values rounded down mirrored before those rounded up
-sr_hio      hio, and of every number its coin or not
+The layout of the product is HIO: one report per record, about one layer that a public coin picks.  A
+layer is one level of the tree of intervals for each column; the report says which cell of the layer holds
+the record, by affine response, with the whole budget of the record.
 
 Source: Wang 2021, sections 7.3 and 7.4; Xu 2020, sections 3 to 5.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import product
 from math import lcm, prod
 from typing import Any
 
+import numpy as np
+
+from sottovoce.arrays import Bools, Floats
 from sottovoce.domains.base import Domain
 from sottovoce.domains.categories import Categories
-from sottovoce.domains.tables import ORDERED, Services
+from sottovoce.domains.tables import ORDERED, Tables
 from sottovoce.errors import ParameterError
 from sottovoce.maths import exact
 from sottovoce.maths.interval_tree import Hierarchy
 from sottovoce.mechanisms.affine import AffineResponse
-from sottovoce.mechanisms.base import Mechanism
+from sottovoce.mechanisms.base import Mechanism, PureMechanism
 from sottovoce.plans.frequencies.choose_mechanism import choose
+from sottovoce.plans.tables.method import Method
 from sottovoce.tasks.bundle import Bundle
 from sottovoce.tasks.choice import Choice
 from sottovoce.tasks.families.layers import Key, Layers
 from sottovoce.tasks.question import Ask
 
-METHODS = ("hio", "hi", "mg", "sc", "sc_sampled", "sc_join", "ahio", "ehio", "sr_hio")
-SINGLE = ("hi", "sc", "sc_sampled", "sc_join", "sr_hio")  # of tables with one record per person only
-MOST_SLOTS = 1 << 12
+MAX_SLOTS = 1 << 12
 WEIGHT = -1  # the coin that says whether a drawn record counts
+TREE_MEASURES = ("lin", "enum")  # ways to measure a column that read its tree of intervals
 
 
 @dataclass(frozen=True)
 class Axis:
     """One factor of the cells of a layer: the intervals of a column, or some coins.
 
-    ``levels`` are those of the tree that layers ask for, by choice.
+    ``levels`` are the levels of the tree that the layers ask about, in the order of the family's choices.
     """
 
     tree: Hierarchy
@@ -56,173 +52,242 @@ class Axis:
     coins: tuple[int, ...] = ()
 
 
+@dataclass(frozen=True, eq=False)
+class LayerLaws:
+    """``ScoreMoments`` of several layers, an entry per layer."""
+
+    centred: Bools
+    spread: Floats
+    held: Floats
+
+
 @dataclass(frozen=True)
 class Slot:
-    """One report of a person: its number, the layers among which a coin picks, and their axes for every group."""
+    """One report of a person: its number, the layers among which a coin picks, and the axes of every group."""
 
-    number: int
     choice: Choice
     groups: tuple[tuple[Axis, ...], ...]
+    number: int = 0
 
     @property
     def family(self) -> Layers:
+        """Return the layers."""
         assert isinstance(self.choice.members, Layers)
         return self.choice.members
 
+    def mechanism(self, member: int) -> PureMechanism:
+        """Return what randomises the cell of a layer."""
+        return _pure(self.family[member].mechanism)
+
     def chance(self, member: int) -> float:
-        """Return how likely a member is picked."""
-        weights = self.choice.weights
-        return weights[member] / sum(weights) if weights else 1 / len(self.family)
+        """Return how likely a layer is picked."""
+        return float(self.chances[member])
+
+    @cached_property
+    def chances(self) -> Floats:
+        """Return how likely every layer is picked."""
+        weights = np.array(self.choice.weights or [1] * len(self.family), float)
+        return np.asarray(weights / weights.sum())
+
+    @cached_property
+    def laws(self) -> "LayerLaws":
+        """Return the laws of the scores of all layers."""
+        known = {
+            id(mechanism): _pure(mechanism).noise.score_moments
+            for mechanism in self.family.mechanisms
+        }
+        laws = [known[id(self.family[member].mechanism)] for member in range(len(self.family))]
+        return LayerLaws(
+            np.array([law.centred for law in laws]),
+            np.array([law.spread for law in laws]),
+            np.array([law.held for law in laws]),
+        )
 
     def levels(self, member: int) -> tuple[int, tuple[int, ...]]:
-        """Return the group of a member and the level of each axis."""
+        """Return the group of a layer and the level of each of its axes."""
         group, choices = self.family.place(member)
-        return group, tuple(
-            axis.levels[pick] for axis, pick in zip(self.groups[group], _spread(choices, self), strict=True)
-        )
+        if self.family.rounding == "none" and self.family.most:
+            choices = (*choices, 0)  # the coin that is always part of a layer of lists
+        axes = zip(self.groups[group], choices, strict=True)
+        return group, tuple(axis.levels[choice] for axis, choice in axes)
 
 
 @dataclass(frozen=True)
 class Factor:
-    """Slots whose scores add up; ``known`` if what is true of everybody is not asked but known to be."""
+    """Slots whose scores are added.
+
+    ``known`` says that the cell of everything is not asked about but known.  ``measures`` are the ways to
+    measure a column that read these reports, and ``conditional`` says whether conditions do.
+    """
 
     table: int
     columns: tuple[int, ...]
     slots: tuple[Slot, ...]
     known: bool
+    measures: tuple[str, ...] = (*TREE_MEASURES, "round")
+    conditional: bool = True
+
+    def rounds(self, column: int) -> bool:
+        """Return whether reports hold the rounding coin of a column."""
+        family = self.slots[0].family
+        return family.rounding != "none" and column in family.groups
+
+    def levels_asked(self, axis: Axis) -> list[int]:
+        """Return the levels of an axis that any slot asks about."""
+        axes = [each for slot in self.slots for group in slot.groups for each in group]
+        same = [
+            each
+            for each in axes
+            if (each.column, each.coins, each.tree) == (axis.column, axis.coins, axis.tree)
+        ]
+        return sorted({level for each in same for level in each.levels})
 
 
 @dataclass(frozen=True)
-class Asking:
-    """The reports of one person under a plan: the budget in as many parts as there are records."""
+class LayerSettings:
+    """What the layers of one slot are made from: some levels of some columns of a table, for an epsilon."""
 
-    services: Services
+    table: int
+    columns: tuple[int, ...]
+    levels: Sequence[Sequence[int]]
+    epsilon: float
+    rounding: dict[str, Any] = field(default_factory=dict)  # further settings of ``Layers``
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The reports of one person: the budget in as many parts as there are records."""
+
+    tables: Tables
     rows: tuple[int, ...]  # how many records of each table are reported
-    method: str
     fanout: int
-    published: bool  # whether as published, with local hashing and every layer
     epsilon: float
 
-    def __post_init__(self) -> None:
-        if self.method not in METHODS:
-            raise ParameterError(f"a method is one of {', '.join(METHODS)}")
-        many = any(map(self.services.most, range(len(self.services.names))))
-        if many and self.method in SINGLE:
-            raise ParameterError(f"{self.method} is for tables with one record per person")
+    name = "hio"
+    max_cells = 0  # cells that a report may be compared with; 0: any number, as they are not compared one by one
+
+    @property
+    def description(self) -> str:
+        """Return how people are asked, in words."""
+        return f"{self.name}, affine response"
 
     @property
     def ask(self) -> Ask:
         """Return what everybody is asked."""
         choices = [slot.choice for factor in self.factors for slot in factor.slots]
-        _check_slots(len(choices))
+        check_slots(len(choices))
         return choices[0] if len(choices) == 1 else Bundle(tuple(choices))
 
     @property
-    def each(self) -> float:
-        """Return what one record may cost: the budget over all records of all tables, whichever a question uses."""
+    def record_epsilon(self) -> float:
+        """Return the budget of one record: the whole over all records of all tables, whatever a query uses."""
         return exact.part(self.epsilon, sum(self.rows))
 
     @cached_property
     def factors(self) -> tuple[Factor, ...]:
         """Return the factors of all tables, their slots numbered throughout."""
-        found: list[Factor] = []
-        for place in range(len(self.services.names)):
-            for columns, asked, known in self._table(place):
-                start = sum(len(factor.slots) for factor in found)
-                slots = tuple(Slot(start + at, *one) for at, one in enumerate(asked))
-                found.append(Factor(place, columns, slots, known))
-        return tuple(found)
+        factors: list[Factor] = []
+        first = 0
+        for table in range(len(self.tables.names)):
+            for factor in self.table_factors(table):
+                numbered = [
+                    replace(slot, number=first + index) for index, slot in enumerate(factor.slots)
+                ]
+                factors.append(replace(factor, slots=tuple(numbered)))
+                first += len(factor.slots)
+        return tuple(factors)
 
-    def tree(self, place: int, column: int, *, doubled: bool = False) -> Hierarchy:
+    def table_factors(self, table: int) -> list[Factor]:
+        """Return the factors of one table: in HIO one, with all columns and a slot per reported record.
+
+        The layer of everything is left out unless people may have any number of records: it is known.
+        """
+        columns = tuple(range(len(self.attributes(table))))
+        known = not self.tables.most(table)
+        settings = LayerSettings(
+            table, columns, self.all_levels(table), self.record_epsilon, {"first": int(known)}
+        )
+        return [Factor(table, columns, (self.slot(settings),) * self.rows[table], known)]
+
+    def default_methods(self, measure: str) -> tuple[Method, ...]:
+        """Return the methods that are compared where a query names none."""
+        return (Method("blue", measure), Method("blue", measure, signal=self.signal))
+
+    def default_measure(self, *, squares: bool) -> str:
+        """Return how columns are measured where a query does not say it."""
+        return "lin"
+
+    @property
+    def signal(self) -> float:
+        """Return what holding a node adds to the variance of its votes, in units of that of other nodes."""
+        largest = _pure(self.factors[0].slots[0].family.mechanisms[-1])
+        law = largest.noise.score_moments
+        return max(0.0, float((law.held + 1) / law.spread))
+
+    def mechanism(self, epsilon: float) -> Callable[[Key], Mechanism]:
+        """Return what makes the mechanism for a number of cells, and the bit groups of large layers."""
+
+        def make(key: Key) -> Mechanism:
+            size, groups = key
+            return (
+                AffineResponse(epsilon, size, groups=groups)
+                if groups
+                else choose(size, epsilon).mechanism
+            )
+
+        return make
+
+    def tree(self, table: int, column: int, *, doubled: bool = False) -> Hierarchy:
         """Return the tree of a column."""
-        kind = self.attributes(place)[column]
+        kind = self.attributes(table)[column]
         return Hierarchy(kind.size, self.fanout, isinstance(kind, Categories), doubled)
 
-    def attributes(self, place: int) -> tuple[Domain, ...]:
-        """Return what the columns of a table hold."""
-        return self.services.records(place).attributes
+    def all_levels(self, table: int) -> list[range]:
+        """Return the levels of the trees of all columns."""
+        columns = range(len(self.attributes(table)))
+        return [range(self.tree(table, column).height + 1) for column in columns]
 
-    def numbers(self, place: int) -> tuple[int, ...]:
+    def attributes(self, table: int) -> tuple[Domain, ...]:
+        """Return the domains of the private columns of a table."""
+        return self.tables.records(table).attributes
+
+    def numbers(self, table: int) -> tuple[int, ...]:
         """Return the columns of a table that hold numbers."""
-        return tuple(at for at, kind in enumerate(self.attributes(place)) if isinstance(kind, ORDERED))
+        kinds = self.attributes(table)
+        return tuple(column for column, kind in enumerate(kinds) if isinstance(kind, ORDERED))
 
-    def _table(self, place: int) -> list[tuple[tuple[int, ...], list[Any], bool]]:
-        columns = tuple(range(len(self.attributes(place))))
-        if self.method in ("sc", "sc_sampled", "sc_join"):
-            return self._apart(place, columns)
-        trees = [self.tree(place, column) for column in columns]
-        levels = [range(tree.height + 1) for tree in trees]
-        if self.method == "mg":
-            levels = [range(tree.height, tree.height + 1) for tree in trees]
-        if self.method == "hi":
-            _check_slots(prod(len(one) for one in levels) - 1)
-            return [(columns, *self._every(place, columns, list(product(*levels))))]
-        slots = [self._slot(place, columns, levels, self.each) for _ in range(self.rows[place])]
-        known = not self.services.most(place) and _left_out(slots[0][0])
-        return [(columns, slots, known)]
-
-    def _every(self, place: int, columns: tuple[int, ...], layers: list[Any]) -> tuple[list[Any], bool]:
-        """Return a slot for every layer; of one column, or unless as published, what is known is not asked."""
-        known = not (self.published and len(columns) > 1)
-        asked = layers[1:] if known else layers
-        epsilon = exact.part(self.each, len(asked))
-        return [self._slot(place, columns, [[level] for level in one], epsilon) for one in asked], known
-
-    def _apart(self, place: int, columns: tuple[int, ...]) -> list[tuple[tuple[int, ...], list[Any], bool]]:
-        heights = [self.tree(place, column).height for column in columns]
-        coins = self.numbers(place) if self.method == "sc_join" else ()
-        found: list[tuple[tuple[int, ...], list[Any], bool]] = []
-        for column, height in zip(columns, heights, strict=True):
-            levels = [[level] for level in range(1, height + 1)]
-            if self.method == "sc_sampled":
-                asked = [self._slot(place, (column,), [range(1, height + 1)], exact.part(self.each, len(columns)))]
-            elif self.method == "sc":
-                epsilon = exact.part(self.each, sum(heights))
-                asked = [self._slot(place, (column,), [one], epsilon) for one in levels]
-            else:
-                epsilon = exact.part(exact.part(self.each, len(columns) + len(coins)), height)
-                asked = [self._slot(place, (column,), [one], epsilon) for one in levels]
-            found.append(((column,), asked, True))
-        each = exact.part(self.each, len(columns) + len(coins))
-        found += [((column,), [self._coin(place, column, each)], False) for column in coins]
-        return found
-
-    def _coin(self, place: int, column: int, epsilon: float) -> tuple[Choice, tuple[tuple[Axis, ...], ...]]:
-        """Return a slot for the rounding coin of a column alone."""
-        return self._slot(place, (column,), [[0]], epsilon, rounding="one", groups=(column,), first=1)
-
-    def _slot(
-        self, place: int, columns: tuple[int, ...], levels: Sequence[Sequence[int]], epsilon: float, **settings: Any
-    ) -> tuple[Choice, tuple[tuple[Axis, ...], ...]]:
-        trees = [self.tree(place, column) for column in columns]
-        settings = settings or self._rounding(place, levels)
+    def slot(self, settings: LayerSettings) -> Slot:
+        """Return a slot whose layers are all combinations of the levels of some columns."""
+        trees = [self.tree(settings.table, column) for column in settings.columns]
+        levels = zip(trees, settings.levels, strict=True)
         family = Layers.of(
-            self._mechanism(epsilon),
-            table=place,
-            columns=columns,
+            self.mechanism(settings.epsilon),
+            table=settings.table,
+            columns=settings.columns,
             sizes=tuple(tree.size for tree in trees),
-            widths=tuple(tuple(map(tree.width, one)) for tree, one in zip(trees, levels, strict=True)),
-            most=self.services.most(place),
-            **settings,
+            widths=tuple(tuple(map(tree.width, asked)) for tree, asked in levels),
+            most=self.tables.most(settings.table),
+            **settings.rounding,
         )
-        groups = tuple(self._axes(place, family, group, levels) for group in range(len(family.shapes)))
-        return Choice(family, _even(family)), groups
+        groups = tuple(
+            self._axes(family, group, settings.levels) for group in range(len(family.shapes))
+        )
+        return Slot(Choice(family, _even_weights(family)), groups)
 
-    def _rounding(self, place: int, levels: Sequence[Sequence[int]]) -> dict[str, Any]:
-        numbers, many = self.numbers(place), bool(self.services.most(place))
-        rounding = {"ahio": "one", "ehio": "one" if many else "mirror", "sr_hio": "all"}.get(self.method, "none")
-        if numbers and rounding != "none":
-            return {"rounding": rounding, "groups": numbers}
-        whole = prod(len(one) for one in levels) > 1 and all(one[0] == 0 for one in levels)
-        return {"first": int(whole and not many and not (self.published and len(levels) > 1))}
-
-    def _axes(self, place: int, family: Layers, group: int, levels: Sequence[Sequence[int]]) -> tuple[Axis, ...]:
-        own = family.groups[group : group + 1] if family.rounding in ("one", "mirror") else family.groups
+    def _axes(
+        self, family: Layers, group: int, levels: Sequence[Sequence[int]]
+    ) -> tuple[Axis, ...]:
+        """Return the axes of one group of layers: the columns, then the coins."""
+        own = (
+            family.groups[group : group + 1]
+            if family.rounding in ("one", "mirror")
+            else family.groups
+        )
         axes = []
         for column, asked in zip(family.columns, levels, strict=True):
             doubled = family.rounding == "mirror" and column in own
             chosen = (0, *(level + 1 for level in asked)) if doubled else tuple(asked)
-            axes.append(Axis(self.tree(place, column, doubled=doubled), chosen, column))
+            axes.append(Axis(self.tree(family.table, column, doubled=doubled), chosen, column))
         if family.rounding == "none" and family.most:
             axes.append(Axis(Hierarchy(2, flat=True), (1,), coins=(WEIGHT,)))
         if family.rounding == "one":
@@ -232,35 +297,28 @@ class Asking:
             axes += [Axis(Hierarchy(2, flat=True), (0, 1), coins=(column,)) for column in own]
         return tuple(axes)
 
-    def _mechanism(self, epsilon: float) -> Callable[[Key], Mechanism]:
-        if self.published:
-            from sottovoce.mechanisms.olh import OLH
 
-            return lambda key: OLH(epsilon, key[0])
-        return lambda key: (
-            AffineResponse(epsilon, key[0], groups=key[1]) if key[1] else choose(key[0], epsilon).mechanism
+def check_slots(count: int) -> None:
+    """Refuse more reports than one person makes."""
+    if count > MAX_SLOTS:
+        raise ParameterError(
+            f"a person makes at most {MAX_SLOTS:,} reports: use fewer columns or records"
         )
 
 
-def _check_slots(count: int) -> None:
-    if count > MOST_SLOTS:
-        raise ParameterError(f"a person makes at most {MOST_SLOTS:,} reports: use hio, or fewer columns")
+def _pure(mechanism: Mechanism) -> PureMechanism:
+    if not isinstance(mechanism, PureMechanism):
+        raise ParameterError("only a pure mechanism scores reports")
+    return mechanism
 
 
-def _left_out(choice: Choice) -> bool:
-    return isinstance(choice.members, Layers) and choice.members.first == 1
-
-
-def _even(family: Layers) -> tuple[int, ...]:
+def _even_weights(family: Layers) -> tuple[int, ...]:
     """Return weights that make groups with different numbers of layers equally likely; none where they are alike."""
     sizes = [prod(shape) for shape in family.shapes]
     if len(set(sizes)) == 1:
         return ()
     whole = lcm(*sizes)
-    return tuple(whole // size for size in sizes for _ in range(size))
-
-
-def _spread(choices: tuple[int, ...], slot: Slot) -> tuple[int, ...]:
-    """Return the choices with one for the coin that is always part of a layer of lists."""
-    family = slot.family
-    return (*choices, 0) if family.rounding == "none" and family.most else choices
+    weights: list[int] = []
+    for size in sizes:
+        weights += [whole // size] * size
+    return tuple(weights)

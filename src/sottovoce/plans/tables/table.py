@@ -8,26 +8,24 @@ from dataclasses import dataclass
 from typing import Any
 
 from sottovoce.domains.records import Records
-from sottovoce.domains.tables import Services
+from sottovoce.domains.tables import Tables
 from sottovoce.errors import ParameterError
 from sottovoce.maths.interval_tree import FANOUT
-from sottovoce.plans.tables.joint import Queries, services_of
+from sottovoce.plans.tables.table_plan import TablePlan, single_table
 from sottovoce.tasks.plan import Plan
 
 
 @dataclass(frozen=True, init=False)
-class Table(Queries, Plan, kind="table"):
-    """A table called ``name`` with the columns that people keep to themselves, and those that everybody may see.
+class Table(TablePlan, Plan, kind="table"):
+    """A table called ``name`` with columns that people keep to themselves, and ``public`` ones.
 
-    Without ``most`` everybody has exactly one record; with it any number, of which up to ``most`` count and ``rows``
-    are reported.
+    Without ``most`` everybody has exactly one record; with it any number, of which up to ``most`` count
+    and ``rows`` are reported.
     """
 
-    domain: Services
+    domain: Tables
     rows: tuple[int, ...]
-    method: str
     fanout: int
-    published: bool
 
     def __init__(
         self,
@@ -37,12 +35,10 @@ class Table(Queries, Plan, kind="table"):
         name: str = "people",
         most: int | None = None,
         rows: int | tuple[int, ...] = 1,
-        method: str = "hio",
         fanout: int | str = FANOUT,
-        published: bool = False,
-        domain: Services | None = None,
+        domain: Tables | None = None,
     ) -> None:
-        made = services_of(name, columns, public, most) if domain is None else domain
-        if len(made.names) != 1:
-            raise ParameterError("a table is one; several are a joint collection")
-        self.settle(made, rows if isinstance(rows, tuple) else (rows,), method, fanout, published)
+        tables = single_table(name, columns, public, most) if domain is None else domain
+        if len(tables.names) != 1:
+            raise ParameterError("`domain` must hold one table: several tables are a `Joint`")
+        self.settle(tables, rows if isinstance(rows, tuple) else (rows,), fanout)

@@ -1,4 +1,4 @@
-"""One question for every layer of a table: a public coin picks how coarsely each column is asked about.
+"""One question for every layer of a table: a public coin picks how coarse each column is in the report.
 
 Source: Wang 2021, section 7.4; Xu 2020, section 3.
 """
@@ -27,12 +27,16 @@ Key = tuple[int, tuple[int, ...]]  # how many cells, and the bit groups in which
 class Layers(Family, kind="layers"):
     """All combinations of one of the ``widths`` of every column, the last changing fastest.
 
-    ``rounding`` is what happens to numbers.  none: nothing.  one: the members come in groups, one for each of the
-    ``groups`` columns, half of whose layers also hold that column's rounding coin (and, of lists, whether the record
-    counts).  all: each of those coins is in a layer or not.  mirror: a group's own column is doubled by its coin.
-    Where nothing is rounded, layers of lists always hold whether the record counts.  The ``first`` layers are left
-    out; layer 0 is everything in one cell, whose count everybody knows.  There is one mechanism for every number of
-    cells.
+    ``rounding`` says what happens to numbers:
+
+        none    nothing; layers of lists always hold whether the drawn record counts
+        one     the members come in groups, one for each of the ``groups`` columns; half of the layers of a
+                group also hold that column's rounding coin (and, for lists, whether the record counts)
+        all     the coin of each of the ``groups`` columns is in a layer, or not
+        mirror  the members come in groups; a group's own column is doubled by its coin
+
+    The ``first`` layers (0 or 1) are left out: layer 0 has everything in one cell, whose count is known.
+    There is one mechanism for every number of cells.
     """
 
     table: int
@@ -47,11 +51,21 @@ class Layers(Family, kind="layers"):
 
     def __post_init__(self) -> None:
         if self.rounding not in ROUNDINGS or bool(self.groups) != (self.rounding != "none"):
-            raise ParameterError(f"a rounding is one of {', '.join(ROUNDINGS)}, and names the columns it is for")
-        if self.first not in (0, 1) or len(self.widths) != len(self.columns) or not all(self.widths):
-            raise ParameterError("layers have some widths for every column, and leave out one layer at the most")
+            raise ParameterError(
+                f"a rounding is one of {', '.join(ROUNDINGS)}, and names the columns it is for"
+            )
+        if (
+            self.first not in (0, 1)
+            or len(self.widths) != len(self.columns)
+            or not all(self.widths)
+        ):
+            raise ParameterError(
+                "layers have some widths for every column, and leave out one layer at the most"
+            )
         if not 1 <= self._count <= MOST_LAYERS:
-            raise ParameterError(f"a table has from 1 to {MOST_LAYERS:,} layers: fewer columns, or a larger fan-out")
+            raise ParameterError(
+                f"a table has from 1 to {MOST_LAYERS:,} layers: fewer columns, or a larger fan-out"
+            )
         used = {self._mechanism(self.cell(index)) for index in range(len(self))}
         if used != set(self.mechanisms) or len(used) < len(self.mechanisms):
             raise ParameterError("layers need one mechanism for every number of cells")
@@ -62,8 +76,14 @@ class Layers(Family, kind="layers"):
         blank = object.__new__(cls)
         for one in fields(cls):
             object.__setattr__(blank, one.name, settings.get(one.name, one.default))
-        needed = {_key(blank.cell(index)) for index in range(blank._count)} if blank._count <= MOST_LAYERS else set()
-        made = dict.fromkeys(make(key) for key in sorted(needed))  # hashing may serve several keys of one size
+        needed = (
+            {_key(blank.cell(index)) for index in range(blank._count)}
+            if blank._count <= MOST_LAYERS
+            else set()
+        )
+        made = dict.fromkeys(
+            make(key) for key in sorted(needed)
+        )  # hashing may serve several keys of one size
         return cls(**settings, mechanisms=tuple(made))
 
     def __len__(self) -> int:
@@ -91,7 +111,9 @@ class Layers(Family, kind="layers"):
         plain = [len(widths) for widths in self.widths]
         if self.rounding == "mirror":
             own = [self.columns.index(column) for column in self.groups]
-            return tuple(tuple(count + (at == place) for at, count in enumerate(plain)) for place in own)
+            return tuple(
+                tuple(count + (at == place) for at, count in enumerate(plain)) for place in own
+            )
         coins = {"none": 0, "one": 1, "all": len(self.groups)}[self.rounding]
         return ((*plain, *([2] * coins)),) * (len(self.groups) if self.rounding == "one" else 1)
 
@@ -116,7 +138,16 @@ class Layers(Family, kind="layers"):
         ]
         rounded = tuple(column for column, coin in zip(own, coins, strict=False) if coin)
         weighted = bool(self.most) and (self.rounding == "none" or bool(rounded))
-        made = Cell(self.table, self.columns, self.sizes, tuple(widths), self.most, weighted, rounded, mirrored)
+        made = Cell(
+            self.table,
+            self.columns,
+            self.sizes,
+            tuple(widths),
+            self.most,
+            weighted,
+            rounded,
+            mirrored,
+        )
         return made if made.cells <= 1 << ALIGNED_FROM else _aligned(made)
 
     @cached_property
@@ -137,7 +168,15 @@ class Layers(Family, kind="layers"):
 
 
 def _aligned(cell: Cell) -> Cell:
-    settings = (cell.table, cell.columns, cell.sizes, cell.widths, cell.most, cell.weighted, cell.rounded)
+    settings = (
+        cell.table,
+        cell.columns,
+        cell.sizes,
+        cell.widths,
+        cell.most,
+        cell.weighted,
+        cell.rounded,
+    )
     return Cell(*settings, cell.mirrored, aligned=True)
 
 

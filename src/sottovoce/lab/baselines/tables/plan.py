@@ -1,0 +1,51 @@
+"""A plan that collects tables by any published method; devices cannot be asked to run it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sottovoce.domains.tables import Tables
+from sottovoce.errors import ParameterError
+from sottovoce.lab.baselines.tables.layouts import LAYOUTS, BaselineLayout
+from sottovoce.maths.interval_tree import FANOUT
+from sottovoce.plans.tables.joint import Joint
+from sottovoce.plans.tables.table import Table
+from sottovoce.plans.tables.table_plan import TablePlan
+from sottovoce.tasks.plan import Plan
+
+
+@dataclass(frozen=True, init=False)
+class PublishedTables(TablePlan, Plan, kind="published_tables", wire=False):
+    """The tables of another plan, collected by a ``method``; as ``published``, by local hashing."""
+
+    domain: Tables
+    rows: tuple[int, ...]
+    method: str
+    fanout: int
+    published: bool
+
+    def __init__(
+        self,
+        tables: TablePlan | Mapping[str, Any],
+        method: str = "hio",
+        *,
+        fanout: int | str = FANOUT,
+        published: bool = True,
+    ) -> None:
+        plan = Joint(tables) if isinstance(tables, Mapping) else tables
+        if method not in LAYOUTS:
+            raise ParameterError(f"`method` must be one of {', '.join(LAYOUTS)}")
+        self.settle(plan.domain, plan.rows, fanout)
+        object.__setattr__(self, "method", method)
+        object.__setattr__(self, "published", bool(published))
+
+    def layout(self, epsilon: float) -> BaselineLayout:
+        return LAYOUTS[self.method](self.domain, self.rows, self.fanout, epsilon, self.published)
+
+
+def published_table(
+    columns: Mapping[str, Any], method: str = "hio", **settings: Any
+) -> PublishedTables:
+    """Return the plan for one table; ``settings`` are those of ``PublishedTables`` and of ``Table``."""
+    own = {name: settings.pop(name) for name in ("fanout", "published") if name in settings}
+    return PublishedTables(Table(columns, **settings), method, **own)

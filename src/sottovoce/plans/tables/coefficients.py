@@ -1,0 +1,394 @@
+"""Coefficients for the cells of all layers of one factor, which make reports estimate a target.
+
+A ``Target`` gives a number to every record: 1 or 0 by its conditions, times the value of a measured
+column.  Its ``Coefficients`` are a sum of products over axes.  On each axis a method spreads the numbers
+of the column's values over the levels of the tree; the coefficient of a cell is the product over axes.
+``CASES`` lists how an axis is treated, in order: the first case that applies is taken.
+
+Source: Wang 2021, section 7.3; Xu 2020, sections 3 to 6.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from itertools import islice, product
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sottovoce.arrays import Bools, Floats
+from sottovoce.errors import ParameterError
+from sottovoce.plans.tables.blue import blue
+from sottovoce.plans.tables.decompositions import (
+    Decomposition,
+    additive_set,
+    best_weights,
+    published_weights,
+    smallest_sets,
+)
+from sottovoce.plans.tables.layout import TREE_MEASURES, WEIGHT, Axis, Factor
+from sottovoce.plans.tables.method import WEIGHTED, Method
+
+PER_COLUMN = {
+    1: 8,
+    2: 4,
+    3: 4,
+}  # decompositions of each column that enter the products, by the number of columns
+DEFAULT_K = {"rdc": 0, "gls": 8}  # 0: 2 to the number of columns
+_EXACT = 1e-12  # the variance of what is known
+
+Levels = tuple[
+    Floats | None, ...
+]  # by level of the axis's tree, for its nodes that hold values; None: not used
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """A number for every record: a set of values for each restricted column, and the numbers of one column.
+
+    ``weight`` is what a record of a list that counts stands for.
+    """
+
+    factor: Factor
+    sets: Mapping[int, Bools]
+    measured: int | None = None
+    numbers: Floats | None = None  # of the values of the measured column
+    weight: float = 1.0
+
+    @cached_property
+    def key(self) -> Any:
+        """Return what two targets of one factor have in common if they are equal."""
+        numbers = None if self.numbers is None else self.numbers.tobytes()
+        sets = tuple(sorted((column, chosen.tobytes()) for column, chosen in self.sets.items()))
+        return sets, self.measured, numbers, self.weight
+
+    def values(self, column: int) -> Floats | None:
+        """Return the number of every value of a column; None where all are 1."""
+        chosen = self.sets.get(column)
+        if self.numbers is None or column != self.measured:
+            return None if chosen is None else chosen.astype(float)
+        return self.numbers if chosen is None else self.numbers * chosen
+
+    def check_measure(self, measure: str) -> None:
+        """Refuse to measure by rounding coins that were not collected."""
+        if self.measured is None or measure in TREE_MEASURES or self.factor.rounds(self.measured):
+            return
+        raise ParameterError(
+            "`MEASURE = ROUND` needs a collection with rounding coins for the measured column"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class AxisProduct:
+    """``weight`` times the product over axes of the coefficients of their nodes."""
+
+    weight: float
+    axes: tuple[Levels, ...]
+
+    def times(self, weight: float) -> "AxisProduct":
+        """Return the product times a number."""
+        return AxisProduct(weight * self.weight, self.axes)
+
+    def vectors(self, levels: Sequence[int]) -> tuple[Floats, ...] | None:
+        """Return the coefficients of one layer, a vector per axis; None if it has no part in the product."""
+        vectors = tuple(axis[level] for axis, level in zip(self.axes, levels, strict=True))
+        return None if any(vector is None for vector in vectors) else vectors  # type: ignore[return-value]
+
+    @property
+    def root(self) -> float:
+        """Return the coefficient of the layer that has everything in one cell."""
+        vectors = self.vectors([0] * len(self.axes))
+        return (
+            0.0 if vectors is None else self.weight * prod(float(vector[0]) for vector in vectors)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Coefficients:
+    """A sum of products for every group of a factor's layers; ``known`` is added for every person."""
+
+    groups: tuple[tuple[AxisProduct, ...], ...]
+    known: float = 0.0
+
+    @classmethod
+    def sum(cls, parts: "Sequence[tuple[float, Coefficients]]") -> "Coefficients":
+        """Return a weighted sum of coefficients of one factor."""
+        groups = []
+        for group in range(len(parts[0][1].groups)):
+            terms: list[AxisProduct] = []
+            for weight, coefficients in parts:
+                terms += [term.times(weight) for term in coefficients.groups[group]]
+            groups.append(tuple(terms))
+        return cls(
+            tuple(groups), sum(weight * coefficients.known for weight, coefficients in parts)
+        )
+
+    @property
+    def squared_sum(self) -> float:
+        """Return the sum of the squares of all coefficients."""
+        total = 0.0
+        for terms in self.groups:
+            for left, right in product(terms, repeat=2):
+                axes = zip(left.axes, right.axes, strict=True)
+                total += left.weight * right.weight * prod(_inner(*pair) for pair in axes)
+        return total
+
+
+def coefficients(target: Target, method: Method) -> Coefficients:
+    """Return the coefficients that a method gives a target."""
+    slot = target.factor.slots[0]
+    rounding = method.measure == "round" and target.measured is not None
+    shares = [1 / len(slot.groups)] * len(slot.groups)
+    if rounding and slot.family.rounding in (
+        "one",
+        "mirror",
+    ):  # only the group of the measured column has its coin
+        shares = [float(column == target.measured) for column in slot.family.groups]
+    groups = []
+    for axes, share in zip(slot.groups, shares, strict=True):
+        terms = _group_terms(target, method, axes) if share else ()
+        groups.append(tuple(term.times(share) for term in terms))
+    roots = sum(term.root for terms in groups for term in terms)
+    return Coefficients(tuple(groups), roots if target.factor.known else 0.0)
+
+
+def _group_terms(target: Target, method: Method, axes: Sequence[Axis]) -> tuple[AxisProduct, ...]:
+    """Return the terms of one group of layers."""
+    parts = [_AxisTarget(target, method, axis, alone=len(axes) == 1) for axis in axes]
+    if method.name in WEIGHTED and any(part.decomposes for part in parts):
+        return _weighted_terms(method, parts)
+    return (AxisProduct(1.0, tuple(map(_levels, parts))),)
+
+
+def _weighted_terms(method: Method, parts: "Sequence[_AxisTarget]") -> tuple[AxisProduct, ...]:
+    """Return the k smallest products of one decomposition per range, with weights that sum to 1."""
+    ranges = [part for part in parts if part.decomposes]
+    k = method.k or DEFAULT_K[method.name] or 1 << len(ranges)
+    count = PER_COLUMN.get(len(ranges), 3) if k > 1 else 1
+    if len(ranges) == 1:
+        count = max(count, k)
+    listed = [smallest_sets(part.axis.tree, part.leaves > 0, count) for part in ranges]
+    joint = sorted(product(*listed), key=lambda chosen: prod(len(each) for each in chosen))
+    chosen = list(islice(joint, k))
+    weights = (published_weights if method.name == "rdc" else best_weights)(chosen)
+    fixed = [None if part.decomposes else _levels(part) for part in parts]
+    terms = []
+    for weight, decompositions in zip(weights, chosen, strict=True):
+        remaining = iter(decompositions)
+        axes = [
+            _spread(part.axis, next(remaining)) if levels is None else levels
+            for part, levels in zip(parts, fixed, strict=True)
+        ]
+        terms.append(AxisProduct(float(weight), tuple(axes)))
+    return tuple(terms)
+
+
+@dataclass(frozen=True, eq=False)
+class _AxisTarget:
+    """What a target and a method want of one axis."""
+
+    target: Target
+    method: Method
+    axis: Axis
+    alone: bool  # whether it is the only axis of its layers
+
+    @property
+    def is_coin(self) -> bool:
+        return bool(self.axis.coins)
+
+    @property
+    def measured_by_tree(self) -> bool:
+        """Return whether the numbers of the column itself are added."""
+        return self.axis.column == self.target.measured and self.method.measure in TREE_MEASURES
+
+    @property
+    def measured_linearly(self) -> bool:
+        return self.measured_by_tree and self.method.measure == "lin"
+
+    @property
+    def measured_by_coin(self) -> bool:
+        return self.axis.column == self.target.measured and self.method.measure == "round"
+
+    @property
+    def only_root(self) -> bool:
+        return self.asked == [0]
+
+    @property
+    def by_blue(self) -> bool:
+        return self.method.name == "blue"
+
+    @property
+    def mirrored(self) -> bool:
+        """Return whether the ends of the range stand in the two halves of a doubled tree."""
+        return self.axis.tree.doubled and self.measured_by_coin
+
+    @property
+    def decomposes(self) -> bool:
+        """Return whether it is a restricted range, which has several decompositions."""
+        restricted = not self.chosen.all()
+        summed = self.measured_by_tree or self.mirrored
+        return restricted and not self.axis.tree.flat and not summed and self.complete
+
+    @property
+    def chosen(self) -> Bools:
+        """Return the values that meet the conditions."""
+        return self.target.sets.get(self.axis.column, np.ones(self.axis.tree.size, bool))
+
+    @cached_property
+    def asked(self) -> list[int]:
+        """Return the levels that reports are about."""
+        return self.target.factor.levels_asked(self.axis)
+
+    @property
+    def complete(self) -> bool:
+        """Return whether all levels of the tree are asked about, or known."""
+        known = {0} if self.target.factor.known else set()
+        return known | set(self.asked) == set(range(self.axis.tree.height + 1))
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Return the lowest and the highest number of the measured column."""
+        numbers = self.target.numbers
+        assert numbers is not None
+        return float(numbers[0]), float(numbers[-1])
+
+    @property
+    def leaves(self) -> Floats:
+        """Return the number of every leaf: the condition, and in a doubled tree the ends of the range."""
+        chosen = self.chosen.astype(float)
+        if not self.axis.tree.doubled:
+            return _padded(chosen, self.axis.tree.leaves)
+        low, high = self.ends if self.measured_by_coin else (1.0, 1.0)
+        half = self.axis.tree.leaves // 2
+        return np.concatenate([_padded(low * chosen[::-1], half), _padded(high * chosen, half)])
+
+    @property
+    def measured_leaves(self) -> Floats:
+        """Return the numbers of the values that meet the conditions."""
+        values = self.target.values(self.axis.column)
+        assert values is not None
+        return _padded(values, self.axis.tree.leaves)
+
+
+def _levels(part: _AxisTarget) -> Levels:
+    return next(case.make(part) for case in CASES if case.applies(part))
+
+
+def _coin_levels(part: _AxisTarget) -> Levels:
+    """Return the numbers of all combinations of some coins, or of their root where the coins do not matter."""
+    leaves = reduce(np.multiply.outer, [_coin_ends(part, coin) for coin in part.axis.coins]).ravel()
+    if WEIGHT in part.axis.coins or (leaves != 1).any() or 0 not in part.axis.levels:
+        return (None, leaves)
+    return _blue_levels(part, leaves) if part.by_blue else (np.ones(1), None)
+
+
+def _coin_ends(part: _AxisTarget, coin: int) -> Floats:
+    """Return what the two sides of a coin stand for."""
+    if coin == WEIGHT:
+        return np.array([0.0, part.target.weight])
+    if part.method.measure == "round" and coin == part.target.measured:
+        return np.array(part.ends)
+    return np.ones(2)
+
+
+def _root_levels(part: _AxisTarget) -> Levels:
+    return (np.ones(1), *([None] * part.axis.tree.height))
+
+
+def _leaf_levels(part: _AxisTarget) -> Levels:
+    tree = part.axis.tree
+    return (*([None] * tree.height), part.measured_leaves[tree.real(tree.height)])
+
+
+def _blue_levels(part: _AxisTarget, leaves: Floats) -> Levels:
+    """Return the coefficients of least variance for a number per leaf."""
+    tree = part.axis.tree
+    levels = range(tree.height + 1)
+    nodes = np.array([len(tree.real(level)) for level in levels])
+    asked = [level in part.asked for level in levels]
+    variances = np.where(asked, 1 + part.method.signal / nodes, np.inf)
+    if part.target.factor.known and part.alone:
+        variances[0] = _EXACT
+    spread = blue(tree, leaves, variances)
+    return tuple(
+        spread[level][tree.real(level)] if np.isfinite(variances[level]) else None
+        for level in levels
+    )
+
+
+def _mirrored_levels(part: _AxisTarget) -> Levels:
+    """Return the two halves of a doubled tree apart, each times its end of the range."""
+    tree = part.axis.tree
+    half = tree.leaves // 2
+    total: dict[tuple[int, int], float] = {}
+    for index, (end, mask) in enumerate(
+        zip(part.ends, (part.chosen[::-1], part.chosen), strict=True)
+    ):
+        leaves = np.zeros(tree.leaves, bool)
+        leaves[index * half : (index + 1) * half] = _padded(mask.astype(float), half) > 0
+        for node, coefficient in _decomposition(part, leaves).items():
+            total[node] = total.get(node, 0.0) + coefficient * end
+    return _spread(part.axis, total)
+
+
+def _decomposed_levels(part: _AxisTarget) -> Levels:
+    return _spread(part.axis, _decomposition(part, part.leaves > 0))
+
+
+def _decomposition(part: _AxisTarget, leaves: Bools) -> Decomposition:
+    """Return nodes that make up a set of leaves: single leaves where the tree is not complete."""
+    tree = part.axis.tree
+    if not part.complete:
+        return {(tree.height, int(leaf)): 1.0 for leaf in np.flatnonzero(leaves)}
+    if part.method.name == "add" and not tree.flat:
+        return additive_set(tree, leaves)
+    return smallest_sets(tree, leaves)[0]
+
+
+class Case(NamedTuple):
+    """One way to treat an axis, and when it applies."""
+
+    applies: Callable[[_AxisTarget], bool]
+    make: Callable[[_AxisTarget], Levels]
+
+
+CASES = (
+    Case(lambda part: part.is_coin, _coin_levels),
+    Case(
+        lambda part: part.measured_linearly, lambda part: _blue_levels(part, part.measured_leaves)
+    ),
+    Case(lambda part: part.measured_by_tree, _leaf_levels),
+    Case(lambda part: part.only_root, _root_levels),
+    Case(lambda part: part.by_blue, lambda part: _blue_levels(part, part.leaves)),
+    Case(lambda part: part.mirrored, _mirrored_levels),
+    Case(lambda part: True, _decomposed_levels),
+)
+
+
+def _padded(values: Floats, leaves: int) -> Floats:
+    """Return the values with the last one repeated over the padding, which nobody holds."""
+    return np.concatenate([values, np.full(leaves - len(values), values[-1])])
+
+
+def _spread(axis: Axis, decomposition: Decomposition) -> Levels:
+    """Return the coefficients of a decomposition level by level, of nodes that hold values."""
+    tree = axis.tree
+    levels: list[Floats | None] = [None] * (tree.height + 1)
+    for (level, node), coefficient in decomposition.items():
+        vector = levels[level]
+        if vector is None:
+            vector = levels[level] = np.zeros(tree.nodes(level))
+        vector[node] += coefficient
+    return tuple(
+        None if vector is None else vector[tree.real(level)] for level, vector in enumerate(levels)
+    )
+
+
+def _inner(left: Levels, right: Levels) -> float:
+    """Return the inner product of the coefficients of two terms on one axis."""
+    total = 0.0
+    for left_level, right_level in zip(left, right, strict=True):
+        if left_level is not None and right_level is not None:
+            total += float(left_level @ right_level)
+    return total

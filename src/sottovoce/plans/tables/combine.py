@@ -1,0 +1,209 @@
+"""Pass ``combine``: EngineRows -> Result.  Numbers with their errors, labels, order and notices.
+
+The covariance of two totals is the sum over people of the product of their parts, less what that would be
+without noise.  For counts where everybody has one record, the latter is the count itself (of two
+conditions, the smaller count); for other numbers no more is known than (total * total) / users, so their
+errors include how people differ: a little too wide where there is little noise.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf, isnan, sqrt
+from typing import Any
+
+import numpy as np
+
+from sottovoce.arrays import Floats
+from sottovoce.domains.base import Domain
+from sottovoce.plans.tables.demand import Groups, Number, Row
+from sottovoce.plans.tables.explain import facts_of
+from sottovoce.plans.tables.result import Figure, Result, ResultRow
+from sottovoce.plans.tables.run import EngineRows
+from sottovoce.plans.tables.select import QueryPlan
+from sottovoce.plans.tables.source import Source
+from sottovoce.sql.aggregates.base import Aggregate
+from sottovoce.sql.query import EVERYBODY, Column, Query
+from sottovoce.sql.values import numbers_of
+
+STABLE = 3.0  # standard errors by which the denominator of a ratio must exceed 0
+
+
+def combine(parts: tuple[EngineRows, ...], source: Source) -> Result:
+    """Return the answer that the rows of all statements make up."""
+    plan = parts[0].statement.plan
+    header = _Header(plan)
+    placed = [placed for part in parts for placed in _rows(header, part)]
+    placed.sort(key=lambda each: each.position)
+    rows = header.ordered([each.row for each in placed])[: plan.query.limit]
+    users = sum(parts[0].users)
+    missing = source.reports.users(0) - users
+    return Result(
+        columns=header.columns,
+        keys=header.keys,
+        names=header.names,
+        table=tuple(rows),
+        user_count=users,
+        people_count=sum(parts[0].people),
+        epsilon=plan.layout.epsilon,
+        level=plan.query.options.confidence,
+        notices=(*plan.query.notices, *_notices(plan.query, missing, rows)),
+        statement=parts[0].statement.tree.sql(pretty=True),
+        explanation=facts_of(plan, users),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _PlacedRow:
+    """A row, and its position among all groups: public ones first."""
+
+    position: tuple[int, Groups]
+    row: ResultRow
+
+
+def _rows(header: "_Header", part: EngineRows) -> list[_PlacedRow]:
+    """Return the rows of one statement, for every public group."""
+    placed = []
+    for group in range(len(part)):
+        for row in part.statement.rows:
+            figures = tuple(_figure(header, part, number, group) for number in row.numbers)
+            count = None if row.count is None else part.total(row.count, group)
+            made = ResultRow(_labels(header, part, row, group), figures, part.people[group], count)
+            placed.append(_PlacedRow((group, row.groups), made))
+    return placed
+
+
+def _labels(header: "_Header", part: EngineRows, row: Row, group: int) -> tuple[str, ...]:
+    """Return the values of the columns of GROUP BY."""
+    private = iter(row.groups)
+    public_keys = iter(range(len(header.query.group_by)))
+    labels = []
+    for column in header.query.group_by:
+        if column.public:
+            labels.append(part.label(next(public_keys), group))
+        else:
+            labels.append(labels_of(header.kind(column))[next(private)])
+    return tuple(labels)
+
+
+def _figure(header: "_Header", part: EngineRows, number: Number, group: int) -> Figure:
+    """Return a number with its error; moments of everybody are summed over all public groups."""
+    aggregate = number.aggregate
+    everywhere = range(len(part))
+    totals = np.array([part.total(total, group) for total in number.totals])
+    squares = np.array(
+        [[part.square(left, right, group) for right in number.totals] for left in number.totals]
+    )
+    for index, (moment, total) in enumerate(zip(aggregate.moments, number.totals, strict=True)):
+        if moment.of_everybody:
+            totals[index] = sum(part.total(total, each) for each in everywhere)
+            squares[index, index] = sum(part.square(total, total, each) for each in everywhere)
+    users = sum(part.users) if aggregate.of_everybody else part.users[group]
+    noiseless = np.outer(totals, totals) / max(users, 1)
+    if aggregate.counts_records and header.one_record_each:
+        noiseless = np.maximum(noiseless, np.minimum.outer(totals, totals))
+    return figure_of(aggregate, totals, squares - noiseless)
+
+
+def figure_of(aggregate: Aggregate, totals: Floats, covariance: Floats) -> Figure:
+    """Return a number made of totals, with the error of its linear part."""
+    value, slopes = aggregate.combine(totals.tolist())
+    if not slopes:
+        return Figure(value, inf, unstable=True)
+    gradient = np.array(slopes)
+    variance = max(0.0, float(gradient @ covariance @ gradient))
+    below = aggregate.denominator
+    unstable = below is not None and totals[below] < STABLE * sqrt(
+        max(0.0, covariance[below, below])
+    )
+    return Figure(value, variance, unstable=bool(unstable))
+
+
+@dataclass(frozen=True, eq=False)
+class _Header:
+    """The columns of an answer: their names and the order of the rows."""
+
+    plan: QueryPlan
+
+    @property
+    def query(self) -> Query:
+        return self.plan.query
+
+    @cached_property
+    def one_record_each(self) -> bool:
+        """Return whether everybody has one record in every table, so that the squares of a condition sum to it."""
+        return not any(map(self.plan.layout.tables.most, self.query.tables))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Return the names of the numbers."""
+        return tuple(aggregate.name for aggregate in self.query.aggregates)
+
+    @cached_property
+    def keys(self) -> tuple[str, ...]:
+        """Return the names of the groups, with their tables where two names are equal."""
+        names = [self._name(column) for column in self.query.group_by]
+        tables = [self.plan.layout.tables.names[column.table] for column in self.query.group_by]
+        pairs = zip(tables, names, strict=True)
+        return tuple(f"{table}.{name}" if names.count(name) > 1 else name for table, name in pairs)
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """Return what was selected in its order, after the groups that were not selected."""
+        shown = self.query.shown
+        if not shown:
+            return (*self.keys, *self.names)
+        hidden = [key for index, key in enumerate(self.keys) if index not in shown]
+        return (*hidden, *(self.keys[item] if isinstance(item, int) else item for item in shown))
+
+    def ordered(self, rows: list[ResultRow]) -> list[ResultRow]:
+        """Return the rows in the order of ORDER BY."""
+        item, descending = self.query.order_by, self.query.descending
+        if not item:
+            return rows
+        if item in self.names:
+            index = self.names.index(item)
+            return sorted(rows, key=lambda row: _rank(row.figures[index].value), reverse=descending)
+        index = self.keys.index(item)
+        column = self.query.group_by[index]
+        ranks: dict[str, Any] = {}
+        if not column.public:
+            ranks = {label: rank for rank, label in enumerate(labels_of(self.kind(column)))}
+        return sorted(
+            rows,
+            key=lambda row: ranks.get(row.labels[index], row.labels[index]),
+            reverse=descending,
+        )
+
+    def kind(self, column: Column) -> Domain:
+        """Return the domain of a private column."""
+        return self.plan.layout.attributes(column.table)[column.index]
+
+    def _name(self, column: Column) -> str:
+        if column.public:
+            return column.public.partition(".")[2]
+        return self.plan.layout.tables.records(column.table).names[column.index]
+
+
+def _notices(query: Query, missing: int, rows: Sequence[ResultRow]) -> list[str]:
+    notices = []
+    if any(figure.unstable for row in rows for figure in row.figures):
+        notices.append(
+            f"a ratio is unstable if its denominator is less than {STABLE:g} standard errors above 0: "
+            "its interval is not reliable"
+        )
+    if missing > 0 and query.among == EVERYBODY:
+        notices.append(
+            f"{missing:,} messages are left out: they are incomplete, or share the name of another"
+        )
+    return notices
+
+
+def labels_of(kind: Domain) -> Sequence[str]:
+    """Return the names of a column's values."""
+    labels = getattr(kind, "labels", None)
+    return labels if labels is not None else [f"{number:.6g}" for number in numbers_of(kind)]
+
+
+def _rank(value: float) -> float:
+    return -inf if isnan(value) else value

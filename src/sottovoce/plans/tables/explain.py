@@ -1,0 +1,98 @@
+"""How a query is answered: budgets, layers, coefficients, and the error to expect, from the plan itself."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from sottovoce.plans.tables.demand import Number, Row
+from sottovoce.plans.tables.layout import Factor
+from sottovoce.plans.tables.predict import Prediction
+from sottovoce.plans.tables.select import QueryPlan
+from sottovoce.plans.tables.weigh import alternatives
+from sottovoce.sql.query import EVERYBODY
+
+MANY_TABLES = 3  # from here on a join is hardly ever precise
+
+
+def facts_of(plan: QueryPlan, users: int, *, compare: bool = False) -> dict[str, Any]:
+    """Return a plan as facts, with the error to expect if so many people were spread evenly over all values.
+
+    ``compare`` adds the error of every other method.
+    """
+    layout, query = plan.layout, plan.query
+    row = plan.rows[0]
+    numbers = [_expected(plan.prediction, row, number, users) for number in row.numbers]
+    facts: dict[str, Any] = {
+        "epsilon": layout.epsilon,
+        "epsilon of a record": layout.record_epsilon,
+        "reports of a person": sum(len(factor.slots) for factor in layout.factors),
+        "collected by": layout.description,
+        "method": str(plan.method),
+        "measure": plan.method.measure.upper(),
+        "people": users,
+        "monomials": len(query.where),
+        "tables": [_table(plan, table) for table in query.tables],
+        "public conditions": query.among != EVERYBODY,
+        "numbers": numbers,
+    }
+    if compare:
+        facts["compared with"] = _compared(plan, users)
+    warnings = _warnings(plan, numbers)
+    if warnings:
+        facts["warnings"] = warnings
+    return facts
+
+
+def _table(plan: QueryPlan, table: int) -> dict[str, Any]:
+    """Return how the reports about one table are used."""
+    name = plan.layout.tables.names[table]
+    scored = [scoring for scoring in plan.scorings.values() if scoring.factor.table == table]
+    if not scored:
+        return {"table": name, "use": "dropped: true of everybody"}
+    counted = bool(plan.layout.tables.most(table))
+    return {
+        "table": name,
+        "use": "scored, with how many records people have" if counted else "scored",
+        "layers": len(scored[0].factor.slots[0].family),
+        "buckets": _buckets(scored[0].factor),
+        "scores": sum(len(scoring.columns) for scoring in scored),
+        "squared coefficients": scored[0].columns[0].squared_sum,
+        "reports used": float(np.mean([scoring.used_share(0) for scoring in scored])),
+    }
+
+
+def _buckets(factor: Factor) -> str:
+    mechanisms = factor.slots[0].family.mechanisms
+    sizes = {getattr(mechanism, "buckets", mechanism.size) for mechanism in mechanisms}
+    return f"{min(sizes)} to {max(sizes)}" if len(sizes) > 1 else str(*sizes)
+
+
+def _expected(prediction: Prediction, row: Row, number: Number, users: int) -> dict[str, Any]:
+    aggregate = number.aggregate
+    expected = prediction.number(row, number, users)
+    errors = {"expected error": expected.error, "relative": expected.relative}
+    return {"name": aggregate.name, "made of": aggregate.formula, **errors}
+
+
+def _compared(plan: QueryPlan, users: int) -> list[dict[str, Any]]:
+    """Return the expected error of the first number by every method; those already predicted are not made again."""
+    known = {prediction.candidate: prediction for prediction in plan.compared}
+    row = plan.rows[0]
+    compared = []
+    for candidate in alternatives(plan.demand, tuple(known)):
+        prediction = known.get(candidate) or Prediction(candidate)
+        expected = _expected(prediction, row, row.numbers[0], users)
+        compared.append({"method": str(candidate.method), **expected})
+    return compared
+
+
+def _warnings(plan: QueryPlan, numbers: Sequence[dict[str, Any]]) -> list[str]:
+    warnings = [
+        f"the expected error of {number['name']} exceeds its expected value"
+        for number in numbers
+        if number["relative"] > 1
+    ]
+    if len(plan.query.tables) >= MANY_TABLES:
+        warnings.append("a join of three tables and more is hardly ever precise")
+    return warnings

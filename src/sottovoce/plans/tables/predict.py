@@ -1,0 +1,286 @@
+"""Pass ``predict``: Candidates -> Predictions.  How good the numbers will be, before any report is read.
+
+The second moments are exact for people who are spread evenly over all values.  A report about a layer
+with coefficients c has a score with variance (``ScoreMoments``)
+
+    spread * sum((c - m)^2) + held * (c[v] - m)^2        v: the cell of the person, m: the mean coefficient
+
+and over layers picked with chance P the mean square of a score is the sum over layers of (its own) / P.
+
+Source: Xu 2020, sections 3 to 6; docs/affine-response.md, section 1.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from itertools import product
+from math import inf, prod, sqrt
+
+import numpy as np
+
+from sottovoce.arrays import Floats
+from sottovoce.plans.tables.coefficients import AxisProduct, Coefficients, Levels
+from sottovoce.plans.tables.demand import Number, PublicPower, Row, ScoreColumn, TargetSum, Total
+from sottovoce.plans.tables.layout import Axis, Slot
+from sottovoce.plans.tables.scoring import layer_means
+from sottovoce.plans.tables.source import Source
+from sottovoce.plans.tables.weigh import Candidate
+from sottovoce.sql.values import numbers_of
+
+EVEN = 0.5  # the chance that a drawn record counts, where nothing is known
+
+
+@dataclass(frozen=True)
+class PredictedScore:
+    """The score of one person: the mean of its square, and the mean square and mean of what it estimates."""
+
+    square: float
+    signal: float
+    mean: float
+
+    @property
+    def variance(self) -> float:
+        """Return the variance of the score."""
+        return max(0.0, self.square - self.signal)
+
+
+@dataclass(frozen=True)
+class ExpectedNumber:
+    """The standard error of a number, and the error as a share of the number."""
+
+    error: float
+    relative: float
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """A candidate, with the moments of its scores under an even spread of people."""
+
+    candidate: Candidate
+    _scores: dict[ScoreColumn, PredictedScore] = field(default_factory=dict)
+
+    def score(self, column: ScoreColumn) -> PredictedScore:
+        """Return the moments of a column of scores."""
+        if column not in self._scores:
+            targets = self.candidate.demand.target_sum(column)
+            self._scores[column] = predicted_score(targets, self.candidate.coefficients(column))
+        return self._scores[column]
+
+    def variance(self, total: Total) -> float:
+        """Return the variance of one person's part of a total; for several products an upper bound."""
+        error = 0.0
+        for term in total.products:
+            scores = [self.score(column) for column in term.scores]
+            noise = prod(score.square for score in scores) - prod(score.signal for score in scores)
+            error += abs(term.weight) * sqrt(max(0.0, self._public_mean(term.times, 2) * noise))
+        return error**2
+
+    def mean(self, total: Total) -> float:
+        """Return what one person contributes to a total on average."""
+        return sum(
+            term.weight
+            * self._public_mean(term.times, 1)
+            * prod(self.score(column).mean for column in term.scores)
+            for term in total.products
+        )
+
+    def number(self, row: Row, number: Number, users: int) -> ExpectedNumber:
+        """Return the expected error of a number from so many people."""
+        demand = self.candidate.demand
+        totals = [users * self.mean(demand.totals[total]) for total in number.totals]
+        value, slopes = number.aggregate.combine(totals)
+        if not slopes:
+            return ExpectedNumber(inf, inf)
+        combined = demand.combined(number, row.groups, slopes)
+        residual = Prediction(self.candidate.of(combined)).variance(combined.totals[0])
+        error = sqrt(users * residual)
+        return ExpectedNumber(error, error / abs(value) if value else inf)
+
+    @property
+    def cost(self) -> float:
+        """Return the variances of all totals of the first row together."""
+        demand = self.candidate.demand
+        return sum(self.variance(demand.totals[total]) for total in demand.rows[0].totals)
+
+    @property
+    def cells(self) -> float:
+        """Return the cells that the reports of a person are compared with for the first row, were each hashed."""
+        demand = self.candidate.demand
+        products = [
+            term for total in demand.rows[0].totals for term in demand.totals[total].products
+        ]
+        used: dict[int, set[ScoreColumn]] = {}
+        for column in (column for term in products for column in term.scores):
+            used.setdefault(column.factor, set()).add(column)
+        total = 0.0
+        for factor, columns in used.items():
+            weights = [self.candidate.coefficients(column) for column in columns]
+            for slot in demand.layout.factors[factor].slots:
+                total += max(compared_cells(slot, each) for each in weights)
+        return total
+
+    def _public_mean(self, times: PublicPower | None, power: int) -> float:
+        """Return the mean of a power of a public column, were people spread evenly over its values."""
+        if times is None:
+            return 1.0
+        tables = self.candidate.demand.layout.tables
+        kind = tables.public_kinds[tables.public_names.index(times.name)]
+        return float(np.mean(numbers_of(kind) ** (power * times.power)))
+
+
+def predict(candidates: tuple[Candidate, ...], source: Source) -> tuple[Prediction, ...]:
+    """Return the candidates with what can be said about their errors."""
+    return tuple(map(Prediction, candidates))
+
+
+def predicted_score(targets: TargetSum, column: Coefficients) -> PredictedScore:
+    """Return the moments of one person's score for coefficients that estimate a sum of targets."""
+    slots = targets[0].target.factor.slots
+    signal, mean = _estimated(targets)
+    # What is known is not scored but added.
+    scored = signal - 2 * column.known * mean + column.known**2
+    noise = sum(_slot_variance(slot, column, scored / len(slots) ** 2) for slot in slots)
+    return PredictedScore(noise + signal, signal, mean)
+
+
+def compared_cells(slot: Slot, column: Coefficients) -> float:
+    """Return how many cells have a coefficient, on average over the layers of a slot."""
+    used = np.zeros(len(slot.family))
+    for member in range(len(slot.family)):
+        group, levels = slot.levels(member)
+        for term in column.groups[group]:
+            vectors = term.vectors(levels)
+            if vectors is not None:
+                used[member] += prod(np.count_nonzero(vector) for vector in vectors)
+    return float(np.mean(used))
+
+
+def _estimated(targets: TargetSum) -> tuple[float, float]:
+    """Return the mean square and the mean of what a sum of targets gives one person."""
+    factor = targets[0].target.factor
+    weights = np.array([part.weight for part in targets])
+    shared = np.ones((len(targets), len(targets)))
+    alone = np.ones(len(targets))
+    for column in factor.columns:
+        values = [part.target.values(column) for part in targets]
+        known = [each for each in values if each is not None]
+        if known:
+            size = len(known[0])
+            filled = np.stack([np.ones(size) if each is None else each for each in values])
+            shared = shared * (filled @ filled.T) / size
+            alone = alone * filled.mean(axis=1)
+    chance, stands_for = 1.0, 1.0
+    if factor.slots[0].family.most:
+        chance, stands_for = EVEN, targets[0].target.weight * len(factor.slots)
+    signal = chance * stands_for**2 * float(weights @ shared @ weights)
+    return signal, chance * stands_for * float(weights @ alone)
+
+
+@dataclass(frozen=True, eq=False)
+class _LayerSums:
+    """Sums over the cells of every layer of a slot that variances are made of, an entry per layer."""
+
+    squares: Floats  # of all coefficients
+    total: Floats  # of all coefficients
+    person_square: Floats  # the mean square of a person's coefficient
+    person: Floats  # the mean of a person's coefficient
+    cells: Floats  # how many there are
+
+
+def _slot_variance(slot: Slot, column: Coefficients, signal: float) -> float:
+    """Return the variance of one report's score."""
+    laws = slot.laws
+    sums = _layer_sums(slot, column)
+    mean = np.where(laws.centred, sums.total / np.maximum(sums.cells, 1), 0.0)
+    apart = sums.person_square - 2 * mean * sums.person + mean**2
+    noise = laws.spread * (sums.squares - sums.cells * mean**2) + laws.held * apart
+    if len(slot.family) == 1:
+        return float(noise.sum())
+    constant = layer_means(slot, column)
+    drift = float((sums.person - mean).sum())
+    square = float(((noise + apart) / slot.chances).sum()) + 2 * constant * drift + constant**2
+    return max(0.0, square - signal)
+
+
+def _layer_sums(slot: Slot, column: Coefficients) -> _LayerSums:
+    """Return the sums of all layers of a slot; the layers that are left out come first."""
+    groups = [
+        _group_sums(axes, terms) for axes, terms in zip(slot.groups, column.groups, strict=True)
+    ]
+    joined = [
+        np.concatenate(parts)[slot.family.first :]
+        for parts in zip(*map(_parts, groups), strict=True)
+    ]
+    return _LayerSums(*joined)
+
+
+def _parts(sums: _LayerSums) -> tuple[Floats, ...]:
+    return sums.squares, sums.total, sums.person_square, sums.person, sums.cells
+
+
+def _group_sums(axes: tuple[Axis, ...], terms: Sequence[AxisProduct]) -> _LayerSums:
+    """Return the sums of all layers of one group: outer products of sums over each axis."""
+    cells = _outer(
+        [np.array([len(axis.tree.real(level)) for level in axis.levels], float) for axis in axes]
+    )
+    squares, total = np.zeros(len(cells)), np.zeros(len(cells))
+    person_square, person = np.zeros(len(cells)), np.zeros(len(cells))
+    for left, right in product(terms, repeat=2):
+        pairs = [
+            _paired(axis, *levels)
+            for axis, *levels in zip(axes, left.axes, right.axes, strict=True)
+        ]
+        weight = left.weight * right.weight
+        squares += weight * _outer([pair.over_cells for pair in pairs])
+        person_square += weight * _outer([pair.over_people for pair in pairs])
+    for term in terms:
+        singles = [_summed(axis, levels) for axis, levels in zip(axes, term.axes, strict=True)]
+        total += term.weight * _outer([single.over_cells for single in singles])
+        person += term.weight * _outer([single.over_people for single in singles])
+    return _LayerSums(squares, total, person_square, person, cells)
+
+
+@dataclass(frozen=True, eq=False)
+class _AxisSums:
+    """Sums of some numbers of nodes, an entry per level that is asked about: plain, and by shares of people."""
+
+    over_cells: Floats
+    over_people: Floats
+
+
+def _paired(axis: Axis, left: Levels, right: Levels) -> _AxisSums:
+    """Return the sums of products of two coefficients."""
+    products = [
+        None if lower is None or upper is None else lower * upper
+        for lower, upper in zip(left, right, strict=True)
+    ]
+    return _summed(axis, tuple(products))
+
+
+def _summed(axis: Axis, levels: Levels) -> _AxisSums:
+    """Return the sums of one number per node."""
+    over_cells, over_people = np.zeros(len(axis.levels)), np.zeros(len(axis.levels))
+    for index, level in enumerate(axis.levels):
+        vector = levels[level]
+        if vector is not None:
+            over_cells[index] = vector.sum()
+            over_people[index] = vector @ _shares(axis, level)
+    return _AxisSums(over_cells, over_people)
+
+
+def _shares(axis: Axis, level: int) -> Floats:
+    """Return the share of people in each node, were they spread evenly over the values."""
+    tree = axis.tree
+    if axis.coins:
+        sides = len(tree.real(level))
+        return np.full(sides, 1 / sides)
+    width = tree.width(level)
+    starts = np.arange(-(-tree.size // width)) * width
+    shares = np.minimum(width, tree.size - starts) / tree.size
+    if not tree.doubled:
+        return np.asarray(shares)
+    return np.ones(1) if level == 0 else np.concatenate([shares, shares]) / 2
+
+
+def _outer(parts: list[Floats]) -> Floats:
+    return np.asarray(reduce(np.multiply.outer, parts)).ravel()

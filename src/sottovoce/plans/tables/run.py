@@ -1,0 +1,71 @@
+"""Pass ``run``: Statements -> tuple of EngineRows.  The engine scores the reports and executes the statements."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from sottovoce.domains.categories import Categories
+from sottovoce.plans.tables.source import Source
+from sottovoce.plans.tables.state import Statement, relation
+from sottovoce.tasks.collected import Columns, Scored
+
+
+@dataclass(frozen=True, eq=False)
+class EngineRows:
+    """What the engine found for a statement: a row for every public group, described in ``state``."""
+
+    statement: Statement
+    columns: Columns
+
+    def __len__(self) -> int:
+        return len(self.columns["users"])
+
+    @cached_property
+    def users(self) -> list[int]:
+        """Return how many people are in each public group."""
+        return [int(count) for count in self.columns["users"]]
+
+    @cached_property
+    def people(self) -> list[int]:
+        """Return how many people of each public group may count: those who meet a public condition."""
+        if "people" not in self.columns:
+            return self.users
+        return [int(self._number("people", group)) for group in range(len(self))]
+
+    def label(self, key: int, group: int) -> str:
+        """Return the value of a public column of GROUP BY."""
+        return str(self.columns[f"g{key}"][group])
+
+    def total(self, total: int, group: int) -> float:
+        """Return a total of the plan in one public group."""
+        return self._number(f"t{self.statement.totals[total]}", group)
+
+    def square(self, left: int, right: int, group: int) -> float:
+        """Return the sum over people of the product of their parts of two totals."""
+        numbers = sorted((self.statement.totals[left], self.statement.totals[right]))
+        return self._number(f"m{numbers[0]}_{numbers[1]}", group)
+
+    def _number(self, name: str, group: int) -> float:
+        value = self.columns[name][group]
+        return 0.0 if value is None or value is np.ma.masked else float(value)  # a sum over nobody
+
+
+def run(statements: tuple[Statement, ...], source: Source) -> tuple[EngineRows, ...]:
+    """Return what the engine finds for every statement."""
+    return tuple(EngineRows(statement, _columns(statement, source)) for statement in statements)
+
+
+def _columns(statement: Statement, source: Source) -> Columns:
+    tables = source.layout.tables
+    kinds = zip(tables.public_names, tables.public_kinds, strict=True)
+    numeric = {name: not isinstance(kind, Categories) for name, kind in kinds}
+    scorings = statement.scorings
+    if statement.plan.query.options.scale == "hajek":
+        counts = source.reports.report_counts(0)
+        scorings = {factor: scoring.by_share(counts) for factor, scoring in scorings.items()}
+    scored = {}
+    for factor, scoring in scorings.items():
+        slots = tuple(slot.number for slot in scoring.factor.slots)
+        scored[relation(factor)] = Scored(slots, len(scoring.columns), scoring)
+    return source.reports.relations(0).select(scored, numeric, statement.tree)

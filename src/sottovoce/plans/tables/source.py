@@ -1,0 +1,24 @@
+"""What the passes of a query read besides their input: how people were asked, and what they answered."""
+
+from dataclasses import dataclass, field
+
+from sottovoce.plans.tables.layout import Layout
+from sottovoce.tasks.collected import Collected
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """The layout of a plan, and the reports if there are any yet.
+
+    ``counts_rows`` asks for an estimate of the records of every row beside its numbers.
+    """
+
+    layout: Layout
+    collected: Collected | None = field(default=None, repr=False)
+    counts_rows: bool = False
+
+    @property
+    def reports(self) -> Collected:
+        """Return the reports."""
+        assert self.collected is not None, "planning needs no reports, answering does"
+        return self.collected

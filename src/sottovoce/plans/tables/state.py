@@ -1,0 +1,233 @@
+"""Pass ``state``: QueryPlan -> tuple of Statements.  The query as ordinary SQL over scored reports.
+
+Joining, filtering, grouping and summing are the engine's work.  The statement is built as a sqlglot tree;
+an engine prints it in its own dialect.  Its relations are ``factor_0``, ``factor_1``, ... with the columns
+person, s0, s1, ... (the scores of reports), and ``people`` with person, p0, p1, ... (public columns).
+
+    f0, f1, ...  the scores of each factor, summed by person; who has more or fewer reports is left out
+    z            one row per person: the public groups, z0, z1, ... (a person's part of every total), and
+                 whether a public condition lets the person count at all
+    result       per public group: users, people (those who may count), t0, t1, ... (totals), m0_0, m0_1, ...
+                 (sums of products of two parts, for variances)
+
+Source: Xu 2020, section 7.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from itertools import combinations_with_replacement
+from typing import Any
+
+from sottovoce.plans.tables.demand import Product, Row, ScoreColumn, Total
+from sottovoce.plans.tables.scoring import Scoring
+from sottovoce.plans.tables.select import QueryPlan
+from sottovoce.plans.tables.source import Source
+from sottovoce.plans.tables.sql_tree import (
+    alias,
+    column,
+    comparison,
+    double,
+    exp,
+    literal,
+    number,
+    plus,
+    table,
+    times,
+    total_of,
+)
+from sottovoce.sql.query import EVERYBODY, AllOf, AnyOf, Column, Compared, Listed, Not, Public
+
+MAX_SCORES = 1 << 25  # scores of rows that are kept in memory together
+
+
+@dataclass(frozen=True, eq=False)
+class Statement:
+    """Some rows of a plan as one statement: what scores the reports, and the tree for the engine."""
+
+    plan: QueryPlan
+    rows: tuple[Row, ...]
+    scorings: Mapping[int, Scoring]
+    totals: Mapping[int, int]  # the number of a total in the statement, by its index in the plan
+    tree: Any
+
+
+def state(plan: QueryPlan, source: Source) -> tuple[Statement, ...]:
+    """Return as few statements as memory allows, each for some of the rows."""
+    users = source.reports.users(0)
+    step = max(1, MAX_SCORES // max(1, users * len(plan.query.aggregates)))
+    one_report_each = source.reports.relations(0).one_report_each
+    starts = range(0, len(plan.rows), step)
+    return tuple(stated(plan, plan.rows[start : start + step], one_report_each) for start in starts)
+
+
+def stated(plan: QueryPlan, rows: Sequence[Row], one_report_each: bool) -> Statement:
+    """Return the statement for some rows; ``one_report_each``: nobody has more or fewer reports than slots."""
+    totals: dict[int, int] = {}
+    for row in rows:
+        for total in (*row.totals, *([] if row.count is None else [row.count])):
+            totals.setdefault(total, len(totals))
+    columns: dict[int, dict[int, int]] = {}
+    for score in _scores(plan.totals[total] for total in totals):
+        used = columns.setdefault(score.factor, {})
+        used.setdefault(score.column, len(used))
+    writer = _Writer(plan, tuple(rows), totals, columns)
+    scorings = {factor: plan.scoring(factor, list(used)) for factor, used in columns.items()}
+    return Statement(plan, tuple(rows), scorings, totals, writer.statement(one_report_each))
+
+
+def relation(factor: int) -> str:
+    """Return the name of a factor's scored reports."""
+    return f"factor_{factor}"
+
+
+def _scores(totals: Iterator[Total]) -> Iterator[ScoreColumn]:
+    for total in totals:
+        for product in total.products:
+            yield from product.scores
+
+
+@dataclass(frozen=True, eq=False)
+class _Writer:
+    """Writes the tree for some rows; ``totals`` and ``columns`` number what they use."""
+
+    plan: QueryPlan
+    rows: tuple[Row, ...]
+    totals: Mapping[int, int]
+    columns: Mapping[int, Mapping[int, int]]
+
+    def statement(self, one_report_each: bool) -> Any:
+        """Return the whole statement."""
+        keys = [f"g{index}" for index in range(len(self._public_groups))]
+        select = exp().Select(expressions=[*map(column, keys), *self._sums()])
+        select = select.from_(table("z"))
+        if keys:
+            ordered = [exp().Ordered(this=column(key), nulls_first=False) for key in keys]
+            select = select.group_by(*map(column, keys)).order_by(*ordered)
+        for factor in sorted(self.columns):
+            select = select.with_(
+                f"f{factor}", as_=self._factor(factor, one_report_each), copy=False
+            )
+        return select.with_("z", as_=self._persons(), copy=False)
+
+    def _sums(self) -> list[Any]:
+        """Return what is summed over people."""
+        users = alias(exp().Count(this=exp().Star()), "users")
+        people = [alias(total_of(column("counted")), "people")] if self._narrowed else []
+        totals = [
+            alias(total_of(column(f"z{number}")), f"t{number}") for number in self.totals.values()
+        ]
+        squares = [
+            alias(total_of(times([column(f"z{left}"), column(f"z{right}")])), f"m{left}_{right}")
+            for left, right in self._pairs()
+        ]
+        return [users, *people, *totals, *squares]
+
+    def _pairs(self) -> list[tuple[int, int]]:
+        """Return which products of two totals are summed as well: those of one number of the answer."""
+        pairs = {(number, number) for number in self.totals.values()}
+        for row in self.rows:
+            for figure in row.numbers:
+                numbered = sorted({self.totals[total] for total in figure.totals})
+                pairs |= set(combinations_with_replacement(numbered, 2))
+        return sorted(pairs)
+
+    def _persons(self) -> Any:
+        """Return the row of every person."""
+        items = [
+            alias(self._public_column(group.public), f"g{index}")
+            for index, group in enumerate(self._public_groups)
+        ]
+        if self._narrowed:
+            counted = (
+                exp()
+                .Case()
+                .when(self._condition(self._narrowed), number(1), copy=False)
+                .else_(number(0))
+            )
+            items.append(alias(counted, "counted"))
+        items += [
+            alias(self._total(self.plan.totals[total]), f"z{index}")
+            for total, index in self.totals.items()
+        ]
+        sources = [f"f{factor}" for factor in sorted(self.columns)]
+        if not sources or self._reads_public_columns:
+            sources.insert(0, "people")
+        select = exp().Select(expressions=items).from_(table(sources[0]))
+        for name in sources[1:]:
+            select = select.join(table(name), using="person", copy=False)
+        return select.where(self._condition(self.plan.query.among), copy=False)
+
+    def _factor(self, factor: int, one_report_each: bool) -> Any:
+        """Return the scores of a factor by person; who has more or fewer reports than slots is left out."""
+        slots = len(self.plan.layout.factors[factor].slots)
+        summed = not one_report_each or slots > 1
+        scores = [column(f"s{index}") for index in self.columns[factor].values()]
+        if summed:
+            scores = list(map(total_of, scores))
+        items = [alias(score, f"f{factor}_{index}") for index, score in enumerate(scores)]
+        select = exp().Select(expressions=[column("person"), *items]).from_(table(relation(factor)))
+        if not summed:
+            return select
+        complete = exp().EQ(this=exp().Count(this=exp().Star()), expression=number(slots))
+        return select.group_by(column("person")).having(complete)
+
+    @cached_property
+    def _public_groups(self) -> list[Column]:
+        return [group for group in self.plan.query.group_by if group.public]
+
+    @cached_property
+    def _narrowed(self) -> Public | None:
+        """Return the public condition without which nobody counts; None if anybody may count."""
+        conditions = tuple(monomial.public for monomial in self.plan.query.where)
+        return None if not conditions or EVERYBODY in conditions else AnyOf(conditions)
+
+    @property
+    def _reads_public_columns(self) -> bool:
+        products = [
+            product for total in self.totals for product in self.plan.totals[total].products
+        ]
+        used = any(product.times or product.public != EVERYBODY for product in products)
+        narrowed = self._narrowed is not None or self.plan.query.among != EVERYBODY
+        return used or narrowed or bool(self._public_groups)
+
+    def _total(self, total: Total) -> Any:
+        products = [self._product(product) for product in total.products]
+        return plus(products) if products else number(0.0)
+
+    def _product(self, product: Product) -> Any:
+        parts = [
+            column(f"f{factor}_{self.columns[factor][index]}") for factor, index in product.scores
+        ]
+        if product.times:
+            parts += [self._public_column(product.times.name) for _ in range(product.times.power)]
+        if product.weight != 1.0 or not parts:
+            parts.insert(0, double(product.weight))
+        if product.public == EVERYBODY:
+            return times(parts)
+        return (
+            exp()
+            .Case()
+            .when(self._condition(product.public), times(parts), copy=False)
+            .else_(number(0.0))
+        )
+
+    def _condition(self, public: Public) -> Any:
+        """Return a condition over public columns."""
+        if isinstance(public, Compared):
+            compared = self._public_column(public.column.public)
+            return comparison(public.sign)(this=compared, expression=literal(public.value))
+        if isinstance(public, Listed):
+            values = [literal(value) for value in public.values]
+            listed = self._public_column(public.column.public)
+            return exp().In(this=listed, expressions=values) if values else exp().false()
+        if isinstance(public, Not):
+            return exp().Not(this=exp().Paren(this=self._condition(public.part)))
+        parts = [exp().Paren(this=self._condition(part)) for part in public.parts]
+        if not parts:
+            return exp().true() if isinstance(public, AllOf) else exp().false()
+        connective = exp().And if isinstance(public, AllOf) else exp().Or
+        return reduce(lambda left, right: connective(this=left, expression=right), parts)
+
+    def _public_column(self, name: str) -> Any:
+        return column(f"p{self.plan.layout.tables.public_names.index(name)}")

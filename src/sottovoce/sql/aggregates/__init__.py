@@ -1,0 +1,1 @@
+"""The aggregates of SQL, one file each; ``base`` holds the contract and finds the files."""

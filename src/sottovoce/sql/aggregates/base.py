@@ -1,0 +1,134 @@
+"""The contract of an aggregate: one number of an answer, made of a few sums over people.
+
+An aggregate states the sums that it needs (its ``moments``) and how a number follows from them
+(``combine``).  Everything else follows: the moments are estimated from reports with their covariance,
+the variance of the number is that of its linear part, and the truth is ``combine`` of the true moments.
+
+A new aggregate is one file in this package.  Nobody else knows its name.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from math import isnan
+from pkgutil import iter_modules
+from typing import ClassVar, Literal, NamedTuple
+
+from sottovoce.sql.query import Column
+
+Argument = Literal["star", "columns", "column"]  # (*), a linear sum of columns, or one column
+
+_PACKAGE = "sottovoce.sql.aggregates"
+
+
+@dataclass(frozen=True)
+class MeasureTerm:
+    """``factor`` times a column to a ``power``; without a column the factor alone."""
+
+    factor: float = 1.0
+    column: Column | None = None
+    power: int = 1
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A sum over the records that a query is about: of a measure, or of 1, which counts them."""
+
+    measure: tuple[MeasureTerm, ...] = (MeasureTerm(),)
+    of_everybody: bool = False  # over all records, whatever the conditions and the groups
+
+    @property
+    def counts_records(self) -> bool:
+        """Return whether it is a count."""
+        return all(term.column is None for term in self.measure)
+
+    @property
+    def highest_power(self) -> int:
+        """Return the highest power of a column in it."""
+        return max(term.power for term in self.measure)
+
+
+COUNTED = Moment()
+
+
+class Combination(NamedTuple):
+    """A number made of moments, and its derivative by each of them.
+
+    ``slopes`` is empty where the number does not exist, or is not a smooth function there.
+    """
+
+    value: float
+    slopes: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Aggregate(ABC):
+    """One number of an answer under its ``name``; ``measure`` is the linear sum of columns it is about."""
+
+    name: str = ""
+    measure: tuple[MeasureTerm, ...] = ()
+
+    sql_names: ClassVar[
+        tuple[str, ...]
+    ]  # the first is also the number's name unless AS gives another
+    argument: ClassVar[Argument] = "columns"
+    formula: ClassVar[str]  # what EXPLAIN says the number is made of
+    denominator: ClassVar[int | None] = None  # the moment that a ratio divides by
+
+    @property
+    @abstractmethod
+    def moments(self) -> tuple[Moment, ...]:
+        """Return the sums that the number is made of."""
+
+    @abstractmethod
+    def combine(self, totals: Sequence[float]) -> Combination:
+        """Return the number that the moments give."""
+
+    def truth(self, totals: Sequence[float]) -> float | None:
+        """Return the number that true moments give; None where there is none."""
+        value = self.combine(totals).value
+        return None if isnan(value) else value
+
+    @property
+    def of_everybody(self) -> bool:
+        """Return whether the number is a share of all records, whatever the conditions and groups."""
+        return any(moment.of_everybody for moment in self.moments)
+
+    @property
+    def counts_records(self) -> bool:
+        """Return whether the number is made of counts alone."""
+        return all(moment.counts_records for moment in self.moments)
+
+    @property
+    def squares(self) -> bool:
+        """Return whether the number needs powers of a column."""
+        return any(moment.highest_power > 1 for moment in self.moments)
+
+    @property
+    def squared_measure(self) -> tuple[MeasureTerm, ...]:
+        """Return the square of a measure of one column."""
+        (term,) = self.measure
+        return (MeasureTerm(term.factor**2, term.column, 2),)
+
+
+@cache
+def aggregates() -> dict[str, type[Aggregate]]:
+    """Return the aggregates by their names in SQL: those of a star first, then by the name of their file.
+
+    >>> list(aggregates())[:2]
+    ['COUNT', 'FREQ']
+    """
+    classes: list[type[Aggregate]] = []
+    for found in iter_modules(import_module(_PACKAGE).__path__):
+        module = import_module(f"{_PACKAGE}.{found.name}")
+        own = [
+            each
+            for each in vars(module).values()
+            if getattr(each, "__module__", "") == module.__name__
+        ]
+        classes += [each for each in own if isinstance(each, type) and issubclass(each, Aggregate)]
+    complete = [each for each in classes if each is not Aggregate]
+    complete.sort(key=lambda each: each.argument != "star")
+    return {name: each for each in complete for name in each.sql_names}

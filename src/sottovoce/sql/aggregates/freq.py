@@ -1,0 +1,26 @@
+"""FREQ(*): which share of all records meets the conditions."""
+
+from collections.abc import Sequence
+from math import nan
+
+from sottovoce.sql.aggregates.base import COUNTED, Aggregate, Combination, Moment
+
+
+class Freq(Aggregate):
+    """The number of records over the number of all of them, public filters and groups put aside."""
+
+    sql_names = ("FREQ",)
+    argument = "star"
+    formula = "count / count of everybody"
+    denominator = 1
+
+    @property
+    def moments(self) -> tuple[Moment, ...]:
+        return (COUNTED, Moment(of_everybody=True))
+
+    def combine(self, totals: Sequence[float]) -> Combination:
+        count, everybody = totals
+        if not everybody:
+            return Combination(nan, ())
+        share = count / everybody
+        return Combination(share, (1 / everybody, -share / everybody))
