@@ -140,8 +140,14 @@ def test_an_operation_that_needs_a_token_says_so(operation):
     assert ({"401", "403"} <= set(said["responses"])) == bool(operation.scope)
 
 
+# Thousands of tokens are made last: every list of tokens after that would be as long.
+HANDLERS = sorted(
+    (one.handler for one in OPERATIONS if one.handler != "get_openapi"), key=lambda name: name == "issue_tokens"
+)
+
+
 @pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=["good", "bad"])
-@pytest.mark.parametrize("handler", [one.handler for one in OPERATIONS if one.handler != "get_openapi"])
+@pytest.mark.parametrize("handler", HANDLERS)
 def test_whatever_is_sent_the_answer_is_as_documented(site, operations, handler, mode):
     operation = operations[handler]
     if mode is GenerationMode.NEGATIVE and not takes_something(handler):

@@ -1,6 +1,7 @@
-"""Two services over HTTP: ten thousand people with a device and a ledger each, a collector that is killed, and SQL.
+"""Two services over HTTP: ten thousand people, a collector that is killed, and SQL.
 
-Every person answers for both services at once, with one budget; a column is public.
+Every person answers for both services at once, with one budget; a column is public.  A thousand people have a device
+and a ledger each, the messages of the others are made over arrays.
 """
 
 import numpy as np
@@ -9,11 +10,13 @@ import pytest
 import sottovoce as sv
 from sottovoce.client.client import Client
 from sottovoce.errors import BudgetError
+from sottovoce.lab import crowd
+from sottovoce.lab.seeded import SeededRng
 from sottovoce.tasks.collection import Collection
 from sottovoce.wire import codec
 from system.test_marginals import Killed
 
-PEOPLE, REHEARSING, AT_ONCE = 10_000, 300, 1000
+PEOPLE, DEVICES, REHEARSING, AT_ONCE = 10_000, 1000, 300, 1000
 EPSILON = 8.0
 DICE = np.random.default_rng(7)
 SERVICES = {
@@ -76,8 +79,9 @@ def answered(task, values, cap=EPSILON):
 def run(tmp_path_factory):
     """Collect both tasks; the collector is killed when half of all people have been heard."""
     site = Killed(tmp_path_factory.mktemp("shop") / "data")
-    sent, spent = answered(SHOP, VALUES)
-    assert spent == EPSILON * PEOPLE
+    sent, spent = answered(SHOP, VALUES[:DEVICES])
+    assert spent == EPSILON * DEVICES
+    sent += crowd.messages(SHOP, VALUES[DEVICES:], rng=SeededRng(8))
     at_random, nothing = answered(REHEARSAL, VALUES[:REHEARSING], cap=1.0)
     assert nothing == 0.0, "a rehearsal costs nobody anything"
     try:
