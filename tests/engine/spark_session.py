@@ -48,7 +48,9 @@ def cluster():
         pythons = dict.fromkeys(("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"), sys.executable)
         with patch.dict(os.environ, places | pythons | {"SPARK_LOCAL_IP": "127.0.0.1"}):
             builder = SparkSession.builder.master("local-cluster[2,1,1024]").appName("tests")
-            for name, value in (SETTINGS | {"spark.sql.warehouse.dir": f"{home}/warehouse"}).items():
+            for name, value in (
+                SETTINGS | {"spark.sql.warehouse.dir": f"{home}/warehouse"}
+            ).items():
                 builder = builder.config(name, value)
             session = builder.getOrCreate()
             try:
@@ -63,9 +65,13 @@ def executors():
     from pyspark import SparkContext
 
     driver = SparkContext._gateway.proc.pid
-    children = [one for one in Path("/proc").iterdir() if one.name.isdigit() and _parent(one) == driver]
+    children = [
+        one for one in Path("/proc").iterdir() if one.name.isdigit() and _parent(one) == driver
+    ]
     return sorted(
-        int(one.name) for one in children if b"CoarseGrainedExecutorBackend" in (one / "cmdline").read_bytes()
+        int(one.name)
+        for one in children
+        if b"CoarseGrainedExecutorBackend" in (one / "cmdline").read_bytes()
     )
 
 

@@ -66,7 +66,12 @@ def test_left_over_bytes_and_impossible_payloads_are_refused():
 
 def test_undeclared_fields_are_refused():
     content = codec.digest_bytes(codec.document(PETS))
-    plain = {"digest": content, "round": 0, "members": np.array([0]), "ids": np.zeros((1, 16), np.uint8)}
+    plain = {
+        "digest": content,
+        "round": 0,
+        "members": np.array([0]),
+        "ids": np.zeros((1, 16), np.uint8),
+    }
     payload = np.zeros((1, 1), np.uint8)
     subject = Envelopes(**plain, payloads=payload, subjects=np.ones((1, 16), np.uint8)).write()
     slot = Envelopes(**plain, payloads=payload, slots=np.array([0])).write()
@@ -110,7 +115,11 @@ def test_a_survey_asks_each_person_one_question_with_the_whole_budget():
 
 def test_padding_of_a_shorter_member_must_be_zero():
     task = sv.Task("survey", sv.Survey({"pet": ["cat", "dog"], "age": range(18, 100)}), epsilon=1.0)
-    short = next(one for one in iter(lambda: messages(task, [{"pet": "cat", "age": 20}])[0], None) if one[8] == 0)
+    short = next(
+        one
+        for one in iter(lambda: messages(task, [{"pet": "cat", "age": 20}])[0], None)
+        if one[8] == 0
+    )
     with pytest.raises(CodecError, match="padding"):
         sv.answer(task, [short[:-1] + b"\1"])
 
@@ -157,17 +166,23 @@ class Zoom(Plan, kind="test_zoom"):
     def step(self, collected):
         half, blocks = exact.UNIT // 2, self.domain.size // self.width
         if not collected.rounds:
-            return Round(0, Question(GRR(collected.epsilon, blocks), Halve(self.width, -1)), high=half)
+            return Round(
+                0, Question(GRR(collected.epsilon, blocks), Halve(self.width, -1)), high=half
+            )
         fullest = int(np.argmax(collected.estimate(Address(0)).totals))
         fine = Question(GRR(collected.epsilon, self.width + 1), Halve(self.width, fullest))
         halved = Question(GRR(collected.epsilon / 2, self.width + 1), Halve(self.width, fullest))
         if len(collected.rounds) == 1:
-            return Round(1, Choice((fine, Bundle((halved, halved))), (3, 1)), low=half, high=half + half // 2)
+            return Round(
+                1, Choice((fine, Bundle((halved, halved))), (3, 1)), low=half, high=half + half // 2
+            )
         if len(collected.rounds) == 2:
             any_block = Choice(Blocks(self.width, blocks, collected.epsilon / 2))
             return Round(2, Bundle((halved, any_block)), low=half + half // 2)
         assert collected.tally(Address(1, 1, 0)).users == collected.tally(Address(1, 1, 1)).users
-        assert sum(collected.tally(Address(2, block, 1)).users for block in range(blocks)) == collected.users(2)
+        assert sum(
+            collected.tally(Address(2, block, 1)).users for block in range(blocks)
+        ) == collected.users(2)
         labels = (*(str(fullest * self.width + place) for place in range(self.width)), "elsewhere")
         return Answer("zoom", labels, collected.estimate(Address(1, 0)), "grr")
 
@@ -194,7 +209,11 @@ def test_the_same_plan_runs_with_real_clients_and_replays_exactly():
     while isinstance(asked, Round):
         text = codec.canonical(codec.document(asked))
         received = codec.round_(codec.parse(text))  # what travels is the document
-        fresh = [client.answer(value, asked=received) for client, value in devices if received.asks(client.coin)]
+        fresh = [
+            client.answer(value, asked=received)
+            for client, value in devices
+            if received.asks(client.coin)
+        ]
         sent += fresh
         again = collected.after(asked, batches_of(ZOOM, asked, reversed(fresh)))
         collected = collected.after(asked, batches_of(ZOOM, asked, fresh))

@@ -33,7 +33,11 @@ def _rows(batch):
 
 
 def _bytes(row):
-    return b"|".join(np.asarray(one).tobytes() for one in row) if isinstance(row, tuple) else np.asarray(row).tobytes()
+    return (
+        b"|".join(np.asarray(one).tobytes() for one in row)
+        if isinstance(row, tuple)
+        else np.asarray(row).tobytes()
+    )
 
 
 def log(folder, task, messages, name="round.parquet"):
@@ -45,7 +49,10 @@ def raw(path):
     with duckdb.connect() as engine:
         rows = engine.execute(f"select * from read_parquet('{path}')")
         names = [column[0] for column in rows.description]
-        return {name: list(column) for name, column in zip(names, zip(*rows.fetchall(), strict=True), strict=True)}
+        return {
+            name: list(column)
+            for name, column in zip(names, zip(*rows.fetchall(), strict=True), strict=True)
+        }
 
 
 @pytest.mark.parametrize("shape", [*KINDS, *list(ASKS)[-5:]])
@@ -63,7 +70,9 @@ def test_declared_fields_are_in_the_log(tmp_path, declares):
     task = once(question(), declares=declares)
     messages = honest(task, 20)
     path, made = log(tmp_path, task, messages)
-    assert same(parquet.read(path, task.opening, made.checksum), batches_of(task, task.opening, messages))
+    assert same(
+        parquet.read(path, task.opening, made.checksum), batches_of(task, task.opening, messages)
+    )
     columns = raw(path)
     assert set(columns) == {"id", "member", "slot", "payload", *declares}
     if "public" in declares:
@@ -74,7 +83,9 @@ def test_the_log_holds_what_the_envelopes_held_sorted_by_id(tmp_path):
     messages = honest(PLAIN, 50)
     path, _ = log(tmp_path, PLAIN, messages)
     columns = raw(path)
-    assert columns["id"] == sorted(message[28:44] for message in messages), "the order of arrival is gone"
+    assert columns["id"] == sorted(message[28:44] for message in messages), (
+        "the order of arrival is gone"
+    )
     by_id = {message[28:44]: message[44:] for message in messages}
     assert columns["payload"] == [by_id[one] for one in columns["id"]]
 
@@ -83,7 +94,10 @@ def test_the_same_reports_in_any_order_give_the_same_file(tmp_path):
     task = once(ASKS["choice of bundles"], declares=("subject",))
     subject = fresh()
     messages = [
-        b"".join(envelope(digest_of(task), bytes(2), slot=slot, member=0, subject=subject) for slot in (0, 1))
+        b"".join(
+            envelope(digest_of(task), bytes(2), slot=slot, member=0, subject=subject)
+            for slot in (0, 1)
+        )
         for _ in range(200)
     ]
     first, made = log(tmp_path, task, messages, "first.parquet")
@@ -165,7 +179,9 @@ def test_a_log_with_other_columns_or_types_is_refused(tmp_path):
     ):
         other = tmp_path / "other.parquet"
         with duckdb.connect() as engine:
-            engine.execute(f"copy ({change} from read_parquet('{path}')\n) to '{other}' (format parquet)")
+            engine.execute(
+                f"copy ({change} from read_parquet('{path}')\n) to '{other}' (format parquet)"
+            )
         with pytest.raises(MismatchError):
             parquet.read(other, PLAIN.opening, made.checksum)
 
@@ -205,14 +221,18 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path):
     done.set()
     watcher.join()
     assert set(seen) <= {path.read_bytes()}
-    assert [one.name for one in tmp_path.iterdir()] == ["round.parquet"], "nothing else is left behind"
+    assert [one.name for one in tmp_path.iterdir()] == ["round.parquet"], (
+        "nothing else is left behind"
+    )
 
 
 def test_what_a_crash_left_half_written_is_overwritten(tmp_path):
     (tmp_path / ".round.new.parquet").write_bytes(b"half a file")
     messages = honest(PLAIN, 5)
     path, made = log(tmp_path, PLAIN, messages)
-    assert same(parquet.read(path, PLAIN.opening, made.checksum), batches_of(PLAIN, PLAIN.opening, messages))
+    assert same(
+        parquet.read(path, PLAIN.opening, made.checksum), batches_of(PLAIN, PLAIN.opening, messages)
+    )
     assert [one.name for one in tmp_path.iterdir()] == ["round.parquet"]
 
 
@@ -256,7 +276,9 @@ def test_what_remains_of_erased_reports_are_their_sums(tmp_path, shape):
     batches = batches_of(task, task.opening, honest(task, 60))
     parquet.condense(tmp_path / "round.npz", batches, task.opening)
     whole = MemoryCollected(task).after(task.opening, batches)
-    sums = MemoryCollected(task).after_erasing(task.opening, parquet.tallies(tmp_path / "round.npz", task.opening))
+    sums = MemoryCollected(task).after_erasing(
+        task.opening, parquet.tallies(tmp_path / "round.npz", task.opening)
+    )
     assert sums.users(0) == whole.users(0) == 60
     for address in batches:
         one, other = sums.tally(address), whole.tally(address)
@@ -269,7 +291,9 @@ def test_what_remains_of_erased_reports_are_their_sums(tmp_path, shape):
 
 def test_of_prefixes_no_sums_remain_because_none_would_answer_again(tmp_path):
     task = once(ASKS["affine_prefix"])
-    parquet.condense(tmp_path / "round.npz", batches_of(task, task.opening, honest(task, 60)), task.opening)
+    parquet.condense(
+        tmp_path / "round.npz", batches_of(task, task.opening, honest(task, 60)), task.opening
+    )
     assert parquet.tallies(tmp_path / "round.npz", task.opening) == {}
 
 

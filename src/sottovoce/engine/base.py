@@ -1,11 +1,14 @@
-"""What every engine shares: driving a plan to its outcome, and sorting reports by address."""
+"""What every engine shares: driving a plan, sorting reports by address, estimating candidates."""
 
 from collections.abc import Callable
 from typing import TypeVar
 
 from sottovoce.answers.outcome import Outcome
-from sottovoce.arrays import Ints, grouped
-from sottovoce.tasks.collected import Collected
+from sottovoce.arrays import Ints, Reports, Values, grouped
+from sottovoce.core.estimate import Estimate
+from sottovoce.errors import ParameterError
+from sottovoce.mechanisms.base import Mechanism, PureMechanism
+from sottovoce.tasks.collected import Blocks, Collected
 from sottovoce.tasks.question import Address
 from sottovoce.tasks.round import Round
 from sottovoce.tasks.task import Task
@@ -38,3 +41,12 @@ def by_address(round_number: int, members: Ints, slots: Ints) -> list[tuple[Addr
         member, slot = divmod(key, 1 << _SLOT_BITS)
         addressed.append((Address(round_number, member, slot), indices))
     return addressed
+
+
+def estimate_candidates(mechanism: Mechanism, reports: Reports, among: Values | Blocks) -> Estimate:
+    """Return the estimate of some candidates from reports of a pure mechanism."""
+    if not isinstance(mechanism, PureMechanism):
+        raise ParameterError("candidates can be chosen only for a pure mechanism")
+    if isinstance(among, Blocks):
+        return mechanism.estimate_blocks(reports, among.prefixes, among.extension)
+    return mechanism.estimate_among(reports, among)

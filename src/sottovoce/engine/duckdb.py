@@ -1,4 +1,4 @@
-"""Questions in SQL on one machine: reports are scored by the compiled kernels, DuckDB joins, groups and adds up."""
+"""SQL queries on one machine: compiled kernels score reports, DuckDB joins, groups and adds up."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -18,97 +18,110 @@ if TYPE_CHECKING:
 
 PEOPLE = "people"
 
+# Everybody who has one report in every slot; those of whom there are two are left out.
+_EVERYBODY_ONCE = "(from seen qualify count(*) over (partition by person) = 1)"
+
 
 @dataclass(frozen=True, eq=False)
 class ReportsByPerson:
-    """The reports of a round, and whose each is, as numbers that are alike where subjects are."""
+    """The reports of a round, and whose each is: equal numbers stand for equal subjects."""
 
     batches: "Mapping[Address, ReportBatch]"
     owners: Mapping[Address, Ints]
-    one_report_each: bool  # in every slot
+    one_report_each: bool  # whether everybody has exactly one report in every slot
 
     @classmethod
     def of(cls, batches: "Mapping[Address, ReportBatch]") -> "ReportsByPerson":
         """Return the reports of some addresses by person."""
         if any(batch.subjects is None for batch in batches.values()):
-            raise ParameterError("questions in SQL need reports that carry the subject of their person")
+            raise ParameterError("SQL queries need reports that carry the subject of their person")
         subjects = [np.asarray(batch.subjects) for batch in batches.values()]
-        ends = np.cumsum([len(one) for one in subjects])[:-1]
-        whole = np.concatenate(subjects)
-        numbers = whole.astype(np.int64) if whole.ndim == 1 else _numbered(whole)
+        ends = np.cumsum([len(part) for part in subjects])[:-1]
+        joined = np.concatenate(subjects)
+        numbers = joined.astype(np.int64) if joined.ndim == 1 else _numbered(joined)
         owners = dict(zip(batches, np.split(numbers, ends), strict=True))
         return cls(batches, owners, _one_report_each(owners))
 
-    def among(self, slots: Sequence[int]) -> list[Address]:
+    def in_slots(self, slots: Sequence[int]) -> list[Address]:
         """Return the addresses of some slots."""
         return [address for address in self.batches if address.slot in slots]
 
-    def select(self, scored: Mapping[str, Scored], public: Mapping[str, bool], statement: Any) -> Columns:
-        """Return what a statement says over the scored reports and the public columns of people."""
-        return _select(self, scored, public, statement)
+    def select(
+        self, scored: Mapping[str, Scored], public: Mapping[str, bool], statement: Any
+    ) -> Columns:
+        """Return the columns of a statement over scored reports and public columns."""
+        import duckdb
+
+        scores = {name: _scores(self, scoring) for name, scoring in scored.items()}
+        people = "seen" if self.one_report_each else _EVERYBODY_ONCE
+        try:
+            # One thread: sums are added in one order, and have the same digits again.
+            with duckdb.connect(":memory:", config={"threads": 1}) as engine:
+                for name, columns in scores.items():
+                    engine.register(name, columns)
+                engine.register("seen", _seen(self))
+                view = f"select person{_public_columns(public)} from {people}"
+                engine.execute(f"create view {PEOPLE} as {view}")
+                result: Columns = engine.execute(statement.sql(dialect="duckdb")).fetchnumpy()
+        except duckdb.Error as error:
+            raise UnavailableError("the engine could not answer this query") from error
+        return result
 
 
-def _select(
-    persons: ReportsByPerson, scored: Mapping[str, Scored], public: Mapping[str, bool], statement: Any
-) -> Columns:
-    import duckdb
+def _scores(persons: ReportsByPerson, scored: Scored) -> dict[str, Values]:
+    """Return the scores of all reports in some slots as columns, and whose they are."""
+    addresses = persons.in_slots(scored.slots)
+    owners = [persons.owners[address] for address in addresses]
+    ends = np.cumsum([len(people) for people in owners]).tolist()
+    columns: Floats = np.empty((scored.width, ends[-1] if ends else 0))
 
-    relations = {name: _scores(persons, one) for name, one in scored.items()}
-    try:
-        with duckdb.connect(":memory:", config={"threads": 1}) as engine:  # sums in one order: the same digits again
-            for name, columns in relations.items():
-                engine.register(name, columns)
-            engine.register("seen", _seen(persons))
-            once = "seen" if persons.one_report_each else "(from seen qualify count(*) over (partition by person) = 1)"
-            engine.execute(f"create view {PEOPLE} as select person{_columns(public)} from {once}")
-            found: Columns = engine.execute(statement.sql(dialect="duckdb")).fetchnumpy()
-    except duckdb.Error as error:
-        raise UnavailableError("the engine could not answer this question") from error
-    return found
-
-
-def _scores(persons: ReportsByPerson, one: Scored) -> dict[str, Values]:
-    """Return the scores of all reports in some slots, and whose they are."""
-    chosen, owners, batches = persons.among(one.slots), persons.owners, persons.batches
-    ends = np.cumsum([len(owners[address]) for address in chosen])
-    columns: Floats = np.empty((one.width, int(ends[-1]) if len(ends) else 0))
-
-    def fill(place: int) -> None:
-        address = chosen[place]
-        start = int(ends[place]) - len(owners[address])
-        columns[:, start : int(ends[place])] = one.score(address.slot, address.member, batches[address].reports).T
+    def fill(index: int) -> None:
+        address = addresses[index]
+        start = ends[index] - len(owners[index])
+        reports = persons.batches[address].reports
+        columns[:, start : ends[index]] = scored.score(address.slot, address.member, reports).T
 
     with ThreadPoolExecutor(_cores()) as pool:
-        list(pool.map(fill, range(len(chosen))))
-    person = np.concatenate([owners[address] for address in chosen]) if chosen else np.zeros(0, np.int64)
-    return {"person": person, **{f"s{at}": column for at, column in enumerate(columns)}}
+        list(pool.map(fill, range(len(addresses))))
+    named = {f"s{number}": column for number, column in enumerate(columns)}
+    return {"person": _concatenated(owners), **named}
 
 
 def _seen(persons: ReportsByPerson) -> dict[str, Values]:
-    """Return everybody once, with what they let everybody see."""
-    first = persons.among([0])
-    person = np.concatenate([persons.owners[address] for address in first])
-    texts = [persons.batches[address].public for address in first]
-    public = np.concatenate([one for one in texts if one is not None]) if texts and texts[0] is not None else None
-    return {"person": person} if public is None else {"person": person, "public": public}
+    """Return everybody with a report in the first slot, and the public part of that report."""
+    addresses = persons.in_slots([0])
+    columns = {"person": _concatenated([persons.owners[address] for address in addresses])}
+    texts = [persons.batches[address].public for address in addresses]
+    public = [part for part in texts if part is not None]
+    if public:
+        columns["public"] = np.concatenate(public)
+    return columns
 
 
-def _columns(public: Mapping[str, bool]) -> str:
-    """Return the public columns as the engine reads them from JSON."""
-    made = ""
-    for at, (name, number) in enumerate(public.items()):
-        text = f"json_extract_string(decode(public), '/{name}')"
-        made += f", {f'cast({text} as double)' if number else text} as p{at}"
-    return made
+def _concatenated(parts: Sequence[Ints]) -> Ints:
+    return np.concatenate(parts) if parts else np.zeros(0, np.int64)
+
+
+def _public_columns(public: Mapping[str, bool]) -> str:
+    """Return the public columns p0, p1, ... as SQL over the JSON text, each after a comma."""
+    columns = ""
+    for number, (name, is_number) in enumerate(public.items()):
+        column = f"json_extract_string(decode(public), '/{name}')"
+        if is_number:
+            column = f"cast({column} as double)"
+        columns += f", {column} as p{number}"
+    return columns
 
 
 def _one_report_each(owners: Mapping[Address, Ints]) -> bool:
+    """Return whether the same people own the reports of every slot, each of them one."""
     slots: dict[int, list[Ints]] = {}
     for address, people in owners.items():
         slots.setdefault(address.slot, []).append(people)
-    ranked = [np.sort(np.concatenate(parts)) for parts in slots.values()]
-    once = bool((np.diff(ranked[0]) > 0).all())
-    return once and all(len(one) == len(ranked[0]) and (one == ranked[0]).all() for one in ranked)
+    first, *others = [np.sort(np.concatenate(parts)) for parts in slots.values()]
+    if (np.diff(first) == 0).any():
+        return False
+    return all(np.array_equal(people, first) for people in others)
 
 
 def _numbered(rows: Values) -> Ints:
@@ -116,11 +129,13 @@ def _numbered(rows: Values) -> Ints:
     halves: Longs = np.ascontiguousarray(rows).view("<u8").reshape(len(rows), 2)
     order = np.lexsort((halves[:, 1], halves[:, 0]))
     ranked = halves[order]
-    new = np.concatenate([[False], (ranked[1:] != ranked[:-1]).any(axis=1)])
+    is_new = np.concatenate([[False], (ranked[1:] != ranked[:-1]).any(axis=1)])
     numbers = np.empty(len(rows), np.int64)
-    numbers[order] = np.cumsum(new)
+    numbers[order] = np.cumsum(is_new)
     return numbers
 
 
 def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,9 +1,7 @@
-"""One machine: reports in memory, tallied by the compiled kernels, a plan driven to its answer."""
+"""Reports in the memory of one machine, tallied by the compiled kernels."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import reduce
-from operator import add
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +11,7 @@ from sottovoce.arrays import Floats, Ints, Reports, Values
 from sottovoce.core.estimate import Estimate
 from sottovoce.core.tally import Tally
 from sottovoce.engine import base
-from sottovoce.engine.base import by_address
+from sottovoce.engine.base import by_address, estimate_candidates
 from sottovoce.errors import CodecError, MismatchError, NoDataError, ParameterError
 from sottovoce.mechanisms.base import PureMechanism
 from sottovoce.tasks.collected import Blocks
@@ -38,18 +36,15 @@ class ReportBatch:
 
 @dataclass(frozen=True, eq=False)
 class MemoryCollected:
-    """What a task has collected, in memory: reports, or only the sums of those that have been erased."""
+    """What a task has collected, in memory: reports, or the tallies of those that were erased."""
 
     task: Task
     rounds: tuple[Round, ...] = ()
     batches: Mapping[Address, ReportBatch] = field(default_factory=dict)
     sums: Mapping[Address, Tally] = field(default_factory=dict)
-    tallied: dict[Address, Tally] = field(
-        default_factory=dict, repr=False
-    )  # what has been added up already
-    persons: "dict[int, ReportsByPerson]" = field(
-        default_factory=dict, repr=False
-    )  # whose reports, by round
+    # What has been computed already: tallies by address, and reports by person by round.
+    tallied: dict[Address, Tally] = field(default_factory=dict, repr=False)
+    persons: "dict[int, ReportsByPerson]" = field(default_factory=dict, repr=False)
 
     @property
     def epsilon(self) -> float:
@@ -62,10 +57,11 @@ class MemoryCollected:
     def users(self, round_number: int) -> int:
         counts = {address: len(batch.reports) for address, batch in self.batches.items()}
         counts |= {address: tally.users for address, tally in self.sums.items()}
+        first_slot = (round_number, 0)
         return sum(
             count
             for address, count in counts.items()
-            if (address.round, address.slot) == (round_number, 0)
+            if (address.round, address.slot) == first_slot
         )
 
     def tally(self, address: Address) -> Tally:
@@ -73,60 +69,49 @@ class MemoryCollected:
             return self.sums[address]
         if address not in self.tallied:
             mechanism = self._question(address).mechanism
-            self.tallied[address] = reduce(add, map(mechanism.tally, self.reports(address)))
+            self.tallied[address] = mechanism.tally(self._batch(address).reports)
         return self.tallied[address]
 
     def estimate(self, address: Address, among: Values | Blocks | None = None) -> Estimate:
         mechanism = self._question(address).mechanism
         if among is None:
             estimate = mechanism.estimate(self.tally(address))
-        elif not isinstance(mechanism, PureMechanism):
-            raise ParameterError("candidates can be chosen only for a pure mechanism")
-        elif isinstance(among, Blocks):
-            estimate = mechanism.estimate_blocks(
-                self._batch(address).reports, among.prefixes, among.extension
-            )
         else:
-            estimate = mechanism.estimate_among(self._batch(address).reports, among)
+            reports = self._batch(address).reports
+            estimate = estimate_candidates(mechanism, reports, among)
         return estimate.of(self.users(address.round))
 
     def tallies(self, round_number: int) -> dict[Address, Tally]:
-        addresses = [*self.sums, *(address for address in self.batches if address not in self.sums)]
-        return {
-            address: self.tally(address) for address in addresses if address.round == round_number
-        }
+        erased = [address for address in self.sums if address.round == round_number]
+        others = [address for address in self._of_round(round_number) if address not in self.sums]
+        return {address: self.tally(address) for address in [*erased, *others]}
 
     def scores(self, address: Address, target: Floats) -> tuple[Values, Floats]:
-        mechanism, batch = self._question(address).mechanism, self._batch(address)
+        mechanism = self._question(address).mechanism
+        batch = self._batch(address)
         if not isinstance(mechanism, PureMechanism):
             raise ParameterError("only a pure mechanism scores reports")
-        subjects = (
-            np.arange(len(batch.reports)) if batch.subjects is None else names(batch.subjects)
-        )
+        if batch.subjects is None:
+            subjects: Values = np.arange(len(batch.reports))
+        else:
+            subjects = names(batch.subjects)
         return subjects, mechanism.score(batch.reports, target)
 
     def reports(self, address: Address) -> Iterator[Reports]:
         yield self._batch(address).reports
 
     def report_counts(self, round_number: int) -> dict[Address, int]:
-        return {
-            address: len(batch.reports)
-            for address, batch in self.batches.items()
-            if address.round == round_number
-        }
+        batches = self._of_round(round_number)
+        return {address: len(batch.reports) for address, batch in batches.items()}
 
     def relations(self, round_number: int) -> "ReportsByPerson":
         from sottovoce.engine.duckdb import ReportsByPerson
 
         if round_number not in self.persons:
-            batches = {
-                address: batch
-                for address, batch in self.batches.items()
-                if address.round == round_number
-            }
+            batches = self._of_round(round_number)
             if not batches:
                 raise NoDataError(
-                    f"the reports of round {round_number} have been erased; questions in SQL need them"
+                    f"the reports of round {round_number} have been erased; SQL queries need them"
                 )
             self.persons[round_number] = ReportsByPerson.of(batches)
         return self.persons[round_number]
@@ -135,18 +120,27 @@ class MemoryCollected:
         """Return what is collected once a round has been answered."""
         if not any(len(batch.reports) for batch in batches.values()):
             raise NoDataError(f"round {asked.number} of task {self.task.name!r} has no reports")
-        whole = {**self.batches, **batches}
-        tallied, persons = {**self.tallied}, {**self.persons}
         return replace(
-            self, rounds=(*self.rounds, asked), batches=whole, tallied=tallied, persons=persons
+            self,
+            rounds=(*self.rounds, asked),
+            batches={**self.batches, **batches},
+            tallied={**self.tallied},
+            persons={**self.persons},
         )
 
     def after_erasing(self, asked: Round, sums: Mapping[Address, Tally]) -> "MemoryCollected":
-        """Return what is collected with a round of which only the sums remain."""
+        """Return what is collected with a round of which only the tallies remain."""
         return replace(self, rounds=(*self.rounds, asked), sums={**self.sums, **sums})
 
     def _question(self, address: Address) -> Question:
         return self.rounds[address.round].question(address)
+
+    def _of_round(self, round_number: int) -> dict[Address, ReportBatch]:
+        return {
+            address: batch
+            for address, batch in self.batches.items()
+            if address.round == round_number
+        }
 
     def _batch(self, address: Address) -> ReportBatch:
         if address in self.sums:
@@ -159,14 +153,16 @@ class MemoryCollected:
 
 
 def drive(task: Task, gather: Callable[[Round], Mapping[Address, ReportBatch]]) -> Outcome:
-    """Return the outcome of a task's plan; ``gather`` brings the reports of one round after another."""
-    return base.drive(
-        task, MemoryCollected(task), lambda collected, asked: collected.after(asked, gather(asked))
-    )
+    """Return the outcome of a task's plan; ``gather`` returns the reports of a round."""
+
+    def add_round(collected: MemoryCollected, asked: Round) -> MemoryCollected:
+        return collected.after(asked, gather(asked))
+
+    return base.drive(task, MemoryCollected(task), add_round)
 
 
 def answer(task: Task, reports: Iterable[bytes] | bytes) -> Outcome:
-    """Return the outcome of the messages of clients; a message seen twice counts once."""
+    """Return the outcome of the messages of clients; a message that comes twice counts once."""
     messages = envelope.by_round([reports] if isinstance(reports, bytes) else reports)
     return drive(task, lambda asked: batches_of(task, asked, messages.get(asked.number, [])))
 

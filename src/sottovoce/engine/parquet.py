@@ -1,7 +1,9 @@
-"""The log of a sealed round: one Parquet file, sorted by report id so that the order of arrival is gone.
+"""The log of a sealed round: one Parquet file.
 
-The file holds what the envelopes held and nothing else.  Its checksum is over that content, not over its bytes, so
-any reader can recompute it.  When reports must be erased, ``condense`` leaves their sums in a file beside it.
+The file holds what the envelopes held and nothing else, sorted by report id, so that the order of
+arrival is gone.  Its checksum is over that content, not
+over the bytes of the file, so that any reader of Parquet can recompute it.  When reports must be
+erased, ``condense`` leaves their tallies in a file beside the log.
 """
 
 import hashlib
@@ -36,7 +38,10 @@ class Log:
 
 
 def write(path: Path, messages: Iterable[bytes], asked: Round) -> Log:
-    """Write the log of a round; the file appears whole or not at all, and the same reports give the same file."""
+    """Write the log of a round; the file appears whole or not at all.
+
+    The same reports give the same file, in whatever order they come.
+    """
     groups = envelope.read(messages, asked.width)
     if not groups:
         raise NoDataError("a round without reports has no log")
@@ -46,43 +51,56 @@ def write(path: Path, messages: Iterable[bytes], asked: Round) -> Log:
 
 
 def read(path: Path, asked: Round, checksum: str = "") -> dict[Address, ReportBatch]:
-    """Return the reports of a log by address; refuses a file that is not the one that was sealed."""
+    """Return the reports of a log by address; refuses a log that is not the sealed one."""
     columns = _read_parquet(path)
-    if checksum and not _sealed(columns, checksum):
+    if checksum and not _has_checksum(columns, checksum):
         raise MismatchError(f"the log of round {asked.number} is not the one that was sealed")
-    found = {}
+    batches = {}
     for address, chosen in by_address(asked.number, columns["member"], columns["slot"]):
         question = asked.question(address)
         payloads = _rows(columns["payload"][chosen], asked.width)[:, : question.width]
-        subjects = _rows(columns["subject"][chosen], ID_BYTES) if "subject" in columns else None
-        public = columns["public"][chosen] if "public" in columns else None
-        found[address] = ReportBatch(question.mechanism.unpack(payloads.tobytes()), subjects, public)
-    return found
+        batches[address] = ReportBatch(
+            reports=question.mechanism.unpack(payloads.tobytes()),
+            subjects=_rows(columns["subject"][chosen], ID_BYTES) if "subject" in columns else None,
+            public=columns["public"][chosen] if "public" in columns else None,
+        )
+    return batches
 
 
 def condense(path: Path, batches: Mapping[Address, ReportBatch], asked: Round) -> None:
-    """Write the tally of every address that has one: what remains of a round when its reports are erased."""
+    """Write the tally of every address that has one: what remains when the reports are erased."""
     arrays: dict[str, Ints] = {}
-    index = []
+    index: list[list[Any]] = []
     for address, batch in batches.items():
-        if not asked.question(address).mechanism.has_tally:
+        mechanism = asked.question(address).mechanism
+        if not mechanism.has_tally:
             continue
-        tally = asked.question(address).mechanism.tally(batch.reports)
+        tally = mechanism.tally(batch.reports)
+        arrays |= {_array_name(len(index), name): array for name, array in tally.counts.items()}
         index.append([address.member, address.slot, tally.users, sorted(tally.counts)])
-        arrays |= {f"{len(index) - 1}/{name}": array for name, array in tally.counts.items()}
     text = np.frombuffer(json.dumps(index).encode(), np.uint8)
-    replace_file(path, lambda new: np.savez_compressed(new, index=text, **arrays))  # type: ignore[arg-type]
+
+    def save(new: Path) -> None:
+        np.savez_compressed(new, index=text, **arrays)  # type: ignore[arg-type]
+
+    replace_file(path, save)
 
 
 def tallies(path: Path, asked: Round) -> dict[Address, Tally]:
     """Return the tallies that were left of an erased round."""
-    found = {}
+    left = {}
     with _loaded(path) as arrays:
-        for place, (member, slot, users, names) in enumerate(json.loads(arrays["index"].tobytes())):
+        index = json.loads(arrays["index"].tobytes())
+        for number, (member, slot, users, names) in enumerate(index):
             address = Address(asked.number, member, slot)
-            counts = {name: arrays[f"{place}/{name}"] for name in names}
-            found[address] = Tally(asked.question(address).mechanism.key, users, counts)
-    return found
+            counts = {name: arrays[_array_name(number, name)] for name in names}
+            left[address] = Tally(asked.question(address).mechanism.key, users, counts)
+    return left
+
+
+def _array_name(number: int, name: str) -> str:
+    """Return under which name an array of a tally is stored."""
+    return f"{number}/{name}"
 
 
 @contextmanager
@@ -99,35 +117,41 @@ def _loaded(path: Path) -> Iterator[Any]:
 def _columns(groups: list[Envelopes]) -> dict[str, Any]:
     """Return the fields of all reports as columns, ordered by report id."""
     if len({group.flags & ~envelope.SLOT for group in groups}) > 1:
-        raise CodecError("the reports of one round carry the same fields")
-    ids = np.concatenate([_void(group.ids) for group in groups])
-    order = np.argsort(ids, kind="stable")
+        raise CodecError("the reports of one round must carry the same fields")
+    members = np.concatenate([group.members for group in groups])
     columns: dict[str, Any] = {
-        "id": ids,
-        "member": np.concatenate([group.members for group in groups]).astype(np.uint32),
+        "id": np.concatenate([_void(group.ids) for group in groups]),
+        "member": members.astype(np.uint32),
         "slot": np.concatenate([_slots(group) for group in groups]),
         "payload": np.concatenate([_void(group.payloads) for group in groups]),
     }
     if groups[0].subjects is not None:
-        columns["subject"] = np.concatenate([_void(np.asarray(group.subjects)) for group in groups])
+        subjects = [_void(np.asarray(group.subjects)) for group in groups]
+        columns["subject"] = np.concatenate(subjects)
     if groups[0].public:
-        columns["public"] = np.array([one for group in groups for one in group.public], object)
+        public = [text for group in groups for text in group.public]
+        columns["public"] = np.array(public, object)
+    order = np.argsort(columns["id"], kind="stable")
     return {name: column[order] for name, column in columns.items()}
 
 
 def _slots(group: Envelopes) -> Any:
-    return np.zeros(len(group), np.uint16) if group.slots is None else group.slots.astype(np.uint16)
+    if group.slots is None:
+        return np.zeros(len(group), np.uint16)
+    return group.slots.astype(np.uint16)
 
 
 def _void(rows: Bytes) -> Any:
+    """Return rows of bytes as one array of opaque entries, which sorts."""
     return np.ascontiguousarray(rows).view(np.dtype((np.void, rows.shape[1]))).ravel()
 
 
 def _rows(column: Any, width: int) -> Bytes:
+    """Return a column of byte strings of one width as the rows of an array."""
     return np.frombuffer(b"".join(column.tolist()), np.uint8).reshape(-1, width)
 
 
-def _sealed(columns: Mapping[str, Any], checksum: str) -> bool:
+def _has_checksum(columns: Mapping[str, Any], checksum: str) -> bool:
     try:
         return _checksum(columns) == checksum
     except (TypeError, ValueError):
@@ -135,15 +159,20 @@ def _sealed(columns: Mapping[str, Any], checksum: str) -> bool:
 
 
 def _checksum(columns: Mapping[str, Any]) -> str:
-    """Return SHA-256 over every column by name: its length, and its numbers or the lengths and bytes of its entries."""
+    """Return SHA-256 over all columns, ordered by name.
+
+    A column adds its name and length, and then its numbers, or the bytes of its entries and their
+    lengths.
+    """
     total = hashlib.sha256()
     for name, column in sorted(columns.items()):
         total.update(f"{name}:{len(column)}:".encode())
+        numbers = column
         if column.dtype.kind not in "iu":
             entries = column.tolist()
             total.update(b"".join(entries))
-            column = np.fromiter(map(len, entries), "<u4", len(entries))
-        total.update(column.astype("<u4").tobytes())
+            numbers = np.fromiter(map(len, entries), "<u4", len(entries))
+        total.update(numbers.astype("<u4").tobytes())
     return total.hexdigest()
 
 
@@ -151,20 +180,22 @@ def _write_parquet(path: Path, columns: Mapping[str, Any]) -> None:
     import duckdb
 
     with duckdb.connect(":memory:", config={"preserve_insertion_order": True}) as engine:
-        engine.register("reports", {name: _plain(column) for name, column in columns.items()})
-        copy = f"copy (select {', '.join(columns)} from reports) to '{{}}' (format parquet, compression zstd)"
+        engine.register("reports", {name: _as_objects(column) for name, column in columns.items()})
+        select = f"select {', '.join(columns)} from reports"
+        copy = f"copy ({select}) to '{{}}' (format parquet, compression zstd)"
         try:
             replace_file(path, lambda new: engine.execute(copy.format(_quoted(new))))
         except duckdb.Error as error:
             raise UnavailableError("the log of a round cannot be written now") from error
 
 
-def _plain(column: Any) -> Any:
+def _as_objects(column: Any) -> Any:
+    """Return a column of opaque entries as one of byte strings; others as they are."""
     if column.dtype.kind != "V":
         return column
-    made = np.empty(len(column), object)
-    made[:] = column.tolist()
-    return made
+    objects = np.empty(len(column), object)
+    objects[:] = column.tolist()
+    return objects
 
 
 def _read_parquet(path: Path) -> dict[str, Any]:
@@ -172,12 +203,13 @@ def _read_parquet(path: Path) -> dict[str, Any]:
 
     if not path.exists():
         raise NoDataError("the log of this round has been erased or is missing")
+    select = f"select * from read_parquet('{_quoted(path)}')"
     try:
         with duckdb.connect(":memory:", config={"preserve_insertion_order": True}) as engine:
-            found: dict[str, Any] = engine.execute(f"select * from read_parquet('{_quoted(path)}')").fetchnumpy()
+            columns: dict[str, Any] = engine.execute(select).fetchnumpy()
     except duckdb.Error as error:
         raise MismatchError("the log of a round is damaged: it cannot be read") from error
-    return found
+    return columns
 
 
 def _quoted(path: Path) -> str:

@@ -1,7 +1,8 @@
-"""What one process of many does with its part of a sealed round: Arrow batches in, sums or scores out.
+"""What an executor does with its part of a sealed round: Arrow batches in, sums or scores out.
 
-Everything here is picklable and knows nothing of who sends the batches.  Batches are put together before they are
-decoded: with hundreds of members a kernel that is called for ten rows at a time only starts and stops.
+Everything here is picklable and does not depend on Spark.  Batches are joined before they are
+decoded: with hundreds of members a kernel would be called for ten rows at a time, and only start
+and stop.
 """
 
 import pickle
@@ -22,15 +23,15 @@ from sottovoce.tasks.collected import Blocks, Scored
 from sottovoce.tasks.question import Address
 from sottovoce.tasks.round import Round
 
-BYTES_AT_ONCE = 1 << 25
-SCORES_AT_ONCE = 1 << 22
+MAX_BYTES_AT_ONCE = 1 << 25
+MAX_SCORES_AT_ONCE = 1 << 22
 
 Sums = dict[tuple[int, int], Tally]  # by member and slot
 
 
 @dataclass(frozen=True)
 class Summed:
-    """One row for a whole part: its sums."""
+    """One row for a whole part: its sums, pickled."""
 
     sums: Callable[[Any], Sums]
 
@@ -40,43 +41,45 @@ class Summed:
 
 @dataclass(frozen=True)
 class Tallies:
-    """The tallies of all members and slots."""
+    """The tallies of all members and slots in a table."""
 
     asked: Round
 
     def __call__(self, table: Any) -> Sums:
-        found = {}
+        sums = {}
         for address, _, reports in pieces(table, self.asked):
-            found[address.member, address.slot] = self.asked.question(address).mechanism.tally(reports)
-        return found
+            mechanism = self.asked.question(address).mechanism
+            sums[address.member, address.slot] = mechanism.tally(reports)
+        return sums
 
 
 @dataclass(frozen=True, eq=False)
 class Supports:
-    """How many reports support each of some candidates."""
+    """How many reports in a table support each of some candidates."""
 
     asked: Round
     among: Values | Blocks
 
     def __call__(self, table: Any) -> Sums:
-        found = {}
+        sums = {}
         for address, _, reports in pieces(table, self.asked):
             mechanism = self.asked.question(address).mechanism
             counts = {"support": self._count(mechanism, reports)}
-            found[address.member, address.slot] = Tally(mechanism.key, len(reports), counts)
-        return found
+            sums[address.member, address.slot] = Tally(mechanism.key, len(reports), counts)
+        return sums
 
     def _count(self, mechanism: Any, reports: Reports) -> Ints:
         if isinstance(self.among, Blocks):
             assert isinstance(mechanism, AffinePrefix)
-            return mechanism.count_blocks(reports, self.among.prefixes, self.among.extension).ravel()
+            prefixes = self.among.prefixes
+            return mechanism.count_blocks(reports, prefixes, self.among.extension).ravel()
         assert isinstance(mechanism, PureMechanism)
         return mechanism.count(reports, self.among)
 
 
 @dataclass(frozen=True)
 class Added:
-    """One row for many: the sum of their sums."""
+    """One row for many: the sum of their sums, pickled."""
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         yield _row(sums=pickle.dumps(added(parts(batch["sums"] for batch in batches))))
@@ -84,26 +87,27 @@ class Added:
 
 @dataclass(frozen=True)
 class Scores:
-    """A row for every report: the columns that say whose it is, and its scores s0, s1, ..."""
+    """A row for every report: some of its columns, and its scores s0, s1, ..."""
 
     asked: Round
     scored: Scored
-    keys: tuple[str, ...]
+    columns: tuple[str, ...]
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         import pyarrow
 
-        for table in tables(batches, SCORES_AT_ONCE // max(self.scored.width, 1)):
-            columns = [pyarrow.array(column) for column in self._scores(table)]
-            names = [f"s{at}" for at in range(len(columns))]
-            own = [table[key].combine_chunks() for key in self.keys]
-            yield pyarrow.RecordBatch.from_arrays([*own, *columns], names=[*self.keys, *names])
+        for table in tables(batches, MAX_SCORES_AT_ONCE // max(self.scored.width, 1)):
+            kept = [table[name].combine_chunks() for name in self.columns]
+            scores = [pyarrow.array(column) for column in self._scores(table)]
+            names = [f"s{number}" for number in range(len(scores))]
+            yield pyarrow.RecordBatch.from_arrays([*kept, *scores], names=[*self.columns, *names])
 
     def _scores(self, table: Any) -> Floats:
-        found = np.empty((self.scored.width, len(table)))
-        for address, places, reports in pieces(table, self.asked):
-            found[:, places] = self.scored.score(address.slot, address.member, reports).T
-        return found
+        """Return (targets, reports)."""
+        scores = np.empty((self.scored.width, len(table)))
+        for address, chosen, reports in pieces(table, self.asked):
+            scores[:, chosen] = self.scored.score(address.slot, address.member, reports).T
+        return scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,20 +123,22 @@ class Vote:
 
 @dataclass(frozen=True)
 class Joined:
-    """A few large rows for many small ones: every column's entries end to end, and their lengths, or its numbers.
+    """A few large rows for many small ones.
 
-    With a ``width`` all entries have it.
+    Of every column the entries end to end and their lengths, or of a column of numbers the numbers.
+    With a ``width`` all entries must have it.
     """
 
     width: int = 0
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         for table in tables(batches):
-            made: dict[str, bytes] = {}
+            row: dict[str, bytes] = {}
             for name in table.column_names:
-                entries, lengths = self._parts(table[name])
-                made |= {f"{name}_entries": entries.tobytes(), f"{name}_numbers": lengths.astype("<u4").tobytes()}
-            yield _row(**made)
+                entries, column_numbers = self._parts(table[name])
+                row[f"{name}_entries"] = entries.tobytes()
+                row[f"{name}_numbers"] = column_numbers.astype("<u4").tobytes()
+            yield _row(**row)
 
     def _parts(self, column: Any) -> tuple[Bytes, Ints]:
         if str(column.type).startswith("int"):
@@ -143,8 +149,10 @@ class Joined:
 
 
 def parts(columns: Iterable[Any]) -> Iterator[Sums]:
-    """Yield the sums in columns of them."""
-    return (pickle.loads(entry) for column in columns for entry in column.to_pylist())
+    """Yield the sums in columns of pickled sums."""
+    for column in columns:
+        for entry in column.to_pylist():
+            yield pickle.loads(entry)
 
 
 def added(many: Iterable[Sums]) -> Sums:
@@ -156,30 +164,38 @@ def added(many: Iterable[Sums]) -> Sums:
     return total
 
 
-def tables(batches: Iterable[Any], most: int = BYTES_AT_ONCE) -> Iterator[Any]:
-    """Yield batches put together to tables of about so many rows, or so many bytes, and never an empty one."""
-    held, count, size = [], 0, 0
+def tables(batches: Iterable[Any], max_rows: int = MAX_BYTES_AT_ONCE) -> Iterator[Any]:
+    """Yield batches joined to tables of about ``max_rows`` rows or ``MAX_BYTES_AT_ONCE`` bytes.
+
+    No table is empty.
+    """
+    waiting: list[Any] = []
+    row_count = 0
+    size = 0
     for batch in batches:
         if batch.num_rows:
-            held.append(batch)
-            count, size = count + batch.num_rows, size + batch.nbytes
-        if count >= most or size >= BYTES_AT_ONCE:
-            yield _table(held)
-            held, count, size = [], 0, 0
-    if held:
-        yield _table(held)
+            waiting.append(batch)
+            row_count += batch.num_rows
+            size += batch.nbytes
+        if row_count >= max_rows or size >= MAX_BYTES_AT_ONCE:
+            yield _table(waiting)
+            waiting = []
+            row_count = 0
+            size = 0
+    if waiting:
+        yield _table(waiting)
 
 
 def pieces(table: Any, asked: Round) -> Iterator[tuple[Address, Ints, Reports]]:
-    """Yield every address in a table with the places of its reports and the reports."""
+    """Yield every address in a table with the indices of its rows and their reports."""
     payloads = rows(table["payload"], asked.width)
     members = numbers(table["member"])
     slots = numbers(table["slot"])
-    for address, places in by_address(asked.number, members, slots):
+    for address, chosen in by_address(asked.number, members, slots):
         with refusing(asked):
             question = asked.question(address)
-            reports = question.mechanism.unpack(payloads[places, : question.width].tobytes())
-        yield address, places, reports
+            reports = question.mechanism.unpack(payloads[chosen, : question.width].tobytes())
+        yield address, chosen, reports
 
 
 def rows(column: Any, width: int) -> Bytes:
@@ -191,28 +207,30 @@ def rows(column: Any, width: int) -> Bytes:
 
 
 def numbers(column: Any) -> Ints:
-    """Return a column of whole numbers, all of which must be there."""
+    """Return a column of whole numbers, none of which may be missing."""
     return np.asarray(_complete(column).to_numpy(), np.int64)
 
 
 @contextmanager
 def refusing(asked: Round) -> Iterator[None]:
-    """Say of a report that its round cannot have that the log is not the round's."""
+    """Refuse a log because a report in it does not belong to the round."""
     try:
         yield
     except (CodecError, ParameterError) as error:
-        raise MismatchError(f"the log of round {asked.number} holds reports that no device can have made") from error
+        raise MismatchError(
+            f"the log of round {asked.number} holds reports that no device can have made"
+        ) from error
 
 
 def _entries(column: Any) -> tuple[Bytes, Ints]:
-    """Return the entries of a column end to end, and how long they are."""
+    """Return the entries of a column end to end, and their lengths."""
     import pyarrow
 
     array = _complete(column).cast(pyarrow.large_binary())
     _, offsets, data = array.buffers()
     bounds = np.frombuffer(offsets, np.int64)[array.offset : array.offset + len(array) + 1]
-    held = np.frombuffer(data, np.uint8) if data is not None else np.zeros(0, np.uint8)
-    return held[bounds[0] : bounds[-1]], np.diff(bounds)
+    entries = np.zeros(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
+    return entries[bounds[0] : bounds[-1]], np.diff(bounds)
 
 
 def _complete(column: Any) -> Any:

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from sottovoce.arrays import Bytes
+from sottovoce.engine import spark
 from sottovoce.engine.memory import MemoryCollected, ReportBatch
-from sottovoce.engine.spark import spark
 from sottovoce.lab.bench.growth import LINEAR, exponent
 from sottovoce.lab.bench.report import say
 from sottovoce.lab.bench.row import Row

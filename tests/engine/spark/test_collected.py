@@ -17,10 +17,16 @@ import sottovoce as sv
 from engine.spark_session import cluster, executors
 from plans.tables.plans import table_plan
 from sottovoce.domains.bits import Bits
-from sottovoce.engine import parquet
+from sottovoce.engine import parquet, spark
 from sottovoce.engine.memory import MemoryCollected, drive
-from sottovoce.engine.spark import frames, spark, workers
-from sottovoce.errors import MismatchError, MissingExtraError, NoDataError, ParameterError, UnavailableError
+from sottovoce.engine.spark import frames, workers
+from sottovoce.errors import (
+    MismatchError,
+    MissingExtraError,
+    NoDataError,
+    ParameterError,
+    UnavailableError,
+)
 from sottovoce.lab import crowd
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.plans.itemsets.top_items import TopItems
@@ -29,7 +35,7 @@ from sottovoce.plans.tables.joint import Joint
 from sottovoce.plans.tables.pipeline import plan_query
 from sottovoce.plans.tables.source import Source
 from sottovoce.sql.reading import read
-from sottovoce.tasks.collected import Scored
+from sottovoce.tasks.collected import Scored, yes_counts
 from sottovoce.tasks.question import Address
 from sottovoce.tasks.task import Task
 from sottovoce.wire.envelope import ID_BYTES
@@ -103,20 +109,26 @@ def collected(folder, task, values, parts=PARTS):
 
 
 def same_tallies(one, other, number=0):
-    return all(one.tally(address) == other.tally(address) for address in other.answered(number))
+    return all(one.tally(address) == other.tally(address) for address in other.report_counts(number))
 
 
 def same_answers(one, other):
     """Groups and people alike; values and errors up to the order in which numbers were added."""
     assert (one.groups, one.users) == (other.groups, other.users)
     for left, right in zip(one.figures, other.figures, strict=True):
-        assert [figure.value for figure in left] == pytest.approx([figure.value for figure in right], rel=1e-9)
-        assert [figure.variance for figure in left] == pytest.approx([figure.variance for figure in right], rel=1e-9)
+        assert [figure.value for figure in left] == pytest.approx(
+            [figure.value for figure in right], rel=1e-9
+        )
+        assert [figure.variance for figure in left] == pytest.approx(
+            [figure.variance for figure in right], rel=1e-9
+        )
     return True
 
 
 def changed(table, name, entries, kind=None):
-    return table.set_column(table.column_names.index(name), name, pyarrow.array(entries, kind or table[name].type))
+    return table.set_column(
+        table.column_names.index(name), name, pyarrow.array(entries, kind or table[name].type)
+    )
 
 
 def scored(task, question, place):
@@ -131,7 +143,10 @@ def same_scores(one, other, task, question):
     relations = {"factor_0": scored(task, question, 0)}
     columns = [f"s{at}" for at in range(relations["factor_0"].width)]
     statement = sqlglot.parse_one(f"SELECT {', '.join(columns)} FROM factor_0")
-    rows = [np.array(list(engine.select(0, relations, {}, statement).values())) for engine in (one, other)]
+    rows = [
+        np.array(list(engine.relations(0).select(relations, {}, statement).values()))
+        for engine in (one, other)
+    ]
     left, right = (found[:, np.lexsort(found)] for found in rows)
     return left.shape == (len(columns), other.users(0)) and np.array_equal(left, right)
 
@@ -146,13 +161,20 @@ def test_tables_of_two_services_have_the_same_integers_scores_and_answers(sessio
     task = Task("shop", SHOP, 4.0)
     folder, log, local = collected(tmp_path, task, people())
     database = spark.answer(task, session, {0: folder}, {0: log.checksum})
-    many, alone = database.collected, local.answered(0)
-    assert many.answered(0) == alone
-    assert (many.users(0), many.single(0), many.epsilon, many.seed) == (PEOPLE, True, local.epsilon, local.seed)
+    many, alone = database.collected, local.report_counts(0)
+    assert many.report_counts(0) == alone
+    assert (many.users(0), many.one_report_each(0), many.epsilon, many.seed) == (
+        PEOPLE,
+        True,
+        local.epsilon,
+        local.seed,
+    )
     assert {task.opening.question(address).mechanism.kind for address in alone} == {"affine", "grr"}
     assert same_tallies(many, local)
     assert same_scores(many, local, task, QUESTIONS[0])
-    assert same_votes(many, local, next(iter(alone)), task.opening.question(next(iter(alone))).mechanism)
+    assert same_votes(
+        many, local, next(iter(alone)), task.opening.question(next(iter(alone))).mechanism
+    )
     here = task.plan.step(local)
     with ThreadPoolExecutor(2) as pool:
         for question, found in zip(QUESTIONS, pool.map(database.sql, QUESTIONS), strict=True):
@@ -164,7 +186,9 @@ def test_tables_as_published_are_the_same_and_one_report_less_is_noticed(session
     task = Task("published", table_plan({"age": range(16)}, fanout=4, published=True), 2.0)
     folder, log, local = collected(tmp_path, task, {"age": people()["users"]["age"] % 16})
     database = spark.answer(task, session, {0: str(folder)})
-    assert {task.opening.question(address).mechanism.kind for address in local.answered(0)} == {"olh"}
+    assert {task.opening.question(address).mechanism.kind for address in local.report_counts(0)} == {
+        "olh"
+    }
     assert same_tallies(database.collected, local)
     assert same_scores(database.collected, local, task, "SELECT COUNT(*) FROM people WHERE age < 5")
     question = "SELECT age, COUNT(*) FROM people WHERE age < 3 GROUP BY age"
@@ -172,7 +196,9 @@ def test_tables_as_published_are_the_same_and_one_report_less_is_noticed(session
     first = folder / "part-0.parquet"
     pyarrow_parquet.write_table(pyarrow_parquet.read_table(first).slice(1), first)
     session.catalog.refreshByPath(str(folder))
-    less = spark.answer(task, session, {0: [one for one in sorted(folder.iterdir()) if one.suffix == ".parquet"]})
+    less = spark.answer(
+        task, session, {0: [one for one in sorted(folder.iterdir()) if one.suffix == ".parquet"]}
+    )
     assert less.users == PEOPLE - 1
     assert not same_tallies(less.collected, local)
     with pytest.raises(MismatchError, match="not the one that was sealed"):
@@ -187,9 +213,11 @@ def test_people_with_too_many_reports_are_left_out_and_nobody_is_a_sum_too(sessi
     first = [place for place, slot in enumerate(whole["slot"].to_pylist()) if slot == 0][:20]
     again = changed(whole.take(first), "id", [bytes([place]) * ID_BYTES for place in range(20)])
     pyarrow_parquet.write_table(pyarrow.concat_tables([whole, again]), path)
-    here = task.plan.step(MemoryCollected(task).after(task.opening, parquet.read(path, task.opening)))
+    here = task.plan.step(
+        MemoryCollected(task).after(task.opening, parquet.read(path, task.opening))
+    )
     there = spark.answer(task, session, {0: path})
-    assert not there.collected.single(0)
+    assert not there.collected.one_report_each(0)
     for question, count in {
         "SELECT SUM(stars), COUNT(*) FROM users": 280,
         "SELECT COUNT(*) FROM users WHERE kind = 'a' AND region = 'north' AND region = 'south'": None,
@@ -203,8 +231,14 @@ DICE = np.random.default_rng(2)
 TASKS = {
     "histogram": (sv.Histogram(range(40)), DICE.integers(0, 40, 1000)),
     "yes or no": (Marginals({name: ["x", "y"] for name in "abc"}, order=2, method="inp_ht"), None),
-    "prefixes": (sv.HeavyHitters(Bits(16), 3, groups=2), DICE.choice([7, 77, 7777, 50000], 1000).tolist()),
-    "rounds": (TopItems(range(30), 4), [DICE.choice(8, 3, replace=False).tolist() for _ in range(1000)]),
+    "prefixes": (
+        sv.HeavyHitters(Bits(16), 3, groups=2),
+        DICE.choice([7, 77, 7777, 50000], 1000).tolist(),
+    ),
+    "rounds": (
+        TopItems(range(30), 4),
+        [DICE.choice(8, 3, replace=False).tolist() for _ in range(1000)],
+    ),
 }
 
 
@@ -213,7 +247,8 @@ def test_other_plans_come_to_the_same_answer(session, tmp_path, name):
     plan, values = TASKS[name]
     if values is None:
         values = [
-            {one: "xy"[bit] for one, bit in zip("abc", bits, strict=True)} for bits in DICE.integers(0, 2, (1000, 3))
+            {one: "xy"[bit] for one, bit in zip("abc", bits, strict=True)}
+            for bits in DICE.integers(0, 2, (1000, 3))
         ]
     task, logs, rng = Task(name, plan, 3.0), {}, SeededRng(8)
 
@@ -241,9 +276,9 @@ def test_chosen_candidates_and_reports_are_the_same(session, tmp_path):
     with pytest.raises(NoDataError):
         many.tally(Address(0, 3))
     with pytest.raises(ParameterError, match="subject"):
-        many.select(0, {}, {}, sqlglot.parse_one("SELECT 1"))
-    with pytest.raises(ParameterError, match="yes or no"):
-        many.yes(0)
+        many.relations(0)
+    with pytest.raises(ParameterError, match="yes and no"):
+        yes_counts(many, 0)
 
 
 @dataclass(frozen=True)
@@ -280,11 +315,11 @@ def test_a_killed_executor_changes_nothing(session, tmp_path):
     with ThreadPoolExecutor(1) as pool:
         killing = pool.submit(kill)
         try:
-            found = many.select(0, relations, {}, statement)
+            found = many.relations(0).select(relations, {}, statement)
         finally:
             done.set()
         killing.result()
-    expected = local.select(0, {"factor_0": plain}, {}, statement)
+    expected = local.relations(0).select({"factor_0": plain}, {}, statement)
     assert found["n"][0] == expected["n"][0] == 800
     assert found["t"][0] == pytest.approx(expected["t"][0], rel=1e-9)
     assert killed == before[:1], "there was a task to do, and one had been done"
@@ -327,8 +362,16 @@ def test_damaged_parts_are_refused_where_they_are_read(tmp_path):
     ((_, places, reports),) = workers.pieces(table.slice(3, 20), asked)
     assert np.array_equal(reports, parquet.read(path, asked)[Address()].reports[3:23])
     assert places.tolist() == list(range(20))
-    payloads = ([bytes(asked.width + 1)] * 40, [None] * 40, [b""] * 40, [b"\xff" * asked.width] * 40)
-    for bad in (*(changed(table, "payload", one) for one in payloads), changed(table, "slot", [1] * 40)):
+    payloads = (
+        [bytes(asked.width + 1)] * 40,
+        [None] * 40,
+        [b""] * 40,
+        [b"\xff" * asked.width] * 40,
+    )
+    for bad in (
+        *(changed(table, "payload", one) for one in payloads),
+        changed(table, "slot", [1] * 40),
+    ):
         with pytest.raises(MismatchError):
             list(workers.pieces(bad, asked))
 
@@ -347,11 +390,15 @@ def test_errors_of_executors_keep_their_kind():
     assert (type(error), str(error)) == (MismatchError, "a rule")
     assert type(frames._typed(told.format("os"))) is UnavailableError
     assert type(frames._typed("[PATH_NOT_FOUND] no such path")) is NoDataError
-    assert type(frames._typed("ModuleNotFoundError: No module named 'sottovoce'")) is MissingExtraError
+    assert (
+        type(frames._typed("ModuleNotFoundError: No module named 'sottovoce'")) is MissingExtraError
+    )
 
 
 def test_small_batches_are_put_together_and_empty_ones_left_out():
-    batches = [pyarrow.RecordBatch.from_pydict({"n": list(range(size))}) for size in (3, 0, 2, 4, 0)]
+    batches = [
+        pyarrow.RecordBatch.from_pydict({"n": list(range(size))}) for size in (3, 0, 2, 4, 0)
+    ]
     assert [len(table) for table in workers.tables(batches)] == [9]
     assert [len(table) for table in workers.tables(batches, 5)] == [5, 4]
     assert list(workers.tables(batches[1:2])) == []

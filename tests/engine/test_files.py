@@ -1,0 +1,55 @@
+"""Files appear whole or not at all."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from sottovoce.engine.files import replace_file, sync
+from sottovoce.errors import UnavailableError
+
+
+def test_a_file_is_made_with_its_folder_and_replaced_whole(tmp_path):
+    path = tmp_path / "new" / "file.txt"
+    replace_file(path, lambda new: new.write_text("first"))
+    replace_file(path, lambda new: new.write_text("second"))
+    assert path.read_text() == "second"
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_maker_that_fails_leaves_what_was_there(tmp_path):
+    path = tmp_path / "file.txt"
+    path.write_text("before")
+
+    def half(new):
+        new.write_text("half")
+        raise RuntimeError("killed")
+
+    with pytest.raises(RuntimeError):
+        replace_file(path, half)
+    assert path.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_disk_that_refuses_is_unavailable_and_the_error_names_the_file(tmp_path):
+    (tmp_path / "folder").write_text("a file where a folder should be")
+    with pytest.raises(UnavailableError, match="log\\.parquet cannot be written"):
+        replace_file(tmp_path / "folder" / "log.parquet", lambda new: new.write_text("x"))
+
+
+def test_content_is_on_the_disk_before_the_name_and_the_name_before_the_return(
+    tmp_path, monkeypatch
+):
+    path = tmp_path / "file.txt"
+    synced = []
+
+    def watched(handle):
+        synced.append((str(Path(f"/proc/self/fd/{handle}").readlink()), path.exists()))
+
+    monkeypatch.setattr(os, "fsync", watched)
+    replace_file(path, lambda new: new.write_text("x"))
+    assert synced == [(str(tmp_path / ".file.new.txt"), False), (str(tmp_path), True)]
+
+
+def test_a_folder_can_be_synced(tmp_path):
+    sync(tmp_path)
