@@ -1,4 +1,4 @@
-"""Rows in the formats that other programs read: JSON, CSV, and frames of pandas, polars or pyarrow."""
+"""Rows in formats of other programs: JSON, CSV, and frames of pandas, polars or pyarrow."""
 
 import csv
 import io
@@ -20,7 +20,7 @@ def json_text(content: Any) -> str:
 
 
 def csv_text(rows: Rows) -> str:
-    """Return rows as CSV with a header; the columns are those of all rows, in the order they first appear."""
+    """Return rows as CSV with a header; columns stand in the order in which they first appear."""
     text = io.StringIO()
     writer = csv.DictWriter(text, fieldnames=column_names(rows), lineterminator="\n")
     writer.writeheader()

@@ -13,7 +13,7 @@ from sottovoce.core.estimate import Total
 
 @dataclass(frozen=True, eq=False)
 class NumberAnswer(Outcome):
-    """Named figures with what they rest on; a figure's ``total`` is its value, on the scale of the task."""
+    """Named figures and the facts about them; ``total`` is the value of a figure, on the task's scale."""
 
     counts_people = False
 

@@ -1,4 +1,4 @@
-"""Running a collector: the store that the settings name, the application over it, and uvicorn around both."""
+"""Run a collector: open the store that the settings name, and serve the application with uvicorn."""
 
 import signal
 import socket
@@ -15,30 +15,30 @@ from sottovoce.errors import UnavailableError
 from sottovoce.web import logs
 from sottovoce.web.settings import Settings
 
-_DRAIN_SECONDS = 20  # that requests under way are waited for
+_DRAIN_SECONDS = 20  # to finish requests that are under way
 
 
 def serve(
     settings: Settings,
     pages: Callable[[Api], Sequence[BaseRoute]] = lambda api: (),
-    told: Callable[[str], None] = lambda url: None,
+    announce: Callable[[str], None] = lambda url: None,
 ) -> None:
-    """Serve until a signal says stop; then finish what is under way, and only then let go of the store."""
+    """Serve until a signal arrives; then finish the requests under way and close the store."""
     logs.configure()
-    for one in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(one, _leave)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, _leave)
     store = open_store(settings.data, settings.database)
     try:
         with _door(settings) as door:
             host, port = door.getsockname()[:2]
-            told(f"http://{f'[{host}]' if ':' in host else host}:{port}")
+            announce(f"http://{f'[{host}]' if ':' in host else host}:{port}")
             uvicorn.Server(_configuration(settings, create(store, settings, pages=pages))).run(sockets=[door])
     finally:
         store.close()
 
 
 def _leave(*_: object) -> None:
-    """Leave in good order: uvicorn sends itself the signal again once it has finished."""
+    """Exit normally: uvicorn sends itself the signal again once it has finished."""
     raise SystemExit(0)
 
 
@@ -46,7 +46,7 @@ def _door(settings: Settings) -> socket.socket:
     try:
         return socket.create_server((settings.host, settings.port), family=_family(settings.host), backlog=2048)
     except OSError as error:
-        raise UnavailableError(f"nothing can listen on {settings.host}, port {settings.port}") from error
+        raise UnavailableError(f"cannot listen on {settings.host}, port {settings.port}: is it in use?") from error
 
 
 def _configuration(settings: Settings, app: Starlette) -> uvicorn.Config:

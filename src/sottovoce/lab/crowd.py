@@ -1,4 +1,4 @@
-"""Messages of a whole crowd at once: what so many devices would send, made over arrays."""
+"""The messages that many devices would send, made over arrays."""
 
 from itertools import pairwise
 from typing import Any
@@ -15,29 +15,31 @@ from sottovoce.wire.envelope import ID_BYTES, Envelopes
 
 
 def messages(task: Task, values: Any, asked: Round | None = None, rng: Rng | None = None) -> list[bytes]:
-    """Return one message per person for a round; the operating system's randomness by default."""
+    """Return one message per person for a round; by default the randomness is the operating system's."""
     asked, rng = asked or task.opening, rng or SystemRng()
-    held = task.plan.domain.indices(values)
-    sent: list[bytes] = [b""] * len(held)
+    indices = task.plan.domain.indices(values)
+    sent: list[bytes] = [b""] * len(indices)
     digest = codec.digest_bytes(codec.document(task))
-    subjects = _random(len(held), rng) if "subject" in task.declares else None
-    for address, people in asked.assigned(np.arange(len(held)), rng):
+    subjects = _random(len(indices), rng) if "subject" in task.declares else None
+    for address, people in asked.assigned(np.arange(len(indices)), rng):
         theirs = None if subjects is None else subjects[people]
-        parts = _sent(digest, asked, address, held[people], theirs, rng)
+        parts = _sent(digest, asked, address, indices[people], theirs, rng)
         for person, part in zip(people.tolist(), parts, strict=True):
             sent[person] += part
     return sent
 
 
-def _sent(digest: bytes, asked: Round, address: Address, held: Values, subjects: Bytes | None, rng: Rng) -> list[bytes]:
-    question, count = asked.question(address), len(held)
+def _sent(
+    digest: bytes, asked: Round, address: Address, indices: Values, subjects: Bytes | None, rng: Rng
+) -> list[bytes]:
+    question, count = asked.question(address), len(indices)
     payloads = np.zeros((count, asked.width), np.uint8)
-    packed = question.mechanism.pack(question.privatize(held, rng))
+    packed = question.mechanism.pack(question.privatize(indices, rng))
     payloads[:, : question.width] = np.frombuffer(packed, np.uint8).reshape(count, question.width)
     members, slots = np.full(count, address.member), np.full(count, address.slot) if asked.slots > 1 else None
-    public = tuple(getattr(held, "public", ()))  # what people let everybody see
-    made = Envelopes(digest, asked.number, members, _random(count, rng), payloads, subjects, slots, public)
-    whole, ends = made.write(), [0, *np.cumsum(made.sizes).tolist()]
+    public = tuple(getattr(indices, "public", ()))  # what people let everybody see
+    envelopes = Envelopes(digest, asked.number, members, _random(count, rng), payloads, subjects, slots, public)
+    whole, ends = envelopes.write(), [0, *np.cumsum(envelopes.sizes).tolist()]
     return [whole[start:end] for start, end in pairwise(ends)]
 
 

@@ -1,4 +1,4 @@
-"""The reference page: every kind that is registered, with its settings, written from the code itself.
+"""The reference page: every registered kind with its settings, written from the code.
 
 python -m sottovoce.lab.reference > docs/reference.md
 """

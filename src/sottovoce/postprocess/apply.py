@@ -1,4 +1,4 @@
-"""Any method by name: an estimate in, a better one out, with errors that know what was done to it."""
+"""Apply a post-processing method by name; the result has errors that include what the method did."""
 
 from dataclasses import replace
 from functools import cache

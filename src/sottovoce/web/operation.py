@@ -1,4 +1,4 @@
-"""One operation of an HTTP service: a row of the table that routes and the OpenAPI document are made from."""
+"""One operation of an HTTP service: a row of the table from which routes and OpenAPI document are made."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,10 +6,10 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Parameter:
-    """Something in the path or the query of a request."""
+    """A parameter in the path or the query of a request."""
 
     name: str
-    place: str
+    location: str  # path or query
     about: str
     schema: dict[str, Any]
 

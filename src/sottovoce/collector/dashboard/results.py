@@ -1,4 +1,4 @@
-"""An answer as data for templates; everything comes from what the service released, never from the answer itself."""
+"""An answer as data for templates, made from what was released and never from the outcome itself."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ Facts = dict[str, Any]
 Row = dict[str, Any]
 
 LEVELS = (0.8, 0.9, 0.95, 0.99, 0.999)
-MOST_ROWS, MOST_PARTS = 25, 12  # of one answer, and of several, that are shown before somebody asks for all
+MOST_ROWS, MOST_PARTS = 25, 12  # rows of a part, and parts, that a page shows at first
 _ALL_ROWS, _ALL_PARTS = 2_000, 200  # that a page shows then; a download has no limit
 _DRAWN = 4_000  # values that a line is drawn through
 
@@ -80,7 +80,7 @@ def sections(released: Mapping[str, Any], plan: Plan, wanted: Shown) -> Facts:
 
 
 def missing(published: Published) -> str:
-    """Return what a task without an answer waits for."""
+    """Return in words what a task without an answer waits for."""
     last, collection = published.last, published.collection
     number, more = last.number, published.asked[last.number].high < UNIT and not published.task.distinct
     if last.state is not State.OPEN:
@@ -162,7 +162,7 @@ def _measured(row: Row, part: Mapping[str, Any]) -> Facts:
 
 
 def _ordered(rows: Sequence[Row], domain: Domain | None, everything: bool) -> list[Row]:
-    """Return numbers in their order if all are shown, else the largest first; what is suppressed keeps its order."""
+    """Return numbers in their order if all are shown, else the largest first; suppressed rows come last."""
     if domain is not None and domain.ordered and (everything or len(rows) <= MOST_ROWS):
         return list(rows)
     return sorted(rows, key=lambda row: (row["suppressed"], -row.get("estimate", 0.0)))

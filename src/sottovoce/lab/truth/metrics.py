@@ -1,4 +1,4 @@
-"""How well a search found what is frequent: F1, the normalised cumulative rank, and the error of what was found.
+"""How well a search found what is frequent: F1, normalised cumulative rank, and errors of counts.
 
 Source: Wang 2021, section 4.4.1.
 """
@@ -19,7 +19,7 @@ def f1(truth: Sequence[Any], found: Sequence[Any]) -> float:
 
 
 def ncr(truth: Sequence[Any], found: Sequence[Any]) -> float:
-    """Return the normalised cumulative rank: the most frequent of k is worth k, the last 1, strangers nothing.
+    """Return the normalised cumulative rank: the most frequent of k is worth k, the last one 1.
 
     >>> ncr("abcd", "acxy")
     0.6
@@ -29,7 +29,7 @@ def ncr(truth: Sequence[Any], found: Sequence[Any]) -> float:
 
 
 def squared_error(truth: Mapping[Any, float], found: Mapping[Any, float]) -> float:
-    """Return the mean squared error of the counts of what was rightly found; not a number if nothing was.
+    """Return the mean squared error over values that were rightly found; NaN if there are none.
 
     >>> squared_error({"a": 10, "b": 5}, {"a": 12, "x": 3})
     4.0
@@ -39,7 +39,7 @@ def squared_error(truth: Mapping[Any, float], found: Mapping[Any, float]) -> flo
 
 
 def top_error(truth: Mapping[Any, float], found: Mapping[Any, float]) -> float:
-    """Return the mean squared error over all that should have been found; what was missed counts as 0.
+    """Return the mean squared error over all values sought; a missed one has an estimate of 0.
 
     >>> top_error({"a": 10, "b": 5}, {"a": 12, "x": 3})
     14.5

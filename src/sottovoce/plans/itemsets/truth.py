@@ -1,4 +1,4 @@
-"""What really is frequent among people whose sets are known: items and sets of items, with true counts."""
+"""The items and sets of items that really are most frequent, for people whose sets are known."""
 
 from heapq import heappush, heappushpop
 from typing import Any
