@@ -20,7 +20,7 @@ Truth = Mapping[str, float]
 
 
 def bars(answer: Answer, path: str | Path | None = None, truth: Truth | None = None) -> Any:
-    """Draw the most frequent values, or bands of numbers; ``truth`` counts people per value."""
+    """Draw the most frequent values or bands; ``truth`` counts people per value."""
     panel = _Panel(answer, shown(answer, MOST_VALUES), truth)
     figure = _figure(8, panel.height)
     panel.draw(figure.subplots())
@@ -44,7 +44,7 @@ def grid(answers: Answers, path: str | Path | None = None, truths: Mapping[str, 
 
 
 def beside(answer: Answer, path: str | Path | None = None, truth: Truth | None = None) -> Any:
-    """Draw raw and consistent estimates of the most frequent values, and the truth if it is known."""
+    """Draw raw and consistent estimates of the most frequent values beside the truth."""
     rows, consistent = shown(answer.raw, MOST_VALUES), answer.raw.consistent()
     mended = {row["value"]: row for row in consistent.rows()}
     panel = _Panel(answer.raw, rows, truth)
@@ -116,7 +116,7 @@ def groups(
 
 
 def density(answer: Any, path: str | Path | None = None, truth: Any = None) -> Any:
-    """Draw the density of a number with a band of intervals; ``truth`` counts people per interval."""
+    """Draw the density of a number with a band; ``truth`` counts people per interval."""
     figure = _figure(8, 4.2)
     axes = figure.subplots()
     low, high = answer.estimate.interval(answer.level)
@@ -193,7 +193,7 @@ def _clean(axes: Any, label: str = "share of people, %", lines: str = "x") -> No
 
 
 def _stacked(panels: list[_Panel]) -> list[list[_Panel]]:
-    """Return the panels in two columns of about equal height, each column in the given order."""
+    """Return the panels in two columns of about equal height."""
     columns: list[list[int]] = [[], []]
     for index in sorted(range(len(panels)), key=lambda index: -panels[index].height):
         min(columns, key=lambda column: sum(panels[one].height for one in column)).append(index)

@@ -13,7 +13,7 @@ from sottovoce.core.estimate import Total
 
 @dataclass(frozen=True, eq=False)
 class NumberAnswer(Outcome):
-    """Named figures and the facts about them; ``total`` is the value of a figure, on the task's scale."""
+    """Named figures; the ``total`` of a figure is its value on the scale of the task."""
 
     counts_people = False
 

@@ -22,7 +22,8 @@ class Outcome(ABC):
     """What a plan answers: rows with intervals, and what they rest on."""
 
     name: str
-    counts_people: ClassVar[bool] = True  # whether rows count people, so that small crowds are withheld
+    # Whether rows count people, so that small crowds are withheld.
+    counts_people: ClassVar[bool] = True
 
     @property
     @abstractmethod
@@ -62,7 +63,7 @@ class Outcome(ABC):
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """Return the post-processing methods that may be applied; ``none`` is always one of them."""
+        """Return the post-processing methods that may be applied; ``none`` is the first."""
         return ("none",)
 
     def postprocess(self, method: str, **options: Any) -> "Outcome":
@@ -75,10 +76,10 @@ class Outcome(ABC):
 
     @abstractmethod
     def plot(self, path: str | Path | None = None, *, truth: Any = None) -> Any:
-        """Draw the outcome, with the truth if it is known; save the figure to ``path`` if given."""
+        """Draw the outcome beside the truth, if that is known; save the figure to ``path``."""
 
     def summary(self, most: int) -> list[Row]:
-        """Return at most ``most`` rows to show; ``members`` are the values that a row stands for."""
+        """Return at most ``most`` rows; ``members`` are the values that a row stands for."""
         return [{**row, "members": (row["value"],)} for row in self.rows()[:most]]
 
     def highlights(self) -> "Outcome":

@@ -1,6 +1,6 @@
 """The rows to show of a long answer: bands of neighbouring numbers, or the most frequent values.
 
-The noise hides single numbers before it hides bands of them; the error of a band includes covariances.
+Noise hides single numbers before it hides bands.  The error of a band includes covariances.
 """
 
 from itertools import groupby

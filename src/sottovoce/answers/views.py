@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class PairView:
-    """A number for every pair of names, such as mutual information; ``edges`` are stressed pairs."""
+    """A number for every pair of names, such as mutual information; ``edges`` stand out."""
 
     title: str
     unit: str

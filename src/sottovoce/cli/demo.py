@@ -1,4 +1,4 @@
-"""``sottovoce demo``: a whole collection over HTTP with invented people, and the truth beside its answers."""
+"""``sottovoce demo``: a whole collection over HTTP with invented people."""
 
 import shutil
 import sys
@@ -33,7 +33,7 @@ _GUESS = 0.2  # the chance that an observer gives an answer before the report, i
 @click.option("--stay/--leave", default=None, help="Keep the dashboard open at the end.  [default: stay on a terminal]")
 @as_json
 def command(people: int, epsilon: float, seed: int | None, out: Path, stay: bool | None, *, as_json: bool) -> None:
-    """Start a collector, let invented people answer over HTTP, and print the truth beside the estimates."""
+    """Let invented people answer a collector over HTTP; print truth and estimates."""
     from sottovoce.lab.demonstration import demonstrate, hosted
 
     stay = sys.stdout.isatty() and not as_json if stay is None else stay

@@ -1,4 +1,4 @@
-"""The handlers of the operations: each checks a request, calls the collector and returns one response."""
+"""The handlers of the operations: each checks a request and calls the collector."""
 
 from typing import Any
 
@@ -75,7 +75,7 @@ class Api:
         return _json((await self.answered(self.collector.find(wanted.task), asked)).to_dict())
 
     async def answered(self, published: Published, asked: queries.Asked) -> queries.Released | Explanation:
-        """Return the answer to a SQL query, or its explanation; further queries wait for their turn."""
+        """Return the answer to a SQL query, or its explanation; further queries wait."""
         answer = to_thread.run_sync(queries.answered, self.collector, published, asked, limiter=self._questions)
         return await answer
 
@@ -206,7 +206,8 @@ def decoded(decoder: Any, body: bytes) -> Any:
     try:
         return decoder.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise RequestError("malformed-request") from None  # the decoder's own words may quote the body
+        # The decoder's own words may quote the body.
+        raise RequestError("malformed-request") from None
 
 
 def _text(body: bytes) -> str:

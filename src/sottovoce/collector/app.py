@@ -1,4 +1,4 @@
-"""The HTTP application of a collector: routes from the table of operations, and what every request passes."""
+"""The HTTP application of a collector, made from the table of operations."""
 
 import logging
 import sys
@@ -42,7 +42,8 @@ _PREFLIGHT = {
     "access-control-allow-headers": "content-type, if-none-match",
     "access-control-max-age": "86400",
 }
-_COUNTED = ("upload", "healthz", "readyz", "get_metrics")  # too frequent for a log line each; metrics count them
+# Too frequent for a log line each; metrics count them.
+_COUNTED = ("upload", "healthz", "readyz", "get_metrics")
 _SWITCH_SECONDS = 0.0001  # between event loop and commit thread; the default of 5 ms is too slow
 _log = logging.getLogger(__name__)
 
@@ -106,7 +107,7 @@ def _routes(api: Api) -> list[Route]:
 
 
 def _endpoint(api: Api, operations: dict[str, Operation]) -> Any:
-    """Return the handler of one path: it checks the token that an operation needs, then calls it."""
+    """Return the handler of one path, which checks the token that an operation needs."""
     methods = {**operations, **({"HEAD": operations["GET"]} if "GET" in operations else {})}
 
     async def endpoint(request: Request) -> Response:
@@ -169,7 +170,8 @@ class Door:
 def _add_headers(message: Message, operation: Operation | None) -> None:
     headers: list[tuple[bytes, bytes]] = message["headers"]
     headers.append(_NO_SNIFFING)
-    waits = message["status"] == 429  # pages of other origins must be able to read it, before a route is known
+    # Pages of other origins must be able to read it, before a route is known.
+    waits = message["status"] == 429
     if waits or (operation is not None and operation.shared):
         headers.extend(_SHARED)
 

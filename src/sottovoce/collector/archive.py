@@ -25,7 +25,7 @@ _NOUNS: tuple[type[Any], ...] = (Outcome, Estimate, Total, Noise)
 
 
 def write(path: Path, answer: Outcome) -> None:
-    """Write an answer, unless sums of reports give it again; the file appears whole or not at all."""
+    """Write an answer, unless sums of reports give it again."""
     kept = answer.kept()
     if kept is None:
         return
@@ -81,7 +81,8 @@ def _read(content: Any) -> Any:
     if "entries" in content:
         return {key: _read(value) for key, value in content["entries"]}
     with suppress(ParameterError, KeyError):
-        Mechanism.kinds[content["mechanism"]]  # imports its module, which may define a noise law of its own
+        # Imports its module, which may define a noise law of its own.
+        Mechanism.kinds[content["mechanism"]]
     noun = _known(_NOUNS)[content["noun"]]
     return noun(**{name: _read(value) for name, value in content.items() if name != "noun"})
 

@@ -1,9 +1,9 @@
-"""The collector itself: tasks, their rounds, sealed logs and answers, over one store and one folder.
+"""The collector: tasks, rounds, sealed logs and answers, over one store and one folder.
 
-The same object serves HTTP, the dashboard and the command line.  ``advance`` moves every task as far
-as it can go: rounds close on a quota or a deadline, are sealed after their grace period, and the plan
-says what comes next.  Each step is durable before the next one and may be repeated after a crash,
-because a plan is a pure function of the sealed logs.
+The same object serves HTTP, the dashboard and the command line.  ``advance`` moves every task as
+far as it can go: rounds close on a quota or a deadline, are sealed after their grace period, and
+the plan says what comes next.  Each step is durable before the next one and may be repeated after a
+crash, because a plan is a pure function of the sealed logs.
 """
 
 import logging
@@ -44,7 +44,7 @@ class Collector:
         return int(self._clock())
 
     def create(self, text: str, *, toml: bool) -> tuple[Published, bool]:
-        """Publish the task in a file; return it, and False if this very task was published before."""
+        """Publish the task in a file; return it, and whether it is new."""
         task = taskfile.read(text, toml=toml)
         codec.publish(task)  # refuses what a device could not read
         document = codec.document(task)
@@ -61,7 +61,8 @@ class Collector:
             self._published = tasks
             current = {_key(published) for published in tasks.values()}
             for outdated in [key for key in list(self._answers) if key not in current]:
-                self._answers.pop(outdated, None)  # an answer may hold reports that are erased by now
+                # An answer may hold reports that are erased by now.
+                self._answers.pop(outdated, None)
         return list(tasks.values())
 
     def _current(self, record: TaskRecord) -> Published:
@@ -84,7 +85,7 @@ class Collector:
         return self._published[name]
 
     def close(self, name: str, *, at_once: bool = False) -> bool:
-        """Close the open round of a task, ``at_once`` without grace; return False if none was open."""
+        """Close the open round of a task; return False if none was open."""
         self.refresh()
         published = self.find(name)
         last = published.last
@@ -165,13 +166,14 @@ class Collector:
         self.store.seal(last.task, last.number, log.count, log.checksum, self.now)
 
     def _ask(self, published: Published) -> None:
-        """Let the plan look at what is sealed: open the round that it asks for, or finish the task."""
+        """Let the plan look at the sealed rounds: open its next round, or finish the task."""
         last, minimum = published.last, published.collection.minimum
         if last.users < minimum:
             failure = f"fewer than {minimum} users answered round {last.number}: nothing is released"
             self.store.finish(last.task, self.now, failure)
             return
-        collected = self.collected(published)  # a missing log is an error, not the end of a task: it can be put back
+        # A missing log is an error, not the end of a task: it can be put back.
+        collected = self.collected(published)
         try:
             stepped = published.task.plan.step(collected)
             if isinstance(stepped, Round):
@@ -187,7 +189,7 @@ class Collector:
         self.store.open_round(last.task, stepped.number, codec.canonical(codec.document(stepped)), self.now)
 
     def collected(self, published: Published) -> MemoryCollected:
-        """Return what the sealed rounds of a task hold: reports, or their sums once they are erased."""
+        """Return the reports of the sealed rounds, or their sums once they are erased."""
         collected = MemoryCollected(published.task)
         for record in published.rounds:
             if record.state is not State.SEALED or not record.count:
@@ -249,7 +251,7 @@ class Collector:
         return self.folder / "sealed" / published.digest / "answer.json"
 
     def _erase(self, published: Published, record: RoundRecord) -> None:
-        """Erase the reports of a round and their ids, as the task promised; sums and the answer stay."""
+        """Erase the reports of a round and their ids; sums and the answer stay."""
         asked = published.asked[record.number]
         try:
             self._keep(published)
@@ -269,7 +271,7 @@ class Collector:
 
 
 def _key(published: Published) -> _Key:
-    """Return what an answer depends on: the rounds that are sealed, and the reports that are left."""
+    """Return what an answer depends on: sealed rounds, and reports that are left."""
     done = sum(record.state is State.SEALED for record in published.rounds)
     erased = sum(record.erased is not None for record in published.rounds)
     return published.digest, done, erased, published.record.finished

@@ -1,6 +1,6 @@
 """The operations of the collector as a table: its routes and its OpenAPI document are made from it.
 
-``handler`` is a method of ``sottovoce.collector.api.Api``, but for operations that name another ``home``.
+``handler`` is a method of ``collector.api.Api``, unless an operation names another ``home``.
 """
 
 from typing import Any

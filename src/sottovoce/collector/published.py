@@ -53,7 +53,7 @@ class Published:
         return {record.number: self._asked[record.document] for record in self.rounds}
 
     def question(self, address: Address) -> Question | None:
-        """Return the question at an address, None if there is none; of equal questions the first."""
+        """Return the question at an address, or None; of equal questions the first."""
         asked = self.asked[address.round]
         alike = asked.ask.shared_mechanism is not None
         if alike and address.member < asked.ask.member_count:
@@ -66,10 +66,10 @@ class Published:
         return self._questions[address]
 
     def quota(self, number: int) -> int:
-        """Return the number of users after which a round closes; 0 means that there is no such limit.
+        """Return the number of users after which a round closes; 0 means no limit.
 
-        It is the round's share of the task's quota, and never below the minimum, because a round with
-        fewer users could not be released.
+        It is the round's share of the task's quota, and never below the minimum, because a round
+        with fewer users could not be released.
         """
         quota = self.collection.quota
         return max(self.asked[number].part(quota), self.collection.minimum) if quota else 0
@@ -87,7 +87,7 @@ class Published:
         return self.last.state.value if self.last.state in TAKING else "sealed"
 
     def epoch(self, round_number: int) -> int:
-        """Return the number of the epoch of a round: an enrolment token buys one message per epoch."""
+        """Return the epoch of a round: an enrolment token buys one message per epoch."""
         return round_number if self.task.distinct else 0
 
     def after(self, record: TaskRecord, rounds: Sequence[RoundRecord]) -> "Published":

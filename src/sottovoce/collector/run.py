@@ -1,4 +1,4 @@
-"""Run a collector: open the store that the settings name, and serve the application with uvicorn."""
+"""Run a collector: open its store, and serve the application with uvicorn."""
 
 import signal
 import socket

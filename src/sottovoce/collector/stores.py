@@ -1,4 +1,4 @@
-"""Open the store at an address; every class in the package ``store`` says which addresses it opens."""
+"""Open the store at an address; each class of stores says which addresses it opens."""
 
 from importlib import import_module
 from pathlib import Path
@@ -28,7 +28,7 @@ def store_class(address: str) -> type[Store]:
 
 
 def open_store(folder: Path, address: str = "") -> Store:
-    """Return the store at an address; ``folder`` holds the files of the collector and is created."""
+    """Return the store at an address; ``folder`` holds the files of the collector."""
     folder.mkdir(parents=True, exist_ok=True)
     return store_class(address).open(address, folder)
 

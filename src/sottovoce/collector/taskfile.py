@@ -11,10 +11,10 @@
     [collection]
     quota = 10_000
 
-The entries of ``plan`` are the arguments of the plan's constructor.  A domain may be written in one of
-the ``short_forms`` that its class declares.  Searches take long values, ``domain = {bits = 48}``, texts,
-``domain = {bytes = 20}`` (with ``whole = true`` longer texts are refused, not cut), or sets, for which
-``domain`` lists the items.
+The entries of ``plan`` are the arguments of the plan's constructor.  A domain may be written in one
+of the ``short_forms`` that its class declares.  Searches take long values, ``domain = {bits =
+48}``, texts, ``domain = {bytes = 20}`` (with ``whole = true`` longer texts are refused, not cut),
+or sets, for which ``domain`` lists the items.
 
 Tables for SQL have private ``columns`` and may have ``public`` ones:
 
@@ -55,7 +55,7 @@ _ENTRIES = {"name", "epsilon", "description", "declares", "distinct", "plan", "c
 
 
 def read(text: str, *, toml: bool) -> Task:
-    """Return the task in a file that is to be published; settings of the collection have their defaults."""
+    """Return the task in a file as it is published, with the default collection settings."""
     task = parse(text, toml=toml)
     if "/" in task.name or task.name in (".", "..") or not task.name.isprintable():
         raise ParameterError(
@@ -117,7 +117,8 @@ def _value(value: Any) -> Any:
     """Return the domain that a short form describes; other tables are read entry by entry."""
     if not isinstance(value, dict):
         return value
-    nested = any(isinstance(entry, (dict, list)) for entry in value.values())  # questions of a survey
+    # Questions of a survey.
+    nested = any(isinstance(entry, (dict, list)) for entry in value.values())
     domain = None if nested else domain_from_short(value)
     if domain is not None:
         return domain

@@ -13,7 +13,7 @@ Count = Annotated[int, Meta(ge=0)]
 
 
 class Upload(Struct, forbid_unknown_fields=True):
-    """Messages of devices, each a whole bundle, with one enrolment token each if the task needs them."""
+    """Messages of devices, with one enrolment token each if the task needs them."""
 
     reports: Annotated[list[bytes], Meta(min_length=1, max_length=MOST_REPORTS)]
     tokens: Annotated[list[Label], Meta(max_length=MOST_REPORTS)] = []

@@ -1,8 +1,9 @@
 """Audit a mechanism: compare its stated epsilon with its likelihood and with sampled reports.
 
-The likelihood is exact but relies on the arithmetic of the code.  Sampling relies only on the reports:
-an event is chosen on one half of them, and Clopper-Pearson bounds on the other half give a lower bound
-on epsilon.  Sampling can show that a mechanism is broken; it cannot show that one is sound.
+The likelihood is exact but relies on the arithmetic of the code.  Sampling relies only on the
+reports: an event is chosen on one half of them, and Clopper-Pearson bounds on the other half give a
+lower bound on epsilon.  Sampling can show that a mechanism is broken; it cannot show that one is
+sound.
 
 Source: Clopper and Pearson 1934.
 """
@@ -123,7 +124,7 @@ class _Half:
         return {name.tobytes() for name in names[counts >= _COMMON]}
 
     def counts(self, listed: list[bytes]) -> Ints:
-        """Return how often each listed report was made, and how often each bit was set and not set."""
+        """Return how often each listed report was made, and each bit was set and not set."""
         names, counts = np.unique(self.names, return_counts=True)
         by_name = {name.tobytes(): count for name, count in zip(names, counts, strict=True)} if listed else {}
         listed_counts = np.array([by_name.get(name, 0) for name in listed], np.int64)
@@ -137,7 +138,7 @@ class _Half:
 
 
 def _proved(mechanism: Mechanism, half: int, confidence: float, rng: Rng) -> tuple[float, str]:
-    """Return the largest lower bound on epsilon over the sampled pairs, and the event that shows it."""
+    """Return the largest lower bound on epsilon over all pairs, and its event."""
     values = range(mechanism.size) if mechanism.size <= ALL_PAIRS else (0, mechanism.size - 1)
     drawn = {value: _halves(mechanism, value, half, rng) for value in values}
     listed = sorted(set().union(*(first.common() for first, _ in drawn.values())))
@@ -163,7 +164,7 @@ def _halves(mechanism: Mechanism, value: int, half: int, rng: Rng) -> tuple[_Hal
 def _with_support(
     mechanism: Mechanism, halves: tuple[_Half, _Half], counted: list[Ints], pair: tuple[int, int]
 ) -> list[Ints]:
-    """Return the counts of all events in both halves; a pure mechanism has one event more, at the end."""
+    """Return the counts of all events in both halves, with support where there is one."""
     if not isinstance(mechanism, PureMechanism):
         return counted
     supporting = [half.supporting(mechanism, *pair) for half in halves]

@@ -35,7 +35,8 @@ def answer(collector: str, task: str, people: Sequence[Mapping[str, Any]]) -> in
         raise MissingExtraError("Chromium is not installed")
     with _Host(people) as host, tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         address = f"http://127.0.0.1:{host.server_port}/?{urlencode({'collector': collector, 'task': task})}"
-        sandbox = ("--no-sandbox",) if os.geteuid() == 0 else ()  # Chromium's sandbox does not work for root
+        # Chromium's sandbox does not work for root.
+        sandbox = ("--no-sandbox",) if os.geteuid() == 0 else ()
         command = [browser, *_QUIET, *sandbox, f"--user-data-dir={profile}", address]
         with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
             try:

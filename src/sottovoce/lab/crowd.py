@@ -15,7 +15,7 @@ from sottovoce.wire.envelope import ID_BYTES, Envelopes
 
 
 def messages(task: Task, values: Any, asked: Round | None = None, rng: Rng | None = None) -> list[bytes]:
-    """Return one message per person for a round; by default the randomness is the operating system's."""
+    """Return one message per person for a round; ``rng`` is the system's by default."""
     asked, rng = asked or task.opening, rng or SystemRng()
     indices = task.plan.domain.indices(values)
     sent: list[bytes] = [b""] * len(indices)

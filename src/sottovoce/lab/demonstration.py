@@ -1,4 +1,4 @@
-"""A demonstration with invented people: a real collector, real clients over HTTP, and the true answers."""
+"""A demonstration with invented people, a real collector and real clients over HTTP."""
 
 import json
 import shutil

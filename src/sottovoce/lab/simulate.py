@@ -1,4 +1,4 @@
-"""Simulate a whole collection on known data: the code of the clients over arrays, and a plan to its end."""
+"""Simulate a whole collection on known data, with the code of the clients over arrays."""
 
 import warnings
 from collections.abc import Callable, Iterable
@@ -33,8 +33,9 @@ def simulate(
 ) -> Outcome:
     """Return the outcome that a task gives when these people are asked.
 
-    Every report is made, packed and unpacked as on a device.  Without a ``seed`` the randomness is the
-    operating system's, as it is there.  With an ``attack`` some of those who answer are attackers.
+    Every report is made, packed and unpacked as on a device.  Without a ``seed`` the randomness is
+    the operating system's, as it is there.  With an ``attack`` some of those who answer are
+    attackers.
     """
     rng = SystemRng() if seed is None else SeededRng(seed)
     indices = task.plan.domain.indices(values)
@@ -115,7 +116,7 @@ def _belonging(asked: Round, indices: Values, coins: Longs) -> Values:
 
 
 def _reports(asked: Round, indices: Values, people: Ints, rng: Rng) -> list[tuple[Address, Reports, Ints]]:
-    """Return the reports of some people by address; members of one mechanism are randomised together."""
+    """Return the reports of some people by address, and whose each is."""
     mechanism = asked.ask.shared_mechanism
     if mechanism is not None:
         members, reports = asked.ask.privatize_alike(indices[people], rng)

@@ -1,7 +1,8 @@
 """A plan: looks at what was collected, and says what to ask next or gives the answer.
 
-A plan also describes itself, so that no shell (command line, dashboard, collector, laboratory) needs
-to know its class.  All descriptions have defaults; a new plan must state its domain and ``step`` only.
+A plan also describes itself, so that no shell (command line, dashboard, collector, laboratory)
+needs to know its class.  All descriptions have defaults; a new plan must state its domain and
+``step`` only.
 """
 
 from abc import ABC, abstractmethod
@@ -58,7 +59,7 @@ class Plan(ABC):
 
     @classmethod
     def check_settings(cls, settings: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the settings in a task file, or refuse what the constructor would misunderstand."""
+        """Return settings of a task file, or refuse what the constructor would misread."""
         return settings
 
     def advise(self, users: int, epsilon: float) -> Advice:

@@ -13,7 +13,7 @@ FIELDS = ("event", "route", "method", "status", "milliseconds", "task", "round",
 
 
 class JsonLines(logging.Formatter):
-    """Write time, level and the listed fields; of an error its class and lines, never its message."""
+    """Write time, level and the listed fields; never the message of an error."""
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, Any] = {"time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S%z"), "level": record.levelname}

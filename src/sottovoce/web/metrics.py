@@ -1,4 +1,4 @@
-"""Metrics for operators in the text format of Prometheus: counts and durations, nothing about people."""
+"""Metrics for operators in the text format of Prometheus; nothing about people."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping

@@ -1,4 +1,4 @@
-"""One operation of an HTTP service: a row of the table from which routes and OpenAPI document are made."""
+"""One operation of an HTTP service: routes and OpenAPI document are made from it."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -18,9 +18,9 @@ class Parameter:
 class Operation:
     """One method on one path.
 
-    ``handler`` is the name of the operation, and of the method of the service's API class that serves
-    it.  An operation that is served elsewhere names that class in ``home``, as ``module:Class``.
-    ``scope`` is what a token must allow (empty: anybody).
+    ``handler`` is the name of the operation, and of the method of the service's API class that
+    serves it.  An operation that is served elsewhere names that class in ``home``, as
+    ``module:Class``.  ``scope`` is what a token must allow (empty: anybody).
     """
 
     method: str

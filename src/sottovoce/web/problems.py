@@ -1,7 +1,7 @@
 """The catalogue of problems: code, status, meaning, whether to retry, who has to act and how.
 
-docs/errors.md is written from this table.  A ``RequestError`` carries a code; the other errors of the
-library map to a code by their class.
+docs/errors.md is written from this table.  A ``RequestError`` carries a code; the other errors of
+the library map to a code by their class.
 """
 
 from collections.abc import Iterable

@@ -19,7 +19,7 @@ _POLICY = (
 )
 HEADERS = {
     "content-security-policy": _POLICY,
-    # Without a referrer, browsers send forms with the origin "null", as forms of other sites may have.
+    # Without a referrer, browsers send forms with the origin "null", as other sites can.
     "referrer-policy": "same-origin",
     "cache-control": "no-store",
     "cross-origin-opener-policy": "same-origin",

@@ -1,4 +1,4 @@
-"""Further facts about an answer in a few words, such as how a search was done and what it could see."""
+"""Further facts about an answer in a few words, such as how a search was done."""
 
 from collections.abc import Mapping
 from typing import Any

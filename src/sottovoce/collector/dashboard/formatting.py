@@ -1,4 +1,4 @@
-"""Numbers and times for people: thousands separators, a real minus sign, digits that fit the error."""
+"""Numbers and times as people read them, with digits that fit the error."""
 
 from datetime import UTC, datetime
 from math import floor, log10

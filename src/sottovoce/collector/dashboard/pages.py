@@ -1,4 +1,4 @@
-"""The pages of the dashboard: each checks the session, calls the collector, and works without scripts."""
+"""The pages of the dashboard; all of them work without scripts."""
 
 import logging
 from collections.abc import Awaitable, Callable

@@ -12,7 +12,7 @@ Facts = dict[str, Any]
 
 
 def shown(view: PairView | None, path: str, query: str) -> Facts | None:
-    """Return the drawing of all pairs, the same as rows, largest first, and links to stressed pairs."""
+    """Return all pairs as a drawing and as rows, largest first, and links to edges."""
     if view is None:
         return None
     index = {name: place for place, name in enumerate(view.names)}

@@ -99,7 +99,7 @@ def _round(line: wire.RoundLine, quota: int, collection: Collection, now: int) -
 
 
 def _towards(users: int, quota: int, collection: Collection, name: str) -> Facts:
-    """Return the progress of a round towards its quota, or towards its minimum if it has no quota."""
+    """Return the progress of a round towards its quota, or else its minimum."""
     goal = quota or collection.minimum
     kind = "quota" if quota else "minimum"
     title = f"{users:,} of {goal:,} users ({kind})"

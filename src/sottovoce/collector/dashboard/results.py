@@ -1,4 +1,4 @@
-"""An answer as data for templates, made from what was released and never from the outcome itself."""
+"""A released answer as data for templates."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -162,7 +162,7 @@ def _measured(row: Row, part: Mapping[str, Any]) -> Facts:
 
 
 def _ordered(rows: Sequence[Row], domain: Domain | None, everything: bool) -> list[Row]:
-    """Return numbers in their order if all are shown, else the largest first; suppressed rows come last."""
+    """Return numbers in their order if all are shown, else the largest rows first."""
     if domain is not None and domain.ordered and (everything or len(rows) <= MOST_ROWS):
         return list(rows)
     return sorted(rows, key=lambda row: (row["suppressed"], -row.get("estimate", 0.0)))

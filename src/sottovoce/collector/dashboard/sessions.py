@@ -1,7 +1,7 @@
 """Sessions of the dashboard: a log-in turns the token of an analyst or operator into a cookie.
 
-A session is a token of its own scope, valid for pages only.  It ends when the token that opened it is
-revoked or expires.  Forms are accepted only from pages of the same host.
+A session is a token of its own scope, valid for pages only.  It ends when the token that opened it
+is revoked or expires.  Forms are accepted only from pages of the same host.
 """
 
 from urllib.parse import quote, urlsplit

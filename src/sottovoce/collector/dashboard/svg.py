@@ -1,7 +1,8 @@
-"""Drawings as SVG text, made by pure functions from released rows, each with a description in words.
+"""Drawings as SVG, made from released rows, each with a description in words.
 
-Horizontal positions are percentages, so that a drawing fills any width while its text keeps its size.
-Suppressed values are hatched and labelled, and have no length.  Colours come from the style sheet.
+Horizontal positions are percentages, so that a drawing fills any width while its text keeps its
+size.  Suppressed values are hatched and labelled, and have no length.  Colours come from the style
+sheet.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -122,7 +123,7 @@ def band(rows: Sequence[Row], edges: Sequence[float], title: str, name: str) -> 
 def heat(
     names: Sequence[str], table: Sequence[Sequence[float]], framed: Sequence[tuple[int, int]], title: str, name: str
 ) -> str:
-    """Return a cell for every pair of names, darker the larger its number; some pairs are framed."""
+    """Return a cell for every pair of names, darker the larger its number."""
     pairs = [(row, column) for row in range(1, len(names)) for column in range(row)]
     most, wide = max(table[row][column] for row, column in pairs) or 1.0, (100 - _NAMES) / (len(names) - 1)
     parts = []

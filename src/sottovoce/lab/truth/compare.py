@@ -15,8 +15,8 @@ from sottovoce.tasks.plan import Plan
 class ComparedPart:
     """One part of an outcome and the true number of every row.
 
-    ``sought`` is what a search should have found, most frequent first; nothing where every value was
-    asked about.
+    ``sought`` is what a search should have found, most frequent first; nothing where every value
+    was asked about.
     """
 
     part: Outcome

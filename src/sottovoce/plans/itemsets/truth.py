@@ -25,7 +25,8 @@ def most_frequent_sets(domain: Sets, values: Any, top: int) -> dict[str, int]:
     baskets = domain.indices(values)
     singles = np.argsort(-baskets.counts(domain.items.size), kind="stable")[:top].tolist()
     columns = [baskets.holds(item) for item in singles]
-    best: list[tuple[int, int, tuple[int, ...]]] = []  # a heap; ties: the smaller set, then earlier ranks
+    # A heap; ties: the smaller set, then earlier ranks.
+    best: list[tuple[int, int, tuple[int, ...]]] = []
 
     def extend(ranks: tuple[int, ...], holders: Bools) -> None:
         for rank in range(-ranks[-1] + 1 if ranks else 0, len(singles)):

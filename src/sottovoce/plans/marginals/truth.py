@@ -63,7 +63,7 @@ def measures(plan: "Marginals", records: Ints, outcome: Outcome) -> tuple[Measur
 
 
 def distance(tables: "Tables", records: Ints) -> tuple[float, int]:
-    """Return the mean total variation distance over all tables of the plan's order, and their number."""
+    """Return the mean total variation distance of the plan's tables, and their number."""
     plan = tables.plan
     views = list(combinations(range(len(plan.sizes)), plan.order))
     apart = [np.abs(tables.table(view).shares - shares(plan, records, view)).sum() / 2 for view in views]
