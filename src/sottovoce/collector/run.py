@@ -1,4 +1,4 @@
-"""Run a collector: open its store, and serve the application with uvicorn."""
+"""Running a collector: the store that the settings name, the application over it, and uvicorn around both."""
 
 import signal
 import socket
@@ -15,30 +15,30 @@ from sottovoce.errors import UnavailableError
 from sottovoce.web import logs
 from sottovoce.web.settings import Settings
 
-_DRAIN_SECONDS = 20  # to finish requests that are under way
+_DRAIN_SECONDS = 20  # that requests under way are waited for
 
 
 def serve(
     settings: Settings,
     pages: Callable[[Api], Sequence[BaseRoute]] = lambda api: (),
-    announce: Callable[[str], None] = lambda url: None,
+    told: Callable[[str], None] = lambda url: None,
 ) -> None:
-    """Serve until a signal arrives; then finish the requests under way and close the store."""
+    """Serve until a signal says stop; then finish what is under way, and only then let go of the store."""
     logs.configure()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, _leave)
+    for one in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(one, _leave)
     store = open_store(settings.data, settings.database)
     try:
         with _door(settings) as door:
             host, port = door.getsockname()[:2]
-            announce(f"http://{f'[{host}]' if ':' in host else host}:{port}")
+            told(f"http://{f'[{host}]' if ':' in host else host}:{port}")
             uvicorn.Server(_configuration(settings, create(store, settings, pages=pages))).run(sockets=[door])
     finally:
         store.close()
 
 
 def _leave(*_: object) -> None:
-    """Exit normally: uvicorn sends itself the signal again once it has finished."""
+    """Leave in good order: uvicorn sends itself the signal again once it has finished."""
     raise SystemExit(0)
 
 
@@ -46,7 +46,7 @@ def _door(settings: Settings) -> socket.socket:
     try:
         return socket.create_server((settings.host, settings.port), family=_family(settings.host), backlog=2048)
     except OSError as error:
-        raise UnavailableError(f"cannot listen on {settings.host}, port {settings.port}: is it in use?") from error
+        raise UnavailableError(f"nothing can listen on {settings.host}, port {settings.port}") from error
 
 
 def _configuration(settings: Settings, app: Starlette) -> uvicorn.Config:

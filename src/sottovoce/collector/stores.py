@@ -1,4 +1,4 @@
-"""Open the store at an address; each class of stores says which addresses it opens."""
+"""The store that an address names: every class of the package ``store`` says which addresses it opens."""
 
 from importlib import import_module
 from pathlib import Path
@@ -14,25 +14,24 @@ def known_stores() -> list[type[Store]]:
     """Return the classes that open a store, sorted by name; imports every module of the package."""
     for module in iter_modules(store.__path__):
         import_module(f"{store.__name__}.{module.name}")
-    classes = [known for known in _descendants(Store) if "address_form" in vars(known)]
-    return sorted(classes, key=lambda known: known.__name__)
+    classes = [one for one in _descendants(Store) if "address_form" in vars(one)]
+    return sorted(classes, key=lambda one: one.__name__)
 
 
 def store_class(address: str) -> type[Store]:
     """Return the class that opens the store at an address; "" is the embedded store of a folder."""
-    for candidate in known_stores():
-        if candidate.accepts(address):
-            return candidate
-    forms = "; ".join(known.address_form for known in known_stores())
+    for one in known_stores():
+        if one.accepts(address):
+            return one
+    forms = "; ".join(one.address_form for one in known_stores())
     raise ParameterError(f"`database` names no store that is known here: it must be one of: {forms}")
 
 
 def open_store(folder: Path, address: str = "") -> Store:
-    """Return the store at an address; ``folder`` holds the files of the collector."""
+    """Return the store at an address, for a collector with its files in ``folder``, which is made if missing."""
     folder.mkdir(parents=True, exist_ok=True)
     return store_class(address).open(address, folder)
 
 
 def _descendants(parent: Any) -> set[type[Store]]:
-    children = set(parent.__subclasses__())
-    return children.union(*map(_descendants, children))
+    return {one for child in parent.__subclasses__() for one in {child, *_descendants(child)}}

@@ -82,10 +82,10 @@ def _parsed(text: str, *, toml: bool) -> Mapping[str, Any]:
 
 
 def _task(content: Mapping[str, Any]) -> Task:
-    if set(content) - _ENTRIES or not {"name", "epsilon", "plan"} <= set(content):
-        raise CodecError(
-            f"a task file must have name, epsilon and plan; all entries are: {', '.join(sorted(_ENTRIES))}"
-        )
+    if not {"name", "epsilon", "plan"} <= set(content):
+        raise CodecError("a task file must have the entries name, epsilon and plan")
+    if set(content) - _ENTRIES:
+        raise CodecError(f"a task file may have only the entries {', '.join(sorted(_ENTRIES))}")
     plan, collection = content["plan"], content.get("collection", {})
     if not isinstance(plan, dict) or not isinstance(collection, dict) or isinstance(content["epsilon"], (bool, list)):
         raise CodecError("`plan` and `collection` must be tables, and `epsilon` a number")

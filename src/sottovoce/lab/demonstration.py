@@ -1,4 +1,4 @@
-"""A demonstration with invented people, a real collector and real clients over HTTP."""
+"""The whole path on invented people: a real collector, real clients over HTTP, and the truth beside the answers."""
 
 import json
 import shutil
@@ -34,12 +34,12 @@ DEVICES, PAGE = 1_000, 1_000  # people with a Python device, and people in a bro
 AT_ONCE = 1_000  # messages of the crowd in one request
 _PATIENCE = 60  # seconds until a round must be sealed
 
-Advance = Callable[[int], None]  # is called with the number of people who just answered
+Told = Callable[[int], None]
 
 
 @dataclass(frozen=True)
 class Hosted:
-    """A collector in its own process, and a token for its dashboard."""
+    """A collector in a process of its own, and a token for its dashboard."""
 
     url: str
     folder: Path
@@ -49,7 +49,7 @@ class Hosted:
 
 @dataclass(frozen=True, eq=False)
 class Demonstration:
-    """The result: who answered in which way, and every answer beside the truth."""
+    """What happened: who answered how, and every answer beside the truth."""
 
     survey: Task
     answers: Outcome
@@ -77,7 +77,7 @@ class Demonstration:
 
 @contextmanager
 def hosted(folder: Path) -> Iterator[Hosted]:
-    """Yield a new collector on a free port; it stops at the end of the block."""
+    """Yield a fresh collector on a free port; it stops with the block."""
     shutil.rmtree(folder, ignore_errors=True)
     store = open_store(folder)
     token = access.issue(store, access.ANALYST, int(clock()), label="demonstration")[0]
@@ -98,9 +98,9 @@ def hosted(folder: Path) -> Iterator[Hosted]:
             process.terminate()
 
 
-def demonstrate(host: Hosted, people: int, epsilon: float, seed: int, advance: Advance | None = None) -> Demonstration:
+def demonstrate(host: Hosted, people: int, epsilon: float, seed: int, told: Told | None = None) -> Demonstration:
     """Run both collections to their answers."""
-    advance = advance or (lambda count: None)
+    told = told or (lambda count: None)
     survey, sleep = _tasks(people, epsilon)
     held, hours = residents.people(people, seed), residents.sleep(people, seed)
     with _collector(host.folder) as collector:
@@ -108,8 +108,8 @@ def demonstrate(host: Hosted, people: int, epsilon: float, seed: int, advance: A
             collector.create(codec.canonical(codec.document(task)), toml=False)
             _appears(host, task.name)
         started = time.perf_counter()
-        sent = _survey(host, survey, held, advance)
-        _crowd(host, sleep, hours, advance)
+        sent = _survey(host, survey, held, told)
+        _crowd(host, sleep, hours, told)
         answers, slept = _answer(collector, survey), _answer(collector, sleep)
     seconds = time.perf_counter() - started
     compared = compare(survey.plan, held, answers)
@@ -125,20 +125,20 @@ def _tasks(people: int, epsilon: float) -> tuple[Task, Task]:
     )
 
 
-def _survey(host: Hosted, task: Task, held: dict[str, Any], advance: Advance) -> tuple[bytes, int, int, int, str]:
-    """Let everybody answer: some on devices, some in a web page, the rest in batches."""
+def _survey(host: Hosted, task: Task, held: dict[str, Any], told: Told) -> tuple[bytes, int, int, int, str]:
+    """Let everybody answer: some on devices, some in a page, the crowd all at once."""
     columns = [list(column) for column in held.values()]
     people = len(columns[0])
     devices, page = min(DEVICES, people // 10), min(PAGE, people // 10)
     records = [_record(held, index) for index in range(devices + page)]
-    message, note = _devices(host, task.name, records[:devices], advance), ""
+    message, note = _devices(host, task.name, records[:devices], told), ""
     try:
         in_page = browser.answer(host.url, task.name, records[devices:])
-        advance(in_page)
+        told(in_page)
     except (MissingExtraError, UnavailableError) as error:
         in_page, note = 0, f"nobody answered in a browser: {error}"
     first = devices + in_page
-    _crowd(host, task, {name: column[first:] for name, column in zip(held, columns, strict=True)}, advance)
+    _crowd(host, task, {name: column[first:] for name, column in zip(held, columns, strict=True)}, told)
     return message, devices, in_page, people - first, note
 
 
@@ -146,8 +146,8 @@ def _record(held: dict[str, Any], index: int) -> dict[str, Any]:
     return {name: column[index].item() if hasattr(column, "dtype") else column[index] for name, column in held.items()}
 
 
-def _devices(host: Hosted, name: str, records: Sequence[dict[str, Any]], advance: Advance) -> bytes:
-    """Let the device of each person fetch the task, answer and send; return one of the messages."""
+def _devices(host: Hosted, name: str, records: Sequence[dict[str, Any]], told: Told) -> bytes:
+    """Let each person's own device fetch the task, answer and send; returns one of the messages."""
     message = b""
     for record in records:
         ledger = DiskLedger(":memory:")
@@ -155,31 +155,31 @@ def _devices(host: Hosted, name: str, records: Sequence[dict[str, Any]], advance
         message = device.answer(name, record)
         device.flush()
         ledger.close()
-        advance(1)
+        told(1)
     return message
 
 
-def _crowd(host: Hosted, task: Task, values: Any, advance: Advance) -> None:
+def _crowd(host: Hosted, task: Task, values: Any, told: Told) -> None:
     messages, remote = crowd.messages(task, values), Remote(host.url)
     for start in range(0, len(messages), AT_ONCE):
         receipt = remote.send(task.name, messages[start : start + AT_ONCE])
         if receipt.refused:
             raise UnavailableError("the collector refused messages of the demonstration")
-        advance(receipt.accepted)
+        told(receipt.accepted)
 
 
 def _appears(host: Hosted, name: str) -> None:
-    """Wait until the process of the collector has seen a task, which it checks twice a second."""
+    """Wait until the collector's own process has seen a task; it looks twice a second."""
     for _ in range(10 * _PATIENCE):
         with suppress(MismatchError):
             Remote(host.url).task(name)
             return
         time.sleep(0.1)
-    raise UnavailableError("the collector did not publish its tasks in time")
+    raise UnavailableError("the collector does not publish its tasks")
 
 
 def _answer(collector: Collector, task: Task) -> Outcome:
-    """Return the answer as soon as the collector has sealed the round and finished."""
+    """Return the answer once the collector has sealed the round and finished."""
     for _ in range(10 * _PATIENCE):
         collector.refresh()
         if collector.find(task.name).record.finished is not None:
@@ -190,7 +190,7 @@ def _answer(collector: Collector, task: Task) -> Outcome:
 
 @contextmanager
 def _collector(folder: Path) -> Iterator[Collector]:
-    """Yield the collector of a folder that another process serves."""
+    """Yield the collector's data, beside the process that serves it."""
     store = open_store(folder)
     try:
         yield Collector(store, folder, clock)

@@ -1,4 +1,4 @@
-"""The settings of a collector, from the command line or the environment (``SOTTOVOCE_...``)."""
+"""What an operator can set, on the command line or in the environment (``SOTTOVOCE_...``); the clock is here too."""
 
 import os
 import time
@@ -14,42 +14,36 @@ clock = time.time
 
 @dataclass(frozen=True)
 class Settings:
-    """How one collector process runs; most of these are options of ``sottovoce serve``."""
+    """How one collector process runs; the names are also options of ``sottovoce serve``."""
 
     data: Path  # the folder of the embedded store and the sealed logs
     host: str = "127.0.0.1"
     port: int = 8000
-    database: str = ""  # the address of a database instead of the embedded store
-    rate: int = 200  # requests per second from one address; 0 sets no limit
+    database: str = ""  # a PostgreSQL URL instead of the embedded store, for several nodes
+    rate: int = 200  # requests per second and address that are served; 0 serves them all
     largest_body: int = 4 << 20  # bytes
     most_waiting: int = 20_000  # messages waiting for the store before requests are turned away
-    proxies: str = ""  # addresses of reverse proxies whose forwarded headers are trusted
-    tick: float = 0.5  # seconds between checks of what is due
+    proxies: str = ""  # addresses of reverse proxies whose forwarded headers are believed
+    tick: float = 0.5  # seconds between looks at what is due
     session: int = 12 * 3600  # seconds that a log-in to the dashboard lasts
 
     def __post_init__(self) -> None:
-        if not 0 <= self.port < 1 << 16:
-            raise ParameterError("`port` must be from 0 to 65,535")
-        for name in ("rate", "session"):
-            if getattr(self, name) < 0:
-                raise ParameterError(f"`{name}` must not be negative")
-        if self.tick <= 0:
-            raise ParameterError("`tick` must be positive")
-        for name in ("largest_body", "most_waiting"):
-            if getattr(self, name) < 1024:
-                raise ParameterError(f"`{name}` must be at least 1,024")
+        if not 0 <= self.port < 1 << 16 or min(self.rate, self.session) < 0 or self.tick <= 0:
+            raise ParameterError("a port is below 65,536; rates and durations are not negative")
+        if min(self.largest_body, self.most_waiting) < 1024:
+            raise ParameterError("a collector takes bodies of 1,024 bytes and lets 1,024 messages wait at the least")
 
 
 def from_environment(given: Mapping[str, Any], environment: Mapping[str, str] = os.environ) -> Settings:
-    """Return the settings: given values first, then the environment, then the defaults."""
-    values = {name: value for name, value in given.items() if value is not None}
-    for setting in fields(Settings):
-        text = environment.get(f"SOTTOVOCE_{setting.name.upper()}")
-        if text is not None and setting.name not in values:
-            values[setting.name] = _converted(setting.name, str(setting.type), text)
-    if "data" not in values:
-        raise ParameterError("`data` is missing: a collector needs a folder")
-    return Settings(**values)
+    """Return the settings: what was given first, then the environment, then the defaults."""
+    made = {name: value for name, value in given.items() if value is not None}
+    for one in fields(Settings):
+        text = environment.get(f"SOTTOVOCE_{one.name.upper()}")
+        if text is not None and one.name not in made:
+            made[one.name] = _converted(one.name, str(one.type), text)
+    if "data" not in made:
+        raise ParameterError("a collector needs a folder for its data")
+    return Settings(**made)
 
 
 def _converted(name: str, kind: str, text: str) -> Any:
@@ -58,5 +52,5 @@ def _converted(name: str, kind: str, text: str) -> Any:
             try:
                 return convert(text)
             except ValueError:
-                raise ParameterError(f"SOTTOVOCE_{name.upper()} must be a number") from None
+                raise ParameterError(f"SOTTOVOCE_{name.upper()} is not a number") from None
     return text

@@ -9,7 +9,7 @@ Fact = tuple[str, str]
 
 _SHOWN_ELSEWHERE = {
     *("name", "users", "population", "epsilon", "mechanism", "level", "steps", "threshold", "rows", "measures"),
-    *("minimum", "suppressed", "unit", "guarantee"),
+    *("minimum", "suppressed", "unit"),
 }
 _TERMS = {
     "groups": "Groups of users",
@@ -33,6 +33,8 @@ def facts(part: Mapping[str, Any]) -> list[Fact]:
 
 def _fact(name: str, detail: Any) -> list[Fact]:
     """Return one detail as facts; nothing if it needs no remark, or if it is too long to list."""
+    if name == "guarantee":
+        return [("Guarantee", f"local epsilon {detail['local']:g}, against everybody, the collector too")]
     if name in _REMARKS:
         reason, remark = _REMARKS[name]
         return [remark] if detail is reason else []

@@ -127,18 +127,12 @@ def _facts(part: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Users", formatting.count(part["users"])),
         *scaled,
         ("Epsilon", f"{part['epsilon']:g}"),
-        ("Guarantee", guarantee(part)),
         ("Mechanism", part["mechanism"]),
         ("Level", formatting.level(part["level"])),
         ("Steps", ", then ".join(part["steps"]) or "none (raw)"),
         *noise,
         *details.facts(part),
     ]
-
-
-def guarantee(part: Mapping[str, Any]) -> str:
-    """Return in words what each person behind an answer was promised."""
-    return f"local epsilon {part['guarantee']['local']:g}: it holds against everybody, the collector too"
 
 
 def _counted(row: Row, part: Mapping[str, Any]) -> Facts:
