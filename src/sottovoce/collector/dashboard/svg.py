@@ -91,7 +91,8 @@ def bars(
     hidden = len(rows) - len(known)
     noise = sum(not row["significant"] for row in known)
     text = f"{formatting.many(len(rows), 'bar')} with intervals: {noise} {doubt}, {hidden} suppressed."
-    return _drawing("bars", parts, height, title, f"{text} The table below has the same numbers.", name)
+    frame = _Frame("bars", name, title, f"{text} The table below has the same numbers.")
+    return frame.drawing(parts, height)
 
 
 def band(rows: Sequence[Row], edges: Sequence[float], title: str, name: str) -> str:
@@ -117,7 +118,7 @@ def band(rows: Sequence[Row], edges: Sequence[float], title: str, name: str) -> 
     hidden = len(rows) - len(known)
     parts = [_hatch(name), *lines, *plot, *ticks, *_labels(wide, height)]
     text = f"A line with a band over {len(rows):,} values, {hidden:,} of them suppressed. The table has the numbers."
-    return _drawing("band", parts, height, title, text, name)
+    return _Frame("band", name, title, text).drawing(parts, height)
 
 
 def heat(
@@ -138,7 +139,8 @@ def heat(
     row, column = max(pairs, key=lambda pair: table[pair[0]][pair[1]])
     text = f"{formatting.many(len(pairs), 'pair')}; the largest number is that of {names[column]} and {names[row]}."
     height = _TOP + _CELL * (len(names) - 1) + _AXIS
-    return _drawing("heat", [*parts, *_sides(names, wide, height)], height, title, f"{text} The table has all.", name)
+    frame = _Frame("heat", name, title, f"{text} The table has all.")
+    return frame.drawing([*parts, *_sides(names, wide, height)], height)
 
 
 def _sides(names: Sequence[str], wide: float, height: int) -> list[str]:
@@ -168,7 +170,7 @@ def sparkline(counts: Sequence[int], title: str, text: str, name: str) -> str:
                 f'<rect class="spark" x="{round(index * step, 2)}%" y="{round(_SPARK - tall, 1)}" '
                 f'width="{round(0.8 * step, 2)}%" height="{tall}"/>'
             )
-    return _drawing("sparkline", parts, _SPARK, title, text, name)
+    return _Frame("sparkline", name, title, text).drawing(parts, _SPARK)
 
 
 def progress(done: float, title: str, name: str) -> str:
@@ -178,14 +180,28 @@ def progress(done: float, title: str, name: str) -> str:
         '<rect class="track" width="100%" height="8" rx="4"/>',
         f'<rect class="done" width="{share}%" height="8" rx="4"/>',
     ]
-    return _drawing("progress", parts, 8, title, "", name)
+    return _Frame("progress", name, title).drawing(parts, 8)
 
 
-def _drawing(kind: str, parts: Sequence[str], height: int, title: str, text: str, name: str) -> str:
-    described = f'<desc id="{name}-desc">{escape(text)}</desc>' if text else ""
-    both = f"{name}-title {name}-desc" if text else f"{name}-title"
-    head = f'<svg class="{kind}" role="img" aria-labelledby="{both}" width="100%" height="{height}">'
-    return f'{head}<title id="{name}-title">{escape(title)}</title>{described}{"".join(parts)}</svg>'
+@dataclass(frozen=True)
+class _Frame:
+    """What surrounds a drawing: its class, a name that makes ids unique, a title and a description."""
+
+    kind: str
+    name: str
+    title: str
+    text: str = ""
+
+    def drawing(self, parts: Sequence[str], height: int) -> str:
+        """Return the whole drawing."""
+        ids = f"{self.name}-title"
+        described = ""
+        if self.text:
+            ids += f" {self.name}-desc"
+            described = f'<desc id="{self.name}-desc">{escape(self.text)}</desc>'
+        head = f'<svg class="{self.kind}" role="img" aria-labelledby="{ids}" width="100%" height="{height}">'
+        title = f'<title id="{self.name}-title">{escape(self.title)}</title>'
+        return f"{head}{title}{described}{''.join(parts)}</svg>"
 
 
 def _hatch(name: str) -> str:
