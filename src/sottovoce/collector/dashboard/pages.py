@@ -201,14 +201,16 @@ class Pages:
         asked = Asked(form.get("sql", "").replace("\r\n", "\n"), level)
         facts = self._asking(published, asked)
         try:
-            found = await self._api.answered(published, asked)
+            answer = await self._api.answered(published, asked)
         except SottovoceError as error:
             problem = problems.problem_of(error)
             if problem.status >= 500:
                 raise
             return await self._page("sql.html", problem.status, **facts | {"refused": _refusal(asked.sql, error)})
         kind = form.get("format", "")
-        return _file(found, kind) if kind else await self._page("sql.html", **facts | {"found": queries.shown(found)})
+        if kind:
+            return _file(answer, kind)
+        return await self._page("sql.html", **facts | {"found": queries.shown(answer)})
 
     def _asking(self, published: Published, asked: Asked) -> Facts:
         """Return what the page for SQL queries shows around an answer."""
@@ -290,14 +292,14 @@ def _refusal(question: str, error: SottovoceError) -> Facts:
     return {"title": problems.problem_of(error).title, "reason": str(error), "place": place}
 
 
-def _file(found: Released | Explanation, kind: str) -> Response:
+def _file(answer: Released | Explanation, kind: str) -> Response:
     """Return an answer as a file."""
-    if kind not in ("json", "csv") or (kind == "csv" and isinstance(found, Explanation)):
+    if kind not in ("json", "csv") or (kind == "csv" and isinstance(answer, Explanation)):
         raise ParameterError("`format` must be json or csv, and json for an explanation")
-    if isinstance(found, Released) and kind == "csv":
-        response = Response(found.result.to_csv(), media_type="text/csv")
+    if isinstance(answer, Released) and kind == "csv":
+        response = Response(answer.result.to_csv(), media_type="text/csv")
     else:
-        response = Response(wire.as_json(found.to_dict()), media_type="application/json")
+        response = Response(wire.as_json(answer.to_dict()), media_type="application/json")
     response.headers["content-disposition"] = f'attachment; filename="answer.{kind}"'
     return response
 

@@ -15,7 +15,7 @@ def shown(view: PairView | None, path: str, query: str) -> Facts | None:
     """Return all pairs as a drawing and as rows, largest first, and links to edges."""
     if view is None:
         return None
-    index = {name: place for place, name in enumerate(view.names)}
+    index = {name: number for number, name in enumerate(view.names)}
     pairs = sorted(combinations(view.names, 2), key=lambda pair: -_number(view, index, pair))
     edges = [(index[first], index[second]) for first, second in view.edges]
     return {

@@ -71,12 +71,12 @@ def sections(released: Mapping[str, Any], plan: Plan, wanted: Shown) -> Facts:
     parts = list(released["answers"].items()) if "answers" in released else [(alone, released)]
     most = _ALL_PARTS if wanted.everything else MOST_PARTS
     chosen = parts[-most:][::-1] if plan.longitudinal else parts[:most]
-    made = [
+    sections = [
         _section(name, _without_shares(part, plan.unit(name)), plan.part_domain(name), wanted, number)
         for number, (name, part) in enumerate(chosen)
     ]
-    cut = len(parts) > len(made) or any(one["more"] for one in made)
-    return {"parts": made, "more": len(parts) - len(made), "cut": cut, "several": len(parts) > 1}
+    cut = len(parts) > len(sections) or any(section["more"] for section in sections)
+    return {"parts": sections, "more": len(parts) - len(sections), "cut": cut, "several": len(parts) > 1}
 
 
 def missing(published: Published) -> str:
