@@ -1,4 +1,4 @@
-"""Simulate a whole collection on known data, with the code of the clients over arrays."""
+"""A whole collection on data you hold: the clients' own code over arrays of people, and a plan to its outcome."""
 
 import warnings
 from collections.abc import Callable, Iterable
@@ -33,23 +33,22 @@ def simulate(
 ) -> Outcome:
     """Return the outcome that a task gives when these people are asked.
 
-    Every report is made, packed and unpacked as on a device.  Without a ``seed`` the randomness is
-    the operating system's, as it is there.  With an ``attack`` some of those who answer are
-    attackers.
+    Every report is made, packed and unpacked as on a device.  Without a ``seed`` the randomness is the
+    operating system's, as it is there.  With an ``attack`` some of those who answer are attackers.
     """
     rng = SystemRng() if seed is None else SeededRng(seed)
-    indices = task.plan.domain.indices(values)
-    if not len(indices):
+    held = task.plan.domain.indices(values)
+    if not len(held):
         raise NoDataError("there is nobody to ask")
     if attack and "subject" in task.declares:
         raise ParameterError("`attack` does not apply to tasks whose reports carry subjects yet")
     for concern in task.concerns:
         warnings.warn(concern, ConcernWarning, stacklevel=2)
-    coins = rng.longs(len(indices)).copy()
+    coins = rng.longs(len(held)).copy()
     known = "subject" in task.declares
 
     def gather(asked: Round) -> dict[Address, ReportBatch]:
-        answering = _belonging(asked, indices, coins)
+        answering = _belonging(asked, held, coins)
         honest = report_batches(asked, answering, rng, progress, subjects=known)
         return attack.beside(honest, asked, len(answering), rng) if attack else honest
 
@@ -58,7 +57,7 @@ def simulate(
 
 @dataclass(frozen=True)
 class Poisoned:
-    """An attack by a ``share`` of all who answer, who send false reports beside the honest ones."""
+    """An attack by a ``share`` of all who answer: that many false reports stand beside the honest ones."""
 
     attack: Attack
     share: float
@@ -81,51 +80,49 @@ class Poisoned:
 
 
 def report_batches(
-    asked: Round, indices: Values, rng: Rng, progress: Progress | None = None, *, subjects: bool = False
+    asked: Round, held: Values, rng: Rng, progress: Progress | None = None, *, subjects: bool = False
 ) -> dict[Address, ReportBatch]:
     """Return the reports of everybody who is asked in a round, by address.
 
-    With ``subjects`` each report also says whose it is: the position of its person in ``indices``.
+    With ``subjects`` each report also says whose it is: the position of its person in ``held``.
     """
     reports_by_address: dict[Address, list[tuple[Reports, Ints]]] = {}
-    for start in range(0, len(indices), PEOPLE_AT_ONCE):
-        people = np.arange(start, min(start + PEOPLE_AT_ONCE, len(indices)))
-        for address, reports, owners in _reports(asked, indices, people, rng):
+    for start in range(0, len(held), PEOPLE_AT_ONCE):
+        people = np.arange(start, min(start + PEOPLE_AT_ONCE, len(held)))
+        for address, reports, owners in _reports(asked, held, people, rng):
             reports_by_address.setdefault(address, []).append((reports, owners))
         if progress:
             progress(len(people))
-    return {
-        address: _batch(pieces, indices, subjects=subjects) for address, pieces in sorted(reports_by_address.items())
-    }
+    return {address: _batch(pieces, held, subjects=subjects) for address, pieces in sorted(reports_by_address.items())}
 
 
-def _batch(pieces: list[tuple[Reports, Ints]], indices: Values, *, subjects: bool) -> ReportBatch:
+def _batch(pieces: list[tuple[Reports, Ints]], held: Values, *, subjects: bool) -> ReportBatch:
     reports = np.concatenate([piece for piece, _ in pieces])
     if not subjects:
         return ReportBatch(reports)
     people = np.concatenate([owners for _, owners in pieces])
-    public = getattr(indices, "public", ())  # what people of a task about tables let everybody see
+    public = getattr(held, "public", ())  # what people of a task about tables let everybody see
     texts = np.array([public[person] for person in people], object) if public else None
     return ReportBatch(reports, people, texts)
 
 
-def _belonging(asked: Round, indices: Values, coins: Longs) -> Values:
-    """Return the values of the people whose coins fall into a round."""
+def _belonging(asked: Round, held: Values, coins: Longs) -> Values:
+    """Return what the people hold whose coins fall into a round."""
     inside = (coins >= np.uint64(asked.low)) & (coins <= np.uint64(asked.high - 1))
-    return indices[np.flatnonzero(inside)]
+    return held[np.flatnonzero(inside)]
 
 
-def _reports(asked: Round, indices: Values, people: Ints, rng: Rng) -> list[tuple[Address, Reports, Ints]]:
-    """Return the reports of some people by address, and whose each is."""
+def _reports(asked: Round, held: Values, people: Ints, rng: Rng) -> list[tuple[Address, Reports, Ints]]:
+    """Return the reports of some people by address; one mechanism for all members answers all at once."""
     mechanism = asked.ask.shared_mechanism
     if mechanism is not None:
-        members, reports = asked.ask.privatize_alike(indices[people], rng)
+        members, reports = asked.ask.privatize_alike(held[people], rng)
         reports = mechanism.unpack(mechanism.pack(reports))
-        return [(Address(asked.number, member), reports[rows], people[rows]) for member, rows in grouped(members)]
+        return [(Address(asked.number, member), reports[places], people[places]) for member, places in grouped(members)]
     answered = []
     for address, owners in asked.assigned(people, rng):
         question = asked.question(address)
-        reports = question.privatize(indices[owners], rng)
+        reports = question.privatize(held[owners], rng)
         packed = question.mechanism.pack(reports)
         answered.append((address, question.mechanism.unpack(packed), owners))
     return answered
