@@ -89,7 +89,7 @@ def test_the_answer_of_a_search_says_how_it_searched(run, tmp_path):
     collector.advance()
     store.close()
     shown = run("answer", "words", "--data", tmp_path).stdout
-    for words in ("ja", "[b", "Groups of users: 1", "Values are seen from a share of: "):
+    for words in ("ja", "[b", "Guarantee: local epsilon 6", "Groups of users: 1", "Values are seen from a share of: "):
         assert words in shown
     assert said(run("answer", "words", "--data", tmp_path, "--json"))["groups"] == 1
     refused = run("answer", "words", "--data", tmp_path, "--method", "norm-sub")

@@ -54,7 +54,7 @@ class Answer(Outcome):
         return replace(self, estimate=apply(self.estimate, method, **options))
 
     def consistent(self) -> "Answer":
-        """Return the nearest answer whose totals are at least 0 and sum to the population (Norm-Sub)."""
+        """Return the nearest answer with totals >= 0 that sum to the population (Norm-Sub)."""
         return self.postprocess("norm-sub")
 
     @property

@@ -57,7 +57,7 @@ class Answers(Outcome, Mapping[str, Answer]):
         return Answers(self.name, parts)
 
     def select(self, names: Sequence[str]) -> Answer:
-        """Return the part about the named attributes, of those that were kept when reports were erased."""
+        """Return the part about the named attributes, if it was kept when reports were erased."""
         title = TOGETHER.join(names)
         if title not in self.parts:
             raise NoDataError("the reports of this task are erased, and this table is not among those kept")

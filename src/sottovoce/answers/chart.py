@@ -20,7 +20,7 @@ Truth = Mapping[str, float]
 
 
 def bars(answer: Answer, path: str | Path | None = None, truth: Truth | None = None) -> Any:
-    """Draw the most frequent values, or bands of a long range of numbers; ``truth`` counts people per value."""
+    """Draw the most frequent values or bands; ``truth`` counts people per value."""
     panel = _Panel(answer, shown(answer, MOST_VALUES), truth)
     figure = _figure(8, panel.height)
     panel.draw(figure.subplots())
@@ -33,10 +33,11 @@ def grid(answers: Answers, path: str | Path | None = None, truths: Mapping[str, 
     stacks = _stacked(panels) if len(panels) > 1 else [panels]
     tallest = max(sum(panel.height for panel in stack) for stack in stacks)
     figure = _figure(7 * len(stacks), tallest)
-    places = figure.subfigures(1, len(stacks), squeeze=False)[0]
-    for place, stack in zip(places, stacks, strict=True):
+    subfigures = figure.subfigures(1, len(stacks), squeeze=False)[0]
+    for subfigure, stack in zip(subfigures, stacks, strict=True):
         spare = (tallest - sum(panel.height for panel in stack)) / _BAR
-        axes = place.subplots(len(stack) + 1, 1, height_ratios=[*(len(one.rows) for one in stack), spare + 0.01])
+        heights = [*(len(panel.rows) for panel in stack), spare + 0.01]
+        axes = subfigure.subplots(len(stack) + 1, 1, height_ratios=heights)
         axes[-1].set_axis_off()
         for axis, panel in zip(axes, stack, strict=False):
             panel.draw(axis)
@@ -44,7 +45,7 @@ def grid(answers: Answers, path: str | Path | None = None, truths: Mapping[str, 
 
 
 def beside(answer: Answer, path: str | Path | None = None, truth: Truth | None = None) -> Any:
-    """Draw the raw and the consistent estimates of the most frequent values together, and the truth where known."""
+    """Draw raw and consistent estimates of the most frequent values beside the truth."""
     rows, consistent = shown(answer.raw, MOST_VALUES), answer.raw.consistent()
     mended = {row["value"]: row for row in consistent.rows()}
     panel = _Panel(answer.raw, rows, truth)
@@ -79,7 +80,7 @@ def figures(answer: NumberAnswer, path: str | Path | None = None, truth: Truth |
 def heat(
     names: Sequence[str], tables: Mapping[str, Any], path: str | Path | None = None, edges: Sequence[Any] = ()
 ) -> Any:
-    """Draw a square of numbers for every pair of names, one panel for each table; ``edges`` are framed pairs."""
+    """Draw a number for every pair of names, one panel per table; ``edges`` are framed pairs."""
     figure = _figure(1 + 4.2 * len(tables), 4.6)
     panels = figure.subplots(1, len(tables), squeeze=False)[0]
     most = max(float(table.max()) for table in tables.values()) or 1.0
@@ -89,8 +90,9 @@ def heat(
         axes.set_xticks(range(len(names)), [_short(name) for name in names], rotation=60, ha="right", fontsize=8)
         axes.set_yticks(range(len(names)), [_short(name) for name in names], fontsize=8)
         axes.spines[:].set_visible(False)
-        for one, other in edges:
-            axes.plot([one, other], [other, one], "s", markersize=9, markerfacecolor="none", markeredgecolor=_TRUTH)
+        for first, second in edges:
+            across, down = [first, second], [second, first]
+            axes.plot(across, down, "s", markersize=9, markerfacecolor="none", markeredgecolor=_TRUTH)
     figure.colorbar(image, ax=list(panels), shrink=0.8, label="mutual information (nats)")
     return _saved(figure, path)
 
@@ -101,9 +103,11 @@ def groups(
     """Draw one number of several groups, each with its interval; unstable ones are faint."""
     figure = _figure(8, _FRAME + _BAR * len(rows))
     axes, places = figure.subplots(), range(len(rows))
-    values = [one.value for _, one in rows]
-    reach = [(one.interval(level)[1] - one.interval(level)[0]) / 2 for _, one in rows]
-    axes.barh(places, values, color=[_FAINT if one.unstable else _CLEAR for _, one in rows], height=0.72, zorder=2)
+    values = [number.value for _, number in rows]
+    intervals = [number.interval(level) for _, number in rows]
+    reach = [(high - low) / 2 for low, high in intervals]
+    colours = [_FAINT if number.unstable else _CLEAR for _, number in rows]
+    axes.barh(places, values, color=colours, height=0.72, zorder=2)
     label = f"{100 * level:g} % interval"
     axes.errorbar(values, places, xerr=reach, fmt="none", ecolor=_INK, elinewidth=1.1, capsize=2.5, label=label)
     if truth is not None:
@@ -116,7 +120,7 @@ def groups(
 
 
 def density(answer: Any, path: str | Path | None = None, truth: Any = None) -> Any:
-    """Draw the density of a number with a band of its intervals; ``truth`` counts people per interval."""
+    """Draw the density of a number with a band; ``truth`` counts people per interval."""
     figure = _figure(8, 4.2)
     axes = figure.subplots()
     low, high = answer.estimate.interval(answer.level)
@@ -157,7 +161,8 @@ class _Panel:
         axes.barh(places, percent, color=colours, height=0.72, zorder=2)
         axes.errorbar(percent, places, xerr=reach, fmt="none", ecolor=_INK, elinewidth=1.1, capsize=2.5, label=label)
         if self.truth is not None:
-            known = [self._percent(sum(self.truth.get(one, 0) for one in row["members"])) for row in self.rows]
+            people = [sum(self.truth.get(value, 0) for value in row["members"]) for row in self.rows]
+            known = [self._percent(count) for count in people]
             axes.plot(
                 known, places, "D", color=_TRUTH, markeredgecolor="white", markersize=5.5, label="truth", zorder=4
             )
@@ -193,10 +198,11 @@ def _clean(axes: Any, label: str = "share of people, %", lines: str = "x") -> No
 
 
 def _stacked(panels: list[_Panel]) -> list[list[_Panel]]:
-    """Return the panels in two columns: the tallest first, each to the shorter column; then in their own order."""
+    """Return the panels in two columns of about equal height."""
     columns: list[list[int]] = [[], []]
     for index in sorted(range(len(panels)), key=lambda index: -panels[index].height):
-        min(columns, key=lambda column: sum(panels[one].height for one in column)).append(index)
+        shorter = min(columns, key=lambda column: sum(panels[number].height for number in column))
+        shorter.append(index)
     return [[panels[index] for index in sorted(column)] for column in sorted(columns, key=min)]
 
 

@@ -1,4 +1,4 @@
-"""Rows in the formats that other programs read: JSON, CSV, and frames of pandas, polars or pyarrow."""
+"""Rows in formats of other programs: JSON, CSV, and frames of pandas, polars or pyarrow."""
 
 import csv
 import io

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Guarantee:
-    """``local`` is the epsilon that each device was charged: it holds against everybody, whatever they know."""
+    """``local`` is the epsilon that each device spent: it holds against whoever sees reports."""
 
     local: float
 

@@ -13,7 +13,7 @@ from sottovoce.core.estimate import Total
 
 @dataclass(frozen=True, eq=False)
 class NumberAnswer(Outcome):
-    """Named figures with what they rest on; a figure's ``total`` is its value, on the scale of the task."""
+    """Named figures; the ``total`` of a figure is its value on the scale of the task."""
 
     counts_people = False
 

@@ -1,7 +1,7 @@
 """The contract of everything that a plan may answer.
 
-A shell (command line, dashboard, collector) knows only this: an outcome has named parts, each with rows,
-facts about them, a guarantee, and a way to be written and drawn.
+A shell (command line, dashboard, collector) knows only this: an outcome has named parts, each with
+rows, facts about them, a guarantee, and a way to be written and drawn.
 """
 
 from abc import ABC, abstractmethod
@@ -22,7 +22,8 @@ class Outcome(ABC):
     """What a plan answers: rows with intervals, and what they rest on."""
 
     name: str
-    counts_people: ClassVar[bool] = True  # whether rows estimate people, so that a small crowd is withheld
+    # Whether rows count people, so that small crowds are withheld.
+    counts_people: ClassVar[bool] = True
 
     @property
     @abstractmethod
@@ -62,7 +63,7 @@ class Outcome(ABC):
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """Return the names of the post-processing methods that may be applied; ``none`` always may."""
+        """Return the post-processing methods that may be applied; ``none`` is the first."""
         return ("none",)
 
     def postprocess(self, method: str, **options: Any) -> "Outcome":
@@ -75,10 +76,10 @@ class Outcome(ABC):
 
     @abstractmethod
     def plot(self, path: str | Path | None = None, *, truth: Any = None) -> Any:
-        """Draw the outcome, with the truth beside it if that is known; saves the figure to ``path``."""
+        """Draw the outcome beside the truth, if that is known; save the figure to ``path``."""
 
     def summary(self, most: int) -> list[Row]:
-        """Return at most ``most`` rows worth showing; ``members`` are the values that a row stands for."""
+        """Return at most ``most`` rows; ``members`` are the values that a row stands for."""
         return [{**row, "members": (row["value"],)} for row in self.rows()[:most]]
 
     def highlights(self) -> "Outcome":
@@ -86,8 +87,8 @@ class Outcome(ABC):
         return self
 
     def select(self, names: Sequence[str]) -> "Outcome":
-        """Return the part about the named attributes, where an outcome has more parts than it lists."""
-        raise ParameterError("`marginal` does not apply: only joint tables can be chosen by attributes")
+        """Return the part about the named attributes, which need not be a listed part."""
+        raise ParameterError("`marginal` does not apply: this task is not about joint tables")
 
     def views(self, names: Sequence[str] = ()) -> Views:
         """Return what is shown beside the rows, with attention to the named attributes."""

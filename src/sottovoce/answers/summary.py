@@ -1,6 +1,6 @@
-"""What to show of a long answer: bands of neighbouring numbers, or the most frequent values.
+"""The rows to show of a long answer: bands of neighbouring numbers, or the most frequent values.
 
-A single year of age drowns in noise long before a decade does; a band carries the covariance of what it sums.
+Noise hides single numbers before it hides bands.  The error of a band includes covariances.
 """
 
 from itertools import groupby

@@ -1,11 +1,11 @@
-"""What an outcome shows beside its rows: data that a shell draws without knowing where it comes from."""
+"""What an outcome shows beside its rows, as data that a shell can draw."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class PairView:
-    """A number for every pair of names, such as mutual information; ``edges`` are pairs to stress."""
+    """A number for every pair of names, such as mutual information; ``edges`` stand out."""
 
     title: str
     unit: str

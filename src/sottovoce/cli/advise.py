@@ -20,7 +20,7 @@ _READ = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 @dataclass(frozen=True)
 class SubjectOptions:
-    """The options that name the collection: a task file, or the sizes that describe a plan in short."""
+    """The options that name the collection: a task file, or sizes in place of one."""
 
     OPTIONS: ClassVar = (
         click.option("--task", type=_READ, help="A task file: advice about its plan."),
@@ -41,7 +41,7 @@ class SubjectOptions:
     top: int
 
     def plan(self) -> "tuple[Plan | None, float | None]":
-        """Return the plan, None for a histogram of --size values, and the epsilon that a task states."""
+        """Return the plan (None for --size), and the epsilon that a task file states."""
         builders: dict[str, Callable[[], tuple[Plan | None, float | None]]] = {
             "task": self._of_task,
             "size": lambda: (None, None),

@@ -1,4 +1,4 @@
-"""The options of every command that works on the data of a collector, and the collector that they name."""
+"""The options of commands that work on the data of a collector, and that collector."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -13,7 +13,7 @@ _PARQUET = b"PAR1"
 
 
 def read(path: Path, names: Sequence[str], separator: str = ";") -> dict[str, Column]:
-    """Return the named columns of a CSV or Parquet file; a list in a cell becomes separated text."""
+    """Return the named columns of a CSV or Parquet file; lists become separated text."""
     with path.open("rb") as file:
         parquet = file.read(len(_PARQUET)) == _PARQUET
     rows = _parquet_rows(path, names, separator) if parquet else _csv_rows(path, names)

@@ -1,13 +1,15 @@
-"""``sottovoce demo``: a whole collection over HTTP with invented people, and the truth beside its answers."""
+"""``sottovoce demo``: a whole collection over HTTP with invented people."""
 
 import shutil
 import sys
+from dataclasses import dataclass
 from math import exp
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
 
+from sottovoce.cli.option_groups import group_of, options_of
 from sottovoce.cli.output import as_json, coverage, print_json, progress, seed, table, warn
 from sottovoce.errors import MissingExtraError
 
@@ -20,28 +22,47 @@ _SHOWN = 10  # rows of a table
 _GUESS = 0.2  # the chance that an observer gives an answer before the report, in the example
 
 
+@dataclass(frozen=True)
+class DemoOptions:
+    """The options of the demonstration."""
+
+    OPTIONS: ClassVar = (
+        click.option("--people", type=click.IntRange(min=100), default=200_000, help="How many people to invent."),
+        click.option("--epsilon", type=float, default=1.0, help="What one answer may reveal at most."),
+        click.option(
+            "--out",
+            type=click.Path(file_okay=False, path_type=Path),
+            default="demo",
+            help="The folder for figures, answers and the collector.",
+        ),
+        click.option(
+            "--stay/--leave",
+            default=None,
+            help="Keep the dashboard open at the end.  [default: stay on a terminal]",
+        ),
+    )
+
+    people: int
+    epsilon: float
+    out: Path
+    stay: bool | None
+
+
 @click.command("demo")
-@click.option("--people", type=click.IntRange(min=100), default=200_000, help="How many people to invent.")
-@click.option("--epsilon", type=float, default=1.0, help="What one answer may reveal at most.")
+@options_of(DemoOptions)
 @seed
-@click.option(
-    "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    default="demo",
-    help="The folder for figures, answers and the collector.",
-)
-@click.option("--stay/--leave", default=None, help="Keep the dashboard open at the end.  [default: stay on a terminal]")
 @as_json
-def command(people: int, epsilon: float, seed: int | None, out: Path, stay: bool | None, *, as_json: bool) -> None:
-    """Start a collector, let invented people answer over HTTP, and print the truth beside the estimates."""
+def command(seed: int | None, *, as_json: bool, **options: Any) -> None:
+    """Let invented people answer a collector over HTTP; print truth and estimates."""
     from sottovoce.lab.demonstration import demonstrate, hosted
 
-    stay = sys.stdout.isatty() and not as_json if stay is None else stay
-    out.mkdir(parents=True, exist_ok=True)
-    with hosted(out / "collector") as host:
-        with progress(2 * people, visible=not as_json) as advance:
-            shown = demonstrate(host, people, epsilon, seed or 0, advance)
-        written = _write(shown, out)
+    given = group_of(DemoOptions, options)
+    stay = sys.stdout.isatty() and not as_json if given.stay is None else given.stay
+    given.out.mkdir(parents=True, exist_ok=True)
+    with hosted(given.out / "collector") as host:
+        with progress(2 * given.people, visible=not as_json) as advance:
+            shown = demonstrate(host, given.people, given.epsilon, seed or 0, advance)
+        written = _write(shown, given.out)
         if as_json:
             print_json({**_facts(shown), "files": [str(path) for path in written]})
         else:

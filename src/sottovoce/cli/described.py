@@ -1,4 +1,4 @@
-"""What the options of ``sottovoce simulate`` describe where no task document does: the columns of a file."""
+"""The columns of a file as the options of ``sottovoce simulate`` describe them."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from sottovoce.errors import ParameterError
 
 @dataclass(frozen=True)
 class Described:
-    """The columns to ask about, what the options say of their values, and the mechanism they name."""
+    """The columns to ask about, the options about their values, and the mechanism."""
 
     cells: dict[str, Column]
     values: DomainOptions

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DomainOptions:
-    """The options that state the values of columns: ``NAME=...``, or without a name for the only one."""
+    """The options that state the values of columns; NAME may be left out for the only one."""
 
     OPTIONS: ClassVar = (
         click.option("--domain", "domains", multiple=True, metavar="[NAME=]a,b,c", help="The values of a column."),
@@ -66,7 +66,7 @@ class DomainOptions:
         return {name: stated.get(name) or self.found(name, column) for name, column in cells.items()}
 
     def found(self, name: str, column: Column) -> "Domain":
-        """Return the distinct values of a column as a domain, with a warning: good for planning only."""
+        """Return the distinct values of a column as a domain, and warn: good for planning only."""
         from sottovoce.domains.base import DECLINED
         from sottovoce.domains.categories import Categories
 

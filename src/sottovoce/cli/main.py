@@ -1,6 +1,6 @@
 """The command ``sottovoce``: one module per sub-command, imported when the command is named.
 
-No module of this package imports NumPy before its command runs, so that help and completion are fast.
+No module here imports NumPy before its command runs, so that help and completion are fast.
 """
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""How commands print: JSON or tables on standard output, progress and warnings on standard error."""
+"""How commands print: JSON or tables to stdout, progress and warnings to stderr."""
 
 import json
 import sys
@@ -82,7 +82,7 @@ def scores(comparison: "Comparison") -> list[str]:
 
 @contextmanager
 def progress(people: int, *, visible: bool) -> Iterator[Callable[[int], None] | None]:
-    """Yield a function that takes the number of people just asked and advances a bar on a terminal."""
+    """Yield a function that advances a progress bar by a number of people."""
     if not visible or not sys.stderr.isatty():
         yield None
         return

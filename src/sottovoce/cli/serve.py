@@ -39,7 +39,8 @@ def command(data: Path, database: str, *, as_json: bool, **options: Any) -> None
 
     def announce(url: str) -> None:
         if as_json:
-            click.echo(json.dumps({"url": url, "data": str(data)}))  # one line, for a program that waits for it
+            # One line, for a program that waits for it.
+            click.echo(json.dumps({"url": url, "data": str(data)}))
         else:
             click.echo(f"Collector and dashboard: {url}   data: {data}   stop: Ctrl-C")
             click.echo(f"Log in with a token:     sottovoce token create analyst --data {data}")

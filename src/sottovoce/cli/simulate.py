@@ -1,4 +1,4 @@
-"""``sottovoce simulate``: a whole collection on data you have, with the truth beside every estimate."""
+"""``sottovoce simulate``: rehearse a collection on data you have."""
 
 import warnings
 from dataclasses import dataclass
@@ -169,9 +169,7 @@ def _described(given: SimulateOptions, cells: "dict[str, Column]", title: str) -
     if given.ask.epsilon is None:
         raise ParameterError("say what one answer may reveal: --epsilon, or a document with --task")
     if len(given.special) > 1:
-        raise ParameterError(
-            "ask one question at a time: --mean, --distribution, --heavy-hitters, --items or --marginals"
-        )
+        raise ParameterError("give only one of --mean, --distribution, --heavy-hitters, --items and --marginals")
     described = Described(cells, given.values, given.ask.mechanism)
     plan = given.special[0].plan(described) if given.special else _frequencies(described)
     name = next(iter(cells)) if len(cells) == 1 else title

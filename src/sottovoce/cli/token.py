@@ -1,14 +1,39 @@
 """``sottovoce token``: issue, list and revoke the tokens of people and devices."""
 
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, ClassVar
 
 import click
 
 from sottovoce.cli.collector_options import data, opened
+from sottovoce.cli.option_groups import group_of, options_of
 from sottovoce.cli.output import as_json, print_json
 
 _SCOPES = ("operator", "analyst", "enrolment")
 _DAY = 86_400
+
+
+@dataclass(frozen=True)
+class TokenOptions:
+    """The options of new tokens."""
+
+    OPTIONS: ClassVar = (
+        click.option("--label", default="", help="A word to recognise the token by."),
+        click.option("--count", type=click.IntRange(1, 1_000_000), default=1, help="How many tokens to issue."),
+        click.option(
+            "--days", type=click.IntRange(min=1), help="Days until the tokens expire; by default they never do."
+        ),
+    )
+
+    label: str
+    count: int
+    days: int | None
+
+    @property
+    def seconds(self) -> int | None:
+        """Return how long the tokens are valid, None for ever."""
+        return None if self.days is None else self.days * _DAY
 
 
 @click.group("token")
@@ -19,11 +44,9 @@ def command() -> None:
 @command.command("create")
 @click.argument("scope", type=click.Choice(_SCOPES))
 @data
-@click.option("--label", default="", help="A word to recognise the token by.")
-@click.option("--count", type=click.IntRange(1, 1_000_000), default=1, help="How many tokens to issue.")
-@click.option("--days", type=click.IntRange(min=1), help="Days until the tokens expire; by default they never do.")
+@options_of(TokenOptions)
 @as_json
-def create(scope: str, data: Path, database: str, label: str, count: int, days: int | None, *, as_json: bool) -> None:
+def create(scope: str, data: Path, database: str, *, as_json: bool, **options: Any) -> None:
     """Issue tokens of a SCOPE.
 
     Operators publish and close tasks, analysts read answers, enrolment tokens are for devices.
@@ -32,9 +55,16 @@ def create(scope: str, data: Path, database: str, label: str, count: int, days: 
     """
     from sottovoce.collector import access
 
-    seconds = None if days is None else days * _DAY
+    given = group_of(TokenOptions, options)
     with opened(data, database, new=True) as collector:
-        tokens = access.issue(collector.store, scope, collector.now, label=label, count=count, seconds=seconds)
+        tokens = access.issue(
+            collector.store,
+            scope,
+            collector.now,
+            label=given.label,
+            count=given.count,
+            seconds=given.seconds,
+        )
     if as_json:
         print_json({"scope": scope, "tokens": tokens})
     else:

@@ -1,1 +1,1 @@
-"""The collector: one process that publishes tasks, takes reports over HTTP and drives plans to their answers."""
+"""The collector: publishes tasks, accepts reports over HTTP, and runs plans until they answer."""

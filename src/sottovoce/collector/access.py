@@ -1,4 +1,4 @@
-"""Tokens: 256 random bits, shown once, kept only as a hash, each good for one scope."""
+"""Access tokens: 256 random bits each, shown once, stored as a hash, valid for one scope."""
 
 import base64
 import hashlib
@@ -15,14 +15,14 @@ _TOKEN_BYTES = 32
 
 
 def hashed(token: str) -> bytes:
-    """Return what the store keeps of a token; random tokens need no salt."""
+    """Return the hash of a token that the store keeps; random tokens need no salt."""
     return hashlib.sha256(token.encode()).digest()
 
 
 def issue(
     store: Store, scope: str, now: int, *, label: str = "", count: int = 1, seconds: int | None = None
 ) -> list[str]:
-    """Return new tokens; this is the only time that anybody sees them."""
+    """Issue and return new tokens; only their hashes are stored."""
     raw = bytes(SystemRng().bytes(_TOKEN_BYTES * count))
     pieces = (raw[start : start + _TOKEN_BYTES] for start in range(0, len(raw), _TOKEN_BYTES))
     tokens = [base64.urlsafe_b64encode(piece).rstrip(b"=").decode() for piece in pieces]
@@ -32,9 +32,9 @@ def issue(
 
 
 def admit(store: Store, token: str | None, scope: str, now: int) -> TokenRecord:
-    """Return the record of a token that may do what the scope says.
+    """Return the record of a token that is valid for the scope, or refuse it.
 
-    The look-up is by hash, so its timing says nothing about the token.
+    The look-up is by hash, so that its timing reveals nothing about the token.
     """
     if not token:
         raise RequestError("unauthenticated")
@@ -47,12 +47,12 @@ def admit(store: Store, token: str | None, scope: str, now: int) -> TokenRecord:
 
 
 def identity(record: TokenRecord) -> str:
-    """Return the beginning of a token's hash: enough to name it, useless to whoever finds it."""
+    """Return the beginning of a token's hash: enough to name the token, useless for access."""
     return record.hash[:6].hex()
 
 
 def revoke(store: Store, name: str) -> bool:
-    """Forget the token that an identity names."""
+    """Revoke the token that an identity names; return whether there was one."""
     return any(store.revoke(record.hash) for record in _named(store.tokens(), name))
 
 

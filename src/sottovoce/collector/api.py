@@ -1,4 +1,4 @@
-"""The handlers of the routes: each reads a request strictly, asks the collector, and answers with one shape."""
+"""The handlers of the operations: each checks a request and calls the collector."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from sottovoce.collector.intake import Intake
 from sottovoce.collector.operations import METHODS, OPERATIONS, TITLE
 from sottovoce.collector.published import Published
 from sottovoce.collector.release import Release, Wanted, level_of, released
-from sottovoce.collector.store.base import TAKING
+from sottovoce.collector.store.base import TAKING, RoundRecord, TokenRecord
 from sottovoce.errors import CodecError, ParameterError, StateError
 from sottovoce.plans.tables.result import Explanation
 from sottovoce.web import metrics, openapi
@@ -23,27 +23,31 @@ from sottovoce.web.problems import RequestError
 from sottovoce.web.settings import Settings
 
 JSON, MSGPACK, TOML, CSV = "application/json", "application/msgpack", "application/toml", "text/csv"
-_DIGITS = 18  # of a content length that is read as a number at all
-_QUESTIONS = 2  # in SQL that are answered at once: each may use all cores, and pages need threads too
+_DIGITS = 18  # of the longest content length that is read as a number
+_QUESTIONS = 2  # SQL queries answered at once: each may use all cores, and pages need threads too
 _ARRIVALS = 6 * 3600  # seconds of arrival counts in a status
 
 
 class Api:
     """One method for every operation of the table that names this class as its home."""
 
-    def __init__(self, collector: Collector, intake: Intake, settings: Settings, told: Metrics) -> None:
-        self.collector, self.intake, self.settings, self.metrics = collector, intake, settings, told
+    def __init__(self, collector: Collector, intake: Intake, settings: Settings, metrics: Metrics) -> None:
+        self.collector = collector
+        self.intake = intake
+        self.settings = settings
+        self.metrics = metrics
         self._questions = CapacityLimiter(_QUESTIONS)
 
     async def list_tasks(self, request: Request) -> Response:
-        return _json(wire.TaskList([_line(one) for one in self.collector.tasks()]))
+        return _json(wire.TaskList([_line(published) for published in self.collector.tasks()]))
 
     async def create_task(self, request: Request) -> Response:
         kind = _kind(request, (JSON, TOML))
         text = _text(await self.body(request))
         published, new = await run_in_threadpool(self.collector.create, text, toml=kind == TOML)
-        made = wire.Created(published.record.name, published.digest, new, list(published.task.concerns))
-        return _json(made, status=201 if new else 200)
+        concerns = list(published.task.concerns)
+        created = wire.Created(published.record.name, published.digest, new, concerns)
+        return _json(created, status=201 if new else 200)
 
     async def get_task(self, request: Request) -> Response:
         published = self._published(request)
@@ -81,12 +85,7 @@ class Api:
     def status(self, published: Published) -> wire.Status:
         """Return the progress of a task as the store has it now."""
         store, digest = self.collector.store, published.digest
-        rounds = [
-            wire.RoundLine(
-                one.number, one.state.value, one.opened, one.users, one.count, one.checksum, one.erased is not None
-            )
-            for one in store.rounds(digest)
-        ]
+        rounds = [_round_line(record) for record in store.rounds(digest)]
         arrivals = store.arrivals(digest, self.collector.now - _ARRIVALS)
         record = published.record
         return wire.Status(
@@ -97,7 +96,7 @@ class Api:
         published = self._published(request)
         at_once = request.query_params.get("at_once", "false")
         if at_once not in ("true", "false"):
-            raise ParameterError("at_once is true or false")
+            raise ParameterError("`at_once` must be true or false")
         name = published.record.name
         if not await run_in_threadpool(self.collector.close, name, at_once=at_once == "true"):
             raise StateError("this task has no round to close")
@@ -116,10 +115,7 @@ class Api:
 
     async def list_tokens(self, request: Request) -> Response:
         records = await run_in_threadpool(self.collector.store.tokens)
-        lines = [
-            wire.TokenLine(access.identity(one), one.scope, one.label, one.created, one.expires) for one in records
-        ]
-        return _json(wire.TokenLines(lines))
+        return _json(wire.TokenLines([_token_line(record) for record in records]))
 
     async def revoke_token(self, request: Request) -> Response:
         if not await run_in_threadpool(access.revoke, self.collector.store, request.path_params["id"]):
@@ -140,7 +136,7 @@ class Api:
         return Response(self.metrics.text(), media_type=metrics.CONTENT_TYPE)
 
     async def body(self, request: Request) -> bytes:
-        """Return the body, or stop reading when it is larger than allowed."""
+        """Return the body of a request; stop reading if it is larger than allowed."""
         limit, pieces, size = self.settings.largest_body, [], 0
         stated = request.headers.get("content-length", "0")
         if not (stated.isascii() and stated.isdigit()):
@@ -163,8 +159,25 @@ def _line(published: Published) -> wire.TaskLine:
     return wire.TaskLine(task.name, published.digest, task.description, repr(task.epsilon), published.state)
 
 
-def _json(made: Any, status: int = 200) -> Response:
-    return Response(wire.as_json(made), status_code=status, media_type=JSON)
+def _round_line(record: RoundRecord) -> wire.RoundLine:
+    return wire.RoundLine(
+        number=record.number,
+        state=record.state.value,
+        opened=record.opened,
+        users=record.users,
+        count=record.count,
+        checksum=record.checksum,
+        erased=record.erased is not None,
+    )
+
+
+def _token_line(record: TokenRecord) -> wire.TokenLine:
+    identity = access.identity(record)
+    return wire.TokenLine(identity, record.scope, record.label, record.created, record.expires)
+
+
+def _json(content: Any, status: int = 200) -> Response:
+    return Response(wire.as_json(content), status_code=status, media_type=JSON)
 
 
 def answer_response(answer: Release, *, csv: bool) -> Response:
@@ -174,7 +187,8 @@ def answer_response(answer: Release, *, csv: bool) -> Response:
 
 def _tagged(request: Request, tag: str, body: bytes) -> Response:
     headers = {"etag": f'"{tag}"', "cache-control": "no-cache"}
-    known = [one.strip().removeprefix("W/") for one in request.headers.get("if-none-match", "").split(",")]
+    tags = request.headers.get("if-none-match", "").split(",")
+    known = [known_tag.strip().removeprefix("W/") for known_tag in tags]
     if headers["etag"] in known or known == ["*"]:
         return Response(status_code=304, headers=headers)
     return Response(body, media_type=JSON, headers=headers)
@@ -188,18 +202,19 @@ def _kind(request: Request, allowed: tuple[str, ...]) -> str:
 
 
 def decoded(decoder: Any, body: bytes) -> Any:
-    """Return what a body says, or refuse it without quoting it."""
+    """Return the decoded body, or refuse it without quoting it."""
     try:
         return decoder.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise RequestError("malformed-request") from None  # the decoder's own words may quote the body
+        # The decoder's own words may quote the body.
+        raise RequestError("malformed-request") from None
 
 
 def _text(body: bytes) -> str:
     try:
         return body.decode()
     except UnicodeDecodeError:
-        raise CodecError("a task file is written in UTF-8") from None
+        raise CodecError("a task file must be UTF-8 text") from None
 
 
 def _method(request: Request) -> str:

@@ -1,4 +1,4 @@
-"""The application: the table of operations over a collector, with the doors that every request passes."""
+"""The HTTP application of a collector, made from the table of operations."""
 
 import logging
 import sys
@@ -42,8 +42,9 @@ _PREFLIGHT = {
     "access-control-allow-headers": "content-type, if-none-match",
     "access-control-max-age": "86400",
 }
-_COUNTED = ("upload", "healthz", "readyz", "get_metrics")  # too many for a line each: the counters tell of them
-_SWITCH_SECONDS = 0.0001  # between the event loop and the thread that commits: the default of 5 ms is felt
+# Too frequent for a log line each; metrics count them.
+_COUNTED = ("upload", "healthz", "readyz", "get_metrics")
+_SWITCH_SECONDS = 0.0001  # between event loop and commit thread; the default of 5 ms is too slow
 _log = logging.getLogger(__name__)
 
 
@@ -56,10 +57,10 @@ def create(
 ) -> Starlette:
     """Return the application; ``pages`` adds routes for people to those for programs."""
     collector = Collector(store, settings.data, clock)
-    told = Metrics(lambda: intake.waiting, RoundMetrics(collector.tasks))
-    keeper = Keeper(collector, settings.tick, lambda name: told.failures.labels(name).inc())
-    intake = Intake(store, clock, told.count, most_waiting=settings.most_waiting)
-    api = Api(collector, intake, settings, told)
+    metrics = Metrics(lambda: intake.waiting, RoundMetrics(collector.tasks))
+    keeper = Keeper(collector, settings.tick, lambda name: metrics.failures.labels(name).inc())
+    intake = Intake(store, clock, metrics.count, most_waiting=settings.most_waiting)
+    api = Api(collector, intake, settings, metrics)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -68,12 +69,12 @@ def create(
         intake.start()
         keeper.start()
         yield
-        intake.stop()  # everything that was taken is stored and answered
+        intake.stop()  # stores and answers everything that was accepted
         keeper.stop()
         sys.setswitchinterval(usual)
 
     app = _Application(
-        lambda rest: Door(Uploading(rest, api), RateLimit(settings.rate, clock), told),
+        lambda rest: Door(Uploading(rest, api), RateLimit(settings.rate, clock), metrics),
         routes=[*_routes(api), *javascript.routes(), *pages(api)],
         lifespan=lifespan,
         exception_handlers={SottovoceError: _refused, HTTPException: _not_here, Exception: _broken},
@@ -83,7 +84,7 @@ def create(
 
 
 class _Application(Starlette):
-    """Starlette with doors outside of its own layers, which uploads do not need."""
+    """Starlette with middleware outside of its own layers, so that uploads can pass these by."""
 
     def __init__(self, doors: Callable[[ASGIApp], ASGIApp], **options: Any) -> None:
         super().__init__(**options)
@@ -106,12 +107,12 @@ def _routes(api: Api) -> list[Route]:
 
 
 def _endpoint(api: Api, operations: dict[str, Operation]) -> Any:
-    """Return the handler of one path: it checks the token that the operation needs, then calls it."""
+    """Return the handler of one path, which checks the token that an operation needs."""
     methods = {**operations, **({"HEAD": operations["GET"]} if "GET" in operations else {})}
 
     async def endpoint(request: Request) -> Response:
         if request.method == "OPTIONS":
-            shared = any(one.shared for one in operations.values())
+            shared = any(operation.shared for operation in operations.values())
             return Response(status_code=204, headers=_PREFLIGHT if shared else {"allow": ", ".join(operations)})
         operation = methods[request.method]
         request.scope["operation"] = operation
@@ -130,10 +131,10 @@ async def _admit(api: Api, request: Request, scope: str) -> None:
 
 
 class Door:
-    """What every request passes: the rate limit, the headers, the counters and one line of log."""
+    """What every request passes: rate limit, headers, metrics and one line of log."""
 
-    def __init__(self, app: ASGIApp, limit: RateLimit, told: Metrics) -> None:
-        self._app, self._limit, self._told = app, limit, told
+    def __init__(self, app: ASGIApp, limit: RateLimit, metrics: Metrics) -> None:
+        self._app, self._limit, self._metrics = app, limit, metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -155,12 +156,12 @@ class Door:
             else:
                 await self._app(scope, receive, sending)
         finally:
-            self._tell(scope, status, time.perf_counter() - started)
+            self._record(scope, status, time.perf_counter() - started)
 
-    def _tell(self, scope: Scope, status: int, seconds: float) -> None:
+    def _record(self, scope: Scope, status: int, seconds: float) -> None:
         operation = scope.get("operation")
         route = operation.handler if operation else scope.get("page", "other")
-        self._told.request(route, status, seconds)
+        self._metrics.request(route, status, seconds)
         if route not in _COUNTED or status >= 400:
             facts = {"route": route, "status": status, "milliseconds": round(1000 * seconds, 1)}
             _log.info("request", extra={**facts, "method": scope["method"]})
@@ -169,7 +170,8 @@ class Door:
 def _add_headers(message: Message, operation: Operation | None) -> None:
     headers: list[tuple[bytes, bytes]] = message["headers"]
     headers.append(_NO_SNIFFING)
-    waits = message["status"] == 429  # which a page of another origin must be able to read, before any route is known
+    # Pages of other origins must be able to read it, before a route is known.
+    waits = message["status"] == 429
     if waits or (operation is not None and operation.shared):
         headers.extend(_SHARED)
 

@@ -1,7 +1,7 @@
-"""An answer as it was when the reports behind it were erased: written once, read for ever after.
+"""Answers whose reports are erased: each is written once, before the erasure, and read ever after.
 
-Numbers are written in full, so that what is read back is the answer to the last digit; a checksum tells a file that
-is no longer what was written.
+Numbers are written in full, so that an answer is read back to the last digit.  A checksum detects a
+file that was changed.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ _NOUNS: tuple[type[Any], ...] = (Outcome, Estimate, Total, Noise)
 
 
 def write(path: Path, answer: Outcome) -> None:
-    """Keep an answer, unless sums of reports will give it again; the file appears whole or not at all."""
+    """Write an answer, unless sums of reports give it again."""
     kept = answer.kept()
     if kept is None:
         return
@@ -34,19 +34,19 @@ def write(path: Path, answer: Outcome) -> None:
 
 
 def exists(path: Path) -> bool:
-    """Return whether an answer has been kept here."""
+    """Return whether an answer was written to this path."""
     return path.exists()
 
 
 def read(path: Path) -> Outcome:
-    """Return the answer that was kept, or refuse one that is not as it was written."""
+    """Return the answer in a file, or refuse a file that was changed."""
     try:
         checksum, _, text = path.read_text(encoding="utf-8").partition("\n")
         answer: Outcome | None = _read(json.loads(text)) if checksum == _checksum(text) else None
     except (OSError, ValueError, KeyError, TypeError):
         answer = None
     if not isinstance(answer, Outcome):
-        raise MismatchError("the answer that was kept of an erased task is damaged")
+        raise MismatchError("the kept answer of an erased task is damaged: restore it from a backup")
     return answer
 
 
@@ -56,7 +56,8 @@ def _checksum(text: str) -> str:
 
 def _written(part: Any) -> Any:
     if isinstance(part, _NOUNS) and is_dataclass(part):
-        return {"noun": type(part).__name__, **{one.name: _written(getattr(part, one.name)) for one in fields(part)}}
+        entries = {entry.name: _written(getattr(part, entry.name)) for entry in fields(part)}
+        return {"noun": type(part).__name__, **entries}
     if isinstance(part, np.ndarray):
         return {"array": part.tolist()}
     if isinstance(part, np.generic):
@@ -64,29 +65,31 @@ def _written(part: Any) -> Any:
     if isinstance(part, Mapping):
         return {"entries": [[key, _written(value)] for key, value in part.items()]}
     if isinstance(part, list):
-        return {"list": [_written(one) for one in part]}
-    return [_written(one) for one in part] if isinstance(part, tuple) else part
+        return {"list": [_written(entry) for entry in part]}
+    return [_written(entry) for entry in part] if isinstance(part, tuple) else part
 
 
 def _read(content: Any) -> Any:
     if isinstance(content, list):
-        return tuple(_read(one) for one in content)
+        return tuple(_read(entry) for entry in content)
     if not isinstance(content, dict):
         return content
     if "array" in content:
         return np.array(content["array"], np.float64)
     if "list" in content:
-        return [_read(one) for one in content["list"]]
+        return [_read(entry) for entry in content["list"]]
     if "entries" in content:
         return {key: _read(value) for key, value in content["entries"]}
     with suppress(ParameterError, KeyError):
-        Mechanism.kinds[content["mechanism"]]  # the errors of a mechanism may have a law of their own, beside it
+        # Imports its module, which may define a noise law of its own.
+        Mechanism.kinds[content["mechanism"]]
     noun = _known(_NOUNS)[content["noun"]]
     return noun(**{name: _read(value) for name, value in content.items() if name != "noun"})
 
 
 def _known(nouns: Iterable[type[Any]]) -> dict[str, type[Any]]:
-    """Return these nouns and all that inherit from them, by name; a plan brings its own with it."""
-    return {
-        name: found for noun in nouns for name, found in {noun.__name__: noun, **_known(noun.__subclasses__())}.items()
-    }
+    """Return these classes and all that inherit from them, by name."""
+    known: dict[str, type[Any]] = {}
+    for noun in nouns:
+        known |= {noun.__name__: noun, **_known(noun.__subclasses__())}
+    return known

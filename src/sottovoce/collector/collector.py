@@ -1,8 +1,9 @@
-"""The collector without its doors: tasks, their rounds, the log and the answers, over one store and one folder.
+"""The collector: tasks, rounds, sealed logs and answers, over one store and one folder.
 
-The same object serves HTTP, the dashboard and the command line.  ``advance`` moves every task as far as it can go:
-rounds close on a quota or a deadline, are sealed after their grace, and the plan says what comes next.  Each step
-is durable before the next and may be repeated after a crash: the plan is a pure function of the log.
+The same object serves HTTP, the dashboard and the command line.  ``advance`` moves every task as
+far as it can go: rounds close on a quota or a deadline, are sealed after their grace period, and
+the plan says what comes next.  Each step is durable before the next one and may be repeated after a
+crash, because a plan is a pure function of the sealed logs.
 """
 
 import logging
@@ -28,7 +29,7 @@ _Key = tuple[str, int, int, int | None]
 
 
 class Collector:
-    """Everything that a collector can do."""
+    """Publish tasks, close and seal their rounds, and answer."""
 
     def __init__(self, store: Store, folder: Path, clock: Callable[[], float]) -> None:
         self.store, self.folder, self._clock = store, folder, clock
@@ -43,12 +44,12 @@ class Collector:
         return int(self._clock())
 
     def create(self, text: str, *, toml: bool) -> tuple[Published, bool]:
-        """Publish the task in a file; False if this very task is here already."""
+        """Publish the task in a file; return it, and whether it is new."""
         task = taskfile.read(text, toml=toml)
-        codec.publish(task)  # a device must be able to read it
+        codec.publish(task)  # refuses what a device could not read
         document = codec.document(task)
         record = TaskRecord(task.name, codec.digest(document), codec.canonical(document), self.now)
-        Published.of(record, ())  # and so must this collector, as long as it keeps the task
+        Published.of(record, ())  # refuses what this collector could not read again
         new = self.store.publish(record, codec.canonical(codec.document(task.opening)))
         self.refresh()
         return self.find(task.name), new
@@ -56,12 +57,13 @@ class Collector:
     def refresh(self) -> list[Published]:
         """Return all tasks as the store has them now."""
         with self._refreshing:
-            found = {record.name: self._current(record) for record in self.store.tasks()}
-            self._published = found
-            current = {_key(one) for one in found.values()}
-            for old in [key for key in list(self._answers) if key not in current]:
-                self._answers.pop(old, None)  # an answer may hold reports that are erased by now
-        return list(found.values())
+            tasks = {record.name: self._current(record) for record in self.store.tasks()}
+            self._published = tasks
+            current = {_key(published) for published in tasks.values()}
+            for outdated in [key for key in list(self._answers) if key not in current]:
+                # An answer may hold reports that are erased by now.
+                self._answers.pop(outdated, None)
+        return list(tasks.values())
 
     def _current(self, record: TaskRecord) -> Published:
         known = self._published.get(record.name)
@@ -73,17 +75,17 @@ class Collector:
         return known if (known.record, known.rounds) == (record, tuple(rounds)) else known.after(record, rounds)
 
     def tasks(self) -> list[Published]:
-        """Return all tasks as they were a moment ago, oldest first."""
+        """Return all tasks as of the last refresh, oldest first."""
         return list(self._published.values())
 
     def find(self, name: str) -> Published:
-        """Return the task of a name, as it was a moment ago."""
+        """Return the task of a name as of the last refresh."""
         if name not in self._published:
             raise RequestError("not-found", "there is no task of this name")
         return self._published[name]
 
     def close(self, name: str, *, at_once: bool = False) -> bool:
-        """Close the open round of a task; at once means without grace.  False if there was nothing to close."""
+        """Close the open round of a task; return False if none was open."""
         self.refresh()
         published = self.find(name)
         last = published.last
@@ -94,14 +96,14 @@ class Collector:
         return moved
 
     def advance(self) -> bool:
-        """Move every task as far as it can go now; returns whether anything moved.
+        """Move every task as far as it can go now; return whether anything moved.
 
-        A task that cannot move does not hold up the others: its error is raised after them.
+        An error of one task does not hold up the others: it is raised after all of them were tried.
         """
         moved, failed = False, None
-        for one in self.refresh():
+        for published in self.refresh():
             try:
-                moved |= self._advance(one)
+                moved |= self._advance(published)
             except Exception as error:
                 failed = failed or error
         if moved:
@@ -111,26 +113,27 @@ class Collector:
         return moved
 
     def _advance(self, published: Published) -> bool:
-        if not self._due(published) and not any(self._expired(published, one) for one in published.rounds):
+        expired = any(self._expired(published, record) for record in published.rounds)
+        if not self._due(published) and not expired:
             return False
         with self.store.lease(published.digest) as mine:
             if not mine:
-                return False  # another node is at it
-            published, moved = self._latest(published), False  # or was, a moment ago
+                return False  # another node advances this task
+            published, moved = self._latest(published), False  # another node may have advanced it
             while self._due(published):
                 self._step(published)
                 published, moved = self._latest(published), True
                 last = published.last
                 facts = {"task": published.record.name, "round": last.number, "state": last.state.value}
                 _log.info("finished" if published.record.finished is not None else "moved", extra=facts)
-            for one in published.rounds:  # only now: the plan may have needed the reports
-                if self._expired(published, one):
-                    self._erase(published, one)
+            for record in published.rounds:  # last, because the plan may have needed the reports
+                if self._expired(published, record):
+                    self._erase(published, record)
                     moved = True
         return moved
 
     def _latest(self, published: Published) -> Published:
-        record = next(one for one in self.store.tasks() if one.digest == published.digest)
+        record = next(task for task in self.store.tasks() if task.digest == published.digest)
         return published.after(record, self.store.rounds(record.digest))
 
     def _due(self, published: Published) -> bool:
@@ -163,13 +166,14 @@ class Collector:
         self.store.seal(last.task, last.number, log.count, log.checksum, self.now)
 
     def _ask(self, published: Published) -> None:
-        """Let the plan look at what is sealed: open the round that it asks for, or note that it answers."""
+        """Let the plan look at the sealed rounds: open its next round, or finish the task."""
         last, minimum = published.last, published.collection.minimum
         if last.users < minimum:
             failure = f"fewer than {minimum} users answered round {last.number}: nothing is released"
             self.store.finish(last.task, self.now, failure)
             return
-        collected = self.collected(published)  # a log that is missing or damaged can be put back: no reason to end
+        # A missing log is an error, not the end of a task: it can be put back.
+        collected = self.collected(published)
         try:
             stepped = published.task.plan.step(collected)
             if isinstance(stepped, Round):
@@ -181,37 +185,39 @@ class Collector:
             self.store.finish(last.task, self.now)
             return
         if stepped.number != last.number + 1:
-            raise MismatchError("a plan asks its rounds in order")
+            raise MismatchError("the plan asked for a round out of order")
         self.store.open_round(last.task, stepped.number, codec.canonical(codec.document(stepped)), self.now)
 
     def collected(self, published: Published) -> MemoryCollected:
-        """Return what the sealed rounds of a task hold: reports, or their sums once they are erased."""
+        """Return the reports of the sealed rounds, or their sums once they are erased."""
         collected = MemoryCollected(published.task)
-        for one in published.rounds:
-            if one.state is not State.SEALED or not one.count:
+        for record in published.rounds:
+            if record.state is not State.SEALED or not record.count:
                 break
-            asked = published.asked[one.number]
-            if self.log(one).exists():
-                collected = collected.after(asked, parquet.read(self.log(one), asked, one.checksum))
+            asked = published.asked[record.number]
+            if self.log(record).exists():
+                reports = parquet.read(self.log(record), asked, record.checksum)
+                collected = collected.after(asked, reports)
             else:
-                collected = collected.after_erasing(asked, parquet.tallies(self._sums(one), asked))
+                sums = parquet.tallies(self._sums(record), asked)
+                collected = collected.after_erasing(asked, sums)
         return collected
 
     def answer(self, name: str) -> Outcome:
-        """Return the answer of a task, or what its plan can say before it has finished."""
+        """Return the answer of a task, or what its plan can say before the task has finished."""
         published = self.find(name)
         key = _key(published)
-        found = self._answers.get(key)
-        if found is None:
-            found = self._answers[key] = self._answered(published)
-            for old in list(self._answers)[:-_KEPT_ANSWERS]:
-                self._answers.pop(old, None)  # another thread may have
-        return found
+        answer = self._answers.get(key)
+        if answer is None:
+            answer = self._answers[key] = self._answered(published)
+            for oldest in list(self._answers)[:-_KEPT_ANSWERS]:
+                self._answers.pop(oldest, None)  # another thread may have removed it
+        return answer
 
     def _answered(self, published: Published) -> Outcome:
         record = published.record
         if record.failure:
-            few = any(one.users < published.collection.minimum for one in published.rounds)
+            few = any(record.users < published.collection.minimum for record in published.rounds)
             raise RequestError("too-few-users" if few else "no-data", record.failure)
         if archive.exists(self._archive(published)):
             return archive.read(self._archive(published)).named(record.name)
@@ -223,52 +229,54 @@ class Collector:
             return early.named(record.name)
         stepped = published.task.plan.step(collected)
         if isinstance(stepped, Round):
-            raise NoDataError("the plan of this task asks for more than was collected")
+            raise NoDataError("the sealed rounds of this task are not enough for its plan: a log is missing")
         return stepped.named(record.name)
 
     def verify(self, published: Published) -> None:
-        """Refuse logs that are not those that were sealed, and logs that are missing."""
+        """Refuse logs that are missing, or that are not those that were sealed."""
         self.collected(published)
 
-    def log(self, one: RoundRecord) -> Path:
-        """Return where the log of a round is, or will be."""
-        return self.folder / "sealed" / one.task / f"round-{one.number:05d}.parquet"
+    def log(self, record: RoundRecord) -> Path:
+        """Return the path of the sealed log of a round."""
+        return self.folder / "sealed" / record.task / f"round-{record.number:05d}.parquet"
 
-    def _sums(self, one: RoundRecord) -> Path:
-        return self.log(one).with_suffix(".npz")
+    def _sums(self, record: RoundRecord) -> Path:
+        return self.log(record).with_suffix(".npz")
 
-    def _expired(self, published: Published, one: RoundRecord) -> bool:
-        old = self.now - one.changed >= published.collection.retention * DAY
-        return one.state is State.SEALED and one.erased is None and old
+    def _expired(self, published: Published, record: RoundRecord) -> bool:
+        old = self.now - record.changed >= published.collection.retention * DAY
+        return record.state is State.SEALED and record.erased is None and old
 
     def _archive(self, published: Published) -> Path:
         return self.folder / "sealed" / published.digest / "answer.json"
 
-    def _erase(self, published: Published, one: RoundRecord) -> None:
-        """Keep the retention that was promised: sums and the answer stay, reports and their ids go."""
-        asked = published.asked[one.number]
+    def _erase(self, published: Published, record: RoundRecord) -> None:
+        """Erase the reports of a round and their ids; sums and the answer stay."""
+        asked = published.asked[record.number]
         try:
             self._keep(published)
-            if self.log(one).exists():
-                parquet.condense(self._sums(one), parquet.read(self.log(one), asked, one.checksum), asked)
-        except MismatchError:  # damaged, and nobody put it back in all that time: the promise counts
-            _log.warning("erased unread", extra={"task": published.record.name, "round": one.number})
-        self.log(one).unlink(missing_ok=True)
-        self.store.erase(one.task, one.number, self.now)
+            if self.log(record).exists():
+                reports = parquet.read(self.log(record), asked, record.checksum)
+                parquet.condense(self._sums(record), reports, asked)
+        except MismatchError:  # a damaged log is erased too: the promise counts
+            _log.warning("erased unread", extra={"task": published.record.name, "round": record.number})
+        self.log(record).unlink(missing_ok=True)
+        self.store.erase(record.task, record.number, self.now)
 
     def _keep(self, published: Published) -> None:
-        """Write the answer of a finished task down while there are still reports to make it of."""
+        """Keep the answer of a finished task before the reports that it needs are erased."""
         record, path = published.record, self._archive(published)
         if record.finished is not None and not record.failure and not archive.exists(path):
             archive.write(path, self._answered(published))
 
 
 def _key(published: Published) -> _Key:
-    """Return what an answer rests on: the rounds that are sealed, and the reports that are left."""
-    done = sum(one.state is State.SEALED for one in published.rounds)
-    erased = sum(one.erased is not None for one in published.rounds)
+    """Return what an answer depends on: sealed rounds, and reports that are left."""
+    done = sum(record.state is State.SEALED for record in published.rounds)
+    erased = sum(record.erased is not None for record in published.rounds)
     return published.digest, done, erased, published.record.finished
 
 
 def _over(published: Published) -> bool:
-    return published.record.finished is not None and all(one.erased is not None for one in published.rounds)
+    erased = all(record.erased is not None for record in published.rounds)
+    return published.record.finished is not None and erased

@@ -8,19 +8,19 @@ from starlette.routing import BaseRoute, Mount
 from starlette.staticfiles import StaticFiles
 
 _PACKAGE = Path(__file__).parents[1]
-# In an installed package the built client lies inside it; in a checkout where it is built.
-_PLACES = (_PACKAGE / "javascript", _PACKAGE.parents[1] / "clients" / "js" / "dist")
+# The built client is part of an installed package; in a checkout it is where it was built.
+_FOLDERS = (_PACKAGE / "javascript", _PACKAGE.parents[1] / "clients" / "js" / "dist")
 
 
 def folder() -> Path | None:
-    """Return where the built client lies, if it was installed."""
-    return next((place for place in _PLACES if place.is_dir()), None)
+    """Return the folder of the built client, if there is one."""
+    return next((path for path in _FOLDERS if path.is_dir()), None)
 
 
 def routes() -> list[BaseRoute]:
     """Return the route ``/client/...``."""
-    found = folder()
-    return [Mount("/client", _Shared(directory=found))] if found else []
+    directory = folder()
+    return [Mount("/client", _Shared(directory=directory))] if directory else []
 
 
 class _Shared(StaticFiles):

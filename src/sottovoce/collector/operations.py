@@ -1,6 +1,6 @@
 """The operations of the collector as a table: its routes and its OpenAPI document are made from it.
 
-``handler`` is a method of ``sottovoce.collector.api.Api``, but for operations that name another ``home``.
+``handler`` is a method of ``collector.api.Api``, unless an operation names another ``home``.
 """
 
 from typing import Any
@@ -65,7 +65,7 @@ OPERATIONS = (
         "GET",
         "/v1/tasks/{name}/round",
         "get_round",
-        "Get the round that takes reports now.",
+        "Get the round that accepts reports now.",
         wire.Current,
         parameters=(_name,),
         problems=("not-found",),
@@ -76,7 +76,7 @@ OPERATIONS = (
         "POST",
         "/v1/tasks/{name}/reports",
         "upload",
-        "Send messages of devices; what is accepted is durable.",
+        "Send messages of devices; accepted messages are durable.",
         wire.Outcome,
         body=wire.Upload,
         types=("application/json", "application/msgpack"),
@@ -101,7 +101,7 @@ OPERATIONS = (
         "POST",
         "/v1/sql",
         "ask_sql",
-        "Ask a question in SQL of a task about tables, or how it would be answered (EXPLAIN).",
+        "Answer a SQL query to a task about tables, or explain how it would be answered (EXPLAIN).",
         OBJECT,
         access.ANALYST,
         wire.SqlRequest,
@@ -134,14 +134,21 @@ OPERATIONS = (
         "POST",
         "/v1/tokens",
         "issue_tokens",
-        "Issue tokens; they are shown once.",
+        "Issue tokens; they are shown only once.",
         wire.TokenList,
         access.OPERATOR,
         wire.TokenRequest,
         status=201,
         problems=("malformed-request", "too-large", "unsupported-media"),
     ),
-    Operation("GET", "/v1/tokens", "list_tokens", "List the tokens of people.", wire.TokenLines, access.OPERATOR),
+    Operation(
+        "GET",
+        "/v1/tokens",
+        "list_tokens",
+        "List the tokens of operators and analysts.",
+        wire.TokenLines,
+        access.OPERATOR,
+    ),
     Operation(
         "DELETE",
         "/v1/tokens/{id}",
@@ -154,17 +161,17 @@ OPERATIONS = (
         problems=("not-found",),
     ),
     Operation("GET", "/v1/openapi.json", "get_openapi", "Get this document.", OBJECT, shared=True),
-    Operation("GET", "/healthz", "healthz", "Say that the process lives.", TEXT, produces=("text/plain",)),
+    Operation("GET", "/healthz", "healthz", "Return whether the process is alive.", TEXT, produces=("text/plain",)),
     Operation(
         "GET",
         "/readyz",
         "readyz",
-        "Say whether the store can write.",
+        "Return whether the store can write.",
         TEXT,
         produces=("text/plain",),
         problems=("unavailable",),
     ),
-    Operation("GET", "/metrics", "get_metrics", "Get counters for Prometheus.", TEXT, produces=("text/plain",)),
+    Operation("GET", "/metrics", "get_metrics", "Get metrics for Prometheus.", TEXT, produces=("text/plain",)),
 )
 
-UPLOAD = next(one for one in OPERATIONS if one.handler == "upload")
+UPLOAD = next(operation for operation in OPERATIONS if operation.handler == "upload")

@@ -1,4 +1,4 @@
-"""A task as the collector holds it: the record in the store, the nouns in it, and the rounds asked so far."""
+"""A published task: its record in the store, the task in it, and the rounds asked so far."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -15,12 +15,12 @@ from sottovoce.wire import codec
 
 @dataclass(frozen=True)
 class Published:
-    """A task and how far it is; immutable, so that threads may share it."""
+    """A task and its progress; immutable, so that threads may share it."""
 
     record: TaskRecord
     task: Task
     rounds: tuple[RoundRecord, ...]
-    # What has been read so far, by document and by address: both take long to read, and never change.
+    # Caches by document and by address: reading takes long, and the results never change.
     _asked: dict[str, Round] = field(default_factory=dict, repr=False, compare=False)
     _questions: dict[Address, Question] = field(default_factory=dict, repr=False, compare=False)
 
@@ -47,13 +47,13 @@ class Published:
     @cached_property
     def asked(self) -> dict[int, Round]:
         """Return the rounds asked so far, by number."""
-        for one in self.rounds:
-            if one.document not in self._asked:
-                self._asked[one.document] = codec.round_(codec.parse(one.document))
-        return {one.number: self._asked[one.document] for one in self.rounds}
+        for record in self.rounds:
+            if record.document not in self._asked:
+                self._asked[record.document] = codec.round_(codec.parse(record.document))
+        return {record.number: self._asked[record.document] for record in self.rounds}
 
     def question(self, address: Address) -> Question | None:
-        """Return the question at an address, nothing where there is none; of questions that are alike the first."""
+        """Return the question at an address, or None; of equal questions the first."""
         asked = self.asked[address.round]
         alike = asked.ask.shared_mechanism is not None
         if alike and address.member < asked.ask.member_count:
@@ -66,9 +66,10 @@ class Published:
         return self._questions[address]
 
     def quota(self, number: int) -> int:
-        """Return after how many users a round closes: its share of the task's quota, the minimum at the least.
+        """Return the number of users after which a round closes; 0 means no limit.
 
-        0 stands for no such limit.  A share below the minimum would close a round that may not be released.
+        It is the round's share of the task's quota, and never below the minimum, because a round
+        with fewer users could not be released.
         """
         quota = self.collection.quota
         return max(self.asked[number].part(quota), self.collection.minimum) if quota else 0
@@ -80,15 +81,15 @@ class Published:
 
     @property
     def state(self) -> str:
-        """Return what clients see: open, closing, sealed (between rounds) or finished."""
+        """Return the state that clients see: open, closing, sealed (between rounds) or finished."""
         if self.record.finished is not None:
             return "finished"
         return self.last.state.value if self.last.state in TAKING else "sealed"
 
     def epoch(self, round_number: int) -> int:
-        """Return within what a token buys one message: the task, or one round of a longitudinal task."""
+        """Return the epoch of a round: an enrolment token buys one message per epoch."""
         return round_number if self.task.distinct else 0
 
     def after(self, record: TaskRecord, rounds: Sequence[RoundRecord]) -> "Published":
-        """Return the same task further on, without reading its document again."""
+        """Return the same task with newer records, without reading its document again."""
         return Published(record, self.task, tuple(rounds), self._asked, self._questions)

@@ -1,4 +1,4 @@
-"""What may leave the collector as an answer, spelled once for the API, the dashboard and the command line.
+"""What may leave the collector as an answer: one rule for API, dashboard and command line.
 
 Nothing is released about fewer users than the task's minimum.  Values whose estimate is below the
 task's crowd are suppressed: they are marked as such, not shown as zero.
@@ -96,8 +96,8 @@ def released_views(collector: Collector, published: Published, names: Sequence[s
 def release(outcome: Outcome, collection: Collection) -> dict[str, Any]:
     """Return an outcome as plain data, without the parts that rest on too few users.
 
-    A part with fewer users than the minimum is only its name and ``suppressed``; so is a value whose
-    estimate is below the crowd.
+    A part with fewer users than the minimum is only its name and ``suppressed``; so is a value
+    whose estimate is below the crowd.
     """
     if not outcome.single:
         by_name = {name: release(part, collection) for name, part in outcome.questions().items()}
@@ -136,7 +136,8 @@ def _rows(rows: list[dict[str, Any]], crowd: int) -> list[dict[str, Any]]:
 
     A single row is never suppressed alone: the other rows and their sum would reveal it.
     """
-    small = sum(row["estimate"] < crowd for row in rows) if crowd else 0  # raw estimates below 0 count too
+    # Raw estimates below 0 count too.
+    small = sum(row["estimate"] < crowd for row in rows) if crowd else 0
     order = sorted(range(len(rows)), key=lambda index: rows[index]["estimate"])
     hidden = set(order[: max(2, small)]) if small else set()
     return [

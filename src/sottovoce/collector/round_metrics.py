@@ -1,4 +1,4 @@
-"""The users and states of rounds as metrics, read when somebody asks for them."""
+"""The users and states of rounds as metrics, read when the metrics are requested."""
 
 from collections.abc import Callable, Iterable
 

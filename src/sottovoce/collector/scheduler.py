@@ -1,4 +1,4 @@
-"""The thread that looks after tasks: whatever is due happens, whatever fails is tried again."""
+"""The background thread that advances tasks: it does what is due, and tries again what failed."""
 
 import logging
 import threading
@@ -34,11 +34,10 @@ class Keeper:
             try:
                 self._collector.advance()
                 self._prune()
-            except Exception as error:  # the thread must live on: a full disk is emptied, a database comes back
+            except Exception as error:  # go on: a disk may be freed, a database may come back
                 self._failed(type(error).__name__)
-                _log.log(
-                    logging.WARNING if isinstance(error, SottovoceError) else logging.ERROR, "keeper", exc_info=True
-                )
+                level = logging.WARNING if isinstance(error, SottovoceError) else logging.ERROR
+                _log.log(level, "keeper", exc_info=True)
             self._stopped.wait(self._tick)
 
     def _prune(self) -> None:

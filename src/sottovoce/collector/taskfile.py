@@ -1,4 +1,4 @@
-"""Task files: what an operator writes, in TOML or JSON, and what becomes an immutable document.
+"""Task files: what an operator writes, in TOML or JSON, to publish a task.
 
     name = "browser"
     epsilon = 1.0
@@ -11,12 +11,12 @@
     [collection]
     quota = 10_000
 
-The entries of ``plan`` are the arguments of the plan's own constructor.  A domain may be written in short, in one of
-the ``short_forms`` that its class declares.  Plans that search for what is frequent take long values,
-``domain = {bits = 48}``, or texts, ``domain = {bytes = 20}`` (with ``whole = true`` longer ones are refused, not cut),
-or sets, for which ``domain`` lists the items as it lists labels above.
+The entries of ``plan`` are the arguments of the plan's constructor.  A domain may be written in one
+of the ``short_forms`` that its class declares.  Searches take long values, ``domain = {bits =
+48}``, texts, ``domain = {bytes = 20}`` (with ``whole = true`` longer texts are refused, not cut),
+or sets, for which ``domain`` lists the items.
 
-Tables for SQL have ``columns`` that people keep to themselves and may have ``public`` ones:
+Tables for SQL have private ``columns`` and may have ``public`` ones:
 
     [plan]
     kind = "joint"                                          # or "table", with plan.columns and plan.public
@@ -34,7 +34,7 @@ Tables for SQL have ``columns`` that people keep to themselves and may have ``pu
     rows = 1                                                # of which so many are reported
     columns.amount = {low = 1, high = 625}
 
-A whole task document is read as it is.
+A complete task document is accepted too.
 """
 
 import inspect
@@ -55,7 +55,7 @@ _ENTRIES = {"name", "epsilon", "description", "declares", "distinct", "plan", "c
 
 
 def read(text: str, *, toml: bool) -> Task:
-    """Return the task in a file that is to be published; settings of the collection have their defaults."""
+    """Return the task in a file as it is published, with the default collection settings."""
     task = parse(text, toml=toml)
     if "/" in task.name or task.name in (".", "..") or not task.name.isprintable():
         raise ParameterError(
@@ -77,33 +77,35 @@ def _parsed(text: str, *, toml: bool) -> Mapping[str, Any]:
     except (ValueError, RecursionError):
         raise CodecError(f"the task file is not {'TOML' if toml else 'JSON'}") from None
     if not isinstance(content, dict):
-        raise CodecError("a task file is a table with a name, an epsilon and a plan")
+        raise CodecError("a task file must be a table with the entries name, epsilon and plan")
     return content
 
 
 def _task(content: Mapping[str, Any]) -> Task:
-    if set(content) - _ENTRIES or not {"name", "epsilon", "plan"} <= set(content):
-        raise CodecError(f"a task file has name, epsilon and plan, and may have {', '.join(sorted(_ENTRIES))}")
+    if not {"name", "epsilon", "plan"} <= set(content):
+        raise CodecError("a task file must have the entries name, epsilon and plan")
+    if set(content) - _ENTRIES:
+        raise CodecError(f"a task file may have only the entries {', '.join(sorted(_ENTRIES))}")
     plan, collection = content["plan"], content.get("collection", {})
     if not isinstance(plan, dict) or not isinstance(collection, dict) or isinstance(content["epsilon"], (bool, list)):
-        raise CodecError("plan and collection are tables, epsilon is a number")
+        raise CodecError("`plan` and `collection` must be tables, and `epsilon` a number")
     rest = {key: content[key] for key in ("description", "declares", "distinct") if key in content}
     try:
         return Task(
             content["name"],
             _plan(dict(plan)),
             float(content["epsilon"]),
-            collection=_built(Collection, collection, {one.name for one in fields(Collection)}),
+            collection=_built(Collection, collection, {setting.name for setting in fields(Collection)}),
             **rest,
         )
     except (TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
-        raise _told(error) from None
+        raise _stated(error) from None
 
 
 def _plan(entries: dict[str, Any]) -> Plan:
     kind = entries.pop("kind", None)
     if not isinstance(kind, str):
-        raise CodecError("a plan has a kind")
+        raise CodecError("`plan` must have a `kind`")
     plan_class: type[Plan] = Plan.kinds[kind]
     known = set(inspect.signature(plan_class).parameters)
     settings = {key: _value(value) for key, value in plan_class.check_settings(entries).items()}
@@ -112,28 +114,28 @@ def _plan(entries: dict[str, Any]) -> Plan:
 
 
 def _value(value: Any) -> Any:
-    """Return a list as it is, a table that describes a domain in short as the domain, other tables entry by entry."""
+    """Return the domain that a short form describes; other tables are read entry by entry."""
     if not isinstance(value, dict):
         return value
-    nested = any(isinstance(entry, (dict, list)) for entry in value.values())  # questions of a survey
+    # Questions of a survey.
+    nested = any(isinstance(entry, (dict, list)) for entry in value.values())
     domain = None if nested else domain_from_short(value)
     if domain is not None:
         return domain
     return {key: _value(entry) for key, entry in value.items()}
 
 
-def _built(made: Any, entries: Mapping[str, Any], known: set[str]) -> Any:
-    if set(entries) - known:
-        raise ParameterError(f"the settings of a {made.__name__.lower()} are {', '.join(sorted(known))}")
+def _built(cls: Any, settings: Mapping[str, Any], known: set[str]) -> Any:
+    if set(settings) - known:
+        raise ParameterError(f"the settings of a {cls.__name__.lower()} are: {', '.join(sorted(known))}")
     try:
-        return made(**entries)
+        return cls(**settings)
     except (TypeError, ValueError, AttributeError, ArithmeticError) as error:
-        raise _told(error) from None
+        raise _stated(error) from None
 
 
-def _told(error: Exception) -> Exception:
-    """Return an error that states the rule: ours as it is, Python's as a matter of types."""
-    ours = isinstance(error, (ParameterError, CodecError))
-    return (
-        error if ours else ParameterError("a setting of the task file has the wrong type, or is out of all proportion")
-    )
+def _stated(error: Exception) -> Exception:
+    """Return an error that states a rule: ours as it is, one of Python as a matter of types."""
+    if isinstance(error, (ParameterError, CodecError)):
+        return error
+    return ParameterError("a setting of the task file has the wrong type or is far out of range")

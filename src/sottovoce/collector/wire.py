@@ -1,4 +1,4 @@
-"""What travels over HTTP, as JSON or MessagePack of the same shapes; unknown fields are refused."""
+"""The bodies of HTTP requests and responses, as JSON or MessagePack; unknown fields are refused."""
 
 from typing import Annotated, Any, Literal
 
@@ -13,7 +13,7 @@ Count = Annotated[int, Meta(ge=0)]
 
 
 class Upload(Struct, forbid_unknown_fields=True):
-    """Messages of devices, each one whole bundle; one enrolment token for each where the task asks for them."""
+    """Messages of devices, with one enrolment token each if the task needs them."""
 
     reports: Annotated[list[bytes], Meta(min_length=1, max_length=MOST_REPORTS)]
     tokens: Annotated[list[Label], Meta(max_length=MOST_REPORTS)] = []
@@ -28,7 +28,7 @@ class Refused(Struct):
 
 
 class Outcome(Struct):
-    """What became of an upload: everything accepted or duplicate is durable."""
+    """The result of an upload: everything accepted or duplicate is durable."""
 
     accepted: Count
     duplicates: Count
@@ -52,7 +52,7 @@ class TaskList(Struct):
 
 
 class Current(Struct):
-    """Which round is open; ``round`` is its document, or nothing when none takes reports."""
+    """The round that accepts reports now; ``round`` is its document, None if there is none."""
 
     digest: str
     state: str
@@ -72,7 +72,7 @@ class RoundLine(Struct):
 
 
 class Status(Struct):
-    """How a collection goes: for analysts and operators."""
+    """The progress of a collection, for analysts and operators."""
 
     name: str
     digest: str
@@ -84,9 +84,9 @@ class Status(Struct):
 
 
 class Created(Struct, omit_defaults=True):
-    """A task as it was published; ``new`` is false if this very task was there already.
+    """A published task; ``new`` is false if this very task was published before.
 
-    ``concerns`` are what speaks against collecting like this, known before anybody is asked.
+    ``concerns`` are reasons against collecting like this, known before anybody is asked.
     """
 
     name: str
@@ -96,7 +96,7 @@ class Created(Struct, omit_defaults=True):
 
 
 class SqlRequest(Struct, forbid_unknown_fields=True):
-    """A question in SQL to a task about tables; EXPLAIN may say how many ``users`` it would be put to."""
+    """A SQL query to a task about tables; with EXPLAIN, ``users`` is how many people it assumes."""
 
     task: Annotated[str, Meta(min_length=1, max_length=200)]
     sql: str
@@ -114,14 +114,14 @@ class TokenRequest(Struct, forbid_unknown_fields=True):
 
 
 class TokenList(Struct):
-    """New tokens: shown now and never again, because only their hashes are kept."""
+    """New tokens, which are shown only once: the collector keeps their hashes."""
 
     scope: str
     tokens: list[str]
 
 
 class TokenLine(Struct):
-    """A token that is in force, by the beginning of its hash."""
+    """A valid token; its id is the beginning of its hash."""
 
     id: str
     scope: str
@@ -131,7 +131,7 @@ class TokenLine(Struct):
 
 
 class TokenLines(Struct):
-    """The tokens in force, but for those of devices and sessions."""
+    """The valid tokens of operators and analysts."""
 
     tokens: list[TokenLine]
 
@@ -143,11 +143,11 @@ sql_request = msgspec.json.Decoder(SqlRequest)
 _json, _msgpack = msgspec.json.Encoder(), msgspec.msgpack.Encoder()
 
 
-def as_json(made: Any) -> bytes:
-    """Return a shape as JSON."""
-    return _json.encode(made)
+def as_json(content: Any) -> bytes:
+    """Return a body as JSON."""
+    return _json.encode(content)
 
 
-def as_msgpack(made: Any) -> bytes:
-    """Return a shape as MessagePack."""
-    return _msgpack.encode(made)
+def as_msgpack(content: Any) -> bytes:
+    """Return a body as MessagePack."""
+    return _msgpack.encode(content)

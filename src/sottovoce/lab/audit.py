@@ -1,8 +1,9 @@
-"""An audit of a mechanism: what it says it spends, what its likelihood spends, and what its reports betray.
+"""Audit a mechanism: compare its stated epsilon with its likelihood and with sampled reports.
 
-The first two trust the code's own arithmetic.  The third trusts only the randomiser: an event is picked on one half
-of the sampled reports, and Clopper-Pearson bounds on the other half prove a least epsilon, whatever was picked.
-It shows a broken randomiser; it can never show that one is sound.
+The likelihood is exact but relies on the arithmetic of the code.  Sampling relies only on the
+reports: an event is chosen on one half of them, and Clopper-Pearson bounds on the other half give a
+lower bound on epsilon.  Sampling can show that a mechanism is broken; it cannot show that one is
+sound.
 
 Source: Clopper and Pearson 1934.
 """
@@ -19,8 +20,8 @@ from sottovoce.core.rng import Rng, SystemRng
 from sottovoce.errors import MissingExtraError, ParameterError
 from sottovoce.mechanisms.base import Mechanism, PureMechanism
 
-ALL_PAIRS = 6  # domains up to here are sampled at every value, larger ones at the first and the last
-LISTED = 12  # domains up to here have outcomes few enough to list
+ALL_PAIRS = 6  # larger domains are sampled at the first and the last value only
+LISTED = 12  # larger domains have too many outcomes to list
 MOST_BYTES = 1 << 30  # of sampled reports
 _ROUNDING = 1e-9
 _COMMON = 20  # a report sampled less often than this proves nothing
@@ -29,10 +30,10 @@ _BYTES_SEEN = 64  # of a report, bit by bit
 
 @dataclass(frozen=True)
 class Audit:
-    """What a mechanism states, realises, and can be proved to spend.
+    """What a mechanism states, realises, and provably spends.
 
-    ``exact`` is the worst log-ratio of the likelihood, or None for the reason in ``exact_note``; ``lower_bound`` holds
-    with the stated confidence, all sampled pairs taken together.
+    ``exact`` is the worst log-ratio of the likelihood, or None for the reason in ``exact_note``.
+    ``lower_bound`` holds with the stated confidence for all sampled pairs together.
     """
 
     mechanism: str
@@ -48,7 +49,7 @@ class Audit:
 
     @property
     def passes(self) -> bool:
-        """Return whether nothing found exceeds the stated epsilon."""
+        """Return whether neither check exceeds the stated epsilon."""
         return (self.exact or 0.0) <= self.epsilon + _ROUNDING and self.lower_bound <= self.epsilon
 
     def to_dict(self) -> dict[str, Any]:
@@ -78,12 +79,15 @@ class Audit:
 
 
 def audit(mechanism: Mechanism, *, samples: int = 200_000, confidence: float = 0.999, seed: int | None = None) -> Audit:
-    """Return what a mechanism spends by its own arithmetic and by its reports; without a seed the dice are real."""
+    """Return what a mechanism spends by its likelihood and by its reports.
+
+    Without a ``seed`` the randomness is the operating system's.
+    """
     if samples < 2 or samples * mechanism.width > MOST_BYTES:
         most = MOST_BYTES // mechanism.width
-        raise ParameterError(f"an audit of reports of {mechanism.width} bytes draws from 2 to {most:,} samples")
+        raise ParameterError(f"`samples` must be from 2 to {most:,} for reports of {mechanism.width} bytes")
     if not 0 < confidence < 1:
-        raise ParameterError("a confidence lies between 0 and 1")
+        raise ParameterError("`confidence` must lie between 0 and 1, both excluded")
     exact, note = _exact(mechanism)
     lower, event = _proved(mechanism, samples // 2, confidence, _rng(seed))
     stated, realised = mechanism.epsilon, mechanism.epsilon_realised
@@ -115,39 +119,40 @@ class _Half:
         return np.ascontiguousarray(self.rows).view(np.dtype((np.void, self.rows.shape[1])))[:, 0]
 
     def common(self) -> set[bytes]:
-        """Return the packed reports that turned up often."""
-        found, counts = np.unique(self.names, return_counts=True)
-        return {name.tobytes() for name in found[counts >= _COMMON]}
+        """Return the packed reports that were sampled often enough to prove something."""
+        names, counts = np.unique(self.names, return_counts=True)
+        return {name.tobytes() for name in names[counts >= _COMMON]}
 
     def counts(self, listed: list[bytes]) -> Ints:
-        """Return how often each listed report was made, and how often each bit was set and not set."""
-        found, counts = np.unique(self.names, return_counts=True)
-        by_name = {name.tobytes(): count for name, count in zip(found, counts, strict=True)} if listed else {}
-        made = np.array([by_name.get(name, 0) for name in listed], np.int64)
+        """Return how often each listed report was made, and each bit was set and not set."""
+        names, counts = np.unique(self.names, return_counts=True)
+        by_name = {name.tobytes(): count for name, count in zip(names, counts, strict=True)} if listed else {}
+        listed_counts = np.array([by_name.get(name, 0) for name in listed], np.int64)
         bits = np.unpackbits(self.rows[:, :_BYTES_SEEN], axis=1, bitorder="little").sum(axis=0, dtype=np.int64)
-        return np.concatenate([made, bits, len(self.rows) - bits])
+        return np.concatenate([listed_counts, bits, len(self.rows) - bits])
 
-    def supporting(self, mechanism: PureMechanism, one: int, other: int) -> int:
-        """Return how many reports support one value and not the other."""
-        supports = mechanism.support(self.reports, np.array([one, other]))
+    def supporting(self, mechanism: PureMechanism, first: int, second: int) -> int:
+        """Return how many reports support the first value and not the second."""
+        supports = mechanism.support(self.reports, np.array([first, second]))
         return int(np.count_nonzero(supports[:, 0] & ~supports[:, 1]))
 
 
 def _proved(mechanism: Mechanism, half: int, confidence: float, rng: Rng) -> tuple[float, str]:
-    """Return the largest lower bound on epsilon over the sampled pairs, and the event that shows it."""
+    """Return the largest lower bound on epsilon over all pairs, and its event."""
     values = range(mechanism.size) if mechanism.size <= ALL_PAIRS else (0, mechanism.size - 1)
     drawn = {value: _halves(mechanism, value, half, rng) for value in values}
     listed = sorted(set().union(*(first.common() for first, _ in drawn.values())))
-    counted = {value: [one.counts(listed) for one in halves] for value, halves in drawn.items()}
+    counted = {value: [part.counts(listed) for part in halves] for value, halves in drawn.items()}
     pairs = list(permutations(values, 2))
-    tail = (1 - confidence) / (2 * len(pairs))  # two bounds a pair
-    found = []
-    for one, other in pairs:
-        seen = [_beside(mechanism, drawn[value], counted[value], one, other) for value in (one, other)]
-        picked = int(_log_ratio(seen[0][0], seen[1][0], half, tail).argmax())
-        bound = float(_log_ratio(seen[0][1], seen[1][1], half, tail)[picked])
-        found.append((max(bound, 0.0), f"{_named(picked, listed, counted[one][0])}: value {one} against {other}"))
-    return max(found)
+    tail = (1 - confidence) / (2 * len(pairs))  # two bounds per pair
+    bounds = []
+    for first, second in pairs:
+        seen = [_with_support(mechanism, drawn[value], counted[value], (first, second)) for value in (first, second)]
+        event = int(_log_ratio(seen[0][0], seen[1][0], half, tail).argmax())
+        bound = float(_log_ratio(seen[0][1], seen[1][1], half, tail)[event])
+        name = _named(event, listed, counted[first][0])
+        bounds.append((max(bound, 0.0), f"{name}: value {first} against {second}"))
+    return max(bounds)
 
 
 def _halves(mechanism: Mechanism, value: int, half: int, rng: Rng) -> tuple[_Half, _Half]:
@@ -156,11 +161,13 @@ def _halves(mechanism: Mechanism, value: int, half: int, rng: Rng) -> tuple[_Hal
     return _Half(reports[:half], rows[:half]), _Half(reports[half:], rows[half:])
 
 
-def _beside(mechanism: Mechanism, halves: tuple[_Half, _Half], counted: list[Ints], one: int, other: int) -> list[Ints]:
-    """Return the counts of all events in both halves, what only a pure mechanism has at the end."""
+def _with_support(
+    mechanism: Mechanism, halves: tuple[_Half, _Half], counted: list[Ints], pair: tuple[int, int]
+) -> list[Ints]:
+    """Return the counts of all events in both halves, with support where there is one."""
     if not isinstance(mechanism, PureMechanism):
         return counted
-    supporting = [half.supporting(mechanism, one, other) for half in halves]
+    supporting = [half.supporting(mechanism, *pair) for half in halves]
     return [np.append(counts, more) for counts, more in zip(counted, supporting, strict=True)]
 
 
@@ -184,7 +191,7 @@ def _inverse_beta() -> Any:
 def _named(event: int, listed: list[bytes], counts: Ints) -> str:
     bits = (len(counts) - len(listed)) // 2
     if event >= len(counts):
-        return "the report supports the one and not the other"
+        return "the report supports the first value and not the second"
     if event < len(listed):
         return f"the report is {listed[event][:16].hex()}"
     bit = event - len(listed)

@@ -29,30 +29,32 @@ def find() -> str | None:
 
 
 def answer(collector: str, task: str, people: Sequence[Mapping[str, Any]]) -> int:
-    """Let people answer a task in a page; returns how many of their messages the collector accepted."""
+    """Let people answer a task in a web page; return how many messages the collector accepted."""
     browser = find()
     if browser is None:
-        raise MissingExtraError("there is no Chromium here")
+        raise MissingExtraError("Chromium is not installed")
     with _Host(people) as host, tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         address = f"http://127.0.0.1:{host.server_port}/?{urlencode({'collector': collector, 'task': task})}"
-        unboxed = ("--no-sandbox",) if os.geteuid() == 0 else ()  # Chromium's own box does not work for root
-        command = [browser, *_QUIET, *unboxed, f"--user-data-dir={profile}", address]
+        # Chromium's sandbox does not work for root.
+        sandbox = ("--no-sandbox",) if os.geteuid() == 0 else ()
+        command = [browser, *_QUIET, *sandbox, f"--user-data-dir={profile}", address]
         with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
             try:
                 if not host.finished.wait(_PATIENCE):
-                    raise UnavailableError("the page in the browser did not finish")
+                    raise UnavailableError("the page in the browser did not finish in time")
             finally:
                 process.kill()
-    return int(host.told.get("accepted", 0))
+    return int(host.result.get("accepted", 0))
 
 
 class _Host(ThreadingHTTPServer):
-    """The page's own site: the page, its people, and where it says that it is done."""
+    """A server for the page and its people, to which the page reports its result."""
 
     def __init__(self, people: Sequence[Mapping[str, Any]]) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.people = json.dumps(list(people)).encode()
-        self.finished, self.told = threading.Event(), dict[str, Any]()
+        self.finished = threading.Event()
+        self.result: dict[str, Any] = {}
 
     def __enter__(self) -> "_Host":
         threading.Thread(target=self.serve_forever, daemon=True).start()
@@ -73,7 +75,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         length = int(self.headers.get("content-length", "0"))
-        self.server.told |= json.loads(self.rfile.read(length))
+        self.server.result |= json.loads(self.rfile.read(length))
         self._reply(200, b"{}", "application/json")
         self.server.finished.set()
 
@@ -85,4 +87,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_: object) -> None:
-        """Stay silent."""
+        """Log nothing."""

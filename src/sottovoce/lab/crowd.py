@@ -1,5 +1,6 @@
-"""Messages of a whole crowd at once: what so many devices would send, made over arrays."""
+"""The messages that many devices would send, made over arrays."""
 
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -15,30 +16,40 @@ from sottovoce.wire.envelope import ID_BYTES, Envelopes
 
 
 def messages(task: Task, values: Any, asked: Round | None = None, rng: Rng | None = None) -> list[bytes]:
-    """Return one message per person for a round; the operating system's randomness by default."""
-    asked, rng = asked or task.opening, rng or SystemRng()
-    held = task.plan.domain.indices(values)
-    sent: list[bytes] = [b""] * len(held)
-    digest = codec.digest_bytes(codec.document(task))
-    subjects = _random(len(held), rng) if "subject" in task.declares else None
-    for address, people in asked.assigned(np.arange(len(held)), rng):
+    """Return one message per person for a round; ``rng`` is the system's by default."""
+    sender = _Sender(codec.digest_bytes(codec.document(task)), asked or task.opening, rng or SystemRng())
+    indices = task.plan.domain.indices(values)
+    sent: list[bytes] = [b""] * len(indices)
+    subjects = _random(len(indices), sender.rng) if "subject" in task.declares else None
+    for address, people in sender.asked.assigned(np.arange(len(indices)), sender.rng):
         theirs = None if subjects is None else subjects[people]
-        parts = _sent(digest, asked, address, held[people], theirs, rng)
+        parts = sender.envelopes(address, indices[people], theirs)
         for person, part in zip(people.tolist(), parts, strict=True):
             sent[person] += part
     return sent
 
 
-def _sent(digest: bytes, asked: Round, address: Address, held: Values, subjects: Bytes | None, rng: Rng) -> list[bytes]:
-    question, count = asked.question(address), len(held)
-    payloads = np.zeros((count, asked.width), np.uint8)
-    packed = question.mechanism.pack(question.privatize(held, rng))
-    payloads[:, : question.width] = np.frombuffer(packed, np.uint8).reshape(count, question.width)
-    members, slots = np.full(count, address.member), np.full(count, address.slot) if asked.slots > 1 else None
-    public = tuple(getattr(held, "public", ()))  # what people let everybody see
-    made = Envelopes(digest, asked.number, members, _random(count, rng), payloads, subjects, slots, public)
-    whole, ends = made.write(), [0, *np.cumsum(made.sizes).tolist()]
-    return [whole[start:end] for start, end in pairwise(ends)]
+@dataclass(frozen=True)
+class _Sender:
+    """Makes the envelopes of a round of a task."""
+
+    digest: bytes
+    asked: Round
+    rng: Rng
+
+    def envelopes(self, address: Address, indices: Values, subjects: Bytes | None) -> list[bytes]:
+        """Return one envelope for every person who answers at an address."""
+        question, count = self.asked.question(address), len(indices)
+        payloads = np.zeros((count, self.asked.width), np.uint8)
+        packed = question.mechanism.pack(question.privatize(indices, self.rng))
+        payloads[:, : question.width] = np.frombuffer(packed, np.uint8).reshape(count, question.width)
+        members = np.full(count, address.member)
+        slots = np.full(count, address.slot) if self.asked.slots > 1 else None
+        public = tuple(getattr(indices, "public", ()))  # what people let everybody see
+        ids = _random(count, self.rng)
+        envelopes = Envelopes(self.digest, self.asked.number, members, ids, payloads, subjects, slots, public)
+        whole, ends = envelopes.write(), [0, *np.cumsum(envelopes.sizes).tolist()]
+        return [whole[start:end] for start, end in pairwise(ends)]
 
 
 def _random(count: int, rng: Rng) -> Bytes:

@@ -1,4 +1,4 @@
-"""The reference page: every kind that is registered, with its settings, written from the code itself.
+"""The reference page: every registered kind with its settings, written from the code.
 
 python -m sottovoce.lab.reference > docs/reference.md
 """
@@ -27,28 +27,25 @@ def page() -> str:
 
 
 def _plans() -> list[str]:
-    rows = [(_code(plan.kind), plan.__name__, _summary(plan), _settings(plan)) for plan in Plan.kinds.classes()]
+    rows = [_described(plan) for plan in Plan.kinds.classes()]
     about = "What a collection asks and answers: `kind` in the `[plan]` of a task file, beside the settings."
     return _section("Plans", about, ("kind", "class", "what it does", "settings"), rows)
 
 
 def _domains() -> list[str]:
-    rows = [
-        (_code(domain.kind), domain.__name__, _summary(domain), _settings(domain), _short_forms(domain))
-        for domain in Domain.kinds.classes()
-    ]
+    rows = [(*_described(domain), _short_forms(domain)) for domain in Domain.kinds.classes()]
     about = "What a person may hold. A short form is a table with exactly these entries in a task file."
     return _section("Domains", about, ("kind", "class", "what it is", "settings", "short forms"), rows)
 
 
 def _mechanisms() -> list[str]:
-    rows = [(_code(one.kind), one.__name__, _summary(one), _settings(one)) for one in Mechanism.kinds.classes()]
+    rows = [_described(mechanism) for mechanism in Mechanism.kinds.classes()]
     about = "How a device randomises a value: `mechanism` of plans that let you choose."
     return _section("Mechanisms", about, ("kind", "class", "what it does", "settings"), rows)
 
 
 def _encodings() -> list[str]:
-    rows = [(_code(one.kind), one.__name__, _summary(one), _settings(one)) for one in Encoding.kinds.classes()]
+    rows = [_described(encoding) for encoding in Encoding.kinds.classes()]
     about = "What a device does with a value before a mechanism randomises it. Plans choose encodings."
     return _section("Encodings", about, ("kind", "class", "what it does", "settings"), rows)
 
@@ -80,6 +77,11 @@ def _row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
 
+def _described(member: Any) -> tuple[str, ...]:
+    """Return kind, name, summary and settings of a class."""
+    return _code(member.kind), member.__name__, _summary(member), _settings(member)
+
+
 def _summary(member: Any) -> str:
     """Return the first sentence of a docstring, on one line."""
     paragraph = (inspect.getdoc(member) or "").split("\n\n")[0]
@@ -89,7 +91,7 @@ def _summary(member: Any) -> str:
 def _settings(call: Any, skip: int = 0) -> str:
     """Return the parameters of a constructor or function, each with its default."""
     parameters = list(inspect.signature(call).parameters.values())[skip:]
-    return ", ".join(_code(_parameter(one)) for one in parameters)
+    return ", ".join(_code(_parameter(parameter)) for parameter in parameters)
 
 
 def _parameter(parameter: inspect.Parameter) -> str:

@@ -1,4 +1,4 @@
-"""Advice about any plan, before anybody is asked: one entry point for Python and the command line."""
+"""Advice about any plan before anybody is asked, for Python and the command line."""
 
 from dataclasses import fields
 from inspect import signature

@@ -1,4 +1,4 @@
-"""Any method by name: an estimate in, a better one out, with errors that know what was done to it."""
+"""Apply a post-processing method by name; errors include what the method did."""
 
 from dataclasses import replace
 from functools import cache
@@ -19,8 +19,8 @@ ERRORS = ("raw", "bootstrap")
 def apply(estimate: Estimate, method: str, *, errors: str = "raw", replicates: int = 200, **options: Any) -> Estimate:
     """Return the estimate after one step of post-processing, the raw one kept beside it.
 
-    Errors are those of the raw votes and the move from them, which cover; or the spread of bootstrap replicates around
-    the population fitted to the votes, which is narrower and may miss.
+    Errors are those of the raw votes and the move from them, which cover; or the spread of
+    bootstrap replicates around the population fitted to the votes, which is narrower and may miss.
     """
     if errors not in ERRORS:
         raise ParameterError(f"`errors` must be one of: {', '.join(ERRORS)}")

@@ -1,6 +1,7 @@
 """Advice: what to expect of a collection, known before anybody is asked.
 
-Every plan gives some.  A shell shows advice through this contract: facts, rows to compare, text, JSON.
+Every plan gives some.  A shell shows advice through this contract: facts, rows to compare, text,
+JSON.
 """
 
 import json

@@ -1,7 +1,8 @@
 """A plan: looks at what was collected, and says what to ask next or gives the answer.
 
-A plan also describes itself, so that no shell (command line, dashboard, collector, laboratory) needs
-to know its class.  All descriptions have defaults; a new plan must state its domain and ``step`` only.
+A plan also describes itself, so that no shell (command line, dashboard, collector, laboratory)
+needs to know its class.  All descriptions have defaults; a new plan must state its domain and
+``step`` only.
 """
 
 from abc import ABC, abstractmethod
@@ -58,11 +59,11 @@ class Plan(ABC):
 
     @classmethod
     def check_settings(cls, settings: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return settings of a task file, or refuse those that the constructor would misunderstand."""
+        """Return settings of a task file, or refuse what the constructor would misread."""
         return settings
 
     def advise(self, users: int, epsilon: float) -> Advice:
-        """Return what to expect; a plan may add keyword arguments for questions that it can answer."""
+        """Return what to expect; plans may add keyword arguments for what else they can answer."""
         opening = self.step(NothingCollected(epsilon))
         if not isinstance(opening, Round):
             raise ParameterError("a plan must ask something before it gives an outcome")
@@ -80,7 +81,7 @@ class Plan(ABC):
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """Return the post-processing methods that its outcome may go through; ``none`` is the first."""
+        """Return the post-processing methods for its outcome; ``none`` is the first."""
         from sottovoce.postprocess.apply import methods
 
         return ("none", *methods())
@@ -116,7 +117,7 @@ class Plan(ABC):
         return "people"
 
     def truth(self, values: Any, outcome: "Outcome") -> dict[str, dict[str, float]]:
-        """Return, for every part of the outcome, the true number of every row, given what people hold."""
+        """Return the true number of every row, by part, given what people hold."""
         indices = self.domain.indices(values)
         true: dict[str, dict[str, float]] = {}
         for name, part in outcome.questions().items():
@@ -124,11 +125,11 @@ class Plan(ABC):
             if domain is None:
                 raise ParameterError(f"the truth about {name!r} is unknown: it mixes several domains")
             labels = [row["value"] for row in part.rows()]
-            true[name] = domain.counts(self.domain.part_indices(indices, name), labels)  # type: ignore[assignment]
+            true[name] = dict(domain.counts(self.domain.part_indices(indices, name), labels))
         return true
 
     def sought(self, values: Any) -> dict[str, int]:
-        """Return what a search should have found, most frequent first; nothing where nothing is sought."""
+        """Return what a search should find, most frequent first; nothing if nothing is sought."""
         return {}
 
     def assess(self, values: Any, outcome: "Outcome") -> "tuple[Measure, ...]":

@@ -1,4 +1,4 @@
-"""Rate limits: a bucket of tokens per address, in memory only and under a hash that dies with the process."""
+"""Rate limits: a token bucket per address, in memory only, under a keyed hash of the address."""
 
 from collections import OrderedDict
 from collections.abc import Callable
@@ -11,7 +11,7 @@ _BURST_SECONDS = 2.0
 
 
 class RateLimit:
-    """Lets ``rate`` requests a second pass for every address, and a burst of twice as many."""
+    """Allow ``rate`` requests a second for every address, with bursts of twice as many."""
 
     def __init__(self, rate: float, clock: Callable[[], float]) -> None:
         self.rate, self._clock = rate, clock

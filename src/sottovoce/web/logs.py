@@ -1,4 +1,7 @@
-"""Structured logs: one JSON object a line, of chosen fields.  Payloads, ids, tokens and addresses have no field."""
+"""Structured logs: one JSON object per line.
+
+Only the fields listed here are written: there is none for payloads, ids, tokens and addresses.
+"""
 
 import json
 import logging
@@ -10,12 +13,13 @@ FIELDS = ("event", "route", "method", "status", "milliseconds", "task", "round",
 
 
 class JsonLines(logging.Formatter):
-    """Writes the time, the level and the chosen fields; an error by its class and place, never by its message."""
+    """Write time, level and the listed fields; never the message of an error."""
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, Any] = {"time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S%z"), "level": record.levelname}
         own = record.name.startswith("sottovoce")
-        line["event"] = record.getMessage() if own else record.name  # other people's messages may quote a peer
+        # Messages of other libraries may quote what a client sent.
+        line["event"] = record.getMessage() if own else record.name
         line |= {name: getattr(record, name) for name in FIELDS if hasattr(record, name)}
         if record.exc_info and record.exc_info[0]:
             line["error"] = record.exc_info[0].__name__

@@ -1,4 +1,4 @@
-"""Counters for operators, in the text format of Prometheus: counts and durations, never who or what."""
+"""Metrics for operators in the text format of Prometheus; nothing about people."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
@@ -13,7 +13,7 @@ _SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0
 
 
 class Metrics:
-    """The counters of one process; ``sources`` add what only the service itself can count."""
+    """The metrics of one process; ``sources`` add what only the service itself can count."""
 
     def __init__(self, waiting: Callable[[], int], *sources: Source) -> None:
         self._registry = CollectorRegistry()
@@ -31,21 +31,21 @@ class Metrics:
             registry.register(source)
 
     def request(self, route: str, status: int, seconds: float) -> None:
-        """Count a request; only the event loop does."""
+        """Count a request; called only from the event loop."""
         self._requests.add(route, status, seconds)
 
     def count(self, task: str, outcomes: Mapping[str, int]) -> None:
-        """Count messages by what became of them."""
+        """Count messages by their outcome."""
         for outcome, count in outcomes.items():
             self.messages.labels(task, outcome).inc(count)
 
     def text(self) -> bytes:
-        """Return all of them as text."""
+        """Return all metrics as text."""
         return generate_latest(self._registry)
 
 
 class _Requests(Source):
-    """Requests and how long they took: plain numbers until somebody asks, because every request counts here."""
+    """Requests and their durations, kept as plain numbers because every request updates them."""
 
     def __init__(self) -> None:
         self._seen: dict[tuple[str, int], list[float]] = {}

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from sottovoce.web.operation import Operation
+from sottovoce.web.operation import Operation, Parameter
 from sottovoce.web.problems import CATALOGUE
 
 _REF = "#/components/schemas/{name}"
@@ -39,10 +39,10 @@ _PROBLEM = {
         "type": {"type": "string"},
         "title": {"type": "string"},
         "status": {"type": "integer"},
-        "code": {"type": "string", "enum": [code for code, one in CATALOGUE.items() if one.status != 200]},
+        "code": {"type": "string", "enum": [code for code, problem in CATALOGUE.items() if problem.status != 200]},
         "retry": {"type": "boolean"},
         "detail": {"type": "string"},
-        "rule": {"type": "string", "description": "Of a question in SQL: the rule that it breaks."},
+        "rule": {"type": "string", "description": "The rule that a SQL query breaks."},
         "line": {"type": "integer", "minimum": 1},
         "column": {"type": "integer", "minimum": 1},
     },
@@ -50,23 +50,29 @@ _PROBLEM = {
 
 
 def _operation(op: Operation) -> dict[str, Any]:
-    made: dict[str, Any] = {"operationId": op.handler, "summary": op.summary, "responses": _responses(op)}
+    described: dict[str, Any] = {"operationId": op.handler, "summary": op.summary, "responses": _responses(op)}
     if op.parameters:
-        made["parameters"] = [
-            {"name": one.name, "in": one.place, "description": one.about, "schema": one.schema}
-            | ({"required": True} if one.place == "path" else {})
-            for one in op.parameters
-        ]
+        described["parameters"] = [_parameter(parameter) for parameter in op.parameters]
     if op.body is not None:
         content = {
             kind: {"schema": _schema(op.body) if kind != "application/toml" else {"type": "string"}}
             for kind in op.types
         }
-        made["requestBody"] = {"required": True, "content": content}
+        described["requestBody"] = {"required": True, "content": content}
     if op.scope:
-        made["security"] = [{"token": []}]
-        made["description"] = f"Needs a token of the scope `{op.scope}`."
-    return made
+        described["security"] = [{"token": []}]
+        described["description"] = f"Needs a token of the scope `{op.scope}`."
+    return described
+
+
+def _parameter(parameter: Parameter) -> dict[str, Any]:
+    entries = {
+        "name": parameter.name,
+        "in": parameter.location,
+        "description": parameter.about,
+        "schema": parameter.schema,
+    }
+    return {**entries, "required": True} if parameter.location == "path" else entries
 
 
 def _responses(op: Operation) -> dict[str, Any]:
@@ -75,18 +81,18 @@ def _responses(op: Operation) -> dict[str, Any]:
         good["content"] = {
             kind: {"schema": _schema(op.response) if kind == "application/json" else {}} for kind in op.produces
         }
-    made = {str(op.status): good}
+    responses = {str(op.status): good}
     for status, meaning in op.statuses:
-        made[str(status)] = {"description": meaning} if meaning else good
+        responses[str(status)] = {"description": meaning} if meaning else good
     scoped = ("unauthenticated", "forbidden") if op.scope else ()
     for code in (*op.problems, *scoped, *_ALWAYS):
         problem = CATALOGUE[code]
-        old = made.get(str(problem.status), {}).get("description", "")
-        made[str(problem.status)] = {
-            "description": f"{old}; {problem.title}" if old else problem.title,
+        before = responses.get(str(problem.status), {}).get("description", "")
+        responses[str(problem.status)] = {
+            "description": f"{before}; {problem.title}" if before else problem.title,
             "content": {"application/problem+json": {"schema": {"$ref": _REF.format(name="Problem")}}},
         }
-    return made
+    return responses
 
 
 def _schema(shape: Any) -> dict[str, Any]:

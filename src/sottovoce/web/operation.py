@@ -1,4 +1,4 @@
-"""One operation of an HTTP service: a row of the table that routes and the OpenAPI document are made from."""
+"""One operation of an HTTP service: routes and OpenAPI document are made from it."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,10 +6,10 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Parameter:
-    """Something in the path or the query of a request."""
+    """A parameter in the path or the query of a request."""
 
     name: str
-    place: str
+    location: str  # path or query
     about: str
     schema: dict[str, Any]
 
@@ -18,9 +18,9 @@ class Parameter:
 class Operation:
     """One method on one path.
 
-    ``handler`` is the name of the operation, and of the method of the service's API class that serves
-    it.  An operation that is served elsewhere names that class in ``home``, as ``module:Class``.
-    ``scope`` is what a token must allow (empty: anybody).
+    ``handler`` is the name of the operation, and of the method of the service's API class that
+    serves it.  An operation that is served elsewhere names that class in ``home``, as
+    ``module:Class``.  ``scope`` is what a token must allow (empty: anybody).
     """
 
     method: str

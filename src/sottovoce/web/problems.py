@@ -1,7 +1,7 @@
-"""Everything that can be refused: code, status, meaning, whether to try again, who acts and how.
+"""The catalogue of problems: code, status, meaning, whether to retry, who has to act and how.
 
-The catalogue in the documentation is written from this table.  ``RequestError`` carries a code; errors of the library
-map to one by their class.
+docs/errors.md is written from this table.  A ``RequestError`` carries a code; the other errors of
+the library map to a code by their class.
 """
 
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from sottovoce.sql.errors import QueryError
 
 @dataclass(frozen=True)
 class Problem:
-    """One row of the catalogue; ``status`` 200 means that a code stands beside one report of an upload."""
+    """One row of the catalogue; status 200 marks the codes for single messages of an upload."""
 
     code: str
     status: int
@@ -25,41 +25,137 @@ class Problem:
 
 
 REPORTS = (
-    Problem("malformed", 200, "not an envelope of a version that this collector reads", False, "client", "drop it; update the client"),
-    Problem("other-task", 200, "a report for another task, or another version of this one", False, "client", "fetch the task again; the old answer cannot be counted"),
-    Problem("undeclared", 200, "fields that the task does not declare, or declared ones missing", False, "client", "drop it; update the client"),
-    Problem("incomplete", 200, "not exactly one report for every slot of the bundle, all of one subject and with one public part", False, "client", "send the whole message as it was made"),
-    Problem("impossible", 200, "a payload that the mechanism cannot make, or a public part that the task does not have", False, "client", "drop it; update the client"),
-    Problem("conflicting", 200, "some reports of this bundle were sent before in another one", False, "client", "send the whole message as it was made"),
-    Problem("too-early", 200, "the round has not been opened", True, "client", "send the same bytes later"),
-    Problem("too-late", 200, "the round is sealed", False, "client", "drop it; it cannot be counted any more"),
-    Problem("not-asked", 200, "this token's coin belongs to another round or another question", False, "client", "answer what the coin says"),
-    Problem("token-missing", 200, "this task takes reports only with an enrolment token", False, "client", "enrol first, then send the same bytes"),
-    Problem("token-unknown", 200, "the enrolment token is unknown, expired or revoked", False, "operator", "issue a token"),
-    Problem("token-spent", 200, "the enrolment token has paid for another message", False, "client", "drop it; one token buys one bundle per task"),
+    Problem(
+        "malformed", 200, "not an envelope of a version that this collector knows",
+        False, "client", "drop it; update the client",
+    ),
+    Problem(
+        "other-task", 200, "a report for another task, or for another version of this task",
+        False, "client", "fetch the task again; this report cannot be counted",
+    ),
+    Problem(
+        "undeclared", 200, "fields that the task does not declare, or missing ones that it declares",
+        False, "client", "drop it; update the client",
+    ),
+    Problem(
+        "incomplete", 200, "not exactly one report for each slot, all with the same subject and public part",
+        False, "client", "send the whole message as it was made",
+    ),
+    Problem(
+        "impossible", 200, "a payload that the mechanism cannot produce, or a public part that does not fit the task",
+        False, "client", "drop it; update the client",
+    ),
+    Problem(
+        "conflicting", 200, "some reports of this message were sent before in another message",
+        False, "client", "send the whole message as it was made",
+    ),
+    Problem(
+        "too-early", 200, "the round is not open yet",
+        True, "client", "send the same bytes later",
+    ),
+    Problem(
+        "too-late", 200, "the round is sealed and accepts no more reports",
+        False, "client", "drop it; it cannot be counted any more",
+    ),
+    Problem(
+        "not-asked", 200, "the coin of this token assigns another round or question",
+        False, "client", "answer the question that the coin assigns",
+    ),
+    Problem(
+        "token-missing", 200, "this task needs an enrolment token",
+        False, "client", "enrol first, then send the same bytes",
+    ),
+    Problem(
+        "token-unknown", 200, "the enrolment token is unknown, expired or revoked",
+        False, "operator", "issue a token",
+    ),
+    Problem(
+        "token-spent", 200, "the enrolment token was used for another message",
+        False, "client", "drop it; one token is good for one message per task",
+    ),
 )  # fmt: skip
 
 REQUESTS = (
-    Problem("malformed-request", 400, "the body is not what this route documents", False, "client", "compare the request with the OpenAPI document"),
-    Problem("invalid", 400, "a setting that cannot work", False, "caller", "change the setting that the detail names"),
-    Problem("query", 400, "a question in SQL that cannot be answered as it is written", False, "analyst", "`rule` says which rule it breaks, `line` and `column` where"),
-    Problem("unauthenticated", 401, "a token is needed", False, "caller", "send `Authorization: Bearer TOKEN`"),
-    Problem("forbidden", 403, "the token does not allow this", False, "operator", "use a token of the scope that the detail names"),
-    Problem("not-found", 404, "there is no such task or page", False, "caller", "list the tasks at /v1/tasks"),
-    Problem("no-data", 404, "there is nothing to answer from", False, "analyst", "wait for reports"),
-    Problem("method-not-allowed", 405, "this page does not take this method", False, "caller", "see the OpenAPI document"),
-    Problem("not-acceptable", 406, "the answer has no such format", False, "caller", "ask for application/json or text/csv"),
-    Problem("conflict", 409, "things that do not belong together", False, "caller", "a task never changes: publish another name"),
-    Problem("not-ready", 409, "the task is not in the state that this needs", True, "analyst", "wait for its rounds to be sealed"),
-    Problem("too-few-users", 409, "fewer users than the task's minimum: nothing is released", False, "operator", "ask more people in a new task"),
-    Problem("too-large", 413, "the body is larger than this collector takes", False, "client", "send fewer reports at once"),
-    Problem("unsupported-media", 415, "the body has a content type that this route does not read", False, "client", "send application/json or application/msgpack"),
-    Problem("outside-domain", 422, "a value outside the domain", False, "caller", "correct the value"),
-    Problem("slow-down", 429, "too many requests from here", True, "client", "wait as long as Retry-After says"),
-    Problem("busy", 429, "more reports are waiting than the store can take", True, "client", "wait as long as Retry-After says, then send the same bytes"),
-    Problem("internal", 500, "an error of the collector", True, "operator", "look into the log for the same moment; report it"),
-    Problem("missing-part", 501, "an optional part of the software is not installed", False, "operator", "install the extra that the detail names"),
-    Problem("unavailable", 503, "the store cannot write now; nothing was lost", True, "operator", "free the disk or the database; clients send the same bytes again"),
+    Problem(
+        "malformed-request", 400, "the body does not have the documented form",
+        False, "client", "compare the request with the OpenAPI document",
+    ),
+    Problem(
+        "invalid", 400, "a setting is not allowed",
+        False, "caller", "change the setting that the detail names",
+    ),
+    Problem(
+        "query", 400, "the SQL query cannot be answered as it is written",
+        False, "analyst", "correct it: `rule`, `line` and `column` say what is wrong and where",
+    ),
+    Problem(
+        "unauthenticated", 401, "a token is needed",
+        False, "caller", "send `Authorization: Bearer TOKEN`",
+    ),
+    Problem(
+        "forbidden", 403, "the token does not allow this",
+        False, "operator", "use a token of the scope that the detail names",
+    ),
+    Problem(
+        "not-found", 404, "there is no such task or page",
+        False, "caller", "list the tasks at /v1/tasks",
+    ),
+    Problem(
+        "no-data", 404, "there are no reports to answer from",
+        False, "analyst", "wait for reports",
+    ),
+    Problem(
+        "method-not-allowed", 405, "this address does not support this method",
+        False, "caller", "see the OpenAPI document",
+    ),
+    Problem(
+        "not-acceptable", 406, "the answer is not available in this format",
+        False, "caller", "accept application/json or text/csv",
+    ),
+    Problem(
+        "conflict", 409, "two things contradict each other, such as two tasks of one name",
+        False, "caller", "published tasks never change: publish under another name",
+    ),
+    Problem(
+        "not-ready", 409, "the task is not in the required state",
+        True, "analyst", "wait until its rounds are sealed",
+    ),
+    Problem(
+        "too-few-users", 409, "fewer users than the task's minimum: nothing is released",
+        False, "operator", "ask more people with a new task",
+    ),
+    Problem(
+        "too-large", 413, "the body is larger than this collector allows",
+        False, "client", "send fewer reports at once",
+    ),
+    Problem(
+        "unsupported-media", 415, "the content type of the body is not supported here",
+        False, "client", "send application/json or application/msgpack",
+    ),
+    Problem(
+        "outside-domain", 422, "a value lies outside the domain",
+        False, "caller", "correct the value",
+    ),
+    Problem(
+        "slow-down", 429, "too many requests from this address",
+        True, "client", "wait as long as Retry-After says",
+    ),
+    Problem(
+        "busy", 429, "too many reports are waiting for the store",
+        True, "client", "wait as long as Retry-After says, then send the same bytes",
+    ),
+    Problem(
+        "internal", 500, "an error inside the collector",
+        True, "operator", "find the time of the request in the log, and report the error",
+    ),
+    Problem(
+        "missing-part", 501, "an optional part of Sottovoce is not installed",
+        False, "operator", "install the extra that the detail names",
+    ),
+    Problem(
+        "unavailable", 503, "the store cannot write at the moment; nothing was lost",
+        True, "operator", "make room on the disk or restore the database; clients send the same bytes again",
+    ),
 )  # fmt: skip
 
 CATALOGUE = {problem.code: problem for problem in (*REPORTS, *REQUESTS)}
@@ -78,12 +174,12 @@ _BY_CLASS: dict[type[SottovoceError], str] = {
 }
 
 
-# As the errors of the library exit when the command line meets the same obstacle.
+# The exit codes that the command line uses for the corresponding errors of the library.
 _EXITS = {401: errors.AccessError.exit_code, 404: errors.NoDataError.exit_code, 409: errors.StateError.exit_code}
 
 
 class RequestError(SottovoceError):
-    """A whole request turned away for a reason of the catalogue."""
+    """A request that is refused for a reason in the catalogue."""
 
     def __init__(self, code: str, detail: str = "", retry_after: float | None = None) -> None:
         super().__init__(detail or CATALOGUE[code].title)
@@ -94,14 +190,14 @@ class RequestError(SottovoceError):
 
 
 def problem_of(error: SottovoceError) -> Problem:
-    """Return the row of the catalogue that an error falls under."""
+    """Return the row of the catalogue for an error."""
     if isinstance(error, RequestError):
         return CATALOGUE[error.code]
     return CATALOGUE[next((code for kind, code in _BY_CLASS.items() if isinstance(error, kind)), "internal")]
 
 
 def place(error: SottovoceError) -> dict[str, object]:
-    """Return which rule a question breaks, and where; nothing for other errors."""
+    """Return which rule a SQL query breaks, and where; nothing for other errors."""
     if not isinstance(error, QueryError):
         return {}
     return {"rule": error.rule, "line": error.line, "column": error.column}
@@ -109,31 +205,31 @@ def place(error: SottovoceError) -> dict[str, object]:
 
 def document(problem: Problem, detail: str = "") -> dict[str, object]:
     """Return a problem document after RFC 9457."""
-    made: dict[str, object] = {
+    content: dict[str, object] = {
         "type": f"/errors#{problem.code}",
         "title": problem.title,
         "status": problem.status,
         "code": problem.code,
         "retry": problem.retry,
     }
-    return {**made, "detail": detail} if detail and detail != problem.title else made
+    return {**content, "detail": detail} if detail and detail != problem.title else content
 
 
 def page() -> str:
     """Return the catalogue as a page of the documentation."""
-    head = "# Error catalogue\n\nWritten from the table in the code (`python -m sottovoce.web.problems`).\n"
-    reports = "\n## Beside one report of an upload\n\nThe request itself succeeds; these codes stand in `refused`.\n\n"
-    requests = "\n## For a whole request\n\nA problem document after RFC 9457 (`application/problem+json`) with these codes.\n\n"
+    head = "# Error catalogue\n\nWritten from the code (`python -m sottovoce.web.problems`, part of `make docs`).\n"
+    reports = "\n## For one message of an upload\n\nThe request itself succeeds; `refused` lists these codes.\n\n"
+    requests = "\n## For a whole request\n\nThe response is a problem document (RFC 9457, `application/problem+json`) with one of these codes.\n\n"
     return head + reports + _table(REPORTS) + requests + _table(REQUESTS)
 
 
 def _table(problems: Iterable[Problem]) -> str:
-    lines = ["| code | status | meaning | try again | who acts | what to do |", "|---|---|---|---|---|---|"]
-    for one in problems:
-        again = "yes" if one.retry else "no"
-        lines.append(
-            f'| <a id="{one.code}"></a>`{one.code}` | {one.status} | {one.title} | {again} | {one.actor} | {one.remedy} |'
-        )
+    lines = ["| code | status | meaning | retry | who acts | what to do |", "|---|---|---|---|---|---|"]
+    for problem in problems:
+        code = f'<a id="{problem.code}"></a>`{problem.code}`'
+        retry = "yes" if problem.retry else "no"
+        cells = (code, str(problem.status), problem.title, retry, problem.actor, problem.remedy)
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 

@@ -65,6 +65,7 @@ def test_a_histogram_has_a_chart_a_table_and_its_facts(seen):
     facts = {one.one("dt").text: one.one("dd").text for one in shown.one("dl", class_="facts").all("div")}
     assert facts["Users"] == "40"
     assert facts["Epsilon"] == "10"
+    assert facts["Guarantee"] == "local epsilon 10, against everybody, the collector too"
     assert facts["Steps"] == "none (raw)"
     assert set(facts) >= {"Mechanism", "Level"}
 
@@ -123,7 +124,7 @@ def test_method_and_level_are_chosen_by_a_plain_form(seen):
 )
 def test_an_impossible_choice_is_a_page_that_says_so(seen, choice, part):
     name, _, query = choice.partition("?")
-    assert seen.page(f"/tasks/{name}{part}?{query}", status=400).one("h1").text == "A setting that cannot work"
+    assert seen.page(f"/tasks/{name}{part}?{query}", status=400).one("h1").text == "A setting is not allowed"
 
 
 def test_a_level_off_the_list_is_kept_in_the_form(seen):
@@ -234,7 +235,7 @@ def test_rounds_show_their_sealed_log_and_refusals_their_reasons(seen):
     assert "40 reports sealed" in line[5]
     assert record.checksum in line[5]
     (refused,) = rows(page.one("div", id="refusals").one("table"))
-    assert refused[0] == "malformed not an envelope of a version that this collector reads"
+    assert refused[0] == "malformed not an envelope of a version that this collector knows"
     assert refused[1] == "2"
 
 

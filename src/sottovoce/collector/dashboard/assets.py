@@ -1,4 +1,4 @@
-"""What pages are made of: templates, the style sheet, the script, and the headers that keep strangers out of them."""
+"""The templates, style sheet, scripts and security headers of the pages."""
 
 from functools import cached_property
 from hashlib import sha256
@@ -19,7 +19,7 @@ _POLICY = (
 )
 HEADERS = {
     "content-security-policy": _POLICY,
-    # Without any referrer, browsers send forms with the origin "null", which no check could tell from a stranger's.
+    # Without a referrer, browsers send forms with the origin "null", as other sites can.
     "referrer-policy": "same-origin",
     "cache-control": "no-store",
     "cross-origin-opener-policy": "same-origin",
@@ -33,24 +33,25 @@ class Assets:
     @cached_property
     def _files(self) -> dict[str, bytes]:
         folder = files("sottovoce.collector.dashboard") / "static"
-        return {one.name: one.read_bytes() for one in folder.iterdir() if one.name.rpartition(".")[2] in _KINDS}
+        known = [file for file in folder.iterdir() if file.name.rpartition(".")[2] in _KINDS]
+        return {file.name: file.read_bytes() for file in known}
 
     @cached_property
     def _templates(self) -> Environment:
         loader = PackageLoader("sottovoce.collector.dashboard")
-        made = Environment(
+        environment = Environment(
             loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
         )
-        made.globals["asset"] = self.address
-        made.filters["sentence"] = formatting.sentence
-        return made
+        environment.globals["asset"] = self.address
+        environment.filters["sentence"] = formatting.sentence
+        return environment
 
     def address(self, name: str) -> str:
-        """Return the address of a file, with a mark of its content."""
+        """Return the address of a file; it changes with the content."""
         return f"/static/{name}?v={sha256(self._files[name]).hexdigest()[:12]}"
 
     def file(self, name: str) -> Response:
-        """Return a file, or that there is none."""
+        """Return a file, or refuse a name that is not known."""
         if name not in self._files:
             raise RequestError("not-found")
         kind = _KINDS[name.rpartition(".")[2]]

@@ -1,4 +1,4 @@
-"""Further facts about an answer in a few words, such as how a search was done and what it could see."""
+"""Further facts about an answer in a few words, such as how a search was done."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,9 +7,9 @@ from sottovoce.collector.dashboard import formatting
 
 Fact = tuple[str, str]
 
-_TOLD_ELSEWHERE = {
+_SHOWN_ELSEWHERE = {
     *("name", "users", "population", "epsilon", "mechanism", "level", "steps", "threshold", "rows", "measures"),
-    *("minimum", "suppressed", "unit", "guarantee"),
+    *("minimum", "suppressed", "unit"),
 }
 _TERMS = {
     "groups": "Groups of users",
@@ -28,11 +28,13 @@ _MOST_LISTED = 25
 
 def facts(part: Mapping[str, Any]) -> list[Fact]:
     """Return the details of a released answer, each as a term and a few words."""
-    return [fact for name, detail in part.items() if name not in _TOLD_ELSEWHERE for fact in _fact(name, detail)]
+    return [fact for name, detail in part.items() if name not in _SHOWN_ELSEWHERE for fact in _fact(name, detail)]
 
 
 def _fact(name: str, detail: Any) -> list[Fact]:
-    """Return one detail; nothing where a remark has no reason, or where there is too much to list."""
+    """Return one detail as facts; nothing if it needs no remark, or if it is too long to list."""
+    if name == "guarantee":
+        return [("Guarantee", f"local epsilon {detail['local']:g}, against everybody, the collector too")]
     if name in _REMARKS:
         reason, remark = _REMARKS[name]
         return [remark] if detail is reason else []

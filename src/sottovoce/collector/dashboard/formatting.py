@@ -1,4 +1,4 @@
-"""Numbers and times as people read them: separators, a real minus sign, and no more digits than the error allows."""
+"""Numbers and times as people read them, with digits that fit the error."""
 
 from datetime import UTC, datetime
 from math import floor, log10
@@ -27,7 +27,7 @@ def figure(number: float, error: float) -> str:
 
 
 def percent(share: float, error: float = 0.01) -> str:
-    """Return a share of people as a percentage: one decimal, two if the error is small, none if it is large.
+    """Return a share as a percentage: one decimal, two if the error is small, none if it is large.
 
     >>> percent(0.4321, 0.01), percent(0.4321, 0.0002), percent(-0.02, 0.2)
     ('43.2\u202f%', '43.21\u202f%', '−2\u202f%')

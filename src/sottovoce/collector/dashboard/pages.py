@@ -1,4 +1,4 @@
-"""The pages: each checks the session, asks the collector, and is complete without scripts."""
+"""The pages of the dashboard; all of them work without scripts."""
 
 import logging
 from collections.abc import Awaitable, Callable
@@ -30,7 +30,7 @@ Handler = Callable[[Request], Awaitable[Response]]
 Facts = dict[str, Any]
 
 _LARGEST_FORM = 4096  # bytes: a token and where to go
-_LARGEST_QUESTION = 1 << 17  # bytes of a form with a question, whose letters may take twelve each
+_LARGEST_QUESTION = 1 << 17  # bytes of a form with a SQL query; a letter may take twelve
 _FORM = "application/x-www-form-urlencoded"
 _log = logging.getLogger(__name__)
 
@@ -38,23 +38,23 @@ _log = logging.getLogger(__name__)
 def routes(api: Api) -> list[BaseRoute]:
     """Return the routes of the dashboard over a collector."""
     pages = Pages(api)
-    one = "/tasks/{name}"
+    task = "/tasks/{name}"
     return [
         Route("/", pages.guarded("tasks", pages.tasks)),
         Route("/login", pages.anyone("login", pages.login), methods=["GET", "POST"]),
         Route("/logout", pages.anyone("logout", pages.logout), methods=["POST"]),
         Route("/static/{name}", pages.anyone("static", pages.static)),
-        Route(f"{one}/live", pages.guarded("live", pages.live)),
-        Route(f"{one}/answer.json", pages.guarded("download", pages.download)),
-        Route(f"{one}/answer.csv", pages.guarded("download", pages.download)),
-        Route(f"{one}/sql", pages.guarded("sql", pages.sql), methods=["GET", "POST"]),
-        Route(one, pages.guarded("task", pages.task)),
+        Route(f"{task}/live", pages.guarded("live", pages.live)),
+        Route(f"{task}/answer.json", pages.guarded("download", pages.download)),
+        Route(f"{task}/answer.csv", pages.guarded("download", pages.download)),
+        Route(f"{task}/sql", pages.guarded("sql", pages.sql), methods=["GET", "POST"]),
+        Route(task, pages.guarded("task", pages.task)),
         Unknown("/{path:path}", pages.anyone("unknown", pages.unknown)),
     ]
 
 
 class Unknown(Route):
-    """Takes what no other route takes, if a browser asks for a page; programs get problem documents."""
+    """The page for unknown addresses, if a browser asks; programs get problem documents."""
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         """Return no match for programs."""
@@ -70,7 +70,7 @@ class Pages:
         self._api, self._assets = api, Assets()
 
     def anyone(self, name: str, handler: Handler) -> Handler:
-        """Return a page for anybody; what is refused becomes a page too."""
+        """Return a handler for everybody; a refusal becomes a page too."""
 
         async def endpoint(request: Request) -> Response:
             request.scope["page"] = name
@@ -88,7 +88,7 @@ class Pages:
         return endpoint
 
     def guarded(self, name: str, handler: Handler) -> Handler:
-        """Return a page for whoever has logged in; others are sent to the log-in."""
+        """Return a handler for people who have logged in; others are sent to the log-in page."""
 
         async def endpoint(request: Request) -> Response:
             return await handler(request) if await self._known(request) else _away(request)
@@ -107,12 +107,12 @@ class Pages:
 
     async def tasks(self, request: Request) -> Response:
         """List the tasks, the newest first."""
-        found = self._api.collector.tasks()[::-1]
-        lines = [progress.task(one, number) for number, one in enumerate(found)]
+        newest_first = self._api.collector.tasks()[::-1]
+        lines = [progress.task(published, number) for number, published in enumerate(newest_first)]
         return await self._page("tasks.html", tasks=lines)
 
     async def task(self, request: Request) -> Response:
-        """Show a task: what it promises, how it goes, what it answers."""
+        """Show a task: its promises, its progress and its answer."""
         published = self._find(request)
         wanted = results.Shown.of(request.query_params, published.task.plan)
         facts = await run_in_threadpool(self._task, published, wanted)
@@ -138,10 +138,10 @@ class Pages:
 
     def _live(self, published: Published) -> Facts:
         api = self._api
-        made = progress.live(published, api.status(published), api.collector.now)
-        have = sha256(repr(made).encode()).hexdigest()[:12]
+        facts = progress.live(published, api.status(published), api.collector.now)
+        have = sha256(repr(facts).encode()).hexdigest()[:12]
         poll = f"{progress.path(published.record.name)}/live?seen={progress.mark(published)}&have={have}"
-        return {"live": made, "poll": poll, "mark": progress.mark(published), "have": have}
+        return {"live": facts, "poll": poll, "mark": progress.mark(published), "have": have}
 
     def _answer(self, published: Published, wanted: results.Shown) -> Facts:
         """Return the parts of an answer, or why there is none."""
@@ -153,9 +153,9 @@ class Pages:
         except UnavailableError:
             raise
         except SottovoceError as error:
-            few = problems.problem_of(error).code == "too-few-users"
-            other = "failed" if published.record.failure else "refused"
-            return {"kind": "withheld" if few else other, "reason": str(error)}
+            if problems.problem_of(error).code == "too-few-users":
+                return {"kind": "withheld", "reason": str(error)}
+            return {"kind": "failed" if published.record.failure else "refused", "reason": str(error)}
         return {"kind": "answered", **results.sections(answer.content, published.task.plan, wanted), **beside}
 
     def _beside(self, published: Published, wanted: results.Shown) -> Facts:
@@ -165,7 +165,7 @@ class Pages:
         return {"pairs": pairs.shown(views.pairs, path, wanted.query_of_numbers), "remarks": views.remarks}
 
     async def live(self, request: Request) -> Response:
-        """Return the parts that change; where there is more to show than they do, the page is loaded again."""
+        """Return the parts that change, or make the browser load the whole page again."""
         published = self._find(request)
         facts = await run_in_threadpool(self._live, published)
         if request.query_params.get("seen", facts["mark"]) != facts["mark"]:
@@ -188,7 +188,7 @@ class Pages:
         return response
 
     async def sql(self, request: Request) -> Response:
-        """Show the form for questions in SQL, and the answer to the one that was sent."""
+        """Show the form for SQL queries, and the answer to the query that was sent."""
         published = self._find(request)
         if not published.task.plan.answers_sql:
             raise RequestError("not-found")
@@ -201,14 +201,16 @@ class Pages:
         asked = QueryRequest(form.get("sql", "").replace("\r\n", "\n"), level)
         facts = self._asking(published, asked)
         try:
-            found = await self._api.answered(published, asked)
+            answer = await self._api.answered(published, asked)
         except SottovoceError as error:
             problem = problems.problem_of(error)
             if problem.status >= 500:
                 raise
             return await self._page("sql.html", problem.status, **facts | {"refused": _refusal(error)})
         kind = form.get("format", "")
-        return _file(found, kind) if kind else await self._page("sql.html", **facts | {"found": queries.shown(found)})
+        if kind:
+            return _file(answer, kind)
+        return await self._page("sql.html", **facts | {"found": queries.shown(answer)})
 
     def _asking(self, published: Published, asked: QueryRequest) -> Facts:
         """Return what the page of questions shows around an answer."""
@@ -226,7 +228,7 @@ class Pages:
         }
 
     async def login(self, request: Request) -> Response:
-        """Show the form, or open a session for a token that allows it."""
+        """Show the form, or open a session for a valid token."""
         if request.method != "POST":
             target = sessions.local(request.query_params.get("next", "/"))
             if await self._known(request):
@@ -245,7 +247,7 @@ class Pages:
         return response
 
     async def logout(self, request: Request) -> Response:
-        """End the session here and in the browser."""
+        """End the session in the store and in the browser."""
         sessions.check_origin(request)
         store, now = self._api.collector.store, self._api.collector.now
         await run_in_threadpool(sessions.leave, store, request.cookies.get(sessions.COOKIE), now)
@@ -263,14 +265,14 @@ class Pages:
 
     async def _form(self, request: Request, largest: int = _LARGEST_FORM) -> dict[str, str]:
         if request.headers.get("content-type", "").split(";")[0].strip().lower() != _FORM:
-            raise RequestError("unsupported-media", "a form is sent as text")
+            raise RequestError("unsupported-media", "a form must be sent as application/x-www-form-urlencoded")
         body = await self._api.body(request)
         if len(body) > largest:
             raise RequestError("too-large", f"a form has at most {largest} bytes")
         try:
             fields = parse_qs(body.decode("ascii"), strict_parsing=True, max_num_fields=8)
         except ValueError:
-            raise RequestError("malformed-request", "this is not a form") from None
+            raise RequestError("malformed-request", "the body is not a form") from None
         return {name: values[0] for name, values in fields.items()}
 
     def _find(self, request: Request) -> Published:
@@ -280,8 +282,8 @@ class Pages:
         return await run_in_threadpool(self._assets.page, template, status, **facts)
 
     def _problem(self, problem: problems.Problem, detail: str = "") -> Response:
-        told = "" if problem.code == "internal" or detail == problem.title else detail
-        return self._assets.page("problem.html", problem.status, problem=problem, detail=told)
+        shown = "" if problem.code == "internal" or detail == problem.title else detail
+        return self._assets.page("problem.html", problem.status, problem=problem, detail=shown)
 
 
 def _refusal(error: SottovoceError) -> Facts:
@@ -290,20 +292,20 @@ def _refusal(error: SottovoceError) -> Facts:
     return {"title": problems.problem_of(error).title, "reason": str(error), "place": place}
 
 
-def _file(found: Released | Explanation, kind: str) -> Response:
+def _file(answer: Released | Explanation, kind: str) -> Response:
     """Return an answer as a file."""
-    if kind not in ("json", "csv") or (kind == "csv" and isinstance(found, Explanation)):
-        raise ParameterError("an answer is downloaded as json or csv, an explanation as json")
-    if isinstance(found, Released) and kind == "csv":
-        response = Response(found.result.to_csv(), media_type="text/csv")
+    if kind not in ("json", "csv") or (kind == "csv" and isinstance(answer, Explanation)):
+        raise ParameterError("`format` must be json or csv, and json for an explanation")
+    if isinstance(answer, Released) and kind == "csv":
+        response = Response(answer.result.to_csv(), media_type="text/csv")
     else:
-        response = Response(wire.as_json(found.to_dict()), media_type="application/json")
+        response = Response(wire.as_json(answer.to_dict()), media_type="application/json")
     response.headers["content-disposition"] = f'attachment; filename="answer.{kind}"'
     return response
 
 
 def _away(request: Request) -> Response:
     target = sessions.login_path(request)
-    if "hx-request" in request.headers:  # the page is sent away, not a part of it
+    if "hx-request" in request.headers:  # the whole page goes to the log-in, not a part of it
         return Response(status_code=401, headers={"hx-redirect": target})
     return RedirectResponse(target, status_code=303)

@@ -12,10 +12,10 @@ Facts = dict[str, Any]
 
 
 def shown(view: PairView | None, path: str, query: str) -> Facts | None:
-    """Return the drawing of all pairs, the same as rows, largest first, and links to stressed pairs."""
+    """Return all pairs as a drawing and as rows, largest first, and links to edges."""
     if view is None:
         return None
-    index = {name: place for place, name in enumerate(view.names)}
+    index = {name: number for number, name in enumerate(view.names)}
     pairs = sorted(combinations(view.names, 2), key=lambda pair: -_number(view, index, pair))
     edges = [(index[first], index[second]) for first, second in view.edges]
     return {

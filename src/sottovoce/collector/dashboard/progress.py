@@ -1,4 +1,4 @@
-"""How a collection goes, as data for templates: tasks, rounds, arrivals and refusals."""
+"""The progress of a collection as data for templates: tasks, rounds, arrivals and refusals."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,8 +15,8 @@ Facts = dict[str, Any]
 HOURS = 6
 _SLICE = 300  # seconds of arrivals in one bar
 _STATES = {
-    "open": "open: reports are taken",
-    "closing": "closing: late reports are still taken",
+    "open": "open: reports are accepted",
+    "closing": "closing: late reports are still accepted",
     "sealing": "sealing: the log is being written",
     "sealed": "sealed: the log is complete",
 }
@@ -33,7 +33,7 @@ def path(name: str) -> str:
 
 def task(published: Published, number: int) -> Facts:
     """Return one line of the list of tasks."""
-    counts = [one.users for one in published.rounds]
+    counts = [record.users for record in published.rounds]
     users = counts[-1] if published.task.distinct else sum(counts)
     return {
         "name": published.record.name,
@@ -55,7 +55,7 @@ def state(published: Published) -> str:
 
 
 def mark(published: Published) -> str:
-    """Return what changes when the page has more to show than numbers that went up."""
+    """Return a mark that changes when the whole page must be loaded again."""
     return f"{published.last.number}-{published.last.state}-{state(published)}"
 
 
@@ -63,7 +63,7 @@ def live(published: Published, status: wire.Status, now: int) -> Facts:
     """Return the parts of a task's page that change while reports come in."""
     collection = published.collection
     taking = not status.failure and status.state != "finished"
-    rounds = [_round(one, published.quota(one.number), collection, now) for one in reversed(status.rounds)]
+    rounds = [_round(line, published.quota(line.number), collection, now) for line in reversed(status.rounds)]
     return {
         "summary": _summary(published, status),
         "rounds": rounds,
@@ -83,39 +83,39 @@ def _summary(published: Published, status: wire.Status) -> str:
     return f"Round {last.number} is {last.state}: {last.users:,}{quota} users so far."
 
 
-def _round(one: wire.RoundLine, quota: int, collection: Collection, now: int) -> Facts:
+def _round(line: wire.RoundLine, quota: int, collection: Collection, now: int) -> Facts:
     return {
-        "number": one.number,
-        "state": one.state,
-        "meaning": _STATES[one.state],
-        "opened": (formatting.machine(one.opened), formatting.moment(one.opened)),
-        "users": formatting.count(one.users),
-        "until": _until(one, quota, collection, now),
-        "sealed": formatting.count(one.count) if one.state == "sealed" else "",
-        "checksum": one.checksum,
-        "erased": one.erased,
-        **_towards(one.users, quota, collection, f"round-{one.number}"),
+        "number": line.number,
+        "state": line.state,
+        "meaning": _STATES[line.state],
+        "opened": (formatting.machine(line.opened), formatting.moment(line.opened)),
+        "users": formatting.count(line.users),
+        "until": _until(line, quota, collection, now),
+        "sealed": formatting.count(line.count) if line.state == "sealed" else "",
+        "checksum": line.checksum,
+        "erased": line.erased,
+        **_towards(line.users, quota, collection, f"round-{line.number}"),
     }
 
 
 def _towards(users: int, quota: int, collection: Collection, name: str) -> Facts:
-    """Return how far a round is from what it waits for: its quota, or at least its minimum."""
+    """Return the progress of a round towards its quota, or else its minimum."""
     goal = quota or collection.minimum
     kind = "quota" if quota else "minimum"
     title = f"{users:,} of {goal:,} users ({kind})"
     return {"goal": title, "bar": svg.progress(users / goal, title, name)}
 
 
-def _until(one: wire.RoundLine, quota: int, collection: Collection, now: int) -> str:
-    if one.state != "open":
+def _until(line: wire.RoundLine, quota: int, collection: Collection, now: int) -> str:
+    if line.state != "open":
         return ""
     share = f", its share of the task's {collection.quota:,}" if quota < collection.quota else ""
-    made = [f"at {formatting.many(quota, 'user')}{share}"] if quota else []
+    ends = [f"at {formatting.many(quota, 'user')}{share}"] if quota else []
     if collection.seconds:
-        end = one.opened + collection.seconds
+        end = line.opened + collection.seconds
         over = f"as soon as {formatting.many(collection.minimum, 'user')} are in: its time is over"
-        made.append(over if now >= end else f"on {formatting.moment(end)}, in {formatting.lasting(end - now)}")
-    return f"Closes {' or '.join(made)}." if made else "Closes when an operator closes it."
+        ends.append(over if now >= end else f"on {formatting.moment(end)}, in {formatting.lasting(end - now)}")
+    return f"Closes {' or '.join(ends)}." if ends else "Closes when an operator closes it."
 
 
 def _arrivals(arrivals: Sequence[tuple[int, int]], now: int) -> Facts:
@@ -123,15 +123,17 @@ def _arrivals(arrivals: Sequence[tuple[int, int]], now: int) -> Facts:
     start = now - now % _SLICE - (slices - 1) * _SLICE
     counts = [0] * slices
     for minute, number in arrivals:
-        place = (minute - start) // _SLICE
-        if 0 <= place < slices:
-            counts[place] += number
+        index = (minute - start) // _SLICE
+        if 0 <= index < slices:
+            counts[index] += number
     total, most = sum(counts), max(counts)
-    title = f"Reports taken in the last {HOURS} hours"
+    title = f"Reports accepted in the last {HOURS} hours"
     busiest = f"{total:,} in the last {HOURS} hours, at most {most:,} in {_SLICE // 60} minutes."
     text = busiest if total else f"No reports in the last {HOURS} hours."
     rows = [
-        (formatting.clock(start + place * _SLICE), formatting.count(one)) for place, one in enumerate(counts) if one
+        (formatting.clock(start + index * _SLICE), formatting.count(count))
+        for index, count in enumerate(counts)
+        if count
     ]
     return {
         "text": text,

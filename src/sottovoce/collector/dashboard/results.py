@@ -1,4 +1,4 @@
-"""An answer as data for templates; everything comes from what the service released, never from the answer itself."""
+"""A released answer as data for templates."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ Facts = dict[str, Any]
 Row = dict[str, Any]
 
 LEVELS = (0.8, 0.9, 0.95, 0.99, 0.999)
-MOST_ROWS, MOST_PARTS = 25, 12  # of one answer, and of several, that are shown before somebody asks for all
+MOST_ROWS, MOST_PARTS = 25, 12  # rows of a part, and parts, that a page shows at first
 _ALL_ROWS, _ALL_PARTS = 2_000, 200  # that a page shows then; a download has no limit
 _DRAWN = 4_000  # values that a line is drawn through
 
@@ -71,16 +71,16 @@ def sections(released: Mapping[str, Any], plan: Plan, wanted: Shown) -> Facts:
     parts = list(released["answers"].items()) if "answers" in released else [(alone, released)]
     most = _ALL_PARTS if wanted.everything else MOST_PARTS
     chosen = parts[-most:][::-1] if plan.longitudinal else parts[:most]
-    made = [
+    sections = [
         _section(name, _without_shares(part, plan.unit(name)), plan.part_domain(name), wanted, number)
         for number, (name, part) in enumerate(chosen)
     ]
-    cut = len(parts) > len(made) or any(one["more"] for one in made)
-    return {"parts": made, "more": len(parts) - len(made), "cut": cut, "several": len(parts) > 1}
+    cut = len(parts) > len(sections) or any(section["more"] for section in sections)
+    return {"parts": sections, "more": len(parts) - len(sections), "cut": cut, "several": len(parts) > 1}
 
 
 def missing(published: Published) -> str:
-    """Return what a task without an answer waits for."""
+    """Return in words what a task without an answer waits for."""
     last, collection = published.last, published.collection
     number, more = last.number, published.asked[last.number].high < UNIT and not published.task.distinct
     if last.state is not State.OPEN:
@@ -127,18 +127,12 @@ def _facts(part: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Users", formatting.count(part["users"])),
         *scaled,
         ("Epsilon", f"{part['epsilon']:g}"),
-        ("Guarantee", guarantee(part)),
         ("Mechanism", part["mechanism"]),
         ("Level", formatting.level(part["level"])),
         ("Steps", ", then ".join(part["steps"]) or "none (raw)"),
         *noise,
         *details.facts(part),
     ]
-
-
-def guarantee(part: Mapping[str, Any]) -> str:
-    """Return in words what each person behind an answer was promised."""
-    return f"local epsilon {part['guarantee']['local']:g}: it holds against everybody, the collector too"
 
 
 def _counted(row: Row, part: Mapping[str, Any]) -> Facts:
@@ -162,7 +156,7 @@ def _measured(row: Row, part: Mapping[str, Any]) -> Facts:
 
 
 def _ordered(rows: Sequence[Row], domain: Domain | None, everything: bool) -> list[Row]:
-    """Return numbers in their order if all are shown, else the largest first; what is suppressed keeps its order."""
+    """Return numbers in their order if all are shown, else the largest rows first."""
     if domain is not None and domain.ordered and (everything or len(rows) <= MOST_ROWS):
         return list(rows)
     return sorted(rows, key=lambda row: (row["suppressed"], -row.get("estimate", 0.0)))

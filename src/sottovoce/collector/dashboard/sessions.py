@@ -1,7 +1,7 @@
-"""Who is looking: a log-in turns the token of a person into a cookie that only this collector reads.
+"""Sessions of the dashboard: a log-in turns the token of an analyst or operator into a cookie.
 
-A session is a token of its own scope, good for pages and for nothing else, and it ends when the token that opened it
-is revoked or expires.  Forms are taken only from pages of the same host.
+A session is a token of its own scope, valid for pages only.  It ends when the token that opened it
+is revoked or expires.  Forms are accepted only from pages of the same host.
 """
 
 from urllib.parse import quote, urlsplit
@@ -24,10 +24,10 @@ def enter(store: Store, token: str, now: int, seconds: int) -> str:
 
 
 def check(store: Store, session: str | None, now: int) -> None:
-    """Refuse whoever has no session, or one whose token is no longer in force."""
+    """Refuse a missing session, and one whose token is no longer valid."""
     record = access.admit(store, session, access.SESSION, now)
     if store.token(bytes.fromhex(record.label), now) is None:
-        raise RequestError("unauthenticated", "the token of this session is no longer in force")
+        raise RequestError("unauthenticated", "the token of this session is no longer valid")
 
 
 def leave(store: Store, session: str | None, now: int) -> None:
@@ -37,26 +37,26 @@ def leave(store: Store, session: str | None, now: int) -> None:
 
 
 def remember(response: Response, request: Request, session: str, seconds: int) -> None:
-    """Give the browser its session."""
+    """Set the session cookie."""
     secure = request.url.scheme == "https"
     response.set_cookie(COOKIE, session, max_age=seconds, path="/", secure=secure, httponly=True, samesite="strict")
 
 
 def forget(response: Response, request: Request) -> None:
-    """Take the session from the browser."""
+    """Delete the session cookie."""
     secure = request.url.scheme == "https"
     response.delete_cookie(COOKIE, path="/", secure=secure, httponly=True, samesite="strict")
 
 
 def check_origin(request: Request) -> None:
-    """Refuse a form that another site, or nothing that looks like a browser, has sent."""
+    """Refuse a form that was not sent from a page of this collector."""
     host = urlsplit(request.headers.get("origin", "")).netloc
     if not host or host != request.headers.get("host"):
-        raise AccessError("forms are taken only from the pages of this collector")
+        raise AccessError("forms are accepted only from the pages of this collector")
 
 
 def local(target: str) -> str:
-    """Return where to go after a log-in: a path of this collector, or its first page.
+    """Return the page to show after a log-in: a path of this collector, or its first page.
 
     >>> local("/tasks/pets?level=0.9"), local("//elsewhere"), local("https://elsewhere/"), local("/login")
     ('/tasks/pets?level=0.9', '/', '/', '/')
@@ -67,7 +67,7 @@ def local(target: str) -> str:
 
 
 def login_path(request: Request) -> str:
-    """Return the log-in page that leads back to where somebody wanted to go."""
+    """Return the address of the log-in page that leads back to the requested page."""
     wanted = quote(request.scope["path"].removesuffix("/live"), safe="/")
     query = f"?{request.url.query}" if request.url.query and not request.scope["path"].endswith("/live") else ""
     return "/login" if wanted == "/" else f"/login?next={quote(wanted + query, safe='/')}"

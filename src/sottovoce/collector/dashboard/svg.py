@@ -1,7 +1,8 @@
-"""Drawings as text: pure functions from released rows to SVG, with words for whoever cannot see them.
+"""Drawings as SVG, made from released rows, each with a description in words.
 
-Positions along a drawing are percentages, so that it fills any width while its letters keep their size.  What is
-suppressed is hatched and says so; it has no length.  Colours come from classes of the style sheet.
+Horizontal positions are percentages, so that a drawing fills any width while its text keeps its
+size.  Suppressed values are hatched and labelled, and have no length.  Colours come from the style
+sheet.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -26,7 +27,7 @@ _MOST_DECIMALS = 9
 
 @dataclass(frozen=True)
 class Scale:
-    """Where numbers from ``low`` to ``high`` lie, in percent of the width."""
+    """Positions of the numbers from ``low`` to ``high``, in percent of the width."""
 
     low: float
     high: float
@@ -42,7 +43,7 @@ class Scale:
         return cls(min(known), max(known) if max(known) > min(known) else min(known) + 1.0)
 
     def at(self, number: float) -> float:
-        """Return the place of a number.
+        """Return the position of a number.
 
         >>> Scale(-10, 30).at(0)
         25.0
@@ -75,9 +76,9 @@ def bars(
     doubt: str = "within noise",
     write: Callable[[Row, str], str] = _count,
 ) -> str:
-    """Return one bar for every row with its interval; ``name`` tells the drawings of a page apart.
+    """Return one bar with its interval for every row; ``name`` makes ids unique on a page.
 
-    ``doubt`` is said of rows that are not significant; ``write`` writes a number of a row.
+    ``doubt`` marks rows that are not significant; ``write`` formats a number of a row.
     """
     known = [row for row in rows if not row["suppressed"]]
     scale = Scale.of(bound for row in known for bound in (row["low"], row["high"]))
@@ -89,8 +90,9 @@ def bars(
         parts += _bar(row, top, scale, written, doubt) if written else _withheld(row, top, scale.at(0), name)
     hidden = len(rows) - len(known)
     noise = sum(not row["significant"] for row in known)
-    told = f"{formatting.many(len(rows), 'bar')} with intervals: {noise} {doubt}, {hidden} suppressed."
-    return _drawing("bars", parts, height, title, f"{told} The table below has the same numbers.", name)
+    text = f"{formatting.many(len(rows), 'bar')} with intervals: {noise} {doubt}, {hidden} suppressed."
+    frame = _Frame("bars", name, title, f"{text} The table below has the same numbers.")
+    return frame.drawing(parts, height)
 
 
 def band(rows: Sequence[Row], edges: Sequence[float], title: str, name: str) -> str:
@@ -109,55 +111,56 @@ def band(rows: Sequence[Row], edges: Sequence[float], title: str, name: str) -> 
         for first, last in _runs(rows, suppressed=True)
     ]
     inner = f'<svg y="{_TOP}" width="100%" height="{_BAND}" viewBox="0 0 100 100" preserveAspectRatio="none">'
-    told = '<text class="value" x="100%" y="16" text-anchor="end">hatched: suppressed</text>' if gaps else ""
-    plot = [*gaps, inner, *shapes, "</svg>", told]
+    legend = '<text class="value" x="100%" y="16" text-anchor="end">hatched: suppressed</text>' if gaps else ""
+    plot = [*gaps, inner, *shapes, "</svg>", legend]
     height = _TOP + _BAND + _AXIS
     lines, ticks = _levels(tall)
     hidden = len(rows) - len(known)
     parts = [_hatch(name), *lines, *plot, *ticks, *_labels(wide, height)]
     text = f"A line with a band over {len(rows):,} values, {hidden:,} of them suppressed. The table has the numbers."
-    return _drawing("band", parts, height, title, text, name)
+    return _Frame("band", name, title, text).drawing(parts, height)
 
 
 def heat(
     names: Sequence[str], table: Sequence[Sequence[float]], framed: Sequence[tuple[int, int]], title: str, name: str
 ) -> str:
-    """Return a cell for every pair of names, fuller the larger its number is; some pairs are framed."""
+    """Return a cell for every pair of names, darker the larger its number."""
     pairs = [(row, column) for row in range(1, len(names)) for column in range(row)]
     most, wide = max(table[row][column] for row, column in pairs) or 1.0, (100 - _NAMES) / (len(names) - 1)
     parts = []
     for row, column in pairs:
         number, kind = table[row][column], "cell tree" if (column, row) in framed else "cell"
-        told = f"{names[column]}, {names[row]}: {number:.4f}"
+        label = f"{names[column]}, {names[row]}: {number:.4f}"
         parts.append(
-            f'<g><title>{escape(told)}</title><rect class="{kind}" x="{round(_NAMES + wide * column, 2)}%" '
+            f'<g><title>{escape(label)}</title><rect class="{kind}" x="{round(_NAMES + wide * column, 2)}%" '
             f'y="{_TOP + _CELL * (row - 1)}" width="{round(0.92 * wide, 2)}%" height="{_CELL - 4}" '
             f'fill-opacity="{round(max(number, 0.0) / most, 3)}"/></g>'
         )
     row, column = max(pairs, key=lambda pair: table[pair[0]][pair[1]])
-    told = f"{formatting.many(len(pairs), 'pair')}; the largest number is that of {names[column]} and {names[row]}."
+    text = f"{formatting.many(len(pairs), 'pair')}; the largest number is that of {names[column]} and {names[row]}."
     height = _TOP + _CELL * (len(names) - 1) + _AXIS
-    return _drawing("heat", [*parts, *_sides(names, wide, height)], height, title, f"{told} The table has all.", name)
+    frame = _Frame("heat", name, title, f"{text} The table has all.")
+    return frame.drawing([*parts, *_sides(names, wide, height)], height)
 
 
 def _sides(names: Sequence[str], wide: float, height: int) -> list[str]:
-    """Return the names of the rows, numbered, and the numbers of the columns."""
-    numbered = [f"{place}. {one}" for place, one in enumerate(names, 1)]
+    """Return the numbered names of the rows, and the numbers of the columns."""
+    numbered = [f"{number}. {name}" for number, name in enumerate(names, 1)]
     rows = [
-        f'<text class="label" x="0" y="{_TOP + _CELL * row - 11}">{escape(_cut(one))}</text>'
-        for row, one in enumerate(numbered[1:], 1)
+        f'<text class="label" x="0" y="{_TOP + _CELL * row - 11}">{escape(_cut(label))}</text>'
+        for row, label in enumerate(numbered[1:], 1)
     ]
     columns = [
-        f'<text class="tick" x="{round(_NAMES + wide * (place + 0.46), 2)}%" y="{height - 8}" '
-        f'text-anchor="middle"><title>{escape(one)}</title>{place + 1}</text>'
-        for place, one in enumerate(names[:-1])
+        f'<text class="tick" x="{round(_NAMES + wide * (column + 0.46), 2)}%" y="{height - 8}" '
+        f'text-anchor="middle"><title>{escape(name)}</title>{column + 1}</text>'
+        for column, name in enumerate(names[:-1])
     ]
     first = f'<text class="tick" x="0" y="{height - 8}">{escape(_cut(numbered[0]))}</text>'
     return [*rows, *columns, first]
 
 
 def sparkline(counts: Sequence[int], title: str, text: str, name: str) -> str:
-    """Return one thin bar for every count, the highest as tall as the drawing."""
+    """Return one thin bar for every count; the largest is as tall as the drawing."""
     most, step = max(counts, default=0) or 1, 100 / max(len(counts), 1)
     parts = [f'<line class="zero" x1="0" x2="100%" y1="{_SPARK - 0.5}" y2="{_SPARK - 0.5}"/>']
     for index, number in enumerate(counts):
@@ -167,7 +170,7 @@ def sparkline(counts: Sequence[int], title: str, text: str, name: str) -> str:
                 f'<rect class="spark" x="{round(index * step, 2)}%" y="{round(_SPARK - tall, 1)}" '
                 f'width="{round(0.8 * step, 2)}%" height="{tall}"/>'
             )
-    return _drawing("sparkline", parts, _SPARK, title, text, name)
+    return _Frame("sparkline", name, title, text).drawing(parts, _SPARK)
 
 
 def progress(done: float, title: str, name: str) -> str:
@@ -177,14 +180,28 @@ def progress(done: float, title: str, name: str) -> str:
         '<rect class="track" width="100%" height="8" rx="4"/>',
         f'<rect class="done" width="{share}%" height="8" rx="4"/>',
     ]
-    return _drawing("progress", parts, 8, title, "", name)
+    return _Frame("progress", name, title).drawing(parts, 8)
 
 
-def _drawing(kind: str, parts: Sequence[str], height: int, title: str, text: str, name: str) -> str:
-    described = f'<desc id="{name}-desc">{escape(text)}</desc>' if text else ""
-    both = f"{name}-title {name}-desc" if text else f"{name}-title"
-    head = f'<svg class="{kind}" role="img" aria-labelledby="{both}" width="100%" height="{height}">'
-    return f'{head}<title id="{name}-title">{escape(title)}</title>{described}{"".join(parts)}</svg>'
+@dataclass(frozen=True)
+class _Frame:
+    """What surrounds a drawing: its class, a name that makes ids unique, a title and a description."""
+
+    kind: str
+    name: str
+    title: str
+    text: str = ""
+
+    def drawing(self, parts: Sequence[str], height: int) -> str:
+        """Return the whole drawing."""
+        ids = f"{self.name}-title"
+        described = ""
+        if self.text:
+            ids += f" {self.name}-desc"
+            described = f'<desc id="{self.name}-desc">{escape(self.text)}</desc>'
+        head = f'<svg class="{self.kind}" role="img" aria-labelledby="{ids}" width="100%" height="{height}">'
+        title = f'<title id="{self.name}-title">{escape(self.title)}</title>'
+        return f"{head}{title}{described}{''.join(parts)}</svg>"
 
 
 def _hatch(name: str) -> str:
@@ -192,12 +209,12 @@ def _hatch(name: str) -> str:
     return f'<defs>{turned}patternTransform="rotate(45)"><line class="hatch" y2="6" stroke-width="2"/></pattern></defs>'
 
 
-def _bar(row: Row, top: int, scale: Scale, told: dict[str, str], doubt: str) -> list[str]:
+def _bar(row: Row, top: int, scale: Scale, texts: dict[str, str], doubt: str) -> list[str]:
     start, end = sorted((scale.at(0), scale.at(row["estimate"])))
     low, high = scale.at(row["low"]), scale.at(row["high"])
     middle, certain = top + 20 + _BAR / 2, row["significant"]
-    value = told["estimate"] + ("" if certain else f" · {doubt}")
-    bounds = f"{row['value']}: {told['low']} to {told['high']}"
+    value = texts["estimate"] + ("" if certain else f" · {doubt}")
+    bounds = f"{row['value']}: {texts['low']} to {texts['high']}"
     kind = "bar" if certain else "bar noise"
     return [
         f"<g><title>{escape(bounds)}</title>",
@@ -213,7 +230,7 @@ def _bar(row: Row, top: int, scale: Scale, told: dict[str, str], doubt: str) -> 
 
 
 def _withheld(row: Row, top: int, start: float, name: str) -> list[str]:
-    """Return a mark of one size for all: a length would be a number."""
+    """Return a mark of fixed size: a length would reveal a number."""
     box = f'x="{start}%" y="{top + 20}" width="{_MARK}" height="{_BAR}"'
     return [*_named(row, top, "suppressed"), f'<rect class="gap" {box} fill="url(#{name}-hatch)"/>']
 
@@ -233,24 +250,31 @@ def _grid(scale: Scale, bottom: int, height: int) -> list[str]:
     lines = []
     for tick in scale.ticks:
         kind = "grid" if tick else "zero"
-        place = scale.at(tick)
-        lines.append(f'<line class="{kind}" x1="{place}%" x2="{place}%" y1="0" y2="{bottom}"/>')
+        position = scale.at(tick)
+        lines.append(f'<line class="{kind}" x1="{position}%" x2="{position}%" y1="0" y2="{bottom}"/>')
     return [*lines, *_labels(scale, height)]
 
 
 def _labels(scale: Scale, height: int) -> list[str]:
-    made = []
+    labels = []
     for tick, text in _written(scale):
-        place = scale.at(tick)
-        anchor = "start" if place < 1.5 else "end" if place > 97 else "middle"
-        made.append(f'<text class="tick" x="{place}%" y="{height - 8}" text-anchor="{anchor}">{text}</text>')
-    return made
+        position = scale.at(tick)
+        label = f'<text class="tick" x="{position}%" y="{height - 8}" text-anchor="{_anchor(position)}">{text}</text>'
+        labels.append(label)
+    return labels
+
+
+def _anchor(position: float) -> str:
+    """Return how a text is aligned so that it does not leave the drawing."""
+    if position < 1.5:
+        return "start"
+    return "end" if position > 97 else "middle"
 
 
 def _written(scale: Scale) -> list[tuple[float, str]]:
     """Return the ticks with as many decimals as they all need."""
     ticks = scale.ticks
-    enough = (places for places in range(_MOST_DECIMALS) if all(_whole(tick * 10**places) for tick in ticks))
+    enough = (count for count in range(_MOST_DECIMALS) if all(_whole(tick * 10**count) for tick in ticks))
     decimals = next(enough, _MOST_DECIMALS)
     return [(tick, f"{tick:,.{decimals}f}".replace("-", "−")) for tick in ticks]
 
@@ -260,37 +284,37 @@ def _whole(number: float) -> bool:
 
 
 def _levels(tall: Scale) -> tuple[list[str], list[str]]:
-    """Return the lines behind a band, and the numbers that go on top of it."""
+    """Return the lines behind a band, and the numbers in front of it."""
     lines, numbers = [], []
     for tick, text in _written(tall):
-        place = round(_TOP + _BAND * (1 - tall.at(tick) / 100), 2)
+        height = round(_TOP + _BAND * (1 - tall.at(tick) / 100), 2)
         kind = "grid" if tick else "zero"
-        lines.append(f'<line class="{kind}" x1="0" x2="100%" y1="{place:g}" y2="{place:g}"/>')
+        lines.append(f'<line class="{kind}" x1="0" x2="100%" y1="{height:g}" y2="{height:g}"/>')
         if tick > 0:
-            numbers.append(f'<text class="tick" x="0" y="{place + 14:g}">{text}</text>')
+            numbers.append(f'<text class="tick" x="0" y="{height + 14:g}">{text}</text>')
     return lines, numbers
 
 
 def _runs(rows: Sequence[Row], *, suppressed: bool) -> list[tuple[int, int]]:
-    """Return where neighbouring rows that are suppressed, or that are not, begin and end."""
-    found, start = [], 0
+    """Return the first and the last index of every run of rows that are suppressed, or are not."""
+    runs, start = [], 0
     for kind, group in groupby(row["suppressed"] for row in rows):
         size = len(list(group))
         if kind is suppressed:
-            found.append((start, start + size))
+            runs.append((start, start + size))
         start += size
-    return found
+    return runs
 
 
 def _shape(rows: Sequence[Row], edges: Sequence[float], run: range, wide: Scale, tall: Scale) -> list[str]:
-    """Return band and line of neighbouring rows, level from the middles of the outermost to their edges."""
+    """Return band and line of a run of rows; at both ends they are level up to the edge."""
     chosen = [rows[run[0]], *(rows[index] for index in run), rows[run[-1]]]
     middles = [wide.at((edges[index] + edges[index + 1]) / 2) for index in run]
-    places = [wide.at(edges[run[0]]), *middles, wide.at(edges[run[-1] + 1])]
+    positions = [wide.at(edges[run[0]]), *middles, wide.at(edges[run[-1] + 1])]
 
     def line(key: str) -> list[tuple[float, float]]:
         heights = [round(100 - tall.at(row[key]), 2) for row in chosen]
-        return list(zip(places, heights, strict=True))
+        return list(zip(positions, heights, strict=True))
 
     return [
         f'<polygon class="reach" points="{_points([*line("high"), *reversed(line("low"))])}"/>',

@@ -15,8 +15,8 @@ from sottovoce.tasks.plan import Plan
 class ComparedPart:
     """One part of an outcome and the true number of every row.
 
-    ``sought`` is what a search should have found, most frequent first; nothing where every value was
-    asked about.
+    ``sought`` is what a search should have found, most frequent first; nothing where every value
+    was asked about.
     """
 
     part: Outcome
@@ -24,7 +24,7 @@ class ComparedPart:
     sought: Mapping[str, int] = field(default_factory=dict)
 
     def rows(self, most: int = 0) -> list[Row]:
-        """Return rows with ``truth`` and ``covered``: all of them, or at most ``most`` worth showing."""
+        """Return rows with ``truth`` and ``covered``: all of them, or at most ``most`` to show."""
         if most:
             return [self._beside(row, row["members"]) for row in self.part.summary(most)]
         return [self._beside(row, (row["value"],)) for row in self.part.rows()]
@@ -41,7 +41,7 @@ class ComparedPart:
 
     @property
     def scores(self) -> dict[str, float]:
-        """Return how much of what was sought a search has found: F1 and normalised cumulative rank."""
+        """Return F1 and normalised cumulative rank of what a search has found."""
         if not self.sought:
             return {}
         true = list(self.sought)
@@ -96,6 +96,6 @@ def compare(plan: Plan, values: Any, outcome: Outcome) -> Comparison:
 
 
 def rehearse(plan: Plan, values: Any, outcome: Outcome, level: float = 0.95) -> Comparison:
-    """Return what is worth showing of an outcome beside the truth, and how far the whole of it is off."""
+    """Return the highlights of an outcome beside the truth, and measures of the whole outcome."""
     shown = compare(plan, values, outcome.highlights().at(level))
     return Comparison(shown.parts, plan.assess(values, outcome))

@@ -1,4 +1,4 @@
-"""What really is frequent among people whose sets are known: items and sets of items, with true counts."""
+"""The items and sets of items that really are most frequent, for people whose sets are known."""
 
 from heapq import heappush, heappushpop
 from typing import Any
@@ -25,7 +25,8 @@ def most_frequent_sets(domain: Sets, values: Any, top: int) -> dict[str, int]:
     baskets = domain.indices(values)
     singles = np.argsort(-baskets.counts(domain.items.size), kind="stable")[:top].tolist()
     columns = [baskets.holds(item) for item in singles]
-    best: list[tuple[int, int, tuple[int, ...]]] = []  # a heap; ties: the smaller set, then earlier ranks
+    # A heap; ties: the smaller set, then earlier ranks.
+    best: list[tuple[int, int, tuple[int, ...]]] = []
 
     def extend(ranks: tuple[int, ...], holders: Bools) -> None:
         for rank in range(-ranks[-1] + 1 if ranks else 0, len(singles)):

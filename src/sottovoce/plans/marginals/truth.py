@@ -1,4 +1,4 @@
-"""Joint tables of people whose records are known: true counts, and how far estimated tables are off."""
+"""True joint tables of people whose records are known, and the distance of estimated tables."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Edge:
-    """A pair that the tree joins, with its mutual information in nats as estimated and as it really is."""
+    """A pair that the tree joins, with its estimated and its true mutual information in nats."""
 
     one: str
     other: str
@@ -63,7 +63,7 @@ def measures(plan: "Marginals", records: Ints, outcome: Outcome) -> tuple[Measur
 
 
 def distance(tables: "Tables", records: Ints) -> tuple[float, int]:
-    """Return the mean total variation distance of all tables of the plan's order, and how many they are."""
+    """Return the mean total variation distance of the plan's tables, and their number."""
     plan = tables.plan
     views = list(combinations(range(len(plan.sizes)), plan.order))
     apart = [np.abs(tables.table(view).shares - shares(plan, records, view)).sum() / 2 for view in views]
@@ -76,7 +76,7 @@ def information(plan: "Marginals", records: Ints) -> Floats:
 
 
 def tree(tables: "Tables", records: Ints) -> tuple[Edge, ...]:
-    """Return the edges of the tree, the strongest first; none where the method asked about no pairs."""
+    """Return the edges of the tree, the strongest first; none if the method asks about no pairs."""
     try:
         edges, estimated = tables.tree().edges, tables.information()
     except (ParameterError, NoDataError):
