@@ -1,11 +1,12 @@
 """The statement of a task: what it asks, costs and promises, as facts and in plain words.
 
-``statement`` returns the facts, ready for JSON.  They come from the task's document alone, so that a
+``statement`` returns the facts, ready for JSON.  They come from the task's document alone, so a
 device, a collector and a dashboard agree on them.  ``topics`` and ``explain`` turn facts into the
 sentences of ``statement_texts.json``, which the dashboard and the JavaScript client use as well.
 
-The text begins with what is sent in clear and what answering costs.  Words that the collector chose,
-the name of the task and its description, are quoted and come last, where they cannot pass for ours.
+The text begins with what is sent in clear and what answering costs.  Words that the collector
+chose, the name of the task and its description, are quoted and come last, where they cannot pass
+for ours.
 """
 
 import json
@@ -76,7 +77,7 @@ def _value_facts(domain: Domain) -> Facts:
 
 
 def _table_facts(domain: Any, ask: Ask) -> list[Facts]:
-    """Return, for every table, how many records count and are reported, and if a coin picks columns."""
+    """Return how many records of every table count and are sent, and if a coin picks columns."""
     if domain.kind != "services":
         return []
     families = ask.families()

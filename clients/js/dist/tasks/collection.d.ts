@@ -9,4 +9,4 @@ export interface Collection {
     readonly enrolment: boolean;
     readonly sandbox: boolean;
 }
-export declare function read(document: Json): Collection;
+export declare function readCollection(document: Json): Collection;

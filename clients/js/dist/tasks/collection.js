@@ -9,7 +9,7 @@ const NUMBERS = {
     crowd: small,
     retention: small,
 };
-export function read(document) {
+export function readCollection(document) {
     const shape = { ...NUMBERS, enrolment: flag, sandbox: flag };
     const collection = readFields(document, "collection", shape);
     for (const name of Object.keys(NUMBERS)) {

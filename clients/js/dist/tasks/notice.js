@@ -3,7 +3,7 @@ import { CodecError, MismatchError, need } from "../errors.js";
 import { checkEpsilon, stated } from "../maths/exact.js";
 import { digest, digestBytes } from "../wire/codec.js";
 import { list, object, readFields, real, small, text } from "../wire/fields.js";
-import { read as readCollection } from "./collection.js";
+import { readCollection } from "./collection.js";
 import { readRound } from "./round.js";
 const VERSION = 1;
 const MAX_NAME = 200;

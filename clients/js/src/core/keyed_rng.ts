@@ -1,4 +1,5 @@
-// A stream that a secret and a context determine: the source of permanent responses.
+// A stream that a secret and a context determine: the source of permanent responses.  It stands
+// apart from the other sources because only longitudinal tasks load it.
 
 import { concatenate, littleEndian, utf8 } from "../bytes.js";
 import { need } from "../errors.js";

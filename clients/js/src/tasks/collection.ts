@@ -26,7 +26,7 @@ const NUMBERS = {
   retention: small,
 };
 
-export function read(document: Json): Collection {
+export function readCollection(document: Json): Collection {
   const shape = { ...NUMBERS, enrolment: flag, sandbox: flag };
   const collection = readFields(document, "collection", shape);
   for (const name of Object.keys(NUMBERS) as (keyof typeof NUMBERS)[]) {

@@ -8,7 +8,7 @@ import type { Document } from "../wire/codec.js";
 import { digest, digestBytes } from "../wire/codec.js";
 import { list, object, readFields, real, small, text } from "../wire/fields.js";
 import type { Collection } from "./collection.js";
-import { read as readCollection } from "./collection.js";
+import { readCollection } from "./collection.js";
 import type { Round } from "./round.js";
 import { readRound } from "./round.js";
 

@@ -1,4 +1,4 @@
-"""The statement on the page of a task: the sentences that devices show their owners, with headings."""
+"""The statement on the page of a task: the sentences that devices show, under headings."""
 
 from sottovoce.tasks.notice import Notice
 from sottovoce.wire import statement
