@@ -19,22 +19,17 @@ LABORATORY = ("cbp", "hash", "spm")  # plans of the recorder that no device answ
 UNKNOWN = "ParameterError: unknown "  # how JavaScript refuses a kind of the laboratory
 TIME = 1_000_000.0
 CAP = 1234.5
-<<<<<<< HEAD
-WINDOWS = (SpendingWindow(0.5, 1.0, 1), SpendingWindow(5_400, 2.5, 4), SpendingWindow(86_400, 3.0, 3), SpendingWindow(604_800, 1500.0, 10_000))
-CHARGES = [("one", 0.1, TIME - 90_000), ("two", 0.2, TIME - 100), ("three", 1.0, TIME)]
-=======
 WINDOWS = (
-    Window(0.5, 1.0, 1),
-    Window(5_400, 2.5, 4),
-    Window(86_400, 3.0, 3),
-    Window(604_800, 1500.0, 10_000),
+    SpendingWindow(0.5, 1.0, 1),
+    SpendingWindow(5_400, 2.5, 4),
+    SpendingWindow(86_400, 3.0, 3),
+    SpendingWindow(604_800, 1500.0, 10_000),
 )
 CHARGES = (
     {"task": "first", "epsilon": 0.1, "time": TIME - 90_000},
     {"task": "second", "epsilon": 0.2, "time": TIME - 100},
     {"task": "third", "epsilon": 1.0, "time": TIME},
 )
->>>>>>> ts
 COLLECTION = {
     "kind": "collection",
     "crowd": 1000,
