@@ -65,7 +65,7 @@ def measure(folder: Path, reports: int, show: Callable[[str], None] = lambda tex
     store.close()
     labels = [str(value) for value in range(16)]
     task = sv.Task("memory", sv.Histogram(labels, mechanism="grr"), 1.0, collection=Collection(grace=0))
-    server = Server(folder)
+    server = Server(folder, fresh=True)
     try:
         _ask(server, operator, "POST", "/v1/tasks", codec.canonical(codec.document(task)).encode())
         memory = Memory(reports, before=_status(server, "VmRSS"))

@@ -2,38 +2,110 @@
 
 import http.client
 import json
+import multiprocessing
 import os
 import signal
 import subprocess
 import sys
+from functools import cache
+from multiprocessing import forkserver
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 from urllib.parse import urlsplit
 
 from sottovoce.collector.store.base import Store
+from system.serving import run_forked
 
 TESTS = Path(__file__).parents[1]
 TICK = "0.02"  # seconds between looks at what is due: rounds follow one another without waiting
 
 
-class Server:
-    """``sottovoce serve`` on a free port; ``orders`` are those of ``serving.py``."""
+# Servers are forked from a process that has loaded what they need: most of their time would be spent on that.
+_FORKS = multiprocessing.get_context("forkserver")
+_FORKS.set_forkserver_preload(["system.loaded"])
 
-    def __init__(self, folder: Path, database: str = "", orders: dict[str, Any] | None = None, **options: Any) -> None:
+
+@cache
+def _loaded() -> None:
+    """Start the process that servers are forked from; it looks for modules where this one does."""
+    with patch.dict(os.environ, {"PYTHONPATH": os.pathsep.join(sys.path)}):
+        forkserver.ensure_running()
+
+
+class Forked:
+    """A forked process that can be treated like one of ``subprocess``."""
+
+    def __init__(self, orders: dict[str, Any], arguments: list[str], environment: dict[str, str], log: Path) -> None:
+        _loaded()
+        reading, writing = _FORKS.Pipe(duplex=False)
+        self._process = _FORKS.Process(
+            target=run_forked, args=(orders, arguments, environment, str(log), writing), daemon=True
+        )
+        self._process.start()
+        writing.close()
+        self.stdout = os.fdopen(os.dup(reading.fileno()), "rb")
+        reading.close()
+        assert self._process.pid is not None
+        self.pid = self._process.pid
+
+    @property
+    def returncode(self) -> int | None:
+        return self._process.exitcode
+
+    def poll(self) -> int | None:
+        return self._process.exitcode
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def wait(self, timeout: float | None = None) -> int:
+        self._process.join(timeout)
+        code = self._process.exitcode
+        if code is None:
+            raise subprocess.TimeoutExpired("serve", timeout or 0.0)
+        return code
+
+
+class Server:
+    """``sottovoce serve`` on a free port; ``orders`` are those of ``serving.py``.
+
+    A ``fresh`` one is a new interpreter; the others are forked.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        database: str = "",
+        orders: dict[str, Any] | None = None,
+        *,
+        fresh: bool = False,
+        **options: Any,
+    ) -> None:
         self.log = folder.parent / f"{folder.name}.log"
         named = [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", str(value))]
-        command = [sys.executable, "-m", "system.serving", json.dumps(orders or {})]
-        command += ["serve", "--data", str(folder), "--port", "0", "--json", "--rate", "0", *named]
+        arguments = ["serve", "--data", str(folder), "--port", "0", "--json", "--rate", "0", *named]
         environment = {name: value for name, value in os.environ.items() if not name.startswith("SOTTOVOCE_")}
         environment["PYTHONPATH"] = os.pathsep.join([str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])])
         environment |= {"SOTTOVOCE_TICK": TICK} | ({"SOTTOVOCE_DATABASE": database} if database else {})
-        with self.log.open("ab") as log:
-            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, env=environment)
+        self.process: Any
+        if fresh:
+            command = [sys.executable, "-m", "system.serving", json.dumps(orders or {}), *arguments]
+            with self.log.open("ab") as log:
+                self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, env=environment)
+        else:
+            self.process = Forked(orders or {}, arguments, environment, self.log)
         self.address = self._address()
 
     def _address(self) -> str:
         said = b""
-        assert self.process.stdout is not None
         for line in self.process.stdout:
             said += line
             if line.rstrip().endswith(b"}"):
@@ -58,8 +130,7 @@ class Server:
         if self.alive:
             self.process.kill()
         self.process.wait()
-        if self.process.stdout is not None:
-            self.process.stdout.close()
+        self.process.stdout.close()
 
     def errors(self) -> list[str]:
         """Return the lines of the log that tell of an error of the collector itself."""

@@ -1,8 +1,8 @@
 """``sottovoce serve`` with the plan of the tests, that can die at a named point of its own code.
 
-Started as ``python -m system.serving '{"point": [name, n], "twin": name}' serve --data ...``.  At a point the process
-sends itself SIGKILL, when it gets there for the n-th time.  A twin is a collector with one mistake that the checks must
-find.
+Started as ``python -m system.serving '{"point": [name, n], "twin": name}' serve --data ...``, or forked from a process
+that has loaded everything already.  At a point the process sends itself SIGKILL, when it gets there for the n-th time.
+A twin is a collector with one mistake that the checks must find.
 """
 
 import json
@@ -115,10 +115,26 @@ def seal_first() -> None:
 
 TWINS = {"acknowledges first": acknowledge_first, "forgets ids": forget_ids, "seals first": seal_first}
 
-if __name__ == "__main__":
-    orders = json.loads(sys.argv.pop(1))
+
+def run(orders: dict[str, Any], arguments: list[str]) -> None:
+    """Serve as the orders say; ``arguments`` are those of the command line."""
     if orders.get("twin"):
         TWINS[orders["twin"]]()
     if orders.get("point"):
         arm(*orders["point"])
+    sys.argv = ["sottovoce", *arguments]
     main()
+
+
+def run_forked(orders: dict[str, Any], arguments: list[str], environment: dict[str, str], log: str, said: Any) -> None:
+    """Do the same in a process that was forked: with an environment, a log and a standard output of its own."""
+    os.environ.clear()
+    os.environ.update(environment)
+    os.dup2(os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT), 2)
+    os.dup2(said.fileno(), 1)
+    said.close()
+    run(orders, arguments)
+
+
+if __name__ == "__main__":
+    run(json.loads(sys.argv[1]), sys.argv[2:])
