@@ -74,7 +74,7 @@ OPERATIONS = (
         "/v1/tasks/{name}/reports",
         "upload",
         "Send messages of devices; what is accepted is durable.",
-        wire.Outcome,
+        wire.UploadReceipt,
         body=wire.Upload,
         types=("application/json", "application/msgpack"),
         produces=("application/json", "application/msgpack"),
