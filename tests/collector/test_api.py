@@ -129,8 +129,8 @@ def test_json_and_messagepack_uploads_say_the_same(browser):
     packed = msgspec.msgpack.encode({"reports": [*sent, b"junk"]})
     second = browser.client.post("/v1/tasks/browser/reports", content=packed, headers={"content-type": MSGPACK})
     assert second.headers["content-type"] == MSGPACK
-    outcome = msgspec.msgpack.decode(second.content, type=wire.Outcome)
-    assert outcome == wire.Outcome(2, 2, [wire.Refused(4, "malformed", False)])
+    outcome = msgspec.msgpack.decode(second.content, type=wire.UploadReceipt)
+    assert outcome == wire.UploadReceipt(2, 2, [wire.RefusedMessage(4, "malformed", False)])
 
 
 @pytest.mark.parametrize("sent", ["application/json", MSGPACK])
@@ -388,8 +388,8 @@ def test_a_body_that_is_not_what_the_route_documents_is_refused_and_never_quoted
 
 
 def test_more_reports_than_an_upload_takes_are_refused(browser):
-    problem(browser.upload("browser", [b"x"] * (wire.MOST_REPORTS + 1)), 400, "malformed-request")
-    assert len(browser.upload("browser", [b"x"] * wire.MOST_REPORTS).json()["refused"]) == wire.MOST_REPORTS
+    problem(browser.upload("browser", [b"x"] * (wire.MAX_REPORTS + 1)), 400, "malformed-request")
+    assert len(browser.upload("browser", [b"x"] * wire.MAX_REPORTS).json()["refused"]) == wire.MAX_REPORTS
 
 
 def test_messagepack_is_read_as_strictly(browser):

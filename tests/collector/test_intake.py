@@ -5,7 +5,18 @@ import threading
 
 import pytest
 
-from collector.people import counting, digest_of, envelope, fresh, honest, numbered, once, published, question, text
+from collector.people import (
+    counting,
+    digest_of,
+    envelope,
+    fresh,
+    honest,
+    numbered,
+    once,
+    published,
+    question,
+    text,
+)
 from collector.sending import held, states
 from sottovoce.collector import access
 from sottovoce.collector.collector import Collector
@@ -21,7 +32,12 @@ class Gated(SqliteStore):
 
     def __init__(self, path):
         super().__init__(path)
-        self.gate, self.at_gate, self.groups, self.failing = threading.Event(), threading.Semaphore(0), [], []
+        self.gate, self.at_gate, self.groups, self.failing = (
+            threading.Event(),
+            threading.Semaphore(0),
+            [],
+            [],
+        )
         self.gate.set()
 
     def accept(self, offers, refused, now):
@@ -82,7 +98,9 @@ def test_every_request_of_a_group_gets_its_own_outcome(store, collector, intake)
     ]
 
     async def run():
-        return await one_group(store, *(intake.submit(found, messages, ()) for messages in requests))
+        return await one_group(
+            store, *(intake.submit(found, messages, ()) for messages in requests)
+        )
 
     outcomes = asyncio.run(run())
     assert [summary(one) for one in outcomes] == [
@@ -104,7 +122,9 @@ def test_a_group_may_hold_several_tasks(store, collector, intake):
     async def run():
         mine, theirs = numbered(counting(), 1, 2), numbered(other, 3)
         requests = [(first, mine), (second, [*theirs, *mine]), (first, theirs), (second, theirs)]
-        return await one_group(store, *(intake.submit(at, messages, ()) for at, messages in requests))
+        return await one_group(
+            store, *(intake.submit(at, messages, ()) for at, messages in requests)
+        )
 
     assert [summary(one) for one in asyncio.run(run())] == [
         (2, 0, []),
@@ -133,14 +153,20 @@ def test_a_group_is_judged_by_the_latest_that_is_known_of_its_task(store, collec
     assert [summary(one) for one in asyncio.run(run())] == [(1, 0, [])] * 3
 
 
-def test_an_unavailable_store_tells_every_request_of_the_group_and_the_next_group_works(store, collector, intake):
+def test_an_unavailable_store_tells_every_request_of_the_group_and_the_next_group_works(
+    store, collector, intake
+):
     found, task = collector.find("count"), counting()
     first, second, third = numbered(task, 1), numbered(task, 2), numbered(task, 3)
 
     async def run():
         store.failing = [UnavailableError("the disk is full"), UnavailableError("still full")]
-        failed = await one_group(store, *(intake.submit(found, one, ()) for one in (first, second, third)))
-        again = await asyncio.gather(*(intake.submit(found, one, ()) for one in (first, second, third)))
+        failed = await one_group(
+            store, *(intake.submit(found, one, ()) for one in (first, second, third))
+        )
+        again = await asyncio.gather(
+            *(intake.submit(found, one, ()) for one in (first, second, third))
+        )
         return failed, again
 
     failed, again = asyncio.run(run())
@@ -167,7 +193,10 @@ def test_more_than_may_wait_is_turned_away_at_once(store, collector, intake):
 
     async def run():
         store.gate.clear()
-        waiting = [asyncio.ensure_future(intake.submit(found, numbered(task, *range(250)), ())) for _ in range(20)]
+        waiting = [
+            asyncio.ensure_future(intake.submit(found, numbered(task, *range(250)), ()))
+            for _ in range(20)
+        ]
         await asyncio.sleep(0)
         assert intake.waiting == 5000
         with pytest.raises(RequestError) as refused:
@@ -217,7 +246,9 @@ def test_stopping_finishes_what_is_waiting(store, collector, clock):
 
     async def run():
         store.gate.clear()
-        waiting = [asyncio.ensure_future(intake.submit(found, numbered(task, one), ())) for one in range(5)]
+        waiting = [
+            asyncio.ensure_future(intake.submit(found, numbered(task, one), ())) for one in range(5)
+        ]
         await asyncio.sleep(0)
         stopping = asyncio.create_task(asyncio.to_thread(intake.stop))
         store.gate.set()
@@ -260,7 +291,10 @@ def test_what_was_acknowledged_is_what_is_sealed(store, collector, intake):
         return await asyncio.gather(*(intake.submit(found, one, ()) for one in [*sent, *sent]))
 
     outcomes = asyncio.run(run())
-    assert (sum(one.accepted for one in outcomes), sum(one.duplicates for one in outcomes)) == (60, 60)
+    assert (sum(one.accepted for one in outcomes), sum(one.duplicates for one in outcomes)) == (
+        60,
+        60,
+    )
     collector.close("count", at_once=True)
     collector.advance()
     assert states(collector, "count") == ["sealed"]

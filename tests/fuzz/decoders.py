@@ -177,7 +177,7 @@ def _taskfile(toml: bool, data: bytes) -> str:
 
 def _upload(decoder: Any, data: bytes) -> str:
     upload = decoded(decoder, data)
-    law(1 <= len(upload.reports) <= wire.MOST_REPORTS, "an upload has from 1 to 1,000 reports")
+    law(1 <= len(upload.reports) <= wire.MAX_REPORTS, "an upload has from 1 to 1,000 reports")
     return "accepted"
 
 

@@ -17,8 +17,8 @@ from typing import Any
 from sottovoce.cli.main import main
 from sottovoce.collector import collector, intake
 from sottovoce.collector.store import postgres, sql, sqlite
-from sottovoce.collector.wire import Outcome
-from sottovoce.engine import parquet
+from sottovoce.collector.wire import UploadReceipt
+from sottovoce.engine import files, parquet
 from system import chain  # noqa: F401 - the plan must be known before a task names it
 
 _STORES = (sqlite.SqliteStore, postgres.PostgresStore)
@@ -26,12 +26,12 @@ _MODULES = (sqlite, postgres)
 
 # Where a process can die: in what, at which of its functions, before or after the call.
 POINTS: dict[str, tuple[tuple[Any, ...], str, str]] = {
-    "publish: before it commits": ((sql,), "_open", "after"),
+    "publish: before it commits": ((sql,), "_add_round", "after"),
     "upload: before it commits": (_MODULES, "count_messages", "before"),
     "upload: committed, not acknowledged": (_STORES, "accept", "after"),
     "turn: committed": ((sql.SqlStore,), "turn", "after"),
     "seal: nothing written": ((parquet,), "write", "before"),
-    "seal: log has no name yet": ((parquet,), "_push", "before"),
+    "seal: log has no name yet": ((files,), "sync", "before"),
     "seal: log written": ((parquet,), "write", "after"),
     "seal: before it commits": ((sql,), "_clear", "after"),
     "seal: committed": (_STORES, "seal", "after"),
@@ -73,9 +73,9 @@ def acknowledge_first() -> None:
     waiting: queue.SimpleQueue[tuple[Any, Any]] = queue.SimpleQueue()
     plain = intake.Intake._commit
 
-    def commit_later(self: Any, group: Any) -> list[Outcome]:
+    def commit_later(self: Any, group: Any) -> list[UploadReceipt]:
         waiting.put((self, group))
-        return [Outcome(len(one.messages), 0, []) for one in group]
+        return [UploadReceipt(len(one.messages), 0, []) for one in group]
 
     def run() -> None:
         while True:

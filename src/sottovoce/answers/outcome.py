@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 
 from sottovoce.answers import export
 from sottovoce.answers.guarantee import Guarantee
-from sottovoce.answers.views import Views
+from sottovoce.answers.side_views import SideViews
 from sottovoce.errors import ParameterError
 
 Row = dict[str, Any]
@@ -90,9 +90,9 @@ class Outcome(ABC):
         """Return the part about the named attributes, which need not be a listed part."""
         raise ParameterError("`marginal` does not apply: this task is not about joint tables")
 
-    def views(self, names: Sequence[str] = ()) -> Views:
+    def views(self, names: Sequence[str] = ()) -> SideViews:
         """Return what is shown beside the rows, with attention to the named attributes."""
-        return Views()
+        return SideViews()
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data."""

@@ -1,7 +1,8 @@
-"""Group commit: one thread checks and stores what many requests brought, and answers when it is durable.
+"""Group commit: one thread checks and stores the messages of many requests, and then answers them.
 
-Requests wait in a queue.  While one transaction runs the next group forms by itself, so a quiet collector answers
-at once and a busy one commits by the thousand.  A full queue turns requests away before it grows without bound.
+Requests wait in a queue.  While one transaction runs the next group forms by itself, so that a
+quiet collector answers at once and a busy one commits by the thousand.  A request is answered when
+its messages are durable.  A full queue turns requests away before it grows without bound.
 """
 
 import asyncio
@@ -12,41 +13,43 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 
-import numpy as np
-
 from sottovoce.collector.admission import Admitted, admit
 from sottovoce.collector.published import Published
 from sottovoce.collector.store.base import Store, Verdict
-from sottovoce.collector.wire import Outcome, Refused
+from sottovoce.collector.wire import RefusedMessage, UploadReceipt
 from sottovoce.errors import SottovoceError, UnavailableError
 from sottovoce.web.problems import CATALOGUE, RequestError
 
 MESSAGES_AT_ONCE = 4_000  # in one transaction
 _log = logging.getLogger(__name__)
 
+CountMessages = Callable[[str, Mapping[str, int]], None]  # by the name of a task, and by code
+
 
 @dataclass(frozen=True, eq=False)
 class Submission:
-    """The messages of one request, and the promise of an outcome."""
+    """The messages of one request, and the promise of a receipt."""
 
     published: Published
     messages: Sequence[bytes]
     tokens: Sequence[str]
-    promise: "asyncio.Future[Outcome]"
+    promise: "asyncio.Future[UploadReceipt]"
 
 
 class Intake:
-    """The queue in front of the store and the one thread that empties it."""
+    """The queue in front of the store, and the one thread that empties it.
+
+    ``count`` is told how many messages of a task had which verdict.  ``most_waiting`` is how many
+    messages may be in the queue.
+    """
 
     def __init__(
-        self,
-        store: Store,
-        clock: Callable[[], float],
-        told: Callable[[str, Mapping[str, int]], None],
-        *,
-        most_waiting: int,
+        self, store: Store, clock: Callable[[], float], count: CountMessages, *, most_waiting: int
     ) -> None:
-        self._store, self._clock, self._told, self._most = store, clock, told, most_waiting
+        self._store = store
+        self._clock = clock
+        self._count = count
+        self._max_waiting = most_waiting
         self._queue: SimpleQueue[Submission | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="intake", daemon=True)
         self.waiting = 0  # messages in the queue; touched by the event loop alone
@@ -60,11 +63,13 @@ class Intake:
         self._queue.put(None)
         self._thread.join()
 
-    async def submit(self, published: Published, messages: Sequence[bytes], tokens: Sequence[str]) -> Outcome:
+    async def submit(
+        self, published: Published, messages: Sequence[bytes], tokens: Sequence[str]
+    ) -> UploadReceipt:
         """Return what became of the messages, once it is durable."""
-        if self.waiting + len(messages) > self._most:
+        if self.waiting + len(messages) > self._max_waiting:
             raise RequestError("busy", retry_after=1.0)
-        promise: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+        promise: asyncio.Future[UploadReceipt] = asyncio.get_running_loop().create_future()
         self.waiting += len(messages)
         self._queue.put(Submission(published, messages, tokens, promise))
         try:
@@ -75,107 +80,124 @@ class Intake:
     def _run(self) -> None:
         while group := self._gather():
             try:
-                outcomes: Sequence[Outcome | SottovoceError] = self._commit(group)
+                results: Sequence[UploadReceipt | SottovoceError] = self._commit(group)
             except SottovoceError as error:
-                outcomes = [error] * len(group)
-            except Exception:  # the thread must live on: every request in the group is told
+                results = [error] * len(group)
+            except Exception:  # the thread must live on, and every request must be answered
                 _log.exception("intake")
-                outcomes = [UnavailableError("the reports could not be stored")] * len(group)
+                results = [UnavailableError("the reports could not be stored")] * len(group)
             loop = group[0].promise.get_loop()
-            loop.call_soon_threadsafe(_resolve, group, outcomes)
+            loop.call_soon_threadsafe(_resolve, group, results)
 
     def _gather(self) -> list[Submission]:
         """Return the submissions that are waiting, at least one; none means stop."""
         first = self._queue.get()
         if first is None:
             return []
-        group, count = [first], len(first.messages)
+        group = [first]
+        count = len(first.messages)
         while count < MESSAGES_AT_ONCE:
             try:
-                after = self._queue.get_nowait()
+                following = self._queue.get_nowait()
             except Empty:
                 break
-            if after is None:
+            if following is None:
                 self._queue.put(None)  # stop, but after this group
                 break
-            group.append(after)
-            count += len(after.messages)
+            group.append(following)
+            count += len(following.messages)
         return group
 
-    def _commit(self, group: list[Submission]) -> list[Outcome]:
-        batches = [_Batch(part) for part in _by_task(group)]
+    def _commit(self, group: list[Submission]) -> list[UploadReceipt]:
+        """Store the messages of a group in one transaction, and return the receipts."""
+        batches = [_Batch(submissions) for submissions in _by_task(group)]
         offers = [offer for batch in batches for offer in batch.admitted.offers]
-        refused = Counter({key: count for batch in batches for key, count in batch.refused().items()})
+        refused: dict[tuple[str, str], int] = {}
+        for batch in batches:
+            refused |= batch.refused()
         verdicts = iter(self._store.accept(offers, refused, int(self._clock())))
-        outcomes: dict[int, Outcome] = {}
+        receipts: dict[int, UploadReceipt] = {}
         for batch in batches:
             codes = batch.codes([next(verdicts) for _ in batch.admitted.offers])
-            outcomes |= batch.outcomes(codes)
-            self._told(batch.published.record.name, batch.counts(codes))
-        return [outcomes[id(one)] for one in group]
+            receipts |= batch.receipts(codes)
+            self._count(batch.published.record.name, batch.counts(codes))
+        return [receipts[id(submission)] for submission in group]
 
 
 class _Batch:
-    """The submissions of one task as one run of messages."""
+    """The submissions of one task, with their messages one after another."""
 
     def __init__(self, submissions: list[Submission]) -> None:
         self.submissions = submissions
-        self.published = submissions[-1].published  # the latest: a round may have opened while others waited
-        messages = [message for one in submissions for message in one.messages]
+        # The latest state of the task: a round may have opened while submissions waited.
+        self.published = submissions[-1].published
+        messages = [message for submission in submissions for message in submission.messages]
         tokens: list[str] = []
         if self.published.collection.enrolment:
-            tokens = [token for one in submissions for token in one.tokens or [""] * len(one.messages)]
+            for submission in submissions:
+                tokens += submission.tokens or [""] * len(submission.messages)
+        self.message_count = len(messages)
         self.admitted: Admitted = admit(self.published, messages, tokens)
 
     def refused(self) -> dict[tuple[str, str], int]:
+        """Return how many messages were refused before the store, by task and code."""
         counts = Counter(self.admitted.codes.values())
         return {(self.published.digest, code): count for code, count in counts.items()}
 
     def codes(self, verdicts: list[list[Verdict]]) -> dict[int, str]:
-        """Return what became of every message that was not simply accepted, by its place."""
+        """Return the code of every message that was not simply accepted, by its index."""
         codes: dict[int, str] = dict(self.admitted.codes)
-        for places, given in zip(self.admitted.indices, verdicts, strict=True):
-            if given.count(Verdict.ACCEPTED) < len(given):
-                pairs = zip(places.tolist(), given, strict=True)
-                codes |= {place: verdict.value for place, verdict in pairs if verdict is not Verdict.ACCEPTED}
+        for indices, given in zip(self.admitted.indices, verdicts, strict=True):
+            if given.count(Verdict.ACCEPTED) == len(given):
+                continue
+            for index, verdict in zip(indices.tolist(), given, strict=True):
+                if verdict is not Verdict.ACCEPTED:
+                    codes[index] = verdict.value
         return codes
 
     def counts(self, codes: Mapping[int, str]) -> dict[str, int]:
-        """Return how many messages had which outcome."""
-        messages = sum(len(one.messages) for one in self.submissions)
-        return {**Counter(codes.values()), Verdict.ACCEPTED.value: messages - len(codes)}
+        """Return how many messages had which code."""
+        return {**Counter(codes.values()), Verdict.ACCEPTED.value: self.message_count - len(codes)}
 
-    def outcomes(self, codes: Mapping[int, str]) -> dict[int, Outcome]:
-        """Return the outcome of every submission, by its identity."""
-        ends = np.cumsum([len(one.messages) for one in self.submissions]).tolist()
-        return {
-            id(one): _outcome(codes, end - len(one.messages), end)
-            for one, end in zip(self.submissions, ends, strict=True)
-        }
+    def receipts(self, codes: Mapping[int, str]) -> dict[int, UploadReceipt]:
+        """Return the receipt of every submission, by its identity."""
+        receipts = {}
+        start = 0
+        for submission in self.submissions:
+            end = start + len(submission.messages)
+            receipts[id(submission)] = _receipt(codes, start, end)
+            start = end
+        return receipts
 
 
-def _outcome(codes: Mapping[int, str], start: int, end: int) -> Outcome:
-    mine = [(place - start, codes[place]) for place in range(start, end) if place in codes] if codes else []
-    refused = [(place, code) for place, code in mine if code != Verdict.DUPLICATE]
-    return Outcome(
-        accepted=end - start - len(mine),
-        duplicates=len(mine) - len(refused),
-        refused=[Refused(place, code, CATALOGUE[code].retry) for place, code in refused],
-    )
+def _receipt(codes: Mapping[int, str], start: int, end: int) -> UploadReceipt:
+    """Return the receipt of the messages from ``start`` to ``end``."""
+    if not codes:
+        return UploadReceipt(accepted=end - start, duplicates=0, refused=[])
+    duplicates = 0
+    refused = []
+    for index in range(start, end):
+        code = codes.get(index)
+        if code == Verdict.DUPLICATE:
+            duplicates += 1
+        elif code is not None:
+            refused.append(RefusedMessage(index - start, code, CATALOGUE[code].retry))
+    return UploadReceipt(end - start - duplicates - len(refused), duplicates, refused)
 
 
 def _by_task(group: list[Submission]) -> list[list[Submission]]:
-    found: dict[str, list[Submission]] = {}
-    for one in group:
-        found.setdefault(one.published.digest, []).append(one)
-    return list(found.values())
+    tasks: dict[str, list[Submission]] = {}
+    for submission in group:
+        tasks.setdefault(submission.published.digest, []).append(submission)
+    return list(tasks.values())
 
 
-def _resolve(group: list[Submission], outcomes: Sequence[Outcome | SottovoceError]) -> None:
-    for one, outcome in zip(group, outcomes, strict=True):
-        if one.promise.done():
+def _resolve(group: list[Submission], results: Sequence[UploadReceipt | SottovoceError]) -> None:
+    """Keep the promises of a group; those of requests that were cancelled are kept already."""
+    for submission, result in zip(group, results, strict=True):
+        if submission.promise.done():
             continue
-        if isinstance(outcome, SottovoceError):
-            one.promise.set_exception(outcome)
+        if isinstance(result, SottovoceError):
+            submission.promise.set_exception(result)
         else:
-            one.promise.set_result(outcome)
+            submission.promise.set_result(result)

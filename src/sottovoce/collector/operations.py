@@ -77,7 +77,7 @@ OPERATIONS = (
         "/v1/tasks/{name}/reports",
         "upload",
         "Send messages of devices; accepted messages are durable.",
-        wire.Outcome,
+        wire.UploadReceipt,
         body=wire.Upload,
         types=("application/json", "application/msgpack"),
         produces=("application/json", "application/msgpack"),

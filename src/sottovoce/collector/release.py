@@ -11,7 +11,7 @@ from typing import Any
 
 from sottovoce.answers import export
 from sottovoce.answers.outcome import Outcome
-from sottovoce.answers.views import Views
+from sottovoce.answers.side_views import SideViews
 from sottovoce.collector.collector import Collector
 from sottovoce.collector.published import Published
 from sottovoce.errors import NoDataError, ParameterError
@@ -87,10 +87,10 @@ def released(collector: Collector, published: Published, wanted: Wanted) -> Rele
     return Release(content, outcome)
 
 
-def released_views(collector: Collector, published: Published, names: Sequence[str]) -> Views:
+def released_views(collector: Collector, published: Published, names: Sequence[str]) -> SideViews:
     """Return what is shown beside the rows of an answer; nothing where too few users answered."""
     outcome = collector.answer(published.record.name)
-    return outcome.views(names) if outcome.users >= published.collection.minimum else Views()
+    return outcome.views(names) if outcome.users >= published.collection.minimum else SideViews()
 
 
 def release(outcome: Outcome, collection: Collection) -> dict[str, Any]:

@@ -1,38 +1,41 @@
-"""The bodies of HTTP requests and responses, as JSON or MessagePack; unknown fields are refused."""
+"""The bodies of HTTP requests and answers, as JSON or MessagePack of the same shapes.
+
+Unknown fields of a request are refused.
+"""
 
 from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, Struct
 
-MOST_REPORTS = 1_000  # messages in one upload
-MOST_TOKENS = 10_000  # tokens issued at once
+MAX_REPORTS = 1_000  # messages in one upload
+MAX_TOKENS = 10_000  # tokens issued at once
 
 Label = Annotated[str, Meta(max_length=200)]
 Count = Annotated[int, Meta(ge=0)]
 
 
 class Upload(Struct, forbid_unknown_fields=True):
-    """Messages of devices, with one enrolment token each if the task needs them."""
+    """Messages of devices, each a whole bundle, with one enrolment token each if the task asks."""
 
-    reports: Annotated[list[bytes], Meta(min_length=1, max_length=MOST_REPORTS)]
-    tokens: Annotated[list[Label], Meta(max_length=MOST_REPORTS)] = []
+    reports: Annotated[list[bytes], Meta(min_length=1, max_length=MAX_REPORTS)]
+    tokens: Annotated[list[Label], Meta(max_length=MAX_REPORTS)] = []
 
 
-class Refused(Struct):
-    """One message that was turned away, and whether the same bytes may succeed later."""
+class RefusedMessage(Struct):
+    """A message that was refused, why, and whether the same bytes may succeed later."""
 
     index: Count
     code: str
     retry: bool
 
 
-class Outcome(Struct):
-    """The result of an upload: everything accepted or duplicate is durable."""
+class UploadReceipt(Struct):
+    """What became of the messages of an upload; accepted ones and duplicates are durable."""
 
     accepted: Count
     duplicates: Count
-    refused: list[Refused]
+    refused: list[RefusedMessage]
 
 
 class TaskLine(Struct):
@@ -52,7 +55,7 @@ class TaskList(Struct):
 
 
 class Current(Struct):
-    """The round that accepts reports now; ``round`` is its document, None if there is none."""
+    """The state of a task; ``round`` is the document of the round that takes reports, if any."""
 
     digest: str
     state: str
@@ -86,7 +89,7 @@ class Status(Struct):
 class Created(Struct, omit_defaults=True):
     """A published task; ``new`` is false if this very task was published before.
 
-    ``concerns`` are reasons against collecting like this, known before anybody is asked.
+    ``concerns`` say what speaks against collecting like this, before anybody is asked.
     """
 
     name: str
@@ -96,7 +99,7 @@ class Created(Struct, omit_defaults=True):
 
 
 class SqlRequest(Struct, forbid_unknown_fields=True):
-    """A SQL query to a task about tables; with EXPLAIN, ``users`` is how many people it assumes."""
+    """A SQL query of a task about tables; ``users`` is for EXPLAIN: how many would answer."""
 
     task: Annotated[str, Meta(min_length=1, max_length=200)]
     sql: str
@@ -109,12 +112,12 @@ class TokenRequest(Struct, forbid_unknown_fields=True):
 
     scope: Literal["operator", "analyst", "enrolment"]
     label: Label = ""
-    count: Annotated[int, Meta(ge=1, le=MOST_TOKENS)] = 1
+    count: Annotated[int, Meta(ge=1, le=MAX_TOKENS)] = 1
     days: Annotated[int, Meta(ge=0, le=36_500)] = 0
 
 
 class TokenList(Struct):
-    """New tokens, which are shown only once: the collector keeps their hashes."""
+    """New tokens, shown now and never again, because only their hashes are kept."""
 
     scope: str
     tokens: list[str]
@@ -131,7 +134,7 @@ class TokenLine(Struct):
 
 
 class TokenLines(Struct):
-    """The valid tokens of operators and analysts."""
+    """The tokens in force, without those of devices and sessions."""
 
     tokens: list[TokenLine]
 
@@ -140,14 +143,15 @@ json_upload = msgspec.json.Decoder(Upload)
 msgpack_upload = msgspec.msgpack.Decoder(Upload)
 token_request = msgspec.json.Decoder(TokenRequest)
 sql_request = msgspec.json.Decoder(SqlRequest)
-_json, _msgpack = msgspec.json.Encoder(), msgspec.msgpack.Encoder()
+_json = msgspec.json.Encoder()
+_msgpack = msgspec.msgpack.Encoder()
 
 
-def as_json(content: Any) -> bytes:
+def as_json(body: Any) -> bytes:
     """Return a body as JSON."""
-    return _json.encode(content)
+    return _json.encode(body)
 
 
-def as_msgpack(content: Any) -> bytes:
+def as_msgpack(body: Any) -> bytes:
     """Return a body as MessagePack."""
-    return _msgpack.encode(content)
+    return _msgpack.encode(body)

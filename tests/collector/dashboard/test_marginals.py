@@ -10,7 +10,7 @@ import pytest
 import sottovoce as sv
 from collector.dashboard.collecting import place
 from collector.dashboard.reading import read, rows
-from sottovoce.answers.views import Views
+from sottovoce.answers.side_views import SideViews
 from sottovoce.collector.dashboard import statement, svg
 from sottovoce.collector.release import released_views
 from sottovoce.errors import NoDataError
@@ -146,7 +146,7 @@ def test_too_few_users_have_no_heat_map_and_no_test(asked):
     assert released_views(collector, published, ("pet", "car")).pairs is not None
     more = replace(published.task, collection=Collection(minimum=3001))
     withheld = released_views(collector, replace(published, task=more), ("pet", "car"))
-    assert withheld == Views()
+    assert withheld == SideViews()
 
 
 def test_a_heat_map_fills_cells_by_their_share_of_the_largest():

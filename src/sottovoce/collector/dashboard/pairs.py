@@ -5,7 +5,7 @@ from itertools import combinations
 from typing import Any
 from urllib.parse import quote
 
-from sottovoce.answers.views import PairView
+from sottovoce.answers.side_views import PairView
 from sottovoce.collector.dashboard import svg
 
 Facts = dict[str, Any]

@@ -87,8 +87,7 @@ class SqlStore(Store):
         with self._writing() as connection:
             values = (task.digest, task.name, task.document, task.created)
             if _changed(connection, _ADD_TASK, *values):
-                opened = (task.digest, _FIRST_ROUND, opening, task.created, task.created)
-                _changed(connection, _ADD_ROUND, *opened)
+                _add_round(connection, task.digest, _FIRST_ROUND, opening, task.created)
                 return True
             if connection.execute(_SAME_TASK, (task.digest, task.name)).fetchone() is None:
                 raise MismatchError(
@@ -111,7 +110,7 @@ class SqlStore(Store):
                 is None
             ):
                 raise MismatchError("there is no such task to open a round of")
-            if _changed(connection, _ADD_ROUND, task, number, document, now, now):
+            if _add_round(connection, task, number, document, now):
                 (before,) = connection.execute(_ROUNDS_BEFORE, (task, number)).fetchone()
                 if before != number - _FIRST_ROUND:
                     raise StateError("rounds are opened in order, and the one before this is not")
@@ -233,6 +232,11 @@ def count_messages(
 def count_users(connection: Connection, key: int, users: int, shard: int = 0) -> None:
     """Add to the users of a round."""
     connection.execute(_COUNT_USERS, (key, shard, users))
+
+
+def _add_round(connection: Connection, task: str, number: int, document: str, now: int) -> bool:
+    """Add an open round; False if it is there already."""
+    return _changed(connection, _ADD_ROUND, task, number, document, now, now)
 
 
 def _clear(connection: Connection, table: str, task: str, number: int) -> None:

@@ -17,7 +17,7 @@ from sottovoce.collector import wire
 async def decode(request: Request) -> Response:
     """Decode, and answer with the shape of a real outcome."""
     upload = wire.json_upload.decode(await request.body())
-    return Response(wire.as_json(wire.Outcome(len(upload.reports), 0, [])), media_type="application/json")
+    return Response(wire.as_json(wire.UploadReceipt(len(upload.reports), 0, [])), media_type="application/json")
 
 
 def main() -> None:

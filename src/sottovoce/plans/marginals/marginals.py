@@ -17,7 +17,7 @@ from sottovoce.answers.export import optional
 from sottovoce.answers.guarantee import Guarantee
 from sottovoce.answers.measure import Measure
 from sottovoce.answers.outcome import Outcome
-from sottovoce.answers.views import PairView, Views
+from sottovoce.answers.side_views import PairView, SideViews
 from sottovoce.arrays import Floats
 from sottovoce.core.estimate import Estimate
 from sottovoce.core.noise import JointNoise
@@ -302,10 +302,10 @@ class Tables(Answers):
         tables = [self.marginal(*names) for names in shown]
         return Answers(self.name, {table.name: table for table in tables})
 
-    def views(self, names: Sequence[str] = ()) -> Views:
+    def views(self, names: Sequence[str] = ()) -> SideViews:
         """Return the mutual information of all pairs with their tree, and a test of two named attributes."""
         remarks = (self._remark_on(*names),) if len(names) == 2 else ()
-        return Views(self._pairs(), remarks)
+        return SideViews(self._pairs(), remarks)
 
     def _remark_on(self, first: str, second: str) -> str:
         """Return in a sentence whether two attributes are independent."""

@@ -15,7 +15,7 @@ class PairView:
 
 
 @dataclass(frozen=True)
-class Views:
+class SideViews:
     """A view of pairs, if there is one, and remarks in whole sentences."""
 
     pairs: PairView | None = None
