@@ -65,7 +65,7 @@ class ToyShirts(Domain, kind="toy_shirts"):
     "sottovoce.postprocess/toy_halve.py": '''
 """A toy method of post-processing."""
 
-from sottovoce.postprocess.base import Method, Rule
+from sottovoce.postprocess.base import PostProcessor, Rule
 
 
 def rule_for(estimate):
@@ -73,7 +73,7 @@ def rule_for(estimate):
     return Rule("toy-halve", lambda raw: raw / 2)
 
 
-METHOD = Method("toy-halve", "toy shares, all of them halved", rule_for)
+METHOD = PostProcessor("toy-halve", "toy shares, all of them halved", rule_for)
 ''',
     "sottovoce.plans.frequencies/toy_poll.py": '''
 """A toy plan."""

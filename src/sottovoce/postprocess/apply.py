@@ -9,7 +9,7 @@ from typing import Any
 from sottovoce import postprocess
 from sottovoce.core.estimate import Estimate
 from sottovoce.errors import ParameterError
-from sottovoce.postprocess.base import Method, Rule
+from sottovoce.postprocess.base import PostProcessor, Rule
 from sottovoce.postprocess.bootstrap import bootstrapped
 from sottovoce.postprocess.shifted_noise import ShiftedNoise
 
@@ -57,8 +57,8 @@ def methods(*, whole_domain: bool = True, equal_errors: bool = True) -> tuple[st
 
 
 @cache
-def known_methods() -> dict[str, Method]:
+def known_methods() -> dict[str, PostProcessor]:
     """Return every method by name: those that the modules of this package state."""
     modules = [import_module(f"sottovoce.postprocess.{one.name}") for one in iter_modules(postprocess.__path__)]
     stated = [module.METHOD for module in modules if hasattr(module, "METHOD")]
-    return {method.name: method for method in stated}
+    return {method.name: method for method in sorted(stated, key=lambda each: each.name)}

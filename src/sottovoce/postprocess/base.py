@@ -58,7 +58,7 @@ def unheld_deviation(estimate: Estimate) -> float:
 
 
 @dataclass(frozen=True)
-class Method:
+class PostProcessor:
     """One method of post-processing.
 
     ``needs_whole_domain`` means that it relies on shares that sum to 1, so that it has nothing to say

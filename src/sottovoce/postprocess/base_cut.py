@@ -18,7 +18,7 @@ from sottovoce.arrays import Floats
 from sottovoce.core import settings
 from sottovoce.core.estimate import Estimate
 from sottovoce.maths.normal import upper_quantile
-from sottovoce.postprocess.base import Method, Rule, checked_shares, unheld_deviation
+from sottovoce.postprocess.base import PostProcessor, Rule, checked_shares, unheld_deviation
 
 SURVIVORS = 2.0  # the published alpha; 0.05 would cut almost everything
 
@@ -61,4 +61,4 @@ def rule_for(estimate: Estimate, alpha: float = SURVIVORS, top: int = 0) -> Rule
     return Rule("base-cut", lambda raw: base_cut(raw, cut), remark=lambda raw: f"alpha {alpha:g}")
 
 
-METHOD = Method("base-cut", "only what stands out of the noise", rule_for, needs_equal_errors=True)
+METHOD = PostProcessor("base-cut", "only what stands out of the noise", rule_for, needs_equal_errors=True)

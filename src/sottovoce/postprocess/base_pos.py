@@ -10,7 +10,7 @@ import numpy as np
 
 from sottovoce.arrays import Floats
 from sottovoce.core.estimate import Estimate
-from sottovoce.postprocess.base import Method, Rule, checked_shares
+from sottovoce.postprocess.base import PostProcessor, Rule, checked_shares
 
 
 def base_pos(raw: Floats) -> Floats:
@@ -27,4 +27,4 @@ def rule_for(estimate: Estimate) -> Rule:
     return Rule("base-pos", base_pos)
 
 
-METHOD = Method("base-pos", "negative becomes zero", rule_for)
+METHOD = PostProcessor("base-pos", "negative becomes zero", rule_for)

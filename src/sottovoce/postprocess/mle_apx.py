@@ -20,7 +20,7 @@ from sottovoce.arrays import Floats
 from sottovoce.core import settings
 from sottovoce.core.estimate import Estimate
 from sottovoce.errors import ParameterError
-from sottovoce.postprocess.base import Method, Rule, checked_shares
+from sottovoce.postprocess.base import PostProcessor, Rule, checked_shares
 
 # How near a raw share may come to where its variance would vanish, in parts of the distance.
 _MARGIN = 1e-4
@@ -61,7 +61,7 @@ def _with_variance(raw: Floats, unheld: float, held: float) -> Floats:
     return np.maximum(raw, -limit) if held > 0 else np.minimum(raw, limit)
 
 
-METHOD = Method(
+METHOD = PostProcessor(
     "mle-apx",
     "most likely shares that sum to 1",
     rule_for,

@@ -13,7 +13,7 @@ import numpy as np
 
 from sottovoce.arrays import Floats
 from sottovoce.core.estimate import Estimate
-from sottovoce.postprocess.base import Method, Rule, checked_shares
+from sottovoce.postprocess.base import PostProcessor, Rule, checked_shares
 
 
 def norm(raw: Floats, total: float = 1.0) -> Floats:
@@ -31,4 +31,4 @@ def rule_for(estimate: Estimate) -> Rule:
     return Rule("norm", norm, whole=True)
 
 
-METHOD = Method("norm", "shares sum to 1, may be negative", rule_for, needs_whole_domain=True)
+METHOD = PostProcessor("norm", "shares sum to 1, may be negative", rule_for, needs_whole_domain=True)

@@ -10,7 +10,7 @@ import numpy as np
 
 from sottovoce.arrays import Floats
 from sottovoce.core.estimate import Estimate
-from sottovoce.postprocess.base import Method, Rule, checked_shares
+from sottovoce.postprocess.base import PostProcessor, Rule, checked_shares
 
 ROUNDING = 1e-12  # shares that exceed 1 by rounding alone still fit
 
@@ -52,4 +52,4 @@ def _remark(raw: Floats) -> str:
     return "" if norm_cut(raw).any() else "nothing kept"
 
 
-METHOD = Method("norm-cut", "the largest shares that fit into 1", rule_for, needs_whole_domain=True)
+METHOD = PostProcessor("norm-cut", "the largest shares that fit into 1", rule_for, needs_whole_domain=True)

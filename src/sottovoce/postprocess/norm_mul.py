@@ -9,7 +9,7 @@ import numpy as np
 
 from sottovoce.arrays import Floats
 from sottovoce.core.estimate import Estimate
-from sottovoce.postprocess.base import Method, Rule, checked_shares
+from sottovoce.postprocess.base import PostProcessor, Rule, checked_shares
 
 
 def norm_mul(raw: Floats, total: float = 1.0) -> Floats:
@@ -33,7 +33,7 @@ def _remark(raw: Floats) -> str:
     return "" if (raw > 0).any() else "none above 0"
 
 
-METHOD = Method(
+METHOD = PostProcessor(
     "norm-mul",
     "not negative, multiplied to sum to 1",
     rule_for,

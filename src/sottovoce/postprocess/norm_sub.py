@@ -16,7 +16,7 @@ import numpy as np
 
 from sottovoce.arrays import Floats, Ints
 from sottovoce.core.estimate import Estimate
-from sottovoce.postprocess.base import Method, Rule, checked_shares
+from sottovoce.postprocess.base import PostProcessor, Rule, checked_shares
 
 
 def norm_sub(raw: Floats, total: float = 1.0) -> Floats:
@@ -62,4 +62,4 @@ def _entry(numbers: Floats, rank: Ints) -> Floats:
     return np.take_along_axis(numbers, rank - 1, axis=-1)
 
 
-METHOD = Method("norm-sub", "nearest shares that are possible", rule_for, needs_whole_domain=True)
+METHOD = PostProcessor("norm-sub", "nearest shares that are possible", rule_for, needs_whole_domain=True)

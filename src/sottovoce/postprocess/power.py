@@ -27,7 +27,7 @@ from sottovoce.arrays import Floats, Ints
 from sottovoce.core import settings
 from sottovoce.core.estimate import Estimate
 from sottovoce.postprocess import power_law
-from sottovoce.postprocess.base import Method, Rule, checked_shares, unheld_deviation
+from sottovoce.postprocess.base import PostProcessor, Rule, checked_shares, unheld_deviation
 
 _REACH = 10.0  # standard errors around an estimate beyond which no count has weight
 _MIN_SMOOTH = 4.0  # counts: with a smaller deviation all counts within reach are summed one by one
@@ -164,4 +164,4 @@ def _blocks(indices: Ints) -> Iterator[Ints]:
         yield indices[start : start + _BLOCK]
 
 
-METHOD = Method("power", "for few frequent and many rare values", rule_for, needs_equal_errors=True)
+METHOD = PostProcessor("power", "for few frequent and many rare values", rule_for, needs_equal_errors=True)

@@ -7,7 +7,7 @@ Source: Wang et al. 2020, section IV-E.
 
 from sottovoce.arrays import Floats
 from sottovoce.core.estimate import Estimate
-from sottovoce.postprocess.base import Method, Rule, unheld_deviation
+from sottovoce.postprocess.base import PostProcessor, Rule, unheld_deviation
 from sottovoce.postprocess.norm_sub import norm_sub
 from sottovoce.postprocess.power import power
 
@@ -27,7 +27,7 @@ def rule_for(estimate: Estimate, exponent: float | None = None) -> Rule:
     return Rule("power-ns", processed, whole=True)
 
 
-METHOD = Method(
+METHOD = PostProcessor(
     "power-ns",
     "as power, with shares that are possible",
     rule_for,

@@ -5,7 +5,7 @@ Source: Wang et al. 2020, section IV-A.
 
 from sottovoce.arrays import Floats
 from sottovoce.core.estimate import Estimate
-from sottovoce.postprocess.base import Method, Rule, checked_shares
+from sottovoce.postprocess.base import PostProcessor, Rule, checked_shares
 
 
 def unprocessed(raw: Floats) -> Floats:
@@ -18,4 +18,4 @@ def rule_for(estimate: Estimate) -> Rule:
     return Rule("base", unprocessed)
 
 
-METHOD = Method("base", "recorded, nothing changed", rule_for)
+METHOD = PostProcessor("base", "recorded, nothing changed", rule_for)
