@@ -392,7 +392,7 @@ def test_a_rehearsal_sends_what_an_answer_could_have_sent():
 
 def test_the_document_restores_it():
     for domain in (SHOP, PLAIN):
-        assert codec._strict(Domain, codec.parse(codec.canonical(codec.document(domain)))) == domain
+        assert codec.read(Domain, codec.parse(codec.canonical(codec.document(domain)))) == domain
     assert (SHOP.most(0), SHOP.most(1), SHOP.records(1)) == (0, 3, TRADE)
     with pytest.raises(ParameterError, match="encoding"):
         assert SHOP.size

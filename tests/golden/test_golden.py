@@ -283,7 +283,7 @@ def value_of(row):
 def noun(family, content):
     """Read a domain, an encoding or a family as a document, strictly."""
     wanted = {"domain": Domain, "encoding": Encoding, "family": Family}[family]
-    return codec._strict(wanted, codec.parse(json.dumps(content)))
+    return codec.read(wanted, codec.parse(json.dumps(content)))
 
 
 def listed(indices):

@@ -260,7 +260,7 @@ def _reads(noun, content):
 def _judged(noun, content):
     """Return whether a document is read, or why not, as the JavaScript client says it."""
     try:
-        codec._strict(noun, codec.parse(json.dumps(content)))
+        codec.read(noun, codec.parse(json.dumps(content)))
     except (CodecError, ParameterError) as error:
         return f"{type(error).__name__}: {error}"
     return "read"

@@ -1,18 +1,18 @@
-"""Bytes and JSON on one side, nouns on the other; both are read strictly.
+"""Documents: nouns as canonical JSON, and canonical JSON as nouns; both are read strictly.
 
-Documents are canonical JSON: keys sorted by code point, no white space, no floating point.
-Real numbers are decimal strings, thresholds are strings of integers of 2^64, text is NFC.
-A document that would be written differently is refused, so that one meaning has one digest.
+Canonical JSON has its keys sorted by code point, no white space and no floating point.  Real
+numbers are decimal strings, thresholds are strings of integers of 2^64, text is NFC.  A document
+that would be written differently is refused, so that one meaning has one digest.
 """
 
 import base64
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cache
 from types import UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 from unicodedata import normalize
 
 from sottovoce.domains.base import Domain
@@ -29,26 +29,31 @@ from sottovoce.tasks.task import Task
 
 VERSION = 1
 DIGEST_BYTES = 16
-_EXACT_IN_JSON = 1 << 53  # integers from here on travel as strings
-_REGISTERED = (Mechanism, Domain, Encoding, Ask, Family, Plan)
-_TASK_FIELDS = {"kind", "domain", "opening", "version", *(one.name for one in fields(Task))}
-_MAY_BE_ABSENT = {"collection", "distinct"}
-_PLAIN = {"collection": Collection}
+
+_MAX_EXACT_IN_JSON = 1 << 53  # integers from here on travel as strings
+_FAMILIES = (Mechanism, Domain, Encoding, Ask, Family, Plan)  # of classes with a kind
+_WITHOUT_FAMILY = {"collection": Collection}
+_TASK_FIELDS = {"kind", "domain", "opening", "version", *(entry.name for entry in fields(Task))}
+_OPTIONAL_TASK_FIELDS = {"collection", "distinct"}
 
 Document = dict[str, Any]
+Noun = TypeVar("Noun")
 
 
 def document(noun: Any) -> Document:
     """Return the document of a noun: its kind and its fields."""
-    made: Document = {"kind": _kind(noun)}
-    for one in fields(noun):
-        written = _written(getattr(noun, one.name), threshold="threshold" in one.metadata)
+    content: Document = {"kind": _kind(noun)}
+    for entry in fields(noun):
+        value = getattr(noun, entry.name)
+        written = _written(value, is_threshold="threshold" in entry.metadata)
         if written is not None:
-            made[one.name] = written
+            content[entry.name] = written
     if isinstance(noun, Task):
-        del made["plan"]["domain"]  # stands once, where devices look for it
-        made |= {"domain": document(noun.plan.domain), "opening": document(noun.opening), "version": VERSION}
-    return made
+        del content["plan"]["domain"]  # stands once, where devices look for it
+        content["domain"] = document(noun.plan.domain)
+        content["opening"] = document(noun.opening)
+        content["version"] = VERSION
+    return content
 
 
 def canonical(content: Document) -> str:
@@ -57,25 +62,30 @@ def canonical(content: Document) -> str:
     >>> canonical({"b": 1, "a": ["é"]})
     '{"a":["é"],"b":1}'
     """
-    return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return json.dumps(
+        content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    )
 
 
 def parse(text: str | bytes) -> Document:
-    """Return the document in a text; refuses floating point, repeated keys and anything but an object."""
+    """Return the document in a text.
+
+    Refuses floating point, repeated keys and anything but an object.
+    """
     try:
         plain = text.decode() if isinstance(text, bytes) else text
         content = json.loads(
             plain,
-            parse_float=_no_float,
-            parse_constant=_no_float,
+            parse_float=_refuse_float,
+            parse_constant=_refuse_float,
             parse_int=_short_int,
-            object_pairs_hook=_no_repeats,
+            object_pairs_hook=_without_repeats,
         )
         canonical(content).encode()  # refuses halves of surrogate pairs
     except (ValueError, RecursionError) as error:
         raise CodecError("this is not a JSON document of whole numbers, text and lists") from error
     if not isinstance(content, dict):
-        raise CodecError("a document is a JSON object")
+        raise CodecError("a document must be a JSON object")
     return content
 
 
@@ -106,62 +116,76 @@ def seed(task: Task) -> bytes:
     return hashlib.sha256(b"sottovoce/seed/v1" + canonical(content).encode()).digest()
 
 
+def read(noun: type[Noun], content: Any) -> Noun:
+    """Return the noun in a document; refuses one that is not canonical, or of another family.
+
+    Constructors check what they are given, so that a mechanism which spends more than it states is
+    refused here.
+    """
+    value: Noun = _read(noun, content)
+    return _refuse_other_text(value, content)
+
+
 def mechanism(content: Document) -> Mechanism:
-    """Return the mechanism in a document; one that spends more than it states is refused."""
-    made: Mechanism = _strict(Mechanism, content)
-    return made
+    """Return the mechanism in a document."""
+    return read(Mechanism, content)  # type: ignore[type-abstract]
 
 
 def round_(content: Document) -> Round:
     """Return the round in a document."""
-    made: Round = _strict(Round, content)
-    return made
+    return read(Round, content)
 
 
 def task(content: Document) -> Task:
     """Return the task in a document, plan included: what a collector reads."""
     _check_version(content)
-    own = {key: value for key, value in content.items() if key not in ("domain", "opening", "version")}
-    if not isinstance(own.get("plan"), dict):
-        raise CodecError("a task has a plan")
-    own["plan"] = {**own["plan"], "domain": content.get("domain")}
-    made: Task = _same(_read(Task, own), content)
-    return made
+    added = ("domain", "opening", "version")
+    entries = {key: value for key, value in content.items() if key not in added}
+    if not isinstance(entries.get("plan"), dict):
+        raise CodecError("a task must have a plan")
+    entries["plan"] = {**entries["plan"], "domain": content.get("domain")}
+    value: Task = _read(Task, entries)
+    return _refuse_other_text(value, content)
 
 
 def notice(content: Document) -> Notice:
     """Return what a device reads of a task's document; the plan stays unread."""
     _check_version(content)
-    complete = _TASK_FIELDS - _MAY_BE_ABSENT <= set(content) <= _TASK_FIELDS
-    if content.get("kind") != "task" or not isinstance(content.get("plan"), dict) or not complete:
+    if content.get("kind") != "task":
+        raise CodecError("a task was expected")
+    needed = _TASK_FIELDS - _OPTIONAL_TASK_FIELDS
+    if not needed <= set(content) <= _TASK_FIELDS:
         raise CodecError(f"a task has the fields {', '.join(sorted(_TASK_FIELDS))}")
+    if not isinstance(content["plan"], dict):
+        raise CodecError("a task must have a plan")
     return Notice(
-        name=_read(str, content.get("name")),
-        description=_read(str, content.get("description")),
+        name=_read(str, content["name"]),
+        description=_read(str, content["description"]),
         digest=digest(content),
-        domain=_strict(Domain, content.get("domain")),
-        epsilon=_read(float, content.get("epsilon")),
-        declares=_read(tuple[str, ...], content.get("declares")),
-        opening=_strict(Round, content.get("opening")),
-        collection=_strict(Collection, content["collection"]) if "collection" in content else None,
-        distinct=_same_number(content["distinct"]) if "distinct" in content else None,
+        domain=read(Domain, content["domain"]),  # type: ignore[type-abstract]
+        epsilon=_read(float, content["epsilon"]),
+        declares=_read(tuple[str, ...], content["declares"]),
+        opening=read(Round, content["opening"]),
+        collection=read(Collection, content["collection"]) if "collection" in content else None,
+        distinct=_short_whole(content["distinct"]) if "distinct" in content else None,
     )
 
 
-def publish(made: Task) -> Notice:
+def publish(published: Task) -> Notice:
     """Return the notice of a task, by way of its document as a device would see it."""
-    return notice(parse(canonical(document(made))))
+    return notice(parse(canonical(document(published))))
 
 
 def _kind(noun: Any) -> str:
-    return noun.kind if isinstance(noun, _REGISTERED) else type(noun).__name__.lower()
+    return noun.kind if isinstance(noun, _FAMILIES) else type(noun).__name__.lower()
 
 
-def _written(value: Any, *, threshold: bool = False) -> Any:
+def _written(value: Any, *, is_threshold: bool = False) -> Any:
+    """Return the value of a field as an entry of a document."""
     if isinstance(value, bool) or value is None or isinstance(value, str):
         return value
     if isinstance(value, int):
-        return str(value) if threshold or abs(value) >= _EXACT_IN_JSON else value
+        return str(value) if is_threshold or abs(value) >= _MAX_EXACT_IN_JSON else value
     if isinstance(value, float):
         return repr(value)
     if isinstance(value, tuple):
@@ -171,79 +195,105 @@ def _written(value: Any, *, threshold: bool = False) -> Any:
     raise CodecError(f"a document cannot hold a {type(value).__name__}")
 
 
-def _strict(wanted: Any, content: Any) -> Any:
-    return _same(_read(wanted, content), content)
-
-
-def _same(noun: Any, content: Any) -> Any:
+def _refuse_other_text(noun: Noun, content: Any) -> Noun:
+    """Return a noun that was read from a document, if writing it gives the same document."""
     if canonical(document(noun)) != canonical(content):
-        raise CodecError("this document is not written the way its meaning would be")
+        raise CodecError(
+            "the document is not canonical: reading it and writing it again gives different text"
+        )
     return noun
 
 
-def _read(wanted: Any, value: Any) -> Any:
+def _read(expected: Any, value: Any) -> Any:
     """Return the value as the type that a field's annotation asks for."""
-    if get_origin(wanted) is tuple and isinstance(value, list):
-        return tuple(_read(get_args(wanted)[0], item) for item in value)
-    if get_origin(wanted) in (Union, UnionType):
-        return _read_union(wanted, value)
-    if wanted is bool and isinstance(value, bool):
+    origin = get_origin(expected)
+    if origin is tuple and isinstance(value, list):
+        return tuple(_read(get_args(expected)[0], item) for item in value)
+    if origin in (Union, UnionType):
+        return _read_union(expected, value)
+    if expected is bool and isinstance(value, bool):
         return value
-    if wanted is str and isinstance(value, str) and normalize("NFC", value) == value:
+    if expected is str and isinstance(value, str) and normalize("NFC", value) == value:
         return value
-    if wanted is int and not isinstance(value, bool) and isinstance(value, (int, str)):
+    if expected is int and not isinstance(value, bool) and isinstance(value, (int, str)):
         return _whole(value)
-    if wanted is float and isinstance(value, str):
+    if expected is float and isinstance(value, str):
         return _real(value)
-    if isinstance(value, dict) and isinstance(wanted, type):
-        return _read_noun(wanted, value)
-    raise CodecError(f"a document has the wrong kind of entry: {getattr(wanted, '__name__', wanted)} was expected")
+    if isinstance(value, dict) and isinstance(expected, type):
+        return _read_noun(expected, value)
+    name = getattr(expected, "__name__", expected)
+    raise CodecError(f"a document has the wrong kind of entry: {name} was expected")
 
 
-def _same_number(value: Any) -> int:
+def _short_whole(value: Any) -> int:
+    """Return a whole number that is not written as a string."""
     if isinstance(value, str):
         raise CodecError("a whole number below 2^53 is not written as a string")
     number: int = _read(int, value)
     return number
 
 
-def _read_union(wanted: Any, value: Any) -> Any:
-    choices = [choice for choice in get_args(wanted) if choice is not type(None)]
+def _read_union(expected: Any, value: Any) -> Any:
+    """Return the value as the first member of a union that can hold it."""
+    members = [member for member in get_args(expected) if member is not type(None)]
     if isinstance(value, list):
-        choices = [choice for choice in choices if get_origin(choice) is tuple]
-    elif isinstance(value, dict) and value.get("kind") in _PLAIN:
-        choices = [choice for choice in choices if choice is _PLAIN[value["kind"]]]
+        members = [member for member in members if get_origin(member) is tuple]
+    elif isinstance(value, dict) and value.get("kind") in _WITHOUT_FAMILY:
+        wanted = _WITHOUT_FAMILY[value["kind"]]
+        members = [member for member in members if member is wanted]
     elif isinstance(value, dict):
-        registered = [choice for choice in choices if isinstance(choice, type) and issubclass(choice, _REGISTERED)]
-        choices = [choice for choice in registered if issubclass(choice.kinds[str(value.get("kind"))], choice)]
-    if not choices:
+        kind = str(value.get("kind"))
+        members = [member for member in members if _has_kind(member, kind)]
+    if not members:
         raise CodecError("a document has an entry of an unexpected kind")
-    return _read(choices[0], value)
+    return _read(members[0], value)
 
 
-def _read_noun(wanted: type, content: Mapping[str, Any]) -> Any:
+def _has_kind(member: Any, kind: str) -> bool:
+    """Return whether a member of a union is a family, or a part of one, that has a kind."""
+    if not isinstance(member, type) or not issubclass(member, _FAMILIES):
+        return False
+    return issubclass(member.kinds[kind], member)
+
+
+def _read_noun(expected: type, content: Mapping[str, Any]) -> Any:
+    """Return the object that a document describes, of the expected class or family."""
     kind = content.get("kind")
-    made: Any = wanted.kinds[str(kind)] if hasattr(wanted, "kinds") else wanted
-    if not hasattr(wanted, "kinds") and kind != wanted.__name__.lower():
-        raise CodecError(f"a {wanted.__name__.lower()} was expected")
-    if not issubclass(made, wanted):
-        raise CodecError(f"a {wanted.__name__.lower()} was expected, not a {kind}")
-    hints, entries = _hints(made), {key: value for key, value in content.items() if key != "kind"}
-    known = {one.name: one for one in fields(made)}
-    needed = {name for name, one in known.items() if one.default is MISSING and one.default_factory is MISSING}
-    if set(entries) - set(known) or needed - set(entries):
+    noun = _class_of(expected, kind)
+    entries = {key: value for key, value in content.items() if key != "kind"}
+    known = {entry.name: entry for entry in fields(noun)}
+    needed = {name for name, entry in known.items() if _is_required(entry)}
+    if not needed <= set(entries) <= set(known):
         raise CodecError(f"a {kind} has the fields {', '.join(known)}")
+    hints = _hints(noun)
     try:
-        return made(**{name: _read(hints[name], value) for name, value in entries.items()})
+        return noun(**{name: _read(hints[name], value) for name, value in entries.items()})
     except SottovoceError:
         raise
     except (TypeError, ValueError, AttributeError) as error:
         raise CodecError(f"the fields of this {kind} do not fit together") from error
 
 
+def _class_of(expected: type, kind: Any) -> Any:
+    """Return the class that a kind names, within a family or as the expected class itself."""
+    name = expected.__name__.lower()
+    if not hasattr(expected, "kinds"):
+        if kind != name:
+            raise CodecError(f"a {name} was expected")
+        return expected
+    noun = expected.kinds[str(kind)]
+    if not issubclass(noun, expected):
+        raise CodecError(f"a {name} was expected, not a {kind}")
+    return noun
+
+
+def _is_required(entry: "Field[Any]") -> bool:
+    return entry.default is MISSING and entry.default_factory is MISSING
+
+
 @cache
-def _hints(made: type) -> dict[str, Any]:
-    return get_type_hints(made)
+def _hints(noun: type) -> dict[str, Any]:
+    return get_type_hints(noun)
 
 
 def _whole(value: int | str) -> int:
@@ -259,24 +309,25 @@ def _real(text: str) -> float:
     except ValueError:
         raise CodecError("a decimal number in quotes was expected") from None
     if repr(number) != text:
-        raise CodecError("a decimal number is written in its shortest form")
+        raise CodecError("a decimal number must be written in its shortest form")
     return number
 
 
 def _short_int(text: str) -> int:
-    if abs(number := int(text)) >= _EXACT_IN_JSON:
-        raise CodecError("whole numbers of 2^53 and more are written as strings")
+    number = int(text)
+    if abs(number) >= _MAX_EXACT_IN_JSON:
+        raise CodecError("whole numbers of 2^53 and more must be written as strings")
     return number
 
 
-def _no_float(_: str) -> Any:
-    raise CodecError("documents hold no floating-point numbers: write a decimal string")
+def _refuse_float(_: str) -> Any:
+    raise CodecError("a document must hold no floating-point number: write a decimal string")
 
 
-def _no_repeats(pairs: list[tuple[str, Any]]) -> Document:
+def _without_repeats(pairs: list[tuple[str, Any]]) -> Document:
     content = dict(pairs)
     if len(content) < len(pairs):
-        raise CodecError("a key stands twice in one object")
+        raise CodecError("a key must stand only once in an object")
     return content
 
 
