@@ -8,6 +8,9 @@ from sottovoce.lab import browser
 from sottovoce.wire import codec
 
 
+PEOPLE = 1000
+
+
 @pytest.fixture(scope="module")
 def demonstrated(tmp_path_factory):
     """Run the demonstration once, as JSON."""
@@ -16,7 +19,7 @@ def demonstrated(tmp_path_factory):
     from sottovoce.cli.main import commands
 
     folder = tmp_path_factory.mktemp("demo")
-    arguments = ["demo", "--people", "3000", "--epsilon", "2", "--seed", "7", "--out", str(folder), "--json"]
+    arguments = ["demo", "--people", str(PEOPLE), "--epsilon", "2", "--seed", "7", "--out", str(folder), "--json"]
     result = CliRunner().invoke(commands, arguments, catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return folder, json.loads(result.stdout)
@@ -24,9 +27,9 @@ def demonstrated(tmp_path_factory):
 
 def test_everybody_is_counted_once(demonstrated):
     _, summary = demonstrated
-    assert summary["people"] == sum(summary["answered"].values()) == 3000
-    assert sum(question["users"] for question in summary["questions"]) == 3000
-    assert summary["answered"]["devices"] == 300
+    assert summary["people"] == sum(summary["answered"].values()) == PEOPLE
+    assert sum(question["users"] for question in summary["questions"]) == PEOPLE
+    assert summary["answered"]["devices"] == PEOPLE // 10
     assert summary["intervals"] == 156
     covered = [row["low"] <= row["truth"] <= row["high"] for one in summary["questions"] for row in one["rows"]]
     assert summary["covered"] == sum(covered)
@@ -40,7 +43,7 @@ def test_messages_are_an_envelope_and_a_report(demonstrated):
 @pytest.mark.skipif(browser.find() is None, reason="there is no Chromium here: nobody can answer in a page")
 def test_people_answer_in_a_page(demonstrated):
     _, summary = demonstrated
-    assert (summary["answered"]["page"], summary["note"]) == (300, "")
+    assert (summary["answered"]["page"], summary["note"]) == (PEOPLE // 10, "")
 
 
 def test_it_writes_figures_an_answer_and_a_task(demonstrated):
@@ -52,8 +55,10 @@ def test_it_writes_figures_an_answer_and_a_task(demonstrated):
     assert len(summary["files"]) == 5
 
 
-def test_it_tells_truth_beside_estimate_and_where_the_dashboard_is(run, tmp_path):
-    text = run("demo", "--people", 1_000, "--seed", 1, "--out", tmp_path, "--leave").stdout
+def test_it_tells_truth_beside_estimate_and_where_the_dashboard_is(run, tmp_path, monkeypatch):
+    """Without a browser: everybody answers by a device or in the crowd."""
+    monkeypatch.setattr(browser, "find", lambda: None)
+    text = run("demo", "--people", 200, "--seed", 1, "--out", tmp_path, "--leave").stdout
     expected = ("truth", "estimate", "95 % interval", "Chrome", "contain the truth", "One report:", "2.72 times")
     for words in (*expected, "serve --data", "token"):
         assert words in text
