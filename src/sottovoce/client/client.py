@@ -89,9 +89,8 @@ class Client:
 
     def explain(self, asked: Round | None = None) -> str:
         """Return in words what is asked, what an answer reveals and what the collector promises."""
-        about_task = statement.explain(statement.statement(self.notice, asked))
-        about_device = spending.explain(spending.spending(self.ledger))
-        return f"{about_task} {about_device}"
+        facts = statement.statement(self.notice, asked)
+        return statement.explain({**facts, "device": spending.spending(self.ledger)})
 
     def opt_out(self) -> None:
         """Erase secrets, coins and unsent messages of the task and never answer it again.

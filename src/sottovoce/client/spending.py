@@ -1,4 +1,4 @@
-"""What a device has spent and what it may spend: as plain data, and in words for its owner."""
+"""What a device has spent and what it may spend, as facts for the statement."""
 
 from typing import Any
 
@@ -13,19 +13,6 @@ def spending(ledger: DiskLedger) -> dict[str, Any]:
         "cap": ledger.cap,
         "windows": [_within(window, ledger) for window in ledger.windows],
     }
-
-
-def explain(device: dict[str, Any]) -> str:
-    """Return the same in words."""
-    overall = f"This device has spent {device['spent']:g} of {device['cap']:g} so far."
-    return " ".join([overall, *map(_explain_window, device["windows"])])
-
-
-def _explain_window(window: dict[str, Any]) -> str:
-    return (
-        f"Within {window['seconds']:g} seconds it may spend {window['epsilon']:g} in"
-        f" {window['reports']} answers, and has spent {window['spent']:g} in {window['used']}."
-    )
 
 
 def _within(window: SpendingWindow, ledger: DiskLedger) -> dict[str, Any]:
