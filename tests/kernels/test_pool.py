@@ -15,11 +15,11 @@ from sottovoce import kernels
 from sottovoce.errors import MissingExtraError
 from sottovoce.kernels import pool
 
-SPECTRUM = """
+TRANSFORM = """
 import numpy as np
-from sottovoce.kernels import affine, affine_loops
-counts = affine.spectrum(np.arange(9, dtype=np.uint64), np.zeros(9, np.uint16), 3, 1)
-print(type(affine_loops.scatter._cache).__name__, int(counts[0]))
+from sottovoce.kernels import walsh
+sums = walsh.transform(np.arange(8))
+print("kept" if walsh.transform_rows.stats.cache_path else "lost", int(sums[0]))
 """
 
 
@@ -50,7 +50,7 @@ def test_an_error_in_a_thread_reaches_the_caller():
 
 
 def kernel_process(tmp_path, *, blocked):
-    """Decodes in a process of its own, from a copy of the package with or without a place for compiled code.
+    """Transforms in a process of its own, from a copy of the package with or without a place for compiled code.
 
     A plain file where the directory should be stops even root, which permissions do not.
     """
@@ -64,18 +64,18 @@ def kernel_process(tmp_path, *, blocked):
         (copy / "kernels" / "__pycache__").touch()
     clean = {key: value for key, value in os.environ.items() if not key.startswith(("NUMBA", "XDG", "PYTHON"))}
     environment = clean | {"HOME": home, "PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [sys.executable, "-c", SPECTRUM]
+    command = [sys.executable, "-c", TRANSFORM]
     done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.split()
 
 
 def test_kernels_work_where_nothing_can_be_kept(tmp_path):
-    assert kernel_process(tmp_path, blocked=True) == ["NullCache", "9"]
+    assert kernel_process(tmp_path, blocked=True) == ["lost", "28"]
 
 
 def test_kernels_are_kept_where_they_can_be(tmp_path):
-    assert kernel_process(tmp_path, blocked=False) == ["FunctionCache", "9"]
+    assert kernel_process(tmp_path, blocked=False) == ["kept", "28"]
     assert list((tmp_path / "sottovoce" / "kernels" / "__pycache__").glob("*.nbi"))
 
 

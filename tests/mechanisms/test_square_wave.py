@@ -89,12 +89,12 @@ def test_the_continuous_law_is_the_published_one(epsilon, b, p, q, slope, varian
 @pytest.mark.parametrize(("epsilon", "b", "p", "q", "slope", "variance"), TABLE)
 def test_many_buckets_tend_to_the_continuous_law(epsilon, b, p, q, slope, variance):
     """Densities, slope of the mean and the variance of a report of 1, up to the width of a bucket."""
-    wave = SquareWave(epsilon, 4096)
-    outputs = np.arange(wave.outputs) / 4096  # in parts of the range
+    wave = SquareWave(epsilon, 2048)
+    outputs = np.arange(wave.outputs) / 2048  # in parts of the range
     chances = wave.likelihood(wave.outcomes())[:, [0, -1]]
     means = outputs @ chances
-    assert wave.reach == int(b * 4096)
-    assert [wave.inside * 4096, wave.outside * 4096] == pytest.approx([p, q], rel=0.01)
+    assert wave.reach == int(b * 2048)
+    assert [wave.inside * 2048, wave.outside * 2048] == pytest.approx([p, q], rel=0.01)
     assert means[1] - means[0] == pytest.approx(slope, rel=0.01)
     assert outputs**2 @ chances[:, 1] - means[1] ** 2 == pytest.approx(variance, rel=0.01)
 
