@@ -9,6 +9,7 @@ from math import inf, nan
 import pytest
 
 import sottovoce as sv
+from client.clock import Clock
 from client.serving import Collecting, free_port, serving
 from sottovoce.client.device import GAVE_UP, MAX_ATTEMPTS, Device, Flushed
 from sottovoce.client.ledger import DiskLedger
@@ -33,16 +34,6 @@ PETS = sv.Task("pets", sv.Histogram(["cat", "dog", "fish"]), epsilon=1.0)
 OPEN = sv.Task("open", PETS.plan, 1.0, collection=Collection())
 ENROLLED = sv.Task("enrolled", PETS.plan, 1.0, collection=Collection(enrolment=True))
 WHERE = sv.Task("where", Tracking(["home", "office"], 9), 2.0, distinct=2)
-
-
-class Clock:
-    """A clock that stands where it was put."""
-
-    def __init__(self, time=1000.0):
-        self.time = time
-
-    def __call__(self):
-        return self.time
 
 
 @pytest.fixture
