@@ -84,7 +84,9 @@ def test_a_collector_that_was_down_gets_the_same_bytes_once(ledger, clock):
 def test_an_acknowledgement_that_got_lost_is_made_up_for_by_the_same_bytes(
     url, ledger, clock, collecting
 ):
-    """The collector has the report, the device does not know: it sends again and hears of a duplicate."""
+    """The collector has the report, the device does not know: it sends again and hears of a
+    duplicate.
+    """
     device = Device(url, ledger, delay=0.0)
     device.answer("pets", "dog")
     proper, collecting.post = collecting.post, lambda body: (proper(body), (503, {}, b""))[1]

@@ -1,4 +1,6 @@
-"""The ledger: nothing is charged twice, lost, refilled or half written, whoever shares its file or dies over it."""
+"""The ledger: nothing is charged twice, lost, refilled or half written, whoever shares its file or
+dies over it.
+"""
 
 import signal
 import subprocess
@@ -241,7 +243,8 @@ def test_processes_that_race_for_one_task_get_one_message(tmp_path):
         import sys, sottovoce as sv
         from sottovoce.errors import BudgetError
 
-        client = sv.Client(sv.Task("pets", sv.Histogram(["cat", "dog", "fish"]), epsilon=1.0), sys.argv[1])
+        task = sv.Task("pets", sv.Histogram(["cat", "dog", "fish"]), epsilon=1.0)
+        client = sv.Client(task, sys.argv[1])
         try:
             message = client.answer("cat")
         except BudgetError:

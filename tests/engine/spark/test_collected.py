@@ -1,4 +1,6 @@
-"""The same tasks, the same sealed logs, the same answers on Spark, with two executors in processes of their own."""
+"""The same tasks, the same sealed logs, the same answers on Spark, with two executors in processes
+of their own.
+"""
 
 import os
 import shutil
@@ -52,10 +54,13 @@ SHOP = Joint(
     }
 )
 QUESTIONS = (
-    "SELECT COUNT(*), SUM(age), AVG(age), STDDEV(age) FROM users WHERE age BETWEEN 30 AND 50 OR kind = 'a'",
+    "SELECT COUNT(*), SUM(age), AVG(age), STDDEV(age) FROM users"
+    " WHERE age BETWEEN 30 AND 50 OR kind = 'a'",
     "SELECT region, kind, COUNT(*), AVG(age) FROM users GROUP BY region, kind",
-    "SELECT AVG(amount), COUNT(*) FROM orders JOIN users USING (uid) WHERE age > 30 AND region <> 'it''s west'",
-    "SELECT SUM(stars), COUNT(*) FROM users WHERE stars >= 2 AND (kind = 'b' OR region = 'it''s west')",
+    "SELECT AVG(amount), COUNT(*) FROM orders JOIN users USING (uid)"
+    " WHERE age > 30 AND region <> 'it''s west'",
+    "SELECT SUM(stars), COUNT(*) FROM users"
+    " WHERE stars >= 2 AND (kind = 'b' OR region = 'it''s west')",
 )
 
 
@@ -218,7 +223,8 @@ def test_people_with_too_many_reports_are_left_out_and_nobody_is_a_sum_too(sessi
     assert not there.collected.one_report_each(0)
     for question, count in {
         "SELECT SUM(stars), COUNT(*) FROM users": 280,
-        "SELECT COUNT(*) FROM users WHERE kind = 'a' AND region = 'north' AND region = 'south'": None,
+        "SELECT COUNT(*) FROM users"
+        " WHERE kind = 'a' AND region = 'north' AND region = 'south'": None,
     }.items():
         found = there.sql(question)
         assert same_answers(found, here.sql(question))

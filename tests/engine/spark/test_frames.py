@@ -20,7 +20,8 @@ def test_a_missing_part_is_named_with_the_extra_that_brings_it(monkeypatch, name
 
 
 def test_errors_of_executors_keep_their_kind():
-    told = "Traceback (most recent call last):\n  ...\nsottovoce.errors.{}: a rule\n\tat org.apache.spark"
+    traceback = "Traceback (most recent call last):\n  ...\n{}\n\tat org.apache.spark"
+    told = traceback.format("sottovoce.errors.{}: a rule")
     error = frames.typed_error(told.format("MismatchError"))
     assert (type(error), str(error)) == (MismatchError, "a rule")
     assert type(frames.typed_error(told.format("os"))) is UnavailableError
