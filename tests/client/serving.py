@@ -1,4 +1,5 @@
-"""A small collector over real sockets: it keeps what it gets, and answers what a test tells it to."""
+"""A small collector over real sockets: it keeps what it gets, and answers what a test tells it to.
+"""
 
 import json
 import socket
@@ -14,7 +15,9 @@ PROBLEM = {"Content-Type": "application/problem+json"}
 
 
 class Collecting:
-    """Tasks, the round that is asked, and every request; ``scripted`` answers come before the proper ones."""
+    """Tasks, the round that is asked, and every request; ``scripted`` answers come before the
+    proper ones.
+    """
 
     def __init__(self, *tasks):
         self.documents = {task.name: codec.document(task) for task in tasks}

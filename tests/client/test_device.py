@@ -9,6 +9,7 @@ from math import inf, nan
 import pytest
 
 import sottovoce as sv
+from client.clock import Clock
 from client.serving import Collecting, free_port, serving
 from sottovoce.client.device import GAVE_UP, MAX_ATTEMPTS, Device, Flushed
 from sottovoce.client.ledger import DiskLedger
@@ -33,16 +34,6 @@ PETS = sv.Task("pets", sv.Histogram(["cat", "dog", "fish"]), epsilon=1.0)
 OPEN = sv.Task("open", PETS.plan, 1.0, collection=Collection())
 ENROLLED = sv.Task("enrolled", PETS.plan, 1.0, collection=Collection(enrolment=True))
 WHERE = sv.Task("where", Tracking(["home", "office"], 9), 2.0, distinct=2)
-
-
-class Clock:
-    """A clock that stands where it was put."""
-
-    def __init__(self, time=1000.0):
-        self.time = time
-
-    def __call__(self):
-        return self.time
 
 
 @pytest.fixture
@@ -93,7 +84,9 @@ def test_a_collector_that_was_down_gets_the_same_bytes_once(ledger, clock):
 def test_an_acknowledgement_that_got_lost_is_made_up_for_by_the_same_bytes(
     url, ledger, clock, collecting
 ):
-    """The collector has the report, the device does not know: it sends again and hears of a duplicate."""
+    """The collector has the report, the device does not know: it sends again and hears of a
+    duplicate.
+    """
     device = Device(url, ledger, delay=0.0)
     device.answer("pets", "dog")
     proper, collecting.post = collecting.post, lambda body: (proper(body), (503, {}, b""))[1]

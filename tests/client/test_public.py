@@ -1,4 +1,6 @@
-"""A device that answers for several tables: the same messages whatever it holds, and public values as they are."""
+"""A device that answers for several tables: the same messages whatever it holds, and public values
+as they are.
+"""
 
 from itertools import count
 
@@ -59,7 +61,8 @@ def envelopes(message, task=SHOP):
 
 
 def test_messages_have_one_shape_whatever_is_held():
-    """AT-9: number, lengths and fields for nobody's, one and all records, and for more than count."""
+    """AT-9: number, lengths and fields for nobody's, one and all records, and for more than count.
+    """
     shapes = set()
     for trades in (0, 1, MOST, MOST + 4):
         message = client().answer(person(trades))
@@ -130,7 +133,9 @@ def seeds_of(trades, people, monkeypatch):
 
 
 def test_seeds_are_uniform_and_do_not_depend_on_what_is_held(monkeypatch):
-    """AT-9: four reports of 250 devices without and with all records; other seeds for every report of a device."""
+    """AT-9: four reports of 250 devices without and with all records; other seeds for every report
+    of a device.
+    """
     none, full = (seeds_of(trades, 250, monkeypatch) for trades in (0, MOST))
     counts = np.array([np.bincount((seeds >> 28).ravel(), minlength=16) for seeds in (none, full)])
     assert stats.chisquare(counts.sum(axis=0)).pvalue > 1e-4

@@ -350,7 +350,10 @@ def test_a_device_that_answers_another_round_than_its_token_says_is_refused():
     collection = ENROLLING.collection
     task = Task("ladder", people.Ladder(Integers(0, 15)), 1.0, collection=collection)
     digest, tokens = published(task).digest, [f"token-{one}" for one in range(40)]
-    mine = [task.opening.asks(coin.round_coin(coin.enrolled_bytes(token, digest), digest)) for token in tokens]
+    mine = [
+        task.opening.asks(coin.round_coin(coin.enrolled_bytes(token, digest), digest))
+        for token in tokens
+    ]
     assert set(mine) == {True, False}
     messages = [envelope(digest_of(task), b"\0") for _ in tokens]
     assert codes(task, *messages, tokens=tokens) == ["" if one else "not-asked" for one in mine]

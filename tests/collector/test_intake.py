@@ -1,4 +1,6 @@
-"""Group commit: many requests share a transaction, and each is told its own outcome when it is durable."""
+"""Group commit: many requests share a transaction, and each is told its own outcome when it is
+durable.
+"""
 
 import asyncio
 import threading
@@ -28,7 +30,9 @@ from sottovoce.web.problems import RequestError
 
 
 class Gated(SqliteStore):
-    """A store that waits at a gate before it accepts, fails on demand, and remembers how much came at once."""
+    """A store that waits at a gate before it accepts, fails on demand, and remembers how much came
+    at once.
+    """
 
     def __init__(self, path):
         super().__init__(path)

@@ -1,4 +1,6 @@
-"""A real Spark for tests: a driver and two executors in processes of their own, whose files go away with them."""
+"""A real Spark for tests: a driver and two executors in processes of their own, whose files go away
+with them.
+"""
 
 import os
 import sys
@@ -36,7 +38,9 @@ SETTINGS = {
 
 @contextmanager
 def cluster():
-    """Yield a session on two executors of one core; its home is a folder of links, for executors write into theirs."""
+    """Yield a session on two executors of one core; its home is a folder of links, for executors
+    write into theirs.
+    """
     import pyspark
     from pyspark.sql import SparkSession
 
@@ -61,7 +65,9 @@ def cluster():
 
 
 def executors():
-    """Return the process ids of the executors: children of the driver, which is a child of this process."""
+    """Return the process ids of the executors: children of the driver, which is a child of this
+    process.
+    """
     from pyspark import SparkContext
 
     driver = SparkContext._gateway.proc.pid

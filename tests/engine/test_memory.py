@@ -126,7 +126,8 @@ def test_padding_of_a_shorter_member_must_be_zero():
 
 @dataclass(frozen=True)
 class Halve(Encoding, kind="test_halve"):
-    """The block of ``width`` numbers that a value lies in, or its place in one block, others apart."""
+    """The block of ``width`` numbers that a value lies in, or its place in one block, others apart.
+    """
 
     width: int
     block: int
@@ -158,7 +159,9 @@ class Blocks(Family, kind="test_blocks"):
 
 @dataclass(frozen=True)
 class Zoom(Plan, kind="test_zoom"):
-    """Half of the people say which block, others look into the fullest one; some are asked twice, half each."""
+    """Half of the people say which block, others look into the fullest one; some are asked twice,
+    half each.
+    """
 
     domain: Integers
     width: int

@@ -1,7 +1,9 @@
-"""Everything that reads bytes from outside, with valid inputs to start from and the laws of what it accepts.
+"""Everything that reads bytes from outside, with valid inputs to start from and the laws of what it
+accepts.
 
-``fuzz`` feeds a decoder inputs and counts the outcomes.  The only refusals are errors raised on purpose; anything else,
-and any input that is accepted although it breaks a law, is a ``Finding`` with the input in it.
+``fuzz`` feeds a decoder inputs and counts the outcomes. The only refusals are errors raised on
+purpose; anything else, and any input that is accepted although it breaks a law, is a ``Finding``
+with the input in it.
 """
 
 import base64
@@ -62,7 +64,9 @@ class Case:
     change: Callable[[Sequence[bytes], random.Random], bytes] = mutated
 
 
-def fuzz(name: str, seed: int, count: int, decoders: "Mapping[str, Opened] | None" = None) -> Counter[str]:
+def fuzz(
+    name: str, seed: int, count: int, decoders: "Mapping[str, Opened] | None" = None
+) -> Counter[str]:
     """Return how often a decoder accepted, and how often it refused with which error."""
     dice, outcomes = random.Random(f"{name} {seed}"), Counter[str]()
     with (DECODERS if decoders is None else decoders)[name]() as cases, _watched():
@@ -112,7 +116,9 @@ def _payloads() -> dict[str, dict[str, list[bytes]]]:
     """Return the payloads of the golden vectors by kind and mechanism."""
     found: dict[str, dict[str, list[bytes]]] = defaultdict(lambda: defaultdict(list))
     for row in _vectors("perturb")["reports"]:
-        found[row["mechanism"]["kind"]][codec.canonical(row["mechanism"])].append(bytes.fromhex(row["payload"]))
+        found[row["mechanism"]["kind"]][codec.canonical(row["mechanism"])].append(
+            bytes.fromhex(row["payload"])
+        )
     return found
 
 
@@ -146,7 +152,10 @@ def _read_envelopes(width: int, data: bytes) -> str:
 
 def _rounds(data: bytes) -> str:
     messages = [data[: len(data) // 2], data] if len(data) % 2 else [data]
-    law(sum(map(len, envelope.by_round(messages).values())) == len(messages), "every message has a round")
+    law(
+        sum(map(len, envelope.by_round(messages).values())) == len(messages),
+        "every message has a round",
+    )
     return "accepted"
 
 
@@ -159,13 +168,19 @@ def _parse(data: bytes) -> str:
 def _noun(read: Callable[[Any], Any], data: bytes) -> str:
     content = codec.parse(data)
     made = read(content)
-    law(codec.canonical(codec.document(made)) == codec.canonical(content), "one meaning has one document")
+    law(
+        codec.canonical(codec.document(made)) == codec.canonical(content),
+        "one meaning has one document",
+    )
     return "accepted"
 
 
 def _notice(data: bytes) -> str:
     content = codec.parse(data)
-    law(codec.notice(content).digest == codec.digest(content), "a notice has the digest of its document")
+    law(
+        codec.notice(content).digest == codec.digest(content),
+        "a notice has the digest of its document",
+    )
     return "accepted"
 
 
@@ -188,13 +203,16 @@ def _token_request(data: bytes) -> str:
 
 
 def _task_rows() -> list[dict[str, Any]]:
-    listed = [row for name in ("task_id", "discovery", "marginals") for row in _vectors(name)["tasks"]]
+    listed = [
+        row for name in ("task_id", "discovery", "marginals") for row in _vectors(name)["tasks"]
+    ]
     documents = [codec.document(task) for task in _tables()]
     return listed + [{"canonical": codec.canonical(one), "content": one} for one in documents]
 
 
 def _tables() -> list[Task]:
-    """Return tasks about tables: a record and a list with a public column, and every way to round."""
+    """Return tasks about tables: a record and a list with a public column, and every way to round.
+    """
     shop = {
         "a": {"columns": {"n": range(9)}, "public": {"p": ["x", "y"]}},
         "b": {"columns": {"m": range(5)}, "most": 3},
@@ -210,7 +228,9 @@ def _task_texts() -> list[bytes]:
 
 def _round_texts() -> list[bytes]:
     texts = [codec.canonical(row["content"]["opening"]).encode() for row in _task_rows()]
-    return texts + [codec.canonical(codec.document(asked)).encode() for asked in published().asked.values()]
+    return texts + [
+        codec.canonical(codec.document(asked)).encode() for asked in published().asked.values()
+    ]
 
 
 def _mechanism_texts() -> list[bytes]:
@@ -222,23 +242,28 @@ TOML = (
     b'name = "songs"\nepsilon = 2.0\n[plan]\nkind = "svim"\ndomain = ["a", "b", "c"]\ntop = 1\n',
     b'name = "joint"\nepsilon = 2.0\n[plan]\nkind = "marginals"\norder = 2\n'
     b'[plan.domain]\na = ["x", "y"]\nb = {low = 1, high = 5}\n',
-    b'name = "browser"\nepsilon = 1.0\ndescription = "Which?"\n[plan]\nkind = "histogram"\ndomain = ["a", "b", "c"]\n'
+    b'name = "browser"\nepsilon = 1.0\ndescription = "Which?"\n'
+    b'[plan]\nkind = "histogram"\ndomain = ["a", "b", "c"]\n'
     b"[collection]\nquota = 100\nminimum = 60\ngrace = 0\nenrolment = true\n",
-    b'name = "table"\nepsilon = 2.0\n[plan]\nkind = "table"\nmost = 4\nrows = 2\nfanout = 3\n[plan.columns]\n'
-    b"age = {low = 1, high = 9}\nincome = {low = 0, high = 100, buckets = 5}\n",
-    b'name = "shop"\nepsilon = 2.0\n[plan]\nkind = "joint"\n[plan.services.users.columns]\nage = {low = 1, high = 9}\n'
-    b'[plan.services.users.public]\nos = ["i", "a"]\n[plan.services.txn]\nmost = 3\n[plan.services.txn.columns]\n'
-    b'kind = ["x", "y"]\n',
+    b'name = "table"\nepsilon = 2.0\n[plan]\nkind = "table"\nmost = 4\nrows = 2\nfanout = 3\n'
+    b"[plan.columns]\nage = {low = 1, high = 9}\nincome = {low = 0, high = 100, buckets = 5}\n",
+    b'name = "shop"\nepsilon = 2.0\n[plan]\nkind = "joint"\n'
+    b"[plan.services.users.columns]\nage = {low = 1, high = 9}\n"
+    b'[plan.services.users.public]\nos = ["i", "a"]\n'
+    b'[plan.services.txn]\nmost = 3\n[plan.services.txn.columns]\nkind = ["x", "y"]\n',
     b'name = "age"\nepsilon = 2\n[plan]\nkind = "mean"\ndomain = {low = 18, high = 99}\n',
     b'name = "ages"\nepsilon = 2.5\ndeclares = ["subject"]\n[plan]\nkind = "distribution"\n'
     b"domain = {low = 0, high = 63}\n",
     b'name = "s"\nepsilon = 1.5\n[plan]\nkind = "survey"\n[plan.domain]\npet = ["cat", "dog"]\n'
     b"age = {low = 1, high = 9}\n",
-    b'name = "t"\nepsilon = 4.0\ndistinct = 2\n[plan]\nkind = "tracking"\ndomain = ["x", "y"]\nepochs = 12\n',
+    b'name = "t"\nepsilon = 4.0\ndistinct = 2\n'
+    b'[plan]\nkind = "tracking"\ndomain = ["x", "y"]\nepochs = 12\n',
 )
 JSON_FILES = (
-    b'{"name": "browser", "epsilon": 1.0, "plan": {"kind": "histogram", "domain": ["a", "b"], "mechanism": "oue"}}',
-    b'{"name": "age", "epsilon": 1, "plan": {"kind": "mean", "domain": {"low": 0, "high": 100}}, "collection": {}}',
+    b'{"name": "browser", "epsilon": 1.0, "plan":'
+    b' {"kind": "histogram", "domain": ["a", "b"], "mechanism": "oue"}}',
+    b'{"name": "age", "epsilon": 1, "plan":'
+    b' {"kind": "mean", "domain": {"low": 0, "high": 100}}, "collection": {}}',
 )
 
 
@@ -258,15 +283,25 @@ def _published(task: Task) -> Published:
         records.append(RoundRecord(digest, number, text, State.OPEN, 0, 0, 0))
         messages = [one.data for one in people.messages(asked, 40)]
         collected = collected.after(asked, batches_of(task, asked, messages))
-    return Published.of(TaskRecord(task.name, digest, codec.canonical(codec.document(task)), 0), records)
+    return Published.of(
+        TaskRecord(task.name, digest, codec.canonical(codec.document(task)), 0), records
+    )
 
 
 @cache
 def _declaring() -> Published:
     """Return the same with everything that a task may declare."""
     plan = Chain(Integers(0, 11), 3)
-    task = Task("declaring", plan, 2.0, declares=("subject", "public"), collection=chain_task(3, 100).collection)
-    record = TaskRecord(task.name, codec.digest(codec.document(task)), codec.canonical(codec.document(task)), 0)
+    task = Task(
+        "declaring",
+        plan,
+        2.0,
+        declares=("subject", "public"),
+        collection=chain_task(3, 100).collection,
+    )
+    record = TaskRecord(
+        task.name, codec.digest(codec.document(task)), codec.canonical(codec.document(task)), 0
+    )
     opening = codec.canonical(codec.document(task.opening))
     return Published.of(record, [RoundRecord(record.digest, 0, opening, State.OPEN, 0, 0, 0)])
 
@@ -285,7 +320,9 @@ def _declared_messages() -> list[bytes]:
     declared = []
     for message in envelope.by_round(_messages())[0]:
         (plain,) = envelope.read([message], declaring.asked[0].width)
-        declared.append(replace(plain, digest=digest, subjects=subject, public=(b'{"a":1}',)).write())
+        declared.append(
+            replace(plain, digest=digest, subjects=subject, public=(b'{"a":1}',)).write()
+        )
     return declared
 
 
@@ -293,21 +330,34 @@ def _admit(kept: Published, tokens: Sequence[str], data: bytes) -> str:
     honest = [_messages()[0], data, data[: len(data) // 2], _messages()[-1]]
     admitted = admit(kept, honest, tokens)
     offered = [int(index) for indices in admitted.indices for index in indices]
-    law(sorted([*offered, *admitted.codes]) == [0, 1, 2, 3], "every message is offered or refused, once")
+    law(
+        sorted([*offered, *admitted.codes]) == [0, 1, 2, 3],
+        "every message is offered or refused, once",
+    )
     law(set(admitted.codes.values()) <= set(CATALOGUE), "every code is in the catalogue")
     for offer, indices in zip(admitted.offers, admitted.indices, strict=True):
         law(len(offer) == len(indices) == len(offer.ids), "an offer has a row for every message")
-        batches_of(kept.task, kept.asked[offer.round], [row.tobytes() for row in offer.data])  # sealing must read it
+        batches_of(
+            kept.task, kept.asked[offer.round], [row.tobytes() for row in offer.data]
+        )  # sealing must read it
     return admitted.codes.get(1, "accepted")
 
 
 @contextmanager
 def _route_cases() -> Iterator[list[Case]]:
     bodies = [_messages()[:4], _messages()[9:15], _messages()[20:21]]
-    as_json = [json.dumps({"reports": [base64.b64encode(one).decode() for one in body]}).encode() for body in bodies]
-    as_msgpack = [msgspec.msgpack.encode({"reports": body, "tokens": ["a"] * len(body)}) for body in bodies]
+    as_json = [
+        json.dumps({"reports": [base64.b64encode(one).decode() for one in body]}).encode()
+        for body in bodies
+    ]
+    as_msgpack = [
+        msgspec.msgpack.encode({"reports": body, "tokens": ["a"] * len(body)}) for body in bodies
+    ]
     as_msgpack += [msgspec.msgpack.encode({"reports": body}) for body in bodies]
-    with tempfile.TemporaryDirectory(prefix="sottovoce-fuzz-") as folder, _application(Path(folder)) as client:
+    with (
+        tempfile.TemporaryDirectory(prefix="sottovoce-fuzz-") as folder,
+        _application(Path(folder)) as client,
+    ):
         yield [
             Case(as_json, partial(_ask, client, "application/json"), mutated_text),
             Case(as_msgpack, partial(_ask, client, "application/msgpack")),
@@ -333,14 +383,22 @@ def _ask(client: TestClient, kind: str, data: bytes) -> str:
     response = client.post("/v1/tasks/chain/reports", content=data, headers=headers)
     content = response.json()
     if response.status_code == 200:
-        law(all(one["code"] in CATALOGUE for one in content["refused"]), "every code is in the catalogue")
+        law(
+            all(one["code"] in CATALOGUE for one in content["refused"]),
+            "every code is in the catalogue",
+        )
         return "accepted in part" if content["refused"] else "accepted"
-    law(content["status"] == response.status_code == CATALOGUE[content["code"]].status, "problems are catalogued")
+    law(
+        content["status"] == response.status_code == CATALOGUE[content["code"]].status,
+        "problems are catalogued",
+    )
     law(response.status_code in (400, 413, 415), f"a body gave {response.status_code}")
     return str(content["code"])
 
 
-def _simple(seeds: Callable[[], Sequence[bytes]], read: Callable[[bytes], str], *, text: bool = False) -> Opened:
+def _simple(
+    seeds: Callable[[], Sequence[bytes]], read: Callable[[bytes], str], *, text: bool = False
+) -> Opened:
     return _cases(lambda: [Case(seeds(), read, mutated_text if text else mutated)])
 
 
@@ -355,7 +413,10 @@ def _uploads(*, packed: bool) -> list[bytes]:
 def _envelope_cases() -> list[Case]:
     asked = published().asked
     by_round = {number: [one for one in _messages() if one[2] == number] for number in asked}
-    cases = [Case([*some, b"".join(some)], partial(_read_envelopes, asked[n].width)) for n, some in by_round.items()]
+    cases = [
+        Case([*some, b"".join(some)], partial(_read_envelopes, asked[n].width))
+        for n, some in by_round.items()
+    ]
     declared = _declared_messages()
     return [*cases, Case([*declared, b"".join(declared)], partial(_read_envelopes, 1))]
 
@@ -381,9 +442,15 @@ DECODERS: dict[str, Opened] = {
     "codec.round_": _simple(_round_texts, partial(_noun, codec.round_), text=True),
     "codec.mechanism": _simple(_mechanism_texts, partial(_noun, codec.mechanism), text=True),
     "taskfile.read TOML": _simple(lambda: TOML, partial(_taskfile, True), text=True),
-    "taskfile.read JSON": _simple(lambda: [*JSON_FILES, *_task_texts()], partial(_taskfile, False), text=True),
-    "wire JSON": _simple(lambda: _uploads(packed=False), partial(_upload, wire.json_upload), text=True),
-    "wire MessagePack": _simple(lambda: _uploads(packed=True), partial(_upload, wire.msgpack_upload)),
+    "taskfile.read JSON": _simple(
+        lambda: [*JSON_FILES, *_task_texts()], partial(_taskfile, False), text=True
+    ),
+    "wire JSON": _simple(
+        lambda: _uploads(packed=False), partial(_upload, wire.json_upload), text=True
+    ),
+    "wire MessagePack": _simple(
+        lambda: _uploads(packed=True), partial(_upload, wire.msgpack_upload)
+    ),
     "wire token request": _simple(
         lambda: [b'{"scope":"analyst","label":"x","count":3,"days":7}'], _token_request, text=True
     ),

@@ -1,4 +1,6 @@
-"""Inputs that nobody means to send: valid ones flipped, cut, repeated, spliced or set to extremes, and noise."""
+"""Inputs that nobody means to send: valid ones flipped, cut, repeated, spliced or set to extremes,
+and noise.
+"""
 
 import json
 import random
@@ -7,22 +9,39 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 _NUMBER = re.compile(rb"-?[0-9]+(?:\.[0-9]+)?")
-_INTEGERS = (0, 1, 2, 127, 128, 255, 256, 65535, 65536, (1 << 31) - 1, 1 << 31, (1 << 32) - 1, 1 << 53, (1 << 64) - 1)
+_INTEGERS = (
+    0,
+    1,
+    2,
+    127,
+    128,
+    255,
+    256,
+    65535,
+    65536,
+    (1 << 31) - 1,
+    1 << 31,
+    (1 << 32) - 1,
+    1 << 53,
+    (1 << 64) - 1,
+)
 _WORDS = (
-    b"-1", b"0", b"1e999", b"-0", b"NaN", b"Infinity", b"1" * 30, b"9" * 5000, b"0.1", b"18446744073709551616", b"null",
-    b"true", b'""', b"[]", b"{}", b"[" * 3000, b'{"a":' * 2000, b"\\ud800", b"\xff\xfe", b"\x00", b"'", b'"kind"',
-    b"\n[",
+    b"-1", b"0", b"1e999", b"-0", b"NaN", b"Infinity", b"1" * 30, b"9" * 5000, b"0.1",
+    b"18446744073709551616", b"null", b"true", b'""', b"[]", b"{}", b"[" * 3000, b'{"a":' * 2000,
+    b"\\ud800", b"\xff\xfe", b"\x00", b"'", b'"kind"', b"\n[",
 )  # fmt: skip
 _LEAVES: tuple[Any, ...] = (
-    None, True, False, 0, -1, 1, 2, 3, 255, 65536, (1 << 32) - 1, (1 << 53) - 1, 1 << 53, 1 << 64, -(1 << 70), 0.5, "",
-    "0", "-1", "1.0", "0.0", "1e-300", "1e300", "nan", "inf", "-0.0", "18446744073709551616", "9" * 400, "é", "e\u0301",
-    [], [0], [[]], {}, {"kind": "grr"}, {"kind": "task"}, {"kind": ""}, {"kind": ["grr"]}, "grr", "os", "__init__",
-    "a" * 300,
+    None, True, False, 0, -1, 1, 2, 3, 255, 65536, (1 << 32) - 1, (1 << 53) - 1, 1 << 53, 1 << 64,
+    -(1 << 70), 0.5, "", "0", "-1", "1.0", "0.0", "1e-300", "1e300", "nan", "inf", "-0.0",
+    "18446744073709551616", "9" * 400, "é", "e\u0301", [], [0], [[]], {}, {"kind": "grr"},
+    {"kind": "task"}, {"kind": ""}, {"kind": ["grr"]}, "grr", "os", "__init__", "a" * 300,
 )  # fmt: skip
 
 
 def mutated(seeds: Sequence[bytes], dice: random.Random) -> bytes:
-    """Return one input: now and then a seed as it is, or noise; else a seed after one to four changes."""
+    """Return one input: now and then a seed as it is, or noise; else a seed after one to four
+    changes.
+    """
     draw = dice.random()
     if draw < 0.03:
         return dice.choice(seeds)
@@ -71,7 +90,9 @@ def _entry(content: Any, dice: random.Random) -> Any:
     elif draw < 0.85:
         del made[key]
     elif isinstance(made, dict):
-        made[dice.choice(("kind", "size", "epsilon", "extra", "", *made))] = dice.choice((*_LEAVES, content[key]))
+        made[dice.choice(("kind", "size", "epsilon", "extra", "", *made))] = dice.choice(
+            (*_LEAVES, content[key])
+        )
     else:
         made += [content[key]] * dice.choice((1, 2, 50))
     return made
@@ -107,7 +128,11 @@ def _extreme(data: bytes, _: Sequence[bytes], dice: random.Random) -> bytes:
     width = dice.choice((1, 2, 4, 8))
     number = dice.choice(_INTEGERS) % (1 << 8 * width)
     place = dice.randint(0, max(0, len(data) - width))
-    return data[:place] + number.to_bytes(width, dice.choice(("little", "big"))) + data[place + width :]
+    return (
+        data[:place]
+        + number.to_bytes(width, dice.choice(("little", "big")))
+        + data[place + width :]
+    )
 
 
 def _insert(data: bytes, _: Sequence[bytes], dice: random.Random) -> bytes:

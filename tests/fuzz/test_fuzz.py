@@ -1,4 +1,6 @@
-"""Whatever bytes come in, a decoder accepts them lawfully or refuses them on purpose; ``make soak`` tries more."""
+"""Whatever bytes come in, a decoder accepts them lawfully or refuses them on purpose; ``make soak``
+tries more.
+"""
 
 from contextlib import nullcontext
 

@@ -1,4 +1,6 @@
-"""A version of the envelope that only the tests know: the whole fingerprint, and its fields reordered."""
+"""A version of the envelope that only the tests know: the whole fingerprint, and its fields
+reordered.
+"""
 
 from sottovoce.wire.envelope import ID_BYTES, SLOT, SUBJECT, Field, Version
 

@@ -12,7 +12,6 @@ Every function returns the setting.  Real numbers are converted to ``float``; wh
 Python's own, because documents are written from them.  ``True`` and ``False`` are no numbers.
 """
 
-from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence, Sized
 from math import isfinite
 from numbers import Real
@@ -208,18 +207,19 @@ def texts(name: str, values: Iterable[Any]) -> tuple[str, ...]:
 
 
 def distinct(name: str, values: Iterable[Entry]) -> tuple[Entry, ...]:
-    """Return a collection that holds no entry twice.
+    """Return a collection that holds no entry twice; the error names positions, counted from 1.
 
     >>> distinct("labels", ["cat", "dog", "cat"])
     Traceback (most recent call last):
-    sottovoce.errors.ParameterError: the entries of `labels` must differ, but 'cat' occurs twice
+    sottovoce.errors.ParameterError: the entries of `labels` must differ, but 1 and 3 are equal
     """
     listed = tuple(values)
-    for value, times in Counter(listed).items():
-        if times > 1:
-            often = "twice" if times == 2 else f"{times} times"
-            rule = f"the entries of `{name}` must differ"
-            raise ParameterError(f"{rule}, but {_shown(value)} occurs {often}")
+    first: dict[Entry, int] = {}
+    for position, value in enumerate(listed, 1):
+        if value in first:
+            equal = f"{first[value]} and {position} are equal"
+            raise ParameterError(f"the entries of `{name}` must differ, but {equal}")
+        first[value] = position
     return listed
 
 

@@ -1,4 +1,5 @@
-"""What another process does to a store: run as ``python -m store.child KIND ADDRESS COMMAND ...``."""
+"""What another process does to a store: run as ``python -m store.child KIND ADDRESS COMMAND ...``.
+"""
 
 import os
 import subprocess

@@ -1,4 +1,6 @@
-"""What the tests of stores offer: tasks, rounds, tokens and messages with ids that can be told apart."""
+"""What the tests of stores offer: tasks, rounds, tokens and messages with ids that can be told
+apart.
+"""
 
 import hashlib
 

@@ -1,4 +1,6 @@
-"""The places a store of the suite can be at: a file, or a database of a server that runs for the tests."""
+"""The places a store of the suite can be at: a file, or a database of a server that runs for the
+tests.
+"""
 
 from dataclasses import dataclass
 from itertools import count

@@ -1,4 +1,6 @@
-"""What only a server can do to a store: go away, come back, end a session, and let several nodes in at once."""
+"""What only a server can do to a store: go away, come back, end a session, and let several nodes in
+at once.
+"""
 
 import sys
 import threading
@@ -147,13 +149,18 @@ def test_turning_a_round_waits_for_a_node_that_is_accepting(opened, beside):
 
 def wait_until(beside, number, call):
     """Return when so many sessions wait for a lock, or when the call did not have to."""
-    waiters = "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
+    waiters = (
+        "select count(*) from pg_stat_activity"
+        " where wait_event_type = 'Lock' and datname = current_database()"
+    )
     while beside.execute(waiters).fetchone() != (number,) and not call.done():
         pass
 
 
 def test_nodes_with_overlapping_bundles_and_tokens_never_deadlock(opened, url):
-    """Four nodes take the same bundles and tokens in different orders; a deadlock would be an error here."""
+    """Four nodes take the same bundles and tokens in different orders; a deadlock would be an error
+    here.
+    """
     names = [f"{number:04}" for number in range(1500)]
     opened.add_tokens([token(name) for name in names])
     opened.open_round(DIGEST, 1, "second", NOW)

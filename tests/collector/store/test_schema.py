@@ -1,4 +1,6 @@
-"""A database remembers its schema version: older ones are brought up to date whole, newer ones refused."""
+"""A database remembers its schema version: older ones are brought up to date whole, newer ones
+refused.
+"""
 
 import pytest
 

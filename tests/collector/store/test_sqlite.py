@@ -1,4 +1,6 @@
-"""What only a file can do to a store: fill up, be locked, be damaged, be copied, and keep what was erased."""
+"""What only a file can do to a store: fill up, be locked, be damaged, be copied, and keep what was
+erased.
+"""
 
 import resource
 import sqlite3
@@ -86,7 +88,9 @@ def test_a_disk_that_writes_no_more_refuses_and_recovers(path):
 
 
 def on_a_full_disk(path):
-    """Let no file grow beyond its present size, fill up, lift the limit, and go on with the same connection."""
+    """Let no file grow beyond its present size, fill up, lift the limit, and go on with the same
+    connection.
+    """
     store = SqliteStore(path, 0.2)
     store.publish(task(), "opening")
     before, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -119,7 +123,9 @@ def test_a_writer_that_does_not_end_makes_others_unavailable(opened):
 
 
 def test_other_threads_run_while_the_database_works(opened):
-    """The interpreter's lock is let go while SQLite inserts: a call makes few statements, and many turns pass."""
+    """The interpreter's lock is let go while SQLite inserts: a call makes few statements, and many
+    turns pass.
+    """
     turns, stop = [], threading.Event()
 
     def count():
@@ -161,7 +167,9 @@ def anywhere(path, needle):
 
 
 def test_sealed_payloads_are_nowhere_in_the_files(opened, path):
-    """Found before, so that finding nothing afterwards means something; the ids stay until they are erased."""
+    """Found before, so that finding nothing afterwards means something; the ids stay until they are
+    erased.
+    """
     names = [f"secret {one}" for one in range(300)]
     accept(opened, singles(names))
     accept(opened, singles(["one more"]))

@@ -1,4 +1,6 @@
-"""Several threads, several processes, and processes that die: each message counts once, and what was said is kept."""
+"""Several threads, several processes, and processes that die: each message counts once, and what
+was said is kept.
+"""
 
 import random
 import threading
@@ -106,7 +108,9 @@ def test_many_may_open_a_new_store_at_once(place):
 
 
 def test_sealing_sees_every_report_that_was_acknowledged(open_store, round_open):
-    """Nodes accept without a pause while another turns the round: it gets its turn, and nothing slips in behind."""
+    """Nodes accept without a pause while another turns the round: it gets its turn, and nothing
+    slips in behind.
+    """
     stop = threading.Event()
     acknowledged = []
 
@@ -139,7 +143,9 @@ def test_sealing_sees_every_report_that_was_acknowledged(open_store, round_open)
 
 
 def test_a_killed_process_loses_nothing_it_acknowledged(place, round_open):
-    """Killed at random moments: what was said is there, the rest whole or not at all, and nothing twice."""
+    """Killed at random moments: what was said is there, the rest whole or not at all, and nothing
+    twice.
+    """
     random.seed(7)
     acknowledged = set()
     for trial in range(4):

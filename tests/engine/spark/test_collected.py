@@ -1,4 +1,6 @@
-"""The same tasks, the same sealed logs, the same answers on Spark, with two executors in processes of their own."""
+"""The same tasks, the same sealed logs, the same answers on Spark, with two executors in processes
+of their own.
+"""
 
 import os
 import shutil
@@ -19,13 +21,10 @@ from plans.tables.plans import table_plan
 from sottovoce.domains.bits import Bits
 from sottovoce.engine import parquet, spark
 from sottovoce.engine.memory import MemoryCollected, drive
-from sottovoce.engine.spark import frames, workers
 from sottovoce.errors import (
     MismatchError,
-    MissingExtraError,
     NoDataError,
     ParameterError,
-    UnavailableError,
 )
 from sottovoce.lab import crowd
 from sottovoce.lab.seeded import SeededRng
@@ -58,10 +57,13 @@ SHOP = Joint(
     }
 )
 QUESTIONS = (
-    "SELECT COUNT(*), SUM(age), AVG(age), STDDEV(age) FROM users WHERE age BETWEEN 30 AND 50 OR kind = 'a'",
+    "SELECT COUNT(*), SUM(age), AVG(age), STDDEV(age) FROM users"
+    " WHERE age BETWEEN 30 AND 50 OR kind = 'a'",
     "SELECT region, kind, COUNT(*), AVG(age) FROM users GROUP BY region, kind",
-    "SELECT AVG(amount), COUNT(*) FROM orders JOIN users USING (uid) WHERE age > 30 AND region <> 'it''s west'",
-    "SELECT SUM(stars), COUNT(*) FROM users WHERE stars >= 2 AND (kind = 'b' OR region = 'it''s west')",
+    "SELECT AVG(amount), COUNT(*) FROM orders JOIN users USING (uid)"
+    " WHERE age > 30 AND region <> 'it''s west'",
+    "SELECT SUM(stars), COUNT(*) FROM users"
+    " WHERE stars >= 2 AND (kind = 'b' OR region = 'it''s west')",
 )
 
 
@@ -109,7 +111,9 @@ def collected(folder, task, values, parts=PARTS):
 
 
 def same_tallies(one, other, number=0):
-    return all(one.tally(address) == other.tally(address) for address in other.report_counts(number))
+    return all(
+        one.tally(address) == other.tally(address) for address in other.report_counts(number)
+    )
 
 
 def same_answers(one, other):
@@ -186,9 +190,9 @@ def test_tables_as_published_are_the_same_and_one_report_less_is_noticed(session
     task = Task("published", table_plan({"age": range(16)}, fanout=4, published=True), 2.0)
     folder, log, local = collected(tmp_path, task, {"age": people()["users"]["age"] % 16})
     database = spark.answer(task, session, {0: str(folder)})
-    assert {task.opening.question(address).mechanism.kind for address in local.report_counts(0)} == {
-        "olh"
-    }
+    assert {
+        task.opening.question(address).mechanism.kind for address in local.report_counts(0)
+    } == {"olh"}
     assert same_tallies(database.collected, local)
     assert same_scores(database.collected, local, task, "SELECT COUNT(*) FROM people WHERE age < 5")
     question = "SELECT age, COUNT(*) FROM people WHERE age < 3 GROUP BY age"
@@ -220,7 +224,8 @@ def test_people_with_too_many_reports_are_left_out_and_nobody_is_a_sum_too(sessi
     assert not there.collected.one_report_each(0)
     for question, count in {
         "SELECT SUM(stars), COUNT(*) FROM users": 280,
-        "SELECT COUNT(*) FROM users WHERE kind = 'a' AND region = 'north' AND region = 'south'": None,
+        "SELECT COUNT(*) FROM users"
+        " WHERE kind = 'a' AND region = 'north' AND region = 'south'": None,
     }.items():
         found = there.sql(question)
         assert same_answers(found, here.sql(question))
@@ -352,53 +357,3 @@ def test_what_is_no_log_of_this_round_is_refused(session, tmp_path):
     pyarrow_parquet.write_table(whole.slice(0, 0), path)
     with pytest.raises(NoDataError, match="no reports"):
         spark.answer(task, session, {0: path})
-
-
-def test_damaged_parts_are_refused_where_they_are_read(tmp_path):
-    task = Task("histogram", sv.Histogram(range(40)), 3.0)
-    path, asked = tmp_path / "round.parquet", task.opening
-    parquet.write(path, crowd.messages(task, np.arange(40), rng=SeededRng(8)), asked)
-    table = pyarrow_parquet.read_table(path)
-    ((_, places, reports),) = workers.pieces(table.slice(3, 20), asked)
-    assert np.array_equal(reports, parquet.read(path, asked)[Address()].reports[3:23])
-    assert places.tolist() == list(range(20))
-    payloads = (
-        [bytes(asked.width + 1)] * 40,
-        [None] * 40,
-        [b""] * 40,
-        [b"\xff" * asked.width] * 40,
-    )
-    for bad in (
-        *(changed(table, "payload", one) for one in payloads),
-        changed(table, "slot", [1] * 40),
-    ):
-        with pytest.raises(MismatchError):
-            list(workers.pieces(bad, asked))
-
-
-@pytest.mark.parametrize("name", ["pyspark", "pyarrow", "pandas"])
-def test_a_missing_part_is_named_with_the_extra_that_brings_it(monkeypatch, name):
-    monkeypatch.setitem(sys.modules, name, None)
-    task = Task("histogram", sv.Histogram(range(4)), 1.0)
-    with pytest.raises(MissingExtraError, match=r"sottovoce\[spark\]"):
-        spark.answer(task, None, {0: "nowhere"})
-
-
-def test_errors_of_executors_keep_their_kind():
-    told = "Traceback (most recent call last):\n  ...\nsottovoce.errors.{}: a rule\n\tat org.apache.spark"
-    error = frames._typed(told.format("MismatchError"))
-    assert (type(error), str(error)) == (MismatchError, "a rule")
-    assert type(frames._typed(told.format("os"))) is UnavailableError
-    assert type(frames._typed("[PATH_NOT_FOUND] no such path")) is NoDataError
-    assert (
-        type(frames._typed("ModuleNotFoundError: No module named 'sottovoce'")) is MissingExtraError
-    )
-
-
-def test_small_batches_are_put_together_and_empty_ones_left_out():
-    batches = [
-        pyarrow.RecordBatch.from_pydict({"n": list(range(size))}) for size in (3, 0, 2, 4, 0)
-    ]
-    assert [len(table) for table in workers.tables(batches)] == [9]
-    assert [len(table) for table in workers.tables(batches, 5)] == [5, 4]
-    assert list(workers.tables(batches[1:2])) == []

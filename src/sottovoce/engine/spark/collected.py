@@ -114,8 +114,9 @@ class SparkCollected:
 
     def report_counts(self, round_number: int) -> dict[Address, int]:
         if round_number not in self.counted:
+            log = self._log(round_number)
             with frames.answering():
-                grouped = self._log(round_number).groupBy("member", "slot").count()
+                grouped = log.groupBy("member", "slot").count()
                 table = grouped.orderBy("member", "slot").toArrow()
             columns = [workers.numbers(table[name]).tolist() for name in table.column_names]
             counts = {

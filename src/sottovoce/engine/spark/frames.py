@@ -182,10 +182,10 @@ def answering() -> Iterator[None]:
     try:
         yield
     except (PySparkException, Py4JError) as error:
-        raise _typed(str(error)) from error
+        raise typed_error(str(error)) from error
 
 
-def _typed(text: str) -> SottovoceError:
+def typed_error(text: str) -> SottovoceError:
     """Return the error that a message of Spark stands for."""
     for name, message in reversed(re.findall(r"sottovoce\.errors\.(\w+): (.*)", text)):
         kind = getattr(errors, name, None)

@@ -1,4 +1,6 @@
-"""The same question again and again: one charge, one permanent response a value, and no more than was paid for."""
+"""The same question again and again: one charge, one permanent response a value, and no more than
+was paid for.
+"""
 
 import numpy as np
 import pytest
@@ -91,7 +93,9 @@ def test_devices_have_responses_of_their_own():
 
 
 def test_averaging_a_thousand_epochs_leads_to_the_permanent_response_and_no_further():
-    """Exactly one permanent response exists; the mean of the reports is within 5 sigma of what is sent of its bits."""
+    """Exactly one permanent response exists; the mean of the reports is within 5 sigma of what is
+    sent of its bits.
+    """
     client = Client(TRACKED, ":memory:")
     sent = [
         payload(client.answer(LABELS[2], asked=epoch(TRACKED, number))) for number in range(1000)
@@ -119,7 +123,8 @@ def test_the_responses_of_the_memory_follow_the_mechanism():
 
 
 def test_another_question_under_the_same_task_is_refused_without_a_charge():
-    """A memory answers one question: others would draw more from the same secret than was paid for."""
+    """A memory answers one question: others would draw more from the same secret than was paid for.
+    """
     client = Client(TRACKED, ":memory:")
     other = Round(1, sv.Task("where", Tracking(LABELS, 9, "oue"), 4.0, distinct=2).opening.ask)
     with pytest.raises(MismatchError, match="the same question"):
