@@ -18,7 +18,8 @@ from sottovoce.kernels import pool
 SPECTRUM = """
 import numpy as np
 from sottovoce.kernels import affine, affine_loops
-counts = affine.spectrum(np.arange(9, dtype=np.uint64), np.zeros(9, np.uint16), 3, 1)
+reports = affine.AffineReports(np.arange(9), np.zeros(9), 3, 1)
+counts = affine.spectrum(reports)
 print(type(affine_loops.scatter._cache).__name__, int(counts[0]))
 """
 
@@ -50,7 +51,9 @@ def test_an_error_in_a_thread_reaches_the_caller():
 
 
 def kernel_process(tmp_path, *, blocked):
-    """Decodes in a process of its own, from a copy of the package with or without a place for compiled code.
+    """Decode in a process of its own, from a copy of the package.
+
+    With ``blocked`` there is no directory where compiled code could be kept.
 
     A plain file where the directory should be stops even root, which permissions do not.
     """
@@ -62,10 +65,20 @@ def kernel_process(tmp_path, *, blocked):
     home = "/dev/null" if blocked else str(tmp_path)
     if blocked:
         (copy / "kernels" / "__pycache__").touch()
-    clean = {key: value for key, value in os.environ.items() if not key.startswith(("NUMBA", "XDG", "PYTHON"))}
-    environment = clean | {"HOME": home, "PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
+    clean = {
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith(("NUMBA", "XDG", "PYTHON"))
+    }
+    environment = clean | {
+        "HOME": home,
+        "PYTHONPATH": str(tmp_path),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
     command = [sys.executable, "-c", SPECTRUM]
-    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout.split()
 

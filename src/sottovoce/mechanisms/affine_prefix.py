@@ -18,7 +18,7 @@ from sottovoce.arrays import Floats, Ints, Reports, Values
 from sottovoce.core.estimate import Estimate
 from sottovoce.errors import DomainError, NoDataError, ParameterError
 from sottovoce.maths import hashing
-from sottovoce.mechanisms.affine import AffineResponse, report_columns
+from sottovoce.mechanisms.affine import AffineResponse
 
 
 @dataclass(frozen=True)
@@ -69,5 +69,4 @@ class AffinePrefix(AffineResponse, kind="affine_prefix"):
         """Return (prefixes, 2^extension): how many reports support each extension of a prefix."""
         from sottovoce.kernels import affine
 
-        seeds, buckets = report_columns(reports)
-        return affine.block_supports(seeds, buckets, prefixes, extension, self.bits, self.rank)
+        return affine.block_supports(self._decodable(reports), prefixes, extension)
