@@ -171,18 +171,11 @@ def _add_eight(rows: _Rows, work: Longs, planes_start: int, carry_start: int) ->
 
     Slices and a single output array: with more pointers to compare LLVM gives up vectorising.
     """
-    source, start, stride, span = rows
-    a = source[start : start + span]
-    b = source[start + stride : start + stride + span]
-    c = source[start + 2 * stride : start + 2 * stride + span]
-    d = source[start + 3 * stride : start + 3 * stride + span]
-    e = source[start + 4 * stride : start + 4 * stride + span]
-    f = source[start + 5 * stride : start + 5 * stride + span]
-    g = source[start + 6 * stride : start + 6 * stride + span]
-    h = source[start + 7 * stride : start + 7 * stride + span]
+    a, b, c, d = _row(rows, 0), _row(rows, 1), _row(rows, 2), _row(rows, 3)
+    e, f, g, h = _row(rows, 4), _row(rows, 5), _row(rows, 6), _row(rows, 7)
     planes = work[planes_start : planes_start + 3 * TILE]
-    carry = work[carry_start : carry_start + span]
-    for i in range(span):
+    carry = work[carry_start : carry_start + rows.span]
+    for i in range(rows.span):
         ones = planes[i]
         twos = planes[TILE + i]
         fours = planes[2 * TILE + i]
@@ -197,6 +190,12 @@ def _add_eight(rows: _Rows, work: Longs, planes_start: int, carry_start: int) ->
         planes[TILE + i] = twos
         planes[2 * TILE + i] = fours
         carry[i] = eights
+
+
+@jit
+def _row(rows: _Rows, number: int) -> Longs:
+    first = rows.start + number * rows.stride
+    return rows.source[first : first + rows.span]
 
 
 @jit
