@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from sottovoce.core import settings
 from sottovoce.core.estimate import Estimate
 from sottovoce.errors import ParameterError
-from sottovoce.maths import exact
 from sottovoce.maths.normal import quantile, upper_quantile
 from sottovoce.mechanisms.base import Mechanism, PureMechanism
 from sottovoce.plans.frequencies.choose_mechanism import choose
@@ -130,7 +130,7 @@ def advise(
     147292
     """
     _check(users, size, questions, error)
-    chosen = choose(size, exact.check_epsilon(epsilon), rule)
+    chosen = choose(size, settings.epsilon("epsilon", epsilon), rule)
     crowd = _Crowd(users, questions)
     mechanism = chosen.mechanism
     rare = crowd.error(mechanism, 0.0)
