@@ -45,7 +45,7 @@ def test_another_task_of_the_same_name_has_its_exit_code(run, tmp_path, file):
     [
         (b"name = ", 4, "not TOML"),
         (b"name = '\xff'", 4, "UTF-8"),
-        (TOML.replace("20", "1").encode(), 2, "at least 2 users"),
+        (TOML.replace("20", "1").encode(), 2, "`minimum` must be a whole number from 2"),
         (TOML.replace("histogram", "horoscope").encode(), 2, "unknown plan kind"),
     ],
 )

@@ -605,7 +605,7 @@ def test_a_minimum_that_is_no_crowd_is_refused_over_http(site):
             (text(counting()).replace('"minimum":2', f'"minimum":{minimum}'), {}),
         ):
             answer = site.client.post("/v1/tasks", content=content, headers=site.bearing("operator") | headers)
-            assert "at least 2" in problem(answer, 400, "invalid")["detail"]
+            assert "`minimum` must be a whole number from 2" in problem(answer, 400, "invalid")["detail"]
     assert site.collector.tasks() == []
 
 

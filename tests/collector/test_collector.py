@@ -89,11 +89,11 @@ def test_text_that_is_no_text_is_refused(collector, place):
 def test_a_minimum_that_is_no_crowd_is_refused(collector, minimum):
     file = {"name": "small", "epsilon": 1.0, "plan": {"kind": "histogram", "domain": ["a", "b"]}}
     for settings in ({"minimum": minimum}, {"crowd": 1}):
-        with pytest.raises(ParameterError, match="at least 2"):
+        with pytest.raises(ParameterError, match="`minimum` must be a whole number from 2"):
             collector.create(json.dumps({**file, "collection": settings}), toml=False)
     document = codec.document(counting())
     document["collection"]["minimum"] = minimum
-    with pytest.raises(ParameterError, match="at least 2"):
+    with pytest.raises(ParameterError, match="`minimum` must be a whole number from 2"):
         collector.create(codec.canonical(document), toml=False)
 
 

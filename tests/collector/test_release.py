@@ -215,7 +215,7 @@ def test_a_minimum_that_is_no_crowd_is_refused_at_every_door(store, tmp_path, cl
     path.write_text(file)
     result = CliRunner().invoke(commands, ["task", "create", str(path), "--data", str(tmp_path)])
     assert result.exit_code == 2
-    assert "at least 2 users" in result.output
+    assert "`minimum` must be a whole number from 2" in result.output
     with served(store, tmp_path, clock) as site:
         headers = site.bearing("operator") | {"content-type": "application/toml"}
         assert site.client.post("/v1/tasks", content=file, headers=headers).status_code == 400

@@ -198,10 +198,10 @@ def test_every_entry_is_text():
 def test_distinct_entries_differ():
     assert settings.distinct("labels", ["a", "b"]) == ("a", "b")
     assert refusal(settings.distinct, "labels", "abca") == (
-        "the entries of `labels` must differ, but 'a' occurs twice"
+        "the entries of `labels` must differ, but 1 and 4 are equal"
     )
     assert refusal(settings.distinct, "labels", "abcaa") == (
-        "the entries of `labels` must differ, but 'a' occurs 3 times"
+        "the entries of `labels` must differ, but 1 and 4 are equal"
     )
 
 

@@ -64,7 +64,7 @@ def test_records_are_too_many_to_ask_about_whole():
     ("names", "attributes", "rule"),
     [
         ((), (), "`names` must have at least 1 entry, not 0"),
-        (("a", "a"), (PETS, PETS), "the entries of `names` must differ, but 'a' occurs twice"),
+        (("a", "a"), (PETS, PETS), "the entries of `names` must differ, but 1 and 2 are equal"),
         (("a", "b"), (PETS,), "`attributes` must have exactly 2 entries, not 1"),
         (("",), (PETS,), "each entry of `names` must be text that is not empty, not ''"),
     ],

@@ -100,7 +100,7 @@ def check_words(row):
 def check_affine(row):
     bits, rank, seeds = row["bits"], row["rank"], np.array([int(row["seed"])], np.uint64)
     table, offsets = hashing.masks(seeds, bits, rank)
-    if bits > hashing.LONGEST:
+    if bits > hashing.MAX_INTEGER_BITS:
         points = np.array([row["point"]], np.uint32)
         masks = [ref.value_of(mask.tolist()) for mask in one(table)]
     else:

@@ -37,9 +37,13 @@ def test_bits_that_everybody_sets_are_counted_for_everybody(size):
 
 @pytest.mark.parametrize("rows", [7, 8, 9, 63, 64, 65, 511, 512, 513, 4095, 4096, 4097, 33000])
 def test_any_number_of_rows_settles(rows):
-    """Past the adders and every level of them: 4,096 rows overflow the last, and inboxes are left in any state."""
+    """Past the adders and every level of them: 4,096 rows overflow the last, and inboxes are left
+    in any state.
+    """
     bits = drawn(rows, 3 * 64, seed=rows)
-    np.testing.assert_array_equal(unary._column_counts(unary._as_words(bits, 1)), twin(bits, 3 * 64))
+    np.testing.assert_array_equal(
+        unary._column_counts(unary._as_words(bits, 1)), twin(bits, 3 * 64)
+    )
 
 
 @pytest.mark.parametrize("width", [1, 5, 8, 128, 129, 2047, 2048, 2049, 2056, 5000])
@@ -52,12 +56,14 @@ def test_rows_narrower_and_wider_than_a_tile_are_counted(width):
 @pytest.mark.parametrize("users", [1, 65, 5003])
 def test_two_threads_count_like_one(users, size):
     rows = drawn(users, size)
-    np.testing.assert_array_equal(bit_counts(rows, size, threads=2), bit_counts(rows, size, threads=1))
+    np.testing.assert_array_equal(
+        bit_counts(rows, size, threads=2), bit_counts(rows, size, threads=1)
+    )
 
 
 def test_threads_start_by_themselves_where_there_is_much_to_read(monkeypatch):
     asked = []
-    monkeypatch.setattr(unary, "WORTH", 1000)
+    monkeypatch.setattr(unary, "THREADED", 1000)
     monkeypatch.setattr(unary, "cores", lambda users: asked.append(users) or 2)
     rows = drawn(1000, 1024)
     np.testing.assert_array_equal(bit_counts(rows, 1024), twin(rows, 1024))

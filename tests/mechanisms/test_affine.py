@@ -8,7 +8,7 @@ import pytest
 
 from sottovoce.core.noise import BalancedNoise, IndependentNoise
 from sottovoce.errors import CodecError, ParameterError
-from sottovoce.kernels.affine import scores
+from sottovoce.kernels.affine import AffineReports, scores
 from sottovoce.lab.checks import HASHED_CHECKS, RecordedRng, sampled_estimates_are_unbiased
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.maths import hashing, walsh
@@ -167,9 +167,8 @@ def test_aligned_ranges_need_the_permutation():
     reports = affine.privatize(np.arange(200_000) % 1024, SeededRng(12))
     half = (np.arange(1024) < 512).astype(float)
     assert kurtosis(affine.score(reports, half)) < 6
-    unpermuted = scores(
-        reports["seed"].copy(), reports["bucket"].copy(), walsh.transform(half), 10, affine.rank
-    )
+    decodable = AffineReports(reports["seed"], reports["bucket"], 10, affine.rank)
+    unpermuted = scores(decodable, walsh.transform(half))
     assert kurtosis(unpermuted) > 100
 
 

@@ -179,7 +179,8 @@ def target(affine, chosen):
 
 def scored(affine, reports, table):
     """One vote per report for a transformed target."""
-    raw = kernels.scores(reports["seed"].copy(), reports["bucket"].copy(), table, affine.bits, affine.rank)
+    given = kernels.AffineReports(reports["seed"], reports["bucket"], affine.bits, affine.rank)
+    raw = kernels.scores(given, table)
     return (raw - affine.q * table[0]) / (affine.p - affine.q)
 
 

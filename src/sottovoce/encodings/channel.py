@@ -32,8 +32,13 @@ class Channel(Encoding, kind="channel"):
     def __post_init__(self) -> None:
         if type(self.channels) is not int or not 2 <= self.channels <= MOST_CHANNELS:
             raise ParameterError(f"there are from 2 to {MOST_CHANNELS} channels")
-        if self.segment.length > hashing.LONGEST or self.channels << self.length > 1 << hashing.LONGEST:
-            raise ParameterError(f"a channel and a piece of a value have at most {hashing.LONGEST} bits together")
+        if (
+            self.segment.length > hashing.MAX_INTEGER_BITS
+            or self.channels << self.length > 1 << hashing.MAX_INTEGER_BITS
+        ):
+            raise ParameterError(
+                f"a channel and a piece of a value have at most {hashing.MAX_INTEGER_BITS} bits together"
+            )
 
     @property
     def segment(self) -> Segment:

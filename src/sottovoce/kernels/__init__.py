@@ -1,7 +1,9 @@
-"""Compiled loops, each equal to a plain NumPy twin; imported only inside the functions that decode.
+"""Compiled loops, each equal to a plain NumPy twin in the tests.
 
-Loops release the interpreter's lock and are run on threads by ``pool``.  Never ``parallel=True``, which aborts a
-threaded server, and never ``fastmath``, which would make sums depend on the machine.
+They are imported only inside the functions that decode, so that a client never loads Numba.  Loops
+release the interpreter's lock and are run on threads by ``pool``.  Never compile with
+``parallel=True``, which aborts a threaded server, and never with ``fastmath``, which would make
+sums depend on the machine.
 """
 
 from collections.abc import Callable
@@ -12,14 +14,16 @@ from sottovoce.errors import MissingExtraError
 try:
     import numba
 except ImportError as missing:
-    raise MissingExtraError("decoding reports needs Numba: pip install 'sottovoce[server]'") from missing
+    raise MissingExtraError(
+        "decoding reports needs Numba: pip install 'sottovoce[server]'"
+    ) from missing
 
 
 def jit(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function compiled on first use, kept on disk between processes wherever a directory can be written.
+    """Return the function compiled on first use, and kept on disk where a directory can be written.
 
-    What is kept is renewed when the function's own file changes, not when a file it calls into does: after
-    editing one kernel file delete ``__pycache__``.
+    A kept function is compiled again when its own file changes, but not when a file that it calls
+    into does: delete ``__pycache__`` after editing a kernel that others use.
     """
     try:
         return numba.njit(nogil=True, cache=True)(function)

@@ -1,13 +1,19 @@
-"""Decoding affine reports: every value at once through one Walsh-Hadamard transform, or any list of candidates.
+"""Decoding affine reports: all values through one Walsh-Hadamard transform, or chosen candidates.
 
-A report adds a sign at the ``2^rank`` positions its masks span; the transform of the sum of all reports counts
-how many of them support each point.  The same look-ups against a transformed target score a report.  The whole
-spectrum is the choice up to 2^24 values or so, prefixes and candidates beyond.
+A report with span S of its signed masks adds a sign at the 2^rank positions of S.  Let F be the sum
+over all reports, the spectrum.  Then
+
+    supports of point x = (transform of F at x) / 2^rank
+    sum of a target over the points that a report supports
+                        = (signed sum over S of the transformed target) / 2^rank
+
+The whole spectrum is the choice up to 2^24 values or so; beyond, decode prefixes or candidates.
 
 Source: docs/affine-response.md.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -17,196 +23,269 @@ from sottovoce.arrays import Floats, Ints, Longs, Values, Words
 from sottovoce.errors import ParameterError
 from sottovoce.kernels import affine_loops as loops
 from sottovoce.kernels import pool, walsh
+from sottovoce.kernels.affine_words import Batch
 from sottovoce.maths import hashing
 
-LARGEST = 28  # bits of a domain whose spectrum still fits in memory
-_WIDE_BLOCK = 1 << 12
-_REMEMBERED_BITS = 20  # of a permutation: at most 4 MiB each
+MAX_SPECTRUM_BITS = 28  # of a domain whose spectrum still fits in memory
+_WIDE_BLOCK = 1 << 12  # reports whose wide masks are in memory together
+_MAX_CACHED_BITS = 20  # of a permutation that is kept: at most 4 MiB each
 
 
-def spectrum(seeds: Longs, buckets: Values, bits: int, rank: int, threads: int | None = None) -> Ints:
-    """The sum of all reports: integers that add, ``2^bits`` of them, the number of reports at position 0."""
-    seeds, buckets = _reports(seeds, buckets, bits, rank, LARGEST)
+@dataclass(frozen=True, eq=False)
+class AffineReports:
+    """The reports of affine response over 2^bits points in 2^rank buckets."""
+
+    seeds: Longs
+    buckets: Values
+    bits: int
+    rank: int
+
+    def __post_init__(self) -> None:
+        if self.bits < 2:
+            raise ParameterError(f"`bits` must be at least 2, not {self.bits}")
+        max_rank = min(self.bits - 1, hashing.MAX_RANK)
+        if not 1 <= self.rank <= max_rank:
+            raise ParameterError(f"`rank` must be from 1 to {max_rank}, not {self.rank}")
+        if len(self.seeds) != len(self.buckets):
+            raise ParameterError(
+                f"`buckets` must have one entry per seed: {len(self.seeds)},"
+                f" not {len(self.buckets)}"
+            )
+        object.__setattr__(self, "seeds", np.ascontiguousarray(self.seeds, np.uint64))
+        object.__setattr__(self, "buckets", np.ascontiguousarray(self.buckets, np.uint16))
+
+    def __len__(self) -> int:
+        return len(self.seeds)
+
+    def check_bits(self, max_bits: int) -> None:
+        """Refuse reports over more points than a function can decode."""
+        if self.bits > max_bits:
+            raise ParameterError(f"`bits` must be at most {max_bits}, not {self.bits}")
+
+    def batch(self, users: slice) -> Batch:
+        """Return the reports of some users as the compiled loops take them."""
+        return Batch(self.seeds[users], self.buckets[users], self.bits, self.rank)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the points of values lie: permuted in groups of bits, or as they are."""
+
+    bits: int
+    groups: tuple[int, ...] = ()
+    permuted: bool = True
+
+
+# --- all values ----------------------------------------------------------------------------------
+
+
+def spectrum(reports: AffineReports, threads: int | None = None) -> Ints:
+    """Return the sum of all reports: 2^bits integers, the number of reports at position 0."""
+    reports.check_bits(MAX_SPECTRUM_BITS)
 
     def part(users: slice) -> Any:
-        signs = np.zeros(1 << bits, np.int32)
-        loops.scatter(seeds[users], buckets[users], bits, rank, signs)
+        signs = np.zeros(1 << reports.bits, np.int32)
+        loops.scatter(reports.batch(users), signs)
         return signs
 
-    total = _sum(pool.run(part, len(seeds), threads))
-    total[0] += len(seeds)
+    total = _sum(pool.run(part, len(reports), threads))
+    total[0] += len(reports)
     return total
 
 
-def supports(
-    spectrum: Ints, bits: int, rank: int, size: int, groups: Sequence[int] = (), *, permuted: bool = True
-) -> Ints:
-    """How many reports support each value below ``size``, read from their spectrum."""
-    if bits > LARGEST or spectrum.shape != (1 << bits,) or not 1 <= size <= 1 << bits:
-        raise ParameterError(f"a spectrum has 2^bits entries, bits <= {LARGEST}, and size is no more than that")
+def supports(spectrum: Ints, layout: Layout, rank: int, size: int) -> Ints:
+    """Return how many reports support each value below ``size``, from their spectrum."""
+    if layout.bits > MAX_SPECTRUM_BITS:
+        raise ParameterError(f"`bits` must be at most {MAX_SPECTRUM_BITS}, not {layout.bits}")
+    if spectrum.shape != (1 << layout.bits,):
+        raise ParameterError(f"`spectrum` must have 2^{layout.bits} entries, not {spectrum.shape}")
+    if not 1 <= size <= 1 << layout.bits:
+        raise ParameterError(f"`size` must be from 1 to 2^{layout.bits}, not {size}")
     transformed = _transformed(np.ascontiguousarray(spectrum, np.int64))
-    if not permuted:
+    if not layout.permuted:
         return transformed[:size].astype(np.int64) >> rank
     counts = np.empty(size, np.int64)
-    loops.read(transformed, permutation(bits, size, groups), rank, counts)
+    loops.read(transformed, permutation(layout.bits, size, layout.groups), rank, counts)
     return counts
 
 
 def permutation(bits: int, size: int, groups: Sequence[int] = ()) -> Words:
-    """``hashing.permute`` of every value below ``size``, for domains that have a spectrum."""
+    """Return ``hashing.permute`` of every value below ``size``."""
+    if bits > MAX_SPECTRUM_BITS:
+        raise ParameterError(f"`bits` must be at most {MAX_SPECTRUM_BITS}, not {bits}")
     widths = tuple(groups) or (bits,)
-    if bits > LARGEST or sum(widths) != bits or min(widths) < 1:
-        raise ParameterError(f"groups must be widths that add up to bits, at most {LARGEST}, not {tuple(groups)}")
-    return (_remembered if bits <= _REMEMBERED_BITS else _permuted)(widths)[:size]
+    hashing.check_groups(widths, bits)
+    made = _cached_permutation if bits <= _MAX_CACHED_BITS else _permutation
+    return made(widths)[:size]
 
 
-def _permuted(widths: tuple[int, ...]) -> Words:
+def _permutation(widths: tuple[int, ...]) -> Words:
     table = np.empty(1 << sum(widths), np.uint32)
     loops.fill_permutation(np.array(widths, np.int64), table)
     table.flags.writeable = False
     return table
 
 
-_remembered = lru_cache(maxsize=64)(_permuted)
+_cached_permutation = lru_cache(maxsize=64)(_permutation)
 
 
-def placed(coefficients: Floats, bits: int, groups: Sequence[int] = (), *, permuted: bool = True) -> Floats:
-    """A target where the hash sees it: one coefficient for each value, and their mean for the padding nobody holds."""
-    target = np.full(1 << bits, coefficients.mean())
-    if permuted:
-        loops.place(np.ascontiguousarray(coefficients), permutation(bits, len(coefficients), groups), target)
+# --- targets -------------------------------------------------------------------------------------
+
+
+def placed(coefficients: Floats, layout: Layout) -> Floats:
+    """Return a target where the hash sees it; the padding gets the mean coefficient."""
+    target = np.full(1 << layout.bits, coefficients.mean())
+    if layout.permuted:
+        table = permutation(layout.bits, len(coefficients), layout.groups)
+        loops.place(np.ascontiguousarray(coefficients), table, target)
     else:
         target[: len(coefficients)] = coefficients
     return target
 
 
 def placed_product(slow: Floats, fast: Floats, bits: int) -> Floats:
-    """``placed`` of all products of two factors, the second changing fastest, without making them beforehand."""
+    """Return ``placed`` of all products of two factors, the second changing fastest."""
     target = np.empty(1 << bits)
     table = permutation(bits, len(slow) * len(fast))
     loops.place_product(slow, fast, table, float(slow.mean() * fast.mean()), target)
     return target
 
 
-def scores(
-    seeds: Longs, buckets: Values, transformed: Floats, bits: int, rank: int, threads: int | None = None
-) -> Floats:
-    """Each report's sum of a target over the values it supports; the target is given permuted and transformed."""
-    seeds, buckets = _reports(seeds, buckets, bits, rank, LARGEST)
+def scores(reports: AffineReports, transformed: Floats, threads: int | None = None) -> Floats:
+    """Return each report's sum of a target over the values that it supports.
+
+    ``transformed`` is the target, permuted and transformed.
+    """
+    reports.check_bits(MAX_SPECTRUM_BITS)
     table = np.ascontiguousarray(transformed, np.float64)
-    if table.shape != (1 << bits,):
-        raise ParameterError(f"a transformed target has 2^bits entries, not {table.shape} for {bits} bits")
-    sums = np.empty(len(seeds), np.float64)
+    if table.shape != (1 << reports.bits,):
+        raise ParameterError(f"`transformed` must have 2^{reports.bits} entries, not {table.shape}")
+    sums = np.empty(len(reports), np.float64)
 
     def part(users: slice) -> None:
-        loops.gather(seeds[users], buckets[users], bits, rank, table, sums[users])
+        loops.gather(reports.batch(users), table, sums[users])
 
-    pool.run(part, len(seeds), threads)
-    return sums / (1 << rank)
+    pool.run(part, len(reports), threads)
+    return sums / (1 << reports.rank)
 
 
 def factor_scores(
-    seeds: Longs,
-    buckets: Values,
+    reports: AffineReports,
     factors: Sequence[Floats],
     widths: Sequence[int],
-    bits: int,
-    rank: int,
     threads: int | None = None,
 ) -> Floats:
-    """``scores`` of a target that is a product over groups of bits, given one transformed factor for each group."""
-    seeds, buckets = _reports(seeds, buckets, bits, rank, hashing.LONGEST)
-    if sum(widths) != bits or [len(factor) for factor in factors] != [1 << width for width in widths]:
-        raise ParameterError(f"each group of bits needs a factor of 2^width entries, widths adding up to {bits}")
-    flat = np.concatenate([np.asarray(factor, np.float64) for factor in factors])
-    starts = np.array([0, *np.cumsum([len(factor) for factor in factors])[:-1]], np.int64)
-    wide, sums = np.array(widths, np.int64), np.empty(len(seeds), np.float64)
+    """Return ``scores`` of a target that is a product over groups of bits.
+
+    Each group of ``widths`` bits has one transformed factor, the lowest bits first.
+    """
+    reports.check_bits(hashing.MAX_INTEGER_BITS)
+    hashing.check_groups(widths, reports.bits)
+    lengths = [len(factor) for factor in factors]
+    if lengths != [1 << width for width in widths]:
+        raise ParameterError("`factors` must have 2^width entries for each of `widths`")
+    given = loops.Factors(
+        np.concatenate([np.asarray(factor, np.float64) for factor in factors]),
+        np.array([0, *np.cumsum(lengths)[:-1]], np.int64),
+        np.array(widths, np.int64),
+    )
+    sums = np.empty(len(reports), np.float64)
 
     def part(users: slice) -> None:
-        loops.gather_products(seeds[users], buckets[users], bits, rank, flat, starts, wide, sums[users])
+        loops.gather_products(reports.batch(users), given, sums[users])
 
-    pool.run(part, len(seeds), threads)
-    return sums / (1 << rank)
+    pool.run(part, len(reports), threads)
+    return sums / (1 << reports.rank)
+
+
+# --- prefixes and candidates ---------------------------------------------------------------------
 
 
 def block_supports(
-    seeds: Longs,
-    buckets: Values,
+    reports: AffineReports,
     prefixes: Sequence[int] | Longs,
     extension_bits: int,
-    bits: int,
-    rank: int,
     threads: int | None = None,
 ) -> Ints:
-    """The ``(prefixes, 2^extension_bits)`` supports of every extension of every prefix, without a permutation."""
-    seeds, buckets = _reports(seeds, buckets, bits, rank, max(bits, hashing.LONGEST))
+    """Return (prefixes, 2^extension_bits): the supports of every extension of every prefix.
+
+    Points are not permuted.
+    """
+    bits = reports.bits
     numbers = [int(prefix) for prefix in prefixes]
-    if not 0 <= extension_bits <= min(bits, LARGEST) or any(one >> (bits - extension_bits) for one in numbers):
-        raise ParameterError(f"prefixes have bits - extension_bits bits, here {bits} - {extension_bits}")
-    wide = bits > hashing.LONGEST
-    points = hashing.indices_of([one << extension_bits * wide for one in numbers], bits)
-    scatter = _scatter_wide if wide else _scatter_narrow
+    max_extension = min(bits, MAX_SPECTRUM_BITS)
+    if not 0 <= extension_bits <= max_extension:
+        raise ParameterError(
+            f"`extension_bits` must be from 0 to {max_extension}, not {extension_bits}"
+        )
+    prefix_bits = bits - extension_bits
+    if any(number >> prefix_bits for number in numbers):
+        raise ParameterError(f"`prefixes` must have at most {prefix_bits} bits")
+    scatter = _scatter_wide if bits > hashing.MAX_INTEGER_BITS else _scatter_narrow
 
     def part(users: slice) -> Ints:
         spectra = np.zeros((len(numbers), 1 << extension_bits), np.int64)
-        scatter(seeds[users], buckets[users], bits, rank, points, extension_bits, spectra)
+        scatter(reports.batch(users), numbers, extension_bits, spectra)
         return spectra
 
-    total = _sum(pool.run(part, len(seeds), threads))
-    total[:, 0] += len(seeds)
+    total = _sum(pool.run(part, len(reports), threads))
+    total[:, 0] += len(reports)
     walsh.transform(total)
-    return np.right_shift(total, rank, out=total)
+    return np.right_shift(total, reports.rank, out=total)
 
 
-def _scatter_narrow(
-    seeds: Longs, buckets: Values, bits: int, rank: int, prefixes: Values, extension: int, spectra: Ints
-) -> None:
-    loops.scatter_prefixes(seeds, buckets, bits, rank, prefixes.astype(np.uint64), extension, spectra)
+def _scatter_narrow(batch: Batch, prefixes: list[int], extension: int, spectra: Ints) -> None:
+    points = np.array(prefixes, np.uint64)
+    loops.scatter_prefixes(batch, points, extension, spectra)
 
 
-def _scatter_wide(
-    seeds: Longs, buckets: Values, bits: int, rank: int, points: Values, extension: int, spectra: Ints
-) -> None:
-    points = hashing.padded(points, bits)
-    for start in range(0, len(seeds), _WIDE_BLOCK):
+def _scatter_wide(batch: Batch, prefixes: list[int], extension: int, spectra: Ints) -> None:
+    numbers = [prefix << extension for prefix in prefixes]
+    points = hashing.padded(hashing.indices_of(numbers, batch.bits), batch.bits)
+    _for_wide_blocks(
+        batch,
+        lambda masks, wanted: loops.scatter_wide_prefixes(
+            masks, wanted, points, extension, spectra
+        ),
+    )
+
+
+def candidate_supports(reports: AffineReports, points: Values, threads: int | None = None) -> Ints:
+    """Return how many reports support each point; a task that permutes has permuted the points."""
+    count = _count_wide if reports.bits > hashing.MAX_INTEGER_BITS else _count_narrow
+
+    def part(users: slice) -> Ints:
+        counts = np.zeros(len(points), np.int64)
+        count(reports.batch(users), points, counts)
+        return counts
+
+    return _sum(pool.run(part, len(reports), threads))
+
+
+def _count_narrow(batch: Batch, points: Values, counts: Ints) -> None:
+    loops.count_points(batch, np.ascontiguousarray(points, np.uint64), counts)
+
+
+def _count_wide(batch: Batch, points: Values, counts: Ints) -> None:
+    wide_points = hashing.padded(points, batch.bits)
+    _for_wide_blocks(
+        batch, lambda masks, wanted: loops.count_wide_points(masks, wanted, wide_points, counts)
+    )
+
+
+def _for_wide_blocks(batch: Batch, action: Callable[[Words, Any], None]) -> None:
+    """Call ``action`` with the masks of a block of reports, and the parities of support."""
+    for start in range(0, len(batch.seeds), _WIDE_BLOCK):
         block = slice(start, start + _WIDE_BLOCK)
-        masks, offsets = hashing.masks(seeds[block], bits, rank)
-        loops.scatter_wide_prefixes(masks, buckets[block] ^ offsets, points, extension, spectra)
+        masks, offsets = hashing.masks(batch.seeds[block], batch.bits, batch.rank)
+        action(masks, batch.buckets[block] ^ offsets)
 
 
-def candidate_supports(
-    seeds: Longs, buckets: Values, points: Values, bits: int, rank: int, threads: int | None = None
-) -> Ints:
-    """How many reports support each of the points, already permuted where the task permutes."""
-    if bits > hashing.LONGEST:
-        return _wide_supports(seeds, buckets, hashing.padded(points, bits), bits, rank, threads)
-    seeds, buckets = _reports(seeds, buckets, bits, rank, hashing.LONGEST)
-    points = np.ascontiguousarray(points, np.uint64)
-
-    def part(users: slice) -> Ints:
-        counts = np.zeros(len(points), np.int64)
-        loops.count_points(seeds[users], buckets[users], bits, rank, points, counts)
-        return counts
-
-    return _sum(pool.run(part, len(seeds), threads))
-
-
-def _wide_supports(seeds: Longs, buckets: Values, points: Words, bits: int, rank: int, threads: int | None) -> Ints:
-    seeds, buckets = _reports(seeds, buckets, bits, rank, bits)
-
-    def part(users: slice) -> Ints:
-        counts = np.zeros(len(points), np.int64)
-        for start in range(users.start, users.stop, _WIDE_BLOCK):
-            block = slice(start, min(start + _WIDE_BLOCK, users.stop))
-            masks, offsets = hashing.masks(seeds[block], bits, rank)
-            loops.count_wide_points(masks, buckets[block] ^ offsets, points, counts)
-        return counts
-
-    return _sum(pool.run(part, len(seeds), threads))
+# --- small things --------------------------------------------------------------------------------
 
 
 def _transformed(spectrum: Ints) -> Any:
-    """The transform in 32 bits where no step of it can overflow them, else in 64."""
+    """Return the transform, in 32 bits where no step of it can overflow them and else in 64."""
     short = np.empty(len(spectrum), np.int32)
     fits = loops.narrow(spectrum, short) < 1 << 31
     return walsh.transform(short if fits else spectrum.copy())
@@ -217,10 +296,3 @@ def _sum(parts: list[Any]) -> Ints:
     for part in parts[1:]:
         total += part
     return total
-
-
-def _reports(seeds: Longs, buckets: Values, bits: int, rank: int, most: int) -> tuple[Longs, Values]:
-    """The reports as the loops take them; the settings checked once."""
-    if not 2 <= bits <= most or not 1 <= rank <= min(bits - 1, hashing.MAX_RANK) or len(seeds) != len(buckets):
-        raise ParameterError(f"bits must lie in 2..{most} and rank below it, with one bucket for each seed")
-    return np.ascontiguousarray(seeds, np.uint64), np.ascontiguousarray(buckets, np.uint16)

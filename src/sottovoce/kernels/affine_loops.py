@@ -1,28 +1,58 @@
-"""The compiled loops behind ``kernels.affine``: scatter, gather and count signed words, block by block of reports.
+"""The compiled loops behind ``kernels.affine``: scatter, gather and count signed words.
 
-Each adds one term for every element of the span of a report's words: position below, sign in the top bit.
-Up to rank 4 the span lives in registers; beyond, the other words lead from coset to coset in Gray order.
+A report has one term for every element of the span of its words: the position is in the low bits,
+the sign in the top bit.  Up to rank 4 the span lives in registers.  Beyond, the other words lead
+from coset to coset in Gray order, so that each step is one XOR.  In the loops ``a`` to ``d`` are
+the first four words, ``w`` is an element of the span and ``u`` the number of its subset of words.
 
 Source: docs/affine-response.md.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sottovoce.arrays import Floats, Ints, Longs, Words
 from sottovoce.kernels import jit
-from sottovoce.kernels.affine_words import BLOCK, LONG_SIGN, ONE, SIGN, draw, draw_long, mix, popcount
+from sottovoce.kernels.affine_words import (
+    BLOCK,
+    LONG_SIGN,
+    ONE,
+    SIGN,
+    Batch,
+    draw,
+    draw_long,
+    mix,
+    popcount,
+)
+
+
+class Factors(NamedTuple):
+    """The transformed factors of a product target, end to end, with the bits of each."""
+
+    flat: Floats
+    starts: Ints
+    widths: Ints
 
 
 @jit
 def fill_span(words: Any, report: int, span: Any) -> None:
-    """The XOR of every subset of one report's words, subset ``u`` at position ``u``."""
+    """Write the XOR of every subset of one report's words, subset ``u`` at position ``u``."""
     span[0] = 0
     for r in range(len(words)):
-        half, w = 1 << r, words[r, report]
+        half = 1 << r
+        w = words[r, report]
         for u in range(half):
             span[half + u] = span[u] ^ w
+
+
+@jit
+def _gray_step(u: int) -> Any:
+    """Return the word that leads to the ``u``-th subset in Gray order: the trailing zeros of u."""
+    return popcount((u & -u) - 1)
+
+
+# --- scatter: add the terms of all reports to a spectrum -----------------------------------------
 
 
 @jit
@@ -40,10 +70,12 @@ def _add_coset(spectrum: Any, w: Any, a: Any, b: Any) -> None:
 
 @jit
 def _scatter_block(words: Words, count: int, spectrum: Any) -> None:
-    """The terms of a block of reports, but for the subset 0: its term is the same for all."""
+    """Add the terms of a block of reports, without the empty subset: it is the same for all."""
     rank = len(words)
-    a, b = words[0], words[min(rank - 1, 1)]
-    c, d = words[min(rank - 1, 2)], words[min(rank - 1, 3)]
+    a = words[0]
+    b = words[min(rank - 1, 1)]
+    c = words[min(rank - 1, 2)]
+    d = words[min(rank - 1, 3)]
     if rank == 1:
         for i in range(count):
             _add(spectrum, a[i])
@@ -61,11 +93,13 @@ def _scatter_block(words: Words, count: int, spectrum: Any) -> None:
 
 @jit
 def _scatter_spans(words: Words, count: int, spectrum: Any) -> None:
+    """Add the terms of a block of reports of a rank above 4."""
     _scatter_block(words[:4], count, spectrum)
     for i in range(count):
-        a, b, c, d, w = words[0, i], words[1, i], words[2, i], words[3, i], np.uint32(0)
+        a, b, c, d = words[0, i], words[1, i], words[2, i], words[3, i]
+        w = np.uint32(0)
         for u in range(1, 1 << (len(words) - 4)):
-            w = np.uint32(w ^ words[4 + _zeros(u), i])
+            w = np.uint32(w ^ words[4 + _gray_step(u), i])
             _add_coset(spectrum, w, a, b)
             _add_coset(spectrum, w ^ c, a, b)
             _add_coset(spectrum, w ^ d, a, b)
@@ -73,128 +107,146 @@ def _scatter_spans(words: Words, count: int, spectrum: Any) -> None:
 
 
 @jit
-def _zeros(u: int) -> Any:
-    """The number of zeros at the low end: the word that leads to the ``u``-th subset in Gray order."""
-    return popcount((u & -u) - 1)
-
-
-@jit
-def scatter(seeds: Longs, buckets: Any, bits: int, rank: int, spectrum: Any) -> None:
-    """Adds the reports' terms, subset 0 left out, to an int32 spectrum."""
-    words = np.empty((rank, BLOCK), np.uint32)
-    for start in range(0, len(seeds), BLOCK):
-        block = seeds[start : start + BLOCK]
-        draw(block, buckets[start : start + BLOCK], bits, words)
-        if rank <= 4:
-            _scatter_block(words, len(block), spectrum)
+def scatter(batch: Batch, spectrum: Any) -> None:
+    """Add the terms of the reports, without those of the empty subset, to an int32 spectrum."""
+    words = np.empty((batch.rank, BLOCK), np.uint32)
+    for start in range(0, len(batch.seeds), BLOCK):
+        seeds = batch.seeds[start : start + BLOCK]
+        draw(seeds, batch.buckets[start : start + BLOCK], batch.bits, words)
+        if batch.rank <= 4:
+            _scatter_block(words, len(seeds), spectrum)
         else:
-            _scatter_spans(words, len(block), spectrum)
+            _scatter_spans(words, len(seeds), spectrum)
+
+
+# --- gather: sum a transformed target over the span of every report ------------------------------
 
 
 @jit
-def _look(table: Floats, w: Any) -> Any:
+def _look_up(table: Floats, w: Any) -> Any:
     return table[w & ~SIGN] * (1.0 - 2.0 * np.float64(w >> np.uint32(31)))
 
 
 @jit
-def _look_coset(table: Floats, w: Any, a: Any, b: Any) -> Any:
-    return (_look(table, w) + _look(table, w ^ a)) + (_look(table, w ^ b) + _look(table, w ^ a ^ b))
+def _look_up_coset(table: Floats, w: Any, a: Any, b: Any) -> Any:
+    first = _look_up(table, w) + _look_up(table, w ^ a)
+    return first + (_look_up(table, w ^ b) + _look_up(table, w ^ a ^ b))
 
 
 @jit
 def _gather_block(words: Words, table: Floats, out: Floats) -> None:
-    """The sums of a block of reports over all subsets, the empty one included."""
+    """Write the sums of a block of reports over all subsets, the empty one included."""
     rank = len(words)
-    a, b = words[0], words[min(rank - 1, 1)]
-    c, d = words[min(rank - 1, 2)], words[min(rank - 1, 3)]
+    a = words[0]
+    b = words[min(rank - 1, 1)]
+    c = words[min(rank - 1, 2)]
+    d = words[min(rank - 1, 3)]
     if rank == 1:
         for i in range(len(out)):
-            out[i] = table[0] + _look(table, a[i])
+            out[i] = table[0] + _look_up(table, a[i])
         return
     for i in range(len(out)):
-        total = _look_coset(table, np.uint32(0), a[i], b[i])
+        total = _look_up_coset(table, np.uint32(0), a[i], b[i])
         if rank > 2:
-            total += _look_coset(table, c[i], a[i], b[i])
+            total += _look_up_coset(table, c[i], a[i], b[i])
         if rank > 3:
-            total += _look_coset(table, d[i], a[i], b[i]) + _look_coset(table, c[i] ^ d[i], a[i], b[i])
+            with_d = _look_up_coset(table, d[i], a[i], b[i])
+            total += with_d + _look_up_coset(table, c[i] ^ d[i], a[i], b[i])
         out[i] = total
 
 
 @jit
 def _gather_spans(words: Words, table: Floats, out: Floats) -> None:
+    """Write the sums of a block of reports of a rank above 4."""
     _gather_block(words[:4], table, out)
     for i in range(len(out)):
-        a, b, c, d, w = words[0, i], words[1, i], words[2, i], words[3, i], np.uint32(0)
+        a, b, c, d = words[0, i], words[1, i], words[2, i], words[3, i]
+        w = np.uint32(0)
         for u in range(1, 1 << (len(words) - 4)):
-            w = np.uint32(w ^ words[4 + _zeros(u), i])
-            out[i] += _look_coset(table, w, a, b) + _look_coset(table, w ^ c, a, b)
-            out[i] += _look_coset(table, w ^ d, a, b) + _look_coset(table, w ^ c ^ d, a, b)
+            w = np.uint32(w ^ words[4 + _gray_step(u), i])
+            out[i] += _look_up_coset(table, w, a, b) + _look_up_coset(table, w ^ c, a, b)
+            with_d = _look_up_coset(table, w ^ d, a, b)
+            out[i] += with_d + _look_up_coset(table, w ^ c ^ d, a, b)
 
 
 @jit
-def gather(seeds: Longs, buckets: Any, bits: int, rank: int, table: Floats, out: Floats) -> None:
-    """Each report's signed sum of ``table`` over its span."""
-    words = np.empty((rank, BLOCK), np.uint32)
-    for start in range(0, len(seeds), BLOCK):
-        draw(seeds[start : start + BLOCK], buckets[start : start + BLOCK], bits, words)
-        if rank <= 4:
+def gather(batch: Batch, table: Floats, out: Floats) -> None:
+    """Write the signed sum of ``table`` over the span of each report."""
+    words = np.empty((batch.rank, BLOCK), np.uint32)
+    for start in range(0, len(batch.seeds), BLOCK):
+        seeds = batch.seeds[start : start + BLOCK]
+        draw(seeds, batch.buckets[start : start + BLOCK], batch.bits, words)
+        if batch.rank <= 4:
             _gather_block(words, table, out[start : start + BLOCK])
         else:
             _gather_spans(words, table, out[start : start + BLOCK])
 
 
 @jit
-def _product(w: Any, flat: Floats, starts: Ints, widths: Ints) -> Any:
-    product, position = 1.0, w & ~LONG_SIGN
-    for j in range(len(widths)):
-        product *= flat[np.uint64(starts[j]) + (position & ((ONE << np.uint64(widths[j])) - ONE))]
-        position >>= np.uint64(widths[j])
+def _product(w: Any, factors: Factors) -> Any:
+    """Return the signed product of the factors at the position of a word."""
+    product = 1.0
+    position = w & ~LONG_SIGN
+    for j in range(len(factors.widths)):
+        width = np.uint64(factors.widths[j])
+        index = position & ((ONE << width) - ONE)
+        product *= factors.flat[np.uint64(factors.starts[j]) + index]
+        position >>= width
     return -product if w & LONG_SIGN else product
 
 
 @jit
-def gather_products(
-    seeds: Longs, buckets: Any, bits: int, rank: int, flat: Floats, starts: Ints, widths: Ints, out: Floats
-) -> None:
-    """Each report's signed sum over its span of a product of look-ups, one in the table of each group of bits."""
-    words, span = np.empty((rank, BLOCK), np.uint64), np.empty(1 << rank, np.uint64)
-    for start in range(0, len(seeds), BLOCK):
-        block = seeds[start : start + BLOCK]
-        draw_long(block, buckets[start : start + BLOCK], bits, words)
-        for i in range(len(block)):
+def gather_products(batch: Batch, factors: Factors, out: Floats) -> None:
+    """Write the signed sum over the span of each report of a product of look-ups."""
+    words = np.empty((batch.rank, BLOCK), np.uint64)
+    span = np.empty(1 << batch.rank, np.uint64)
+    for start in range(0, len(batch.seeds), BLOCK):
+        seeds = batch.seeds[start : start + BLOCK]
+        draw_long(seeds, batch.buckets[start : start + BLOCK], batch.bits, words)
+        for i in range(len(seeds)):
             fill_span(words, i, span)
             total = 0.0
             for u in range(len(span)):
-                total += _product(span[u], flat, starts, widths)
+                total += _product(span[u], factors)
             out[start + i] = total
 
 
+# --- prefixes: one short spectrum for every prefix -----------------------------------------------
+
+
 @jit
-def scatter_prefixes(
-    seeds: Longs, buckets: Any, bits: int, rank: int, prefixes: Longs, extension: int, spectra: Ints
-) -> None:
-    """Adds the reports' terms, subset 0 left out, to one short spectrum for each prefix."""
-    words, low = np.empty((rank, BLOCK), np.uint64), (ONE << np.uint64(extension)) - ONE
-    few = max(1, min(BLOCK, (BLOCK << 3) >> rank))  # reports whose spans stay in the cache while prefixes pass by
-    spans = np.empty((few, 1 << rank), np.uint64)
-    for start in range(0, len(seeds), few):
-        block = seeds[start : start + few]
-        draw_long(block, buckets[start : start + few], bits, words)
-        for i in range(len(block)):
+def scatter_prefixes(batch: Batch, prefixes: Longs, extension: int, spectra: Ints) -> None:
+    """Add the terms of the reports, without the empty subset, to one short spectrum per prefix."""
+    words = np.empty((batch.rank, BLOCK), np.uint64)
+    low = (ONE << np.uint64(extension)) - ONE
+    # So many reports that their spans stay in the cache while the prefixes pass by.
+    step = max(1, min(BLOCK, (BLOCK << 3) >> batch.rank))
+    spans = np.empty((step, 1 << batch.rank), np.uint64)
+    for start in range(0, len(batch.seeds), step):
+        seeds = batch.seeds[start : start + step]
+        draw_long(seeds, batch.buckets[start : start + step], batch.bits, words)
+        for i in range(len(seeds)):
             fill_span(words, i, spans[i])
         for p in range(len(prefixes)):
-            row, signs = spectra[p], prefixes[p] << np.uint64(extension) | LONG_SIGN
-            for i in range(len(block)):
-                for u in range(1, 1 << rank):
+            row = spectra[p]
+            signs = prefixes[p] << np.uint64(extension) | LONG_SIGN
+            for i in range(len(seeds)):
+                for u in range(1, 1 << batch.rank):
                     w = spans[i, u]
                     row[w & low] += 1 - 2 * np.int64(popcount(w & signs) & ONE)
 
 
 @jit
-def scatter_wide_prefixes(masks: Words, wanted: Any, points: Words, extension: int, spectra: Ints) -> None:
-    """``scatter_prefixes`` for values of several words: ``points`` are the prefixes, followed by zeros."""
+def scatter_wide_prefixes(
+    masks: Words, wanted: Any, points: Words, extension: int, spectra: Ints
+) -> None:
+    """Do as ``scatter_prefixes`` for values of several words.
+
+    ``points`` are the prefixes, followed by zeros, and ``wanted`` the parities that support them.
+    """
     reports, rank, width = masks.shape
-    low, span = np.uint32((1 << extension) - 1), np.empty(1 << rank, np.uint32)
+    low = np.uint32((1 << extension) - 1)
+    span = np.empty(1 << rank, np.uint32)
     span[0] = 0
     for p in range(len(points)):
         row = spectra[p]
@@ -204,26 +256,32 @@ def scatter_wide_prefixes(masks: Words, wanted: Any, points: Words, extension: i
                 for j in range(width):
                     common ^= masks[i, r, j] & points[p, j]
                 odd = np.uint32((popcount(np.uint32(common)) ^ (wanted[i] >> r)) & 1)
-                half, w = 1 << r, np.uint32((masks[i, r, 0] & low) | (odd << np.uint32(31)))
+                half = 1 << r
+                w = np.uint32((masks[i, r, 0] & low) | (odd << np.uint32(31)))
                 for u in range(half):
                     span[half + u] = span[u] ^ w
             for u in range(1, 1 << rank):
                 row[span[u] & ~SIGN] += 1 - 2 * np.int64(span[u] >> np.uint32(31))
 
 
+# --- candidates: how many reports support each point ---------------------------------------------
+
+
 @jit
-def count_points(seeds: Longs, buckets: Any, bits: int, rank: int, points: Longs, counts: Ints) -> None:
-    """Adds to each point how many reports support it: those all of whose parities come out even."""
-    words, odd = np.empty((rank, BLOCK), np.uint64), np.empty(BLOCK, np.uint64)
-    for start in range(0, len(seeds), BLOCK):
-        block = seeds[start : start + BLOCK]
-        draw_long(block, buckets[start : start + BLOCK], bits, words)
+def count_points(batch: Batch, points: Longs, counts: Ints) -> None:
+    """Add to each point how many reports support it: those whose parities are all even."""
+    words = np.empty((batch.rank, BLOCK), np.uint64)
+    odd = np.empty(BLOCK, np.uint64)
+    for start in range(0, len(batch.seeds), BLOCK):
+        seeds = batch.seeds[start : start + BLOCK]
+        draw_long(seeds, batch.buckets[start : start + BLOCK], batch.bits, words)
         for c in range(len(points)):
-            counts[c] += _even(words, points[c] | LONG_SIGN, odd[: len(block)])
+            counts[c] += _count_even(words, points[c] | LONG_SIGN, odd[: len(seeds)])
 
 
 @jit
-def _even(words: Longs, marked: Any, odd: Longs) -> Any:
+def _count_even(words: Longs, marked: Any, odd: Longs) -> Any:
+    """Return how many reports have only even parities with a point; ``odd`` is scratch."""
     odd[:] = 0
     for r in range(len(words)):
         row = words[r]
@@ -237,7 +295,7 @@ def _even(words: Longs, marked: Any, odd: Longs) -> Any:
 
 @jit
 def count_wide_points(masks: Words, wanted: Any, points: Words, counts: Ints) -> None:
-    """Adds to each point of several words how many reports have exactly the wanted parities for it."""
+    """Add to each point of several words how many reports have the wanted parities for it."""
     reports, rank, width = masks.shape
     for c in range(len(points)):
         for i in range(reports):
@@ -250,11 +308,15 @@ def count_wide_points(masks: Words, wanted: Any, points: Words, counts: Ints) ->
             counts[c] += parities == wanted[i]
 
 
+# --- the permutation, and targets under it -------------------------------------------------------
+
+
 @jit
-def _pi(v: Any, bits: int) -> Any:
-    """``hashing.permute`` of one group of at most 31 bits."""
+def _permuted(v: Any, bits: int) -> Any:
+    """Return ``hashing.permute`` of one group of at most 31 bits."""
     low = np.uint32(bits - (bits >> 1))
-    left, right = np.uint32(v >> low), np.uint32(v & ((np.uint32(1) << low) - np.uint32(1)))
+    left = np.uint32(v >> low)
+    right = np.uint32(v & ((np.uint32(1) << low) - np.uint32(1)))
     for i in range(1, 7, 2):
         odd = mix(np.uint32(right + np.uint32(np.uint32(i) * np.uint32(0x9E3779B9))))
         left = np.uint32(left ^ (odd >> np.uint32(32 - (bits >> 1))))
@@ -265,28 +327,31 @@ def _pi(v: Any, bits: int) -> Any:
 
 @jit
 def fill_permutation(widths: Ints, table: Words) -> None:
-    """Writes ``pi(v)`` at every ``v``, group of bits by group of bits."""
+    """Write the permuted v at every v, group of bits by group of bits."""
     shift = np.uint32(0)
     table[:] = 0
     for width in widths:
         low = np.uint32((1 << width) - 1)
         for v in range(len(table)):
             group = np.uint32((np.uint32(v) >> shift) & low)
-            moved = group if width == 1 else _pi(group, width)
-            table[v] |= np.uint32(moved << shift)
+            permuted = group if width == 1 else _permuted(group, width)
+            table[v] |= np.uint32(permuted << shift)
         shift += np.uint32(width)
 
 
 @jit
 def place(values: Floats, table: Words, out: Floats) -> None:
-    """Writes every value where the permutation sends it."""
+    """Write every value where the permutation sends it."""
     for v in range(len(values)):
         out[table[v]] = values[v]
 
 
 @jit
 def place_product(slow: Floats, fast: Floats, table: Words, mean: float, out: Floats) -> None:
-    """Writes products of two factors, the second changing fastest, where the permutation sends them; else a mean."""
+    """Write the products of two factors where the permutation sends them, and a mean elsewhere.
+
+    The second factor changes fastest.
+    """
     out[:] = mean
     v = 0
     for i in range(len(slow)):
@@ -297,7 +362,7 @@ def place_product(slow: Floats, fast: Floats, table: Words, mean: float, out: Fl
 
 @jit
 def narrow(spectrum: Ints, out: Any) -> Any:
-    """Copies to 32 bits and returns the absolute sum, which bounds every step of the transform."""
+    """Copy to 32 bits and return the absolute sum, which bounds every step of the transform."""
     total = 0
     for i in range(len(spectrum)):
         out[i] = np.int32(spectrum[i])
@@ -307,6 +372,6 @@ def narrow(spectrum: Ints, out: Any) -> Any:
 
 @jit
 def read(transformed: Any, table: Words, rank: int, out: Ints) -> None:
-    """The transformed entries at the positions in the table, divided by ``2^rank``."""
+    """Write the transformed entries at the positions in the table, divided by 2^rank."""
     for v in range(len(out)):
         out[v] = np.int64(transformed[table[v]]) >> rank

@@ -1,4 +1,4 @@
-"""Threads for one call: a compiled loop over contiguous slices of the users, one slice for each core."""
+"""Threads for one call: a compiled loop over contiguous slices of the users, one slice per core."""
 
 import os
 from collections.abc import Callable
@@ -11,7 +11,7 @@ FEW = 50_000  # users below which starting threads costs more than they save
 
 
 def split(count: int, parts: int) -> list[slice]:
-    """At most ``parts`` contiguous slices of ``range(count)``, of lengths that differ by at most one.
+    """Return at most ``parts`` contiguous slices of range(count), of nearly equal length.
 
     >>> split(5, 2)
     [slice(0, 2, None), slice(2, 5, None)]
@@ -21,7 +21,7 @@ def split(count: int, parts: int) -> list[slice]:
 
 
 def run(function: Callable[[slice], T], count: int, threads: int | None = None) -> list[T]:
-    """The results of ``function`` for every slice of the users, in order."""
+    """Return the results of ``function`` for every slice of the users, in order."""
     slices = split(count, cores(count) if threads is None else threads)
     if len(slices) == 1:
         return [function(slices[0])]
@@ -30,7 +30,9 @@ def run(function: Callable[[slice], T], count: int, threads: int | None = None) 
 
 
 def cores(count: int) -> int:
-    """How many threads are worth starting for ``count`` users."""
+    """Return how many threads are worth starting for ``count`` users."""
     if count < FEW:
         return 1
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -101,27 +101,3 @@ def probability(threshold: int) -> Fraction:
 def _neither_never_nor_always(threshold: int) -> int:
     """Return the threshold, moved by one where its probability would be 0 or 1."""
     return min(max(threshold, 1), UNIT - 1)
-
-
-# VA-TEMPORARY
-LARGEST_EPSILON = 20.0
-
-
-def check_epsilon(epsilon: float) -> float:
-    if isinstance(epsilon, bool) or not isinstance(epsilon, (int, float)) or not 0 < epsilon <= 20:
-        from sottovoce.errors import ParameterError
-
-        raise ParameterError("`epsilon` must be a number above 0 and at most 20")
-    return float(epsilon)
-
-
-def divide(numerator: Decimal | int, denominator: Decimal | int) -> Decimal:
-    return _SIXTY_DIGITS.divide(Decimal(numerator), Decimal(denominator))
-
-
-def scale(factor: Decimal | int, number: Decimal) -> Decimal:
-    return _SIXTY_DIGITS.multiply(Decimal(factor), number)
-
-
-def add(left: Decimal | int, right: Decimal | int) -> Decimal:
-    return _SIXTY_DIGITS.add(Decimal(left), Decimal(right))

@@ -464,6 +464,3 @@ def _low_bits(count: int) -> int:
 
 def _blocks(count: int, length: int) -> Iterator[slice]:
     return (slice(start, min(start + length, count)) for start in range(0, count, length))
-
-
-LONGEST = MAX_INTEGER_BITS  # VA-TEMPORARY

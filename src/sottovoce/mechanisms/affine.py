@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, reduce
 from math import exp, inf, prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -32,6 +33,9 @@ from sottovoce.errors import ParameterError
 from sottovoce.maths import exact, hashing
 from sottovoce.mechanisms.base import PureMechanism, threshold
 from sottovoce.mechanisms.grr import GRR
+
+if TYPE_CHECKING:
+    from sottovoce.kernels.affine import AffineReports, Layout
 
 REPORT = np.dtype([("seed", "<u8"), ("bucket", "<u2")])
 MAX_SPECTRUM_BITS = 28  # beyond that only chosen candidates are decoded
@@ -139,32 +143,27 @@ class AffineResponse(PureMechanism, kind="affine"):
     def count(self, reports: Reports, candidates: Values) -> Ints:
         from sottovoce.kernels import affine
 
-        seeds, buckets = report_columns(reports)
-        points = self.points(candidates)
-        return affine.candidate_supports(seeds, buckets, points, self.bits, self.rank)
+        return affine.candidate_supports(self._decodable(reports), self.points(candidates))
 
     def tally(self, reports: Reports) -> Tally:
         """Return the integer spectrum; its Walsh-Hadamard transform holds the support counts."""
         from sottovoce.kernels import affine
 
         self._check_decodable()
-        seeds, buckets = report_columns(reports)
-        spectrum = affine.spectrum(seeds, buckets, self.bits, self.rank)
+        spectrum = affine.spectrum(self._decodable(reports))
         return Tally(self.key, len(reports), {"spectrum": spectrum})
 
     def supports(self, tally: Tally) -> Ints:
         from sottovoce.kernels import affine
 
         spectrum = self.check_tally(tally)["spectrum"]
-        return affine.supports(
-            spectrum, self.bits, self.rank, self.size, self.groups, permuted=self.permuted
-        )
+        return affine.supports(spectrum, self._layout(), self.rank, self.size)
 
     def score(self, reports: Reports, coefficients: Floats) -> Floats:
         from sottovoce.kernels import affine, walsh
 
         self._check_decodable()
-        target = affine.placed(coefficients, self.bits, self.groups, permuted=self.permuted)
+        target = affine.placed(coefficients, self._layout())
         return self._votes_for(reports, walsh.transform(target))
 
     def score_terms(self, reports: Reports, target: ProductTarget) -> Floats:
@@ -200,8 +199,7 @@ class AffineResponse(PureMechanism, kind="affine"):
         """Return one unbiased vote per report for a transformed target."""
         from sottovoce.kernels import affine
 
-        seeds, buckets = report_columns(reports)
-        sums = affine.scores(seeds, buckets, transformed, self.bits, self.rank)
+        sums = affine.scores(self._decodable(reports), transformed)
         # Entry 0 of a transform is the sum over all cells.
         return np.asarray((sums - self.q * transformed[0]) / (self.p - self.q))
 
@@ -212,8 +210,7 @@ class AffineResponse(PureMechanism, kind="affine"):
         """
         from sottovoce.kernels import affine
 
-        seeds, buckets = report_columns(reports)
-        sums = affine.factor_scores(seeds, buckets, tables, self.groups, self.bits, self.rank)
+        sums = affine.factor_scores(self._decodable(reports), tables, self.groups)
         whole = prod(float(table[0]) for table in tables)
         return np.asarray((sums - self.q * whole) / (self.p - self.q))
 
@@ -228,6 +225,18 @@ class AffineResponse(PureMechanism, kind="affine"):
         supports = self.support(reports, np.arange(self.size))
         return np.where(supports, self.p, (1 - self.p) / (self.buckets - 1))
 
+    def _decodable(self, reports: Reports) -> "AffineReports":
+        """Return the reports as the compiled loops take them."""
+        from sottovoce.kernels.affine import AffineReports
+
+        return AffineReports(reports["seed"], reports["bucket"], self.bits, self.rank)
+
+    def _layout(self) -> "Layout":
+        """Return where the points of values lie."""
+        from sottovoce.kernels.affine import Layout
+
+        return Layout(self.bits, self.groups, self.permuted)
+
     def _check_decodable(self) -> None:
         if self.bits > MAX_SPECTRUM_BITS:
             raise ParameterError(
@@ -236,16 +245,12 @@ class AffineResponse(PureMechanism, kind="affine"):
             )
 
 
-def report_columns(reports: Reports) -> tuple[Values, Values]:
-    """Return the seeds and the buckets of reports as contiguous arrays."""
-    return np.ascontiguousarray(reports["seed"]), np.ascontiguousarray(reports["bucket"])
-
-
 def factor_table(factor: Floats) -> Floats:
     """Return one factor of a target where the hash sees it, transformed; padding has the mean."""
     from sottovoce.kernels import affine, walsh
 
-    return walsh.transform(affine.placed(factor, (len(factor) - 1).bit_length()))
+    layout = affine.Layout((len(factor) - 1).bit_length())
+    return walsh.transform(affine.placed(factor, layout))
 
 
 def best_rank(epsilon: float, size: int) -> int:

@@ -19,7 +19,7 @@ from sottovoce.core.estimate import Estimate
 from sottovoce.core.product_target import ProductTarget
 from sottovoce.errors import DomainError, NoDataError, ParameterError
 from sottovoce.maths import hashing
-from sottovoce.mechanisms.affine import AffineResponse, report_columns
+from sottovoce.mechanisms.affine import AffineResponse
 
 _NO_SUMS = "sums over many values need the permutation: use the affine kind"
 
@@ -75,5 +75,4 @@ class AffinePrefix(AffineResponse, kind="affine_prefix"):
         """Return (prefixes, 2^extension): how many reports support each extension of a prefix."""
         from sottovoce.kernels import affine
 
-        seeds, buckets = report_columns(reports)
-        return affine.block_supports(seeds, buckets, prefixes, extension, self.bits, self.rank)
+        return affine.block_supports(self._decodable(reports), prefixes, extension)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import inf
 
+from sottovoce.core import settings
 from sottovoce.errors import BudgetError, ParameterError
 from sottovoce.maths import exact
 
@@ -27,7 +28,7 @@ class Spend:
 
     def __post_init__(self) -> None:
         if self.epsilon:
-            exact.check_epsilon(self.epsilon)
+            settings.epsilon("epsilon", self.epsilon)
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ import numpy as np
 from sottovoce.answers.answer import Answer
 from sottovoce.answers.answers import Answers
 from sottovoce.arrays import Floats, Ints
+from sottovoce.core import settings as validators
 from sottovoce.core.estimate import Estimate
 from sottovoce.domains.base import Domain
 from sottovoce.domains.categories import Categories
@@ -87,7 +88,7 @@ class Correlated(Plan, kind="cbp", wire=False):
             domain = Records(tuple(domain), tuple(domain_of(values) for values in domain.values()))
         settings = {
             "domain": domain,
-            "udldp": exact.check_epsilon(udldp),
+            "udldp": validators.epsilon("udldp", udldp),
             "agreements": _floats(agreements),
             "tables": tuple(_floats(table) for table in tables),
             "clusters": tuple(tuple(one) for one in clusters) or (tuple(range(len(domain.names))),),
@@ -201,9 +202,9 @@ class Correlated(Plan, kind="cbp", wire=False):
         columns = tuple(sorted(spent))
         sizes = tuple(self.sizes[one] for one in columns)
         record = exact.at_least(sum((exact.stated(spent[one]) for one in columns), start=exact.stated(0.0)))
-        if record > exact.LARGEST_EPSILON:
+        if record > validators.MAX_EPSILON:
             raise ParameterError(
-                f"a whole report would spend more than {exact.LARGEST_EPSILON:g}: ask in smaller groups"
+                f"a whole report would spend more than {validators.MAX_EPSILON:g}: ask in smaller groups"
             )
         keeps = tuple(GRR(spent[one], size).keep for one, size in zip(columns, sizes, strict=True))
         mechanism, view = Product(record, prod(sizes), sizes, keeps), View(columns, sizes)

@@ -109,17 +109,18 @@ class Ties:
 
     def _odds(self, spent: Decimal) -> Decimal:
         """Return exp of the largest leak."""
-        ratio = exact.exp(spent)
-        grown = [
-            _grown(rows, exact.add(ratio, -1)) for rows in self.given.reshape(len(self) ** 2, *self.given.shape[2:])
-        ]
+        with exact.sixty_digits():
+            return self._worst_odds(exact.exp(spent))
+
+    def _worst_odds(self, ratio: Decimal) -> Decimal:
+        grown = [_grown(rows, ratio - 1) for rows in self.given.reshape(len(self) ** 2, *self.given.shape[2:])]
         count, values = len(self), self.given.shape[2]
         worst = ratio
         for one, (this, other) in product(range(count), permutations(range(values), 2)):
             odds = ratio
             for table in grown[one * count : (one + 1) * count]:
-                most = max(exact.divide(a, b) for a, b in zip(table[this], table[other], strict=True))
-                odds = exact.scale(odds, most)
+                most = max(a / b for a, b in zip(table[this], table[other], strict=True))
+                odds *= most
             worst = max(worst, odds)
         return worst
 
@@ -233,4 +234,4 @@ def _untied(given: Floats) -> Floats:
 
 
 def _grown(rows: Floats, excess: Decimal) -> list[list[Decimal]]:
-    return [[exact.add(1, exact.scale(exact.stated(one), excess)) for one in row] for row in rows.tolist()]
+    return [[1 + exact.stated(one) * excess for one in row] for row in rows.tolist()]

@@ -12,9 +12,9 @@ from math import prod
 import numpy as np
 
 from sottovoce.arrays import Ints
+from sottovoce.core import settings
 from sottovoce.errors import NoDataError, ParameterError
 from sottovoce.lab.seeded import SeededRng
-from sottovoce.maths import exact
 from sottovoce.plans.marginals.calm import Calm
 from sottovoce.plans.marginals.tables import Table, View
 from sottovoce.plans.marginals.views import Reported
@@ -27,7 +27,7 @@ def priview(
 
     Replacing one record by another changes two counts of every view, adding or removing one changes one.
     """
-    exact.check_epsilon(epsilon)
+    settings.epsilon("epsilon", epsilon)
     if not views or any(not 0 <= one < len(sizes) for view in views for one in view):
         raise ParameterError("there is at least one view, of attributes that there are")
     if not len(records):

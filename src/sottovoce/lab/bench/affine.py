@@ -41,15 +41,17 @@ class Job:
 
     def decode(self, threads: int = 1) -> Ints:
         """Return every support count, in the order of the permuted domain."""
-        return affine.supports(self.spectrum(threads), self.bits, self.rank, 1 << self.bits, permuted=False)
+        layout = affine.Layout(self.bits, permuted=False)
+        return affine.supports(self.spectrum(threads), layout, self.rank, 1 << self.bits)
 
     def spectrum(self, threads: int = 1) -> Ints:
         """Return the tally."""
-        return affine.spectrum(self.seeds, self.buckets, self.bits, self.rank, threads)
+        reports = affine.AffineReports(self.seeds, self.buckets, self.bits, self.rank)
+        return affine.spectrum(reports, threads)
 
     def whole(self) -> Ints:
         """Return every support count in the order of the domain, permutation included."""
-        return affine.supports(self.spectrum(), self.bits, self.rank, 1 << self.bits)
+        return affine.supports(self.spectrum(), affine.Layout(self.bits), self.rank, 1 << self.bits)
 
     def increments(self) -> Words:
         """Return position and sign of every increment, report by report, the empty subset left out."""

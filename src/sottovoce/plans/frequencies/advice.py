@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from sottovoce.core import settings
 from sottovoce.core.estimate import Estimate
 from sottovoce.errors import ParameterError
-from sottovoce.maths import exact
 from sottovoce.maths.normal import quantile, upper_quantile
 from sottovoce.mechanisms.base import Mechanism, PureMechanism
 from sottovoce.plans.frequencies.choose_mechanism import choose
@@ -137,7 +137,7 @@ def advise_histogram(users: int, size: int, epsilon: float, **wishes: Any) -> Hi
     """
     wished = HistogramWishes(**wishes)
     _check(users, size, wished.questions)
-    chosen = choose(size, exact.check_epsilon(epsilon), wished.rule)
+    chosen = choose(size, settings.epsilon("epsilon", epsilon), wished.rule)
     crowd = _Crowd(users, wished.questions)
     mechanism = chosen.mechanism
     rare = crowd.error(mechanism, 0.0)

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from sottovoce.core import settings
 from sottovoce.core.estimate import Estimate
 from sottovoce.domains.bits import Bits
 from sottovoce.errors import ParameterError
-from sottovoce.maths import exact
 from sottovoce.maths.normal import upper_quantile
 from sottovoce.mechanisms.affine_prefix import AffinePrefix
 from sottovoce.mechanisms.base import PureMechanism
@@ -70,7 +70,7 @@ def advise_values(users: int, bits: int, epsilon: float, *, top: int = 16, share
     """
     _check(users, share)
     plan = HeavyHitters(Bits(bits), top)
-    mechanism = AffinePrefix(exact.check_epsilon(epsilon), 1 << bits)
+    mechanism = AffinePrefix(settings.epsilon("epsilon", epsilon), 1 << bits)
 
     def findable(people: int) -> float | None:
         return _longest(mechanism, plan, people)
@@ -99,7 +99,7 @@ def advise_items(
     _check(users, share)
     if not basket > 0:
         raise ParameterError("people have more than no items on average")
-    mined, adaptive = (_Items(items, exact.check_epsilon(epsilon), top, basket, how) for how in ("svim", "dbs"))
+    mined, adaptive = (_Items(items, settings.epsilon("epsilon", epsilon), top, basket, how) for how in ("svim", "dbs"))
     shares = [one.findable(users) for one in (mined, adaptive)]
     better = adaptive if (shares[1] or 2.0) < (shares[0] or 2.0) else mined
     other = {id(mined): shares[1], id(adaptive): shares[0]}[id(better)]

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from sottovoce.core import settings
 from sottovoce.encodings.parity import bits_of
 from sottovoce.errors import ParameterError
-from sottovoce.maths import exact
 from sottovoce.plans.frequencies.choose_mechanism import choose
 from sottovoce.plans.marginals.full import MOST_CELLS
 from sottovoce.plans.marginals.planning import Layout, expected_cells, layout, noise_error
@@ -77,7 +77,7 @@ def advise_marginals(users: int, sizes: Sequence[int], epsilon: float, order: in
     >>> advise_marginals(1 << 16, [2] * 16, 1.0, 3).method
     'calm'
     """
-    exact.check_epsilon(epsilon)
+    settings.epsilon("epsilon", epsilon)
     if any(type(one) is not int for one in (users, order, *sizes)) or users < 1 or len(sizes) < 1:
         raise ParameterError("advice needs a number of users, the sizes of attributes and an order, all whole numbers")
     if min(sizes) < 2 or not 1 <= order <= len(sizes):
