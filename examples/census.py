@@ -1,4 +1,5 @@
-"""Which attributes hang together in a census that nobody's answers are known of: heat map, tree, invented records.
+"""Which attributes hang together in a census that nobody's answers are known of: heat map, tree,
+invented records.
 
 python examples/census.py [people] [picture.png]
 """
@@ -46,7 +47,10 @@ for one, other in (("age", "work"), ("sex", "commute")):
     except NoDataError:
         print(f"{one} and {other}: nobody was asked about both")
         continue
-    print(f"{one} and {other}: {'dependent' if found.rejects() else 'no sign of dependence'} (p = {found.p_value:.2g})")
+    print(
+        f"{one} and {other}: {'dependent' if found.rejects() else 'no sign of dependence'} (p = "
+        f"{found.p_value:.2g})"
+    )
 
 invented = answer.synthetic(10_000)
 print("\nshare of        really  estimated  among 10,000 invented records")

@@ -1,4 +1,5 @@
-"""Which new words people type, found letter by letter; typing slips, each its own word, stay private and unseen.
+"""Which new words people type, found letter by letter; typing slips, each its own word, stay
+private and unseen.
 
 python examples/new_words.py [people] [picture.png]
 """

@@ -19,7 +19,10 @@ answer = sv.simulate(task, visited, seed=1)
 truth = Counter(visited)
 
 print(answer)
-print(f"\nBelow a share of about {100 * answer.details['sensitivity']:.1f} % a page can not be told from noise.")
+print(
+    f"\nBelow a share of about {100 * answer.details['sensitivity']:.1f} % a page can not be told "
+    "from noise."
+)
 print("\nreally    estimated  page")
 for row in answer.rows():
     print(f"{truth[row['value']]:>9,} {row['estimate']:>9,.0f}  {row['value']}")

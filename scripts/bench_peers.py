@@ -1,8 +1,9 @@
 """The same jobs in other libraries, side by side: ``make bench-peers``.
 
-Each library gets a virtual environment of its own under ``.peers/`` and an adapter in ``scripts/peers`` that calls its
-public interface.  Every oracle of every library runs in a process of its own on one core, all in one run.  What does
-not install or run is printed with its reason.  The table goes to standard output and to ``docs/evidence/peers.md``.
+Each library gets a virtual environment of its own under ``.peers/`` and an adapter in
+``scripts/peers`` that calls its public interface.  Every oracle of every library runs in a process
+of its own on one core, all in one run.  What does not install or run is printed with its reason.
+The table goes to standard output and to ``docs/evidence/peers.md``.
 """
 
 import json
@@ -26,9 +27,25 @@ THEIRS = 10_000  # people; times are compared per person
 OURS = {"SHE": 10_000} | dict.fromkeys(("SUE", "OUE", "THE", "RAPPOR", "subset"), 100_000)
 JOBS = [("GRR", 16)] + [
     (oracle, 1024)
-    for oracle in ("GRR", "SUE", "OUE", "SHE", "THE", "BLH", "OLH", "fast", "hadamard", "subset", "RAPPOR")
+    for oracle in (
+        "GRR",
+        "SUE",
+        "OUE",
+        "SHE",
+        "THE",
+        "BLH",
+        "OLH",
+        "fast",
+        "hadamard",
+        "subset",
+        "RAPPOR",
+    )
 ]
-NAMES = {"hadamard": "Hadamard response", "subset": "subset selection", "fast": "fast local hashing"}
+NAMES = {
+    "hadamard": "Hadamard response",
+    "subset": "subset selection",
+    "fast": "fast local hashing",
+}
 HALVES = ("client", "server")
 TIMEOUT = 900  # seconds
 
@@ -70,7 +87,8 @@ def main() -> None:
     EVIDENCE.write_text(text, encoding="utf-8")
     before, _, rest = README.read_text(encoding="utf-8").partition(MARKS[0])
     README.write_text(
-        before + MARKS[0] + "\n" + short(results) + MARKS[1] + rest.partition(MARKS[1])[2], encoding="utf-8"
+        before + MARKS[0] + "\n" + short(results) + MARKS[1] + rest.partition(MARKS[1])[2],
+        encoding="utf-8",
     )
 
 
@@ -87,7 +105,9 @@ def measured(pythons: dict[str, str]) -> Iterator[tuple[str, tuple[str, int], di
 
 
 def python(library: Library) -> str:
-    """Return the interpreter of the library's environment, made if need be, or the reason why there is none."""
+    """Return the interpreter of the library's environment, made if need be, or the reason why there
+    is none.
+    """
     if not library.packages:
         return sys.executable
     home = PEERS / library.name
@@ -97,7 +117,15 @@ def python(library: Library) -> str:
     say(f"installing {library.name}")
     for command in (
         [sys.executable, "-m", "venv", "--clear", str(home)],
-        [str(interpreter), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *library.packages],
+        [
+            str(interpreter),
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            *library.packages,
+        ],
     ):
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
@@ -112,9 +140,21 @@ def run(library: Library, interpreter: str, oracle: str, size: int) -> dict[str,
         return {"error": interpreter.removeprefix("error: ")}
     users, repeats = people(library, oracle), repeated(oracle)
     script = str(HERE / "peers" / library.script)
-    command = [interpreter, "-W", "ignore", script, oracle, str(size), str(users), str(repeats), str(EPSILON)]
+    command = [
+        interpreter,
+        "-W",
+        "ignore",
+        script,
+        oracle,
+        str(size),
+        str(users),
+        str(repeats),
+        str(EPSILON),
+    ]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, preexec_fn=one_core, timeout=TIMEOUT)
+        done = subprocess.run(
+            command, capture_output=True, text=True, preexec_fn=one_core, timeout=TIMEOUT
+        )
         return json.loads(done.stdout) if done.returncode == 0 else {"error": reason(done.stderr)}
     except subprocess.TimeoutExpired:
         return {"error": f"took more than {TIMEOUT} seconds"}
@@ -141,7 +181,17 @@ def reason(errors: str) -> str:
 
 def report(results: dict[tuple[str, str, int], dict[str, Any]]) -> str:
     lines = [HEAD.format(versions=versions(results), theirs=f"{THEIRS:,}", epsilon=EPSILON)]
-    heads = ["oracle", "size", "library", "people", "client us", "one call each", "server us", "bytes", "MSE / theory"]
+    heads = [
+        "oracle",
+        "size",
+        "library",
+        "people",
+        "client us",
+        "one call each",
+        "server us",
+        "bytes",
+        "MSE / theory",
+    ]
     heads += ["client, times faster", "server, times faster", "note"]
     lines += ["| " + " | ".join(heads) + " |", "|---" * 2 + "|---" + "|---:" * 8 + "|---|"]
     for oracle, size in JOBS:
@@ -165,35 +215,57 @@ def short(results: dict[tuple[str, str, int], dict[str, Any]]) -> str:
     lines = ["| " + " | ".join(heads) + " |", "|---" + "|---:" * (len(heads) - 1) + "|"]
     for oracle, size in JOBS:
         found = [results.get((name, oracle, size), {}) for name in names]
-        servers = [figure(one["server"]) if "server" in one else "failed" if one else "" for one in found]
+        servers = [
+            figure(one["server"]) if "server" in one else "failed" if one else "" for one in found
+        ]
         ours = found[0]
         rest = (
-            [figure(ours["client"]), figure(ours["single"]), f"{ours['bytes']:,.0f}"] if "server" in ours else [""] * 3
+            [figure(ours["client"]), figure(ours["single"]), f"{ours['bytes']:,.0f}"]
+            if "server" in ours
+            else [""] * 3
         )
-        lines.append("| " + " | ".join([NAMES.get(oracle, oracle), f"{size:,}", *servers, *rest]) + " |")
+        lines.append(
+            "| " + " | ".join([NAMES.get(oracle, oracle), f"{size:,}", *servers, *rest]) + " |"
+        )
     return "\n".join(lines) + "\n"
 
 
-def line(library: Library, oracle: str, size: int, results: dict[tuple[str, str, int], dict[str, Any]]) -> str:
+def line(
+    library: Library, oracle: str, size: int, results: dict[tuple[str, str, int], dict[str, Any]]
+) -> str:
     found, ours = results[library.name, oracle, size], results["sottovoce", oracle, size]
     cells = [NAMES.get(oracle, oracle), str(size), library.name, f"{people(library, oracle):,}"]
     if "error" in found:
         return "| " + " | ".join([*cells, *[""] * 7, f"**failed**: {found['error']}"]) + " |"
     single = "" if found["single"] is None else figure(found["single"])
-    note = found["note"] + (f" ({found['top']:.0%} of the top value found)" if "biased" in found["note"] else "")
+    note = found["note"] + (
+        f" ({found['top']:.0%} of the top value found)" if "biased" in found["note"] else ""
+    )
     cells += [figure(found["client"]), single or figure(found["client"]), figure(found["server"])]
     cells += [f"{found['bytes']:,.0f}", accuracy(found, oracle, size, results)]
-    faster = [figure(found[half] / ours[half]) if library.packages and "error" not in ours else "" for half in HALVES]
+    faster = [
+        figure(found[half] / ours[half]) if library.packages and "error" not in ours else ""
+        for half in HALVES
+    ]
     return "| " + " | ".join([*cells, *faster, note]) + " |"
 
 
-def accuracy(found: dict[str, Any], oracle: str, size: int, results: dict[tuple[str, str, int], dict[str, Any]]) -> str:
-    """Return the squared error over the variance that theory states, with the standard error of that ratio."""
+def accuracy(
+    found: dict[str, Any],
+    oracle: str,
+    size: int,
+    results: dict[tuple[str, str, int], dict[str, Any]],
+) -> str:
+    """Return the squared error over the variance that theory states, with the standard error of
+    that ratio.
+    """
     shared = "OLH" if oracle == "fast" else oracle
     theory = found["theory"] or results["sottovoce", shared, size].get("theory", 0.0)
     if not theory:
         return "no formula"
-    spread = "" if "biased" in found["note"] else f" ± {sqrt(2 / (size - 1) / repeated(oracle)):.3f}"
+    spread = (
+        "" if "biased" in found["note"] else f" ± {sqrt(2 / (size - 1) / repeated(oracle)):.3f}"
+    )
     return f"{found['mse'] / theory:.3f}{spread}"
 
 

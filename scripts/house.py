@@ -2,8 +2,8 @@
 
     python scripts/house.py            prints the table that docs/evidence/house.md keeps
 
-Every row counts something that a stranger stumbles over.  The column "0.1.0" holds what the same counts gave
-before the house was rebuilt.
+Every row counts something that a stranger stumbles over.  The column "0.1.0" holds what the same
+counts gave before the house was rebuilt.
 """
 
 import ast
@@ -239,7 +239,9 @@ def variables_called(name: str) -> int:
 
 
 def long_signatures() -> list[str]:
-    """Return the functions that take more than five parameters; options that must be named count too."""
+    """Return the functions that take more than five parameters; options that must be named count
+    too.
+    """
     found = []
     for path in modules():
         for node in ast.walk(ast.parse(path.read_text())):

@@ -1,8 +1,10 @@
-"""Take the pictures of the dashboard for the documentation: a real collector, real reports, a real browser.
+"""Take the pictures of the dashboard for the documentation: a real collector, real reports, a real
+browser.
 
     python scripts/screenshots.py [FOLDER]
 
-Devices are played by the mechanisms themselves, many at a time; the clock of the collector runs through an afternoon.
+Devices are played by the mechanisms themselves, many at a time; the clock of the collector runs
+through an afternoon.
 """
 
 import math
@@ -46,7 +48,14 @@ BROWSER = (
 START, END = 1_790_000_000, 1_790_018_000  # the afternoon
 BATCH = 80
 
-BROWSERS = {"Chrome": 0.5, "Safari": 0.21, "Firefox": 0.12, "Edge": 0.09, "Samsung Internet": 0.055, "Opera": 0.02}
+BROWSERS = {
+    "Chrome": 0.5,
+    "Safari": 0.21,
+    "Firefox": 0.12,
+    "Edge": 0.09,
+    "Samsung Internet": 0.055,
+    "Opera": 0.02,
+}
 TASKS = {
     "browser": sv.Task(
         "browser",
@@ -189,7 +198,10 @@ def take(browser: Browser, address: str, token: str, folder: Path) -> None:
 
     save(enter(view(browser, height=860), address, token), "tasks")
     save(enter(view(browser, height=1500), address, token, "/tasks/browser"), "histogram")
-    save(enter(view(browser, height=1500, dark=True), address, token, "/tasks/browser"), "histogram-dark")
+    save(
+        enter(view(browser, height=1500, dark=True), address, token, "/tasks/browser"),
+        "histogram-dark",
+    )
     save(enter(view(browser, height=1250), address, token, "/tasks/newsletter"), "empty", full=True)
     page = enter(view(browser, height=1000), address, token, "/tasks/working%20week")
     page.evaluate("document.querySelector('#collection').scrollIntoView()")
@@ -211,11 +223,16 @@ def main(folder: Path) -> None:
         for task in TASKS.values():
             api.collector.create(codec.canonical(codec.document(task)), toml=False)
         collect(address, clock)
-        while api.collector.find("commute").state != "finished" or api.collector.find("browser").state != "finished":
+        while (
+            api.collector.find("commute").state != "finished"
+            or api.collector.find("browser").state != "finished"
+        ):
             time.sleep(0.1)
         (token,) = access.issue(api.collector.store, access.ANALYST, int(clock()))
         with sync_playwright() as driver:
-            browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=BROWSER.split())
+            browser = driver.chromium.launch(
+                executable_path=shutil.which("chromium"), args=BROWSER.split()
+            )
             take(browser, address, token, folder)
             browser.close()
 

@@ -1,9 +1,10 @@
 """Crashes, random bytes and a million reports: ``make soak``.
 
-Three parts.  Crash trials kill a real collector at random moments and between its writes, over each store, and account
-for every report (``tests/system/crash.py``).  Fuzzing feeds every decoder bytes that nobody meant to send
-(``tests/fuzz/decoders.py``).  The memory run sends a million reports to one server and watches its size.  What was seen
-goes to ``docs/evidence/soak.md``; anything wrong is printed and makes the exit code 1.
+Three parts.  Crash trials kill a real collector at random moments and between its writes, over each
+store, and account for every report (``tests/system/crash.py``).  Fuzzing feeds every decoder bytes
+that nobody meant to send (``tests/fuzz/decoders.py``).  The memory run sends a million reports to
+one server and watches its size.  What was seen goes to ``docs/evidence/soak.md``; anything wrong is
+printed and makes the exit code 1.
 """
 
 import argparse
@@ -31,7 +32,11 @@ from system.crash import ROUNDS, UPLOADERS, Result, Trial, random_kills  # noqa:
 from system.memory import Memory, measure  # noqa: E402
 
 STORES = ("sqlite", "postgres")
-SLOW = {"the upload route": 0.02, "admission.admit": 0.3, "codec.task": 0.3}  # of the share of other decoders
+SLOW = {
+    "the upload route": 0.02,
+    "admission.admit": 0.3,
+    "codec.task": 0.3,
+}  # of the share of other decoders
 INPUTS_AT_ONCE = 5_000
 
 
@@ -65,22 +70,36 @@ def main() -> None:
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--trials", type=int, default=200, help="crash trials for each store")
-    parser.add_argument("--inputs", type=int, default=1_000_000, help="inputs for all decoders together")
-    parser.add_argument("--reports", type=int, default=1_000_000, help="reports of the memory run; 0 leaves it out")
-    parser.add_argument("--stores", default=",".join(STORES), help="comma-separated; empty for none")
-    parser.add_argument("--minutes", type=float, default=0.0, help="no new trial of a store after this; 0: no end")
+    parser.add_argument(
+        "--inputs", type=int, default=1_000_000, help="inputs for all decoders together"
+    )
+    parser.add_argument(
+        "--reports", type=int, default=1_000_000, help="reports of the memory run; 0 leaves it out"
+    )
+    parser.add_argument(
+        "--stores", default=",".join(STORES), help="comma-separated; empty for none"
+    )
+    parser.add_argument(
+        "--minutes", type=float, default=0.0, help="no new trial of a store after this; 0: no end"
+    )
     parser.add_argument("--at-once", type=int, default=2, help="processes side by side")
     parser.add_argument("--first", type=int, default=1, help="the seed of the first trial")
     return parser.parse_args()
 
 
 def crash(soaked: Soaked, store: str, wanted: argparse.Namespace) -> None:
-    """Run the trials of one store, some side by side, each process with a database server of its own."""
+    """Run the trials of one store, some side by side, each process with a database server of its
+    own.
+    """
     told: Any = multiprocessing.Queue()
     until = time.monotonic() + 60 * wanted.minutes if wanted.minutes else float("inf")
     seeds = range(wanted.first, wanted.first + wanted.trials)
     shares = [seeds[place :: wanted.at_once] for place in range(wanted.at_once)]
-    workers = [multiprocessing.Process(target=work, args=(store, share, until, told)) for share in shares if share]
+    workers = [
+        multiprocessing.Process(target=work, args=(store, share, until, told))
+        for share in shares
+        if share
+    ]
     for worker in workers:
         worker.start()
     left = len(workers)
@@ -89,7 +108,10 @@ def crash(soaked: Soaked, store: str, wanted: argparse.Namespace) -> None:
         if isinstance(said, Result):
             soaked.crashes[store].append(said)
             soaked.findings += [f"{store}, trial {said.seed}: {one}" for one in said.findings]
-            show(f"{store}: {len(soaked.crashes[store])} of {wanted.trials} trials, {len(soaked.findings)} findings")
+            show(
+                f"{store}: {len(soaked.crashes[store])} of {wanted.trials} trials, "
+                f"{len(soaked.findings)} findings"
+            )
         else:
             left -= 1
             soaked.findings += [said] if said else []
@@ -142,7 +164,10 @@ def fuzz_all(soaked: Soaked, wanted: argparse.Namespace) -> None:
     jobs = []
     for name, weight in weights.items():
         count = -(-int(unit * weight) // 1) + 1 if wanted.inputs else 0
-        jobs += [(name, start, min(INPUTS_AT_ONCE, count - start)) for start in range(0, count, INPUTS_AT_ONCE)]
+        jobs += [
+            (name, start, min(INPUTS_AT_ONCE, count - start))
+            for start in range(0, count, INPUTS_AT_ONCE)
+        ]
     done = 0
     with multiprocessing.Pool(wanted.at_once) as pool:
         for name, outcomes, finding in pool.imap_unordered(fuzz_piece, jobs):
@@ -181,7 +206,11 @@ def versions() -> dict[str, str]:
 
     from sottovoce import __version__
 
-    found = {"sottovoce": __version__, "Python": platform.python_version(), "SQLite": sqlite3.sqlite_version}
+    found = {
+        "sottovoce": __version__,
+        "Python": platform.python_version(),
+        "SQLite": sqlite3.sqlite_version,
+    }
     found["DuckDB"] = duckdb.__version__
     try:
         import subprocess
@@ -190,7 +219,9 @@ def versions() -> dict[str, str]:
 
         folder = server_programs()
         if folder is not None:
-            said = subprocess.run([folder / "postgres", "--version"], capture_output=True, text=True, check=True).stdout
+            said = subprocess.run(
+                [folder / "postgres", "--version"], capture_output=True, text=True, check=True
+            ).stdout
             found["PostgreSQL"] = said.split()[2]
     except ImportError:
         pass
@@ -201,7 +232,8 @@ def page(soaked: Soaked) -> str:
     """Return the page of evidence."""
     parts = [
         "# Crashes, random bytes and a million reports\n",
-        "Written by `make soak` (`scripts/soak.py`), which fails if anything is lost, doubled, changed or not refused\n"
+        "Written by `make soak` (`scripts/soak.py`), which fails if anything is lost, doubled, "
+        "changed or not refused\n"
         "on purpose.\n",
         f"- {', '.join(f'{name} {version}' for name, version in soaked.versions.items())}",
         f"- findings: {len(soaked.findings)}\n",
@@ -233,14 +265,21 @@ def crash_section(soaked: Soaked) -> list[str]:
     }
     return [
         "## Crashes\n",
-        f"Each trial is one task of {ROUNDS} rounds whose questions depend on all reports before them; {UPLOADERS}\n"
-        "threads upload over connections that stay open, and replay; every second task asks for enrolment tokens.\n"
-        "The server gets SIGKILL up to three times, about half of them at random moments and half at a named point of\n"
-        "its own code, and is started again.  Afterwards each acknowledged message must be in one sealed log once,\n"
-        "and nothing else in any; counts, checksums, users, spent tokens, questions and the answer must be those that\n"
-        "the messages give, bit for bit.  The same checks find three collectors with a mistake: one that acknowledges\n"
+        f"Each trial is one task of {ROUNDS} rounds whose questions depend on all reports before "
+        f"them; {UPLOADERS}\n"
+        "threads upload over connections that stay open, and replay; every second task asks for "
+        "enrolment tokens.\n"
+        "The server gets SIGKILL up to three times, about half of them at random moments and half "
+        "at a named point of\n"
+        "its own code, and is started again.  Afterwards each acknowledged message must be in one "
+        "sealed log once,\n"
+        "and nothing else in any; counts, checksums, users, spent tokens, questions and the answer "
+        "must be those that\n"
+        "the messages give, bit for bit.  The same checks find three collectors with a mistake: "
+        "one that acknowledges\n"
         "before it commits, one that forgets ids, and one that erases before its log is written\n"
-        "(`tests/system/test_crash.py`).  A kill ends processes, not the machine: what a disk does with a synced\n"
+        "(`tests/system/test_crash.py`).  A kill ends processes, not the machine: what a disk does "
+        "with a synced\n"
         "write in a power cut is not tried here.\n",
         head,
         *(f"| {name} | {cells(soaked, stores, of)} |" for name, of in rows.items()),
@@ -259,9 +298,14 @@ def cells(soaked: Soaked, stores: list[str], of: Any) -> str:
 
 
 def histogram(soaked: Soaked, stores: list[str], name: str) -> list[str]:
-    totals = {store: sum((getattr(one, name) for one in soaked.crashes[store]), Counter[str]()) for store in stores}
+    totals = {
+        store: sum((getattr(one, name) for one in soaked.crashes[store]), Counter[str]())
+        for store in stores
+    }
     found = sorted({key for total in totals.values() for key in total})
-    return [f"| {key} | {' | '.join(str(totals[store][key]) for store in stores)} |" for key in found]
+    return [
+        f"| {key} | {' | '.join(str(totals[store][key]) for store in stores)} |" for key in found
+    ]
 
 
 def fuzz_section(soaked: Soaked) -> list[str]:
@@ -270,15 +314,19 @@ def fuzz_section(soaked: Soaked) -> list[str]:
     total = sum(outcomes.total() for outcomes in soaked.outcomes.values())
     lines = [
         "## Random bytes\n",
-        f"{total:,} inputs: valid ones with bits flipped, cut, repeated, spliced, set to extremes or changed entry by\n"
-        "entry, and noise.  A decoder accepts, and then what it read is written as the same bytes, or it refuses with\n"
+        f"{total:,} inputs: valid ones with bits flipped, cut, repeated, spliced, set to extremes "
+        "or changed entry by\n"
+        "entry, and noise.  A decoder accepts, and then what it read is written as the same bytes, "
+        "or it refuses with\n"
         "an error of the library or a code of the catalogue.\n",
         "| decoder | inputs | accepted | refused |",
         "|---|---:|---:|---|",
     ]
     for name in DECODERS:
         outcomes = soaked.outcomes[name]
-        refused = ", ".join(f"{key} {count:,}" for key, count in sorted(outcomes.items()) if key != "accepted")
+        refused = ", ".join(
+            f"{key} {count:,}" for key, count in sorted(outcomes.items()) if key != "accepted"
+        )
         lines.append(f"| {name} | {outcomes.total():,} | {outcomes['accepted']:,} | {refused} |")
     return [*lines, ""]
 

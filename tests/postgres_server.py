@@ -47,30 +47,59 @@ class Server:
         """Run pg_ctl on this server."""
         data = str(self.folder / "data")
         settings = " ".join(f"-c {name}='{value}'" for name, value in _SETTINGS.items())
-        command = [str(self.binaries / "pg_ctl"), "-D", data, "-w", "-l", str(self.folder / "log"), *arguments]
-        _run([*command, "-o", f"-k {self.folder} {settings}"] if arguments[0] in ("start", "restart") else command)
+        command = [
+            str(self.binaries / "pg_ctl"),
+            "-D",
+            data,
+            "-w",
+            "-l",
+            str(self.folder / "log"),
+            *arguments,
+        ]
+        _run(
+            [*command, "-o", f"-k {self.folder} {settings}"]
+            if arguments[0] in ("start", "restart")
+            else command
+        )
 
 
 def found() -> Path | None:
     """Return the folder of the server's programs, or None."""
     on_path = shutil.which("initdb")
-    installed = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
+    installed = sorted(
+        Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3])
+    )
     return Path(on_path).parent if on_path else installed[-1].parent if installed else None
 
 
 @contextmanager
 def running() -> Iterator[Server]:
     """Run a server while the block runs; skip the test where there is none to run."""
-    pytest.importorskip("psycopg", reason="psycopg is not installed: pip install 'sottovoce[postgres]'")
+    pytest.importorskip(
+        "psycopg", reason="psycopg is not installed: pip install 'sottovoce[postgres]'"
+    )
     binaries = found()
     if binaries is None:
         pytest.skip("no PostgreSQL server programs (initdb) on PATH or in /usr/lib/postgresql")
-    folder = Path(tempfile.mkdtemp(prefix="pg-", dir="/tmp"))  # short: a socket's path has 107 bytes at most
+    folder = Path(
+        tempfile.mkdtemp(prefix="pg-", dir="/tmp")
+    )  # short: a socket's path has 107 bytes at most
     server = Server(binaries, folder)
     try:
         if _other_user():
             shutil.chown(folder, _other_user())
-        _run([str(binaries / "initdb"), "-D", str(folder / "data"), "-U", "postgres", "-A", "trust", "--no-sync"])
+        _run(
+            [
+                str(binaries / "initdb"),
+                "-D",
+                str(folder / "data"),
+                "-U",
+                "postgres",
+                "-A",
+                "trust",
+                "--no-sync",
+            ]
+        )
         server.control("start")
         yield server
     finally:
@@ -90,7 +119,13 @@ def _run(command: list[str]) -> None:
     # Not through pipes: the server inherits them, and whoever reads them would wait for it.
     with tempfile.TemporaryFile() as said:
         done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, stdout=said, stderr=said, user=_other_user(), cwd="/", check=False
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=said,
+            user=_other_user(),
+            cwd="/",
+            check=False,
         )
         said.seek(0)
         assert done.returncode == 0, said.read().decode()

@@ -1,4 +1,6 @@
-"""multi-freq-ldpy: one call per person at the client; its estimates are clipped at 0 and normalised."""
+"""multi-freq-ldpy: one call per person at the client; its estimates are clipped at 0 and
+normalised.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,7 +24,8 @@ def job(client: Callable[[int], Any], server: Callable[[Any], Any]) -> Job:
 
 def grr(epsilon: float, size: int) -> Job:
     return job(
-        lambda value: GRR_Client(value, size, epsilon), lambda reports: GRR_Aggregator_MI(reports, size, epsilon)
+        lambda value: GRR_Client(value, size, epsilon),
+        lambda reports: GRR_Aggregator_MI(reports, size, epsilon),
     )
 
 
@@ -48,7 +51,10 @@ def hashing(optimal: bool) -> Callable[[float, int], Job]:
 
 
 def subset(epsilon: float, size: int) -> Job:
-    return job(lambda value: SS_Client(value, size, epsilon), lambda reports: SS_Aggregator_MI(reports, size, epsilon))
+    return job(
+        lambda value: SS_Client(value, size, epsilon),
+        lambda reports: SS_Aggregator_MI(reports, size, epsilon),
+    )
 
 
 ORACLES = {

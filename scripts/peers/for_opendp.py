@@ -30,8 +30,13 @@ def categories(epsilon: float, size: int) -> Job:
 
 def bits(epsilon: float, size: int) -> Job:
     f = 2 / (exp(epsilon / 2) + 1)
-    respond = dp.m.make_randomized_response_bitvec(dp.bitvector_domain(max_weight=1), dp.discrete_distance(), f)
-    rows = [row.tobytes() for row in np.packbits(np.eye(size, dtype=np.uint8), axis=1, bitorder="little")]
+    respond = dp.m.make_randomized_response_bitvec(
+        dp.bitvector_domain(max_weight=1), dp.discrete_distance(), f
+    )
+    rows = [
+        row.tobytes()
+        for row in np.packbits(np.eye(size, dtype=np.uint8), axis=1, bitorder="little")
+    ]
     return Job(
         client=lambda values: [respond(rows[value]) for value in values],
         server=lambda reports: dp.m.debias_randomized_response_bitvec(reports, f),

@@ -6,7 +6,10 @@ from typing import Any
 
 from harness import Job, main, memory
 from pure_ldp.frequency_oracles.direct_encoding import DEClient, DEServer
-from pure_ldp.frequency_oracles.hadamard_response import HadamardResponseClient, HadamardResponseServer
+from pure_ldp.frequency_oracles.hadamard_response import (
+    HadamardResponseClient,
+    HadamardResponseServer,
+)
 from pure_ldp.frequency_oracles.histogram_encoding import HEClient, HEServer
 from pure_ldp.frequency_oracles.local_hashing import FastLHClient, FastLHServer, LHClient, LHServer
 from pure_ldp.frequency_oracles.rappor import RAPPORClient, RAPPORServer
@@ -20,21 +23,28 @@ def itself(value: int) -> int:
     return value
 
 
-def job(client: Any, server: Any, size: int, note: str = "", forget: Callable[[], None] | None = None) -> Job:
+def job(
+    client: Any, server: Any, size: int, note: str = "", forget: Callable[[], None] | None = None
+) -> Job:
     def estimate(reports: list[Any]) -> Any:
         (forget or server.reset)()
         server.aggregate_all(reports)
         return server.estimate_all(range(size), suppress_warnings=True)
 
     return Job(
-        lambda values: [client.privatise(value) for value in values], estimate, lambda r: memory(r[0]), note=note
+        lambda values: [client.privatise(value) for value in values],
+        estimate,
+        lambda r: memory(r[0]),
+        note=note,
     )
 
 
 def pair(client: Any, server: Any, **both: Any) -> Callable[[float, int], Job]:
     def made(epsilon: float, size: int) -> Job:
         return job(
-            client(epsilon, size, index_mapper=itself, **both), server(epsilon, size, index_mapper=itself, **both), size
+            client(epsilon, size, index_mapper=itself, **both),
+            server(epsilon, size, index_mapper=itself, **both),
+            size,
         )
 
     return made
@@ -62,13 +72,17 @@ def fast(epsilon: float, size: int) -> Job:
         server.reset()
         server.hash_counts[:] = 0
 
-    return job(client, server, size, f"fast local hashing, {HASHES} hashes, table built beforehand", forget)
+    return job(
+        client, server, size, f"fast local hashing, {HASHES} hashes, table built beforehand", forget
+    )
 
 
 def rappor(epsilon: float, size: int) -> Job:
     f = round(2 / (exp(epsilon / 2) + 1), 2)  # the library rounds it so
     server = RAPPORServer(f, FILTER, 1, size, num_of_cohorts=COHORTS, index_mapper=itself)
-    client = RAPPORClient(f, FILTER, server.get_hash_funcs(), num_of_cohorts=COHORTS, index_mapper=itself)
+    client = RAPPORClient(
+        f, FILTER, server.get_hash_funcs(), num_of_cohorts=COHORTS, index_mapper=itself
+    )
 
     def forget() -> None:
         server.reset()
@@ -76,7 +90,13 @@ def rappor(epsilon: float, size: int) -> Job:
         for bits in server.bloom_filters:
             bits[:] = 0
 
-    made = job(client, server, size, f"Bloom filter of {FILTER} bits, {COHORTS} cohorts; biased regression", forget)
+    made = job(
+        client,
+        server,
+        size,
+        f"Bloom filter of {FILTER} bits, {COHORTS} cohorts; biased regression",
+        forget,
+    )
     made.warm_up = 10_000  # with fewer its regression may select no value at all, and raises
     return made
 

@@ -1,7 +1,8 @@
-"""What every adapter shares: the same people for everybody, CPU time per user, and the error of the estimate.
+"""What every adapter shares: the same people for everybody, CPU time per user, and the error of the
+estimate.
 
-Standard library only, since it runs in each library's own environment.  An adapter maps the name of an oracle to a
-function of (epsilon, size) that returns a ``Job``; it is called as
+Standard library only, since it runs in each library's own environment.  An adapter maps the name of
+an oracle to a function of (epsilon, size) that returns a ``Job``; it is called as
 
     python for_library.py ORACLE SIZE USERS REPEATS EPSILON
 
@@ -21,13 +22,19 @@ from typing import Any
 
 @dataclass
 class Job:
-    """The two halves of an oracle: values to reports, and reports to the estimated number of people per value."""
+    """The two halves of an oracle: values to reports, and reports to the estimated number of people
+    per value.
+    """
 
     client: Callable[[Sequence[int]], Any]
     server: Callable[[Any], Iterable[float]]
     bytes: Callable[[Any], float]  # of one report, given all of them
-    single: Callable[[int], Any] | None = None  # the client for one person, where ``client`` takes all at once
-    theory: float = 0.0  # variance per user of an unbiased estimate averaged over the domain, where it is known
+    single: Callable[[int], Any] | None = (
+        None  # the client for one person, where ``client`` takes all at once
+    )
+    theory: float = (
+        0.0  # variance per user of an unbiased estimate averaged over the domain, where it is known
+    )
     note: str = ""
     warm_up: int = 2000  # people of the run that compiles, before the clock starts
 
@@ -39,8 +46,18 @@ def main(oracles: dict[str, Callable[[float, int], Job]], *packages: str) -> Non
     job.server(job.client(people(job.warm_up, size, 0)))
     runs = [_once(job, size, people(users, size, seed)) for seed in range(1, repeats + 1)]
     client, server, weight, squares, top = zip(*runs, strict=True)
-    result = {"client": min(client), "server": min(server), "bytes": weight[0], "single": _single(job, size)}
-    result |= {"mse": sum(squares) / repeats, "theory": job.theory, "top": sum(top) / repeats, "note": job.note}
+    result = {
+        "client": min(client),
+        "server": min(server),
+        "bytes": weight[0],
+        "single": _single(job, size),
+    }
+    result |= {
+        "mse": sum(squares) / repeats,
+        "theory": job.theory,
+        "top": sum(top) / repeats,
+        "note": job.note,
+    }
     print(json.dumps(result | {"versions": _versions(packages)}))
 
 
@@ -51,7 +68,9 @@ def people(users: int, size: int, seed: int) -> list[int]:
 
 
 def memory(report: Any) -> float:
-    """Return the bytes of a report as its library returns it: arrays as they lie in memory, a number as eight."""
+    """Return the bytes of a report as its library returns it: arrays as they lie in memory, a
+    number as eight.
+    """
     if isinstance(report, (bytes, bytearray)):
         return len(report)
     if hasattr(report, "nbytes"):
@@ -60,7 +79,9 @@ def memory(report: Any) -> float:
 
 
 def _once(job: Job, size: int, values: list[int]) -> tuple[float, float, float, float, float]:
-    """Return microseconds per user of both halves, bytes per report, squared error per user, share of the top found."""
+    """Return microseconds per user of both halves, bytes per report, squared error per user, share
+    of the top found.
+    """
     start = process_time()
     reports = job.client(values)
     middle = process_time()
@@ -71,7 +92,11 @@ def _once(job: Job, size: int, values: list[int]) -> tuple[float, float, float, 
     truth = [0] * size
     for value in values:
         truth[value] += 1
-    error = sum((total - true) ** 2 for total, true in zip(totals, truth, strict=True)) / size / len(values)
+    error = (
+        sum((total - true) ** 2 for total, true in zip(totals, truth, strict=True))
+        / size
+        / len(values)
+    )
     client, server = (1e6 * seconds / len(values) for seconds in (middle - start, ended - begun))
     return client, server, weight, error, totals[0] / truth[0]
 

@@ -32,7 +32,10 @@ KINDS = {
     "fast": AffineResponse,
     "RAPPOR": partial(Bloom, hashes=1),
 }
-NOTES = {"fast": "affine response", "RAPPOR": "Bloom filter of 128 bits, 8 cohorts; biased regression, bootstrap"}
+NOTES = {
+    "fast": "affine response",
+    "RAPPOR": "Bloom filter of 128 bits, 8 cohorts; biased regression, bootstrap",
+}
 
 
 def packed(oracle: str) -> Callable[[float, int], Job]:
@@ -40,7 +43,9 @@ def packed(oracle: str) -> Callable[[float, int], Job]:
         mechanism, rng = KINDS[oracle](epsilon=epsilon, size=size), SystemRng()
         return Job(
             client=lambda values: mechanism.pack(mechanism.privatize(np.array(values), rng)),
-            server=lambda data: mechanism.estimate(mechanism.tally(mechanism.unpack(data))).totals.tolist(),
+            server=lambda data: mechanism.estimate(
+                mechanism.tally(mechanism.unpack(data))
+            ).totals.tolist(),
             bytes=lambda _: mechanism.width,
             single=lambda value: one(mechanism, value, rng),
             theory=variance(mechanism),

@@ -21,7 +21,11 @@ def pets():
 
 @pytest.fixture(scope="module")
 def survey():
-    task = sv.Task("s", sv.Survey({"pet": ["cat", "dog"], "age": range(18, 100), "item": list("abcdefgh")}), 1.0)
+    task = sv.Task(
+        "s",
+        sv.Survey({"pet": ["cat", "dog"], "age": range(18, 100), "item": list("abcdefgh")}),
+        1.0,
+    )
     dice = np.random.default_rng(1)
     held = {
         "pet": ["cat", "dog"] * 1_500,

@@ -16,7 +16,9 @@ def answer(domain, users=3_000, seed=1, epsilon=1.0):
 def test_categories_are_the_most_frequent_first():
     rows = shown(answer([f"v{index}" for index in range(50)]), 7)
     assert len(rows) == 7
-    assert [row["estimate"] for row in rows] == sorted((row["estimate"] for row in rows), reverse=True)
+    assert [row["estimate"] for row in rows] == sorted(
+        (row["estimate"] for row in rows), reverse=True
+    )
 
 
 def test_a_short_range_keeps_its_order():
@@ -25,12 +27,18 @@ def test_a_short_range_keeps_its_order():
 
 @pytest.mark.parametrize(
     ("domain", "first", "last", "bands"),
-    [(range(18, 100), "18–19", "90–99", 9), (range(-30, 31), "-30–-21", "30", 7), (range(1000), "0–99", "900–999", 10)],
+    [
+        (range(18, 100), "18–19", "90–99", 9),
+        (range(-30, 31), "-30–-21", "30", 7),
+        (range(1000), "0–99", "900–999", 10),
+    ],
 )
 def test_a_long_range_is_shown_in_round_bands(domain, first, last, bands):
     rows = shown(answer(domain), 30)
     assert (rows[0]["value"], rows[-1]["value"], len(rows)) == (first, last, bands)
-    assert [member for row in rows for member in row["members"]] == [str(number) for number in domain]
+    assert [member for row in rows for member in row["members"]] == [
+        str(number) for number in domain
+    ]
 
 
 def test_a_band_errs_as_its_interval_says():

@@ -9,7 +9,9 @@ SETTINGS = ("--users", 50_000, "--size", 1_000, "--epsilon", 1)
 
 
 def test_it_prints_the_advice(run):
-    assert run("advise", *SETTINGS).stdout == f"{sv.advise(users=50_000, size=1_000, epsilon=1.0)}\n"
+    assert (
+        run("advise", *SETTINGS).stdout == f"{sv.advise(users=50_000, size=1_000, epsilon=1.0)}\n"
+    )
 
 
 def test_it_prints_json(run):
@@ -39,9 +41,21 @@ age = {low = 0, high = 8}
 def test_it_compares_ways_to_collect_tables_for_questions(run, tmp_path):
     path = tmp_path / "people.toml"
     path.write_text(TABLE)
-    asked = ("advise", "--users", 9_000, "--epsilon", 2, "--task", path, "--sql", "SELECT AVG(age) FROM people")
+    asked = (
+        "advise",
+        "--users",
+        9_000,
+        "--epsilon",
+        2,
+        "--task",
+        path,
+        "--sql",
+        "SELECT AVG(age) FROM people",
+    )
     result = run(*asked, "--json")
-    expected = advise_tables(sv.Table({"age": range(9)}), ["SELECT AVG(age) FROM people"], 9_000, 2.0)
+    expected = advise_tables(
+        sv.Table({"age": range(9)}), ["SELECT AVG(age) FROM people"], 9_000, 2.0
+    )
     assert json.loads(result.stdout) == json.loads(expected.to_json())
     assert "collect by" in run(*asked).stdout
     assert run("advise", "--users", 9_000, "--epsilon", 2, "--task", path).exit_code == 2
@@ -49,4 +63,6 @@ def test_it_compares_ways_to_collect_tables_for_questions(run, tmp_path):
     path.write_text('name = "a"\nepsilon = 1.0\n[plan]\nkind = "histogram"\ndomain = ["x", "y"]\n')
     assert run(*asked).exit_code == 2
     plain = run("advise", "--users", 9_000, "--task", path, "--json")
-    assert json.loads(plain.stdout) == json.loads(sv.advise(users=9_000, size=2, epsilon=1.0).to_json())
+    assert json.loads(plain.stdout) == json.loads(
+        sv.advise(users=9_000, size=2, epsilon=1.0).to_json()
+    )

@@ -1,4 +1,6 @@
-"""``sottovoce answer``: a table for people, JSON and CSV for machines, a chart, and nothing about too few users."""
+"""``sottovoce answer``: a table for people, JSON and CSV for machines, a chart, and nothing about
+too few users.
+"""
 
 import csv
 
@@ -33,7 +35,9 @@ def test_the_answer_is_a_table_with_intervals(run, sealed):
 def test_json_is_what_the_api_says(run, sealed):
     answer = said(run("answer", "count", "--data", sealed, "--json"))
     assert (answer["users"], answer["suppressed"], len(answer["rows"])) == (8, False, 8)
-    wide = said(run("answer", "count", "--data", sealed, "--json", "--level", 0.99, "--method", "norm-sub"))
+    wide = said(
+        run("answer", "count", "--data", sealed, "--json", "--level", 0.99, "--method", "norm-sub")
+    )
     assert (wide["level"], wide["steps"]) == (0.99, ["norm-sub"])
 
 
@@ -81,7 +85,9 @@ def test_an_unknown_task_is_refused(run, sealed):
 
 def test_the_answer_of_a_search_says_how_it_searched(run, tmp_path):
     store = SqliteStore(tmp_path / "collector.db")
-    task = sv.Task("words", sv.HeavyHitters(sv.Strings(2), 2), 6.0, collection=Collection(minimum=2, grace=0))
+    task = sv.Task(
+        "words", sv.HeavyHitters(sv.Strings(2), 2), 6.0, collection=Collection(minimum=2, grace=0)
+    )
     collector = Collector(store, tmp_path, clock)
     collector.create(text(task), toml=False)
     send(collector, "words", crowd.messages(task, ["ja"] * 90 + ["[b"] * 60, rng=SeededRng(1)))
@@ -89,7 +95,13 @@ def test_the_answer_of_a_search_says_how_it_searched(run, tmp_path):
     collector.advance()
     store.close()
     shown = run("answer", "words", "--data", tmp_path).stdout
-    for words in ("ja", "[b", "Guarantee: local epsilon 6", "Groups of users: 1", "Values are seen from a share of: "):
+    for words in (
+        "ja",
+        "[b",
+        "Guarantee: local epsilon 6",
+        "Groups of users: 1",
+        "Values are seen from a share of: ",
+    ):
         assert words in shown
     assert said(run("answer", "words", "--data", tmp_path, "--json"))["groups"] == 1
     refused = run("answer", "words", "--data", tmp_path, "--method", "norm-sub")

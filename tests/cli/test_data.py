@@ -12,7 +12,10 @@ from collector.running import client, running
 
 
 def users(run, folder):
-    return {one["name"]: one["users"] for one in said(run("task", "list", "--data", folder, "--json"))["tasks"]}
+    return {
+        one["name"]: one["users"]
+        for one in said(run("task", "list", "--data", folder, "--json"))["tasks"]
+    }
 
 
 @pytest.fixture
@@ -27,10 +30,13 @@ def data(run, tmp_path):
 
 def test_what_is_restored_answers_as_before(run, data, tmp_path):
     before = said(run("answer", "sealed", "--data", data, "--json"))
-    assert run("data", "backup", tmp_path / "copy", "--data", data).stdout == f"done: {tmp_path / 'copy'}\n"
-    assert said(run("data", "restore", tmp_path / "copy", "--data", tmp_path / "new", "--json")) == {
-        "folder": str(tmp_path / "new")
-    }
+    assert (
+        run("data", "backup", tmp_path / "copy", "--data", data).stdout
+        == f"done: {tmp_path / 'copy'}\n"
+    )
+    assert said(
+        run("data", "restore", tmp_path / "copy", "--data", tmp_path / "new", "--json")
+    ) == {"folder": str(tmp_path / "new")}
     assert said(run("answer", "sealed", "--data", tmp_path / "new", "--json")) == before
     assert users(run, tmp_path / "new") == {"sealed": 8, "open": 8}
     assert run("task", "close", "open", "--data", tmp_path / "new", "--now").exit_code == 0
@@ -99,15 +105,29 @@ def test_a_damaged_backup_is_told(run, data, tmp_path, damage):
 
 def test_postgres_is_restored_by_its_own_tools(run, data, tmp_path):
     run("data", "backup", tmp_path / "copy", "--data", data)
-    refused = run("data", "restore", tmp_path / "copy", "--data", tmp_path / "new", "--database", "postgresql://x")
+    refused = run(
+        "data",
+        "restore",
+        tmp_path / "copy",
+        "--data",
+        tmp_path / "new",
+        "--database",
+        "postgresql://x",
+    )
     assert refused.exit_code == 2
     assert "pg_restore" in refused.stderr
 
 
 def test_an_export_is_the_task_its_rounds_and_their_logs(run, data, tmp_path):
     to = tmp_path / "export"
-    assert said(run("data", "export", "sealed", to, "--data", data, "--json")) == {"folder": str(to)}
-    assert sorted(path.name for path in to.iterdir()) == ["round-00000.json", "round-00000.parquet", "task.json"]
+    assert said(run("data", "export", "sealed", to, "--data", data, "--json")) == {
+        "folder": str(to)
+    }
+    assert sorted(path.name for path in to.iterdir()) == [
+        "round-00000.json",
+        "round-00000.parquet",
+        "task.json",
+    ]
     assert json.loads((to / "task.json").read_text())["name"] == "sealed"
     assert json.loads((to / "round-00000.json").read_text())["kind"] == "round"
     assert run("data", "export", "sealed", to, "--data", data).exit_code == 2
@@ -117,7 +137,10 @@ def test_an_export_is_the_task_its_rounds_and_their_logs(run, data, tmp_path):
 
 def test_a_task_that_is_open_is_exported_without_reports(run, data, tmp_path):
     run("data", "export", "open", tmp_path / "export", "--data", data)
-    assert sorted(path.name for path in (tmp_path / "export").iterdir()) == ["round-00000.json", "task.json"]
+    assert sorted(path.name for path in (tmp_path / "export").iterdir()) == [
+        "round-00000.json",
+        "task.json",
+    ]
 
 
 def test_a_changed_log_is_not_exported(run, data, tmp_path):

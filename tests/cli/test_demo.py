@@ -1,4 +1,6 @@
-"""``sottovoce demo``: a real collector, real clients over HTTP and, where there is one, a real browser."""
+"""``sottovoce demo``: a real collector, real clients over HTTP and, where there is one, a real
+browser.
+"""
 
 import json
 
@@ -18,7 +20,18 @@ def demonstrated(tmp_path_factory):
     from sottovoce.cli.main import commands
 
     folder = tmp_path_factory.mktemp("demo")
-    arguments = ["demo", "--people", str(PEOPLE), "--epsilon", "2", "--seed", "7", "--out", str(folder), "--json"]
+    arguments = [
+        "demo",
+        "--people",
+        str(PEOPLE),
+        "--epsilon",
+        "2",
+        "--seed",
+        "7",
+        "--out",
+        str(folder),
+        "--json",
+    ]
     result = CliRunner().invoke(commands, arguments, catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return folder, json.loads(result.stdout)
@@ -30,16 +43,26 @@ def test_everybody_is_counted_once(demonstrated):
     assert sum(question["users"] for question in summary["questions"]) == PEOPLE
     assert summary["answered"]["devices"] == PEOPLE // 10
     assert summary["intervals"] == 156
-    covered = [row["low"] <= row["truth"] <= row["high"] for one in summary["questions"] for row in one["rows"]]
+    covered = [
+        row["low"] <= row["truth"] <= row["high"]
+        for one in summary["questions"]
+        for row in one["rows"]
+    ]
     assert summary["covered"] == sum(covered)
 
 
 def test_messages_are_an_envelope_and_a_report(demonstrated):
     _, summary = demonstrated
-    assert len(bytes.fromhex(summary["example_message"])) == summary["message_bytes"] == 44 + summary["report_bytes"]
+    assert (
+        len(bytes.fromhex(summary["example_message"]))
+        == summary["message_bytes"]
+        == 44 + summary["report_bytes"]
+    )
 
 
-@pytest.mark.skipif(browser.find() is None, reason="there is no Chromium here: nobody can answer in a page")
+@pytest.mark.skipif(
+    browser.find() is None, reason="there is no Chromium here: nobody can answer in a page"
+)
 def test_people_answer_in_a_page(demonstrated):
     _, summary = demonstrated
     assert (summary["answered"]["page"], summary["note"]) == (PEOPLE // 10, "")
@@ -58,7 +81,15 @@ def test_it_tells_truth_beside_estimate_and_where_the_dashboard_is(run, tmp_path
     """Without a browser: everybody answers by a device or in the crowd."""
     monkeypatch.setattr(browser, "find", lambda: None)
     text = run("demo", "--people", 200, "--seed", 1, "--out", tmp_path, "--leave").stdout
-    expected = ("truth", "estimate", "95 % interval", "Chrome", "contain the truth", "One report:", "2.72 times")
+    expected = (
+        "truth",
+        "estimate",
+        "95 % interval",
+        "Chrome",
+        "contain the truth",
+        "One report:",
+        "2.72 times",
+    )
     for words in (*expected, "serve --data", "token"):
         assert words in text
 

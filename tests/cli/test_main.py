@@ -48,7 +48,9 @@ def test_an_unknown_command_is_refused(run):
 
 
 def test_the_module_is_the_command():
-    done = subprocess.run([sys.executable, "-m", "sottovoce", "--help"], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "sottovoce", "--help"], capture_output=True, text=True, check=True
+    )
     assert "Usage: sottovoce" in done.stdout
 
 
@@ -65,7 +67,9 @@ def test_help_imports_nothing_heavy():
 
 def test_an_error_leaves_its_exit_code_and_one_line_on_stderr():
     arguments = ["advise", "--users", "10", "--size", "1", "--epsilon", "1"]
-    done = subprocess.run([sys.executable, "-m", "sottovoce", *arguments], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "sottovoce", *arguments], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr == "Error: `size` must be a whole number of at least 2\n"

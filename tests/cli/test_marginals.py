@@ -1,4 +1,6 @@
-"""Joint tables on the command line: simulated beside the truth, answered by a collector, advised about."""
+"""Joint tables on the command line: simulated beside the truth, answered by a collector, advised
+about.
+"""
 
 import json
 
@@ -23,7 +25,9 @@ DICE = np.random.default_rng(3)
 PETS = DICE.choice(["cat", "dog"], 2000).tolist()
 RECORDS = {
     "pet": PETS,
-    "food": [{"cat": "fish", "dog": "bone"}[pet] if DICE.random() < 0.9 else "oats" for pet in PETS],
+    "food": [
+        {"cat": "fish", "dog": "bone"}[pet] if DICE.random() < 0.9 else "oats" for pet in PETS
+    ],
     "age": [str(age) for age in DICE.integers(1, 5, 2000)],
 }
 DOMAINS = ("--domain", "pet=cat,dog", "--domain", "food=fish,bone,oats", "--range", "age=1:4")
@@ -61,9 +65,22 @@ def test_tables_stand_beside_their_true_counts(run, people, method):
 
 
 def test_the_tables_are_printed_and_written_and_the_heat_map_drawn(run, people, tmp_path):
-    files = ("--plot", tmp_path / "a.png", "--csv", tmp_path / "a.csv", "--save-task", tmp_path / "t.json")
+    files = (
+        "--plot",
+        tmp_path / "a.png",
+        "--csv",
+        tmp_path / "a.csv",
+        "--save-task",
+        tmp_path / "t.json",
+    )
     result = run("simulate", people, *ASKED, *files)
-    for words in ("pet & food", "truth", "distance of the 3 tables of 2: 0.", "tree: pet - food: 0.", "really 0."):
+    for words in (
+        "pet & food",
+        "truth",
+        "distance of the 3 tables of 2: 0.",
+        "tree: pet - food: 0.",
+        "really 0.",
+    ):
         assert words in result.stdout
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "a.csv").read_text().count("\n") == 1 + 2 + 3 + 4 + 6
@@ -93,7 +110,9 @@ def test_options_that_do_not_go_together_are_refused(run, people, options):
 
 
 def test_one_column_has_no_joint_table(run, people):
-    refused = run("simulate", people, "--column", "pet", "--marginals", "--domain", "cat,dog", "--epsilon", 1)
+    refused = run(
+        "simulate", people, "--column", "pet", "--marginals", "--domain", "cat,dog", "--epsilon", 1
+    )
     assert refused.exit_code == 2
     assert "at least two columns" in refused.stderr
 
@@ -108,7 +127,9 @@ def folder(tmp_path_factory):
     task = sv.Task("pets", plan, 4.0, collection=Collection(minimum=10, grace=0))
     collector.create(text(task), toml=False)
     held = {**RECORDS, "age": [int(age) for age in RECORDS["age"]]}
-    assert set(send(collector, "pets", crowd.messages(task, held, rng=SeededRng(1)))) == {"accepted"}
+    assert set(send(collector, "pets", crowd.messages(task, held, rng=SeededRng(1)))) == {
+        "accepted"
+    }
     collector.close("pets", at_once=True)
     collector.advance()
     store.close()
@@ -118,11 +139,15 @@ def folder(tmp_path_factory):
 def test_any_table_is_answered_by_the_names_of_its_attributes(run, folder, tmp_path):
     made = said(run("answer", "pets", "--data", folder, "--marginal", "food,pet", "--json"))
     assert (made["name"], len(made["rows"])) == ("pet & food", 6)
-    assert made == said(run("answer", "pets", "--data", folder, "--marginal", "pet", "--marginal", "food", "--json"))
+    assert made == said(
+        run("answer", "pets", "--data", folder, "--marginal", "pet", "--marginal", "food", "--json")
+    )
     everything = said(run("answer", "pets", "--data", folder, "--json"))["answers"]
     assert list(everything) == ["pet", "food", "age", "pet & food", "pet & age", "food & age"]
     assert everything["pet & food"] == made
-    shown = run("answer", "pets", "--data", folder, "--marginal", "age", "--csv", tmp_path / "age.csv").stdout
+    shown = run(
+        "answer", "pets", "--data", folder, "--marginal", "age", "--csv", tmp_path / "age.csv"
+    ).stdout
     assert "age  (2,000 users, epsilon 4)" in shown
     assert (tmp_path / "age.csv").read_text().count("\n") == 5
 
@@ -158,6 +183,8 @@ def test_advice_is_that_of_the_library(run, options, expected):
     assert said(run(*settings, "--json")) == json.loads(advice.to_json())
 
 
-@pytest.mark.parametrize("options", [("--marginals", "2,x"), ("--size", 4, "--bits", 8), ("--marginals", "2,2"), ()])
+@pytest.mark.parametrize(
+    "options", [("--marginals", "2,x"), ("--size", 4, "--bits", 8), ("--marginals", "2,2"), ()]
+)
 def test_advice_is_about_one_thing_that_can_be(run, options):
     assert run("advise", "--users", 1000, "--epsilon", 1, *options).exit_code == 2

@@ -15,7 +15,19 @@ def ages(tmp_path):
 
 
 def test_a_mean_stands_beside_the_truth(ages, run):
-    done = run("simulate", ages, "--column", "age", "--mean", "0:100", "--epsilon", 1, "--seed", 1, "--json")
+    done = run(
+        "simulate",
+        ages,
+        "--column",
+        "age",
+        "--mean",
+        "0:100",
+        "--epsilon",
+        1,
+        "--seed",
+        1,
+        "--json",
+    )
     (part,) = json.loads(done.stdout)["answers"]
     (row,) = part["rows"]
     assert done.exit_code == 0
@@ -25,7 +37,14 @@ def test_a_mean_stands_beside_the_truth(ages, run):
 
 def test_a_distribution_is_shown_drawn_and_saved(ages, tmp_path, run):
     options = ["--distribution", "0:100", "--buckets", 64, "--epsilon", 1, "--seed", 1]
-    files = ["--plot", tmp_path / "a.png", "--csv", tmp_path / "a.csv", "--save-task", tmp_path / "task.json"]
+    files = [
+        "--plot",
+        tmp_path / "a.png",
+        "--csv",
+        tmp_path / "a.csv",
+        "--save-task",
+        tmp_path / "task.json",
+    ]
     done = run("simulate", ages, "--column", "age", *options, *files)
     assert done.exit_code == 0
     assert "95 %" in done.stdout
@@ -45,7 +64,9 @@ def test_a_distribution_is_shown_drawn_and_saved(ages, tmp_path, run):
         (["--mean", "0:100", "--domain", "a,b"], 2),
     ],
 )
-def test_what_cannot_be_asked_is_refused_with_a_reason(ages, run, monkeypatch, tmp_path, options, code):
+def test_what_cannot_be_asked_is_refused_with_a_reason(
+    ages, run, monkeypatch, tmp_path, options, code
+):
     monkeypatch.chdir(tmp_path)
     done = run("simulate", ages, "--column", "age", "--epsilon", 1, *options)
     assert done.exit_code == code
@@ -53,7 +74,9 @@ def test_what_cannot_be_asked_is_refused_with_a_reason(ages, run, monkeypatch, t
 
 
 def test_numbers_outside_are_moved_only_on_request(ages, run):
-    done = run("simulate", ages, "--column", "age", "--mean", "0:50", "--clamp", "--epsilon", 1, "--json")
+    done = run(
+        "simulate", ages, "--column", "age", "--mean", "0:50", "--clamp", "--epsilon", 1, "--json"
+    )
     assert done.exit_code == 0
     assert json.loads(done.stdout)["answers"][0]["rows"][0]["truth"] < 50
 

@@ -1,4 +1,6 @@
-"""``sottovoce serve``: it says where it listens, stops in good order, and refuses what it cannot do."""
+"""``sottovoce serve``: it says where it listens, stops in good order, and refuses what it cannot
+do.
+"""
 
 import json
 import os
@@ -15,7 +17,12 @@ from collector.running import client, running, until
 def refused(*options, **environment):
     command = [sys.executable, "-m", "sottovoce", "serve", *map(str, options)]
     done = subprocess.run(
-        command, capture_output=True, text=True, check=False, env=os.environ | environment, timeout=60
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | environment,
+        timeout=60,
     )
     assert done.stdout == ""
     return done.returncode, done.stderr
@@ -35,7 +42,9 @@ def test_it_serves_until_a_signal_and_leaves_in_good_order(tmp_path, how):
 
 
 def test_settings_come_from_the_environment_and_options_win(tmp_path):
-    with running(tmp_path, "--rate", "1", SOTTOVOCE_RATE="0", SOTTOVOCE_LARGEST_BODY="1024") as server:
+    with running(
+        tmp_path, "--rate", "1", SOTTOVOCE_RATE="0", SOTTOVOCE_LARGEST_BODY="1024"
+    ) as server:
         with client(server) as people:
             until(lambda: people.get("/v1/tasks").status_code == 429)
         assert server.stop() == 0
@@ -43,7 +52,9 @@ def test_settings_come_from_the_environment_and_options_win(tmp_path):
 
 def test_people_are_told_where_to_look(tmp_path):
     command = [sys.executable, "-m", "sottovoce", "serve", "--data", str(tmp_path), "--port", "0"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
     first = process.stdout.readline()
     second = process.stdout.readline()
     process.terminate()
@@ -66,9 +77,14 @@ def test_a_setting_that_is_no_number_is_told(tmp_path):
     assert said == "Error: SOTTOVOCE_TICK is not a number\n"
 
 
-@pytest.mark.parametrize("options", [["--port", "70000"], ["--rate", "-1"], ["--largest-body", "5"], ["--data"]])
+@pytest.mark.parametrize(
+    "options", [["--port", "70000"], ["--rate", "-1"], ["--largest-body", "5"], ["--data"]]
+)
 def test_a_setting_that_cannot_work_is_refused(run, tmp_path, options):
-    assert run("serve", *options, *([] if "--data" in options else ["--data", tmp_path])).exit_code == 2
+    assert (
+        run("serve", *options, *([] if "--data" in options else ["--data", tmp_path])).exit_code
+        == 2
+    )
 
 
 def test_a_database_that_is_none_is_told(tmp_path):

@@ -36,7 +36,19 @@ def answers(result):
 
 def test_csv_and_parquet_give_the_same_answer(run, pets, parquet):
     first, second = (
-        run("simulate", data, "--column", "pet", "--epsilon", 1, "--domain", "cat,dog", "--seed", 1, "--json")
+        run(
+            "simulate",
+            data,
+            "--column",
+            "pet",
+            "--epsilon",
+            1,
+            "--domain",
+            "cat,dog",
+            "--seed",
+            1,
+            "--json",
+        )
         for data in (pets, parquet)
     )
     assert first.stdout == second.stdout
@@ -45,7 +57,16 @@ def test_csv_and_parquet_give_the_same_answer(run, pets, parquet):
 
 
 def test_several_columns_make_a_survey(run, data):
-    options = ("--column", "pet", "--column", "age", "--domain", "pet=cat,dog,none", "--range", "age=18:99")
+    options = (
+        "--column",
+        "pet",
+        "--column",
+        "age",
+        "--domain",
+        "pet=cat,dog,none",
+        "--range",
+        "age=18:99",
+    )
     found = answers(run("simulate", data, *options, "--epsilon", 4, "--seed", 1, "--json"))
     assert [row["truth"] for row in found["pet"]["rows"]] == [600, 400, 0]
     assert len(found["age"]["rows"]) == 82
@@ -53,7 +74,9 @@ def test_several_columns_make_a_survey(run, data):
 
 
 def test_the_table_shows_truth_beside_estimate(run, pets):
-    text = run("simulate", pets, "--column", "pet", "--epsilon", 4, "--domain", "cat,dog", "--level", 0.9).stdout
+    text = run(
+        "simulate", pets, "--column", "pet", "--epsilon", 4, "--domain", "cat,dog", "--level", 0.9
+    ).stdout
     for words in ("truth", "estimate", "90 % interval", "cat", "600", "contain the truth"):
         assert words in text
 
@@ -67,13 +90,33 @@ def test_a_domain_taken_from_the_data_is_warned_about(run, pets):
 def test_a_domain_may_stand_in_a_file(run, pets, tmp_path):
     (tmp_path / "domain.txt").write_text("cat\ndog\n\nparrot\n")
     found = answers(
-        run("simulate", pets, "--column", "pet", "--epsilon", 4, "--domain-file", tmp_path / "domain.txt", "--json")
+        run(
+            "simulate",
+            pets,
+            "--column",
+            "pet",
+            "--epsilon",
+            4,
+            "--domain-file",
+            tmp_path / "domain.txt",
+            "--json",
+        )
     )
     assert [row["value"] for row in found["pet"]["rows"]] == ["cat", "dog", "parrot"]
 
 
 def test_a_named_mechanism_is_used(run, pets):
-    options = ("--column", "age", "--range", "18:99", "--epsilon", 4, "--mechanism", "grr", "--json")
+    options = (
+        "--column",
+        "age",
+        "--range",
+        "18:99",
+        "--epsilon",
+        4,
+        "--mechanism",
+        "grr",
+        "--json",
+    )
     assert answers(run("simulate", pets, *options))["age"]["mechanism"] == "grr"
 
 
@@ -93,24 +136,82 @@ def test_empty_cells_are_refused_unless_declining_is_an_answer(run, write):
 
 def test_declining_works_with_a_range(run, write):
     data = write(["x", "age"], [["a", "3"], ["a", ""], ["a", "4"]])
-    found = answers(run("simulate", data, "--column", "age", "--epsilon", 2, "--range", "3:4", "--decline", "--json"))
+    found = answers(
+        run(
+            "simulate",
+            data,
+            "--column",
+            "age",
+            "--epsilon",
+            2,
+            "--range",
+            "3:4",
+            "--decline",
+            "--json",
+        )
+    )
     assert [row["truth"] for row in found["age"]["rows"]] == [1, 1, 1]
 
 
 def test_rows_figures_and_tasks_are_written(run, pets, tmp_path):
-    options = ("--plot", tmp_path / "a.png", "--csv", tmp_path / "a.csv", "--save-task", tmp_path / "task.json")
-    result = run("simulate", pets, "--column", "pet", "--epsilon", 1, "--domain", "cat,dog", "--seed", 3, *options)
+    options = (
+        "--plot",
+        tmp_path / "a.png",
+        "--csv",
+        tmp_path / "a.csv",
+        "--save-task",
+        tmp_path / "task.json",
+    )
+    result = run(
+        "simulate",
+        pets,
+        "--column",
+        "pet",
+        "--epsilon",
+        1,
+        "--domain",
+        "cat,dog",
+        "--seed",
+        3,
+        *options,
+    )
     assert result.exit_code == 0
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
     with (tmp_path / "a.csv").open(newline="") as file:
-        assert [(row["question"], row["truth"]) for row in csv.DictReader(file)] == [("pet", "600"), ("pet", "400")]
-    again = answers(run("simulate", pets, "--task", tmp_path / "task.json", "--column", "pet", "--seed", 3, "--json"))
+        assert [(row["question"], row["truth"]) for row in csv.DictReader(file)] == [
+            ("pet", "600"),
+            ("pet", "400"),
+        ]
+    again = answers(
+        run(
+            "simulate",
+            pets,
+            "--task",
+            tmp_path / "task.json",
+            "--column",
+            "pet",
+            "--seed",
+            3,
+            "--json",
+        )
+    )
     assert [row["truth"] for row in again["pet"]["rows"]] == [600, 400]
 
 
 def test_a_survey_is_drawn_and_simulated_again_from_its_document(run, pets, tmp_path):
     task, figure = tmp_path / "task.json", tmp_path / "a.png"
-    options = ("--column", "pet", "--column", "age", "--epsilon", 2, "--save-task", task, "--plot", figure)
+    options = (
+        "--column",
+        "pet",
+        "--column",
+        "age",
+        "--epsilon",
+        2,
+        "--save-task",
+        task,
+        "--plot",
+        figure,
+    )
     assert run("simulate", pets, *options).exit_code == 0
     assert figure.read_bytes().startswith(b"\x89PNG")
     assert set(answers(run("simulate", pets, "--task", task, "--json"))) == {"pet", "age"}
@@ -127,7 +228,10 @@ def test_a_survey_is_drawn_and_simulated_again_from_its_document(run, pets, tmp_
         (["--column", "pet", "--epsilon", "1", "--level", "2"], 2),
         (["--column", "pet", "--epsilon", "1", "--domain", "cat,cow"], 3),
         (["--column", "pet", "--epsilon", "1", "--domain", "cat,cat"], 2),
-        (["--column", "pet", "--epsilon", "1", "--domain", "cat,dog", "--domain", "pet=cat,dog"], 2),
+        (
+            ["--column", "pet", "--epsilon", "1", "--domain", "cat,dog", "--domain", "pet=cat,dog"],
+            2,
+        ),
         (["--column", "pet", "--epsilon", "1", "--range", "1:9"], 3),
         (["--column", "age", "--epsilon", "1", "--range", "1:9"], 3),
         (["--column", "age", "--epsilon", "1", "--range", "nine"], 2),
@@ -153,7 +257,9 @@ def test_a_task_document_and_options_that_contradict_it_are_refused(run, pets, t
     run("simulate", pets, "--column", "pet", "--epsilon", 1, "--save-task", task)
     assert run("simulate", pets, "--column", "pet", "--task", task, "--epsilon", 1).exit_code == 2
     assert run("simulate", pets, "--task", task).exit_code == 2
-    assert run("simulate", pets, "--task", task, "--column", "pet", "--column", "age").exit_code == 2
+    assert (
+        run("simulate", pets, "--task", task, "--column", "pet", "--column", "age").exit_code == 2
+    )
     task.write_text("{}")
     assert run("simulate", pets, "--task", task, "--column", "pet").exit_code == 4
 
@@ -172,12 +278,26 @@ def test_a_task_document_and_options_that_contradict_it_are_refused(run, pets, t
 )
 def test_a_broken_file_is_refused(run, tmp_path, content, code):
     (tmp_path / "broken").write_bytes(content)
-    result = run("simulate", tmp_path / "broken", "--column", "pet", "--epsilon", 1, "--domain", "cat,dog")
+    result = run(
+        "simulate", tmp_path / "broken", "--column", "pet", "--epsilon", 1, "--domain", "cat,dog"
+    )
     assert result.exit_code == code, result.stderr
 
 
 def test_json_on_a_real_command_line_is_the_only_output(pets):
-    arguments = ["simulate", str(pets), "--column", "pet", "--epsilon", "1", "--domain", "cat,dog", "--json"]
-    done = subprocess.run([sys.executable, "-m", "sottovoce", *arguments], capture_output=True, text=True, check=True)
+    arguments = [
+        "simulate",
+        str(pets),
+        "--column",
+        "pet",
+        "--epsilon",
+        "1",
+        "--domain",
+        "cat,dog",
+        "--json",
+    ]
+    done = subprocess.run(
+        [sys.executable, "-m", "sottovoce", *arguments], capture_output=True, text=True, check=True
+    )
     assert json.loads(done.stdout)["name"] == "pet"
     assert done.stderr == ""

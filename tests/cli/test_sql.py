@@ -1,4 +1,6 @@
-"""Questions in SQL on the command line: to a collector's folder, and to a rehearsal with the truth beside them."""
+"""Questions in SQL on the command line: to a collector's folder, and to a rehearsal with the truth
+beside them.
+"""
 
 import csv
 import json
@@ -47,11 +49,23 @@ def test_the_answer_is_a_table_json_a_file_and_a_chart(run, folder, tmp_path):
     assert [row["state"] for row in rows] == ["NY", "WA", "CA"]
     assert (tmp_path / "chart.png").read_bytes().startswith(b"\x89PNG")
     made = said(run("sql", BY_STATE, "--task", "shop", "--data", folder, "--json", "--level", 0.8))
-    assert (made["level"], made["users"], made["suppressed"], len(made["rows"])) == (0.8, PEOPLE, [], 3)
+    assert (made["level"], made["users"], made["suppressed"], len(made["rows"])) == (
+        0.8,
+        PEOPLE,
+        [],
+        3,
+    )
 
 
 def test_what_is_suppressed_is_named_and_never_drawn(run, folder, tmp_path):
-    asked = ("sql", "SELECT os, COUNT(*) AS c FROM users GROUP BY os", "--task", "shop", "--data", folder)
+    asked = (
+        "sql",
+        "SELECT os, COUNT(*) AS c FROM users GROUP BY os",
+        "--task",
+        "shop",
+        "--data",
+        folder,
+    )
     shown = run(*asked).stdout
     assert "suppressed: Android\nsuppressed: other\n" in shown
     assert f"{OF_OS['Android']}" not in shown
@@ -61,16 +75,43 @@ def test_what_is_suppressed_is_named_and_never_drawn(run, folder, tmp_path):
 
 
 def test_a_plan_needs_no_reports(run, folder):
-    asked = ("sql", "EXPLAIN SELECT COUNT(*) FROM users WHERE age = 1", "--task", "open", "--data", folder)
+    asked = (
+        "sql",
+        "EXPLAIN SELECT COUNT(*) FROM users WHERE age = 1",
+        "--task",
+        "open",
+        "--data",
+        folder,
+    )
     assert "people: 30\n" in run(*asked).stdout
     assert said(run(*asked, "--users", 5000, "--json"))["people"] == 5000
 
 
 REFUSED = {
-    "a wrong question": ("SELECT COUNT(*) FROM users\nWHERE shoes = 3", "shop", 2, "WHERE shoes = 3\n      ^\nError: "),
-    "another task": ("SELECT COUNT(*) FROM users", "none", 7, "Error: there is no task of this name"),
-    "too early": ("SELECT COUNT(*) FROM users", "open", 11, "Error: this task has not finished collecting"),
-    "too few": ("SELECT COUNT(*) FROM users WHERE os = 'other'", "shop", 11, "Error: fewer than 30 users"),
+    "a wrong question": (
+        "SELECT COUNT(*) FROM users\nWHERE shoes = 3",
+        "shop",
+        2,
+        "WHERE shoes = 3\n      ^\nError: ",
+    ),
+    "another task": (
+        "SELECT COUNT(*) FROM users",
+        "none",
+        7,
+        "Error: there is no task of this name",
+    ),
+    "too early": (
+        "SELECT COUNT(*) FROM users",
+        "open",
+        11,
+        "Error: this task has not finished collecting",
+    ),
+    "too few": (
+        "SELECT COUNT(*) FROM users WHERE os = 'other'",
+        "shop",
+        11,
+        "Error: fewer than 30 users",
+    ),
 }
 
 
@@ -123,7 +164,10 @@ def files(write, tmp_path):
     (tmp_path / "shop.json").write_text(text(shop()))
     return (
         write(["uid", *VALUES[0]["users"]], users, "users.csv"),
-        *("--table", f"txn={write(['amount', 'uid'], [row[::-1] for row in txn[::-1]], 'txn.csv')}"),
+        *(
+            "--table",
+            f"txn={write(['amount', 'uid'], [row[::-1] for row in txn[::-1]], 'txn.csv')}",
+        ),
         *("--task", tmp_path / "shop.json", "--seed", 3),
     )
 
@@ -133,7 +177,10 @@ def test_a_rehearsal_has_the_truth_beside_every_answer(run, files):
     made = said(run("simulate", *files, *asked, "--json"))
     for sql, one in zip(QUESTIONS, made["answers"], strict=True):
         parts = np.array(
-            [QUESTIONS[sql](each["users"], [bought["amount"] for bought in each["txn"]]) for each in VALUES]
+            [
+                QUESTIONS[sql](each["users"], [bought["amount"] for bought in each["txn"]])
+                for each in VALUES
+            ]
         )
         top, bottom = parts.sum(axis=0)
         expected = top / bottom if "AVG" in sql else top
@@ -161,7 +208,9 @@ def test_without_questions_the_values_of_every_column_are_counted(run, files):
     made = said(run("simulate", *files, "--json"))
     assert [one["groups"] for one in made["answers"]] == [["age"], ["state"], ["amount"]]
     truth = [row[0] for row in made["answers"][1]["truth"]]
-    assert truth == [sum(one["users"]["state"] == state for one in VALUES) for state in ("NY", "WA", "CA")]
+    assert truth == [
+        sum(one["users"]["state"] == state for one in VALUES) for state in ("NY", "WA", "CA")
+    ]
 
 
 def test_the_truth_of_public_groups_and_spreads():
@@ -170,10 +219,15 @@ def test_the_truth_of_public_groups_and_spreads():
     for sql, expected in (
         ("SELECT os, COUNT(*) FROM users WHERE since >= 2005 GROUP BY os ORDER BY os", None),
         ("SELECT STDDEV(age) FROM users", np.std([one["users"]["age"] for one in VALUES])),
-        ("SELECT FREQ(*) FROM users WHERE age = 2", np.mean([one["users"]["age"] == 2 for one in VALUES])),
+        (
+            "SELECT FREQ(*) FROM users WHERE age = 2",
+            np.mean([one["users"]["age"] == 2 for one in VALUES]),
+        ),
         ("SELECT AVG(age) FROM users WHERE age = 9", None),
     ):
-        rows = Truth(plan.domain, plan.domain.indices(VALUES)).rows(read(sql, plan.domain), answer.sql(sql))
+        rows = Truth(plan.domain, plan.domain.indices(VALUES)).rows(
+            read(sql, plan.domain), answer.sql(sql)
+        )
         if expected is not None:
             assert rows == [[pytest.approx(expected)]]
         elif "os" in sql:
@@ -186,7 +240,9 @@ def test_the_truth_of_public_groups_and_spreads():
 def test_one_table_needs_no_uid_and_a_toml_file_will_do(run, write, tmp_path):
     toml = tmp_path / "people.toml"
     toml.write_text(
-        FILE.replace('"joint"\nfanout = 4', '"table"').replace("services.users.", "").partition("[plan.services")[0]
+        FILE.replace('"joint"\nfanout = 4', '"table"')
+        .replace("services.users.", "")
+        .partition("[plan.services")[0]
     )
     dice = np.random.default_rng(1)
     rows = [
@@ -199,16 +255,26 @@ def test_one_table_needs_no_uid_and_a_toml_file_will_do(run, write, tmp_path):
         for _ in range(500)
     ]
     people = write(["age", "income", "state", "os"], rows)
-    made = said(run("simulate", people, "--task", toml, "--sql", "SELECT AVG(income) FROM people", "--json"))
+    made = said(
+        run("simulate", people, "--task", toml, "--sql", "SELECT AVG(income) FROM people", "--json")
+    )
     ((truth,),) = made["answers"][0]["truth"]
-    assert truth == pytest.approx(np.mean([row[1] for row in rows]), abs=1000), "by the middles of its buckets"
+    assert truth == pytest.approx(np.mean([row[1] for row in rows]), abs=1000), (
+        "by the middles of its buckets"
+    )
 
 
 BAD = {
     "a table missing": (lambda files: [files[0], *files[3:]], 2),
-    "a table that there is not": (lambda files: [files[0], "--table", "shoes=x.csv", *files[3:]], 2),
+    "a table that there is not": (
+        lambda files: [files[0], "--table", "shoes=x.csv", *files[3:]],
+        2,
+    ),
     "a table twice": (lambda files: [*files, *files[1:3]], 2),
-    "a file that there is not": (lambda files: [files[0], "--table", "txn=none.csv", *files[3:]], 1),
+    "a file that there is not": (
+        lambda files: [files[0], "--table", "txn=none.csv", *files[3:]],
+        1,
+    ),
     "columns": (lambda files: [*files, "--column", "age"], 2),
     "a wrong question": (lambda files: [*files, "--sql", "SELECT 1"], 2),
 }
@@ -226,13 +292,17 @@ def test_rows_of_strangers_and_people_twice_are_refused(run, files, write):
     refused = run("simulate", files[0], "--table", f"txn={stray}", *files[3:])
     assert refused.exit_code == 3
     assert "1 rows of table 'txn' have a uid" in refused.stderr
-    twice = write(["uid", *VALUES[0]["users"]], [["a", *VALUES[0]["users"].values()]] * 2, "twice.csv")
+    twice = write(
+        ["uid", *VALUES[0]["users"]], [["a", *VALUES[0]["users"].values()]] * 2, "twice.csv"
+    )
     assert run("simulate", twice, *files[1:]).exit_code == 3
 
 
 def test_questions_need_a_task_about_tables(run, write):
     people = write(["pet"], [["cat"], ["dog"]])
-    refused = run("simulate", people, "--column", "pet", "--epsilon", 1, "--sql", "SELECT COUNT(*) FROM pets")
+    refused = run(
+        "simulate", people, "--column", "pet", "--epsilon", 1, "--sql", "SELECT COUNT(*) FROM pets"
+    )
     assert refused.exit_code == 2
     assert "task about tables" in refused.stderr
 

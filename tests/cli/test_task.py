@@ -80,7 +80,9 @@ def test_an_empty_collector_has_no_tasks_yet(run, tmp_path):
     assert said(run("task", "list", "--data", tmp_path, "--json")) == {"tasks": []}
 
 
-@pytest.mark.parametrize("command", [["task", "list"], ["task", "close", "x"], ["answer", "x"], ["token", "list"]])
+@pytest.mark.parametrize(
+    "command", [["task", "list"], ["task", "close", "x"], ["answer", "x"], ["token", "list"]]
+)
 def test_a_folder_without_a_collector_is_left_alone(run, tmp_path, command):
     for folder in (tmp_path, tmp_path / "missing"):
         refused = run(*command, "--data", folder)
@@ -116,7 +118,10 @@ def test_closing_seals_and_answers_when_there_is_no_grace(run, tmp_path):
 def test_closing_waits_for_grace_unless_it_is_now(run, tmp_path):
     collected(tmp_path, grace=3600)
     assert said(run("task", "close", "count", "--data", tmp_path, "--json"))["state"] == "closing"
-    assert said(run("task", "close", "count", "--data", tmp_path, "--now", "--json"))["state"] == "finished"
+    assert (
+        said(run("task", "close", "count", "--data", tmp_path, "--now", "--json"))["state"]
+        == "finished"
+    )
 
 
 def test_commands_and_a_running_server_see_the_same_tasks(run, tmp_path, file):
@@ -125,7 +130,10 @@ def test_commands_and_a_running_server_see_the_same_tasks(run, tmp_path, file):
     with running(data) as server, client(server) as people:
         run("task", "create", file, "--data", data)
         until(lambda: len(people.get("/v1/tasks").json()["tasks"]) == 2)
-        assert said(run("task", "close", "count", "--data", data, "--now", "--json"))["state"] in ("sealed", "finished")
+        assert said(run("task", "close", "count", "--data", data, "--now", "--json"))["state"] in (
+            "sealed",
+            "finished",
+        )
         until(lambda: people.get("/v1/tasks/count/round").json()["state"] == "finished")
         assert json.loads(run("answer", "count", "--data", data, "--json").stdout)["users"] == 8
         assert server.stop() == 0
@@ -144,7 +152,9 @@ def test_what_speaks_against_a_task_is_said_when_it_is_published(run, tmp_path):
 
 def test_show_tells_what_a_device_does_with_a_set(run, tmp_path):
     file = tmp_path / "songs.toml"
-    file.write_text('name = "songs"\nepsilon = 2.0\n[plan]\nkind = "svim"\ndomain = ["a", "b", "c"]\ntop = 1\n')
+    file.write_text(
+        'name = "songs"\nepsilon = 2.0\n[plan]\nkind = "svim"\ndomain = ["a", "b", "c"]\ntop = 1\n'
+    )
     run("task", "create", file, "--data", tmp_path / "data")
     assert (
         "only one of your items, drawn at random, or none"

@@ -17,7 +17,12 @@ def test_tokens_are_shown_once(run, tmp_path, scope):
 
 
 def test_tokens_of_people_are_listed_by_their_hashes(run, tmp_path):
-    assert run("token", "create", "analyst", "--data", tmp_path, "--label", "Ada", "--days", 3).exit_code == 0
+    assert (
+        run(
+            "token", "create", "analyst", "--data", tmp_path, "--label", "Ada", "--days", 3
+        ).exit_code
+        == 0
+    )
     run("token", "create", "enrolment", "--data", tmp_path, "--count", 5)
     (one,) = said(run("token", "list", "--data", tmp_path, "--json"))["tokens"]
     assert (one["scope"], one["label"]) == ("analyst", "Ada")
@@ -36,7 +41,9 @@ def test_a_token_is_revoked_by_its_id(run, tmp_path):
     assert run("token", "list", "--data", tmp_path).stdout == "no tokens yet\n"
 
 
-@pytest.mark.parametrize("wrong", [["session"], ["admin"], ["analyst", "--count", 0], ["analyst", "--days", 0], []])
+@pytest.mark.parametrize(
+    "wrong", [["session"], ["admin"], ["analyst", "--count", 0], ["analyst", "--days", 0], []]
+)
 def test_what_cannot_be_issued_is_refused(run, tmp_path, wrong):
     assert run("token", "create", *wrong, "--data", tmp_path).exit_code == 2
 

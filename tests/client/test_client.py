@@ -75,8 +75,7 @@ def test_the_cap_is_for_all_tasks_together(tmp_path):
 
 
 def test_ten_tenths_fit_under_a_cap_of_one(tmp_path):
-    """In floating point they would come to 0.9999999999999999, and seven of them to more than 0.7.
-    """
+    """In floating point they would come to 0.9999999999999999, and seven of them to more than 0.7."""
     ledger = DiskLedger(tmp_path / "ledger", cap=1.0)
     for number in range(10):
         Client(sv.Task(f"task {number}", sv.Histogram(["a", "b"]), epsilon=0.1), ledger).answer("a")
@@ -322,8 +321,7 @@ def test_an_enrolment_token_fixes_the_coin(tmp_path):
 
 
 def test_a_token_cannot_replace_a_coin(tmp_path):
-    """Otherwise a device could choose between two members, and a memory would serve two questions.
-    """
+    """Otherwise a device could choose between two members, and a memory would serve two questions."""
     assert Client(TASK, tmp_path / "ledger").coin
     with pytest.raises(MismatchError, match="before it got this enrolment token"):
         Client(TASK, tmp_path / "ledger", "a token").answer("cat")
@@ -383,8 +381,7 @@ def test_draws_and_lengths_do_not_depend_on_the_value(monkeypatch, kind, distinc
 
 
 def replayed(monkeypatch, task, value, stream, *, measure=False):
-    """What a device sends whose operating system gives these bytes, or how much it draws and sends.
-    """
+    """What a device sends whose operating system gives these bytes, or how much it draws and sends."""
     tape = RecordedRng(stream)
     monkeypatch.setattr(device, "SystemRng", lambda: tape)
     message = Client(task, FixedLedger(b"\1" * 16)).answer(value)

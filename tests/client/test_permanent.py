@@ -108,7 +108,8 @@ def test_averaging_a_thousand_epochs_leads_to_the_permanent_response_and_no_furt
 
 
 def test_the_responses_of_the_memory_follow_the_mechanism():
-    """Over 1,000 devices: the held bit is permanently 1 as often as keep says, another one as often as flip.
+    """Over 1,000 devices: the held bit is permanently 1 as often as keep says, another one as often
+    as flip.
 
     The broken twin takes the other chance: it would be seen in every bit.
     """
@@ -123,8 +124,7 @@ def test_the_responses_of_the_memory_follow_the_mechanism():
 
 
 def test_another_question_under_the_same_task_is_refused_without_a_charge():
-    """A memory answers one question: others would draw more from the same secret than was paid for.
-    """
+    """A memory answers one question: others would draw more from the same secret than was paid for."""
     client = Client(TRACKED, ":memory:")
     other = Round(1, sv.Task("where", Tracking(LABELS, 9, "oue"), 4.0, distinct=2).opening.ask)
     with pytest.raises(MismatchError, match="the same question"):

@@ -61,8 +61,7 @@ def envelopes(message, task=SHOP):
 
 
 def test_messages_have_one_shape_whatever_is_held():
-    """AT-9: number, lengths and fields for nobody's, one and all records, and for more than count.
-    """
+    """AT-9: number, lengths and fields for nobody's, one and all records, and for more than count."""
     shapes = set()
     for trades in (0, 1, MOST, MOST + 4):
         message = client().answer(person(trades))

@@ -1,4 +1,6 @@
-"""People with devices: tasks of every shape, honest messages for them, and messages made byte by byte."""
+"""People with devices: tasks of every shape, honest messages for them, and messages made byte by
+byte.
+"""
 
 import struct
 from dataclasses import dataclass
@@ -77,7 +79,9 @@ class Once(Plan, kind="test_once"):
         if not collected.rounds:
             return Round(0, self.ask)
         users = collected.users(0)
-        return NumberAnswer("once", {"people": Total(float(users), 0.0)}, users, collected.epsilon, "test")
+        return NumberAnswer(
+            "once", {"people": Total(float(users), 0.0)}, users, collected.epsilon, "test"
+        )
 
 
 @dataclass(frozen=True)
@@ -87,17 +91,24 @@ class Ladder(Plan, kind="test_ladder"):
     domain: Integers
 
     def step(self, collected):
-        half, whole, part = exact.UNIT // 2, self._ask(collected.epsilon), self._ask(collected.epsilon / 2)
+        half, whole, part = (
+            exact.UNIT // 2,
+            self._ask(collected.epsilon),
+            self._ask(collected.epsilon / 2),
+        )
         if not collected.rounds:
             return Round(0, whole, high=half)
         seen = 1 + int(np.argmax(collected.estimate(Address(0)).totals))
         if len(collected.rounds) == 1:
-            return Round(1, Choice((whole, Bundle((part, part))), (seen, 1)), low=half, high=half + half // 2)
+            return Round(
+                1, Choice((whole, Bundle((part, part))), (seen, 1)), low=half, high=half + half // 2
+            )
         if len(collected.rounds) == 2:
             return Round(2, Bundle((part, Choice((part, part), (1, seen)))), low=half + half // 2)
         places = {"first": Address(0), "second": Address(1, 0), "third": Address(2, 0, 0)}
         made = {
-            name: Answer(name, self.domain.labels, collected.estimate(at), "grr").at(0.9) for name, at in places.items()
+            name: Answer(name, self.domain.labels, collected.estimate(at), "grr").at(0.9)
+            for name, at in places.items()
         }
         return Answers("ladder", made)
 
@@ -130,7 +141,9 @@ class Early(Plan, kind="test_early"):
         if len(collected.rounds) < 2:
             half = exact.UNIT // 2
             low, high = (half, exact.UNIT) if collected.rounds else (0, half)
-            return Round(len(collected.rounds), Question(GRR(collected.epsilon, self.domain.size)), low, high)
+            return Round(
+                len(collected.rounds), Question(GRR(collected.epsilon, self.domain.size)), low, high
+            )
         return self._said(collected, "at the end")
 
     def so_far(self, collected):
@@ -138,7 +151,9 @@ class Early(Plan, kind="test_early"):
 
     def _said(self, collected, figure):
         users = sum(collected.users(one.number) for one in collected.rounds)
-        return NumberAnswer("early", {figure: Total(float(users), 0.0)}, users, collected.epsilon, "grr")
+        return NumberAnswer(
+            "early", {figure: Total(float(users), 0.0)}, users, collected.epsilon, "grr"
+        )
 
 
 @dataclass(frozen=True)
@@ -173,14 +188,21 @@ def question(kind="grr", epsilon=1.0, size=SIZE):
     return Question(Mechanism.kinds[kind](epsilon=epsilon, size=size))
 
 
-WIDE, NARROW, HALF, OTHER_HALF = question("oue"), question(), question("sue", 0.5), question("grr", 0.5)
+WIDE, NARROW, HALF, OTHER_HALF = (
+    question("oue"),
+    question(),
+    question("sue", 0.5),
+    question("grr", 0.5),
+)
 ASKS = {
     **{kind: question(kind) for kind in KINDS},
     "choice": Choice((NARROW, WIDE, question("hadamard")), (1, 2, 5)),
     "choice of a family": Choice(Many(20, 1.0)),
     "bundle": Bundle((HALF, OTHER_HALF)),
     "choice of bundles": Choice((Bundle((HALF, OTHER_HALF)), WIDE, Bundle((OTHER_HALF, HALF)))),
-    "bundle of choices": Bundle((Choice((HALF, OTHER_HALF)), Choice((OTHER_HALF, HALF, HALF), (1, 1, 3)))),
+    "bundle of choices": Bundle(
+        (Choice((HALF, OTHER_HALF)), Choice((OTHER_HALF, HALF, HALF), (1, 1, 3)))
+    ),
 }
 
 
@@ -217,10 +239,16 @@ def published(task, *later, state=State.OPEN):
     return Published.of(record, rounds)
 
 
-def envelope(digest, payload, *, number=0, member=0, slot=None, subject=b"", public=b"", report=b"", **forged):
-    """One envelope, byte by byte; ``forged`` are a version, flags or a length that are not what they should be."""
+def envelope(
+    digest, payload, *, number=0, member=0, slot=None, subject=b"", public=b"", report=b"", **forged
+):
+    """One envelope, byte by byte; ``forged`` are a version, flags or a length that are not what
+    they should be.
+    """
     tail = subject + (b"" if slot is None else struct.pack("<H", slot)) + public + payload
-    flags = forged.get("flags", SUBJECT * bool(subject) | SLOT * (slot is not None) | PUBLIC * bool(public))
+    flags = forged.get(
+        "flags", SUBJECT * bool(subject) | SLOT * (slot is not None) | PUBLIC * bool(public)
+    )
     fixed = (forged.get("version", 1), flags, number, forged.get("length", 44 + len(tail)), member)
     return struct.pack("<BBHII", *fixed) + digest + (report or fresh()) + tail
 
@@ -257,8 +285,16 @@ def _message(task, asked, value, coins, rng):
         chosen = int(part.pick(coins[slot : slot + 1])[0]) if isinstance(part, Choice) else member
         one = asked.question(Address(asked.number, chosen, slot))
         payload = one.mechanism.pack(one.privatize(value, rng)).ljust(asked.width, b"\0")
-        place = {"number": asked.number, "member": chosen, "slot": slot if asked.slots > 1 else None}
-        extra = {key: made for key, made in (("subject", fresh()), ("public", b"{}")) if key in task.declares}
+        place = {
+            "number": asked.number,
+            "member": chosen,
+            "slot": slot if asked.slots > 1 else None,
+        }
+        extra = {
+            key: made
+            for key, made in (("subject", fresh()), ("public", b"{}"))
+            if key in task.declares
+        }
         pieces.append(envelope(digest_of(task), payload, **place, **extra))
     return b"".join(pieces)
 
@@ -266,4 +302,7 @@ def _message(task, asked, value, coins, rng):
 def numbered(task, *values, report=b""):
     """Messages of the counting task that hold these values, one byte or two each."""
     width = task.opening.width
-    return [envelope(digest_of(task), int(one).to_bytes(width, "little"), report=report) for one in values]
+    return [
+        envelope(digest_of(task), int(one).to_bytes(width, "little"), report=report)
+        for one in values
+    ]

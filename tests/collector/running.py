@@ -36,9 +36,22 @@ class Running:
 @contextmanager
 def running(folder, *options, **environment):
     """Run ``sottovoce serve`` over a folder while the block lasts."""
-    command = [sys.executable, "-m", "sottovoce", "serve", "--data", str(folder), "--port", "0", "--json", *options]
+    command = [
+        sys.executable,
+        "-m",
+        "sottovoce",
+        "serve",
+        "--data",
+        str(folder),
+        "--port",
+        "0",
+        "--json",
+        *options,
+    ]
     with tempfile.TemporaryFile("w+") as log:
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, env=os.environ | environment)
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=log, text=True, env=os.environ | environment
+        )
         try:
             first = process.stdout.readline()
             yield Running(json.loads(first)["url"], process, log, first)

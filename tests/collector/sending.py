@@ -1,4 +1,6 @@
-"""Sending messages to a collector without HTTP: what the service's own admission and store make of them."""
+"""Sending messages to a collector without HTTP: what the service's own admission and store make of
+them.
+"""
 
 from sottovoce.collector.admission import admit
 from sottovoce.tasks.question import Address

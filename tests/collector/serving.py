@@ -64,7 +64,9 @@ def served(store, folder, clock, **options):
 
 
 def plain_call(app, method, path, headers, pieces):
-    """Call the application as a server would, with headers that no honest client sends; returns status and body."""
+    """Call the application as a server would, with headers that no honest client sends; returns
+    status and body.
+    """
     sent = [{"type": "http.request", "body": piece, "more_body": True} for piece in pieces]
     sent += [{"type": "http.request", "body": b"", "more_body": False}]
     got = []

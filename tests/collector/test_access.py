@@ -1,4 +1,6 @@
-"""Who may do what: every operation with every kind of token, and what the collector keeps of tokens."""
+"""Who may do what: every operation with every kind of token, and what the collector keeps of
+tokens.
+"""
 
 import re
 
@@ -13,7 +15,9 @@ from sottovoce.web.problems import RequestError
 
 HOLDERS = ("nobody", "garbage", "enrolment", "session", "analyst", "operator", "expired", "revoked")
 OPEN = dict.fromkeys(HOLDERS, "in")
-READ = dict.fromkeys(("nobody", "garbage", "expired", "revoked"), 401) | dict.fromkeys(("enrolment", "session"), 403)
+READ = dict.fromkeys(("nobody", "garbage", "expired", "revoked"), 401) | dict.fromkeys(
+    ("enrolment", "session"), 403
+)
 FOR_ANALYSTS = {**READ, "analyst": "in", "operator": "in"}
 FOR_OPERATORS = {**READ, "analyst": 403, "operator": "in"}
 MATRIX = {
@@ -35,7 +39,13 @@ MATRIX = {
     "get_metrics": OPEN,
 }
 # Of those who get in; the task has no answer yet, and no tables.
-WELCOME = {"get_answer": 409, "ask_sql": 400, "create_task": 200, "issue_tokens": 201, "revoke_token": 404}
+WELCOME = {
+    "get_answer": 409,
+    "ask_sql": 400,
+    "create_task": 200,
+    "issue_tokens": 201,
+    "revoke_token": 404,
+}
 
 
 @pytest.fixture
@@ -47,7 +57,10 @@ def holders(site, clock):
     (tokens["revoked"],) = access.issue(store, "operator", now)
     store.revoke(access.hashed(tokens["revoked"]))
     clock.pass_(1)
-    return {name: {"authorization": f"Bearer {tokens[name]}"} if name in tokens else {} for name in HOLDERS}
+    return {
+        name: {"authorization": f"Bearer {tokens[name]}"} if name in tokens else {}
+        for name in HOLDERS
+    }
 
 
 def call(site, operation, headers):
@@ -58,7 +71,9 @@ def call(site, operation, headers):
         "issue_tokens": {"json": {"scope": "analyst"}},
         "ask_sql": {"json": {"task": "count", "sql": "SELECT COUNT(*) FROM people"}},
     }
-    return site.client.request(operation.method, path, headers=headers, **content.get(operation.handler, {}))
+    return site.client.request(
+        operation.method, path, headers=headers, **content.get(operation.handler, {})
+    )
 
 
 def test_the_matrix_has_a_row_for_every_operation():
@@ -88,11 +103,25 @@ def test_a_refusal_says_how_to_log_in_or_which_scope_is_needed(site, holders):
     assert unknown.json()["code"] == "unauthenticated"
     lower = site.client.get("/v1/tokens", headers=holders["analyst"])
     assert "www-authenticate" not in lower.headers
-    assert (lower.json()["code"], lower.json()["detail"]) == ("forbidden", "this needs a token of the scope operator")
+    assert (lower.json()["code"], lower.json()["detail"]) == (
+        "forbidden",
+        "this needs a token of the scope operator",
+    )
 
 
 @pytest.mark.parametrize(
-    "header", ["", "Bearer", "Bearer ", "Basic {}", "{}", "Token {}", "Bearer {}x", "Bearer x{}", "Bearer {} {}"]
+    "header",
+    [
+        "",
+        "Bearer",
+        "Bearer ",
+        "Basic {}",
+        "{}",
+        "Token {}",
+        "Bearer {}x",
+        "Bearer x{}",
+        "Bearer {} {}",
+    ],
 )
 def test_only_a_bearer_header_is_a_token(site, header):
     sent = header.replace("{}", site.tokens["operator"])
@@ -113,7 +142,10 @@ def test_head_needs_the_token_that_get_needs(site):
 
 def test_a_token_is_not_taken_from_the_address(site):
     token = site.tokens["operator"]
-    assert site.client.get(f"/v1/tokens?token={token}&authorization=Bearer%20{token}").status_code == 401
+    assert (
+        site.client.get(f"/v1/tokens?token={token}&authorization=Bearer%20{token}").status_code
+        == 401
+    )
 
 
 def test_tokens_are_kept_only_as_hashes(site, tmp_path):
@@ -156,5 +188,9 @@ def test_a_token_is_revoked_by_the_name_in_the_list_and_only_that_one(store):
     assert gone in names
     assert access.revoke(store, gone)
     assert not access.revoke(store, gone)
-    assert [store.token(access.hashed(token), 0) is None for token in tokens] == [False, True, False]
+    assert [store.token(access.hashed(token), 0) is None for token in tokens] == [
+        False,
+        True,
+        False,
+    ]
     assert not access.revoke(store, "")

@@ -80,7 +80,10 @@ def test_a_task_is_published_listed_and_read_back(browser):
     assert document.headers["content-type"] == "application/json"
     assert document.headers["etag"] == f'"{digest}"'
     again = client.post("/v1/tasks", content=TOML, headers=browser.bearing("operator") | AS_TOML)
-    assert (again.status_code, again.json()) == (200, {"name": "browser", "digest": digest, "new": False})
+    assert (again.status_code, again.json()) == (
+        200,
+        {"name": "browser", "digest": digest, "new": False},
+    )
 
 
 def test_a_task_comes_as_json_too(site):
@@ -93,7 +96,11 @@ def test_a_task_comes_as_json_too(site):
 def test_the_round_is_what_devices_are_asked_now(browser):
     current = browser.client.get("/v1/tasks/browser/round").json()
     document = codec.parse(browser.client.get("/v1/tasks/browser").text)
-    assert current == {"digest": codec.digest(document), "state": "open", "round": document["opening"]}
+    assert current == {
+        "digest": codec.digest(document),
+        "state": "open",
+        "round": document["opening"],
+    }
     browser.upload("browser", messages(20, site=browser))
     browser.seal("browser")
     over = browser.client.get("/v1/tasks/browser/round").json()
@@ -127,7 +134,9 @@ def test_json_and_messagepack_uploads_say_the_same(browser):
     assert first.headers["content-type"] == "application/json"
     assert first.json() == {"accepted": 2, "duplicates": 0, "refused": []}
     packed = msgspec.msgpack.encode({"reports": [*sent, b"junk"]})
-    second = browser.client.post("/v1/tasks/browser/reports", content=packed, headers={"content-type": MSGPACK})
+    second = browser.client.post(
+        "/v1/tasks/browser/reports", content=packed, headers={"content-type": MSGPACK}
+    )
     assert second.headers["content-type"] == MSGPACK
     outcome = msgspec.msgpack.decode(second.content, type=wire.UploadReceipt)
     assert outcome == wire.UploadReceipt(2, 2, [wire.RefusedMessage(4, "malformed", False)])
@@ -137,7 +146,11 @@ def test_json_and_messagepack_uploads_say_the_same(browser):
 @pytest.mark.parametrize("wanted", ["application/json", MSGPACK])
 def test_the_answer_to_an_upload_has_the_type_that_was_asked_for(browser, sent, wanted):
     content = {"reports": messages(1, site=browser)}
-    encoded = msgspec.json.encode(content) if sent == "application/json" else msgspec.msgpack.encode(content)
+    encoded = (
+        msgspec.json.encode(content)
+        if sent == "application/json"
+        else msgspec.msgpack.encode(content)
+    )
     headers = {"content-type": sent, "accept": wanted}
     answer = browser.client.post("/v1/tasks/browser/reports", content=encoded, headers=headers)
     assert answer.headers["content-type"] == wanted
@@ -150,8 +163,14 @@ def test_a_body_sent_a_hundred_times_counts_once(browser):
     first = browser.upload("browser", sent).json()
     assert first == {"accepted": 25, "duplicates": 0, "refused": []}
     for _ in range(99):
-        assert browser.upload("browser", sent).json() == {"accepted": 0, "duplicates": 25, "refused": []}
-    status = browser.client.get("/v1/tasks/browser/status", headers=browser.bearing("analyst")).json()
+        assert browser.upload("browser", sent).json() == {
+            "accepted": 0,
+            "duplicates": 25,
+            "refused": [],
+        }
+    status = browser.client.get(
+        "/v1/tasks/browser/status", headers=browser.bearing("analyst")
+    ).json()
     assert status["rounds"][0]["users"] == 25
     assert status["refused"] == {}
     assert sum(count for _, count in status["arrivals"]) == 25
@@ -165,14 +184,18 @@ def test_only_what_failed_is_listed_with_its_place_and_code(browser):
         {"index": 1, "code": "malformed", "retry": False},
         {"index": 3, "code": "other-task", "retry": False},
     ]
-    status = browser.client.get("/v1/tasks/browser/status", headers=browser.bearing("operator")).json()
+    status = browser.client.get(
+        "/v1/tasks/browser/status", headers=browser.bearing("operator")
+    ).json()
     assert status["refused"] == {"malformed": 1, "other-task": 1}
 
 
 def test_status_tells_how_a_collection_goes(browser):
     browser.upload("browser", messages(20, site=browser))
     browser.seal("browser")
-    status = browser.client.get("/v1/tasks/browser/status", headers=browser.bearing("analyst")).json()
+    status = browser.client.get(
+        "/v1/tasks/browser/status", headers=browser.bearing("analyst")
+    ).json()
     (line,) = status["rounds"]
     assert (status["state"], status["failure"]) == ("finished", "")
     assert (line["number"], line["state"], line["users"], line["count"]) == (0, "sealed", 20, 20)
@@ -186,10 +209,17 @@ def test_the_answer_has_intervals_and_says_what_it_rests_on(browser):
     problem(browser.client.get("/v1/tasks/browser/answer", headers=analyst), 409, "not-ready")
     browser.seal("browser")
     answer = browser.client.get("/v1/tasks/browser/answer", headers=analyst).json()
-    assert (answer["users"], answer["epsilon"], answer["steps"], answer["level"]) == (30, 2.0, [], 0.95)
+    assert (answer["users"], answer["epsilon"], answer["steps"], answer["level"]) == (
+        30,
+        2.0,
+        [],
+        0.95,
+    )
     assert [row["value"] for row in answer["rows"]] == ["chrome", "firefox", "safari"]
     assert all(row["low"] <= row["estimate"] <= row["high"] for row in answer["rows"])
-    wide = browser.client.get("/v1/tasks/browser/answer?level=0.99&method=norm-sub", headers=analyst).json()
+    wide = browser.client.get(
+        "/v1/tasks/browser/answer?level=0.99&method=norm-sub", headers=analyst
+    ).json()
     assert (wide["level"], wide["steps"]) == (0.99, ["norm-sub"])
     assert sum(row["estimate"] for row in wide["rows"]) == pytest.approx(30)
 
@@ -225,13 +255,16 @@ def test_a_format_that_an_answer_does_not_have_is_refused(browser):
 
 
 @pytest.mark.parametrize(
-    "query", ["level=0.4", "level=1", "level=nan", "level=much", "method=magic", "method=", "level="]
+    "query",
+    ["level=0.4", "level=1", "level=nan", "level=much", "method=magic", "method=", "level="],
 )
 def test_a_level_or_method_that_cannot_work_is_refused(browser, query):
     browser.upload("browser", messages(30, site=browser))
     browser.seal("browser")
     headers = browser.bearing("analyst")
-    problem(browser.client.get(f"/v1/tasks/browser/answer?{query}", headers=headers), 400, "invalid")
+    problem(
+        browser.client.get(f"/v1/tasks/browser/answer?{query}", headers=headers), 400, "invalid"
+    )
 
 
 def test_a_mean_has_no_method(site):
@@ -240,8 +273,13 @@ def test_a_mean_has_no_method(site):
     site.upload("mean", honest(task, 5))
     site.seal("mean")
     headers = site.bearing("analyst")
-    assert site.client.get("/v1/tasks/mean/answer", headers=headers).json()["rows"][0]["value"] == "mean"
-    problem(site.client.get("/v1/tasks/mean/answer?method=norm-sub", headers=headers), 400, "invalid")
+    assert (
+        site.client.get("/v1/tasks/mean/answer", headers=headers).json()["rows"][0]["value"]
+        == "mean"
+    )
+    problem(
+        site.client.get("/v1/tasks/mean/answer?method=norm-sub", headers=headers), 400, "invalid"
+    )
 
 
 def test_closing_is_said_once(browser):
@@ -252,12 +290,16 @@ def test_closing_is_said_once(browser):
     problem(browser.client.post(path, headers=operator), 409, "not-ready")
     assert browser.client.post(f"{path}?at_once=true", headers=operator).json()["state"] == "sealed"
     late = messages(1, site=browser)
-    assert browser.upload("browser", late).json()["refused"] == [{"index": 0, "code": "too-late", "retry": False}]
+    assert browser.upload("browser", late).json()["refused"] == [
+        {"index": 0, "code": "too-late", "retry": False}
+    ]
 
 
 def test_tokens_are_issued_listed_and_revoked(site):
     operator = site.bearing("operator")
-    made = site.client.post("/v1/tokens", json={"scope": "analyst", "label": "Ada", "count": 2}, headers=operator)
+    made = site.client.post(
+        "/v1/tokens", json={"scope": "analyst", "label": "Ada", "count": 2}, headers=operator
+    )
     assert made.status_code == 201
     issued = made.json()["tokens"]
     assert len(set(issued)) == 2
@@ -273,7 +315,9 @@ def test_tokens_are_issued_listed_and_revoked(site):
 def test_enrolled_reports_pay_with_their_tokens(site, clock):
     task = site.publish(once(question(), name="enrolled", enrolment=True, minimum=2))
     wanted = {"scope": "enrolment", "count": 2, "days": 1}
-    tokens = site.client.post("/v1/tokens", json=wanted, headers=site.bearing("operator")).json()["tokens"]
+    tokens = site.client.post("/v1/tokens", json=wanted, headers=site.bearing("operator")).json()[
+        "tokens"
+    ]
     sent = honest(task, 3)
 
     def upload(reports, **rest):
@@ -314,10 +358,15 @@ def paths(operation):
     return operation.path.replace("{name}", "browser").replace("{id}", "0" * 12)
 
 
-@pytest.mark.parametrize("operation", [one for one in OPERATIONS if one.method == "GET"], ids=lambda one: one.handler)
+@pytest.mark.parametrize(
+    "operation", [one for one in OPERATIONS if one.method == "GET"], ids=lambda one: one.handler
+)
 def test_head_says_what_get_would_without_the_body(browser, operation):
     headers = browser.bearing("operator")
-    got, headed = (browser.client.request(method, paths(operation), headers=headers) for method in ("GET", "HEAD"))
+    got, headed = (
+        browser.client.request(method, paths(operation), headers=headers)
+        for method in ("GET", "HEAD")
+    )
     assert headed.status_code == got.status_code
     assert headed.headers["content-type"] == got.headers["content-type"]
 
@@ -331,7 +380,9 @@ def test_pages_of_other_origins_may_call_what_devices_call_and_nothing_else(brow
     shared = any(one.shared for one in OPERATIONS if one.path == operation.path)
     assert ("access-control-allow-origin" in allowed.headers) == shared
     assert ("allow" in allowed.headers) != shared
-    answer = browser.client.request(operation.method, path, headers={"origin": "https://example.org"})
+    answer = browser.client.request(
+        operation.method, path, headers={"origin": "https://example.org"}
+    )
     assert (answer.headers.get("access-control-allow-origin") == "*") == operation.shared
     assert "access-control-allow-credentials" not in answer.headers
     assert answer.headers["x-content-type-options"] == "nosniff"
@@ -381,7 +432,9 @@ BODIES = {
 def test_a_body_that_is_not_what_the_route_documents_is_refused_and_never_quoted(browser, content):
     headers = {"content-type": "application/json"}
     said = problem(
-        browser.client.post("/v1/tasks/browser/reports", content=content, headers=headers), 400, "malformed-request"
+        browser.client.post("/v1/tasks/browser/reports", content=content, headers=headers),
+        400,
+        "malformed-request",
     )
     assert "laptop-of-ada" not in json.dumps(said)
     assert "AAAA" not in json.dumps(said)
@@ -389,21 +442,34 @@ def test_a_body_that_is_not_what_the_route_documents_is_refused_and_never_quoted
 
 def test_more_reports_than_an_upload_takes_are_refused(browser):
     problem(browser.upload("browser", [b"x"] * (wire.MAX_REPORTS + 1)), 400, "malformed-request")
-    assert len(browser.upload("browser", [b"x"] * wire.MAX_REPORTS).json()["refused"]) == wire.MAX_REPORTS
+    assert (
+        len(browser.upload("browser", [b"x"] * wire.MAX_REPORTS).json()["refused"])
+        == wire.MAX_REPORTS
+    )
 
 
 def test_messagepack_is_read_as_strictly(browser):
     headers = {"content-type": MSGPACK}
-    for content in (b"", b"\xc1", b"\x81", msgspec.msgpack.encode({"reports": ["text"], "x": 1}), b"\x91" * 100_000):
+    for content in (
+        b"",
+        b"\xc1",
+        b"\x81",
+        msgspec.msgpack.encode({"reports": ["text"], "x": 1}),
+        b"\x91" * 100_000,
+    ):
         answer = browser.client.post("/v1/tasks/browser/reports", content=content, headers=headers)
         problem(answer, 400, "malformed-request")
 
 
-@pytest.mark.parametrize("count", ["4850.0", "1e3", "true", '"3"', "null", "0", "-1", "10001", "1" * 400])
+@pytest.mark.parametrize(
+    "count", ["4850.0", "1e3", "true", '"3"', "null", "0", "-1", "10001", "1" * 400]
+)
 def test_a_count_is_a_whole_number_written_as_one(site, count):
     content = f'{{"scope":"analyst","count":{count}}}'
     headers = site.bearing("operator") | {"content-type": "application/json"}
-    problem(site.client.post("/v1/tokens", content=content, headers=headers), 400, "malformed-request")
+    problem(
+        site.client.post("/v1/tokens", content=content, headers=headers), 400, "malformed-request"
+    )
 
 
 @pytest.mark.parametrize("field", ["", "admin", "session", "operator\n", "xoperator"])
@@ -427,10 +493,14 @@ def test_a_content_type_that_a_route_does_not_read_is_refused(browser, path, kin
     problem(browser.client.post(path, content=b"{}", headers=headers), 415, "unsupported-media")
 
 
-@pytest.mark.parametrize("kind", ["application/json; charset=utf-8", "APPLICATION/JSON", " application/json "])
+@pytest.mark.parametrize(
+    "kind", ["application/json; charset=utf-8", "APPLICATION/JSON", " application/json "]
+)
 def test_a_content_type_may_have_parameters_and_capitals(browser, kind):
     content = json.dumps(body(messages(1, site=browser)))
-    answer = browser.client.post("/v1/tasks/browser/reports", content=content, headers={"content-type": kind})
+    answer = browser.client.post(
+        "/v1/tasks/browser/reports", content=content, headers={"content-type": kind}
+    )
     assert answer.json()["accepted"] == 1
 
 
@@ -446,17 +516,32 @@ def test_a_body_above_the_limit_is_refused_with_and_without_a_length(small, path
     headers = small.bearing("operator") | {"content-type": "application/json"}
     large = b" " * 2049
     problem(small.client.post(path, content=large, headers=headers), 413, "too-large")
-    problem(small.client.post(path, content=iter([large[:1000], large[1000:]]), headers=headers), 413, "too-large")
+    problem(
+        small.client.post(path, content=iter([large[:1000], large[1000:]]), headers=headers),
+        413,
+        "too-large",
+    )
     problem(small.client.post(path, content=b" " * 2048, headers=headers), 400, "malformed-request")
 
 
 @pytest.mark.parametrize("path", ["/v1/tasks/count/reports", "/v1/tasks", "/v1/tokens"])
 @pytest.mark.parametrize(
     ("length", "statuses"),
-    [("nonsense", {400}), ("-5", {400}), ("", {400}), ("9" * 5000, {400, 413}), ("0", {413}), ("\u0664", {400, 413})],
+    [
+        ("nonsense", {400}),
+        ("-5", {400}),
+        ("", {400}),
+        ("9" * 5000, {400, 413}),
+        ("0", {413}),
+        ("\u0664", {400, 413}),
+    ],
 )
 def test_a_content_length_that_lies_is_no_way_around_the_limit(small, path, length, statuses):
-    headers = {"content-type": "application/json", "content-length": length, **small.bearing("operator")}
+    headers = {
+        "content-type": "application/json",
+        "content-length": length,
+        **small.bearing("operator"),
+    }
     status, said, unread = plain_call(small.app, "POST", path, headers, [b" " * 1500] * 50)
     assert status in {*statuses, 413}
     assert json.loads(said)["code"] in ("malformed-request", "too-large")
@@ -464,7 +549,11 @@ def test_a_content_length_that_lies_is_no_way_around_the_limit(small, path, leng
 
 
 def test_a_stated_length_above_the_limit_is_refused(small):
-    headers = {"content-type": "application/json", "content-length": "2049", **small.bearing("operator")}
+    headers = {
+        "content-type": "application/json",
+        "content-length": "2049",
+        **small.bearing("operator"),
+    }
     status, _, _ = plain_call(small.app, "POST", "/v1/tokens", headers, [b" " * 2049])
     assert status == 413
 
@@ -537,7 +626,9 @@ def test_a_full_disk_is_unavailable_loses_nothing_and_serves_again(open_store, t
         second = numbered(task, *range(500, 1500))
         answer = site.upload("count", second)
         problem(answer, 503, "unavailable")
-        assert site.upload("count", first).json()["duplicates"] == 500, "what was acknowledged is still here"
+        assert site.upload("count", first).json()["duplicates"] == 500, (
+            "what was acknowledged is still here"
+        )
         store.bound(1 << 30)
         assert site.upload("count", second).json()["accepted"] == 1000
         site.seal("count")
@@ -552,10 +643,16 @@ def test_no_error_says_what_a_request_held(browser):
     file = {"name": "x", "epsilon": -1, "plan": {"kind": "histogram", "domain": [secret, secret]}}
     answers = [
         client.post("/v1/tasks", json=file, headers=operator),
-        client.post("/v1/tasks", json={**file, "epsilon": 1, "plan": {"kind": secret.lower()[:9]}}, headers=operator),
+        client.post(
+            "/v1/tasks",
+            json={**file, "epsilon": 1, "plan": {"kind": secret.lower()[:9]}},
+            headers=operator,
+        ),
         client.post("/v1/tasks", json={**file, secret: 1}, headers=operator),
         client.post("/v1/tasks", content=f"{secret} = [", headers=operator | AS_TOML),
-        client.post("/v1/tasks/browser/reports", content=f'{{"reports":["{encoded}"],"{secret}":1}}'),
+        client.post(
+            "/v1/tasks/browser/reports", content=f'{{"reports":["{encoded}"],"{secret}":1}}'
+        ),
         client.post("/v1/tasks/browser/reports", json={"reports": [secret]}),
         client.post("/v1/tokens", json={"scope": secret}, headers=operator),
         client.get("/v1/tokens", headers={"authorization": f"Bearer {secret}"}),
@@ -585,7 +682,9 @@ def test_a_broken_store_is_an_error_of_ours_without_details(open_store, tmp_path
 @pytest.mark.parametrize("name", ["a/b", "..", ".", "a\nb", "\x00"])
 def test_a_name_that_has_no_address_is_refused(site, name):
     file = {"name": name, "epsilon": 1.0, "plan": {"kind": "histogram", "domain": ["a", "b"]}}
-    problem(site.client.post("/v1/tasks", json=file, headers=site.bearing("operator")), 400, "invalid")
+    problem(
+        site.client.post("/v1/tasks", json=file, headers=site.bearing("operator")), 400, "invalid"
+    )
     assert site.collector.tasks() == []
 
 
@@ -604,8 +703,13 @@ def test_a_minimum_that_is_no_crowd_is_refused_over_http(site):
             (TOML.replace("minimum = 20", f"minimum = {minimum}"), AS_TOML),
             (text(counting()).replace('"minimum":2', f'"minimum":{minimum}'), {}),
         ):
-            answer = site.client.post("/v1/tasks", content=content, headers=site.bearing("operator") | headers)
-            assert "`minimum` must be a whole number from 2" in problem(answer, 400, "invalid")["detail"]
+            answer = site.client.post(
+                "/v1/tasks", content=content, headers=site.bearing("operator") | headers
+            )
+            assert (
+                "`minimum` must be a whole number from 2"
+                in problem(answer, 400, "invalid")["detail"]
+            )
     assert site.collector.tasks() == []
 
 

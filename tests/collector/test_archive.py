@@ -25,24 +25,41 @@ from sottovoce.tasks.collection import Collection
 FOODS = ["bread", "milk", "tea", "oats", "rye", "figs", "plums", "salt", "peas", "rice"]
 DICE = np.random.default_rng(4)
 NUMBERS = DICE.integers(0, 16, 240)
-BASKETS = [[FOODS[item] for item in range(10) if DICE.random() < 0.7 / (1 + item)] for _ in range(240)]
+BASKETS = [
+    [FOODS[item] for item in range(10) if DICE.random() < 0.7 / (1 + item)] for _ in range(240)
+]
 WORDS = [["ja", "no", "si", "da"][place] for place in DICE.choice(4, 240, p=[0.6, 0.2, 0.15, 0.05])]
 TRAITS = {"sex": ["f", "m"], "age": range(4), "car": ["yes", "no"]}
 TRAITED = [
-    {"sex": "fm"[DICE.integers(2)], "age": int(DICE.integers(4)), "car": ("yes", "no")[DICE.integers(2)]}
+    {
+        "sex": "fm"[DICE.integers(2)],
+        "age": int(DICE.integers(4)),
+        "car": ("yes", "no")[DICE.integers(2)],
+    }
     for _ in range(240)
 ]
-WIDE = {f"trait {number}": ["a", "b"] for number in range(21)}  # more combinations than anybody adds up
+WIDE = {
+    f"trait {number}": ["a", "b"] for number in range(21)
+}  # more combinations than anybody adds up
 PLANS = {
-    **{kind: (sv.Histogram(Integers(0, 15), kind), NUMBERS) for kind in ("affine", "hadamard", "rmp", "oue", "grr")},
-    "survey": (sv.Survey({"pet": ["cat", "dog"], "age": range(8)}), [{"pet": "cat", "age": 3}] * 240),
+    **{
+        kind: (sv.Histogram(Integers(0, 15), kind), NUMBERS)
+        for kind in ("affine", "hadamard", "rmp", "oue", "grr")
+    },
+    "survey": (
+        sv.Survey({"pet": ["cat", "dog"], "age": range(8)}),
+        [{"pet": "cat", "age": 3}] * 240,
+    ),
     "mean": (sv.Mean(0, 15), NUMBERS),
     "distribution": (sv.Distribution(0, 16, 8), NUMBERS),
     "pem": (sv.HeavyHitters(sv.Strings(2), 3), WORDS),
     "svim": (sv.TopItems(FOODS, 3), BASKETS),
     "svsm": (sv.Itemsets(FOODS, 5), BASKETS),
     "dbs": (sv.AdaptiveTopItems(FOODS, 240, 2, rounds=2, holdout=20), BASKETS),
-    **{method: (sv.Marginals(TRAITS, 5000, 2, method), TRAITED) for method in ("calm", "inp_ht", "marg_ps", "inp_em")},
+    **{
+        method: (sv.Marginals(TRAITS, 5000, 2, method), TRAITED)
+        for method in ("calm", "inp_ht", "marg_ps", "inp_em")
+    },
 }
 
 
@@ -55,7 +72,9 @@ def finished(collector, plan, values, between=lambda: None):
     while collector.find("task").record.finished is None:
         asked = collector.find("task").asked[collector.find("task").last.number]
         people = [value for value, coin in zip(values, coins, strict=True) if asked.asks(coin)]
-        assert set(send(collector, "task", crowd.messages(task, people, asked, rng))) == {"accepted"}
+        assert set(send(collector, "task", crowd.messages(task, people, asked, rng))) == {
+            "accepted"
+        }
         collector.close("task", at_once=True)
         collector.advance()
         between()
@@ -64,10 +83,22 @@ def finished(collector, plan, values, between=lambda: None):
 
 
 def said(answer):
-    """Everything an answer says: raw, at another level, and after a step of post-processing where one applies."""
+    """Everything an answer says: raw, at another level, and after a step of post-processing where
+    one applies.
+    """
     made = [answer.to_dict(), answer.at(0.9).to_dict()]
-    parts = answer.values() if isinstance(answer, Answers) else [answer] if type(answer) is Answer else []
-    steps = ("base-pos", "norm-sub") if all(part.estimate.noise.complete for part in parts) else ("base-pos",)
+    parts = (
+        answer.values()
+        if isinstance(answer, Answers)
+        else [answer]
+        if type(answer) is Answer
+        else []
+    )
+    steps = (
+        ("base-pos", "norm-sub")
+        if all(part.estimate.noise.complete for part in parts)
+        else ("base-pos",)
+    )
     return made + [part.postprocess(step).to_dict() for part in parts for step in steps]
 
 
@@ -81,11 +112,17 @@ def test_the_answer_outlives_its_reports_to_the_last_digit(collector, clock, tmp
     assert said(collector.answer("task")) == before
     again = Collector(collector.store, tmp_path, clock)
     assert said(again.answer("task")) == before, "from the file alone"
-    assert json.dumps(said(again.answer("task"))) == json.dumps(before), "lists are lists and whole numbers whole"
+    assert json.dumps(said(again.answer("task"))) == json.dumps(before), (
+        "lists are lists and whole numbers whole"
+    )
 
 
-@pytest.mark.parametrize(("kind", "names"), [("calm", ("sex", "age", "car")), ("inp_em", ("sex", "age", "car"))])
-def test_any_joint_table_can_be_asked_for_after_reports_are_erased(collector, clock, tmp_path, kind, names):
+@pytest.mark.parametrize(
+    ("kind", "names"), [("calm", ("sex", "age", "car")), ("inp_em", ("sex", "age", "car"))]
+)
+def test_any_joint_table_can_be_asked_for_after_reports_are_erased(
+    collector, clock, tmp_path, kind, names
+):
     """Where sums of reports give every table there is no need to keep some."""
     task = finished(collector, *PLANS[kind])
     before = task.plan.select(collector.answer("task"), names).to_dict()
@@ -125,13 +162,21 @@ def test_sums_alone_would_not_give_a_search_for_prefixes_its_answer(collector, c
 
 
 def test_an_answer_erased_round_by_round_is_the_whole_one(collector, clock, tmp_path):
-    """Half a day lies between rounds: the first expires while the task is finished and the last does not."""
-    task = sv.Task("task", sv.TopItems(FOODS, 3), 4.0, collection=Collection(minimum=2, grace=0, retention=1))
+    """Half a day lies between rounds: the first expires while the task is finished and the last
+    does not.
+    """
+    task = sv.Task(
+        "task", sv.TopItems(FOODS, 3), 4.0, collection=Collection(minimum=2, grace=0, retention=1)
+    )
     collector.create(text(task), toml=False)
     rng = SeededRng(2)
     for number in range(3):
         asked = collector.find("task").asked[number]
-        send(collector, "task", crowd.messages(task, BASKETS[80 * number : 80 * number + 80], asked, rng))
+        send(
+            collector,
+            "task",
+            crowd.messages(task, BASKETS[80 * number : 80 * number + 80], asked, rng),
+        )
         collector.close("task", at_once=True)
         collector.advance()
         clock.pass_(DAY // 2 - 1)
@@ -146,11 +191,16 @@ ROUNDED = {kind: PLANS[kind] for kind in ("svim", "dbs")}
 
 
 @pytest.mark.parametrize("kind", ROUNDED)
-def test_rounds_that_expire_before_the_search_ends_leave_enough_to_go_on(collector, clock, tmp_path, kind):
+def test_rounds_that_expire_before_the_search_ends_leave_enough_to_go_on(
+    collector, clock, tmp_path, kind
+):
     """The sums of erased rounds give the same questions and the same answer as their reports."""
     plan, values = ROUNDED[kind]
     finished(collector, plan, values)
-    before, rounds = said(collector.answer("task")), [one.document for one in collector.find("task").rounds]
+    before, rounds = (
+        said(collector.answer("task")),
+        [one.document for one in collector.find("task").rounds],
+    )
     (tmp_path / "slow").mkdir()
     store = SqliteStore(tmp_path / "slow" / "collector.db")
     slow = Collector(store, tmp_path / "slow", clock)
@@ -196,7 +246,12 @@ def test_an_archive_is_written_once(collector, clock, tmp_path):
 
 
 def test_a_task_that_failed_leaves_no_answer(collector, clock, tmp_path):
-    task = sv.Task("task", sv.Histogram(["a", "b"]), 1.0, collection=Collection(minimum=50, grace=0, retention=1))
+    task = sv.Task(
+        "task",
+        sv.Histogram(["a", "b"]),
+        1.0,
+        collection=Collection(minimum=50, grace=0, retention=1),
+    )
     collector.create(text(task), toml=False)
     send(collector, "task", crowd.messages(task, ["a"] * 10))
     collector.close("task", at_once=True)

@@ -1,4 +1,6 @@
-"""The life of a task: rounds open, close, are sealed once and erased in time, whoever crashes in between."""
+"""The life of a task: rounds open, close, are sealed once and erased in time, whoever crashes in
+between.
+"""
 
 import json
 import threading
@@ -7,7 +9,19 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from collector.people import Clock, Early, Ladder, Stumble, counting, envelope, honest, numbered, once, question, text
+from collector.people import (
+    Clock,
+    Early,
+    Ladder,
+    Stumble,
+    counting,
+    envelope,
+    honest,
+    numbered,
+    once,
+    question,
+    text,
+)
 from collector.sending import held, send, states
 from sottovoce.collector.collector import DAY, Collector
 from sottovoce.collector.store.base import State
@@ -68,9 +82,17 @@ def test_another_task_of_the_same_name_is_refused(collector):
     assert len(collector.tasks()) == 1
 
 
-def test_a_task_that_the_collector_could_not_read_back_is_never_published(collector, tmp_path, clock):
-    """A mean over whole numbers reads as a plan and writes a document that is none: it would stop every start."""
-    file = {"name": "odd", "epsilon": 1.0, "plan": {"kind": "mean", "domain": {"low": 0, "high": 9}}}
+def test_a_task_that_the_collector_could_not_read_back_is_never_published(
+    collector, tmp_path, clock
+):
+    """A mean over whole numbers reads as a plan and writes a document that is none: it would stop
+    every start.
+    """
+    file = {
+        "name": "odd",
+        "epsilon": 1.0,
+        "plan": {"kind": "mean", "domain": {"low": 0, "high": 9}},
+    }
     with pytest.raises((CodecError, ParameterError)):
         collector.create(json.dumps(file), toml=False)
     assert collector.store.tasks() == []
@@ -79,7 +101,12 @@ def test_a_task_that_the_collector_could_not_read_back_is_never_published(collec
 
 @pytest.mark.parametrize("place", ["name", "description"])
 def test_text_that_is_no_text_is_refused(collector, place):
-    file = {"name": "odd", "epsilon": 1.0, "plan": {"kind": "histogram", "domain": ["a", "b"]}, place: "\ud800"}
+    file = {
+        "name": "odd",
+        "epsilon": 1.0,
+        "plan": {"kind": "histogram", "domain": ["a", "b"]},
+        place: "\ud800",
+    }
     with pytest.raises((CodecError, ParameterError)):
         collector.create(json.dumps(file), toml=False)
     assert collector.store.tasks() == []
@@ -217,7 +244,9 @@ def test_an_unknown_task_is_not_found(collector):
 
 @pytest.mark.parametrize("dear", [False, True])
 def test_a_plan_that_fails_ends_its_task_with_the_reason(collector, dear):
-    task = Task("stumble", Stumble(Integers(0, 15), dear), 1.0, collection=Collection(minimum=2, quota=2))
+    task = Task(
+        "stumble", Stumble(Integers(0, 15), dear), 1.0, collection=Collection(minimum=2, quota=2)
+    )
     publish(collector, task)
     send(collector, "stumble", honest(task, 2))
     collector.close("stumble", at_once=True)
@@ -234,11 +263,16 @@ def test_advancing_twice_does_nothing_more(collector, clock):
     before = collector.store.tasks(), collector.store.rounds(collector.find("count").digest)
     clock.pass_(1000)
     assert not collector.advance()
-    assert (collector.store.tasks(), collector.store.rounds(collector.find("count").digest)) == before
+    assert (
+        collector.store.tasks(),
+        collector.store.rounds(collector.find("count").digest),
+    ) == before
 
 
 def test_an_early_answer_gives_way_to_the_final_one(collector, clock):
-    task = Task("early", Early(Integers(0, 15)), 1.0, collection=Collection(minimum=2, quota=3, grace=0))
+    task = Task(
+        "early", Early(Integers(0, 15)), 1.0, collection=Collection(minimum=2, quota=3, grace=0)
+    )
     publish(collector, task)
     with pytest.raises(StateError):
         collector.answer("early")
@@ -250,7 +284,9 @@ def test_an_early_answer_gives_way_to_the_final_one(collector, clock):
     for old, new in ((State.OPEN, State.CLOSING), (State.CLOSING, State.SEALING)):
         collector.store.turn(collector.find("early").digest, 1, old, new, collector.now)
     last = collector.refresh()[0]
-    collector._seal(last, last.last)  # and here the process dies: sealed, and the plan has not been asked
+    collector._seal(
+        last, last.last
+    )  # and here the process dies: sealed, and the plan has not been asked
     collector.refresh()
     assert list(collector.answer("early").figures) == ["so far"]
     collector.advance()
@@ -263,7 +299,9 @@ class CrashError(Exception):
 
 
 class Fragile(SqliteStore):
-    """A store whose process dies before or after its n-th change of a round; then a new one must go on."""
+    """A store whose process dies before or after its n-th change of a round; then a new one must go
+    on.
+    """
 
     def __init__(self, path, left=None, *, after=False):
         super().__init__(path)
@@ -296,7 +334,9 @@ class Fragile(SqliteStore):
 
 
 def run_ladder(folder, clock, left=None, *, after=False):
-    """Run the ladder to its end with a crash on the way; returns round documents, checksums and the answer."""
+    """Run the ladder to its end with a crash on the way; returns round documents, checksums and the
+    answer.
+    """
     store, task = Fragile(folder / "collector.db", left, after=after), ladder()
     collector, crashed = Collector(store, folder, clock), False
     publish(collector, task)
@@ -331,9 +371,15 @@ def messages(task, asked):
     return _made[key]
 
 
-CHANGES = 3 * 3 + 2 + 1  # three rounds close, go to sealing and are sealed; two more are opened; the plan finishes
-# What is durable before a change is what was durable after the one before it, but for the log that sealing writes.
-CRASHES = [*((change, False) for change in range(1, CHANGES + 1)), *((change, True) for change in (2, 6, 10, CHANGES))]
+CHANGES = (
+    3 * 3 + 2 + 1
+)  # three rounds close, go to sealing and are sealed; two more are opened; the plan finishes
+# What is durable before a change is what was durable after the one before it, but for the log that
+# sealing writes.
+CRASHES = [
+    *((change, False) for change in range(1, CHANGES + 1)),
+    *((change, True) for change in (2, 6, 10, CHANGES)),
+]
 
 
 @pytest.fixture(scope="module")
@@ -503,7 +549,9 @@ def test_a_crash_between_the_sums_and_the_erasing_is_made_good(open_store, clock
     assert again.find("count").last.erased is not None
 
 
-def test_erasing_a_round_of_a_task_that_goes_on_leaves_the_next_one_open(open_store, tmp_path, clock):
+def test_erasing_a_round_of_a_task_that_goes_on_leaves_the_next_one_open(
+    open_store, tmp_path, clock
+):
     """Another collector that looked in between must see the next round all the same."""
     settings = Collection(minimum=2, quota=3, grace=0, retention=1)
     task = Task("early", Early(Integers(0, 15)), 1.0, collection=settings)
@@ -627,7 +675,11 @@ def test_a_hand_made_report_counts_as_what_it_holds(collector):
     """The helper of these tests is worth nothing if counting twice would not be seen."""
     task = publish(collector, counting(quota=3))
     digest = codec.digest_bytes(codec.document(task))
-    send(collector, "count", [envelope(digest, bytes([200])), envelope(digest, bytes([200])), *numbered(task, 1)])
+    send(
+        collector,
+        "count",
+        [envelope(digest, bytes([200])), envelope(digest, bytes([200])), *numbered(task, 1)],
+    )
     collector.advance()
     assert held(collector, "count") == {1: 1, 200: 2}
     assert np.sum(list(held(collector, "count").values())) == 3

@@ -1,6 +1,8 @@
-"""Any order of uploads, replays, closings, crashes and expiries against a model of what a collector promises.
+"""Any order of uploads, replays, closings, crashes and expiries against a model of what a collector
+promises.
 
-Every report holds a value that no other report of its task holds, so that a report lost or counted twice shows.
+Every report holds a value that no other report of its task holds, so that a report lost or counted
+twice shows.
 """
 
 import tempfile
@@ -32,7 +34,9 @@ TASK = counting(quota=QUOTA, minimum=MINIMUM, grace=GRACE, seconds=SECONDS, rete
 
 
 class Lifecycle(RuleBasedStateMachine):
-    """The collector on one side; on the other a list of what was acknowledged, and the state it should be in."""
+    """The collector on one side; on the other a list of what was acknowledged, and the state it
+    should be in.
+    """
 
     kind = SqliteStore
 
@@ -76,7 +80,10 @@ class Lifecycle(RuleBasedStateMachine):
         counted = set(self.counted) if not self.erased else set()
         expected = ["duplicate" if place in counted else self._late() for place in places]
         if "accepted" not in expected:
-            assert send(self.collector, "count", [self.messages[place] for place in places]) == expected
+            assert (
+                send(self.collector, "count", [self.messages[place] for place in places])
+                == expected
+            )
 
     def _late(self):
         return "accepted" if self.state in ("open", "closing") else "too-late"
@@ -171,7 +178,10 @@ class Hasty(SqliteStore):
         short = [replace(one, ids=one.ids[:3], data=one.data[:3]) for one in offers]
         kept = super().accept(short, refused, now)
         lost = [len(one) - len(few) for one, few in zip(offers, short, strict=True)]
-        return [[*verdicts, *[Verdict.ACCEPTED] * more] for verdicts, more in zip(kept, lost, strict=True)]
+        return [
+            [*verdicts, *[Verdict.ACCEPTED] * more]
+            for verdicts, more in zip(kept, lost, strict=True)
+        ]
 
 
 class Backdating(SqliteStore):

@@ -1,4 +1,6 @@
-"""Any joint table over HTTP: by name, released like every other answer, refused where it cannot be had."""
+"""Any joint table over HTTP: by name, released like every other answer, refused where it cannot be
+had.
+"""
 
 from urllib.parse import quote
 
@@ -23,7 +25,9 @@ DOMAIN = {"age": range(4), "pay, monthly": ["low", "high"], "car & co": ["yes", 
 
 def joint(method="calm", order=2, **settings):
     plan = sv.Marginals(DOMAIN, users=5000, order=order, method=method)
-    return sv.Task(method, plan, 5.0, collection=Collection(**({"minimum": 10, "grace": 0} | settings)))
+    return sv.Task(
+        method, plan, 5.0, collection=Collection(**({"minimum": 10, "grace": 0} | settings))
+    )
 
 
 @pytest.fixture
@@ -64,7 +68,9 @@ def test_a_table_is_named_by_its_attributes_in_any_order_and_way(asked, site):
     assert (made["name"], len(made["rows"]), made["mechanism"]) == ("age & car & co", 8, "calm")
     assert made["rows"][1]["value"] == "0 & no"
     assert made == get(f"marginal={car}%2Cage").json() == get(f"marginal={car}&marginal=age").json()
-    assert get(f"marginal={pay}&marginal={car}").json()["name"] == "pay, monthly & car & co", "a name with a comma"
+    assert get(f"marginal={pay}&marginal={car}").json()["name"] == "pay, monthly & car & co", (
+        "a name with a comma"
+    )
     whole = get(f"marginal={pay}&marginal=age,{car}&level=0.9&method=norm-sub").json()
     assert (whole["level"], whole["steps"][-1], len(whole["rows"])) == (0.9, "norm-sub", 16)
     expected = site.collector.answer("calm").marginal("age", "car & co")
@@ -77,31 +83,51 @@ def test_a_table_comes_as_csv_too(asked):
     assert len(text.splitlines()) == 5
 
 
-BAD = ["marginal=", "marginal=pets", "marginal=age,age", "marginal=age,", "marginal=age&marginal=age"]
+BAD = [
+    "marginal=",
+    "marginal=pets",
+    "marginal=age,age",
+    "marginal=age,",
+    "marginal=age&marginal=age",
+]
 
 
 @pytest.mark.parametrize("query", BAD)
 def test_attributes_that_there_are_not_are_refused(asked, query):
     said = problem(asked(joint("inp_ht"))(query), 400, "invalid")
-    assert said["detail"] == f"a marginal is of some of the attributes {', '.join(DOMAIN)}, each once"
+    assert (
+        said["detail"] == f"a marginal is of some of the attributes {', '.join(DOMAIN)}, each once"
+    )
 
 
 @pytest.mark.parametrize("method", ["inp_ht", "marg_ps"])
 def test_an_order_that_the_method_cannot_give_is_refused(asked, method):
     get = asked(joint(method))
-    problem(get(f"marginal=age,{quote('car & co')}".replace("&", "%26") + "&marginal=pay,%20monthly"), 400, "invalid")
+    problem(
+        get(f"marginal=age,{quote('car & co')}".replace("&", "%26") + "&marginal=pay,%20monthly"),
+        400,
+        "invalid",
+    )
 
 
 def test_only_joint_tables_have_marginals(site):
-    task = sv.Task("pets", sv.Histogram(["cat", "dog"]), 2.0, collection=Collection(minimum=2, grace=0))
+    task = sv.Task(
+        "pets", sv.Histogram(["cat", "dog"]), 2.0, collection=Collection(minimum=2, grace=0)
+    )
     site.publish(task)
     site.upload("pets", crowd.messages(task, ["cat"] * 20))
     site.seal("pets")
-    problem(site.client.get("/v1/tasks/pets/answer?marginal=cat", headers=site.bearing("analyst")), 400, "invalid")
+    problem(
+        site.client.get("/v1/tasks/pets/answer?marginal=cat", headers=site.bearing("analyst")),
+        400,
+        "invalid",
+    )
 
 
 def test_a_table_has_its_small_cells_suppressed(asked, site):
-    """About 15 people of every age earn much: fewer than the crowd, in this table and not in that of pay alone."""
+    """About 15 people of every age earn much: fewer than the crowd, in this table and not in that
+    of pay alone.
+    """
     get = asked(joint("marg_ps", crowd=40))
     alone = get("marginal=pay,%20monthly").json()
     assert not any(row["suppressed"] for row in alone["rows"])
@@ -125,7 +151,9 @@ def test_a_table_on_request_has_a_limited_number_of_cells():
 
 
 def test_large_pairs_and_many_attributes_are_not_listed_nor_drawn():
-    wide = sv.Marginals({"a": range(40), "b": range(40), "c": ["x", "y"]}, users=1000, order=2, method="marg_ps")
+    wide = sv.Marginals(
+        {"a": range(40), "b": range(40), "c": ["x", "y"]}, users=1000, order=2, method="marg_ps"
+    )
     held = {"a": [1] * 60, "b": [2] * 60, "c": ["x"] * 60}
     answer = sv.simulate(sv.Task("t", wide, 4.0), held, seed=1)
     assert list(answer) == ["a", "b", "c", "a & c", "b & c"]

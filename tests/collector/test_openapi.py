@@ -111,7 +111,9 @@ def test_every_route_is_in_the_document_and_nothing_else_is(site):
     }
     paths = openapi.document(TITLE, OPERATIONS)["paths"]
     served = routes | {(one.method, one.path) for one in OPERATIONS if one.home}
-    assert served == {(method.upper(), path) for path, methods in paths.items() for method in methods}
+    assert served == {
+        (method.upper(), path) for path, methods in paths.items() for method in methods
+    }
     assert routes == {(one.method, one.path) for one in OPERATIONS if not one.home}
 
 
@@ -129,7 +131,9 @@ def test_the_document_that_is_served_is_the_one_that_is_made(site):
 
 
 def test_codes_in_the_document_are_those_of_whole_requests():
-    codes = openapi.document(TITLE, OPERATIONS)["components"]["schemas"]["Problem"]["properties"]["code"]["enum"]
+    codes = openapi.document(TITLE, OPERATIONS)["components"]["schemas"]["Problem"]["properties"][
+        "code"
+    ]["enum"]
     assert set(codes) == {code for code, one in CATALOGUE.items() if one.status != 200}
 
 
@@ -142,11 +146,14 @@ def test_an_operation_that_needs_a_token_says_so(operation):
 
 # Thousands of tokens are made last: every list of tokens after that would be as long.
 HANDLERS = sorted(
-    (one.handler for one in OPERATIONS if one.handler != "get_openapi"), key=lambda name: name == "issue_tokens"
+    (one.handler for one in OPERATIONS if one.handler != "get_openapi"),
+    key=lambda name: name == "issue_tokens",
 )
 
 
-@pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=["good", "bad"])
+@pytest.mark.parametrize(
+    "mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=["good", "bad"]
+)
 @pytest.mark.parametrize("handler", HANDLERS)
 def test_whatever_is_sent_the_answer_is_as_documented(site, operations, handler, mode):
     operation = operations[handler]
@@ -161,15 +168,25 @@ def test_whatever_is_sent_the_answer_is_as_documented(site, operations, handler,
         place = data.draw(st.sampled_from([None, "open", "done"])) if named else None
         given = {"path_parameters": {"name": place}} if place else {}
         case = data.draw(operation.as_strategy(generation_mode=mode, **given))
-        checks = CHECKS if must_be_refused(case) else [one for one in CHECKS if one is not negative_data_rejection]
+        checks = (
+            CHECKS
+            if must_be_refused(case)
+            else [one for one in CHECKS if one is not negative_data_rejection]
+        )
         case.validate_response(case.call(headers=headers), checks=checks, headers=headers)
 
     check()
 
 
 def must_be_refused(case):
-    """Bad paths and bodies must; a missing token is put back here, and unknown words of a query are ignored."""
-    return any(case.meta.components[place].mode.is_negative for place in case.meta.components if place in STRICT)
+    """Bad paths and bodies must; a missing token is put back here, and unknown words of a query are
+    ignored.
+    """
+    return any(
+        case.meta.components[place].mode.is_negative
+        for place in case.meta.components
+        if place in STRICT
+    )
 
 
 STRICT = (ParameterLocation.PATH, ParameterLocation.BODY)
@@ -181,8 +198,12 @@ def takes_something(handler):
 
 
 def test_a_float_that_is_whole_is_where_the_schema_and_the_collector_part(site):
-    """To JSON Schema 3.0 is an integer; the collector reads integers only as integers are written, and says so."""
-    schema = openapi.document(TITLE, OPERATIONS)["components"]["schemas"]["TokenRequest"]["properties"]["count"]
+    """To JSON Schema 3.0 is an integer; the collector reads integers only as integers are written,
+    and says so.
+    """
+    schema = openapi.document(TITLE, OPERATIONS)["components"]["schemas"]["TokenRequest"][
+        "properties"
+    ]["count"]
     assert schema["type"] == "integer"
     answer = site.client.post(
         "/v1/tokens", content=b'{"scope":"analyst","count":3.0}', headers=site.bearing("operator")

@@ -1,4 +1,6 @@
-"""What a collector keeps: every byte of its folder and of its output, searched for everything it must not know."""
+"""What a collector keeps: every byte of its folder and of its output, searched for everything it
+must not know.
+"""
 
 import gzip
 import json
@@ -35,8 +37,15 @@ TASK = {
 def found(haystacks, needle):
     """Where a text or some bytes occur, in any of the ways in which they might be written down."""
     needle = needle.encode() if isinstance(needle, str) else needle
-    forms = {needle, needle.hex().encode(), needle.hex().upper().encode(), b64encode(needle).rstrip(b"=")}
-    return sorted(name for name, content in haystacks.items() if any(form in content for form in forms))
+    forms = {
+        needle,
+        needle.hex().encode(),
+        needle.hex().upper().encode(),
+        b64encode(needle).rstrip(b"="),
+    }
+    return sorted(
+        name for name, content in haystacks.items() if any(form in content for form in forms)
+    )
 
 
 def everything(folder):
@@ -56,7 +65,9 @@ def everything(folder):
 
 @pytest.fixture(scope="module")
 def collection(tmp_path_factory):
-    """A real server that enrolled thirty devices, got their reports, and was stopped; and what they sent."""
+    """A real server that enrolled thirty devices, got their reports, and was stopped; and what they
+    sent.
+    """
     folder = tmp_path_factory.mktemp("kept")
     store = SqliteStore(folder / "collector.db")
     (operator,) = access.issue(store, "operator", Clock().now)
@@ -75,13 +86,24 @@ def collection(tmp_path_factory):
             wanted = {"scope": "enrolment", "count": 30}
             tokens = people.post("/v1/tokens", json=wanted, headers=bearing).json()["tokens"]
             document = devices.get("/v1/tasks/secret-likings").text
-            messages = [Client(document, ":memory:", token).answer(LABELS[one % 3]) for one, token in enumerate(tokens)]
+            messages = [
+                Client(document, ":memory:", token).answer(LABELS[one % 3])
+                for one, token in enumerate(tokens)
+            ]
             for one, message in enumerate(messages):
-                body = {"reports": [b64encode(message).decode(), "AAAA"], "tokens": [tokens[one], "NoSuchToken"]}
+                body = {
+                    "reports": [b64encode(message).decode(), "AAAA"],
+                    "tokens": [tokens[one], "NoSuchToken"],
+                }
                 said = devices.post("/v1/tasks/secret-likings/reports", json=body).json()
                 assert (said["accepted"], len(said["refused"])) == (1, 1)
             assert devices.get("/v1/nowhere?address=SomeQuery").status_code == 404
-            assert devices.post("/v1/tasks/secret-likings/reports", content=b"SomeBrokenBody").status_code == 400
+            assert (
+                devices.post(
+                    "/v1/tasks/secret-likings/reports", content=b"SomeBrokenBody"
+                ).status_code
+                == 400
+            )
             open_round = everything(folder)
             finish(people, "secret-likings", operator)
             answer = people.get("/v1/tasks/secret-likings/answer", headers=bearing)
@@ -100,7 +122,14 @@ def collection(tmp_path_factory):
 
 def test_no_address_agent_or_cookie_is_kept_or_logged(collection):
     for part in ("open", "sealed", "said"):
-        for needle in (FORWARDED, AGENT, "SomeCookie", "SomeQuery", "SomeBrokenBody", "NoSuchToken"):
+        for needle in (
+            FORWARDED,
+            AGENT,
+            "SomeCookie",
+            "SomeQuery",
+            "SomeBrokenBody",
+            "NoSuchToken",
+        ):
             assert found(collection[part], needle) == [], (part, needle)
     for part in ("open", "sealed"):
         assert found(collection[part], "127.0.0.1") == []
@@ -128,7 +157,9 @@ def test_reports_and_ids_are_where_they_belong(collection):
 
 
 def test_true_values_are_nowhere_but_in_the_public_document(collection):
-    """Labels stand in the document of the task and its rounds, and as often as there are copies of it."""
+    """Labels stand in the document of the task and its rounds, and as often as there are copies of
+    it.
+    """
     document = codec.canonical(codec.parse(collection["document"])).encode()
     for part in ("open", "sealed"):
         for name, content in collection[part].items():
@@ -140,7 +171,9 @@ def test_true_values_are_nowhere_but_in_the_public_document(collection):
 
 
 def test_nothing_in_the_folder_links_a_token_to_a_report(collection):
-    """A sealed report has an id, a member, a slot and a payload; claims have hashes in the order of their bytes."""
+    """A sealed report has an id, a member, a slot and a payload; claims have hashes in the order of
+    their bytes.
+    """
     decoded = collection["sealed"]["round-00000.parquet decoded"]
     for token in collection["tokens"]:
         assert access.hashed(token) not in decoded

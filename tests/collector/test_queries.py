@@ -1,4 +1,6 @@
-"""Questions in SQL over HTTP: answered from the reports, released as promised, refused with rule and place."""
+"""Questions in SQL over HTTP: answered from the reports, released as promised, refused with rule
+and place.
+"""
 
 import json
 import re
@@ -81,7 +83,9 @@ def asked(site):
 def put(site, name, scope="analyst"):
     def put(sql, **rest):
         content = {"task": name, "sql": sql, **rest}
-        return site.client.post("/v1/sql", json=content, headers=site.bearing(scope) if scope else {})
+        return site.client.post(
+            "/v1/sql", json=content, headers=site.bearing(scope) if scope else {}
+        )
 
     return put
 
@@ -91,14 +95,18 @@ def test_the_answer_is_that_of_the_same_messages_without_a_collector(asked):
     alone = sv.answer(shop(), sent)
     for sql in (
         "SELECT COUNT(*) FROM users WHERE age BETWEEN 2 AND 3 AND state = 'NY'",
-        "SELECT state, AVG(amount) AS mean FROM users JOIN txn USING (uid) GROUP BY state ORDER BY mean DESC",
+        "SELECT state, AVG(amount) AS mean FROM users JOIN txn USING (uid) GROUP BY state ORDER BY "
+        "mean DESC",
     ):
         said, expected = ask(sql).json(), alone.sql(sql).to_dict()
         assert {key: said[key] for key in expected if key != "rows"} == json.loads(
             json.dumps({key: expected[key] for key in expected if key != "rows"})
         )
         for row, own in zip(said["rows"], expected["rows"], strict=True):
-            assert (row.pop("state", ""), row) == (own.pop("state", ""), pytest.approx(own, rel=1e-9))
+            assert (row.pop("state", ""), row) == (
+                own.pop("state", ""),
+                pytest.approx(own, rel=1e-9),
+            )
         assert (said["users"], said["minimum"], said["suppressed"]) == (PEOPLE, 30, [])
 
 
@@ -127,7 +135,9 @@ def test_public_groups_below_the_minimum_are_named_and_withheld_and_never_one_al
         | {"c_error": 0.0, "c_unstable": False}
     ]
     assert said["suppressed"] == [{"os": "Android"}, {"os": "other"}]
-    both = ask("SELECT state, os, AVG(age) AS mean FROM users GROUP BY state, os ORDER BY mean").json()
+    both = ask(
+        "SELECT state, os, AVG(age) AS mean FROM users GROUP BY state, os ORDER BY mean"
+    ).json()
     assert {row["os"] for row in both["rows"]} == {"iOS", "Android"}
     assert [row["os"] for row in both["suppressed"]] == ["other"] * 3
     means = [row["mean"] for row in both["rows"]]
@@ -138,17 +148,23 @@ def test_fewer_people_than_the_minimum_are_refused(asked):
     ask, _ = asked()
     problem(ask("SELECT COUNT(*) FROM users WHERE os = 'other'"), 409, "too-few-users")
     assert ask("SELECT COUNT(*) FROM users WHERE os = 'Android'").status_code == 200
-    problem(ask("SELECT os, COUNT(*) FROM users WHERE since > 2030 GROUP BY os"), 409, "too-few-users")
+    problem(
+        ask("SELECT os, COUNT(*) FROM users WHERE since > 2030 GROUP BY os"), 409, "too-few-users"
+    )
 
 
 def test_a_condition_that_nobody_meets_does_not_make_a_small_public_group_larger(asked):
     ask, _ = asked()
     problem(ask("SELECT COUNT(*) FROM users WHERE os = 'other' OR age = 77"), 409, "too-few-users")
-    problem(ask("SELECT FREQ(*) FROM users WHERE os = 'other'"), 409, "too-few-users")  # a share of everybody
+    problem(
+        ask("SELECT FREQ(*) FROM users WHERE os = 'other'"), 409, "too-few-users"
+    )  # a share of everybody
     problem(ask("SELECT FREQ(*) FROM users WHERE os = 'other' AND age = 2"), 409, "too-few-users")
     assert ask("SELECT FREQ(*) FROM users WHERE os = 'iOS'").status_code == 200
     assert ask("SELECT COUNT(*) FROM users WHERE os = 'other' OR age = 2").status_code == 200
-    said = ask("SELECT os, COUNT(*) AS c FROM users WHERE since >= 2001 OR age = 77 GROUP BY os").json()
+    said = ask(
+        "SELECT os, COUNT(*) AS c FROM users WHERE since >= 2001 OR age = 77 GROUP BY os"
+    ).json()
     assert [row["os"] for row in said["rows"]] == ["iOS"]
     assert said["suppressed"] == [{"os": "Android"}, {"os": "other"}]
 
@@ -157,15 +173,26 @@ def test_rows_below_the_crowd_are_withheld_whatever_they_would_tell(asked):
     ask, sent = asked(crowd=60)
     counts = {
         row["state"]: row["count"]
-        for row in sv.answer(shop(crowd=60), sent).sql("SELECT state, COUNT(*) FROM users GROUP BY state").rows()
+        for row in sv.answer(shop(crowd=60), sent)
+        .sql("SELECT state, COUNT(*) FROM users GROUP BY state")
+        .rows()
     }
     assert counts["CA"] < 60 < min(counts["NY"], counts["WA"])
     said = ask("SELECT state, AVG(age) AS mean FROM users GROUP BY state").json()
-    assert [row["state"] for row in said["rows"]] == ["NY"], "the smallest and, so that it is not alone, the next"
+    assert [row["state"] for row in said["rows"]] == ["NY"], (
+        "the smallest and, so that it is not alone, the next"
+    )
     assert sorted(row["state"] for row in said["suppressed"]) == ["CA", "WA"]
     assert said["numbers"] == ["mean"]
     assert [one["name"] for one in said["plan"]["numbers"]] == ["mean"]
-    assert set(said["rows"][0]) == {"state", "mean", "mean_low", "mean_high", "mean_error", "mean_unstable"}
+    assert set(said["rows"][0]) == {
+        "state",
+        "mean",
+        "mean_low",
+        "mean_high",
+        "mean_error",
+        "mean_unstable",
+    }
     alone = ask("SELECT AVG(age) FROM users WHERE state = 'CA'").json()
     assert (alone["rows"], alone["suppressed"]) == ([], [{}])
     limited = ask("SELECT state, COUNT(*) AS c FROM users GROUP BY state ORDER BY c LIMIT 1").json()
@@ -181,7 +208,10 @@ def test_numbers_that_do_not_exist_are_null(asked):
     (row,) = answer.json()["rows"]
     assert (row["mean"], row["mean_unstable"]) == (None, True)
     assert answer.json()["notices"]
-    assert ask("EXPLAIN SELECT AVG(age) FROM users WHERE age = 77").json()["numbers"][0]["relative"] is None
+    assert (
+        ask("EXPLAIN SELECT AVG(age) FROM users WHERE age = 77").json()["numbers"][0]["relative"]
+        is None
+    )
 
 
 def test_a_question_that_is_refused_says_which_rule_and_where(asked):
@@ -236,7 +266,9 @@ def test_who_may_ask(site):
     problem(put(site, "none")(sql), 404, "not-found")
 
 
-@pytest.mark.parametrize("rest", [{"level": 0.2}, {"level": "much"}, {"users": 0}, {"more": 1}, {"sql": None}])
+@pytest.mark.parametrize(
+    "rest", [{"level": 0.2}, {"level": "much"}, {"users": 0}, {"more": 1}, {"sql": None}]
+)
 def test_a_request_of_another_shape_is_refused(site, rest):
     site.publish(shop())
     content = {"task": "shop", "sql": "SELECT COUNT(*) FROM users", **rest}
@@ -285,8 +317,16 @@ PUBLIC = {
     "a label that there is not": (b'{"users.os":"BeOS","users.since":2003}', None, "impossible"),
     "a number outside": (b'{"users.os":"iOS","users.since":1999}', None, "impossible"),
     "a column missing": (b'{"users.os":"iOS"}', None, "impossible"),
-    "a column too many": (b'{"users.name":"x","users.os":"iOS","users.since":2003}', None, "impossible"),
-    "a private column": (b'{"users.age":1,"users.os":"iOS","users.since":2003}', None, "impossible"),
+    "a column too many": (
+        b'{"users.name":"x","users.os":"iOS","users.since":2003}',
+        None,
+        "impossible",
+    ),
+    "a private column": (
+        b'{"users.age":1,"users.os":"iOS","users.since":2003}',
+        None,
+        "impossible",
+    ),
     "two public parts in one message": (GOOD, GOOD.replace(b"2003", b"2004"), "incomplete"),
     "two of other lengths": (GOOD, GOOD.replace(b"iOS", b"other"), "incomplete"),
 }
@@ -320,7 +360,9 @@ def forged_again(message):
     """The same reports of the same subject under other ids."""
     half = len(message) // 2
     pieces = [message[:half], message[half:]]
-    return b"".join(one[:28] + bytes(16 - 1) + bytes([place]) + one[44:] for place, one in enumerate(pieces))
+    return b"".join(
+        one[:28] + bytes(16 - 1) + bytes([place]) + one[44:] for place, one in enumerate(pieces)
+    )
 
 
 FILE = """
@@ -358,15 +400,24 @@ def test_a_file_of_services_is_the_task_that_python_would_make():
 
 
 def test_a_file_of_one_table_is_the_task_that_python_would_make():
-    text = FILE.replace('"joint"\nfanout = 4', '"table"\nname = "users"\nfanout = 9').replace("services.users.", "")
+    text = FILE.replace('"joint"\nfanout = 4', '"table"\nname = "users"\nfanout = 9').replace(
+        "services.users.", ""
+    )
     made = taskfile.read(text.partition("[plan.services")[0], toml=True)
-    columns = {"age": Integers(1, 125), "income": Buckets(0, 250_000, 125), "state": ["NY", "WA", "CA"]}
+    columns = {
+        "age": Integers(1, 125),
+        "income": Buckets(0, 250_000, 125),
+        "state": ["NY", "WA", "CA"],
+    }
     assert made.plan == sv.Table(columns, public={"os": ["iOS", "Android"]}, name="users", fanout=9)
 
 
 def test_the_files_in_the_documentation_are_task_files():
     page = (Path(__file__).parents[2] / "docs" / "deployment.md").read_text(encoding="utf-8")
-    plans = [taskfile.read(text, toml=True).plan for text in re.findall(r"```toml\n(.*?)```", page, re.DOTALL)]
+    plans = [
+        taskfile.read(text, toml=True).plan
+        for text in re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    ]
     assert [plan.kind for plan in plans] == ["histogram", "joint"]
 
 

@@ -1,4 +1,6 @@
-"""What leaves the collector: nothing about too few users, through no door, and what is withheld is marked."""
+"""What leaves the collector: nothing about too few users, through no door, and what is withheld is
+marked.
+"""
 
 import csv
 import io
@@ -24,7 +26,12 @@ MINIMUM = 20
 
 def collected(collector, plan, users, epsilon=4.0, values=None, **settings):
     """Collect a task from so many honest devices and seal it."""
-    task = Task("task", plan, epsilon, collection=Collection(**({"minimum": MINIMUM, "grace": 0} | settings)))
+    task = Task(
+        "task",
+        plan,
+        epsilon,
+        collection=Collection(**({"minimum": MINIMUM, "grace": 0} | settings)),
+    )
     collector.create(text(task), toml=False)
     assert set(send(collector, "task", honest(task, users, values=values))) == {"accepted"}
     collector.close("task", at_once=True)
@@ -47,7 +54,12 @@ def lopsided(collector, first=40, second=10):
 
 def numbers(answer):
     """Every number that an answer would show, as it would be written."""
-    return {str(row[key]) for row in answer.rows() for key in ("estimate", "low", "high") if row[key] not in (0, 1)}
+    return {
+        str(row[key])
+        for row in answer.rows()
+        for key in ("estimate", "low", "high")
+        if row[key] not in (0, 1)
+    }
 
 
 def doors(collector, folder, store, clock, tmp_path):
@@ -60,8 +72,15 @@ def doors(collector, folder, store, clock, tmp_path):
                 answer = site.client.get(f"/v1/tasks/task/answer{query}", headers=headers)
                 said[f"{accept}{query}"] = (answer.status_code, answer.text)
     file, plot = tmp_path / "rows.csv", tmp_path / "plot.svg"
-    for name, options in {"table": [], "json": ["--json"], "csv": ["--csv", file], "plot": ["--plot", plot]}.items():
-        result = CliRunner().invoke(commands, [str(one) for one in ("answer", "task", "--data", folder, *options)])
+    for name, options in {
+        "table": [],
+        "json": ["--json"],
+        "csv": ["--csv", file],
+        "plot": ["--plot", plot],
+    }.items():
+        result = CliRunner().invoke(
+            commands, [str(one) for one in ("answer", "task", "--data", folder, *options)]
+        )
         written = file.read_text() if name == "csv" and file.exists() else ""
         said[name] = (result.exit_code, result.output + written)
     return said
@@ -86,7 +105,9 @@ PLANS = {
 
 
 @pytest.mark.parametrize("kind", ["histogram", "mean", "distribution"])
-def test_with_too_few_users_no_number_leaves_through_any_door(collector, store, clock, tmp_path, kind):
+def test_with_too_few_users_no_number_leaves_through_any_door(
+    collector, store, clock, tmp_path, kind
+):
     collected(collector, PLANS[kind], MINIMUM - 1)
     published = collector.find("task")
     secrets = numbers(published.task.plan.step(collector.collected(published)))
@@ -106,7 +127,12 @@ def test_a_part_with_too_few_users_is_only_its_name(collector, store, clock, tmp
         assert status in (200, 0) or door == "plot", (door, shown)
         assert not any(number in shown for number in hidden - shown_numbers), door
     released = json.loads(said["application/json"][1])
-    assert released["answers"]["age"] == {"name": "age", "minimum": MINIMUM, "suppressed": True, "rows": []}
+    assert released["answers"]["age"] == {
+        "name": "age",
+        "minimum": MINIMUM,
+        "suppressed": True,
+        "rows": [],
+    }
     assert released["answers"]["pet"]["users"] == 40
     rows = list(csv.DictReader(io.StringIO(said["text/csv"][1])))
     assert [row["suppressed"] for row in rows if row["question"] == "age"] == ["True"]
@@ -138,7 +164,11 @@ def test_a_value_below_the_crowd_is_marked_and_not_zero(collector, store, clock,
     for door, (_, shown) in said.items():
         if "norm-sub" not in door:
             assert not any(number in shown for number in hidden), door
-    marked = [row for row in csv.DictReader(io.StringIO(said["text/csv"][1])) if row["suppressed"] == "True"]
+    marked = [
+        row
+        for row in csv.DictReader(io.StringIO(said["text/csv"][1]))
+        if row["suppressed"] == "True"
+    ]
     assert [row["value"] for row in marked] == [row["value"] for row in small]
     assert {row["estimate"] for row in marked} == {""}
     assert said["table"][1].count("suppressed") == len(small)
@@ -147,11 +177,22 @@ def test_a_value_below_the_crowd_is_marked_and_not_zero(collector, store, clock,
 
 
 def test_one_small_value_is_never_suppressed_alone(collector):
-    """The users are known, so the others would tell it by subtraction: the next smallest goes with it."""
-    task = Task("task", sv.Histogram(Integers(0, 3), "grr"), 4.0, collection=Collection(minimum=MINIMUM, crowd=10))
+    """The users are known, so the others would tell it by subtraction: the next smallest goes with
+    it.
+    """
+    task = Task(
+        "task",
+        sv.Histogram(Integers(0, 3), "grr"),
+        4.0,
+        collection=Collection(minimum=MINIMUM, crowd=10),
+    )
     collector.create(text(task), toml=False)
     counts = {0: 30, 1: 4, 2: 25, 3: 20}
-    sent = [envelope(digest_of(task), bytes([value])) for value, count in counts.items() for _ in range(count)]
+    sent = [
+        envelope(digest_of(task), bytes([value]))
+        for value, count in counts.items()
+        for _ in range(count)
+    ]
     send(collector, "task", sent)
     collector.close("task", at_once=True)
     collector.advance()
@@ -160,11 +201,15 @@ def test_one_small_value_is_never_suppressed_alone(collector):
 
 
 def test_without_a_crowd_an_estimate_below_zero_is_a_number_like_any_other(collector):
-    task = collected(collector, sv.Histogram(Integers(0, 3), "grr"), 40, epsilon=0.5, values=[0] * 40)
+    task = collected(
+        collector, sv.Histogram(Integers(0, 3), "grr"), 40, epsilon=0.5, values=[0] * 40
+    )
     answer = collector.answer("task")
     assert min(row["estimate"] for row in answer.rows()) < 0
     released = release(answer, task.collection)
-    assert [row["estimate"] for row in released["rows"]] == [row["estimate"] for row in answer.rows()]
+    assert [row["estimate"] for row in released["rows"]] == [
+        row["estimate"] for row in answer.rows()
+    ]
 
 
 def test_a_mean_below_zero_is_released(collector):
@@ -198,7 +243,9 @@ def test_an_answer_with_nothing_in_it_says_so(collector):
 
 def test_rows_of_csv_say_which_question_they_answer(collector):
     task = collected(collector, PLANS["survey"], 200)
-    rows = list(csv.DictReader(io.StringIO(rows_as_csv(release(collector.answer("task"), task.collection)))))
+    rows = list(
+        csv.DictReader(io.StringIO(rows_as_csv(release(collector.answer("task"), task.collection))))
+    )
     assert [(row["question"], row["value"]) for row in rows] == [
         ("pet", "cat"),
         ("pet", "dog"),

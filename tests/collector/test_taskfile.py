@@ -1,4 +1,6 @@
-"""Task files: what operators write becomes the same task that Python would make, or an error that names the rule."""
+"""Task files: what operators write becomes the same task that Python would make, or an error that
+names the rule.
+"""
 
 import json
 import tomllib
@@ -25,7 +27,10 @@ FILES = {
         'kind = "histogram"\ndomain = ["chrome", "firefox", "other"]',
         sv.Histogram(["chrome", "firefox", "other"]),
     ),
-    "histogram of a range": ('kind = "histogram"\ndomain = {low = 18, high = 99}', sv.Histogram(Integers(18, 99))),
+    "histogram of a range": (
+        'kind = "histogram"\ndomain = {low = 18, high = 99}',
+        sv.Histogram(Integers(18, 99)),
+    ),
     "histogram with everything": (
         'kind = "histogram"\ndomain = ["a", "b"]\nmechanism = "oue"\ndeclinable = true',
         sv.Histogram(["a", "b"], "oue", declinable=True),
@@ -39,7 +44,10 @@ FILES = {
         'kind = "mean"\nlow = -1.5\nhigh = 2.5\nmechanism = "duchi"\nclamped = true',
         sv.Mean(-1.5, 2.5, "duchi", clamped=True),
     ),
-    "distribution": ('kind = "distribution"\nlow = 0\nhigh = 24\nbuckets = 48', sv.Distribution(0, 24, 48)),
+    "distribution": (
+        'kind = "distribution"\nlow = 0\nhigh = 24\nbuckets = 48',
+        sv.Distribution(0, 24, 48),
+    ),
     "survey of questions with short names": (
         'kind = "survey"\n[plan.domain]\nlow = ["a", "b"]\nhigh = {low = 1, high = 3}\nbits = ["x", "y"]',
         sv.Survey({"low": ["a", "b"], "high": Integers(1, 3), "bits": ["x", "y"]}),
@@ -48,7 +56,10 @@ FILES = {
         'kind = "survey"\n[plan.domain]\nbits = ["x", "y"]',
         sv.Survey({"bits": ["x", "y"]}),
     ),
-    "heavy hitters of some bits": ('kind = "pem"\ndomain = {bits = 48}', sv.HeavyHitters(sv.Bits(48))),
+    "heavy hitters of some bits": (
+        'kind = "pem"\ndomain = {bits = 48}',
+        sv.HeavyHitters(sv.Bits(48)),
+    ),
     "heavy hitters of some bytes": (
         'kind = "pem"\ndomain = {bytes = 20}\nthreshold = 0.01',
         sv.HeavyHitters(sv.Strings(20), threshold=0.01),
@@ -58,8 +69,14 @@ FILES = {
         sv.HeavyHitters(sv.Strings(20, whole=True), 32),
     ),
     "top items": (f'kind = "svim"\ndomain = {FOODS}\ntop = 3', sv.TopItems(FOODS, 3)),
-    "top items of a range": ('kind = "svim"\ndomain = {low = 1, high = 900}', sv.TopItems(Integers(1, 900))),
-    "itemsets": (f'kind = "svsm"\ndomain = {FOODS}\ntop = 5\npaper = true', sv.Itemsets(FOODS, 5, paper=True)),
+    "top items of a range": (
+        'kind = "svim"\ndomain = {low = 1, high = 900}',
+        sv.TopItems(Integers(1, 900)),
+    ),
+    "itemsets": (
+        f'kind = "svsm"\ndomain = {FOODS}\ntop = 5\npaper = true',
+        sv.Itemsets(FOODS, 5, paper=True),
+    ),
     "adaptive top items": (
         f'kind = "dbs"\ndomain = {FOODS}\nusers = 5_000\ntop = 2\nrounds = 4\neven = true\nbasket = 2.5',
         sv.AdaptiveTopItems(FOODS, 5000, 2, rounds=4, even=True, basket=2.5),
@@ -82,7 +99,12 @@ def read(content):
 
 
 def plain(**rest):
-    return {"name": "x", "epsilon": 1.0, "plan": {"kind": "histogram", "domain": ["a", "b"]}, **rest}
+    return {
+        "name": "x",
+        "epsilon": 1.0,
+        "plan": {"kind": "histogram", "domain": ["a", "b"]},
+        **rest,
+    }
 
 
 @pytest.mark.parametrize("kind", FILES)
@@ -95,13 +117,17 @@ def test_a_file_is_the_task_that_python_would_make(kind):
 @pytest.mark.parametrize("kind", FILES)
 def test_toml_and_json_say_the_same(kind):
     content = f'name = "x"\nepsilon = 2.0\n[plan]\n{FILES[kind][0]}\n'
-    assert taskfile.read(json.dumps(tomllib.loads(content)), toml=False) == taskfile.read(content, toml=True)
+    assert taskfile.read(json.dumps(tomllib.loads(content)), toml=False) == taskfile.read(
+        content, toml=True
+    )
 
 
 def test_tracking_needs_the_number_of_distinct_values():
     plan = {"kind": "tracking", "domain": ["home", "office"], "epochs": 3}
     made = read({"name": "x", "epsilon": 4.0, "distinct": 2, "plan": plan})
-    assert made == Task("x", Tracking(["home", "office"], 3), 4.0, collection=Collection(), distinct=2)
+    assert made == Task(
+        "x", Tracking(["home", "office"], 3), 4.0, collection=Collection(), distinct=2
+    )
     with pytest.raises(ParameterError, match="distinct"):
         read({"name": "x", "epsilon": 4.0, "plan": plan})
 
@@ -137,7 +163,9 @@ def test_a_whole_document_is_read_as_it_is():
     task = counting()
     assert taskfile.read(text(task), toml=False) == task
     bare = Task("x", sv.Histogram(["a", "b"]), 1.0)
-    assert taskfile.read(text(bare), toml=False) == Task("x", sv.Histogram(["a", "b"]), 1.0, collection=Collection())
+    assert taskfile.read(text(bare), toml=False) == Task(
+        "x", sv.Histogram(["a", "b"]), 1.0, collection=Collection()
+    )
     changed = json.loads(text(task)) | {"epsilon": "2.0"}
     with pytest.raises(SottovoceError):
         read(changed)
@@ -158,10 +186,26 @@ BAD = {
     "an unknown entry": (plain(quota=5), CodecError, "may have"),
     "a plan without a kind": (plain(plan={"domain": ["a", "b"]}), CodecError, "kind"),
     "an unknown kind": (plain(plan={"kind": "oracle"}), ParameterError, "unknown plan kind"),
-    "a kind that is a path": (plain(plan={"kind": "../../etc"}), ParameterError, "unknown plan kind"),
-    "a kind that is another module": (plain(plan={"kind": "choose"}), ParameterError, "unknown plan kind"),
-    "an unknown setting of the plan": (plain(plan={"kind": "mean", "hihg": 3}), ParameterError, "settings of a mean"),
-    "an unknown setting": (plain(collection={"qota": 3}), ParameterError, "settings of a collection"),
+    "a kind that is a path": (
+        plain(plan={"kind": "../../etc"}),
+        ParameterError,
+        "unknown plan kind",
+    ),
+    "a kind that is another module": (
+        plain(plan={"kind": "choose"}),
+        ParameterError,
+        "unknown plan kind",
+    ),
+    "an unknown setting of the plan": (
+        plain(plan={"kind": "mean", "hihg": 3}),
+        ParameterError,
+        "settings of a mean",
+    ),
+    "an unknown setting": (
+        plain(collection={"qota": 3}),
+        ParameterError,
+        "settings of a collection",
+    ),
     "a plan that is text": (plain(plan="histogram"), CodecError, "tables"),
     "a collection that is a list": (plain(collection=[1]), CodecError, "tables"),
     "epsilon true": (plain(epsilon=True), CodecError, "number"),
@@ -186,13 +230,25 @@ BAD = {
     ),
     "joint tables of nobody": (joint(users=0), ParameterError, "at least one user"),
     "joint tables of half a user": (joint(users=900.5), ParameterError, "at least one user"),
-    "joint tables of more than there is": (joint(order=3), ParameterError, "order is from 1 to all attributes"),
-    "joint tables of an order of text": (joint(order="two"), ParameterError, "order is from 1 to all attributes"),
+    "joint tables of more than there is": (
+        joint(order=3),
+        ParameterError,
+        "order is from 1 to all attributes",
+    ),
+    "joint tables of an order of text": (
+        joint(order="two"),
+        ParameterError,
+        "order is from 1 to all attributes",
+    ),
     "joint tables by magic": (joint(method="magic"), ParameterError, "a method one of calm"),
     "joint tables by a list": (joint(method=["calm"]), ParameterError, "a method one of calm"),
     "joint tables of a list": (joint(["x", "y"]), ParameterError, "type"),
     "joint tables of one domain": (joint({"low": 1, "high": 4}), ParameterError, "type"),
-    "joint tables of bits": (joint({"a": ["x", "y"], "b": {"bits": 8}}), ParameterError, "labels or"),
+    "joint tables of bits": (
+        joint({"a": ["x", "y"], "b": {"bits": 8}}),
+        ParameterError,
+        "labels or",
+    ),
     "joint tables of one value": (
         joint({"a": ["x", "y"], "b": ["z"]}),
         ParameterError,
@@ -205,30 +261,86 @@ BAD = {
         ParameterError,
         "at most 1,048,576 cells",
     ),
-    "a text of no bytes": (searching({"bytes": 0}), ParameterError, "`length` must be a whole number from 1 to 60"),
-    "bytes of text": (searching({"bytes": "20"}), ParameterError, "`length` must be a whole number from 1 to 60"),
-    "half whole": (searching({"bytes": 20, "whole": 1}), ParameterError, "`whole` must be true or false"),
-    "one bit": (searching({"bits": 1}), ParameterError, "`bits` must be a whole number from 2 to 480"),
+    "a text of no bytes": (
+        searching({"bytes": 0}),
+        ParameterError,
+        "`length` must be a whole number from 1 to 60",
+    ),
+    "bytes of text": (
+        searching({"bytes": "20"}),
+        ParameterError,
+        "`length` must be a whole number from 1 to 60",
+    ),
+    "half whole": (
+        searching({"bytes": 20, "whole": 1}),
+        ParameterError,
+        "`whole` must be true or false",
+    ),
+    "one bit": (
+        searching({"bits": 1}),
+        ParameterError,
+        "`bits` must be a whole number from 2 to 480",
+    ),
     "bits and bytes": (searching({"bits": 16, "bytes": 2}), ParameterError, "some bits or texts"),
     "whole bits": (searching({"bits": 16, "whole": True}), ParameterError, "some bits or texts"),
     "heavy hitters of a list": (searching(["a", "b"]), ParameterError, "some bits or texts"),
-    "more sought than there are": (searching(["a", "b"], kind="svim"), ParameterError, "can be sought"),
-    "items that are bits": (searching({"bits": 16}, kind="svim"), ParameterError, "a list of labels or a range"),
-    "too few sets": (searching(["a", "b", "c"], kind="svsm", top=2), ParameterError, "at least 5 sets"),
-    "adaptive items of nobody": (searching(["a", "b", "c"], kind="dbs", top=1, users=2), ParameterError, "fewer users"),
-    "users of text": (searching(["a", "b", "c"], kind="dbs", top=1, users="9"), ParameterError, "whole numbers"),
-    "adaptive items without users": (searching(["a", "b", "c"], kind="dbs"), ParameterError, "type"),
+    "more sought than there are": (
+        searching(["a", "b"], kind="svim"),
+        ParameterError,
+        "can be sought",
+    ),
+    "items that are bits": (
+        searching({"bits": 16}, kind="svim"),
+        ParameterError,
+        "a list of labels or a range",
+    ),
+    "too few sets": (
+        searching(["a", "b", "c"], kind="svsm", top=2),
+        ParameterError,
+        "at least 5 sets",
+    ),
+    "adaptive items of nobody": (
+        searching(["a", "b", "c"], kind="dbs", top=1, users=2),
+        ParameterError,
+        "fewer users",
+    ),
+    "users of text": (
+        searching(["a", "b", "c"], kind="dbs", top=1, users="9"),
+        ParameterError,
+        "whole numbers",
+    ),
+    "adaptive items without users": (
+        searching(["a", "b", "c"], kind="dbs"),
+        ParameterError,
+        "type",
+    ),
     "a name that is a number": (plain(name=7), ParameterError, "name"),
     "an empty name": (plain(name=""), ParameterError, "name"),
     "a long name": (plain(name="x" * 201), ParameterError, "200"),
     "a slash in the name": (plain(name="a/b"), ParameterError, "address"),
-    "a quota of half a user": (plain(collection={"quota": 99.5}), ParameterError, "`quota` must be a whole number"),
+    "a quota of half a user": (
+        plain(collection={"quota": 99.5}),
+        ParameterError,
+        "`quota` must be a whole number",
+    ),
     "a quota below the minimum": (plain(collection={"quota": 10}), ParameterError, "quota"),
-    "no retention": (plain(collection={"retention": 0}), ParameterError, "`retention` must be a whole number from 1"),
-    "a minimum of one": (plain(collection={"minimum": 1}), ParameterError, "`minimum` must be a whole number from 2"),
+    "no retention": (
+        plain(collection={"retention": 0}),
+        ParameterError,
+        "`retention` must be a whole number from 1",
+    ),
+    "a minimum of one": (
+        plain(collection={"minimum": 1}),
+        ParameterError,
+        "`minimum` must be a whole number from 2",
+    ),
     "an unknown field": (plain(declares=["address"]), ParameterError, "declare"),
     "too many distinct values": (plain(distinct=1 << 16), ParameterError, "distinct"),
-    "a mean that is no mean": (plain(plan={"kind": "mean", "mechanism": "grr"}), ParameterError, "numbers"),
+    "a mean that is no mean": (
+        plain(plan={"kind": "mean", "mechanism": "grr"}),
+        ParameterError,
+        "numbers",
+    ),
     "another version": ({**json.loads(text(counting())), "version": 2}, CodecError, "version"),
 }
 
@@ -240,13 +352,17 @@ def test_a_file_that_cannot_work_is_refused_with_the_rule(what):
         read(content)
 
 
-@pytest.mark.parametrize("content", ["", "[]", "7", "{", "null", '"text"', "[" * 100_000, '{"a":' * 5000])
+@pytest.mark.parametrize(
+    "content", ["", "[]", "7", "{", "null", '"text"', "[" * 100_000, '{"a":' * 5000]
+)
 def test_what_is_no_json_table_is_refused(content):
     with pytest.raises(CodecError):
         taskfile.read(content, toml=False)
 
 
-@pytest.mark.parametrize("content", ["= 1", "[[[", 'name = "x', "a = 1\na = 2", "a." * 3000 + "a = 1"])
+@pytest.mark.parametrize(
+    "content", ["= 1", "[[[", 'name = "x', "a = 1\na = 2", "a." * 3000 + "a = 1"]
+)
 def test_what_is_no_toml_is_refused(content):
     with pytest.raises(CodecError):
         taskfile.read(content, toml=True)
@@ -257,7 +373,10 @@ def test_a_deep_table_is_refused_and_not_a_crash(depth):
     for start, end in (("[", "]"), ('{"a":', "}")):
         domain = start * depth + "1" + end * depth
         with pytest.raises(SottovoceError):
-            taskfile.read(f'{{"name":"x","epsilon":1,"plan":{{"kind":"survey","domain":{domain}}}}}', toml=False)
+            taskfile.read(
+                f'{{"name":"x","epsilon":1,"plan":{{"kind":"survey","domain":{domain}}}}}',
+                toml=False,
+            )
 
 
 def test_a_label_is_never_in_an_error():
@@ -265,17 +384,55 @@ def test_a_label_is_never_in_an_error():
         plain(plan={"kind": "histogram", "domain": ["Voldemort", "Voldemort"]}),
         plain(plan={"kind": "survey", "domain": {"pet": ["Voldemort"]}}),
         plain(plan={"kind": "histogram", "domain": ["Voldemort", 7]}),
-        plain(plan={"kind": "mean", "low": "Voldemort"}),
     ):
         with pytest.raises(SottovoceError) as caught:
             read(content)
         assert "Voldemort" not in str(caught.value)
 
 
-PLACES = ["name", "epsilon", "description", "declares", "distinct", "plan", "collection", "kind", "domain"]
-SETTINGS = ["low", "high", "mechanism", "buckets", "clamped", "weights", "declinable", "epochs", "quota", "minimum"]
+def test_an_error_shows_the_setting_that_is_wrong():
+    with pytest.raises(SottovoceError, match="`low` must be a number, not 'low'"):
+        read(plain(plan={"kind": "mean", "low": "low"}))
+
+
+PLACES = [
+    "name",
+    "epsilon",
+    "description",
+    "declares",
+    "distinct",
+    "plan",
+    "collection",
+    "kind",
+    "domain",
+]
+SETTINGS = [
+    "low",
+    "high",
+    "mechanism",
+    "buckets",
+    "clamped",
+    "weights",
+    "declinable",
+    "epochs",
+    "quota",
+    "minimum",
+]
 WORDS = [*PLACES, *SETTINGS, "enrolment", "labels"]
-TEXTS = ["histogram", "survey", "mean", "distribution", "tracking", "grr", "oue", "hybrid", "a", "b", "", "\ud800"]
+TEXTS = [
+    "histogram",
+    "survey",
+    "mean",
+    "distribution",
+    "tracking",
+    "grr",
+    "oue",
+    "hybrid",
+    "a",
+    "b",
+    "",
+    "\ud800",
+]
 LEAVES = (
     st.none()
     | st.booleans()
@@ -286,7 +443,10 @@ LEAVES = (
     | st.text(max_size=3)
 )
 VALUES = st.recursive(
-    LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(WORDS), inner, max_size=4)
+    LEAVES,
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(WORDS), inner, max_size=4)
+    ),
 )
 PLANS = st.fixed_dictionaries(
     {"kind": st.sampled_from(["histogram", "survey", "mean", "distribution", "tracking"])},
@@ -294,8 +454,18 @@ PLANS = st.fixed_dictionaries(
 )
 GOOD = st.just({"kind": "histogram", "domain": ["a", "b"]})
 CONTENTS = VALUES | st.fixed_dictionaries(
-    {"name": st.just("x") | VALUES, "epsilon": st.just(1.0) | VALUES, "plan": GOOD | PLANS | VALUES},
-    optional={"collection": VALUES, "description": VALUES, "declares": VALUES, "distinct": VALUES, "kind": VALUES},
+    {
+        "name": st.just("x") | VALUES,
+        "epsilon": st.just(1.0) | VALUES,
+        "plan": GOOD | PLANS | VALUES,
+    },
+    optional={
+        "collection": VALUES,
+        "description": VALUES,
+        "declares": VALUES,
+        "distinct": VALUES,
+        "kind": VALUES,
+    },
 )
 
 
@@ -319,7 +489,10 @@ def test_any_file_is_a_task_or_a_typed_error(fuzzed, content):
         assert "tasks do not change" in str(error)  # noqa: PT017
         return
     assert codec.notice(codec.parse(published.record.document)).name == published.record.name
-    assert Collector(fuzzed.store, fuzzed.folder, Clock()).find(published.record.name).task == published.task
+    assert (
+        Collector(fuzzed.store, fuzzed.folder, Clock()).find(published.record.name).task
+        == published.task
+    )
 
 
 @given(st.text(max_size=60) | st.binary(max_size=60).map(lambda data: data.decode("latin-1")))

@@ -34,7 +34,14 @@ def test_cells_of_text_become_values(domain, cells, values):
     assert len(domain.indices(values)) == len(values)
 
 
-EMPTY = [PETS, Integers(1, 9), Numbers(0.0, 1.0, 11), sv.Bits(16), sv.Strings(4), sv.Buckets(0.0, 1.0, 4)]
+EMPTY = [
+    PETS,
+    Integers(1, 9),
+    Numbers(0.0, 1.0, 11),
+    sv.Bits(16),
+    sv.Strings(4),
+    sv.Buckets(0.0, 1.0, 4),
+]
 
 
 @pytest.mark.parametrize("domain", EMPTY, ids=lambda domain: domain.kind)
@@ -78,7 +85,10 @@ def test_parts_of_records_are_their_attributes():
 
 def test_parts_of_tables_are_their_columns():
     shop = sv.Joint(
-        {"users": {"columns": {"age": range(3)}}, "txn": {"columns": {"amount": range(5)}, "most": 9}}
+        {
+            "users": {"columns": {"age": range(3)}},
+            "txn": {"columns": {"amount": range(5)}, "most": 9},
+        }
     ).domain
     people = {"users": {"age": [0, 2]}, "txn": {"uid": np.array([1, 1, 0]), "amount": [4, 1, 1]}}
     indices = shop.indices(people)
@@ -113,6 +123,8 @@ def test_the_middle_of_two_edges_is_the_value():
     assert (edges[:-1] + edges[1:]) / 2 == pytest.approx([0, 0.25, 0.5, 0.75, 1])
 
 
-@pytest.mark.parametrize("domain", [*EMPTY, RECORDS, sv.Sets(["a", "b"])], ids=lambda domain: domain.kind)
+@pytest.mark.parametrize(
+    "domain", [*EMPTY, RECORDS, sv.Sets(["a", "b"])], ids=lambda domain: domain.kind
+)
 def test_a_domain_says_in_words_what_it_asks_for(domain):
     assert domain.described.split()[0] in ("one", "a", "the")

@@ -16,7 +16,9 @@ from sottovoce.wire import codec
 
 TRIP = Records(("to", "hours"), (Categories(("sea", "hills")), Integers(1, 9)))
 TRIPS = Lists(TRIP, 3)
-trips = st.lists(st.fixed_dictionaries({"to": st.sampled_from(["sea", "hills"]), "hours": st.integers(1, 9)}))
+trips = st.lists(
+    st.fixed_dictionaries({"to": st.sampled_from(["sea", "hills"]), "hours": st.integers(1, 9)})
+)
 
 
 @given(st.lists(trips, max_size=5))
@@ -25,13 +27,20 @@ def test_every_record_is_kept_in_its_place_more_than_count_too(held):
     found = TRIPS.indices(held)
     assert found.sizes.tolist() == [len(mine) for mine in held]
     flat = [record for mine in held for record in mine]
-    assert found.cells.tolist() == [[["sea", "hills"].index(one["to"]), one["hours"] - 1] for one in flat]
+    assert found.cells.tolist() == [
+        [["sea", "hills"].index(one["to"]), one["hours"] - 1] for one in flat
+    ]
     assert found.cells.shape == (len(flat), 2)
 
 
 def test_anything_that_can_be_gone_through_is_a_list():
     record = {"to": "sea", "hours": 1}
-    assert TRIPS.indices([(record,), iter([record, record]), [], {}.values()]).sizes.tolist() == [1, 2, 0, 0]
+    assert TRIPS.indices([(record,), iter([record, record]), [], {}.values()]).sizes.tolist() == [
+        1,
+        2,
+        0,
+        0,
+    ]
 
 
 @pytest.mark.parametrize(

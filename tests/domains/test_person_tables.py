@@ -14,7 +14,10 @@ owned = st.lists(st.integers(0, 5), max_size=12)
 
 def listed(rows):
     """Everybody's own first column."""
-    return [rows.cells[start:end, 0].tolist() for start, end in zip(rows.starts, rows.starts[1:], strict=False)]
+    return [
+        rows.cells[start:end, 0].tolist()
+        for start, end in zip(rows.starts, rows.starts[1:], strict=False)
+    ]
 
 
 def rows_of(owners, people=6):
@@ -24,7 +27,9 @@ def rows_of(owners, people=6):
 @given(owned)
 def test_everybody_gets_their_rows_in_the_order_given(owners):
     rows = rows_of(owners)
-    assert listed(rows) == [[at for at, owner in enumerate(owners) if owner == person] for person in range(6)]
+    assert listed(rows) == [
+        [at for at, owner in enumerate(owners) if owner == person] for person in range(6)
+    ]
     assert rows.sizes.tolist() == [owners.count(person) for person in range(6)]
     assert len(rows) == 6
 
@@ -56,7 +61,9 @@ def test_no_rows_are_everybodys_empty_lists():
 
 def test_some_of_the_people_keep_their_place_in_all_tables():
     records = np.arange(12).reshape(6, 2)
-    whole = PersonTables((records, rows_of([3, 3, 5])), tuple(b"%d" % person for person in range(6)))
+    whole = PersonTables(
+        (records, rows_of([3, 3, 5])), tuple(b"%d" % person for person in range(6))
+    )
     for part in (whole[np.array([5, 3])], whole[[5, 3]]):
         assert part.tables[0].tolist() == [[10, 11], [6, 7]]
         assert listed(part.tables[1]) == [[2], [0, 1]]

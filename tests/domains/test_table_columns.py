@@ -29,7 +29,9 @@ def test_people_are_numbered_by_the_table_with_one_record_each():
 
 
 def test_a_single_table_needs_no_uid():
-    assert sv.Table({"age": range(9)}).domain.from_columns({"people": {"age": ["1"]}}) == {"age": [1]}
+    assert sv.Table({"age": range(9)}).domain.from_columns({"people": {"age": ["1"]}}) == {
+        "age": [1]
+    }
 
 
 BAD = {

@@ -1,4 +1,6 @@
-"""The tables of several services: the same holdings whichever way they are given, and public values as they are."""
+"""The tables of several services: the same holdings whichever way they are given, and public values
+as they are.
+"""
 
 import json
 
@@ -43,10 +45,19 @@ public = {
 }
 trades = st.lists(st.fixed_dictionaries({"amount": st.integers(1, 5)}), max_size=4)
 people = st.lists(
-    st.fixed_dictionaries({"users": st.fixed_dictionaries(private | public), "trades": trades}), min_size=1, max_size=5
+    st.fixed_dictionaries({"users": st.fixed_dictionaries(private | public), "trades": trades}),
+    min_size=1,
+    max_size=5,
 )
 SOMEBODY = {
-    "users": {"age": 20, "state": "WA", "os": "Ändroid", "height": 1.75, "weight": 1e3, "born": 1990},
+    "users": {
+        "age": 20,
+        "state": "WA",
+        "os": "Ändroid",
+        "height": 1.75,
+        "weight": 1e3,
+        "born": 1990,
+    },
     "trades": [{"amount": 2}, {"amount": 5}],
 }
 
@@ -54,10 +65,17 @@ SOMEBODY = {
 def columns_of(held):
     """The same people as columns, rows of lists in any order of the people."""
     users = {name: [one["users"][name] for one in held] for name in (*private, *public)}
-    owned = [(person, record["amount"]) for person, one in reversed(list(enumerate(held))) for record in one["trades"]]
+    owned = [
+        (person, record["amount"])
+        for person, one in reversed(list(enumerate(held)))
+        for record in one["trades"]
+    ]
     return {
         "users": users,
-        "trades": {"uid": [person for person, _ in owned], "amount": [amount for _, amount in owned]},
+        "trades": {
+            "uid": [person for person, _ in owned],
+            "amount": [amount for _, amount in owned],
+        },
     }
 
 
@@ -82,7 +100,10 @@ def test_the_holdings_are_those_of_the_tables(held):
 def test_of_a_single_table_a_value_is_its_record_or_list():
     single = Tables(("users",), (PERSON,))
     assert single.indices([{"age": 19, "state": "WA"}]).tables[0].tolist() == [[1, 1]]
-    assert single.indices({"age": [19, 18], "state": ["WA", "NY"]}).tables[0].tolist() == [[1, 1], [0, 0]]
+    assert single.indices({"age": [19, 18], "state": ["WA", "NY"]}).tables[0].tolist() == [
+        [1, 1],
+        [0, 0],
+    ]
     trade = Tables(("trades",), (Lists(TRADE, 3),))
     assert trade.indices([[{"amount": 2}], []]).tables[0].sizes.tolist() == [1, 0]
     assert trade.indices({"uid": [2, 0], "amount": [1, 2]}).tables[0].sizes.tolist() == [1, 0, 1]
@@ -104,7 +125,9 @@ def altered(table, **changes):
     changed = {**SOMEBODY[table], **changes} if isinstance(SOMEBODY[table], dict) else [changes]
     return {
         **SOMEBODY,
-        table: {name: one for name, one in changed.items() if one != "-"} if table == "users" else changed,
+        table: {name: one for name, one in changed.items() if one != "-"}
+        if table == "users"
+        else changed,
     }
 
 
@@ -175,7 +198,9 @@ def test_columns_outside_are_refused_and_their_values_never_named(table, changes
     right = columns_of([{**SOMEBODY, "trades": SOMEBODY["trades"][:1]}])
     SHOP.indices(right)
     wrong = {
-        name: one for name, one in {**right[table], **changes}.items() if not (isinstance(one, str) and one == "-")
+        name: one
+        for name, one in {**right[table], **changes}.items()
+        if not (isinstance(one, str) and one == "-")
     }
     with pytest.raises((DomainError, ParameterError)) as refused:
         SHOP.indices({**right, table: wrong})
@@ -226,13 +251,17 @@ def test_names_of_columns_are_those_of_sql_public_ones_too(column):
     Tables(("t",), (PERSON,), Records(("t.size",), (Integers(0, 1),)))
 
 
-@pytest.mark.parametrize("name", ["os", "trades.os", "nothing.os", "users.", ".os", "users", "Users.os", "users.a.b"])
+@pytest.mark.parametrize(
+    "name", ["os", "trades.os", "nothing.os", "users.", ".os", "users", "Users.os", "users.a.b"]
+)
 def test_a_public_column_is_of_a_table_with_one_record_per_person(name):
     with pytest.raises(ParameterError):
         Tables(("users", "trades"), (PERSON, Lists(TRADE, 3)), Records((name,), (Integers(0, 1),)))
 
 
-@pytest.mark.parametrize("table", [Integers(0, 5), Sets(("a", "b")), Records(("a",), (Sets(("a", "b")),)), PLAIN])
+@pytest.mark.parametrize(
+    "table", [Integers(0, 5), Sets(("a", "b")), Records(("a",), (Sets(("a", "b")),)), PLAIN]
+)
 def test_other_domains_are_no_tables_and_no_columns(table):
     with pytest.raises(ParameterError):
         Tables(("t",), (table,))
@@ -242,7 +271,10 @@ def test_other_domains_are_no_tables_and_no_columns(table):
 
 def test_public_values_are_written_canonically_and_nothing_private_beside_them():
     (text,) = SHOP.indices([SOMEBODY]).public
-    assert text.decode() == '{"users.born":1990,"users.height":"1.75","users.os":"Ändroid","users.weight":"300.0"}'
+    assert (
+        text.decode()
+        == '{"users.born":1990,"users.height":"1.75","users.os":"Ändroid","users.weight":"300.0"}'
+    )
     assert text == codec.canonical(json.loads(text)).encode()
     codec.parse(text)  # a document like any other: no floating point
     assert set(json.loads(text)) == set(SEEN.names)
@@ -272,7 +304,9 @@ RIGHT = {"users.born": 1990, "users.height": "1.75", "users.os": "iOS", "users.w
 
 def written(**changes):
     content = {**RIGHT, **{f"users.{name}": value for name, value in changes.items()}}
-    return codec.canonical({name: value for name, value in content.items() if value != "-"}).encode()
+    return codec.canonical(
+        {name: value for name, value in content.items() if value != "-"}
+    ).encode()
 
 
 @pytest.mark.parametrize(
@@ -329,7 +363,9 @@ junk = st.recursive(
     max_leaves=3,
 )
 texts = st.builds(
-    lambda content, spaced: json.dumps(content, separators=(", ", ":") if spaced else (",", ":"), ensure_ascii=False),
+    lambda content, spaced: json.dumps(
+        content, separators=(", ", ":") if spaced else (",", ":"), ensure_ascii=False
+    ),
     st.fixed_dictionaries(
         {
             "users.born": st.integers(-5, 2000) | st.integers(-10, 2010) | junk,
@@ -337,7 +373,9 @@ texts = st.builds(
             | st.floats(0, 3).map(repr)
             | st.decimals(0, 2, places=2).map(str)
             | junk,
-            "users.os": st.sampled_from(["iOS", "Ändroid"]) | st.sampled_from(["iOS", "Ändroid", "other"]) | junk,
+            "users.os": st.sampled_from(["iOS", "Ändroid"])
+            | st.sampled_from(["iOS", "Ändroid", "other"])
+            | junk,
             "users.weight": st.floats(-50, 300).map(repr) | st.floats(-60, 310).map(repr),
         },
         optional={"users.other": junk},
@@ -349,7 +387,9 @@ texts = st.builds(
 @given(texts)
 @settings(max_examples=300)
 def test_exactly_what_a_device_writes_is_accepted(text):
-    """Read as the values it names and written by a device again: the same bytes, or the text is refused."""
+    """Read as the values it names and written by a device again: the same bytes, or the text is
+    refused.
+    """
     encoded = text.encode("utf-8", "surrogatepass")
     if _rewritten(json.loads(text)) == encoded:
         SHOP.check_public(encoded)
@@ -360,9 +400,15 @@ def test_exactly_what_a_device_writes_is_accepted(text):
 
 def _rewritten(content):
     own = {name.partition(".")[2]: value for name, value in content.items()}
-    reals = {name: float(own[name]) for name in ("height", "weight") if isinstance(own[name], str) and _real(own[name])}
+    reals = {
+        name: float(own[name])
+        for name in ("height", "weight")
+        if isinstance(own[name], str) and _real(own[name])
+    }
     try:
-        return SHOP.indices([{**SOMEBODY, "users": {"age": 20, "state": "NY", **own, **reals}}]).public[0]
+        return SHOP.indices(
+            [{**SOMEBODY, "users": {"age": 20, "state": "NY", **own, **reals}}]
+        ).public[0]
     except (TypeError, ValueError):
         return None
 
@@ -385,7 +431,11 @@ def test_without_public_columns_there_is_no_public_text():
 def test_a_rehearsal_sends_what_an_answer_could_have_sent():
     for seed in range(30):
         found = SHOP.random_value(SeededRng(seed))
-        assert (len(found), found.tables[0].shape, found.tables[1].sizes.tolist()) == (1, (1, 2), [1])
+        assert (len(found), found.tables[0].shape, found.tables[1].sizes.tolist()) == (
+            1,
+            (1, 2),
+            [1],
+        )
         SHOP.check_public(found.public[0])
     assert list(PLAIN.random_value(SeededRng(1)).public) == []
 

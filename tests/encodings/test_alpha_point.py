@@ -1,4 +1,6 @@
-"""Rounding by a device's own offset: right on average over all offsets, still while a counter wiggles."""
+"""Rounding by a device's own offset: right on average over all offsets, still while a counter
+wiggles.
+"""
 
 from fractions import Fraction
 
@@ -19,7 +21,10 @@ from sottovoce.tasks.question import Question
 from sottovoce.tasks.round import Round
 from sottovoce.wire import codec
 
-SMALL = [AlphaPoint(points, size) for points, size in ((2, 2), (2, 7), (3, 7), (4, 7), (5, 23), (7, 7), (10, 64))]
+SMALL = [
+    AlphaPoint(points, size)
+    for points, size in ((2, 2), (2, 7), (3, 7), (4, 7), (5, 23), (7, 7), (10, 64))
+]
 
 
 def levels(encoding, offset):
@@ -33,7 +38,9 @@ def test_over_all_offsets_the_level_is_exactly_right_on_average(encoding):
     offsets = range(encoding.size - 1)
     totals = sum(levels(encoding, offset) for offset in offsets)
     for index, total in enumerate(totals.tolist()):
-        assert Fraction(total, len(offsets) * (encoding.points - 1)) == Fraction(index, encoding.size - 1)
+        assert Fraction(total, len(offsets) * (encoding.points - 1)) == Fraction(
+            index, encoding.size - 1
+        )
 
 
 @pytest.mark.parametrize("encoding", SMALL, ids=str)
@@ -55,16 +62,22 @@ def test_one_draw_whatever_the_value():
 
 def test_the_largest_index_does_not_overflow():
     encoding = AlphaPoint(1 << 31, 1 << 31)
-    assert encoding(np.array([(1 << 31) - 1]), ScriptedRng(integers=[0])).tolist() == [(1 << 31) - 1]
+    assert encoding(np.array([(1 << 31) - 1]), ScriptedRng(integers=[0])).tolist() == [
+        (1 << 31) - 1
+    ]
 
 
-@pytest.mark.parametrize(("points", "size"), [(1, 7), (8, 7), (2, 1), (2, (1 << 31) + 1), (True, 7), (2.0, 7)])
+@pytest.mark.parametrize(
+    ("points", "size"), [(1, 7), (8, 7), (2, 1), (2, (1 << 31) + 1), (True, 7), (2.0, 7)]
+)
 def test_impossible_settings_are_refused(points, size):
     with pytest.raises(ParameterError):
         AlphaPoint(points, size)
 
 
-@pytest.mark.parametrize("domain", [Integers(1, 7), Numbers(0.0, 1.0, 7), Buckets(0.0, 1.0, 7)], ids=str)
+@pytest.mark.parametrize(
+    "domain", [Integers(1, 7), Numbers(0.0, 1.0, 7), Buckets(0.0, 1.0, 7)], ids=str
+)
 def test_numbers_of_its_size_have_as_many_outputs_as_levels(domain):
     assert AlphaPoint(3, 7).outputs(domain) == 3
 
@@ -82,7 +95,9 @@ def test_a_question_with_it_costs_no_more_than_its_mechanism_and_survives_its_do
 
 
 def counting():
-    """What a device reads of a longitudinal task that rounds a counter to five levels and pays for all of them."""
+    """What a device reads of a longitudinal task that rounds a counter to five levels and pays for
+    all of them.
+    """
     return codec.notice(
         {
             "kind": "task",
@@ -100,11 +115,17 @@ def counting():
 
 
 def test_a_counter_that_wiggles_inside_an_interval_has_one_response():
-    """Every step from 20 below a boundary to 19 above it: one response before the boundary, two after."""
+    """Every step from 20 below a boundary to 19 above it: one response before the boundary, two
+    after.
+    """
     notice = counting()
     client = Client(notice, ":memory:")
-    keyed = KeyedRng(client.ledger.secret(notice.digest), codec.digest_to_bytes(notice.digest) + bytes(6))
-    crossings = np.flatnonzero(np.diff(levels(AlphaPoint(5, 1001), int(keyed.integers(1000, 1)[0])))) + 1
+    keyed = KeyedRng(
+        client.ledger.secret(notice.digest), codec.digest_to_bytes(notice.digest) + bytes(6)
+    )
+    crossings = (
+        np.flatnonzero(np.diff(levels(AlphaPoint(5, 1001), int(keyed.integers(1000, 1)[0])))) + 1
+    )
     boundary = int(next(crossing for crossing in crossings if crossing >= 20))
     memos = []
     for number, value in enumerate(range(boundary - 20, boundary + 20)):

@@ -33,25 +33,33 @@ def visitor(*visits):
 
 
 def expected(visits, most):
-    """The law that is stated: each record with 1/r, counted with min(r, most)/most, and none is any, never counted."""
+    """The law that is stated: each record with 1/r, counted with min(r, most)/most, and none is
+    any, never counted.
+    """
     chances = dict.fromkeys(product(range(2), range(5), range(2)), Fraction(0))
     weight = Fraction(min(len(visits), most), most)
     for pet, age in visits or product(range(2), range(5)):
         chances[pet, age, 1] += weight / len(visits or range(10))
         chances[pet, age, 0] += (1 - weight) / len(visits or range(10))
-    return {(pet * 5 + age) * 2 + coin: chance for (pet, age, coin), chance in chances.items() if chance}
+    return {
+        (pet * 5 + age) * 2 + coin: chance for (pet, age, coin), chance in chances.items() if chance
+    }
 
 
 @pytest.mark.parametrize("count", range(5))
 def test_one_record_of_a_list_is_drawn_and_counted_with_the_stated_chances(count):
-    """Xu 2020, section 5.1, for every list of three records and more; the fifth would be one too many to count."""
+    """Xu 2020, section 5.1, for every list of three records and more; the fifth would be one too
+    many to count.
+    """
     places = [(0, 0), (0, 3), (1, 4)]
     for visits in combinations_with_replacement(places, count):
         assert law(VISITS, visitor(*visits)) == expected(visits, 3)
 
 
 class OffByOne(AllDraws):
-    """The coin for counting is compared as if it were drawn from 1: as a ``<=`` for a ``<`` would do."""
+    """The coin for counting is compared as if it were drawn from 1: as a ``<=`` for a ``<`` would
+    do.
+    """
 
     def integers(self, limit, count):
         return super().integers(limit, count) - (limit == VISITS.most)
@@ -70,7 +78,9 @@ def test_what_a_list_says_is_the_mean_of_what_its_records_say():
     for one in visits:
         for cell, chance in law(VISITS, visitor(one, one, one)).items():
             total[cell] += chance / 3
-    assert law(VISITS, visitor(*visits)) == {cell: chance for cell, chance in total.items() if chance}
+    assert law(VISITS, visitor(*visits)) == {
+        cell: chance for cell, chance in total.items() if chance
+    }
 
 
 @pytest.mark.parametrize("most", [1, 2, 5])
@@ -89,7 +99,9 @@ def test_sampled_lists_count_as_often_as_the_law_says():
     """People without records count as nothing; n = 40,000 each, five sigma."""
     people = 40_000
     sizes = np.arange(people) % 5
-    rows = Rows.of(np.repeat(np.arange(people), sizes), np.tile([1, 2], (int(sizes.sum()), 1)), people)
+    rows = Rows.of(
+        np.repeat(np.arange(people), sizes), np.tile([1, 2], (int(sizes.sum()), 1)), people
+    )
     coins = VISITS(PersonTables((np.zeros((people, 2), np.int64), rows)), SeededRng(1)) % 2
     for size in range(5):
         share = min(size, 3) / 3
@@ -110,7 +122,9 @@ def test_a_number_is_rounded_up_with_exactly_its_place_in_the_range(size):
 def test_the_coins_of_two_numbers_are_independent():
     cell = Cell(0, (0, 1), (3, 5), (3, 5), rounded=(0, 1))
     assert law(cell, holding((1, 1))) == {
-        2 * first + second: HALF * Fraction(1 if second else 3, 4) for first in (0, 1) for second in (0, 1)
+        2 * first + second: HALF * Fraction(1 if second else 3, 4)
+        for first in (0, 1)
+        for second in (0, 1)
     }
 
 
@@ -120,7 +134,9 @@ def test_values_rounded_down_lie_mirrored_in_front_of_those_rounded_up(size):
     for value in range(size):
         up = Fraction(value, size - 1)
         stated = {size - 1 - value: 1 - up, size + value: up}
-        assert law(cell, holding((value,))) == {place: chance for place, chance in stated.items() if chance}
+        assert law(cell, holding((value,))) == {
+            place: chance for place, chance in stated.items() if chance
+        }
 
 
 def images(size, low, high):
@@ -130,7 +146,9 @@ def images(size, low, high):
 
 
 def ranges(size, low, high):
-    """The values are 0 to size - 1, hence A_min is 0, and cells are counted from 2 A_min - A_max - 1 = -size."""
+    """The values are 0 to size - 1, hence A_min is 0, and cells are counted from 2 A_min - A_max -
+    1 = -size.
+    """
     return {*range(size - high - 1, size - low), *range(size + low, size + high + 1)}
 
 
@@ -146,7 +164,10 @@ def test_the_two_mirrored_ranges_hold_exactly_the_images_of_a_range():
     size, caught = 6, 0
     unreachable = {size, 0}
     for low, high in combinations_with_replacement(range(size), 2):
-        found, outside = images(size, low, high), images(size, 0, low - 1) | images(size, high + 1, size - 1)
+        found, outside = (
+            images(size, low, high),
+            images(size, 0, low - 1) | images(size, high + 1, size - 1),
+        )
         assert ranges(size, low, high) - unreachable == found
         assert not ranges(size, low, high) & outside
         caught += swapped(size, low, high) - unreachable != found
@@ -154,7 +175,9 @@ def test_the_two_mirrored_ranges_hold_exactly_the_images_of_a_range():
 
 
 def test_intervals_of_the_mirrored_halves_never_mix():
-    """Below its root a doubled tree has the two halves as nodes, also where the width does not divide the size."""
+    """Below its root a doubled tree has the two halves as nodes, also where the width does not
+    divide the size.
+    """
     size, width = 7, 3
     cell = Cell(0, (0,), (size,), (width,), mirrored=(0,))
     assert cell.cells == 6
@@ -175,7 +198,12 @@ def test_factors_come_in_order_columns_then_weight_then_roundings():
 def test_aligned_factors_take_whole_bits_those_with_the_fewest_slowest():
     plain = Cell(0, (0, 1, 2), (9, 2, 5), (1, 1, 1))
     cell = replace(plain, aligned=True)
-    assert (cell.bits, cell.order, cell.groups, cell.cells) == ((4, 1, 3), (1, 2, 0), (4, 3, 1), 1 << 8)
+    assert (cell.bits, cell.order, cell.groups, cell.cells) == (
+        (4, 1, 3),
+        (1, 2, 0),
+        (4, 3, 1),
+        1 << 8,
+    )
     values = np.array(list(product(range(9), range(2), range(5))))
     cells = cell(PersonTables((values,)), AllDraws())
     assert (cells == values[:, 1] << 7 | values[:, 2] << 4 | values[:, 0]).all()
@@ -241,7 +269,14 @@ def test_more_cells_than_an_integer_tells_apart_are_refused():
     ],
 )
 def test_impossible_cells_are_refused(wrong):
-    settings = {"table": 1, "columns": (0, 1), "sizes": (2, 5), "widths": (1, 1), "most": 3, "weighted": True}
+    settings = {
+        "table": 1,
+        "columns": (0, 1),
+        "sizes": (2, 5),
+        "widths": (1, 1),
+        "most": 3,
+        "weighted": True,
+    }
     Cell(**settings)
     with pytest.raises(ParameterError):
         Cell(**(settings | wrong))
@@ -257,7 +292,15 @@ def test_a_column_is_mirrored_or_rounded_never_both(rounded):
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"table": 2}, {"table": 0}, {"most": 4}, {"sizes": (2, 6)}, {"columns": (0, 2)}, {"columns": (1, 2)}]
+    "wrong",
+    [
+        {"table": 2},
+        {"table": 0},
+        {"most": 4},
+        {"sizes": (2, 6)},
+        {"columns": (0, 2)},
+        {"columns": (1, 2)},
+    ],
 )
 def test_a_domain_with_other_tables_or_columns_is_refused(wrong):
     assert VISITS.outputs(DOMAIN) == VISITS.cells == 20

@@ -40,7 +40,9 @@ def test_it_is_the_channel_above_the_piece(bits, channels, data):
     found = encoding(hashing.indices_of(numbers, bits), ScriptedRng())
     pieces = [number >> (bits - start - length) & ((1 << length) - 1) for number in numbers]
     own = [digest(number, bits) * channels >> 32 for number in numbers]
-    assert found.tolist() == [channel << length | piece for channel, piece in zip(own, pieces, strict=True)]
+    assert found.tolist() == [
+        channel << length | piece for channel, piece in zip(own, pieces, strict=True)
+    ]
     assert max(found.tolist()) < encoding.outputs(Bits(bits)) == channels << length
 
 
@@ -52,7 +54,9 @@ def test_it_is_the_channel_above_the_piece(bits, channels, data):
     ],
 )
 def test_known_values_have_known_channels(bits, channels, numbers, expected):
-    """Written down once, from the letter of the hash's specification: devices in every language must agree."""
+    """Written down once, from the letter of the hash's specification: devices in every language
+    must agree.
+    """
     assert channel_of(hashing.indices_of(numbers, bits), bits, channels).tolist() == expected
     assert [digest(number, bits) * channels >> 32 for number in numbers] == expected
 

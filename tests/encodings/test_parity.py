@@ -16,21 +16,31 @@ from sottovoce.tasks.question import Question
 from sottovoce.tasks.round import Round
 from sottovoce.wire import codec
 
-MIXED = Records(("pet", "age", "town"), (Categories(("cat", "dog")), Integers(0, 4), Categories(("a", "b", "c"))))
+MIXED = Records(
+    ("pet", "age", "town"),
+    (Categories(("cat", "dog")), Integers(0, 4), Categories(("a", "b", "c"))),
+)
 RECORDS = np.array(list(product(range(2), range(5), range(3))))
 
 
 def test_the_parity_of_two_attributes_is_whether_they_differ():
     records = np.array(list(product((0, 1), repeat=3)))
-    assert Parity((0, 2), (2, 2), (1, 1))(records, RecordedRng(b"")).tolist() == [a ^ c for a, _, c in records.tolist()]
+    assert Parity((0, 2), (2, 2), (1, 1))(records, RecordedRng(b"")).tolist() == [
+        a ^ c for a, _, c in records.tolist()
+    ]
 
 
-@pytest.mark.parametrize(("columns", "masks"), [((1,), (5,)), ((0, 1), (1, 6)), ((0, 1, 2), (1, 7, 3))])
+@pytest.mark.parametrize(
+    ("columns", "masks"), [((1,), (5,)), ((0, 1), (1, 6)), ((0, 1, 2), (1, 7, 3))]
+)
 def test_it_is_the_parity_of_the_chosen_bits_of_all_columns(columns, masks):
     sizes = tuple((2, 5, 3)[one] for one in columns)
     found = Parity(columns, sizes, masks)(RECORDS, RecordedRng(b""))
     expected = [
-        sum(int(row[column] & mask).bit_count() for column, mask in zip(columns, masks, strict=True)) % 2
+        sum(
+            int(row[column] & mask).bit_count() for column, mask in zip(columns, masks, strict=True)
+        )
+        % 2
         for row in RECORDS
     ]
     assert found.tolist() == expected
@@ -39,7 +49,9 @@ def test_it_is_the_parity_of_the_chosen_bits_of_all_columns(columns, masks):
 def test_coefficients_of_whole_codes_average_out():
     """Over all codes of an attribute with a power of two values, half of the parities are odd."""
     codes = np.arange(8)[:, None]
-    assert all(Parity((0,), (8,), (mask,))(codes, RecordedRng(b"")).sum() == 4 for mask in range(1, 8))
+    assert all(
+        Parity((0,), (8,), (mask,))(codes, RecordedRng(b"")).sum() == 4 for mask in range(1, 8)
+    )
 
 
 def test_odd_and_even_are_two_answers():
@@ -68,7 +80,9 @@ def test_as_many_bits_as_the_largest_value_needs(size, bits):
         ((1, 0), (2, 2), (1, 1)),
     ],
 )
-def test_a_coefficient_that_touches_no_bit_or_bits_that_there_are_not_is_refused(columns, sizes, masks):
+def test_a_coefficient_that_touches_no_bit_or_bits_that_there_are_not_is_refused(
+    columns, sizes, masks
+):
     with pytest.raises(ParameterError):
         Parity(columns, sizes, masks)
 

@@ -1,5 +1,4 @@
-"""Reports by person: whose each is, who has one in every slot, and what a statement sees of them.
-"""
+"""Reports by person: whose each is, who has one in every slot, and what a statement sees of them."""
 
 import numpy as np
 import pytest

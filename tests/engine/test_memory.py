@@ -126,8 +126,7 @@ def test_padding_of_a_shorter_member_must_be_zero():
 
 @dataclass(frozen=True)
 class Halve(Encoding, kind="test_halve"):
-    """The block of ``width`` numbers that a value lies in, or its place in one block, others apart.
-    """
+    """The block of ``width`` numbers that a value lies in, or its place in one block, others apart."""
 
     width: int
     block: int

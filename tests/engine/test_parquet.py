@@ -122,8 +122,7 @@ def test_many_row_groups_keep_their_order(tmp_path):
 
 
 def test_the_checksum_can_be_recomputed_by_any_reader(tmp_path):
-    """SHA-256 over the columns by name: name and length, entries and their lengths, or the numbers.
-    """
+    """SHA-256 over the columns by name: name and length, entries and their lengths, or the numbers."""
     messages = honest(PLAIN, 30)
     _, made = log(tmp_path, PLAIN, messages)
     rows = sorted((message[28:44], message[44:]) for message in messages)

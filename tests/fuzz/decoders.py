@@ -211,15 +211,19 @@ def _task_rows() -> list[dict[str, Any]]:
 
 
 def _tables() -> list[Task]:
-    """Return tasks about tables: a record and a list with a public column, and every way to round.
-    """
+    """Return tasks about tables: a record and a list with a public column, and every way to round."""
     shop = {
         "a": {"columns": {"n": range(9)}, "public": {"p": ["x", "y"]}},
         "b": {"columns": {"m": range(5)}, "most": 3},
     }
     methods = ("hio", "ahio", "ehio", "sr_hio", "sc_join")
-    tables = [table_plan({"n": range(9), "l": ["x", "y"]}, method=method, fanout=3) for method in methods]
-    return [Task("shop", Joint(shop, fanout=3), 2.0), *(Task("table", table, 2.0) for table in tables)]
+    tables = [
+        table_plan({"n": range(9), "l": ["x", "y"]}, method=method, fanout=3) for method in methods
+    ]
+    return [
+        Task("shop", Joint(shop, fanout=3), 2.0),
+        *(Task("table", table, 2.0) for table in tables),
+    ]
 
 
 def _task_texts() -> list[bytes]:

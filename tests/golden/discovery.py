@@ -1,4 +1,6 @@
-"""The vectors of discovery: long values, sets of items, what is computed of them before they are randomised."""
+"""The vectors of discovery: long values, sets of items, what is computed of them before they are
+randomised.
+"""
 
 from math import e
 from struct import pack
@@ -26,12 +28,18 @@ HALF = 1 << 63
 
 def discovery():
     about = (
-        "indices: domain, value (or number: a whole number in decimals) -> index: a number, 32-bit words beyond 63 "
-        "bits, for sets the indices of the items; or refused. encodings: encoding, domain, value, recorded bytes -> "
-        "what the mechanism randomises, bytes consumed, how many outputs there are. misfits: encodings that do not "
-        "fit the domain. malformed: documents of domains and encodings to refuse. questions: question, ratio end to "
-        "end -> accepted or not. picks: a choice, 64-bit coin -> member, the question it is. tasks: whole documents. "
-        "refused: texts that the named reader must refuse. messages: as in envelope.json, some with a number. lasting: "
+        "indices: domain, value (or number: a whole number in decimals) -> index: a number, 32-bit "
+        "words beyond 63 "
+        "bits, for sets the indices of the items; or refused. encodings: encoding, domain, value, "
+        "recorded bytes -> "
+        "what the mechanism randomises, bytes consumed, how many outputs there are. misfits: "
+        "encodings that do not "
+        "fit the domain. malformed: documents of domains and encodings to refuse. questions: "
+        "question, ratio end to "
+        "end -> accepted or not. picks: a choice, 64-bit coin -> member, the question it is. "
+        "tasks: whole documents. "
+        "refused: texts that the named reader must refuse. messages: as in envelope.json, some "
+        "with a number. lasting: "
         "longitudinal tasks to refuse: a draw that hides one response does not hide several."
     )
     return "discovery.json", {
@@ -68,7 +76,9 @@ def integers(low, high):
 
 def given(value):
     """Write a value as rows do: whole numbers that JSON may not hold exactly as decimals."""
-    return {"number": str(value)} if type(value) is int and abs(value) >= 1 << 53 else {"value": value}
+    return (
+        {"number": str(value)} if type(value) is int and abs(value) >= 1 << 53 else {"value": value}
+    )
 
 
 def size_in_bits(domain):
@@ -134,7 +144,19 @@ def texts():
     yield texts_of(60, whole=True), "x" * 61, "one byte too long"
     yield texts_of(2), "\u007f\u0080", "one byte, two bytes"
     yield texts_of(7), "\uffff\U0010ffff", "the largest characters"
-    for value in ("\ud800", "a\udc00b", "\udc00\ud800", "\0", "a\0", "\0a", 5, None, True, ["a"], {"a": 1}):
+    for value in (
+        "\ud800",
+        "a\udc00b",
+        "\udc00\ud800",
+        "\0",
+        "a\0",
+        "\0a",
+        5,
+        None,
+        True,
+        ["a"],
+        {"a": 1},
+    ):
         for domain in (texts_of(5), texts_of(5, whole=True)):
             yield domain, value, "no text, or a zero character, or half of a surrogate pair"
     yield texts_of(2), "abcdef\0", "refused even where it would be cut off"
@@ -196,7 +218,11 @@ def encoding_row(encoding, domain, value, data, comment):
     outputs = ref.outputs(encoding)
     assert 0 <= index < outputs
     row = {"encoding": encoding, "domain": domain} | given(value)
-    row |= {"random": data[: stream.consumed + 8].hex(), "consumed": stream.consumed, "outputs": ref.whole(outputs)}
+    row |= {
+        "random": data[: stream.consumed + 8].hex(),
+        "consumed": stream.consumed,
+        "outputs": ref.whole(outputs),
+    }
     row["index"] = written(index, (outputs - 1).bit_length())
     return row | ({"comment": comment} if comment else {})
 
@@ -221,7 +247,11 @@ def segments():
     for start, length in ((0, 12), (0, 40), (8, 16)):
         encoding = {"kind": "segment", "bits": 40, "start": start, "length": length}
         yield encoding, texts_of(5), ["", "hello", "città", "東京"]
-    yield {"kind": "segment", "bits": 160, "start": 0, "length": 76}, texts_of(20), ["", "https://example.org/", "x"]
+    yield (
+        {"kind": "segment", "bits": 160, "start": 0, "length": 76},
+        texts_of(20),
+        ["", "https://example.org/", "x"],
+    )
 
 
 PAIRS = [[0, 1], [1], [2, 4, 6], [0, 6], [3]]
@@ -238,42 +268,108 @@ def counted():
     yield many, sets_of(integers(-1, (1 << 31) - 2)), [[], [-1], [5, 1 << 30, 7], list(range(20))]
     for among in ([], PAIRS, [[6]]):
         yield {"kind": "size", "items": 7, "among": among}, domain, BASKETS
-    yield {"kind": "size", "items": 7, "among": []}, sets_of(CATEGORIES), [[], ["citta\u0300", "città"], FRUIT]
+    yield (
+        {"kind": "size", "items": 7, "among": []},
+        sets_of(CATEGORIES),
+        [[], ["citta\u0300", "città"], FRUIT],
+    )
     for item in (0, 1, 6):
         yield {"kind": "holds", "items": 7, "item": item}, domain, BASKETS
-    yield {"kind": "holds", "items": 1 << 31, "item": 6}, sets_of(integers(-1, (1 << 31) - 2)), [[], [5], [6]]
+    yield (
+        {"kind": "holds", "items": 1 << 31, "item": 6},
+        sets_of(integers(-1, (1 << 31) - 2)),
+        [[], [5], [6]],
+    )
 
 
 def scripted():
-    """Streams at the edges: the last place of the set and the first beyond it, words that are rejected."""
+    """Streams at the edges: the last place of the set and the first beyond it, words that are
+    rejected.
+    """
     three, everything = [0, 4, 5], list(range(7))
     padded = {"kind": "sample", "items": 7, "length": 5, "among": []}
-    for place, comment in ((0, "the first item"), (2, "the last item"), (3, "the first dummy"), (4, "a dummy")):
+    for place, comment in (
+        (0, "the first item"),
+        (2, "the last item"),
+        (3, "the first dummy"),
+        (4, "a dummy"),
+    ):
         for dummy in (0, 4):
-            yield padded, three, pack("<2I", word_for(place, 5), word_for(dummy, 5)), f"{comment}; dummy {dummy}"
+            yield (
+                padded,
+                three,
+                pack("<2I", word_for(place, 5), word_for(dummy, 5)),
+                f"{comment}; dummy {dummy}",
+            )
     reject, accept = edge_words(5)
-    yield padded, three, pack("<4I", 0, reject, accept, 0), "two words of the place and one of the dummy are rejected"
-    yield padded, [], pack("<5I", 7, 0, reject, 0, accept), "an empty set: words of the dummy are rejected"
+    yield (
+        padded,
+        three,
+        pack("<4I", 0, reject, accept, 0),
+        "two words of the place and one of the dummy are rejected",
+    )
+    yield (
+        padded,
+        [],
+        pack("<5I", 7, 0, reject, 0, accept),
+        "an empty set: words of the dummy are rejected",
+    )
     cut = {"kind": "sample", "items": 7, "length": 2, "among": []}
     for place in (0, 2, 6):
-        yield cut, everything, pack("<2I", word_for(place, 7), 5), "a set longer than the padding is sampled as it is"
+        yield (
+            cut,
+            everything,
+            pack("<2I", word_for(place, 7), 5),
+            "a set longer than the padding is sampled as it is",
+        )
     reject, accept = edge_words(7)
-    yield cut, everything, pack("<4I", reject, 0, accept, 5), "the limit is that of the set: two words are rejected"
+    yield (
+        cut,
+        everything,
+        pack("<4I", reject, 0, accept, 5),
+        "the limit is that of the set: two words are rejected",
+    )
     sets = {"kind": "sample", "items": 7, "length": 2, "among": PAIRS}
     for place in range(5):
-        yield sets, everything, pack("<2I", word_for(place, 5), 5), "every candidate is held: sampled as it is"
+        yield (
+            sets,
+            everything,
+            pack("<2I", word_for(place, 5), 5),
+            "every candidate is held: sampled as it is",
+        )
     yield sets, [0, 1], pack("<2I", word_for(1, 2), 5), "the second of two candidates"
-    yield sets, [2, 4], pack("<2I", word_for(0, 2), word_for(1, 2)), "two parts of a candidate are none of it"
+    yield (
+        sets,
+        [2, 4],
+        pack("<2I", word_for(0, 2), word_for(1, 2)),
+        "two parts of a candidate are none of it",
+    )
 
 
 def misfits():
     for encoding, domain, comment in (
         ({"kind": "segment", "bits": 48, "start": 0, "length": 4}, bits_of(47), "another length"),
         ({"kind": "segment", "bits": 48, "start": 0, "length": 4}, texts_of(5), "another length"),
-        ({"kind": "segment", "bits": 40, "start": 0, "length": 4}, sets_of(CATEGORIES), "a set has no bits"),
-        ({"kind": "segment", "bits": 3, "start": 0, "length": 2}, integers(0, 7), "whole numbers have no bits here"),
-        ({"kind": "sample", "items": 8, "length": 2, "among": []}, sets_of(CATEGORIES), "another number of items"),
-        ({"kind": "sample", "items": 7, "length": 2, "among": []}, CATEGORIES, "one category is no set"),
+        (
+            {"kind": "segment", "bits": 40, "start": 0, "length": 4},
+            sets_of(CATEGORIES),
+            "a set has no bits",
+        ),
+        (
+            {"kind": "segment", "bits": 3, "start": 0, "length": 2},
+            integers(0, 7),
+            "whole numbers have no bits here",
+        ),
+        (
+            {"kind": "sample", "items": 8, "length": 2, "among": []},
+            sets_of(CATEGORIES),
+            "another number of items",
+        ),
+        (
+            {"kind": "sample", "items": 7, "length": 2, "among": []},
+            CATEGORIES,
+            "one category is no set",
+        ),
         ({"kind": "size", "items": 6, "among": []}, sets_of(CATEGORIES), "another number of items"),
         ({"kind": "holds", "items": 8, "item": 0}, sets_of(CATEGORIES), "another number of items"),
         ({"kind": "holds", "items": 48, "item": 0}, bits_of(48), "bits are no items"),
@@ -313,7 +409,8 @@ def malformed():
         (
             "encoding",
             {"kind": "size", "items": 7, "among": [[0, 2], [1]]},
-            [("items", 0), ("items", 2), ("length", 3)] + [("among", value) for value in no_candidates()],
+            [("items", 0), ("items", 2), ("length", 3)]
+            + [("among", value) for value in no_candidates()],
         ),
         (
             "encoding",
@@ -336,18 +433,39 @@ def no_items():
 
 
 def no_candidates():
-    return [[[]], [[2, 0]], [[1, 1]], [[0, 7]], [[-1]], [[1], [1]], [[0, 2], [1], [0, 2]], [["1"]], [1], [[True]], None]
+    return [
+        [[]],
+        [[2, 0]],
+        [[1, 1]],
+        [[0, 7]],
+        [[-1]],
+        [[1], [1]],
+        [[0, 2], [1], [0, 2]],
+        [["1"]],
+        [1],
+        [[True]],
+        None,
+    ]
 
 
 def sampled(length, items=7, among=()):
-    return {"kind": "sample", "items": items, "length": length, "among": [list(one) for one in among]}
+    return {
+        "kind": "sample",
+        "items": items,
+        "length": length,
+        "among": [list(one) for one in among],
+    }
 
 
 def question_rows():
     """A device accepts what spends at most epsilon end to end, whatever is stated inside."""
     for asked, comment in (*amplified(), *plain_questions()):
         ratio = ref.end_to_end(asked)
-        row = {"question": asked, "ratio": str(ratio), "accepted": ref.spends_at_most(ratio, asked["epsilon"])}
+        row = {
+            "question": asked,
+            "ratio": str(ratio),
+            "accepted": ref.spends_at_most(ratio, asked["epsilon"]),
+        }
         yield row | {"comment": comment}
 
 
@@ -365,15 +483,30 @@ def amplified():
         keep = ref.keep_sampled(epsilon, items + length, length)
         for step in (-1, 0, 1):
             inner = ref.mechanism("grr", "20.0", items + length, keep=str(keep + step))
-            said = "one step too high" if step > 0 else "exactly at epsilon" if not step else "one step below"
+            said = (
+                "one step too high"
+                if step > 0
+                else "exactly at epsilon"
+                if not step
+                else "one step below"
+            )
             yield question(inner, encoding=sampled(length, items)) | {"epsilon": epsilon}, said
     for kind in ("olh", "affine", "oue", "hadamard", "subset", "blh"):
         inner = ref.mechanism(kind, "2.2603", 12)
         yield question(inner, encoding=sampled(5)), f"{kind}, stated as it is"
-        yield question(inner, encoding=sampled(5)) | {"epsilon": "2.26"}, f"{kind} gains nothing by sampling"
-        yield question(inner, encoding=sampled(5)) | {"epsilon": "1.0"}, f"{kind} gains nothing by sampling"
+        yield (
+            question(inner, encoding=sampled(5)) | {"epsilon": "2.26"},
+            f"{kind} gains nothing by sampling",
+        )
+        yield (
+            question(inner, encoding=sampled(5)) | {"epsilon": "1.0"},
+            f"{kind} gains nothing by sampling",
+        )
     inner = ref.mechanism("grr", "2.26", 12)
-    yield question(inner, encoding=sampled(5)) | {"epsilon": "1.0"}, "the inner epsilon of the literature, rounded down"
+    yield (
+        question(inner, encoding=sampled(5)) | {"epsilon": "1.0"},
+        "the inner epsilon of the literature, rounded down",
+    )
     yield question(inner, encoding=sampled(4)) | {"epsilon": "1.0"}, "a shorter set hides less"
     yield question(inner) | {"epsilon": "1.0"}, "without sampling nothing is hidden"
     yield question(inner, encoding=sampled(5, 7, PAIRS)) | {"epsilon": "1.0"}, "sets as candidates"
@@ -393,7 +526,12 @@ def plain_questions():
 
 
 def each_item(items, among=(), weights=(), epsilon="1.0", kind="grr"):
-    family = {"kind": "each_item", "mechanism": ref.mechanism(kind, epsilon, 2), "items": items, "among": list(among)}
+    family = {
+        "kind": "each_item",
+        "mechanism": ref.mechanism(kind, epsilon, 2),
+        "items": items,
+        "among": list(among),
+    }
     return {"kind": "choice", "members": family, "weights": list(weights)}
 
 
@@ -415,7 +553,9 @@ def pick_rows():
 
 
 def coins_of(ask, weights):
-    found = {0, (1 << 64) - 1, HALF} | {number(f"pick {ref.canonical(ask)} {place}", 1 << 64) for place in range(3)}
+    found = {0, (1 << 64) - 1, HALF} | {
+        number(f"pick {ref.canonical(ask)} {place}", 1 << 64) for place in range(3)
+    }
     if weights:
         edge = -(-(weights[0] << 64) // sum(weights))
         found |= {edge - 1, min(edge, (1 << 64) - 1)}
@@ -429,11 +569,15 @@ def pem(name, domain, epsilon, *, top=16, groups, threshold="0.0", **more):
     first = (kept - 1).bit_length()
     lengths = [first + -(-step * (bits - first) // groups) for step in range(1, groups + 1)]
     members = [
-        question(ref.mechanism("affine_prefix", epsilon, 1 << length), encoding=prefix(bits, length))
+        question(
+            ref.mechanism("affine_prefix", epsilon, 1 << length), encoding=prefix(bits, length)
+        )
         for length in lengths
     ]
     plan = {"kind": "pem", "top": top, "threshold": threshold, "groups": groups, "queries": 1 << 20}
-    return task(name, plan, domain, {"kind": "choice", "members": members, "weights": []}, epsilon, **more)
+    return task(
+        name, plan, domain, {"kind": "choice", "members": members, "weights": []}, epsilon, **more
+    )
 
 
 def prefix(bits, length):
@@ -441,8 +585,12 @@ def prefix(bits, length):
 
 
 def svim(name, items, epsilon, top, **more):
-    """The opening round of set-value item mining: one item of everybody's set, or how many of few items they have."""
-    size = len(items["labels"]) if items["kind"] == "categories" else items["high"] - items["low"] + 1
+    """The opening round of set-value item mining: one item of everybody's set, or how many of few
+    items they have.
+    """
+    size = (
+        len(items["labels"]) if items["kind"] == "categories" else items["high"] - items["low"] + 1
+    )
     if size > 2 * top:
         direct = size < 3 * e ** float(epsilon) + 1
         inner = ref.mechanism("grr" if direct else "affine", epsilon, size + 1)
@@ -457,7 +605,11 @@ def svim(name, items, epsilon, top, **more):
 
 
 def words(count):
-    return {"kind": "categories", "labels": [f"item {place}" for place in range(count)], "declinable": False}
+    return {
+        "kind": "categories",
+        "labels": [f"item {place}" for place in range(count)],
+        "declinable": False,
+    }
 
 
 def tasks():
@@ -468,7 +620,10 @@ def tasks():
         pem("keys", bits_of(70), "1.0", top=8, groups=6, threshold="0.01"),
         "all above a share; prefixes up to 70 bits",
     )
-    yield pem("bytes", bits_of(8), "1.0", top=2, groups=1, declares=["subject"]), "one group, with subjects"
+    yield (
+        pem("bytes", bits_of(8), "1.0", top=2, groups=1, declares=["subject"]),
+        "one group, with subjects",
+    )
     yield svim("basket", words(12), "1.0", 4), "items are narrowed down first, by hashing"
     yield svim("fruit", CATEGORIES, "2.0", 1), "few items: direct response"
     yield svim("fruit", CATEGORIES, "2.0", 4), "so few that sizes are asked first"
@@ -482,11 +637,17 @@ def refused_rows():
 
 
 def broken():
-    words_, fruit = pem("new words", texts_of(5), "2.0", top=4, groups=3), svim("fruit", CATEGORIES, "2.0", 1)
+    words_, fruit = (
+        pem("new words", texts_of(5), "2.0", top=4, groups=3),
+        svim("fruit", CATEGORIES, "2.0", 1),
+    )
     yield changed(words_, "domain", "length", 61), "a text too long"
     yield changed(words_, "domain", "extra", 1), "an unknown field of the domain"
     yield changed(fruit, "domain", "items", bits_of(8)), "items are categories or whole numbers"
-    yield in_question(fruit, "epsilon", "1.9"), "direct response over sets padded to one hides nothing"
+    yield (
+        in_question(fruit, "epsilon", "1.9"),
+        "direct response over sets padded to one hides nothing",
+    )
     yield in_question(fruit, "encoding", sampled(0)), "padded to at least one"
     yield in_question(fruit, "encoding", {"kind": "each_item"}), "a family is no encoding"
     good = each_item(7, [6, 0, 3], [1, 5, 1000], "2.0")
@@ -499,7 +660,11 @@ def broken():
         ("among", [1, 2], "a weight for every item"),
         ("among", [], "a weight for every item"),
         ("mechanism", ref.mechanism("grr", "2.0", 3), "yes or no"),
-        ("mechanism", ref.mechanism("grr", "2.0", 2) | {"keep": str((1 << 64) - 1)}, "spends more than it states"),
+        (
+            "mechanism",
+            ref.mechanism("grr", "2.0", 2) | {"keep": str((1 << 64) - 1)},
+            "spends more than it states",
+        ),
         ("kind", "holds", "an encoding is no family"),
         ("kind", "grr", "a mechanism is no family"),
         ("extra", 1, "an unknown field of the family"),
@@ -508,22 +673,40 @@ def broken():
         yield changed(fruit, "opening", "ask", good | {"members": family}), comment
     for name in good["members"]:
         family = without(good["members"], name)
-        yield changed(fruit, "opening", "ask", good | {"members": family}), f"{name} is always written"
-    yield changed(fruit, "opening", "ask", each_item(1 << 32, epsilon="2.0")), "2^32 members or more"
-    yield changed(fruit, "opening", "ask", each_item(7, epsilon="2.5")), "a family costs what its mechanism does"
+        yield (
+            changed(fruit, "opening", "ask", good | {"members": family}),
+            f"{name} is always written",
+        )
+    yield (
+        changed(fruit, "opening", "ask", each_item(1 << 32, epsilon="2.0")),
+        "2^32 members or more",
+    )
+    yield (
+        changed(fruit, "opening", "ask", each_item(7, epsilon="2.5")),
+        "a family costs what its mechanism does",
+    )
     bundle = {"kind": "bundle", "parts": good["members"]}
     yield changed(fruit, "opening", "ask", bundle), "a bundle has no families"
 
 
 def message_rows():
     for content, values in (
-        (pem("new words", texts_of(5), "2.0", top=4, groups=3), ["", "hello", "citta\u0300", "東京", "hello, world"]),
+        (
+            pem("new words", texts_of(5), "2.0", top=4, groups=3),
+            ["", "hello", "citta\u0300", "東京", "hello, world"],
+        ),
         (pem("keys", bits_of(70), "1.0", top=2, groups=4), [0, 5, (1 << 70) - 1, 1 << 69, 1 << 40]),
         (pem("bytes", bits_of(8), "1.0", top=2, groups=1, declares=["subject"]), [0, 255]),
-        (svim("basket", words(12), "1.0", 4), [[], ["item 7"], ["item 11", "item 0", "nothing"], words(12)["labels"]]),
+        (
+            svim("basket", words(12), "1.0", 4),
+            [[], ["item 7"], ["item 11", "item 0", "nothing"], words(12)["labels"]],
+        ),
         (svim("fruit", CATEGORIES, "2.0", 1), [[], ["fig", "fig"], FRUIT]),
         (svim("fruit", CATEGORIES, "2.0", 4), [[], ["citta\u0300", "kiwi"], FRUIT]),
-        (svim("channels", integers(5, 8), "1.0", 2, declares=["subject"]), [[], [8, 5, 4], [5, 6, 7, 8]]),
+        (
+            svim("channels", integers(5, 8), "1.0", 2, declares=["subject"]),
+            [[], [8, 5, 4], [5, 6, 7, 8]],
+        ),
     ):
         for place, value in enumerate(values):
             yield asked_row(content, None, place, value)
@@ -536,7 +719,9 @@ def later_rows():
     linked = svim("fruit", CATEGORIES, "2.0", 1, declares=["subject"])
     inner = ref.mechanism("grr", "20.0", 8, keep=str(ref.keep_sampled("2.0", 8, 3)))
     which = question(inner, encoding=sampled(3, 7, PAIRS)) | {"epsilon": "2.0"}
-    several = question(ref.mechanism("olh", "2.0", 8), encoding={"kind": "size", "items": 7, "among": PAIRS})
+    several = question(
+        ref.mechanism("olh", "2.0", 8), encoding={"kind": "size", "items": 7, "among": PAIRS}
+    )
     cheap = each_item(7, [2, 0, 5], [1, 2, 3], "1.0")
     families = {"kind": "bundle", "parts": [cheap, each_item(7, epsilon="1.0")]}
     for place, value in enumerate(([], ["apple", "fig"], FRUIT)):
@@ -546,7 +731,10 @@ def later_rows():
         yield asked_row(fruit, round_(4, each_item(7, [6, 1], [1, 9], "2.0", "sue")), place, value)
         yield asked_row(linked, round_(5, families, 0, HALF), place, value)
     pair = [{"kind": "segment", "bits": 40, "start": start, "length": 20} for start in (0, 20)]
-    halves = {"kind": "bundle", "parts": [question(ref.mechanism("olh", "1.0", 1 << 20), encoding=one) for one in pair]}
+    halves = {
+        "kind": "bundle",
+        "parts": [question(ref.mechanism("olh", "1.0", 1 << 20), encoding=one) for one in pair],
+    }
     for place, value in enumerate(("", "hello", "東京")):
         content = pem("new words", texts_of(5), "2.0", top=4, groups=3, declares=["subject"])
         yield asked_row(content, round_(1, halves), place, value)
@@ -573,5 +761,7 @@ def lasting_rows():
         ({"kind": "choice", "members": [asked, asked], "weights": []}, False, "nor as a member"),
         (whole, True, "each response spends no more than it states"),
     ):
-        content = task("fruit", {"kind": "unread"}, sets_of(CATEGORIES), ask, "2.0") | {"distinct": 2}
+        content = task("fruit", {"kind": "unread"}, sets_of(CATEGORIES), ask, "2.0") | {
+            "distinct": 2
+        }
         yield {"task": content, "value": ["fig"], "accepted": accepted, "comment": comment}

@@ -20,7 +20,8 @@ SIZES = [3, 2, 4, 2]
 
 def marginals():
     about = (
-        "encodings, misfits, malformed, picks, tasks, refused, messages: as in discovery.json; malformed also of "
+        "encodings, misfits, malformed, picks, tasks, refused, messages: as in discovery.json; "
+        "malformed also of "
         "families."
     )
     return "marginals.json", {
@@ -53,9 +54,16 @@ def numbered(*sizes):
 
 
 HOMES = records(
-    home=labels("flat", "house", "other"), car=labels("no", "yes"), rooms=integers(1, 4), pet=integers(0, 1)
+    home=labels("flat", "house", "other"),
+    car=labels("no", "yes"),
+    rooms=integers(1, 4),
+    pet=integers(0, 1),
 )
-SHY = records(a=labels("no", "yes", "prefer not to say", declinable=True), b=integers(-2, 2), c=labels("é", "東京"))
+SHY = records(
+    a=labels("no", "yes", "prefer not to say", declinable=True),
+    b=integers(-2, 2),
+    c=labels("é", "東京"),
+)
 RECORDS = [
     {"home": "flat", "car": "no", "rooms": 1, "pet": 0},
     {"home": "other", "car": "yes", "rooms": 4, "pet": 1},
@@ -69,22 +77,36 @@ def view(columns, sizes):
 
 def encoding_rows():
     for encoding in (
-        *(view(list(columns), [SIZES[one] for one in columns]) for columns in ((0,), (3,), (0, 2), (1, 2, 3))),
+        *(
+            view(list(columns), [SIZES[one] for one in columns])
+            for columns in ((0,), (3,), (0, 2), (1, 2, 3))
+        ),
         view([0, 1, 2, 3], SIZES),
     ):
         for value in RECORDS:
             yield encoding_row(encoding, HOMES, value)
-    for value in ({"a": None, "b": -2, "c": "東京"}, {"a": "yes", "b": 2, "c": "é"}, {"a": "no", "b": 1, "c": "é"}):
+    for value in (
+        {"a": None, "b": -2, "c": "東京"},
+        {"a": "yes", "b": 2, "c": "é"},
+        {"a": "no", "b": 1, "c": "é"},
+    ):
         yield encoding_row(view([0, 1, 2], [3, 5, 2]), SHY, value)
     wide = 1 << 40, 3, 1 << 20
-    for cells in ((0, 0, 0), (wide[0] - 1, 2, wide[2] - 1), [number(f"wide {size}", size) for size in wide]):
+    for cells in (
+        (0, 0, 0),
+        (wide[0] - 1, 2, wide[2] - 1),
+        [number(f"wide {size}", size) for size in wide],
+    ):
         value = {f"a{place}": cell for place, cell in enumerate(cells)}
         for encoding in (view([0, 1, 2], wide), view([0, 2], [wide[0], wide[2]])):
             yield encoding_row(encoding, numbered(*wide), value)
 
 
 def encoding_row(encoding, domain, value):
-    index, outputs = ref.encoded(encoding, ref.record_index(domain, value), None), ref.outputs(encoding)
+    index, outputs = (
+        ref.encoded(encoding, ref.record_index(domain, value), None),
+        ref.outputs(encoding),
+    )
     assert 0 <= index < outputs
     found = {"random": "", "consumed": 0, "outputs": ref.whole(outputs), "index": ref.whole(index)}
     return {"encoding": encoding, "domain": domain, "value": value} | found
@@ -101,7 +123,21 @@ def misfits():
         yield {"encoding": encoding, "domain": domain, "comment": comment}
 
 
-NO_COLUMNS = [[], [0], [2, 0], [0, 0], [-1, 2], ["0", 2], [0, True], [0, None], [0, 2, 3], [[0], [2]], None, 2, "02"]
+NO_COLUMNS = [
+    [],
+    [0],
+    [2, 0],
+    [0, 0],
+    [-1, 2],
+    ["0", 2],
+    [0, True],
+    [0, None],
+    [0, 2, 3],
+    [[0], [2]],
+    None,
+    2,
+    "02",
+]
 NO_SIZES = [[], [2], [1, 3], [2, 0], [2, -3], [2, "3"], [2, True], [2, 3, 2], None, 6]
 
 
@@ -111,13 +147,19 @@ def malformed():
             "encoding",
             view([0, 2], [2, 3]),
             [("columns", value) for value in NO_COLUMNS]
-            + [("sizes", value) for value in (*NO_SIZES, [2, str(1 << 62)], [4, str((1 << 60) + 1)])],
+            + [
+                ("sizes", value)
+                for value in (*NO_SIZES, [2, str(1 << 62)], [4, str((1 << 60) + 1)])
+            ],
         ),
         (
             "family",
             views([2, 3, 2], [[0, 1], [0, 2]], "1.0"),
             [("columns", value) for value in no_views()]
-            + [("sizes", value) for value in ([], [2, 3], [2, 3, 3], [2, 1, 2], [2, "3", 2], [True, 3, 2], None)]
+            + [
+                ("sizes", value)
+                for value in ([], [2, 3], [2, 3, 3], [2, 1, 2], [2, "3", 2], [True, 3, 2], None)
+            ]
             + [("mechanisms", value) for value in no_servants()],
         ),
     ):
@@ -130,7 +172,9 @@ def malformed():
 
 
 def views(sizes, columns, epsilon, kind=""):
-    """Return the questions about views: one mechanism for every number of cells, two of which are answered directly."""
+    """Return the questions about views: one mechanism for every number of cells, two of which are
+    answered directly.
+    """
     cells = sorted({prod(sizes[one] for one in view) for view in columns})
     return {
         "kind": "views",
@@ -171,7 +215,18 @@ def no_views():
 def no_servants():
     four, six, nine = (ref.mechanism("grr", "1.0", size) for size in (4, 6, 9))
     twice = [four, six, ref.mechanism("oue", "1.0", 6)]
-    return [[], [four], [six], twice, [four, six, nine], [four, nine], [four, overspent(six)], [four, None], four, None]
+    return [
+        [],
+        [four],
+        [six],
+        twice,
+        [four, six, nine],
+        [four, nine],
+        [four, overspent(six)],
+        [four, None],
+        four,
+        None,
+    ]
 
 
 def overspent(mechanism):
@@ -199,11 +254,22 @@ def pick_rows():
         coins |= {number(f"pick {ref.canonical(ask)} {place}", 1 << 64) for place in range(2)}
         for coin in sorted(coins):
             member = ref.pick(weights, coin)
-            yield {"ask": ask, "coin": str(coin), "member": member, "question": ref.member_of(ask["members"], member)}
+            yield {
+                "ask": ask,
+                "coin": str(coin),
+                "member": member,
+                "question": ref.member_of(ask["members"], member),
+            }
 
 
 def joint(method, ask, epsilon, *, users=10_000, order=2, domain=HOMES, **more):
-    plan = {"kind": "marginals", "users": users, "order": order, "method": method, "threshold": "0.001"}
+    plan = {
+        "kind": "marginals",
+        "users": users,
+        "order": order,
+        "method": method,
+        "threshold": "0.001",
+    }
     return task("homes", plan, domain, ask, epsilon, **more)
 
 
@@ -221,7 +287,9 @@ def whole_table(kind, epsilon="1.0"):
 
 
 def openings():
-    """Yield the name of every method, what it asks first, and the first of ``RECORDS`` that answers it."""
+    """Yield the name of every method, what it asks first, and the first of ``RECORDS`` that answers
+    it.
+    """
     six = pairs(4)
     yield "calm", chosen(views(SIZES, six, "1.0")), 0
     yield "inp_rr", whole_table("oue"), 2
@@ -240,10 +308,18 @@ def tasks():
     answers = records(**{f"q{place}": labels("no", "yes") for place in range(8)})
     blocks = [[int(digit) for digit in block] for block in BLOCKS.split()]
     several = {"users": 1 << 16, "order": 3, "domain": answers}
-    yield joint("calm", chosen(views(eight, blocks, "2.0")), "2.0", **several), "a covering of all triples"
+    yield (
+        joint("calm", chosen(views(eight, blocks, "2.0")), "2.0", **several),
+        "a covering of all triples",
+    )
     shy = {"domain": SHY, "order": 3, "declares": ["subject"]}
     yield (
-        joint("marg_ps", chosen(views([3, 5, 2], [[0], [1], [2]], "1.0", "grr")), "1.0", **shy | {"order": 1}),
+        joint(
+            "marg_ps",
+            chosen(views([3, 5, 2], [[0], [1], [2]], "1.0", "grr")),
+            "1.0",
+            **shy | {"order": 1},
+        ),
         ("single attributes, two values among them"),
     )
 
@@ -260,10 +336,16 @@ def broken():
     dear = chosen(views(SIZES, pairs(4), "1.5"))
     yield changed(content, "opening", "ask", dear), "views dearer than their task"
     mixed = dear["members"] | {
-        "mechanisms": [*views(SIZES, pairs(4), "1.0")["mechanisms"][:-1], dear["members"]["mechanisms"][-1]]
+        "mechanisms": [
+            *views(SIZES, pairs(4), "1.0")["mechanisms"][:-1],
+            dear["members"]["mechanisms"][-1],
+        ]
     }
     yield changed(content, "opening", "ask", chosen(mixed)), "one view dearer than its task"
-    yield changed(content, "opening", "ask", chosen(small["members"], [1, 2])), "a weight for every view"
+    yield (
+        changed(content, "opening", "ask", chosen(small["members"], [1, 2])),
+        "a weight for every view",
+    )
 
 
 def message_rows():

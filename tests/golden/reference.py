@@ -1,7 +1,9 @@
-"""A slow, obvious reference for everything that a client and a collector must compute alike in every language.
+"""A slow, obvious reference for everything that a client and a collector must compute alike in
+every language.
 
-It shares no code with sottovoce and uses the standard library only: integers, fractions, decimals, SHA-256.
-``python tests/golden/reference.py [directory]`` writes every file of vectors anew, always the same bytes.
+It shares no code with sottovoce and uses the standard library only: integers, fractions, decimals,
+SHA-256. ``python tests/golden/reference.py [directory]`` writes every file of vectors anew, always
+the same bytes.
 """
 
 import hashlib
@@ -23,7 +25,9 @@ HUNDRED = Context(prec=100, rounding=ROUND_HALF_EVEN)
 
 
 def canonical(content):
-    """Write a document the one way there is: keys by code point, no white space, only the escapes JSON demands."""
+    """Write a document the one way there is: keys by code point, no white space, only the escapes
+    JSON demands.
+    """
     if isinstance(content, dict):
         keys = sorted(content, key=lambda key: [ord(character) for character in key])
         return "{" + ",".join(f"{quoted(key)}:{canonical(content[key])}" for key in keys) + "}"
@@ -37,7 +41,15 @@ def canonical(content):
 
 
 def quoted(text):
-    short = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
+    short = {
+        '"': '\\"',
+        "\\": "\\\\",
+        "\n": "\\n",
+        "\r": "\\r",
+        "\t": "\\t",
+        "\b": "\\b",
+        "\f": "\\f",
+    }
     written = ""
     for character in text:
         if character in short:
@@ -68,14 +80,30 @@ def rotated(word, turn):
 
 def xxh32(words, seed):
     """Digest 32-bit words, each as four little-endian bytes."""
-    prime1, prime2, prime3, prime4, prime5 = 2654435761, 2246822519, 3266489917, 668265263, 374761393
+    prime1, prime2, prime3, prime4, prime5 = (
+        2654435761,
+        2246822519,
+        3266489917,
+        668265263,
+        374761393,
+    )
     stripes = len(words) // 4 * 4
     if stripes:
-        lanes = [(seed + prime1 + prime2) % WORD, (seed + prime2) % WORD, seed, (seed - prime1) % WORD]
+        lanes = [
+            (seed + prime1 + prime2) % WORD,
+            (seed + prime2) % WORD,
+            seed,
+            (seed - prime1) % WORD,
+        ]
         for place in range(stripes):
             lane = (lanes[place % 4] + words[place] * prime2) % WORD
             lanes[place % 4] = rotated(lane, 13) * prime1 % WORD
-        total = rotated(lanes[0], 1) + rotated(lanes[1], 7) + rotated(lanes[2], 12) + rotated(lanes[3], 18)
+        total = (
+            rotated(lanes[0], 1)
+            + rotated(lanes[1], 7)
+            + rotated(lanes[2], 12)
+            + rotated(lanes[3], 18)
+        )
     else:
         total = seed + prime5
     total = (total + 4 * len(words)) % WORD
@@ -191,7 +219,9 @@ def keep_among(epsilon, size):
 
 
 def best_theta(epsilon):
-    """Minimise (2 a - 1)/(1 + b a^2 - 2 a)^2 over a = e^(epsilon theta/2), b = e^(-epsilon/2), to six decimals."""
+    """Minimise (2 a - 1)/(1 + b a^2 - 2 a)^2 over a = e^(epsilon theta/2), b = e^(-epsilon/2), to
+    six decimals.
+    """
     half = Fraction(epsilon) / 2
     b = Decimal(1) / HUNDRED.exp(HUNDRED.divide(half.numerator, half.denominator))
     root = HUNDRED.sqrt(HUNDRED.add(HUNDRED.subtract(1, b), HUNDRED.multiply(b, b)))
@@ -217,7 +247,9 @@ def best_rank(epsilon, size):
     found = []
     for rank in range(1, max(1, min(bits - 1, 12)) + 1):
         p = odds / (odds + (1 << rank) - 1)
-        found.append((average_variance(p, ((1 << bits - rank) - p) / ((1 << bits) - 1), size), rank))
+        found.append(
+            (average_variance(p, ((1 << bits - rank) - p) / ((1 << bits) - 1), size), rank)
+        )
     return min(found)[1]
 
 
@@ -236,7 +268,10 @@ def mechanism(kind, epsilon, size, **given):
 
 
 def settle_sue(epsilon, size, made):
-    keep, flip = below(lambda odds: odds / (odds + 1), epsilon / 2), above(lambda odds: 1 / (odds + 1), epsilon / 2)
+    keep, flip = (
+        below(lambda odds: odds / (odds + 1), epsilon / 2),
+        above(lambda odds: 1 / (odds + 1), epsilon / 2),
+    )
     return {"keep": str(keep), "flip": str(flip), "second_keep": "0", "second_flip": "0"}
 
 
@@ -287,18 +322,26 @@ def settle_piecewise(epsilon, size, made):
 def settle_hybrid(epsilon, size, made):
     """The share of Piecewise is 0 up to where the hybrid's worst case meets Duchi's."""
     alpha = below(lambda root: 1 - 1 / root, epsilon / 2) if epsilon > meeting() else 0
-    return {"alpha": str(alpha), "sign": keep_window(epsilon, 1, 2)} | settle_piecewise(epsilon, size, made)
+    return {"alpha": str(alpha), "sign": keep_window(epsilon, 1, 2)} | settle_piecewise(
+        epsilon, size, made
+    )
 
 
 def meeting():
     """Return ln((2 cbrt(6353 - 405 sqrt 241) + 2 cbrt(6353 + 405 sqrt 241) - 5) / 27), near 0.609."""
     root, third = HUNDRED.multiply(405, HUNDRED.sqrt(Decimal(241))), HUNDRED.divide(1, 3)
     small, large = (HUNDRED.power(HUNDRED.add(6353, term), third) for term in (-root, root))
-    return Fraction(HUNDRED.ln(HUNDRED.divide(HUNDRED.subtract(HUNDRED.multiply(2, HUNDRED.add(small, large)), 5), 27)))
+    return Fraction(
+        HUNDRED.ln(
+            HUNDRED.divide(HUNDRED.subtract(HUNDRED.multiply(2, HUNDRED.add(small, large)), 5), 27)
+        )
+    )
 
 
 def settle_square_wave(epsilon, size, made):
-    """The reach of the continuous law, (e E - e + 1) / (2 e (e - 1 - E)) with e = exp(E), in whole buckets."""
+    """The reach of the continuous law, (e E - e + 1) / (2 e (e - 1 - E)) with e = exp(E), in whole
+    buckets.
+    """
     reach = made.get("reach")
     if not reach:
         bounds = (
@@ -340,7 +383,18 @@ class Settings:
     def __init__(self, document):
         self.kind = document["kind"]
         self.epsilon = Fraction(document["epsilon"])
-        numbers = ("size", "keep", "flip", "second_keep", "second_flip", "rows", "chosen", "bits", "hashes", "cohorts")
+        numbers = (
+            "size",
+            "keep",
+            "flip",
+            "second_keep",
+            "second_flip",
+            "rows",
+            "chosen",
+            "bits",
+            "hashes",
+            "cohorts",
+        )
         for name in (*numbers, "alpha"):
             setattr(self, name, int(document.get(name, 0)))
         self.buckets = int(document.get("buckets", 2))
@@ -352,10 +406,17 @@ class Settings:
 
 
 class Window:
-    """A report is one of ``cells``; the window that most reports fall into starts at one of ``travel`` + 1 places."""
+    """A report is one of ``cells``; the window that most reports fall into starts at one of
+    ``travel`` + 1 places.
+    """
 
     def __init__(self, document, keep, cells, width):
-        self.size, self.keep, self.cells, self.width = int(document["size"]), int(keep), cells, width
+        self.size, self.keep, self.cells, self.width = (
+            int(document["size"]),
+            int(keep),
+            cells,
+            width,
+        )
         self.travel = cells - width
         # The number that the last index stands for: 1, or of buckets the middle of the last one.
         self.end = Fraction(self.size - 1, self.size) if "reach" in document else Fraction(1)
@@ -364,11 +425,15 @@ class Window:
         return Fraction(self.keep * self.travel, (UNIT - self.keep) * self.width)
 
     def place(self, value):
-        """Return where the window of an index starts, and the chance in parts of ``size`` - 1 of one cell later."""
+        """Return where the window of an index starts, and the chance in parts of ``size`` - 1 of
+        one cell later.
+        """
         return divmod(value * self.travel, self.size - 1)
 
     def report(self, value, stream):
-        """Draw the rounding, the coin, a cell inside and a cell outside; what has one outcome is not drawn."""
+        """Draw the rounding, the coin, a cell inside and a cell outside; what has one outcome is
+        not drawn.
+        """
         start, rest = self.place(value)
         if self.travel % (self.size - 1) and stream.integer(self.size - 1) < rest:
             start += 1
@@ -381,7 +446,10 @@ class Window:
     def chances(self, value):
         """Return the chance of every cell under an index."""
         start, rest = self.place(value)
-        near, far = Fraction(self.keep, UNIT * self.width), Fraction(UNIT - self.keep, UNIT * self.travel)
+        near, far = (
+            Fraction(self.keep, UNIT * self.width),
+            Fraction(UNIT - self.keep, UNIT * self.travel),
+        )
         found = [far] * self.cells
         for place, share in ((start, self.size - 1 - rest), (start + 1, rest)):
             for cell in range(place, place + self.width) if share else ():
@@ -389,7 +457,9 @@ class Window:
         return found
 
     def numbers(self):
-        """Return the number that each cell stands for: its distance from the middle, stretched until unbiased."""
+        """Return the number that each cell stands for: its distance from the middle, stretched
+        until unbiased.
+        """
         stretch = self.end / (Fraction(self.keep, UNIT) * self.cells - self.width)
         return [(2 * cell - self.cells + 1) * stretch for cell in range(self.cells)]
 
@@ -403,11 +473,17 @@ def windows(document):
     if kind == "duchi":
         return [Window(document, document["keep"], 2, 1)]
     piecewise = Window(document, document["keep"], document["cells"], document["window"])
-    return [piecewise] if kind == "piecewise" else [Window(document, document["sign"], 2, 1), piecewise]
+    return (
+        [piecewise]
+        if kind == "piecewise"
+        else [Window(document, document["sign"], 2, 1), piecewise]
+    )
 
 
 def worst_ratio(document):
-    """Return the largest ratio of the chances of one report under two values; above 1 whichever way it leans."""
+    """Return the largest ratio of the chances of one report under two values; above 1 whichever way
+    it leans.
+    """
     one = Settings(document)
     if one.kind in NUMERIC:  # the coin of the hybrid is public: its two parts do not add up
         used = one.windows[:1] if document.get("alpha") == "0" else one.windows
@@ -446,7 +522,9 @@ class Stream:
         return self.long() < threshold
 
     def integers(self, limit, count):
-        """Draw ``count`` integers below the limit; the rejected ones are drawn again after all others."""
+        """Draw ``count`` integers below the limit; the rejected ones are drawn again after all
+        others.
+        """
         drawn, waiting = [None] * count, list(range(count))
         while waiting:
             for place in waiting:
@@ -467,7 +545,10 @@ class Stream:
 
 def sha_stream(label, count):
     """Return the bytes of SHA-256(label | counter as 4 little-endian bytes), counter = 0, 1, ..."""
-    blocks = (hashlib.sha256(label.encode() + struct.pack("<I", block)).digest() for block in range(-(-count // 32)))
+    blocks = (
+        hashlib.sha256(label.encode() + struct.pack("<I", block)).digest()
+        for block in range(-(-count // 32))
+    )
     return b"".join(blocks)[:count]
 
 
@@ -475,7 +556,8 @@ def keyed_stream(secret, context, count):
     """Return the stream of a permanent response."""
     prefix = b"sottovoce/prr/v1" + context
     blocks = (
-        hmac.new(secret, prefix + struct.pack("<I", block), "sha256").digest() for block in range(-(-count // 32))
+        hmac.new(secret, prefix + struct.pack("<I", block), "sha256").digest()
+        for block in range(-(-count // 32))
     )
     return b"".join(blocks)[:count]
 
@@ -526,7 +608,12 @@ def permanent(one, value, stream):
 def instantaneous(one, row, stream):
     if not one.second_keep:
         return row
-    return packed([stream.bernoulli(one.second_keep if bit else one.second_flip) for bit in unpacked(row, one.size)])
+    return packed(
+        [
+            stream.bernoulli(one.second_keep if bit else one.second_flip)
+            for bit in unpacked(row, one.size)
+        ]
+    )
 
 
 def report_hashed(one, value, stream):
@@ -545,7 +632,9 @@ def report_hadamard(one, value, stream):
 
 
 def report_subset(one, value, stream):
-    """Floyd's subset of the values that are not held; if the value is to be held, one of them steps aside for it."""
+    """Floyd's subset of the values that are not held; if the value is to be held, one of them steps
+    aside for it.
+    """
     held, aside = stream.bernoulli(one.keep), stream.integer(one.chosen)
     others = [other for other in range(one.size) if other != value]
     picked = []
@@ -568,7 +657,9 @@ def report_affine(one, value, stream):
 
 
 def bloom_filter(one, cohort, value):
-    places = {bucket(xxh32([value], cohort * one.hashes + turn), one.bits) for turn in range(one.hashes)}
+    places = {
+        bucket(xxh32([value], cohort * one.hashes + turn), one.bits) for turn in range(one.hashes)
+    }
     return [place in places for place in range(one.bits)]
 
 
@@ -644,7 +735,9 @@ def chances(one):
 
 
 def reported(one, first):
-    """Return the chance to report a bit that is set with this threshold, the instantaneous round included."""
+    """Return the chance to report a bit that is set with this threshold, the instantaneous round
+    included.
+    """
     if not one.second_keep:
         return Fraction(first, UNIT)
     return Fraction(first * one.second_keep + (UNIT - first) * one.second_flip, UNIT**2)
@@ -657,10 +750,15 @@ def estimates(document, payloads, candidates):
     counts = [sum(supports(one, payload, value) for payload in payloads) for value in candidates]
     totals = [(count - users * q) / (p - q) for count in counts]
     possible = [min(max(total, 0), users) for total in totals]
-    variances = [users * q * (1 - q) / (p - q) ** 2 + total * (1 - p - q) / (p - q) for total in possible]
+    variances = [
+        users * q * (1 - q) / (p - q) ** 2 + total * (1 - p - q) / (p - q) for total in possible
+    ]
     if one.rows:  # users who drew the same row err together
         pairs = [total * max(total - 1, 0) for total in possible]
-        variances = [variance + (sum(pairs) - own) / one.rows for variance, own in zip(variances, pairs, strict=True)]
+        variances = [
+            variance + (sum(pairs) - own) / one.rows
+            for variance, own in zip(variances, pairs, strict=True)
+        ]
     return counts, totals, variances
 
 
@@ -679,7 +777,9 @@ def output(document, payload):
 
 
 def output_variance(document, value):
-    """Return the variance of the number that comes out for an index, from the chance of every output."""
+    """Return the variance of the number that comes out for an index, from the chance of every
+    output.
+    """
     one = Settings(document)
     weights = [Fraction(1)]
     if one.kind == "hybrid":
@@ -697,10 +797,14 @@ def output_variance(document, value):
 def mean(document, payloads):
     """Return counts of the outputs that occur, the mean on the scale of [-1, 1] and its variance.
 
-    The variance is that of the numbers, n - 1 below, or the least of the mechanism's own at the first, the middle
-    (size // 2) and the last index if that is larger; over the number of users.
+    The variance is that of the numbers, n - 1 below, or the least of the mechanism's own at the
+    first, the middle (size // 2) and the last index if that is larger; over the number of users.
     """
-    numbers, said, users = outputs_of(document), [output(document, payload) for payload in payloads], len(payloads)
+    numbers, said, users = (
+        outputs_of(document),
+        [output(document, payload) for payload in payloads],
+        len(payloads),
+    )
     size = int(document["size"])
     centre = sum(numbers[one] for one in said) / users
     spread = sum((numbers[one] - centre) ** 2 for one in said) / (users - 1)
@@ -709,7 +813,9 @@ def mean(document, payloads):
 
 
 def domain_index(domain, value):
-    """Return the index of a double in a domain of numbers, or None if it is refused; double arithmetic throughout."""
+    """Return the index of a double in a domain of numbers, or None if it is refused; double
+    arithmetic throughout.
+    """
     low, high = float(domain["low"]), float(domain["high"])
     if domain["clamped"] and value == value:
         value = min(max(value, low), high)
@@ -722,10 +828,16 @@ def domain_index(domain, value):
 
 
 def held_index(domain, value):
-    """Return the number of a long value or the items of a set, ascending; None if the value is refused."""
+    """Return the number of a long value or the items of a set, ascending; None if the value is
+    refused.
+    """
     if domain["kind"] == "bits":
         return value if type(value) is int and 0 <= value < 2 ** domain["bits"] else None
-    return text_index(domain, value) if domain["kind"] == "strings" else set_index(domain["items"], value)
+    return (
+        text_index(domain, value)
+        if domain["kind"] == "strings"
+        else set_index(domain["items"], value)
+    )
 
 
 def record_index(domain, record):
@@ -736,7 +848,9 @@ def record_index(domain, record):
         if attribute["kind"] == "integers":
             found.append(int(value) - int(attribute["low"]))
         else:
-            found.append(len(attribute["labels"]) - 1 if value is None else attribute["labels"].index(value))
+            found.append(
+                len(attribute["labels"]) - 1 if value is None else attribute["labels"].index(value)
+            )
     return found
 
 
@@ -754,18 +868,29 @@ def column_index(kind, value):
 
 
 def table_index(table, value):
-    """Return the indices of a record's columns, or of all records of a list; None if something is refused."""
+    """Return the indices of a record's columns, or of all records of a list; None if something is
+    refused.
+    """
     if table["kind"] == "lists":
-        found = [table_index(table["records"], one) for one in value] if isinstance(value, list) else [None]
+        found = (
+            [table_index(table["records"], one) for one in value]
+            if isinstance(value, list)
+            else [None]
+        )
         return None if None in found else found
     if not isinstance(value, dict) or sorted(value) != sorted(table["names"]):
         return None
-    found = [column_index(kind, value[name]) for name, kind in zip(table["names"], table["attributes"], strict=True)]
+    found = [
+        column_index(kind, value[name])
+        for name, kind in zip(table["names"], table["attributes"], strict=True)
+    ]
     return None if None in found else found
 
 
 def services_index(domain, value):
-    """Return what somebody holds in every table, and the text of what is public; None if something is refused."""
+    """Return what somebody holds in every table, and the text of what is public; None if something
+    is refused.
+    """
     names, seen = domain["names"], domain.get("public", {"names": [], "attributes": []})
     held = {names[0]: value} if len(names) == 1 else value
     if not isinstance(held, dict) or sorted(held) != sorted(names):
@@ -777,12 +902,20 @@ def services_index(domain, value):
             return None
         shown[public] = plain(kind, held[table][column])
         held[table] = {name: one for name, one in held[table].items() if name != column}
-    found = [table_index(table, held[name]) for name, table in zip(names, domain["tables"], strict=True)]
-    return None if None in found else {"tables": found} | ({"public": canonical(shown)} if shown else {})
+    found = [
+        table_index(table, held[name]) for name, table in zip(names, domain["tables"], strict=True)
+    ]
+    return (
+        None
+        if None in found
+        else {"tables": found} | ({"public": canonical(shown)} if shown else {})
+    )
 
 
 def plain(kind, value):
-    """Return a public value as its report holds it: a label, a whole number, or a decimal within the range."""
+    """Return a public value as its report holds it: a label, a whole number, or a decimal within
+    the range.
+    """
     if kind["kind"] == "categories":
         return kind["labels"][column_index(kind, value)]
     if kind["kind"] == "integers":
@@ -792,8 +925,12 @@ def plain(kind, value):
 
 
 def text_index(domain, value):
-    """Return the bytes of as many whole characters as fit, filled with zeros, as one number; the first byte leads."""
-    if not isinstance(value, str) or any(one == "\0" or 0xD800 <= ord(one) <= 0xDFFF for one in value):
+    """Return the bytes of as many whole characters as fit, filled with zeros, as one number; the
+    first byte leads.
+    """
+    if not isinstance(value, str) or any(
+        one == "\0" or 0xD800 <= ord(one) <= 0xDFFF for one in value
+    ):
         return None
     written, room = b"", domain["length"]
     for character in normalize("NFC", value):
@@ -811,7 +948,9 @@ def set_index(items, value):
     if not isinstance(value, list) or any(type(one) is not kind for one in value):
         return None
     if kind is str:
-        return sorted({items["labels"].index(normalize("NFC", one)) for one in value if one_of(items, one)})
+        return sorted(
+            {items["labels"].index(normalize("NFC", one)) for one in value if one_of(items, one)}
+        )
     return sorted({one - items["low"] for one in value if items["low"] <= one <= items["high"]})
 
 
@@ -881,10 +1020,11 @@ def width(ask):
 
 
 def message(task, asked, secret, value, stream):
-    """Return what a device sends: for every slot a report and then its id, one envelope after another.
+    """Return what a device sends: for every slot a report and then its id, one envelope after
+    another.
 
-    A task that declares subjects has 16 bytes drawn before anything else, which stand in every envelope, and so does
-    what is public.
+    A task that declares subjects has 16 bytes drawn before anything else, which stand in every
+    envelope, and so does what is public.
     """
     found, subject = [], {"subject": stream.take(16)} if "subject" in task["declares"] else {}
     if isinstance(value, dict) and "public" in value:
@@ -892,7 +1032,12 @@ def message(task, asked, secret, value, stream):
     for member, slot, question in questions(asked, secret):
         held = encoded(question.get("encoding"), value, stream)
         payload = report(question["mechanism"], held, stream).ljust(width(asked["ask"]), b"\0")
-        fields = {"digest": digest_bytes(task), "round": asked["number"], "member": member, "payload": payload}
+        fields = {
+            "digest": digest_bytes(task),
+            "round": asked["number"],
+            "member": member,
+            "payload": payload,
+        }
         if slots(asked["ask"]) > 1:
             fields["slot"] = slot
         found.append(envelope(fields | subject | {"id": stream.take(16)}))
@@ -900,13 +1045,17 @@ def message(task, asked, secret, value, stream):
 
 
 class Memory:
-    """The permanent responses of a device to one longitudinal task: for each slot the last used one at the end."""
+    """The permanent responses of a device to one longitudinal task: for each slot the last used one
+    at the end.
+    """
 
     def __init__(self, secret, distinct):
         self.secret, self.distinct, self.kept = secret, distinct, {}
 
     def response(self, slot, index, drawn):
-        """Return the response to an index: the remembered one, or the new one, or beyond the limit the last used."""
+        """Return the response to an index: the remembered one, or the new one, or beyond the limit
+        the last used.
+        """
         mine, tag = self.kept.setdefault(slot, []), memo_tag(self.secret, slot, index)
         entry = next((one for one in mine if one[0] == tag), None)
         if entry is None:
@@ -916,16 +1065,27 @@ class Memory:
 
 
 def memo_tag(secret, slot, index):
-    return hmac.new(secret, b"sottovoce/memo/v1" + struct.pack("<HI", slot, index), "sha256").digest()
+    return hmac.new(
+        secret, b"sottovoce/memo/v1" + struct.pack("<HI", slot, index), "sha256"
+    ).digest()
 
 
 def lasting_message(task, asked, coin, memory, value, stream):
-    """Return what a device sends in one round of a longitudinal task; ``stream`` is that of its operating system."""
+    """Return what a device sends in one round of a longitudinal task; ``stream`` is that of its
+    operating system.
+    """
     found, subject = [], {"subject": stream.take(16)} if "subject" in task["declares"] else {}
     for member, slot, question in questions(asked | {"number": 0}, coin):
-        payload = lasting_report(digest_bytes(task), (member, slot), question, memory, value, stream)
+        payload = lasting_report(
+            digest_bytes(task), (member, slot), question, memory, value, stream
+        )
         payload = payload.ljust(width(asked["ask"]), b"\0")
-        fields = {"digest": digest_bytes(task), "round": asked["number"], "member": member, "payload": payload}
+        fields = {
+            "digest": digest_bytes(task),
+            "round": asked["number"],
+            "member": member,
+            "payload": payload,
+        }
         if slots(asked["ask"]) > 1:
             fields["slot"] = slot
         found.append(envelope(fields | subject | {"id": stream.take(16)}))
@@ -934,10 +1094,14 @@ def lasting_message(task, asked, coin, memory, value, stream):
 
 def lasting_report(task_digest, place, question, memory, value, stream):
     context = task_digest + struct.pack("<IH", *place)
-    index = encoded(question.get("encoding"), value, Stream(keyed_stream(memory.secret, context, 64)))
+    index = encoded(
+        question.get("encoding"), value, Stream(keyed_stream(memory.secret, context, 64))
+    )
     one = Settings(question["mechanism"])
     keyed = Stream(keyed_stream(memory.secret, context + struct.pack("<I", index), 4096))
-    drawn = permanent(one, index, keyed) if one.kind in UNARY else REPORTS[one.kind](one, index, keyed)
+    drawn = (
+        permanent(one, index, keyed) if one.kind in UNARY else REPORTS[one.kind](one, index, keyed)
+    )
     kept = memory.response(place[1], index, drawn)
     return instantaneous(one, kept, stream) if one.kind in UNARY else kept
 
@@ -955,7 +1119,9 @@ def segment(encoding, value, stream):
 
 
 def held_candidates(encoding, value):
-    """Return which candidates a set holds whole, by position; without a list of them every item is one."""
+    """Return which candidates a set holds whole, by position; without a list of them every item is
+    one.
+    """
     if not encoding["among"]:
         return value
     return [place for place, one in enumerate(encoding["among"]) if set(one) <= set(value)]
@@ -965,11 +1131,15 @@ def sample(encoding, value, stream):
     """Draw a place in the padded set, then a dummy, whether it is needed or not."""
     held, length = held_candidates(encoding, value), encoding["length"]
     place, dummy = stream.integer(max(len(held), length)), stream.integer(length)
-    return held[place] if place < len(held) else (len(encoding["among"]) or encoding["items"]) + dummy
+    return (
+        held[place] if place < len(held) else (len(encoding["among"]) or encoding["items"]) + dummy
+    )
 
 
 def view(encoding, value, stream):
-    return joined([value[column] for column in encoding["columns"]], [int(size) for size in encoding["sizes"]])
+    return joined(
+        [value[column] for column in encoding["columns"]], [int(size) for size in encoding["sizes"]]
+    )
 
 
 def cell(encoding, value, stream):
@@ -997,7 +1167,9 @@ def cell(encoding, value, stream):
 
 
 def placed(encoding, parts):
-    """Return the number of a cell: digits of a mixed base, or all factors in bits, those with the fewest first."""
+    """Return the number of a cell: digits of a mixed base, or all factors in bits, those with the
+    fewest first.
+    """
     factors = factors_of(encoding)
     if not encoding["aligned"]:
         return joined(parts, factors)
@@ -1008,7 +1180,9 @@ def placed(encoding, parts):
 def factors_of(encoding):
     """Return how many intervals each column has, then two for every coin."""
     found = []
-    for column, size, width in zip(encoding["columns"], encoding["sizes"], encoding["widths"], strict=True):
+    for column, size, width in zip(
+        encoding["columns"], encoding["sizes"], encoding["widths"], strict=True
+    ):
         twice = 2 if column in encoding["mirrored"] else 1
         found.append(ceil(Fraction(int(size), int(width))) * twice if int(width) else 1)
     return found + [2] * (encoding["weighted"] + len(encoding["rounded"]))
@@ -1025,7 +1199,10 @@ def cells_of(encoding):
 
 def bit_groups(encoding):
     """Return the bits of the factors of an aligned cell, the last written first."""
-    return sorted((bits for bits in map(bits_of, factors_of(encoding)) if bits), reverse=True) * encoding["aligned"]
+    return (
+        sorted((bits for bits in map(bits_of, factors_of(encoding)) if bits), reverse=True)
+        * encoding["aligned"]
+    )
 
 
 ENCODINGS = {
@@ -1050,11 +1227,15 @@ def outputs(encoding):
         return cells_of(encoding)
     if kind == "view":
         return prod(int(size) for size in encoding["sizes"])
-    return (len(encoding["among"]) or encoding["items"]) + (encoding["length"] if kind == "sample" else 1)
+    return (len(encoding["among"]) or encoding["items"]) + (
+        encoding["length"] if kind == "sample" else 1
+    )
 
 
 def end_to_end(question):
-    """Return the worst ratio of a question: of direct response after sampling 1 + (ratio - 1)/length."""
+    """Return the worst ratio of a question: of direct response after sampling 1 + (ratio -
+    1)/length.
+    """
     ratio, encoding = worst_ratio(question["mechanism"]), question.get("encoding", {})
     if encoding.get("kind") == "sample" and question["mechanism"]["kind"] == "grr":
         return 1 + (ratio - 1) / encoding["length"]
@@ -1063,11 +1244,15 @@ def end_to_end(question):
 
 def keep_sampled(epsilon, size, length):
     """Return the largest threshold of direct response that spends at most epsilon after sampling."""
-    return below(lambda odds: (1 + length * (odds - 1)) / (length * (odds - 1) + size), Fraction(epsilon))
+    return below(
+        lambda odds: (1 + length * (odds - 1)) / (length * (odds - 1) + size), Fraction(epsilon)
+    )
 
 
 def response_epsilon(epsilon, distinct):
-    """Return the epsilon of one of several responses: as decimals, all together are no more than the task's."""
+    """Return the epsilon of one of several responses: as decimals, all together are no more than
+    the task's.
+    """
     share = float(epsilon) / distinct
     while Fraction(repr(share)) * distinct > Fraction(epsilon):
         share = nextafter(share, 0)
@@ -1097,8 +1282,12 @@ class Book:
 
     def affordable(self, epsilon, now):
         for window in self.windows:
-            recent = [charged for time, charged in self.charges.values() if time > now - window["seconds"]]
-            if len(recent) == window["reports"] or sum(recent) + epsilon > Fraction(window["epsilon"]):
+            recent = [
+                charged for time, charged in self.charges.values() if time > now - window["seconds"]
+            ]
+            if len(recent) == window["reports"] or sum(recent) + epsilon > Fraction(
+                window["epsilon"]
+            ):
                 return False
         return self.spent() + epsilon <= self.cap
 
@@ -1128,13 +1317,19 @@ def picked_member(choice, secret, round_number, slot):
 
 def weights_of(choice):
     members = choice["members"]
-    return choice["weights"] or [1] * (len(members) if isinstance(members, list) else family_length(members))
+    return choice["weights"] or [1] * (
+        len(members) if isinstance(members, list) else family_length(members)
+    )
 
 
 def family_length(family):
     if family["kind"] == "layers":
         return sum(1 for _ in layers(family))
-    return len(family["columns"]) if family["kind"] == "views" else len(family["among"]) or family["items"]
+    return (
+        len(family["columns"])
+        if family["kind"] == "views"
+        else len(family["among"]) or family["items"]
+    )
 
 
 def member_of(members, place):
@@ -1142,7 +1337,12 @@ def member_of(members, place):
     if isinstance(members, list):
         return members[place]
     mechanism, encoding = FAMILIES[members["kind"]](members, place)
-    return {"kind": "question", "mechanism": mechanism, "epsilon": mechanism["epsilon"], "encoding": encoding}
+    return {
+        "kind": "question",
+        "mechanism": mechanism,
+        "epsilon": mechanism["epsilon"],
+        "encoding": encoding,
+    }
 
 
 def one_item(family, place):
@@ -1176,19 +1376,32 @@ def layers(family):
 def all_layers(family):
     """List them all: widths as a number's digits, and after them the coins."""
     rounding, columns = family["rounding"], family["columns"]
-    for own in [[column] for column in family["groups"]] if rounding in ("one", "mirror") else [family["groups"]]:
+    for own in (
+        [[column] for column in family["groups"]]
+        if rounding in ("one", "mirror")
+        else [family["groups"]]
+    ):
         mirrored = own if rounding == "mirror" else []
         widths = [
-            [0, *some] if column in mirrored else some for column, some in zip(columns, family["widths"], strict=True)
+            [0, *some] if column in mirrored else some
+            for column, some in zip(columns, family["widths"], strict=True)
         ]
         coins = [] if rounding == "mirror" else [(False, True)] * len(own)
         for chosen in all_of(*widths, *coins):
-            rounded = [column for column, coin in zip(own, chosen[len(columns) :], strict=False) if coin]
+            rounded = [
+                column for column, coin in zip(own, chosen[len(columns) :], strict=False) if coin
+            ]
             yield layer(family, list(chosen[: len(columns)]), rounded, mirrored)
 
 
 def layer(family, widths, rounded, mirrored):
-    made = {"kind": "cell", "aligned": False, "widths": widths, "rounded": rounded, "mirrored": mirrored}
+    made = {
+        "kind": "cell",
+        "aligned": False,
+        "widths": widths,
+        "rounded": rounded,
+        "mirrored": mirrored,
+    }
     made |= {name: family[name] for name in ("table", "columns", "sizes", "most")}
     made["weighted"] = family["most"] > 0 and (family["rounding"] == "none" or rounded != [])
     return made | {"aligned": cells_of(made) > 1 << 20}
@@ -1196,7 +1409,11 @@ def layer(family, widths, rounded, mirrored):
 
 def slots(ask):
     if ask["kind"] == "choice":
-        return max(slots(member) for member in ask["members"]) if isinstance(ask["members"], list) else 1
+        return (
+            max(slots(member) for member in ask["members"])
+            if isinstance(ask["members"], list)
+            else 1
+        )
     return len(ask["parts"]) if ask["kind"] == "bundle" else 1
 
 

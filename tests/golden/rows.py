@@ -6,7 +6,19 @@ from struct import pack
 
 from golden import reference as ref
 
-EPSILONS = ("0.1", "0.25", "0.5", "1.0", "1.0986122886681098", "2.0", "3.5", "5.0", "8.0", "12.0", "20.0")
+EPSILONS = (
+    "0.1",
+    "0.25",
+    "0.5",
+    "1.0",
+    "1.0986122886681098",
+    "2.0",
+    "3.5",
+    "5.0",
+    "8.0",
+    "12.0",
+    "20.0",
+)
 U64 = (0, 1, 0xFFFFFFFF, 1 << 32, 1 << 63, 0x0123456789ABCDEF, (1 << 64) - 1)
 
 
@@ -37,16 +49,22 @@ def number(label, limit):
 
 def task_id():
     about = (
-        "documents: content -> its canonical text -> SHA-256 of it, first 16 bytes, as hex and base64url. "
-        "texts: JSON texts that are read, and the canonical text of what they say. tasks: whole task documents, which "
-        "collector and device both read. refused: texts that the named reader (parse, task: the collector's, notice: "
+        "documents: content -> its canonical text -> SHA-256 of it, first 16 bytes, as hex and "
+        "base64url. "
+        "texts: JSON texts that are read, and the canonical text of what they say. tasks: whole "
+        "task documents, which "
+        "collector and device both read. refused: texts that the named reader (parse, task: the "
+        "collector's, notice: "
         "the device's) must refuse."
     )
     documents = [named(content, comment) for content, comment in plain_documents()]
     texts = [
         {"text": text, "canonical": ref.canonical(json.loads(text)), "comment": comment}
         for text, comment in (
-            (' { "b" : 1 , "a" : [ 1 , 2 ] }\n', "white space and key order do not matter to the reader"),
+            (
+                ' { "b" : 1 , "a" : [ 1 , 2 ] }\n',
+                "white space and key order do not matter to the reader",
+            ),
             ('{"a":"\\u00e9\\u0041\\/"}', "escapes that are not needed are not written"),
             ('{"a":"\\ud83d\\ude00"}', "a surrogate pair is one character"),
             ('{"a":-0}', "minus zero is the integer 0"),
@@ -77,14 +95,26 @@ def named(content, comment):
 
 def plain_documents():
     yield {}, "an empty object"
-    yield {"b": 1, "a": [1, 2, {"d": True, "c": None}]}, "keys are sorted at every depth, lists keep their order"
-    yield {"B": 1, "a": 2, "_": 3, "0": 4, "10": 5, "9": 6, "aa": 7, "": 8}, "keys by code point, not by number or case"
+    yield (
+        {"b": 1, "a": [1, 2, {"d": True, "c": None}]},
+        "keys are sorted at every depth, lists keep their order",
+    )
+    yield (
+        {"B": 1, "a": 2, "_": 3, "0": 4, "10": 5, "9": 6, "aa": 7, "": 8},
+        "keys by code point, not by number or case",
+    )
     yield {"\uff5e": 1, "\U0001f600": 2}, "by code point, which is not the order of UTF-16 units"
     yield {"\u00e9": 1, "e": 2, "z": 3, "\u4e2d": 4}, "keys outside ASCII"
     yield {"a": 'quote " backslash \\ slash / tab \t newline \n return \r'}, "escapes with a letter"
-    yield {"a": "\x00\x01\x08\x0b\x0c\x1f\x7f"}, "escapes with a number, in lower case; DEL is not escaped"
+    yield (
+        {"a": "\x00\x01\x08\x0b\x0c\x1f\x7f"},
+        "escapes with a number, in lower case; DEL is not escaped",
+    )
     yield {"a": "\u2028\u2029\u00a0\ufeff"}, "separators and spaces are not escaped"
-    yield {"a": "Zürich, Łódź, 東京, \U0001f1e8\U0001f1ed, \u0645\u0631\u062d\u0628\u0627"}, "text is UTF-8"
+    yield (
+        {"a": "Zürich, Łódź, 東京, \U0001f1e8\U0001f1ed, \u0645\u0631\u062d\u0628\u0627"},
+        "text is UTF-8",
+    )
     yield {"a": [-1, 0, 9007199254740991, -9007199254740991]}, "integers below 2^53 are numbers"
     yield {"a": "18446744073709551616"}, "larger ones are strings"
     yield {"a": [[], {}, [[]], ""]}, "empty things"
@@ -96,27 +126,51 @@ def all_tasks():
     yield histogram("browser", labels, "1.0"), "the newcomer's task"
     yield histogram("browser", labels[::-1], "1.0"), "another order of labels is another task"
     yield histogram("browser", labels, "2.0"), "another epsilon is another task"
-    yield histogram("browser", labels, "1.0", declares=["subject", "public"]), "optional fields are declared"
+    yield (
+        histogram("browser", labels, "1.0", declares=["subject", "public"]),
+        "optional fields are declared",
+    )
     unicode = ["Zürich", "Łódź", "東京", "\U0001f600", 'a "quoted" label', "tab\there"]
     description = "Wo wohnen Sie? \U0001f3e0"
     yield histogram("città", unicode, "0.5", description=description), "labels in Unicode"
     declined = [*labels, "prefer not to say"]
-    yield histogram("declinable", declined, "1.0", declinable=True), "a category for those who do not want to say"
+    yield (
+        histogram("declinable", declined, "1.0", declinable=True),
+        "a category for those who do not want to say",
+    )
     yield ages("ages", 0, 119, "1.0"), "whole numbers, affine response"
     yield ages("altitude", -500, 8848, "3.0"), "negative numbers"
     for kind in ("oue", "sue", "the", "blh", "olh", "rmp", "hadamard", "subset", "affine", "bloom"):
-        yield histogram("by name", [f"label {place}" for place in range(20)], "1.0", kind=kind), f"mechanism {kind}"
+        yield (
+            histogram("by name", [f"label {place}" for place in range(20)], "1.0", kind=kind),
+            f"mechanism {kind}",
+        )
     yield survey("household", [1, 3], "1.0"), "a choice with weights"
-    yield survey("household", [], "0.30000000000000004"), "a choice without weights; epsilon as its shortest decimal"
+    yield (
+        survey("household", [], "0.30000000000000004"),
+        "a choice without weights; epsilon as its shortest decimal",
+    )
     yield mean("body temperature", "30.0", "45.0", "1.0"), "the mean of a number; hybrid"
     yield mean("body temperature", "30.0", "45.0", "0.5"), "a hybrid without Piecewise: alpha is 0"
-    yield mean("body temperature", "30.0", "45.0", "1.0", clamped=True), "numbers outside are moved to an end"
+    yield (
+        mean("body temperature", "30.0", "45.0", "1.0", clamped=True),
+        "numbers outside are moved to an end",
+    )
     for kind in ("duchi", "piecewise"):
         yield mean("balance", "-1000.0", "1e+16", "2.0", kind=kind), f"the mean of a number; {kind}"
-    yield mean("tiny", "-1e-05", "5e-324", "1.0", points=2), "the shortest decimals that give the same doubles"
+    yield (
+        mean("tiny", "-1e-05", "5e-324", "1.0", points=2),
+        "the shortest decimals that give the same doubles",
+    )
     yield distribution("income", "0.0", "250000.0", 512, "1.0"), "the distribution of a number"
-    yield distribution("income", "0.0", "250000.0", 512, "1.0", clamped=True), "numbers outside are moved to an end"
-    yield distribution("income", "-0.1", "0.30000000000000004", 2, "20.0"), "two buckets, a reach of 0"
+    yield (
+        distribution("income", "0.0", "250000.0", 512, "1.0", clamped=True),
+        "numbers outside are moved to an end",
+    )
+    yield (
+        distribution("income", "-0.1", "0.30000000000000004", 2, "20.0"),
+        "two buckets, a reach of 0",
+    )
 
 
 POINTS = (1 << 20) + 1  # of the grid of a mean
@@ -130,19 +184,33 @@ def mean(name, low, high, epsilon, *, kind="hybrid", points=POINTS, clamped=Fals
 
 def distribution(name, low, high, count, epsilon, *, clamped=False):
     domain = {"kind": "buckets", "low": low, "high": high, "count": count, "clamped": clamped}
-    return task(name, {"kind": "distribution"}, domain, question(ref.mechanism("square_wave", epsilon, count)), epsilon)
+    return task(
+        name,
+        {"kind": "distribution"},
+        domain,
+        question(ref.mechanism("square_wave", epsilon, count)),
+        epsilon,
+    )
 
 
 def histogram(name, labels, epsilon, *, kind="", declinable=False, **more):
     domain = {"kind": "categories", "labels": labels, "declinable": declinable}
-    chosen = ref.mechanism(kind, epsilon, len(labels)) if kind else ref.best_mechanism(epsilon, len(labels))
-    return task(name, {"kind": "histogram", "mechanism": kind}, domain, question(chosen), epsilon, **more)
+    chosen = (
+        ref.mechanism(kind, epsilon, len(labels))
+        if kind
+        else ref.best_mechanism(epsilon, len(labels))
+    )
+    return task(
+        name, {"kind": "histogram", "mechanism": kind}, domain, question(chosen), epsilon, **more
+    )
 
 
 def ages(name, low, high, epsilon, **more):
     domain = {"kind": "integers", "low": low, "high": high}
     chosen = ref.best_mechanism(epsilon, high - low + 1)
-    return task(name, {"kind": "histogram", "mechanism": ""}, domain, question(chosen), epsilon, **more)
+    return task(
+        name, {"kind": "histogram", "mechanism": ""}, domain, question(chosen), epsilon, **more
+    )
 
 
 def survey(name, weights, epsilon, **more):
@@ -151,12 +219,21 @@ def survey(name, weights, epsilon, **more):
         {"kind": "integers", "low": 0, "high": 400},
     ]
     members = [
-        question(ref.best_mechanism(epsilon, size), encoding={"kind": "attribute", "column": column})
+        question(
+            ref.best_mechanism(epsilon, size), encoding={"kind": "attribute", "column": column}
+        )
         for column, size in enumerate((3, 401))
     ]
     domain = {"kind": "records", "names": ["home", "square metres"], "attributes": attributes}
     plan = {"kind": "survey", "weights": weights, "mechanism": ""}
-    return task(name, plan, domain, {"kind": "choice", "members": members, "weights": weights}, epsilon, **more)
+    return task(
+        name,
+        plan,
+        domain,
+        {"kind": "choice", "members": members, "weights": weights},
+        epsilon,
+        **more,
+    )
 
 
 def question(mechanism, **more):
@@ -164,7 +241,13 @@ def question(mechanism, **more):
 
 
 def round_(number, ask, low=0, high=1 << 64):
-    return {"kind": "round", "number": number, "ask": ask, "low": ref.whole(low), "high": ref.whole(high)}
+    return {
+        "kind": "round",
+        "number": number,
+        "ask": ask,
+        "low": ref.whole(low),
+        "high": ref.whole(high),
+    }
 
 
 def task(name, plan, domain, ask, epsilon, *, description="", declares=()):
@@ -221,7 +304,9 @@ BOTH = ("task", "notice")
 
 
 def broken_tasks():
-    """Yield who must refuse what.  A device does not read the plan, so mistakes there are the collector's to find."""
+    """Yield who must refuse what.  A device does not read the plan, so mistakes there are the
+    collector's to find.
+    """
     good = histogram("browser", ["chrome", "firefox", "safari", "other"], "1.0")
     yield BOTH, good | {"version": 2}, "a later version"
     yield BOTH, good | {"version": 0}, "version 0"
@@ -237,7 +322,11 @@ def broken_tasks():
     yield BOTH, without(good, "declares"), "no declarations: they are written even if empty"
     yield BOTH, good | {"name": "cafe\u0301"}, "a name that is not NFC"
     yield BOTH, good | {"description": "\u212b"}, "a description that is not NFC: the Angstrom sign"
-    yield BOTH, changed(good, "domain", "labels", ["a", "b", "c", "e\u0301"]), "a label that is not NFC"
+    yield (
+        BOTH,
+        changed(good, "domain", "labels", ["a", "b", "c", "e\u0301"]),
+        "a label that is not NFC",
+    )
     yield BOTH, good | {"name": 7}, "a name is text"
     yield BOTH, good | {"epsilon": 1}, "epsilon is a decimal string"
     yield BOTH, good | {"epsilon": "one"}, "epsilon is a decimal string of digits"
@@ -253,13 +342,21 @@ def broken_tasks():
     yield BOTH, changed(good, "opening", "extra", 1), "an unknown field of the round"
     yield BOTH, changed(good, "opening", "low", "0"), "integers below 2^53 are numbers"
     yield BOTH, changed(good, "opening", "high", 1 << 64), "integers from 2^53 on are strings"
-    yield BOTH, changed(good, "opening", "high", "018446744073709551616"), "an integer has one spelling"
+    yield (
+        BOTH,
+        changed(good, "opening", "high", "018446744073709551616"),
+        "an integer has one spelling",
+    )
     yield BOTH, changed(good, "opening", "high", "18446744073709551617"), "a share ends at 2^64"
     yield BOTH, changed(good, "opening", "high", 0), "a share is not empty"
     yield BOTH, changed(good, "opening", "number", 65536), "a round's number has 16 bits"
     yield BOTH, changed(good, "opening", "number", -1), "a round's number is not negative"
     yield BOTH, in_question(good, "extra", 1), "an unknown field of the question"
-    yield BOTH, in_question(good, "epsilon", "0.9"), "the mechanism spends more than the question states"
+    yield (
+        BOTH,
+        in_question(good, "epsilon", "0.9"),
+        "the mechanism spends more than the question states",
+    )
     yield BOTH, in_question(good, "epsilon", "0.0"), "a question states what it spends"
     yield BOTH, in_question(good, "epsilon", "1.00"), "a decimal has one spelling, the shortest"
     yield BOTH, in_question(good, "encoding", None), "what is absent is not written"
@@ -279,13 +376,29 @@ def broken_tasks():
     yield BOTH, good | {"version": True}, "a version is a number"
     for spelling in ("1", "1e0", " 1.0", "1_0.0"):
         yield BOTH, good | {"epsilon": spelling}, "a decimal has one spelling, the shortest"
-    yield BOTH, ref.canonical(good).replace('"version":1', '"version":9007199254740993'), "2^53 and more are strings"
-    yield BOTH, ref.canonical(good).replace('"name":"', '"name":"\\ud800'), "half of a surrogate pair"
+    yield (
+        BOTH,
+        ref.canonical(good).replace('"version":1', '"version":9007199254740993'),
+        "2^53 and more are strings",
+    )
+    yield (
+        BOTH,
+        ref.canonical(good).replace('"name":"', '"name":"\\ud800'),
+        "half of a surrogate pair",
+    )
     yield ("task",), changed(good, "plan", "kind", "xyz"), "an unknown plan"
     yield ("task",), changed(good, "plan", "extra", 1), "an unknown field of the plan"
     yield ("task",), changed(good, "plan", "domain", good["domain"]), "the domain stands once"
-    yield ("task",), changed(good, "plan", "mechanism", "oue"), "the opening round is the one that the plan asks"
-    yield BOTH, ref.canonical(good).replace('"epsilon":"1.0"', '"epsilon":1.0'), "a floating-point number"
+    yield (
+        ("task",),
+        changed(good, "plan", "mechanism", "oue"),
+        "the opening round is the one that the plan asks",
+    )
+    yield (
+        BOTH,
+        ref.canonical(good).replace('"epsilon":"1.0"', '"epsilon":1.0'),
+        "a floating-point number",
+    )
     yield BOTH, ref.canonical(good).replace('"size":4', '"size":4.0'), "a floating-point size"
     yield BOTH, ref.canonical(good).replace('"size":4', '"size":4,"size":4'), "a key twice"
     yield from broken_numbers(mean("body temperature", "30.0", "45.0", "1.0"), "points")
@@ -296,17 +409,33 @@ def broken_tasks():
 
 def broken_settings(good):
     """Rules that came with collectors."""
-    shy = changed(changed(good, "domain", "declinable", True), "domain", "labels", ["a", "prefer not to say", "b", "c"])
+    shy = changed(
+        changed(good, "domain", "declinable", True),
+        "domain",
+        "labels",
+        ["a", "prefer not to say", "b", "c"],
+    )
     yield BOTH, shy, "not wanting to say is the last label"
     yield BOTH, good | {"distinct": "1"}, "integers below 2^53 are numbers"
     yield BOTH, good | {"distinct": 0}, "a longitudinal task has at least one value"
     yield BOTH, good | {"distinct": 2}, "two responses cost twice as much as one"
-    settings = {"crowd": 0, "enrolment": False, "grace": 60, "kind": "collection", "minimum": 50, "quota": 0}
+    settings = {
+        "crowd": 0,
+        "enrolment": False,
+        "grace": 60,
+        "kind": "collection",
+        "minimum": 50,
+        "quota": 0,
+    }
     settings |= {"retention": 90, "sandbox": False, "seconds": 0}
     yield BOTH, good | {"collection": settings | {"minimum": 1}}, "a crowd of one is a person"
     yield BOTH, good | {"collection": settings | {"crowd": 1}}, "a crowd of one is a person"
     yield BOTH, good | {"collection": settings | {"quota": 49}}, "a quota is not below the minimum"
-    yield BOTH, good | {"collection": settings | {"retention": 0}}, "reports are kept for a day at least"
+    yield (
+        BOTH,
+        good | {"collection": settings | {"retention": 0}},
+        "reports are kept for a day at least",
+    )
     yield BOTH, good | {"collection": settings | {"grace": -1}}, "durations are not negative"
     yield BOTH, good | {"collection": settings | {"sandbox": 0}}, "a switch is true or false"
     yield BOTH, good | {"collection": settings | {"extra": 1}}, "an unknown field of the collection"
@@ -337,20 +466,40 @@ def broken_numbers(good, size):
     ):
         yield BOTH, changed(good, "domain", name, value), comment
     for name in ("low", "high", size, "clamped"):
-        yield BOTH, good | {"domain": without(good["domain"], name)}, f"no {name}: it is always written"
+        yield (
+            BOTH,
+            good | {"domain": without(good["domain"], name)},
+            f"no {name}: it is always written",
+        )
     more = changed(good, "domain", size, good["domain"][size] + 1)
-    yield ("task",), more, "more indices than the mechanism serves: a device finds out when it is asked"
+    yield (
+        ("task",),
+        more,
+        "more indices than the mechanism serves: a device finds out when it is asked",
+    )
     other = {"points": "count", "count": "points"}[size]
     renamed = without(good["domain"], size) | {other: good["domain"][size]}
     yield BOTH, good | {"domain": renamed}, "numbers have points, buckets have a count"
 
 
 def broken_means(good):
-    yield ("task",), changed(good, "plan", "mechanism", "duchi"), "the opening round is the one that the plan asks"
-    yield ("task",), changed(good, "plan", "mechanism", "grr"), "a mechanism that does not randomise numbers"
+    yield (
+        ("task",),
+        changed(good, "plan", "mechanism", "duchi"),
+        "the opening round is the one that the plan asks",
+    )
+    yield (
+        ("task",),
+        changed(good, "plan", "mechanism", "grr"),
+        "a mechanism that does not randomise numbers",
+    )
     yield ("task",), changed(good, "plan", "mechanism", ""), "a mean names its mechanism"
     yield ("task",), changed(good, "plan", "low", "30.0"), "the range stands in the domain"
-    yield ("task",), good | {"plan": {"kind": "distribution"}}, "the opening round is the one that the plan asks"
+    yield (
+        ("task",),
+        good | {"plan": {"kind": "distribution"}},
+        "the opening round is the one that the plan asks",
+    )
     for name, value, comment in (
         ("alpha", "0", "alpha is 0 only where it is computed so"),
         ("alpha", str(1 << 64), "certain, not random"),
@@ -377,7 +526,11 @@ def broken_choices(good):
         ("members", [first, nested], "a choice is no member of a choice"),
         ("members", [first, bundle], "choices and bundles nest once"),
         ("members", [first, {"kind": "bundle", "parts": []}], "a bundle has parts"),
-        ("members", [first, second | {"encoding": {"kind": "attribute"}}], "an attribute has a column"),
+        (
+            "members",
+            [first, second | {"encoding": {"kind": "attribute"}}],
+            "an attribute has a column",
+        ),
         ("members", [first, second | {"encoding": {"kind": "xyz"}}], "an unknown encoding"),
         ("members", {"kind": "xyz"}, "an unknown family"),
     ):
@@ -409,20 +562,30 @@ def in_mechanism(content, key, value):
 
 def hashes():
     about = (
-        "xxh32: 32-bit words (each hashed as 4 little-endian bytes), seed -> hash; bucket = hash * buckets >> 32. "
+        "xxh32: 32-bit words (each hashed as 4 little-endian bytes), seed -> hash; bucket = hash * "
+        "buckets >> 32. "
         "words: a value of a domain of so many bits -> its words, low word first. "
-        "affine: seed, value -> pi(value) (groups: widths of bit groups, least significant first; permuted false: the "
-        "identity), masks and offsets (bit r of the integer belongs to mask r), hash. Values, points and masks are "
+        "affine: seed, value -> pi(value) (groups: widths of bit groups, least significant first; "
+        "permuted false: the "
+        "identity), masks and offsets (bit r of the integer belongs to mask r), hash. Values, "
+        "points and masks are "
         "32-bit words, low word first. See also affine.json."
     )
-    content = {"about": about, "version": 1, "xxh32": list(xxh32_rows()), "words": list(word_rows())}
+    content = {
+        "about": about,
+        "version": 1,
+        "xxh32": list(xxh32_rows()),
+        "words": list(word_rows()),
+    }
     return "hash.json", content | {"affine": list(affine_rows())}
 
 
 def xxh32_rows():
     published = (0, 0), (1, 0), (0, 1), (123456, 0xDEADBEEF), (0xFFFFFFFF, 0xFFFFFFFF)
     for index, seed in published:
-        yield xxh32_row([index], seed, 55) | {"comment": "published with the contract between languages"}
+        yield xxh32_row([index], seed, 55) | {
+            "comment": "published with the contract between languages"
+        }
     extremes = (0, 1, 2, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFE, 0xFFFFFFFF)
     for word in extremes:
         for seed in extremes:
@@ -440,20 +603,37 @@ def xxh32_rows():
 
 def xxh32_row(words, seed, buckets):
     hashed = ref.xxh32(words, seed)
-    return {"words": words, "seed": seed, "hash": hashed, "buckets": buckets, "bucket": ref.bucket(hashed, buckets)}
+    return {
+        "words": words,
+        "seed": seed,
+        "hash": hashed,
+        "buckets": buckets,
+        "bucket": ref.bucket(hashed, buckets),
+    }
 
 
 def word_rows():
     for bits in (1, 8, 31, 32, 33, 40, 62, 63):
-        for value in sorted({0, 1, (1 << bits) - 1, 1 << bits - 1, number(f"words {bits}", 1 << bits)}):
+        for value in sorted(
+            {0, 1, (1 << bits) - 1, 1 << bits - 1, number(f"words {bits}", 1 << bits)}
+        ):
             yield {"bits": bits, "value": ref.whole(value), "words": ref.words_of(value, bits)}
 
 
 def affine_rows():
     shapes = [
-        (bits, rank, ()) for bits in (2, 3, 4, 8, 16, 31, 32, 33, 40, 63) for rank in (1, 2, 5, 12) if rank < bits
+        (bits, rank, ())
+        for bits in (2, 3, 4, 8, 16, 31, 32, 33, 40, 63)
+        for rank in (1, 2, 5, 12)
+        if rank < bits
     ]
-    shapes += [(8, 2, (3, 5)), (8, 3, (1, 1, 6)), (15, 4, (5, 3, 7)), (20, 2, (10, 10)), (40, 3, (1, 31, 8))]
+    shapes += [
+        (8, 2, (3, 5)),
+        (8, 3, (1, 1, 6)),
+        (15, 4, (5, 3, 7)),
+        (20, 2, (10, 10)),
+        (40, 3, (1, 31, 8)),
+    ]
     shapes += [(62, 12, (31, 31)), (63, 1, (62, 1)), (63, 4, (32, 31))]
     for bits, rank, groups in shapes:
         for place in range(3):
@@ -486,8 +666,10 @@ def affine_row(bits, rank, groups, place, *, permuted):
 
 def thresholds():
     about = (
-        "computed: given settings -> the whole document, thresholds of 2^64 as strings; ratio is the largest ratio of "
-        "the chances of one report under two values, exactly. checked: whole documents that a device reads and "
+        "computed: given settings -> the whole document, thresholds of 2^64 as strings; ratio is "
+        "the largest ratio of "
+        "the chances of one report under two values, exactly. checked: whole documents that a "
+        "device reads and "
         "accepts or refuses; one whose ratio, or its inverse, is above e^epsilon must be refused."
     )
     computed = [
@@ -498,7 +680,12 @@ def thresholds():
         {"document": document, "accepted": accepted, "comment": comment}
         for document, accepted, comment in [*checked_mechanisms(), *checked_numeric()]
     ]
-    return "thresholds.json", {"about": about, "version": 1, "computed": computed, "checked": checked}
+    return "thresholds.json", {
+        "about": about,
+        "version": 1,
+        "computed": computed,
+        "checked": checked,
+    }
 
 
 def all_mechanisms():
@@ -523,7 +710,12 @@ def all_mechanisms():
         ("grr", "1e-05", 3, {}),
         ("grr", "0.30000000000000004", 3, {}),
         ("grr", "1.0", 1 << 32, {}),
-        ("sue", "2.1972245773362196", 4, {"second_keep": str(3 << 62), "second_flip": str(1 << 62)}),
+        (
+            "sue",
+            "2.1972245773362196",
+            4,
+            {"second_keep": str(3 << 62), "second_flip": str(1 << 62)},
+        ),
         ("the", "1.0", 4, {"theta": "1.0"}),
         ("the", "2.0", 4, {"theta": "0.5"}),
         ("olh", "1.0", 1 << 63, {"buckets": 55}),
@@ -602,11 +794,20 @@ def checked_numeric():
             for step in (-1, 1) if name in document else ():
                 moved = document | {name: str(int(document[name]) + step)}
                 accepted = all(
-                    ref.spends_at_most(part.ratio(), document["epsilon"]) for part in ref.Settings(moved).windows
+                    ref.spends_at_most(part.ratio(), document["epsilon"])
+                    for part in ref.Settings(moved).windows
                 )
-                yield moved, accepted, f"{name} {step:+d}" + ("" if accepted else ": spends more than it states")
+                yield (
+                    moved,
+                    accepted,
+                    f"{name} {step:+d}" + ("" if accepted else ": spends more than it states"),
+                )
             for value in ("1", str((1 << 64) - 1), str(1 << 64), "-1") if name in document else ():
-                yield document | {name: value}, False, f"{name} at an end: that reveals it, or is no threshold"
+                yield (
+                    document | {name: value},
+                    False,
+                    f"{name} at an end: that reveals it, or is no threshold",
+                )
         yield document | {"extra": 1}, False, "an unknown field"
         for name in document:
             yield without(document, name), False, f"{name} is always written"
@@ -620,7 +821,11 @@ def misspelt_numeric():
     yield even | {"keep": str((1 << 62) - 1)}, False, "the window is avoided"
     hybrid = make("hybrid", "1.0", 201)
     for step in (-1, 1):
-        yield hybrid | {"alpha": str(int(hybrid["alpha"]) + step)}, True, "alpha is public and spends nothing"
+        yield (
+            hybrid | {"alpha": str(int(hybrid["alpha"]) + step)},
+            True,
+            "alpha is public and spends nothing",
+        )
     for document, name, value, comment in (
         (hybrid, "alpha", "0", "alpha is 0 only where it is computed so"),
         (hybrid, "alpha", str(1 << 64), "certain, not random"),
@@ -672,7 +877,11 @@ def checked_mechanisms():
             for step in (-1, 1) if name in document else ():
                 moved = document | {name: str(int(document[name]) + step)}
                 accepted = ref.spends_at_most(ref.worst_ratio(moved), epsilon)
-                yield moved, accepted, f"{name} {step:+d}" + ("" if accepted else ": spends more than it states")
+                yield (
+                    moved,
+                    accepted,
+                    f"{name} {step:+d}" + ("" if accepted else ": spends more than it states"),
+                )
         yield document | {"extra": 1}, False, "an unknown field"
     yield from misspelt()
     yield from leaning()
@@ -689,7 +898,11 @@ def misspelt():
         ("keep", "0", "a threshold is never 0"),
         ("keep", "", "a threshold is a number"),
         ("keep", "keep", "a threshold is a number"),
-        ("epsilon", "1", "a decimal has one spelling, the shortest that has a point or an exponent"),
+        (
+            "epsilon",
+            "1",
+            "a decimal has one spelling, the shortest that has a point or an exponent",
+        ),
         ("epsilon", "1.00", "a decimal has one spelling"),
         ("epsilon", "1e0", "a decimal has one spelling"),
         ("epsilon", 1, "epsilon is a string"),
@@ -715,8 +928,16 @@ def misspelt():
         yield affine | {name: value}, False, comment
     subset = ref.mechanism("subset", "1.0", 10)
     yield subset | {"chosen": 10}, False, "a subset leaves out at least one value"
-    yield ref.mechanism("affine_prefix", "1.0", 1 << 20) | {"groups": [10, 10]}, False, "no permutation, no groups"
-    yield ref.mechanism("affine_prefix", "1.0", (1 << 64) - 1), False, "above 2^63 a domain is a power of two"
+    yield (
+        ref.mechanism("affine_prefix", "1.0", 1 << 20) | {"groups": [10, 10]},
+        False,
+        "no permutation, no groups",
+    )
+    yield (
+        ref.mechanism("affine_prefix", "1.0", (1 << 64) - 1),
+        False,
+        "above 2^63 a domain is a power of two",
+    )
 
 
 def leaning():
@@ -732,60 +953,119 @@ def leaning():
         ("affine", "1.0", 40),
         ("affine_prefix", "1.0", 40),
     ):
-        yield ref.mechanism(kind, epsilon, size) | {"keep": "1"}, False, "the value is never told: that reveals it"
+        yield (
+            ref.mechanism(kind, epsilon, size) | {"keep": "1"},
+            False,
+            "the value is never told: that reveals it",
+        )
     for kind in ("sue", "oue", "the"):
-        yield ref.mechanism(kind, "1.0", 4) | {"keep": "1"}, False, "the held bit is never set: that reveals it"
+        yield (
+            ref.mechanism(kind, "1.0", 4) | {"keep": "1"},
+            False,
+            "the held bit is never set: that reveals it",
+        )
     for kind in ("grr", "oue", "olh", "hadamard", "subset", "affine"):
         document = ref.mechanism(kind, "1.0", 40)
         yield document | {"keep": str(1 << 64)}, False, "certain, not random"
         yield document | {"keep": str((1 << 64) - 1)}, False, "all but certain"
         yield document | {"keep": "-1"}, False, "a negative threshold"
-    yield ref.mechanism("bloom", "1.0", 40) | {"flip": str((1 << 64) - 1)}, False, "every bit flipped reveals it"
+    yield (
+        ref.mechanism("bloom", "1.0", 40) | {"flip": str((1 << 64) - 1)},
+        False,
+        "every bit flipped reveals it",
+    )
 
 
 def perturb():
     about = (
-        "draws: bernoulli(threshold) and integers(limit), count times from one call, on recorded bytes. "
-        "reports: mechanism, value, recorded bytes -> packed report of one user. consumed is how many bytes were "
-        "read; the streams are a little longer. Values of more than 63 bits are 32-bit words, low word first."
+        "draws: bernoulli(threshold) and integers(limit), count times from one call, on recorded "
+        "bytes. "
+        "reports: mechanism, value, recorded bytes -> packed report of one user. consumed is how "
+        "many bytes were "
+        "read; the streams are a little longer. Values of more than 63 bits are 32-bit words, low "
+        "word first."
     )
-    content = {"about": about, "version": 1, "draws": list(draw_rows()), "reports": list(report_rows())}
+    content = {
+        "about": about,
+        "version": 1,
+        "draws": list(draw_rows()),
+        "reports": list(report_rows()),
+    }
     return "perturb.json", content
 
 
 def draw_rows():
     for threshold in (1, 1 << 32, 1 << 63, (1 << 64) - 1, 0x0123456789ABCDEF):
-        edge = [0, threshold - 1, threshold, min(threshold + 1, (1 << 64) - 1), threshold >> 32, (1 << 64) - 1]
-        data = b"".join(pack("<Q", word) for word in edge) + ref.sha_stream(f"bernoulli {threshold}", 32)
+        edge = [
+            0,
+            threshold - 1,
+            threshold,
+            min(threshold + 1, (1 << 64) - 1),
+            threshold >> 32,
+            (1 << 64) - 1,
+        ]
+        data = b"".join(pack("<Q", word) for word in edge) + ref.sha_stream(
+            f"bernoulli {threshold}", 32
+        )
         stream = ref.Stream(data)
         drawn = [stream.bernoulli(threshold) for _ in range(8)]
-        yield {"draw": "bernoulli", "threshold": str(threshold), "count": 8} | recorded(stream, data, drawn)
-    limits = (1, 2, 3, 5, 6, 7, 10, 100, 255, 65535, 65536, 1 << 31, (1 << 31) + 1, (1 << 32) - 2, (1 << 32) - 1)
+        yield {"draw": "bernoulli", "threshold": str(threshold), "count": 8} | recorded(
+            stream, data, drawn
+        )
+    limits = (
+        1,
+        2,
+        3,
+        5,
+        6,
+        7,
+        10,
+        100,
+        255,
+        65535,
+        65536,
+        1 << 31,
+        (1 << 31) + 1,
+        (1 << 32) - 2,
+        (1 << 32) - 1,
+    )
     for limit in limits:
         yield integers_row(limit, b"", "")
         if (1 << 32) % limit:
             reject, accept = edge_words(limit)
             middle = pack("<5I", 0xFFFFFFFF, 0, accept, reject, 0x80000000)
-            yield integers_row(limit, middle, "the second and the fourth are drawn again, after the fifth")
+            yield integers_row(
+                limit, middle, "the second and the fourth are drawn again, after the fifth"
+            )
             again = middle + pack("<2I", reject, 0)
-            yield integers_row(limit, again, "drawn again twice: the second's word comes before the fourth's")
+            yield integers_row(
+                limit, again, "drawn again twice: the second's word comes before the fourth's"
+            )
     for limit in (1 << 32, (1 << 32) + 1, 3 * (1 << 40), (1 << 62) + 1, (1 << 63) - 1, 1 << 63):
         yield integers_row(limit, b"", "64-bit words, cut to the bits of limit - 1")
         if limit & limit - 1:
             middle = pack("<5Q", 0, (1 << 64) - 1, limit - 1, limit, 1 << 63)
-            yield integers_row(limit, middle, "the second and the fourth are drawn again, after the fifth")
+            yield integers_row(
+                limit, middle, "the second and the fourth are drawn again, after the fifth"
+            )
 
 
 def integers_row(limit, start, comment):
     data = start + ref.sha_stream(f"integers {limit} {len(start)}", 400)
     stream = ref.Stream(data)
     drawn = [ref.whole(one) for one in stream.integers(limit, 5)]
-    row = {"draw": "integers", "limit": ref.whole(limit), "count": 5} | recorded(stream, data, drawn)
+    row = {"draw": "integers", "limit": ref.whole(limit), "count": 5} | recorded(
+        stream, data, drawn
+    )
     return row | ({"comment": comment} if comment else {})
 
 
 def recorded(stream, data, drawn):
-    return {"random": data[: stream.consumed + 8].hex(), "drawn": drawn, "consumed": stream.consumed}
+    return {
+        "random": data[: stream.consumed + 8].hex(),
+        "drawn": drawn,
+        "consumed": stream.consumed,
+    }
 
 
 def edge_words(limit):
@@ -847,13 +1127,23 @@ def all_reporters():
     for size, epsilon in ((2, "1.0"), (5, "1.0"), (8, "0.5"), (40, "1.0"), (100, "3.0")):
         yield make("subset", epsilon, size), {0, size // 2, size - 1}
     yield make("subset", "1.0", 9, chosen=8), (0, 4, 8)
-    for size, epsilon in ((3, "1.0"), (5, "2.0"), (1000, "1.0"), (1 << 20, "3.0"), (1 << 31, "6.0"), (1 << 63, "1.0")):
+    for size, epsilon in (
+        (3, "1.0"),
+        (5, "2.0"),
+        (1000, "1.0"),
+        (1 << 20, "3.0"),
+        (1 << 31, "6.0"),
+        (1 << 63, "1.0"),
+    ):
         for kind in ref.AFFINE:
             yield make(kind, epsilon, size), {0, size // 3, size - 1}
     yield make("affine", "1.0", 1 << 15, groups=[5, 3, 7]), (0, 1000, (1 << 15) - 1)
     yield make("affine", "2.0", (1 << 40) - 9, groups=[1, 31, 8]), (0, (1 << 40) - 10)
     for bits in (64, 65, 96, 160, 480):
-        yield make("affine_prefix", "2.0", 1 << bits), (0, number(f"wide {bits}", 1 << bits), (1 << bits) - 1)
+        yield (
+            make("affine_prefix", "2.0", 1 << bits),
+            (0, number(f"wide {bits}", 1 << bits), (1 << bits) - 1),
+        )
     yield make("bloom", "4.0", 60, bits=16, hashes=2, cohorts=8), (0, 30, 59)
     yield make("bloom", "4.0", 60, bits=13, hashes=1, cohorts=1), (0, 30, 59)
     yield make("bloom", "2.0", 1000, bits=32, hashes=5, cohorts=1000), (0, 500, 999)
@@ -861,7 +1151,9 @@ def all_reporters():
 
 
 def scripted():
-    """Yield streams that start at the edges: a word just below and just at the threshold, words that are rejected."""
+    """Yield streams that start at the edges: a word just below and just at the threshold, words
+    that are rejected.
+    """
     for kind, size, more in (
         ("grr", 6, {}),
         ("blh", 1000, {}),
@@ -873,7 +1165,10 @@ def scripted():
         ("subset", 20, {"chosen": 6}),
     ):
         document = ref.mechanism(kind, "1.0", size, **more)
-        keep, before = int(document["keep"]), {"grr": 0, "hadamard": 0, "subset": 0, "affine": 8, "affine_prefix": 8}
+        keep, before = (
+            int(document["keep"]),
+            {"grr": 0, "hadamard": 0, "subset": 0, "affine": 8, "affine_prefix": 8},
+        )
         seed = ref.sha_stream(f"seed {kind}", before.get(kind, 4))
         yield document, 1, seed + pack("<Q", keep - 1), "just below the threshold: kept"
         yield document, 1, seed + pack("<Q", keep), "just at the threshold: not kept"
@@ -891,9 +1186,16 @@ def scripted():
     cohorts = ref.mechanism("bloom", "4.0", 60, bits=16, hashes=2, cohorts=6)
     yield cohorts, 7, pack("<II", 0, edge_words(6)[0]), "two cohorts are rejected"
     flip = int(cohorts["flip"])
-    yield cohorts, 7, pack("<I16Q", 1, *([flip - 1, flip] * 8)), "every other bit just flipped, just not flipped"
+    yield (
+        cohorts,
+        7,
+        pack("<I16Q", 1, *([flip - 1, flip] * 8)),
+        "every other bit just flipped, just not flipped",
+    )
     floyd = ref.mechanism("subset", "1.0", 20, chosen=6)
-    rejected = pack("<Q12I", 0, 0x80000000, 0, 1 << 31, 0, 0, 1 << 30, 1 << 29, 0, 3 << 30, 0, 1 << 28, 5)
+    rejected = pack(
+        "<Q12I", 0, 0x80000000, 0, 1 << 31, 0, 0, 1 << 30, 1 << 29, 0, 3 << 30, 0, 1 << 28, 5
+    )
     yield floyd, 3, rejected, "words are rejected between Floyd's draws"
     same = pack("<Q7I", (1 << 64) - 1, *([0x80000000] * 7))
     yield floyd, 3, same, "the same word every time: picks that are taken already"
@@ -901,8 +1203,18 @@ def scripted():
         document = ref.mechanism(kind, "1.0", 5)
         keep, flip = int(document["keep"]), int(document["flip"])
         words = flip - 1, flip, flip - 1, flip, flip - 1
-        yield document, 2, pack("<6Q", *words, keep - 1), "flips on both sides of the threshold; kept"
-        yield document, 2, pack("<6Q", *words, keep), "flips on both sides of the threshold; not kept"
+        yield (
+            document,
+            2,
+            pack("<6Q", *words, keep - 1),
+            "flips on both sides of the threshold; kept",
+        )
+        yield (
+            document,
+            2,
+            pack("<6Q", *words, keep),
+            "flips on both sides of the threshold; not kept",
+        )
     second = {"second_keep": str(3 << 62), "second_flip": str(1 << 62)}
     document = ref.mechanism("sue", "1.0", 4, **second)
     words = 0, 0, (1 << 64) - 1, (1 << 64) - 1, 0, (3 << 62) - 1, 3 << 62, (1 << 62) - 1, 1 << 62
@@ -911,7 +1223,13 @@ def scripted():
 
 def numeric_reporters():
     make = ref.mechanism
-    for size, epsilon in ((2, "1.0"), (3, "0.1"), (201, "1.0"), (POINTS, "2.0"), ((1 << 24) + 1, "0.5")):
+    for size, epsilon in (
+        (2, "1.0"),
+        (3, "0.1"),
+        (201, "1.0"),
+        (POINTS, "2.0"),
+        ((1 << 24) + 1, "0.5"),
+    ):
         yield make("duchi", epsilon, size), {0, 1, size // 3, size - 1}
     for size, epsilon, more in (
         (2, "1.0", {}),
@@ -935,7 +1253,14 @@ def numeric_reporters():
         (11, "4.0", {"cells": 10, "window": 1}),
     ):
         yield make("hybrid", epsilon, size, **more), {0, 1, size // 3, size - 1}
-    for size, epsilon in ((2, "1.0"), (16, "5.0"), (16, "1.0"), (170, "1.0"), (512, "0.1"), (4096, "2.0")):
+    for size, epsilon in (
+        (2, "1.0"),
+        (16, "5.0"),
+        (16, "1.0"),
+        (170, "1.0"),
+        (512, "0.1"),
+        (4096, "2.0"),
+    ):
         yield make("square_wave", epsilon, size), {0, 1, size // 3, size - 1}
 
 
@@ -945,7 +1270,9 @@ def word_for(drawn, limit):
 
 
 def scripted_numeric():
-    """Yield streams at the edges of every draw: the rounding, the coin, the cell inside, the cell outside."""
+    """Yield streams at the edges of every draw: the rounding, the coin, the cell inside, the cell
+    outside.
+    """
     near, far = 0, (1 << 64) - 1
     for kind, more in (("duchi", {}), ("piecewise", {"cells": 1000, "window": 300})):
         document = ref.mechanism(kind, "1.0", 202, **more)
@@ -953,9 +1280,19 @@ def scripted_numeric():
         start, rest = part.place(50)
         for drawn, comment in ((rest - 1, "one place later"), (rest, "the earlier place")):
             for coin, said in ((keep - 1, "just kept"), (keep, "just not kept")):
-                yield document, 50, pack("<IQ", word_for(drawn, 201), coin), f"rounded to {comment}; {said}"
+                yield (
+                    document,
+                    50,
+                    pack("<IQ", word_for(drawn, 201), coin),
+                    f"rounded to {comment}; {said}",
+                )
         reject, accept = edge_words(201)
-        yield document, 50, pack("<III", 0, reject, accept), "two words of the rounding are rejected"
+        yield (
+            document,
+            50,
+            pack("<III", 0, reject, accept),
+            "two words of the rounding are rejected",
+        )
         if kind == "piecewise":
             yield from scripted_cells(document, 50, pack("<I", word_for(rest, 201)), part, start)
     wave = ref.mechanism("square_wave", "1.0", 100)
@@ -973,26 +1310,50 @@ def scripted_numeric():
         yield hybrid, 50, rejected, f"words of both roundings are rejected; {said}"
         yield from scripted_cells(hybrid, 50, before, cells, start)
     none = ref.mechanism("hybrid", "0.5", 202)
-    yield none, 50, bytes(8), "alpha is 0: even a coin of 0 sends the sign, and both reports are drawn"
+    yield (
+        none,
+        50,
+        bytes(8),
+        "alpha is 0: even a coin of 0 sends the sign, and both reports are drawn",
+    )
 
 
 def scripted_cells(document, value, before, part, start):
     near, far, inside, outside = 0, (1 << 64) - 1, part.width, part.travel
     for drawn in (0, inside - 1):
-        yield document, value, before + pack("<QI", near, word_for(drawn, inside)), f"cell {drawn} of the window"
-    for drawn, comment in ((0, "the first"), (start - 1, "the last before"), (start, "the first after")):
+        yield (
+            document,
+            value,
+            before + pack("<QI", near, word_for(drawn, inside)),
+            f"cell {drawn} of the window",
+        )
+    for drawn, comment in (
+        (0, "the first"),
+        (start - 1, "the last before"),
+        (start, "the first after"),
+    ):
         data = pack("<QII", far, word_for(1, inside), word_for(drawn, outside))
-        yield document, value, before + data, f"a cell outside: {comment} the window" if drawn else "the first cell"
+        yield (
+            document,
+            value,
+            before + data,
+            f"a cell outside: {comment} the window" if drawn else "the first cell",
+        )
     for coin in (near, far):
-        data = pack("<QIIIII", coin, 0, edge_words(inside)[0], word_for(2, inside), 0, word_for(3, outside))
+        data = pack(
+            "<QIIIII", coin, 0, edge_words(inside)[0], word_for(2, inside), 0, word_for(3, outside)
+        )
         yield document, value, before + data, "words of both cells are rejected"
 
 
 def choice():
     about = (
-        "pick: 64-bit coin, weights (empty: all members alike) -> member. coins: a device's 16 bytes and the task's "
-        "digest -> its coin for the task. picks: the same 16 bytes, round and slot -> the coin that picks a member. "
-        "shares: whether a round asks a coin. enrolled: enrolment token, digest -> the device's 16 bytes -> its coin."
+        "pick: 64-bit coin, weights (empty: all members alike) -> member. coins: a device's 16 "
+        "bytes and the task's "
+        "digest -> its coin for the task. picks: the same 16 bytes, round and slot -> the coin "
+        "that picks a member. "
+        "shares: whether a round asks a coin. enrolled: enrolment token, digest -> the device's 16 "
+        "bytes -> its coin."
     )
     content = {"about": about, "version": 1, "pick": list(pick_rows()), "coins": list(coin_rows())}
     content |= {"picks": list(picks_rows()), "shares": list(share_rows())}
@@ -1000,15 +1361,33 @@ def choice():
 
 
 def pick_rows():
-    families = [(2, []), (3, []), (7, []), (1, []), (2, [1, 3]), (3, [1, 1, 1]), (4, [5, 1, 1, 1000])]
+    families = [
+        (2, []),
+        (3, []),
+        (7, []),
+        (1, []),
+        (2, [1, 3]),
+        (3, [1, 1, 1]),
+        (4, [5, 1, 1, 1000]),
+    ]
     families += [(3, [1, (1 << 32) - 3, 1]), (5, [65536, 1, 65535, 3, 7]), (1, [9])]
     for members, weights in families:
         line = weights or [1] * members
         edges = [-(-(sum(line[: place + 1]) << 64) // sum(line)) for place in range(members - 1)]
-        coins = {coin for edge in edges for coin in (edge - 1, edge)} | {0, (1 << 64) - 1, 1 << 32, 1 << 63}
+        coins = {coin for edge in edges for coin in (edge - 1, edge)} | {
+            0,
+            (1 << 64) - 1,
+            1 << 32,
+            1 << 63,
+        }
         coins |= {number(f"coin {members} {weights} {place}", 1 << 64) for place in range(4)}
         for coin in sorted(coins):
-            yield {"members": members, "weights": weights, "coin": str(coin), "member": ref.pick(line, coin)}
+            yield {
+                "members": members,
+                "weights": weights,
+                "coin": str(coin),
+                "member": ref.pick(line, coin),
+            }
 
 
 def coin_rows():
@@ -1029,14 +1408,31 @@ def secrets():
 
 def picks_rows():
     for secret, _ in secrets():
-        for round_number, slot in ((0, 0), (0, 1), (1, 0), (255, 2), (256, 0), (65535, 7), (3, 300)):
+        for round_number, slot in (
+            (0, 0),
+            (0, 1),
+            (1, 0),
+            (255, 2),
+            (256, 0),
+            (65535, 7),
+            (3, 300),
+        ):
             coin = ref.choice_coin(secret, round_number, slot)
             place = {"secret": secret.hex(), "round": round_number, "slot": slot, "coin": str(coin)}
             yield place | {"weights": [1, 3, 5, 7], "member": ref.pick([1, 3, 5, 7], coin)}
 
 
 def enrolled_rows():
-    tokens = ("", "a", "token", "città", "\U0001f600", "x" * 200, "8f14e45fceea167a5a36dedd4bea2543", "two words\n")
+    tokens = (
+        "",
+        "a",
+        "token",
+        "città",
+        "\U0001f600",
+        "x" * 200,
+        "8f14e45fceea167a5a36dedd4bea2543",
+        "two words\n",
+    )
     for token in tokens:
         for task in (histogram("browser", ["a", "b"], "1.0"), survey("household", [1, 3], "1.0")):
             name = ref.digest(task)
@@ -1046,17 +1442,32 @@ def enrolled_rows():
 
 
 def share_rows():
-    for low, high in ((0, 1 << 64), (0, 1), (1 << 63, 1 << 64), (1 << 60, 1 << 61), ((1 << 64) - 1, 1 << 64)):
+    for low, high in (
+        (0, 1 << 64),
+        (0, 1),
+        (1 << 63, 1 << 64),
+        (1 << 60, 1 << 61),
+        ((1 << 64) - 1, 1 << 64),
+    ):
         for coin in sorted({0, low, max(low - 1, 0), high - 1, min(high, (1 << 64) - 1), 1 << 62}):
-            yield {"low": str(low), "high": str(high), "coin": str(coin), "asked": low <= coin < high}
+            yield {
+                "low": str(low),
+                "high": str(high),
+                "coin": str(coin),
+                "asked": low <= coin < high,
+            }
 
 
 def envelope():
     about = (
-        "envelopes: fields -> bytes; bytes are hex, public is canonical JSON. streams: envelopes one after another, "
-        "width of the payload -> fields of each. malformed: bytes that must be refused for a payload of this width. "
-        "misplaced: messages that the collector of the task must refuse. messages: task, round (absent: the opening "
-        "one), the device's 16 public bytes, value, recorded bytes (16 of a subject if the task declares it, then for "
+        "envelopes: fields -> bytes; bytes are hex, public is canonical JSON. streams: envelopes "
+        "one after another, "
+        "width of the payload -> fields of each. malformed: bytes that must be refused for a "
+        "payload of this width. "
+        "misplaced: messages that the collector of the task must refuse. messages: task, round "
+        "(absent: the opening "
+        "one), the device's 16 public bytes, value, recorded bytes (16 of a subject if the task "
+        "declares it, then for "
         "each slot the report's draws and the 16 bytes of its id) -> what leaves the device."
     )
     fields = list(envelope_fields())
@@ -1072,11 +1483,19 @@ def envelope():
 
 
 def readable(fields):
-    return {name: value.hex() if isinstance(value, bytes) else value for name, value in fields.items()}
+    return {
+        name: value.hex() if isinstance(value, bytes) else value for name, value in fields.items()
+    }
 
 
 def envelope_fields():
-    base = {"digest": bytes(range(16)), "round": 0, "member": 0, "id": bytes(range(16, 32)), "payload": b"\x2a"}
+    base = {
+        "digest": bytes(range(16)),
+        "round": 0,
+        "member": 0,
+        "id": bytes(range(16, 32)),
+        "payload": b"\x2a",
+    }
     subject, public = ref.sha_stream("subject", 16), ref.canonical({"country": "ch", "spent": 12})
     yield base
     yield base | {"round": 65535, "member": (1 << 32) - 1, "payload": b"\xff" * 10}
@@ -1093,8 +1512,19 @@ def envelope_fields():
     yield base | {"digest": bytes(16), "id": b"\xff" * 16}
     for place in range(8):
         random = ref.sha_stream(f"envelope {place}", 64)
-        fields = {"digest": random[:16], "id": random[16:32], "payload": random[32 : 33 + 4 * place]}
-        yield base | fields | {"round": number(f"round {place}", 1 << 16), "member": number(f"member {place}", 1 << 32)}
+        fields = {
+            "digest": random[:16],
+            "id": random[16:32],
+            "payload": random[32 : 33 + 4 * place],
+        }
+        yield (
+            base
+            | fields
+            | {
+                "round": number(f"round {place}", 1 << 16),
+                "member": number(f"member {place}", 1 << 32),
+            }
+        )
 
 
 def stream_rows(fields):
@@ -1104,12 +1534,20 @@ def stream_rows(fields):
         ([first, again], "one shape"),
         ([first, slot, again], "two shapes"),
         ([subject, first, public, slot], "four shapes"),
-        ([first, first | {"round": 1}, first | {"digest": b"\x07" * 16}], "other rounds, other tasks"),
+        (
+            [first, first | {"round": 1}, first | {"digest": b"\x07" * 16}],
+            "other rounds, other tasks",
+        ),
         ([first, first], "twice the same: dropping it is the collector's work"),
         ([], "nothing"),
     ):
         data = b"".join(ref.envelope(one) for one in several)
-        yield {"hex": data.hex(), "width": 1, "envelopes": [readable(one) for one in several], "comment": comment}
+        yield {
+            "hex": data.hex(),
+            "width": 1,
+            "envelopes": [readable(one) for one in several],
+            "comment": comment,
+        }
 
 
 def malformed_rows(plain, slotted):
@@ -1127,7 +1565,10 @@ def malformed_rows(plain, slotted):
         (good + b"\x00", "a byte left over"),
         (good + good[:-1], "the second one is cut"),
         (good[:4] + pack("<I", len(good) - 1) + good[8:-1], "a payload too short for the round"),
-        (good[:4] + pack("<I", len(good) + 1) + good[8:] + b"\x00", "a payload too long for the round"),
+        (
+            good[:4] + pack("<I", len(good) + 1) + good[8:] + b"\x00",
+            "a payload too long for the round",
+        ),
         (good[:4] + pack("<I", 0) + good[8:], "a length of 0"),
         (good[:4] + pack("<I", 43) + good[8:], "a length shorter than the header"),
         (good[:4] + pack("<I", 0xFFFFFFFF) + good[8:], "a length beyond the data"),
@@ -1135,7 +1576,10 @@ def malformed_rows(plain, slotted):
         (good[:1] + b"\x01" + good[2:], "a subject is announced and missing"),
         (good[:1] + b"\x02" + good[2:], "a slot is announced and missing"),
         (good[:1] + b"\x04" + good[2:], "public fields are announced and missing"),
-        (ref.envelope(slotted)[:1] + b"\x00" + ref.envelope(slotted)[2:], "a slot is there and not announced"),
+        (
+            ref.envelope(slotted)[:1] + b"\x00" + ref.envelope(slotted)[2:],
+            "a slot is there and not announced",
+        ),
     ):
         yield {"hex": data.hex(), "width": 1, "comment": comment}
 
@@ -1157,7 +1601,11 @@ def misplaced_rows():
         (both, wide | {"payload": b"\x01" + bytes(8) + b"\x01"}, "padding that is not zero"),
         (both, wide | {"payload": b"\x03" + bytes(9)}, "a report that nobody can make, padded"),
         (both, wide | {"payload": b"\x01"}, "padding that is missing"),
-        (both, wide | {"member": 1, "payload": bytes(8) + b"\x04\x00"}, "a bucket that is not there"),
+        (
+            both,
+            wide | {"member": 1, "payload": bytes(8) + b"\x04\x00"},
+            "a bucket that is not there",
+        ),
     ):
         yield {"task": task, "hex": ref.envelope(fields).hex(), "comment": comment}
 
@@ -1169,7 +1617,9 @@ def message_rows():
         for place in range(2):
             yield message_row(task, None, place, labels[place + 1], place + 1)
     task = histogram("città", ["Zürich", "東京", "other"], "1.0")
-    yield message_row(task, None, 0, "Zu\u0308rich", 0) | {"comment": "a value is compared after NFC"}
+    yield message_row(task, None, 0, "Zu\u0308rich", 0) | {
+        "comment": "a value is compared after NFC"
+    }
     task = histogram("declinable", [*labels, "prefer not to say"], "1.0", declinable=True)
     yield message_row(task, None, 0, None, 4) | {"comment": "nothing said is the last category"}
     task = ages("altitude", -500, 8848, "3.0")
@@ -1187,7 +1637,9 @@ def message_rows():
         for place, value in enumerate((30.0, 36.6, 45)):
             yield message_row(task, None, place, value, ref.domain_index(task["domain"], value))
     task = histogram("browser", labels, "1.0", declares=["subject"])
-    yield message_row(task, None, 0, "firefox", 1) | {"comment": "a subject is drawn before the report"}
+    yield message_row(task, None, 0, "firefox", 1) | {
+        "comment": "a subject is drawn before the report"
+    }
     for row in [*bundled_rows(survey("household", [1, 3], "1.0", declares=["subject"]))][:3]:
         yield row | {"comment": "all envelopes of a message have one subject"}
 
@@ -1204,8 +1656,14 @@ def bundled_rows(task):
     record, indices = {"home": "other", "square metres": 400}, [2, 400]
     for place in range(3):
         yield message_row(task, round_(1, pair), place, record, indices)
-        yield message_row(task, round_(2, {"kind": "bundle", "parts": [mixed, even]}), place, record, indices)
-        split = {"kind": "choice", "members": [pair, {"kind": "bundle", "parts": [bits, home]}], "weights": [1, 1]}
+        yield message_row(
+            task, round_(2, {"kind": "bundle", "parts": [mixed, even]}), place, record, indices
+        )
+        split = {
+            "kind": "choice",
+            "members": [pair, {"kind": "bundle", "parts": [bits, home]}],
+            "weights": [1, 1],
+        }
         yield message_row(task, round_(65535, split), place, record, indices)
 
 
@@ -1226,11 +1684,15 @@ def message_row(task, asked, place, value, indices):
 
 def decode():
     about = (
-        "pure: mechanism, packed reports -> how many support each candidate (absent: every value) -> estimated totals "
-        "(count - users q)/(p - q) and their variances users q(1-q)/(p-q)^2 + total (1-p-q)/(p-q), the total clipped "
-        "to [0, users]; RMP with a pool adds the sum over other values of total (total - 1)/rows. To 17 digits. "
+        "pure: mechanism, packed reports -> how many support each candidate (absent: every value) "
+        "-> estimated totals "
+        "(count - users q)/(p - q) and their variances users q(1-q)/(p-q)^2 + total (1-p-q)/(p-q), "
+        "the total clipped "
+        "to [0, users]; RMP with a pool adds the sum over other values of total (total - 1)/rows. "
+        "To 17 digits. "
         "bloom: packed reports -> users of each cohort, and how many of them set each bit. "
-        "mean: packed reports of numbers -> [output, how often], outputs that do not occur left out -> mean on the "
+        "mean: packed reports of numbers -> [output, how often], outputs that do not occur left "
+        "out -> mean on the "
         "scale of [-1, 1], unclipped, and its variance. To 17 digits."
     )
     content = {"about": about, "version": 1, "pure": list(pure_rows()), "bloom": list(bloom_rows())}
@@ -1293,7 +1755,9 @@ def pure_row(document, among):
         payloads.append(ref.report(document, held, ref.Stream(ref.sha_stream(label, 2048))))
     counts, totals, variances = ref.estimates(document, payloads, asked)
     wide = settled.index_bits > 63
-    listed = [ref.words_of(one, settled.index_bits) if wide else ref.whole(one) for one in among or ()]
+    listed = [
+        ref.words_of(one, settled.index_bits) if wide else ref.whole(one) for one in among or ()
+    ]
     return {"mechanism": document, "users": len(payloads), "payloads": b"".join(payloads).hex()} | {
         **({"candidates": listed} if among else {}),
         "counts": counts,
@@ -1312,7 +1776,9 @@ def bloom_rows():
         settled, payloads = ref.Settings(document), []
         for user in range(30):
             label = f"bloom {ref.canonical(document)} {user}"
-            payloads.append(ref.report(document, number(label, 60), ref.Stream(ref.sha_stream(label, 1024))))
+            payloads.append(
+                ref.report(document, number(label, 60), ref.Stream(ref.sha_stream(label, 1024)))
+            )
         users, bits = [0] * settled.cohorts, [[0] * settled.bits for _ in range(settled.cohorts)]
         for payload in payloads:
             cohort = int.from_bytes(payload[:2], "little")
@@ -1353,7 +1819,11 @@ def mean_rows():
                 held = number(label, limit)
                 payloads.append(ref.report(document, held, ref.Stream(ref.sha_stream(label, 512))))
             yield mean_row(document, payloads, comment)
-        yield mean_row(document, payloads[:1] * 5, "equal reports have no spread: the mechanism's least one counts")
+        yield mean_row(
+            document,
+            payloads[:1] * 5,
+            "equal reports have no spread: the mechanism's least one counts",
+        )
 
 
 def mean_row(document, payloads, comment):
@@ -1391,7 +1861,11 @@ def judged():
         (1 << 32, b"\xff\xff\xff\xff", None),
     ):
         yield from bounds(make("grr", "1.0", size), most, over, "an index")
-    for size, most, over in ((2, b"\x03", b"\x04"), (255, b"\xff", None), (256, b"\xff\x01", b"\x00\x02")):
+    for size, most, over in (
+        (2, b"\x03", b"\x04"),
+        (255, b"\xff", None),
+        (256, b"\xff\x01", b"\x00\x02"),
+    ):
         yield from bounds(make("hadamard", "1.0", size), most, over, "a column")
     for kind in ("sue", "oue", "the"):
         yield from bounds(make(kind, "1.0", 8), b"\xff", None, "a row of bits")
@@ -1404,14 +1878,22 @@ def judged():
     olh = make("olh", "1.0", 40, buckets=65537)
     yield from bounds(olh, seed + b"\x00\x00\x01\x00", seed + b"\x01\x00\x01\x00", "a bucket")
     yield from bounds(make("rmp", "1.0", 40), b"\xff\xff\xff\xff\x01", seed + b"\x02", "a sign")
-    yield from bounds(make("rmp", "1.0", 40, rows=100), b"\x63\0\0\0\x01", b"\x64\0\0\0\x01", "a row")
+    yield from bounds(
+        make("rmp", "1.0", 40, rows=100), b"\x63\0\0\0\x01", b"\x64\0\0\0\x01", "a row"
+    )
     for kind, bits in (("affine", 10), ("affine_prefix", 10), ("affine_prefix", 160)):
         document = make(kind, "1.0", 1 << bits)
-        yield from bounds(document, b"\xff" * 8 + b"\x03\x00", b"\xff" * 8 + b"\x04\x00", "a bucket")
+        yield from bounds(
+            document, b"\xff" * 8 + b"\x03\x00", b"\xff" * 8 + b"\x04\x00", "a bucket"
+        )
         yield document, b"\xff" * 8 + b"\x00\x01", True, "the high byte of a bucket counts"
     subset = make("subset", "1.0", 11, chosen=3)
     yield from bounds(subset, b"\x01\x06", b"\x03\x08", "a set")
-    for data, comment in ((b"\x03\x00", "a value too few"), (b"\x0f\x00", "a value too many"), (b"\0\0", "empty")):
+    for data, comment in (
+        (b"\x03\x00", "a value too few"),
+        (b"\x0f\x00", "a value too many"),
+        (b"\0\0", "empty"),
+    ):
         yield subset, data, True, comment
     bloom = make("bloom", "4.0", 60, bits=13, hashes=2, cohorts=3)
     yield from bounds(bloom, b"\x02\x00\xff\x1f", b"\x03\x00\x00\x00", "a cohort")
@@ -1440,7 +1922,9 @@ def judged_numeric():
     yield hybrid, b"\x01\x00\x00", False, "the first cell"
     yield from bounds(make("hybrid", "1.0", 201, cells=65536), b"\x01\xff\xff", None, "a cell")
     signs = make("hybrid", "0.5", 201)
-    yield from bounds(signs, b"\x00\x01\x00", b"\x01\x01\x00", "a sign, or with alpha 0 a coin of 1")
+    yield from bounds(
+        signs, b"\x00\x01\x00", b"\x01\x01\x00", "a sign, or with alpha 0 a coin of 1"
+    )
     for size, epsilon, most, over in (
         (16, "5.0", b"\x0f", b"\x10"),
         (16, "1.0", b"\x17", b"\x18"),
@@ -1463,19 +1947,33 @@ def bounds(document, most, over, what):
 
 def memo():
     about = (
-        "streams: HMAC-SHA-256(secret, 'sottovoce/prr/v1' | context | counter as 4 little-endian bytes), counter = 0, "
-        "1, ... -> the first 96 bytes. refused: secrets that are too short. responses: the permanent response to a "
-        "value, drawn from the stream of its context (here: 16 bytes of task digest | attribute in UTF-8 | index as 4 "
+        "streams: HMAC-SHA-256(secret, 'sottovoce/prr/v1' | context | counter as 4 little-endian "
+        "bytes), counter = 0, "
+        "1, ... -> the first 96 bytes. refused: secrets that are too short. responses: the "
+        "permanent response to a "
+        "value, drawn from the stream of its context (here: 16 bytes of task digest | attribute in "
+        "UTF-8 | index as 4 "
         "little-endian bytes), and the report that recorded bytes make of it."
     )
     streams = [
-        {"secret": secret.hex(), "context": context.hex(), "bytes": ref.keyed_stream(secret, context, 96).hex()}
+        {
+            "secret": secret.hex(),
+            "context": context.hex(),
+            "bytes": ref.keyed_stream(secret, context, 96).hex(),
+        }
         for secret, context in keyed()
     ]
     refused = [
-        {"secret": (b"\x01" * length).hex(), "context": "", "comment": "16 bytes at least"} for length in (0, 15)
+        {"secret": (b"\x01" * length).hex(), "context": "", "comment": "16 bytes at least"}
+        for length in (0, 15)
     ]
-    content = {"about": about, "version": 1, "streams": streams, "refused": refused, "responses": list(response_rows())}
+    content = {
+        "about": about,
+        "version": 1,
+        "streams": streams,
+        "refused": refused,
+        "responses": list(response_rows()),
+    }
     return "memo.json", content
 
 
@@ -1493,13 +1991,17 @@ def response_rows():
     for document in (
         ref.mechanism("sue", "2.1972245773362196", 4, **rappor),
         ref.mechanism("sue", "2.0", 13),
-        ref.mechanism("sue", "3.8918202981106265", 24, second_keep=str(1 << 63), second_flip=str(1 << 62)),
+        ref.mechanism(
+            "sue", "3.8918202981106265", 24, second_keep=str(1 << 63), second_flip=str(1 << 62)
+        ),
     ):
         one = ref.Settings(document)
         for value in sorted({0, 1, one.size // 2, one.size - 1}):
             secret, name = ref.sha_stream("memo secret", 32), ref.digest_bytes({"task": "commute"})
             context = name + "città".encode() + pack("<I", value)
-            rows = ref.permanent(one, value, ref.Stream(ref.keyed_stream(secret, context, 8 * one.size + 8)))
+            rows = ref.permanent(
+                one, value, ref.Stream(ref.keyed_stream(secret, context, 8 * one.size + 8))
+            )
             data = ref.sha_stream(f"instantaneous {one.size} {value}", 8 * one.size)
             stream = ref.Stream(data)
             report = ref.instantaneous(one, rows, stream)
@@ -1517,15 +2019,21 @@ def response_rows():
 
 def numbers():
     about = (
-        "indices: domain of numbers or buckets, value as the shortest decimal of a double (or nan, inf, -inf) -> "
-        "index, or refused. In doubles, each step rounded: position = (value - low) / (high - low); numbers: position "
-        "* (points - 1) to the nearest whole number, halves to the even one; buckets: position * count, rounded down, "
-        "at most count - 1. Clamped: a value outside is moved to the end first; nan is refused all the same."
+        "indices: domain of numbers or buckets, value as the shortest decimal of a double (or nan, "
+        "inf, -inf) -> "
+        "index, or refused. In doubles, each step rounded: position = (value - low) / (high - "
+        "low); numbers: position "
+        "* (points - 1) to the nearest whole number, halves to the even one; buckets: position * "
+        "count, rounded down, "
+        "at most count - 1. Clamped: a value outside is moved to the end first; nan is refused all "
+        "the same."
     )
     rows = []
     for kind, low, high, size, values in number_domains():
         for clamped in (False, True):
-            domain = {"kind": kind, "low": low, "high": high} | {"numbers": {"points": size}}.get(kind, {"count": size})
+            domain = {"kind": kind, "low": low, "high": high} | {"numbers": {"points": size}}.get(
+                kind, {"count": size}
+            )
             domain["clamped"] = clamped
             outside = ("-1e+300", "1e+300", "inf", "-inf", "nan", *beside(low, high))
             for value in (*(values if not clamped else ()), low, high, *outside):
@@ -1543,16 +2051,46 @@ def beside(low, high):
 
 def number_domains():
     halves = [f"{whole}.5" for whole in range(10)]
-    yield "numbers", "0.0", "10.0", 11, (*halves, "0.49999999999999994", "0.5000000000000001", "4.35", "-0.0", "1e-05")
+    yield (
+        "numbers",
+        "0.0",
+        "10.0",
+        11,
+        (*halves, "0.49999999999999994", "0.5000000000000001", "4.35", "-0.0", "1e-05"),
+    )
     yield "numbers", "-5.0", "5.0", 11, ("-4.5", "-3.5", "-0.5", "0.5", "1.5", "4.5", "-0.0", "0.0")
     yield "numbers", "0.0", "1.0", 2, ("0.5", "0.49999999999999994", "0.5000000000000001")
     yield "numbers", "0.0", "1.0", 4, ("0.16666666666666666", "0.5", "0.8333333333333334")
     yield "numbers", "0.0", "1.0", 101, ("0.005", "0.015", "0.285", "0.345", "0.575", "0.995")
-    yield "numbers", "30.0", "45.0", POINTS, ("36.6", "37.5", "30.000007152557373", "30.00000715255738")
+    yield (
+        "numbers",
+        "30.0",
+        "45.0",
+        POINTS,
+        ("36.6", "37.5", "30.000007152557373", "30.00000715255738"),
+    )
     yield "numbers", "0.1", "0.7", 7, ("0.15", "0.2", "0.25", "0.35", "0.45", "0.55", "0.65")
-    yield "numbers", "-1e+16", "9007199254740992.0", (1 << 24) + 1, ("0.0", "1.0", "9007199254740991.0")
-    yield "buckets", "0.0", "10.0", 5, ("1.9999999999999998", "2.0", "2.0000000000000004", "5.5", "8.0", "-0.0")
-    yield "buckets", "0.0", "1.0", 100, ("0.07", "0.14", "0.28", "0.29", "0.56", "0.57", "0.58", "0.99")
+    yield (
+        "numbers",
+        "-1e+16",
+        "9007199254740992.0",
+        (1 << 24) + 1,
+        ("0.0", "1.0", "9007199254740991.0"),
+    )
+    yield (
+        "buckets",
+        "0.0",
+        "10.0",
+        5,
+        ("1.9999999999999998", "2.0", "2.0000000000000004", "5.5", "8.0", "-0.0"),
+    )
+    yield (
+        "buckets",
+        "0.0",
+        "1.0",
+        100,
+        ("0.07", "0.14", "0.28", "0.29", "0.56", "0.57", "0.58", "0.99"),
+    )
     yield "buckets", "-5.0", "5.0", 2, ("-1e-300", "-0.0", "0.0", "1e-300")
     yield "buckets", "0.1", "0.7", 6, ("0.2", "0.3", "0.4", "0.5", "0.6")
     yield "buckets", "30.0", "45.0", 4096, ("36.6", "37.5", "37.4963378906", "37.49633789062499")
@@ -1561,12 +2099,18 @@ def number_domains():
 
 def longitudinal():
     about = (
-        "tasks: whole documents of longitudinal tasks, which collector and device both read. tags: secret, slot, "
-        "encoded index -> the tag under which a response is remembered: HMAC-SHA-256(secret, 'sottovoce/memo/v1' | "
-        "slot as 2 | index as 4 little-endian bytes). lives: what one device sends in round after round: task, "
-        "its 16 public bytes (coin), its 32 secret bytes, and for every answer the round (absent: the opening one), "
-        "value, recorded bytes of the operating system (for each slot the instantaneous draws, then the 16 bytes of "
-        "the report's id) -> message; the whole of the task's epsilon is charged at the first answer. refused: task, "
+        "tasks: whole documents of longitudinal tasks, which collector and device both read. tags: "
+        "secret, slot, "
+        "encoded index -> the tag under which a response is remembered: HMAC-SHA-256(secret, "
+        "'sottovoce/memo/v1' | "
+        "slot as 2 | index as 4 little-endian bytes). lives: what one device sends in round after "
+        "round: task, "
+        "its 16 public bytes (coin), its 32 secret bytes, and for every answer the round (absent: "
+        "the opening one), "
+        "value, recorded bytes of the operating system (for each slot the instantaneous draws, "
+        "then the 16 bytes of "
+        "the report's id) -> message; the whole of the task's epsilon is charged at the first "
+        "answer. refused: task, "
         "round, value that must be refused before anything is charged."
     )
     return "longitudinal.json", {
@@ -1597,14 +2141,30 @@ def lasting_tasks():
     yield tracking(LABELS, "0.7", 2, 7), "a seventh of epsilon"
     yield tracking(LABELS, "20.0", 1, 65535), "as many distinct values as there may be"
     yield tracking(LABELS, "2.0", 4, 1, "olh"), "permanent responses only"
-    settings = {"quota": 0, "seconds": 86400, "grace": 60, "minimum": 500, "crowd": 0, "retention": 30}
+    settings = {
+        "quota": 0,
+        "seconds": 86400,
+        "grace": 60,
+        "minimum": 500,
+        "crowd": 0,
+        "retention": 30,
+    }
     settings |= {"kind": "collection", "enrolment": True, "sandbox": False}
-    yield tracking(LABELS, "4.0", 12, 2) | {"collection": settings}, "settings of the collection are part of the task"
+    yield (
+        tracking(LABELS, "4.0", 12, 2) | {"collection": settings},
+        "settings of the collection are part of the task",
+    )
     once = histogram("once", LABELS, "1.0")
-    yield once | {"distinct": 1}, "one round, one value: as a task that is not longitudinal, but memoised"
+    yield (
+        once | {"distinct": 1},
+        "one round, one value: as a task that is not longitudinal, but memoised",
+    )
     yield once | {"collection": settings | {"enrolment": False, "sandbox": True}}, "a rehearsal"
     halves = survey("household", [1, 3], "0.5")
-    yield halves | {"epsilon": "1.0", "distinct": 2}, "a choice, with half of epsilon for each of two values"
+    yield (
+        halves | {"epsilon": "1.0", "distinct": 2},
+        "a choice, with half of epsilon for each of two values",
+    )
 
 
 def tag_rows():
@@ -1616,10 +2176,16 @@ def tag_rows():
 
 def life_rows():
     places = [0, 1, 0, 2, 1, 3, 4, 0]
-    yield life(tracking(LABELS, "4.0", 999, 2), places, "a value beyond the limit repeats the last used")
-    yield life(tracking(LABELS, "4.0", 999, 1), [3, 3, 0, 3], "one distinct value: the first one for ever")
+    yield life(
+        tracking(LABELS, "4.0", 999, 2), places, "a value beyond the limit repeats the last used"
+    )
+    yield life(
+        tracking(LABELS, "4.0", 999, 1), [3, 3, 0, 3], "one distinct value: the first one for ever"
+    )
     for kind in ("grr", "oue", "the", "blh", "olh", "rmp", "hadamard", "subset", "affine", "bloom"):
-        yield life(tracking(LABELS, "2.0", 999, 2, kind), [4, 0, 4, 1], f"permanent responses of {kind}")
+        yield life(
+            tracking(LABELS, "2.0", 999, 2, kind), [4, 0, 4, 1], f"permanent responses of {kind}"
+        )
     wide = [f"label {place}" for place in range(70)]
     yield life(tracking(wide, "6.0", 999, 3), [69, 0, 33, 69, 1, 33], "reports of nine bytes")
     numbers = mean("body temperature", "30.0", "45.0", "1.0") | {"epsilon": "2.0", "distinct": 2}
@@ -1629,7 +2195,11 @@ def life_rows():
         people = [{"home": "house", "square metres": area} for area in (120, 121, 120, 5)]
         yield life(halves, people, "the coin of a choice is that of round 0 in every round", place)
     yield from bundled_lives()
-    yield life(tracking(LABELS, "4.0", 999, 2) | {"declares": ["subject"]}, [0, 1, 0], "a new subject in every round")
+    yield life(
+        tracking(LABELS, "4.0", 999, 2) | {"declares": ["subject"]},
+        [0, 1, 0],
+        "a new subject in every round",
+    )
 
 
 def bundled_lives():
@@ -1639,11 +2209,25 @@ def bundled_lives():
     area = question(ref.mechanism("olh", "0.5", 401), encoding=column[1])
     bits = question(ref.mechanism("oue", "0.5", 3), encoding=column[0])
     pair = {"kind": "bundle", "parts": [home, area]}
-    mixed = {"kind": "bundle", "parts": [{"kind": "choice", "members": [home, bits], "weights": [1, 2]}, area]}
-    split = {"kind": "choice", "members": [pair, {"kind": "bundle", "parts": [bits, home]}], "weights": [1, 1]}
-    people = [{"home": kind, "square metres": area} for kind, area in (("flat", 9), ("house", 9), ("other", 10))]
+    mixed = {
+        "kind": "bundle",
+        "parts": [{"kind": "choice", "members": [home, bits], "weights": [1, 2]}, area],
+    }
+    split = {
+        "kind": "choice",
+        "members": [pair, {"kind": "bundle", "parts": [bits, home]}],
+        "weights": [1, 1],
+    }
+    people = [
+        {"home": kind, "square metres": area}
+        for kind, area in (("flat", 9), ("house", 9), ("other", 10))
+    ]
     domain = survey("household", [], "1.0")["domain"]
-    for ask, comment in ((pair, "a bundle"), (mixed, "a bundle of choices"), (split, "a choice of bundles")):
+    for ask, comment in (
+        (pair, "a bundle"),
+        (mixed, "a bundle of choices"),
+        (split, "a choice of bundles"),
+    ):
         for place in range(2):
             content = task("household", {"kind": "unread"}, domain, ask, "2.0") | {"distinct": 2}
             yield life(content, people, f"{comment}: a memory for each slot", place)
@@ -1657,16 +2241,26 @@ def life(content, values, comment, place=0):
         asked = content["opening"] | {"number": (0, 1, 2, 3, 255, 256, 998, 65535)[turn]}
         data = ref.sha_stream(f"{label} {turn}", 1024)
         stream = ref.Stream(data)
-        sent = ref.lasting_message(content, asked, coin, memory, indexed(content["domain"], value), stream)
+        sent = ref.lasting_message(
+            content, asked, coin, memory, indexed(content["domain"], value), stream
+        )
         answer = {"round": asked} if turn else {}
         told = content["domain"]["labels"][value] if "labels" in content["domain"] else value
         answer |= {"value": told, "random": data[: stream.consumed + 8].hex()}
         answers.append(answer | {"message": sent.hex(), "consumed": stream.consumed})
-    return {"task": content, "coin": coin.hex(), "secret": secret.hex(), "answers": answers, "comment": comment}
+    return {
+        "task": content,
+        "coin": coin.hex(),
+        "secret": secret.hex(),
+        "answers": answers,
+        "comment": comment,
+    }
 
 
 def indexed(domain, value):
-    """Return the index of a value, or those of a record's attributes; labels are given by their place."""
+    """Return the index of a value, or those of a record's attributes; labels are given by their
+    place.
+    """
     if domain["kind"] == "records":
         home, area = value["home"], value["square metres"]
         return [["flat", "house", "other"].index(home), area]
@@ -1681,24 +2275,43 @@ def refused_rounds():
         (other, "another mechanism: it would draw more from the same secret"),
         (cheap, "another epsilon"),
         ({"kind": "bundle", "parts": [cheap, cheap]}, "a bundle of what was asked alone"),
-        (content["opening"]["ask"] | {"epsilon": "2.5"}, "more than the responses together may cost"),
+        (
+            content["opening"]["ask"] | {"epsilon": "2.5"},
+            "more than the responses together may cost",
+        ),
     ):
         yield {"task": content, "round": round_(1, ask), "value": "home", "comment": comment}
-    yield {"task": content, "round": content["opening"], "value": "mars", "comment": "a value outside the domain"}
+    yield {
+        "task": content,
+        "round": content["opening"],
+        "value": "mars",
+        "comment": "a value outside the domain",
+    }
     large = {"kind": "integers", "low": 0, "high": 1 << 32}
     asked = question(ref.mechanism("affine", "1.0", (1 << 32) + 1, buckets=2))
     wide = task("wide", {"kind": "unread"}, large, asked, "1.0") | {"distinct": 1}
-    yield {"task": wide, "round": wide["opening"], "value": 7, "comment": "more than 2^32 encoded values"}
+    yield {
+        "task": wide,
+        "round": wide["opening"],
+        "value": 7,
+        "comment": "more than 2^32 encoded values",
+    }
 
 
 def ledger():
     about = (
-        "scripts: a device's ledger with a cap and sliding windows (epsilon in decimals, seconds, number of charges), "
-        "and events one after another. answer: at a time, for a task and a round, at a price; a lasting task is "
-        "charged once and answered once a round, another one is answered once; an epsilon of 0.0 is a rehearsal; "
-        "accepted says whether the message may leave, and what is refused leaves no trace. opt-out: of a task, or of "
-        "all (null). restart: the ledger is closed and opened again. spent: what was charged in the end. Epsilons add "
-        "as exact decimals. A charge at t is inside a window of s seconds at times before t + s. Time is that of the "
+        "scripts: a device's ledger with a cap and sliding windows (epsilon in decimals, seconds, "
+        "number of charges), "
+        "and events one after another. answer: at a time, for a task and a round, at a price; a "
+        "lasting task is "
+        "charged once and answered once a round, another one is answered once; an epsilon of 0.0 "
+        "is a rehearsal; "
+        "accepted says whether the message may leave, and what is refused leaves no trace. "
+        "opt-out: of a task, or of "
+        "all (null). restart: the ledger is closed and opened again. spent: what was charged in "
+        "the end. Epsilons add "
+        "as exact decimals. A charge at t is inside a window of s seconds at times before t + s. "
+        "Time is that of the "
         "clock, or of the last charge if that is later."
     )
     return "ledger.json", {"about": about, "version": 1, "scripts": list(script_rows())}
@@ -1731,33 +2344,106 @@ RESTART = {"event": "restart"}
 
 def capped():
     yield "2.5", [], [said(task) for task in "abc"], "the third would be beyond the cap"
-    yield "1.0", [], [said(task, "0.1") for task in "abcdefghij"] + [said("k", "0.001")], "ten tenths are one"
-    yield "0.7", [], [said(task, "0.1") for task in "abcdefgh"], "seven tenths are 0.7, in doubles they are more"
+    yield (
+        "1.0",
+        [],
+        [said(task, "0.1") for task in "abcdefghij"] + [said("k", "0.001")],
+        "ten tenths are one",
+    )
+    yield (
+        "0.7",
+        [],
+        [said(task, "0.1") for task in "abcdefgh"],
+        "seven tenths are 0.7, in doubles they are more",
+    )
     yield "0.3", [], [said("a", "0.1"), said("b", "0.2"), said("c", "0.1")], "0.1 and 0.2 are 0.3"
     yield "1.0", [], [said("a"), said("b", "1e-300")], "however little is too much"
-    yield "1.5", [], [said("a"), said("b", "5e-324"), said("c", "0.5")], "however little is not forgotten"
-    yield "0.30000000000000004", [], [said("a", "0.3"), said("b", "4e-17"), said("c", "5e-324")], "17 digits"
+    yield (
+        "1.5",
+        [],
+        [said("a"), said("b", "5e-324"), said("c", "0.5")],
+        "however little is not forgotten",
+    )
+    yield (
+        "0.30000000000000004",
+        [],
+        [said("a", "0.3"), said("b", "4e-17"), said("c", "5e-324")],
+        "17 digits",
+    )
     yield "0.0", [], [said("a", "0.1")], "nothing to spend"
-    yield "5.0", [], [said("a"), said("a"), said("a", number=1), said("b")], "a second answer, also to another round"
+    yield (
+        "5.0",
+        [],
+        [said("a"), said("a"), said("a", number=1), said("b")],
+        "a second answer, also to another round",
+    )
     script = [said("a", number=7), RESTART, said("a", number=7), said("b"), RESTART, said("b")]
     yield "5.0", [], script, "after a restart"
-    yield "2.0", [], [said("a", "2.5"), said("a", "2.0")], "what was refused for its price may be asked for less"
-    yield "0.0", [], [said("a", "0.0"), said("a", "0.0"), said("b", "0.0")], "rehearsals are free, and answered once"
+    yield (
+        "2.0",
+        [],
+        [said("a", "2.5"), said("a", "2.0")],
+        "what was refused for its price may be asked for less",
+    )
+    yield (
+        "0.0",
+        [],
+        [said("a", "0.0"), said("a", "0.0"), said("b", "0.0")],
+        "rehearsals are free, and answered once",
+    )
     yield "1.0", [], [said("a"), said("b", "0.0"), said("c", "0.1")], "a rehearsal beyond the cap"
 
 
 def windowed():
     two = [window(60, "5.0", 2)]
     times = [("a", 100), ("b", 130), ("c", 159), ("c", 160), ("d", 189), ("d", 190), ("e", 190)]
-    yield "9.0", two, [said(task, "0.1", time) for task, time in times], "two charges a minute, open at its end"
+    yield (
+        "9.0",
+        two,
+        [said(task, "0.1", time) for task, time in times],
+        "two charges a minute, open at its end",
+    )
     times = [("a", 0), ("b", 0), ("c", 0), ("d", 59), ("d", 60)]
-    yield "9.0", [window(60, "0.3", 9)], [said(task, "0.1", time) for task, time in times], "0.3 a minute, in decimals"
+    yield (
+        "9.0",
+        [window(60, "0.3", 9)],
+        [said(task, "0.1", time) for task, time in times],
+        "0.3 a minute, in decimals",
+    )
     both = [window(10, "1.0", 9), window(100, "2.0", 9)]
-    times = [("a", 0), ("b", 9), ("b", 10), ("c", 20), ("c", 99), ("c", 100), ("d", 105), ("d", 110)]
-    yield "3.0", both, [said(task, "1.0", time) for task, time in times], "two windows and the cap at once"
+    times = [
+        ("a", 0),
+        ("b", 9),
+        ("b", 10),
+        ("c", 20),
+        ("c", 99),
+        ("c", 100),
+        ("d", 105),
+        ("d", 110),
+    ]
+    yield (
+        "3.0",
+        both,
+        [said(task, "1.0", time) for task, time in times],
+        "two windows and the cap at once",
+    )
     one = [window(60, "5.0", 1)]
-    times = [("a", 1000), ("b", 0), ("b", 939), ("b", 1059), ("b", 1060), ("c", 5), ("c", 1119), ("c", 1120)]
-    yield "9.0", one, [said(task, "1.0", time) for task, time in times], "a clock set back refills nothing"
+    times = [
+        ("a", 1000),
+        ("b", 0),
+        ("b", 939),
+        ("b", 1059),
+        ("b", 1060),
+        ("c", 5),
+        ("c", 1119),
+        ("c", 1120),
+    ]
+    yield (
+        "9.0",
+        one,
+        [said(task, "1.0", time) for task, time in times],
+        "a clock set back refills nothing",
+    )
     times = [("a", 1000), ("b", 10), ("c", 1000), ("d", 1059), ("d", 1060)]
     yield (
         "9.0",
@@ -1765,7 +2451,12 @@ def windowed():
         [said(task, "1.0", time) for task, time in times],
         "a charge of a clock set back has the last time",
     )
-    script = [said("a", "1.0", 100), said("b", "9.5", 10**6), said("c", "1.0", 159), said("c", "1.0", 160)]
+    script = [
+        said("a", "1.0", 100),
+        said("b", "9.5", 10**6),
+        said("c", "1.0", 159),
+        said("c", "1.0", 160),
+    ]
     yield "9.0", one, script, "a refused charge does not move the clock"
     script = [said("a", "1.0", 100), RESTART, said("b", "1.0", 120), RESTART, said("b", "1.0", 160)]
     yield "9.0", one, script, "windows after a restart"
@@ -1776,11 +2467,18 @@ def windowed():
 
 
 def lasting():
-    rounds = [said("a", "4.0", turn, number, lasting=True) for turn, number in enumerate((0, 1, 1, 7, 0, 65535))]
+    rounds = [
+        said("a", "4.0", turn, number, lasting=True)
+        for turn, number in enumerate((0, 1, 1, 7, 0, 65535))
+    ]
     yield "4.0", [], rounds, "one charge for every round, one answer a round"
     yield "3.9", [], rounds, "what cannot be paid for whole is not answered at all"
     yield "4.0", [], [*rounds[:2], RESTART, *rounds[1:4]], "after a restart"
-    script = [said("a", "1.0", 0, lasting=True), said("b", "1.0", 1), said("a", "1.0", 2, 1, lasting=True)]
+    script = [
+        said("a", "1.0", 0, lasting=True),
+        said("b", "1.0", 1),
+        said("a", "1.0", 2, 1, lasting=True),
+    ]
     yield "9.0", [window(60, "5.0", 1)], script, "later rounds are paid for and fit in any window"
     script = [said("a", "1.0", 0, 5, lasting=True), said("a", "1.0", 1, 4, lasting=True)]
     yield "9.0", [], script, "rounds in any order"
@@ -1790,11 +2488,31 @@ def lasting():
 
 def left():
     leave, leave_all = {"event": "opt-out", "task": "a"}, {"event": "opt-out", "task": None}
-    yield "2.0", [], [said("a"), leave, said("a"), said("b"), said("c")], "an opt-out refunds nothing"
+    yield (
+        "2.0",
+        [],
+        [said("a"), leave, said("a"), said("b"), said("c")],
+        "an opt-out refunds nothing",
+    )
     yield "9.0", [], [leave, said("a"), said("b")], "before the first answer"
-    script = [said("a", "1.0", 0, lasting=True), leave, said("a", "1.0", 1, 1, lasting=True), said("b")]
+    script = [
+        said("a", "1.0", 0, lasting=True),
+        leave,
+        said("a", "1.0", 1, 1, lasting=True),
+        said("b"),
+    ]
     yield "9.0", [], script, "between two rounds"
-    yield "9.0", [], [said("a"), leave_all, said("a"), said("b"), RESTART, said("c")], "of everything, for good"
-    yield "9.0", [], [leave, RESTART, said("a"), said("a", "0.0"), leave, said("b")], "after a restart, and twice"
+    yield (
+        "9.0",
+        [],
+        [said("a"), leave_all, said("a"), said("b"), RESTART, said("c")],
+        "of everything, for good",
+    )
+    yield (
+        "9.0",
+        [],
+        [leave, RESTART, said("a"), said("a", "0.0"), leave, said("b")],
+        "after a restart, and twice",
+    )
     script = [said("a", "1.0", 0), leave, said("b", "1.0", 59), said("b", "1.0", 60)]
     yield "9.0", [window(60, "5.0", 1)], script, "what was charged stays in the window"

@@ -1,4 +1,6 @@
-"""The vectors of tables: records and lists of several services, their cells in layers of intervals, what is public."""
+"""The vectors of tables: records and lists of several services, their cells in layers of intervals,
+what is public.
+"""
 
 from struct import pack
 
@@ -9,14 +11,20 @@ from golden.rows import edge_words, number, task, without, word_for
 
 def tables():
     about = (
-        "indices: domain of services -> [value, index] of some, with the text of what is public; values to refuse. "
-        "cells: domain, a person, trips -> encoding, how many of the trips are held, recorded bytes -> cell, bytes "
-        "consumed, number of cells. misfits: domain, an encoding that fits, changes after which it does not. "
-        "malformed: a document, and changes of it that are accepted or refused; left out may be nothing but what is "
-        "public. layers: family -> how many members; [number, those settings of its cell that are not empty, which "
+        "indices: domain of services -> [value, index] of some, with the text of what is public; "
+        "values to refuse. "
+        "cells: domain, a person, trips -> encoding, how many of the trips are held, recorded "
+        "bytes -> cell, bytes "
+        "consumed, number of cells. misfits: domain, an encoding that fits, changes after which it "
+        "does not. "
+        "malformed: a document, and changes of it that are accepted or refused; left out may be "
+        "nothing but what is "
+        "public. layers: family -> how many members; [number, those settings of its cell that are "
+        "not empty, which "
         "mechanism]. "
         "messages: task and digest -> as in envelope.json, what leaves devices with some values. "
-        "undeclared: tasks that declare a public part without public columns, or the other way round -> value to "
+        "undeclared: tasks that declare a public part without public columns, or the other way "
+        "round -> value to "
         "refuse before anything is charged."
     )
     return "tables.json", {
@@ -39,7 +47,11 @@ def lists(most, **columns):
 def services(public=None, **tables_):
     made = {"kind": "services", "names": list(tables_), "tables": list(tables_.values())}
     if public:
-        made["public"] = {"kind": "records", "names": list(public), "attributes": list(public.values())}
+        made["public"] = {
+            "kind": "records",
+            "names": list(public),
+            "attributes": list(public.values()),
+        }
     return made
 
 
@@ -53,7 +65,10 @@ def buckets(low, high, count):
 
 HOMES = labels("flat", "house", "é")
 SHOP = services(
-    {"people.weight": numbers("-1e+16", "1e+16", 5, clamped=True), "people.area": labels('"north"', "東京\n")},
+    {
+        "people.weight": numbers("-1e+16", "1e+16", 5, clamped=True),
+        "people.area": labels('"north"', "東京\n"),
+    },
     people=records(age=integers(-2, 9), home=HOMES),
     orders=lists(3, price=integers(0, 24)),
 )
@@ -72,7 +87,10 @@ def bought(*prices):
 
 
 def customer(age=0, home="flat", weight=0.0, area="東京\n", orders=()):
-    return {"people": {"age": age, "home": home, "weight": weight, "area": area}, "orders": bought(*orders)}
+    return {
+        "people": {"age": age, "home": home, "weight": weight, "area": area},
+        "orders": bought(*orders),
+    }
 
 
 def patient(score=0.5, seen="no", room=1, born=0, x=0.25):
@@ -80,13 +98,32 @@ def patient(score=0.5, seen="no", room=1, born=0, x=0.25):
 
 
 def index_rows():
-    weights = (0.1, -0.0, 7, 1e-07, 1.5e-05, 0.0001, 123456789012345.6, 1e16, -9999999999999998.0, 2e30, 5e-324, 1e15)
-    customers = [customer(age, "e\u0301", weight, '"north"') for age, weight in enumerate(weights, -2)]
+    weights = (
+        0.1,
+        -0.0,
+        7,
+        1e-07,
+        1.5e-05,
+        0.0001,
+        123456789012345.6,
+        1e16,
+        -9999999999999998.0,
+        2e30,
+        5e-324,
+        1e15,
+    )
+    customers = [
+        customer(age, "e\u0301", weight, '"north"') for age, weight in enumerate(weights, -2)
+    ]
     customers += [customer(orders=(24,)), customer(orders=(0, 5, 24, 5))]
     good = customers[-1]
-    people = [{"age": age} for age in (-3, 10, "1", None, True, [])] + [{"home": home} for home in ("É", None, 1)]
+    people = [{"age": age} for age in (-3, 10, "1", None, True, [])] + [
+        {"home": home} for home in ("É", None, 1)
+    ]
     people += (
-        [{"weight": weight} for weight in ("1.0", None)] + [{"area": area} for area in ("north", None)] + [{"uid": 1}]
+        [{"weight": weight} for weight in ("1.0", None)]
+        + [{"area": area} for area in ("north", None)]
+        + [{"uid": 1}]
     )
     refused = [good | {"people": good["people"] | change} for change in people]
     refused += [good | {"people": without(good["people"], name)} for name in good["people"]]
@@ -105,7 +142,11 @@ def index_rows():
         refused.append(good | {"orders": orders})
     refused += [without(good, "orders"), good | {"more": []}, good["people"], [good], None]
     yield judged(SHOP, customers, refused)
-    patients = [patient(), patient(1.0, None, 0, -(1 << 52), 1.0), patient(0.05, "yes", 0, (1 << 53) - 1, 0.0)]
+    patients = [
+        patient(),
+        patient(1.0, None, 0, -(1 << 52), 1.0),
+        patient(0.05, "yes", 0, (1 << 53) - 1, 0.0),
+    ]
     wrong = [
         patient(x=1.25),
         patient(x="0.5"),
@@ -127,7 +168,9 @@ def judged(domain, accepted, refused):
 
 WIDE = services(
     people=records(a=integers(0, (1 << 30) - 1), b=integers(0, (1 << 28) + 2), c=integers(5, 9)),
-    trips=lists(5, far=integers(0, (1 << 33) - 1), how=labels("car", "bus", "foot"), paid=integers(0, 6)),
+    trips=lists(
+        5, far=integers(0, (1 << 33) - 1), how=labels("car", "bus", "foot"), paid=integers(0, 6)
+    ),
 )
 PEOPLE_SIZES, TRIP_SIZES = [1 << 30, (1 << 28) + 3, 5], [1 << 33, 3, 7]
 
@@ -151,7 +194,8 @@ def cell(table, columns, widths, *, rounded=(), mirrored=(), weighted=False, ali
 def cell_rows():
     person = {"a": (1 << 30) - 1, "b": 123456789, "c": 7}
     trips = [
-        {"far": number(f"far {one}", 1 << 33), "how": ("car", "bus", "foot")[one % 3], "paid": one} for one in range(7)
+        {"far": number(f"far {one}", 1 << 33), "how": ("car", "bus", "foot")[one % 3], "paid": one}
+        for one in range(7)
     ]
     reject, accept = edge_words(7)
     found = [], []
@@ -165,7 +209,11 @@ def cell_rows():
         (cell(1, [0, 1, 2], [625, 1, 1], weighted=True), 0, b""),
         (cell(1, [0, 1, 2], [625, 1, 1], weighted=True), 1, b""),
         (cell(1, [0, 1, 2], [1, 1, 2], rounded=[0, 2], weighted=True, aligned=True), 5, b""),
-        (cell(1, [1, 2], [1, 1], rounded=[1], mirrored=[2], weighted=True), 7, pack("<III", 0, reject, accept)),
+        (
+            cell(1, [1, 2], [1, 1], rounded=[1], mirrored=[2], weighted=True),
+            7,
+            pack("<III", 0, reject, accept),
+        ),
         (cell(1, [2], [7], rounded=[2]), 3, pack("<III", word_for(2, 3), 0, word_for(3, 5))),
         (cell(1, [0], [1 << 33], mirrored=[0]), 2, b""),
     ):
@@ -175,7 +223,11 @@ def cell_rows():
         index = ref.encoded(encoding, ref.services_index(WIDE, value), stream)
         assert 0 <= index < ref.outputs(encoding)
         row = {"encoding": encoding, "held": count, "random": data[: stream.consumed + 4].hex()}
-        row |= {"consumed": stream.consumed, "index": ref.whole(index), "cells": ref.whole(ref.outputs(encoding))}
+        row |= {
+            "consumed": stream.consumed,
+            "index": ref.whole(index),
+            "cells": ref.whole(ref.outputs(encoding)),
+        }
         found[encoding["table"]].append(row)
     for rows in found:
         yield {"domain": WIDE, "person": person, "trips": trips, "rows": rows}
@@ -183,8 +235,19 @@ def cell_rows():
 
 def misfits():
     good = cell(1, [1, 2], [1, 1], weighted=True)
-    changes = [{"table": 2}, {"table": 0}, {"most": 4}, {"columns": [1, 3]}, {"sizes": [3, 8]}, {"columns": [0, 2]}]
-    changes += [{"table": str(1 << 53)}, {"columns": [1, str(1 << 53)]}, {"most": 0, "weighted": False}]
+    changes = [
+        {"table": 2},
+        {"table": 0},
+        {"most": 4},
+        {"columns": [1, 3]},
+        {"sizes": [3, 8]},
+        {"columns": [0, 2]},
+    ]
+    changes += [
+        {"table": str(1 << 53)},
+        {"columns": [1, str(1 << 53)]},
+        {"most": 0, "weighted": False},
+    ]
     yield {"domain": WIDE, "encoding": good, "changes": changes}
 
 
@@ -222,7 +285,15 @@ def layer_rows():
         layers(0, *PERSON, "1.0", first=1),
         layers(1, *ORDER, "1.0", most=3),
         layers(0, *PERSON, "0.5", rounding="one", groups=[0]),
-        layers(0, [12, 30, 3], [[12, 1], [25, 5], [1]], "1.0", rounding="all", groups=[0, 1], kind="grr"),
+        layers(
+            0,
+            [12, 30, 3],
+            [[12, 1], [25, 5], [1]],
+            "1.0",
+            rounding="all",
+            groups=[0, 1],
+            kind="grr",
+        ),
         layers(0, *ORDER, "0.5", most=3, rounding="one", groups=[0], kind="olh"),
         layers(0, *PAIR, "1.0", rounding="mirror", groups=[0, 1]),
         layers(0, VAST, [[1 << 30, 1024, 1], [1]], "1.0", kind="olh"),
@@ -232,52 +303,104 @@ def layer_rows():
         for place, one in enumerate(listed):
             mechanism, same = ref.one_layer(family, place)
             assert same == one
-            own = {name: one[name] for name in ("widths", "weighted", "rounded", "mirrored", "aligned")}
+            own = {
+                name: one[name] for name in ("widths", "weighted", "rounded", "mirrored", "aligned")
+            }
             found.append(
-                [place, {name: part for name, part in own.items() if part}, family["mechanisms"].index(mechanism)]
+                [
+                    place,
+                    {name: part for name, part in own.items() if part},
+                    family["mechanisms"].index(mechanism),
+                ]
             )
         yield {"family": family, "length": len(listed), "members": found}
 
 
 def malformed():
-    good = {"kind": "cell", "table": 0, "columns": [0, 2], "sizes": [4, 9], "widths": [2, 3], "most": 6}
+    good = {
+        "kind": "cell",
+        "table": 0,
+        "columns": [0, 2],
+        "sizes": [4, 9],
+        "widths": [2, 3],
+        "most": 6,
+    }
     good |= {"weighted": True, "rounded": [2], "mirrored": [0], "aligned": False}
     yield changes(
         "encoding",
         good,
-        [{"widths": [0, 3]}, {"aligned": True}, {"rounded": []}, {"sizes": [4, 1 << 51], "widths": [99, 1]}],
-        *({"columns": one} for one in ([], [0], [2, 0], [0, 0], [0, -2], [0, "2"], [0, True], None)),
+        [
+            {"widths": [0, 3]},
+            {"aligned": True},
+            {"rounded": []},
+            {"sizes": [4, 1 << 51], "widths": [99, 1]},
+        ],
+        *(
+            {"columns": one}
+            for one in ([], [0], [2, 0], [0, 0], [0, -2], [0, "2"], [0, True], None)
+        ),
         *({"sizes": one} for one in ([4], [4, 1], [4, 9, 2], [4, str(1 << 62)], ["4", 9])),
         *({"widths": one} for one in ([2], [2, 0], [2, -3], [2, True], [2, "3"])),
         *({"rounded": one} for one in ([1], [2, 0], [2, 2], [0], [0, 2], 2)),
         *({"mirrored": one} for one in ([1], [2], [0, 2], [0, 0], None)),
         *({"most": 0}, {"most": -1}, {"table": -1}, {"weighted": 1}, {"aligned": None}),
     )
-    people = services({"a.z": labels("p", "q")}, a=records(x=integers(0, 1)), b=lists(2, x=integers(0, 1)))
+    people = services(
+        {"a.z": labels("p", "q")}, a=records(x=integers(0, 1)), b=lists(2, x=integers(0, 1))
+    )
     public = people["public"]
     yield changes(
         "domain",
         people,
-        [{"names": ["a", "_B9"]}, *({"public": public | {"attributes": [one]}} for one in largest(0))],
+        [
+            {"names": ["a", "_B9"]},
+            *({"public": public | {"attributes": [one]}} for one in largest(0)),
+        ],
         *(
             {"names": one}
-            for one in ([], ["a"], ["a", "a"], ["a", "A"], ["a", "uid"], ["a", "9"], ["c", "b"], ["b", "a"])
+            for one in (
+                [],
+                ["a"],
+                ["a", "a"],
+                ["a", "A"],
+                ["a", "uid"],
+                ["a", "9"],
+                ["c", "b"],
+                ["b", "a"],
+            )
         ),
         *(
             {"tables": one}
-            for one in ([], people["tables"][:1], [integers(0, 1), people["tables"][1]], [people, people])
+            for one in (
+                [],
+                people["tables"][:1],
+                [integers(0, 1), people["tables"][1]],
+                [people, people],
+            )
         ),
         {"tables": [records(x={"kind": "bits", "bits": 4}), people["tables"][1]]},
         {"tables": [records(z=integers(0, 1)), people["tables"][1]]},
-        *({"public": public | {"names": [name]}} for name in ("b.z", "a", "a.", "a.x", "a.Z.z", "c.z", "a.uid")),
-        *({"public": public | {"attributes": [one]}} for one in (people["tables"][0], {"kind": "bits", "bits": 4})),
+        *(
+            {"public": public | {"names": [name]}}
+            for name in ("b.z", "a", "a.", "a.x", "a.Z.z", "c.z", "a.uid")
+        ),
+        *(
+            {"public": public | {"attributes": [one]}}
+            for one in (people["tables"][0], {"kind": "bits", "bits": 4})
+        ),
         *({"public": public | {"attributes": [one]}} for one in largest(1)),
         {"public": labels("p", "q")},
         {"public": None},
     )
     purchases = people["tables"][1]
     yield changes(
-        "domain", purchases, [{"most": 65536}], {"records": integers(0, 1)}, {"most": 0}, {"most": 65537}, {"most": "2"}
+        "domain",
+        purchases,
+        [{"most": 65536}],
+        {"records": integers(0, 1)},
+        {"most": 0},
+        {"most": 65537},
+        {"most": "2"},
     )
     family = layers(0, [4, 2], [[4, 1], [1]], "1.0", rounding="one", groups=[0])
     mechanisms = family["mechanisms"]
@@ -287,14 +410,22 @@ def malformed():
         [{"mechanisms": mechanisms[::-1]}, {"table": 3}],
         *(
             {"mechanisms": one}
-            for one in ([], mechanisms[1:], [*mechanisms, mechanisms[0]], [*mechanisms, served("1.0", 99)])
+            for one in (
+                [],
+                mechanisms[1:],
+                [*mechanisms, mechanisms[0]],
+                [*mechanisms, served("1.0", 99)],
+            )
         ),
         {"mechanisms": [*mechanisms[1:], overspent(mechanisms[0])]},
         {"mechanisms": [*mechanisms[:-1], ref.mechanism("affine", "1.0", 16, groups=[2, 2])]},
         *({"rounding": one} for one in ("none", "two", "", None)),
         *({"groups": one} for one in ([], [2], [0, 0, 9], 0)),
         *({"first": one} for one in (2, -1, True, "1")),
-        *({"widths": one} for one in ([[4, 1]], [[4, 1], []], [[4, 0], [1]], [4, 1], [[4, 1], [1], [1]])),
+        *(
+            {"widths": one}
+            for one in ([[4, 1]], [[4, 1], []], [[4, 0], [1]], [4, 1], [[4, 1], [1], [1]])
+        ),
         *({"sizes": one} for one in ([4], [4, 3], [4, 1])),
         *({"columns": one} for one in ([0], [1, 0], [1, 2])),
         {"most": 3},
@@ -302,7 +433,9 @@ def malformed():
 
 
 def largest(more):
-    """Yield columns that may just be public, or with more no longer: 4,096 bytes beside names of three, and 2^53."""
+    """Yield columns that may just be public, or with more no longer: 4,096 bytes beside names of
+    three, and 2^53.
+    """
     room = 4096 - len("a.z") - 8 - len('""') + more
     yield labels("p", "x" * (room - 2) + "é")
     yield labels("p", "x" * (room - 2) + '"')
@@ -324,21 +457,44 @@ def plan(kind, rows, fanout=5):
 
 
 def baseline(method, rows, fanout=5, *, published=False):
-    """Return the plan of a published method: devices answer it, and no document can name it to a collector."""
-    return {"kind": "published_tables", "method": method, "rows": rows, "fanout": fanout, "published": published}
+    """Return the plan of a published method: devices answer it, and no document can name it to a
+    collector.
+    """
+    return {
+        "kind": "published_tables",
+        "method": method,
+        "rows": rows,
+        "fanout": fanout,
+        "published": published,
+    }
 
 
 def tasks():
     """Yield whole tasks, and values to answer them with."""
     people, order = layers(0, *PERSON, "1.0", first=1), layers(1, *ORDER, "1.0", most=3)
     both = task(
-        "shop", plan("joint", [1, 2]), SHOP, asked(people, order, order), "3.0", declares=["subject", "public"]
+        "shop",
+        plan("joint", [1, 2]),
+        SHOP,
+        asked(people, order, order),
+        "3.0",
+        declares=["subject", "public"],
     )
-    yield both, [customer(9, "house", 1e-07), customer(3, "é", 0.5, '"north"', (24, 7, 7, 0)), customer(orders=(13,))]
+    yield (
+        both,
+        [
+            customer(9, "house", 1e-07),
+            customer(3, "é", 0.5, '"north"', (24, 7, 7, 0)),
+            customer(orders=(13,)),
+        ],
+    )
     orders = services(orders=lists(3, price=integers(0, 24)))
     one = asked(layers(0, *ORDER, "0.5", most=3, rounding="one", groups=[0], kind="olh"))
     published = baseline("ahio", [1], published=True)
-    yield task("orders", published, orders, one, "0.5", declares=["subject"]), [[], bought(24), bought(1, 2, 3, 4)]
+    yield (
+        task("orders", published, orders, one, "0.5", declares=["subject"]),
+        [[], bought(24), bought(1, 2, 3, 4)],
+    )
     pair = services(p=records(a=integers(0, 999), b=integers(0, 999)))
     mirror = asked(layers(0, *PAIR, "1.0", rounding="mirror", groups=[0, 1]))
     yield (
@@ -375,6 +531,8 @@ def answer(content, value, place):
     label = f"tables {ref.digest(content)} {place}"
     secret, data = ref.sha_stream(label + " coin", 16), ref.sha_stream(label, 512)
     stream = ref.Stream(data)
-    sent = ref.message(content, content["opening"], secret, ref.services_index(content["domain"], value), stream)
+    sent = ref.message(
+        content, content["opening"], secret, ref.services_index(content["domain"], value), stream
+    )
     made = {"secret": secret.hex(), "value": value, "random": data[: stream.consumed].hex()}
     return made | {"consumed": stream.consumed, "message": sent.hex()}

@@ -1,6 +1,7 @@
 """Every golden row against sottovoce: integers and bytes exactly, estimates to 1e-12.
 
-A row that fails means that reports already sent would be read differently: mend the code, never the row.
+A row that fails means that reports already sent would be read differently: mend the code, never the
+row.
 """
 
 import json
@@ -21,7 +22,14 @@ from sottovoce.domains.base import Domain
 from sottovoce.domains.person_tables import Rows
 from sottovoce.encodings.base import Encoding
 from sottovoce.engine import memory
-from sottovoce.errors import BudgetError, CodecError, DomainError, MismatchError, ParameterError, SottovoceError
+from sottovoce.errors import (
+    BudgetError,
+    CodecError,
+    DomainError,
+    MismatchError,
+    ParameterError,
+    SottovoceError,
+)
 from sottovoce.lab.baselines.tables.plan import PublishedTables
 from sottovoce.lab.checks import RecordedRng
 from sottovoce.maths import hashing
@@ -39,7 +47,18 @@ from sottovoce.wire import codec, envelope
 
 HERE = Path(__file__).parent
 MADE = (
-    *("choice", "decode", "discovery", "envelope", "hash", "ledger", "longitudinal", "marginals", "memo", "numbers"),
+    *(
+        "choice",
+        "decode",
+        "discovery",
+        "envelope",
+        "hash",
+        "ledger",
+        "longitudinal",
+        "marginals",
+        "memo",
+        "numbers",
+    ),
     *("perturb", "reject", "tables", "task_id", "thresholds"),
 )
 FILES = {path.stem: json.loads(path.read_text("ascii")) for path in sorted(HERE.glob("*.json"))}
@@ -65,7 +84,11 @@ def check_document(row):
     content = content_of(row)
     assert codec.canonical(content) == row["canonical"]
     assert codec.digest(content) == row["digest"]
-    assert codec.digest_bytes(content).hex() == codec.digest_to_bytes(row["digest"]).hex() == row["digest_hex"]
+    assert (
+        codec.digest_bytes(content).hex()
+        == codec.digest_to_bytes(row["digest"]).hex()
+        == row["digest_hex"]
+    )
 
 
 def check_text(row):
@@ -82,7 +105,9 @@ def check_task(row):
 
 
 def check_refused_text(row):
-    read = {"parse": lambda content: content, "task": codec.task, "notice": codec.notice}[row["reader"]]
+    read = {"parse": lambda content: content, "task": codec.task, "notice": codec.notice}[
+        row["reader"]
+    ]
     with pytest.raises((CodecError, ParameterError)):
         read(codec.parse(row["text"]))
 
@@ -94,7 +119,9 @@ def check_xxh32(row):
 
 
 def check_words(row):
-    assert one(hashing.words_of(np.array([int(row["value"])]), row["bits"])).tolist() == row["words"]
+    assert (
+        one(hashing.words_of(np.array([int(row["value"])]), row["bits"])).tolist() == row["words"]
+    )
 
 
 def check_affine(row):
@@ -145,7 +172,9 @@ def check_draw(row):
     if row["draw"] == "bernoulli":
         assert rng.bernoulli(int(row["threshold"]), row["count"]).tolist() == row["drawn"]
     else:
-        assert rng.integers(int(row["limit"]), row["count"]).tolist() == [int(drawn) for drawn in row["drawn"]]
+        assert rng.integers(int(row["limit"]), row["count"]).tolist() == [
+            int(drawn) for drawn in row["drawn"]
+        ]
     assert rng.consumed == row["consumed"]
 
 
@@ -190,7 +219,9 @@ def check_picks(row):
     choice = Choice((QUESTION,) * len(row["weights"]), tuple(row["weights"]))
     kept, number, slot = bytes.fromhex(row["secret"]), row["round"], row["slot"]
     assert coin.choice_coin(kept, number, slot) == int(row["coin"])
-    dealt = Round(number, Bundle((choice,) * (slot + 1))).addresses(lambda place: coin.choice_coin(kept, number, place))
+    dealt = Round(number, Bundle((choice,) * (slot + 1))).addresses(
+        lambda place: coin.choice_coin(kept, number, place)
+    )
     assert dealt[slot] == Address(number, row["member"], slot)
     assert one(choice.pick(np.array([int(row["coin"])], np.uint64))) == row["member"]
 
@@ -204,7 +235,9 @@ def check_enrolled(row):
 
 
 def check_share(row):
-    assert Round(0, QUESTION, int(row["low"]), int(row["high"])).asks(int(row["coin"])) == row["asked"]
+    assert (
+        Round(0, QUESTION, int(row["low"]), int(row["high"])).asks(int(row["coin"])) == row["asked"]
+    )
 
 
 def octets(text):
@@ -272,7 +305,9 @@ def check_message(row, task=None):
         patch.setattr(device, "SystemRng", lambda: rng)
         assert client.answer(value_of(row), asked=asked).hex() == row["message"]
     assert rng.consumed == row["consumed"]
-    batches = memory.batches_of(task or codec.task(row["task"]), asked, [bytes.fromhex(row["message"])])
+    batches = memory.batches_of(
+        task or codec.task(row["task"]), asked, [bytes.fromhex(row["message"])]
+    )
     assert sum(len(batch.reports) for batch in batches.values()) == len(client._questions(asked))
 
 
@@ -339,7 +374,10 @@ def check_question(row):
     if row["accepted"]:
         asked = asking(row["question"]).ask
         assert asked.epsilon == float(row["question"]["epsilon"])
-        assert str(asked.encoding.worst_ratio(asked.mechanism) if asked.encoding else None) in (row["ratio"], "None")
+        assert str(asked.encoding.worst_ratio(asked.mechanism) if asked.encoding else None) in (
+            row["ratio"],
+            "None",
+        )
     else:
         with pytest.raises(ParameterError):
             asking(row["question"])
@@ -378,10 +416,16 @@ def kept(table):
 def check_cells(row):
     domain = noun("domain", row["domain"])
     for each in row["rows"]:
-        encoding, rng = noun("encoding", each["encoding"]), RecordedRng(bytes.fromhex(each["random"]))
+        encoding, rng = (
+            noun("encoding", each["encoding"]),
+            RecordedRng(bytes.fromhex(each["random"])),
+        )
         held = domain.indices([{"people": row["person"], "trips": row["trips"][: each["held"]]}])
         assert listed(encoding(held, rng)) == each["index"]
-        assert (rng.consumed, exactly(encoding.outputs(domain))) == (each["consumed"], each["cells"])
+        assert (rng.consumed, exactly(encoding.outputs(domain))) == (
+            each["consumed"],
+            each["cells"],
+        )
 
 
 def check_misfits(row):
@@ -392,9 +436,13 @@ def check_misfits(row):
 
 def check_changes(row):
     for change in ({}, *row["accepted"]):
-        check_malformed_noun({"family": row["family"], "document": row["document"] | change, "accepted": True})
+        check_malformed_noun(
+            {"family": row["family"], "document": row["document"] | change, "accepted": True}
+        )
     removed = [name for name in row["document"] if (row["family"], name) != ("domain", "public")]
-    broken = [{key: value for key, value in row["document"].items() if key != name} for name in removed]
+    broken = [
+        {key: value for key, value in row["document"].items() if key != name} for name in removed
+    ]
     for document in (*broken, *(row["document"] | change for change in row["refused"])):
         check_malformed_noun({"family": row["family"], "document": document, "accepted": False})
 
@@ -412,7 +460,11 @@ def check_layers(row):
 
 def check_answers(row):
     content = codec.parse(json.dumps(row["task"]))
-    task = laboratory_task(content) if content["plan"]["kind"] == "published_tables" else codec.task(content)
+    task = (
+        laboratory_task(content)
+        if content["plan"]["kind"] == "published_tables"
+        else codec.task(content)
+    )
     assert codec.canonical(codec.document(task)) == codec.canonical(content)
     assert codec.digest(content) == codec.notice(content).digest == row["digest"]
     for answer in row["answers"]:
@@ -425,7 +477,9 @@ def laboratory_task(content):
         codec.task(content)
     plan = content["plan"]
     tables = Joint(noun("domain", content["domain"]), tuple(plan["rows"]))
-    published = PublishedTables(tables, plan["method"], fanout=plan["fanout"], published=plan["published"])
+    published = PublishedTables(
+        tables, plan["method"], fanout=plan["fanout"], published=plan["published"]
+    )
     return Task(content["name"], published, float(content["epsilon"]))
 
 
@@ -444,7 +498,10 @@ def check_pure(row):
     reports = mechanism.unpack(bytes.fromhex(row["payloads"]))
     if "candidates" in row:
         candidates = values(mechanism, row["candidates"])
-        counts, estimate = mechanism.count(reports, candidates), mechanism.estimate_among(reports, candidates)
+        counts, estimate = (
+            mechanism.count(reports, candidates),
+            mechanism.estimate_among(reports, candidates),
+        )
     else:
         candidates, tally = np.arange(mechanism.size), mechanism.tally(reports)
         counts, estimate = mechanism.supports(tally), mechanism.estimate(tally)
@@ -472,7 +529,9 @@ def check_mean(row):
     tally = mechanism.tally(mechanism.unpack(bytes.fromhex(row["payloads"])))
     counts = tally["outputs"]
     assert tally.users == row["users"]
-    assert [[int(output), int(counts[output])] for output in np.flatnonzero(counts)] == row["outputs"]
+    assert [[int(output), int(counts[output])] for output in np.flatnonzero(counts)] == row[
+        "outputs"
+    ]
     found = mechanism.mean(tally)
     assert_close([found.total, found.variance], [row["mean"], row["variance"]])
 
@@ -498,7 +557,9 @@ def check_reject(row):
 
 
 def check_keyed(row):
-    whole, halved = (KeyedRng(bytes.fromhex(row["secret"]), bytes.fromhex(row["context"])) for _ in range(2))
+    whole, halved = (
+        KeyedRng(bytes.fromhex(row["secret"]), bytes.fromhex(row["context"])) for _ in range(2)
+    )
     assert whole.bytes(96).hex() == row["bytes"]
     assert (halved.bytes(5) + halved.bytes(91)).hex() == row["bytes"]
 
@@ -524,7 +585,9 @@ def check_tag(row):
 
 
 def check_life(row):
-    client = device.Client(codec.parse(json.dumps(row["task"])), FixedLedger(row["coin"], row["secret"]))
+    client = device.Client(
+        codec.parse(json.dumps(row["task"])), FixedLedger(row["coin"], row["secret"])
+    )
     for answer in row["answers"]:
         asked = codec.round_(answer["round"]) if "round" in answer else client.notice.opening
         rng = RecordedRng(bytes.fromhex(answer["random"]))
@@ -544,11 +607,16 @@ def check_refused_round(row):
 
 
 def check_script(row):
-    windows = [SpendingWindow(one["seconds"], float(one["epsilon"]), one["reports"]) for one in row["windows"]]
+    windows = [
+        SpendingWindow(one["seconds"], float(one["epsilon"]), one["reports"])
+        for one in row["windows"]
+    ]
     times = []
     with TemporaryDirectory() as folder:
         path = Path(folder) / "ledger"
-        ledger = DiskLedger(path, cap=float(row["cap"]), windows=windows, clock=lambda: times[-1] if times else 0.0)
+        ledger = DiskLedger(
+            path, cap=float(row["cap"]), windows=windows, clock=lambda: times[-1] if times else 0.0
+        )
         for event in row["events"]:
             if event["event"] == "answer":
                 times.append(event["time"])
@@ -641,16 +709,26 @@ def test_every_row_holds(file, section):
         try:
             check(row)
         except Exception as error:
-            failed.append(f"{file}.json {section}[{place}] {row.get('comment', '')}: {type(error).__name__} {error}")
+            failed.append(
+                f"{file}.json {section}[{place}] {row.get('comment', '')}: {type(error).__name__} "
+                f"{error}"
+            )
         except pytest.fail.Exception:
-            failed.append(f"{file}.json {section}[{place}] {row.get('comment', '')}: was not refused")
+            failed.append(
+                f"{file}.json {section}[{place}] {row.get('comment', '')}: was not refused"
+            )
     assert not failed, "\n".join(failed)
     assert seen == count
 
 
 def test_no_section_is_skipped():
     """A section that nobody checks is as bad as one that fails."""
-    found = {(file, section) for file in MADE for section, rows in FILES[file].items() if isinstance(rows, list)}
+    found = {
+        (file, section)
+        for file in MADE
+        for section, rows in FILES[file].items()
+        if isinstance(rows, list)
+    }
     assert found == set(SECTIONS)
     assert set(FILES) == {*MADE, "affine"}
 
@@ -660,14 +738,18 @@ def test_the_reference_writes_the_committed_files_again(tmp_path):
     subprocess.run([sys.executable, "-S", str(HERE / "reference.py"), str(tmp_path)], check=True)
     assert sorted(path.stem for path in tmp_path.iterdir()) == sorted(MADE)
     for file in MADE:
-        assert (tmp_path / f"{file}.json").read_bytes() == (HERE / f"{file}.json").read_bytes(), file
+        assert (tmp_path / f"{file}.json").read_bytes() == (HERE / f"{file}.json").read_bytes(), (
+            file
+        )
 
 
 def test_the_reference_reproduces_the_vectors_of_affine_response():
     """They were made by another hand, before any of this code."""
     given = FILES["affine"]
     assert [ref.mix(word) for word, _ in given["mix"]] == [mixed for _, mixed in given["mix"]]
-    assert [ref.seed_word(int(seed, 16), place) for seed, place, _ in given["word"]] == [w for *_, w in given["word"]]
+    assert [ref.seed_word(int(seed, 16), place) for seed, place, _ in given["word"]] == [
+        w for *_, w in given["word"]
+    ]
     for bits, table in given["pi_full"].items():
         assert [ref.permute(value, int(bits)) for value in range(1 << int(bits))] == table
     for row in given["rows"]:
@@ -684,13 +766,16 @@ def test_the_reference_reproduces_the_vectors_of_affine_response():
     points = [ref.permute(value, tally["m"]) for value in range(tally["size"])]
     reports = [(int(seed, 16), said) for seed, said in tally["reports"]]
     counts = [
-        sum(ref.affine_hash(seed, point, tally["m"], tally["k"]) == said for seed, said in reports) for point in points
+        sum(ref.affine_hash(seed, point, tally["m"], tally["k"]) == said for seed, said in reports)
+        for point in points
     ]
     assert counts == tally["support"]
 
 
 def test_the_vectors_stay_small():
-    assert sum(path.stat().st_size for path in HERE.glob("*.json")) < 1_850_000  # of which tables are 64,000
+    assert (
+        sum(path.stat().st_size for path in HERE.glob("*.json")) < 1_850_000
+    )  # of which tables are 64,000
     assert len(FILES["hash"]["xxh32"]) >= 1000
     assert len(FILES["thresholds"]["computed"]) >= 100
     kinds = [row["mechanism"]["kind"] for row in FILES["perturb"]["reports"]]

@@ -15,8 +15,12 @@ PAGE = (ROOT / "docs" / "discovery.md").read_text(encoding="utf-8")
 
 
 def row(epsilon, bits):
-    shares = [advise_values(users, bits, epsilon).findable for users in (10**4, 10**5, 10**6, 10**7)]
-    return f"| {epsilon:g} | {bits} | " + " | ".join(f"{100 * share:.2g} %" for share in shares) + " |"
+    shares = [
+        advise_values(users, bits, epsilon).findable for users in (10**4, 10**5, 10**6, 10**7)
+    ]
+    return (
+        f"| {epsilon:g} | {bits} | " + " | ".join(f"{100 * share:.2g} %" for share in shares) + " |"
+    )
 
 
 @pytest.mark.parametrize("epsilon", [1.0, 2.0, 4.0])
@@ -25,8 +29,15 @@ def test_the_table_of_findable_shares_is_what_the_formulas_say(epsilon, bits):
     assert row(epsilon, bits) in PAGE
 
 
-# A search for words by too few people ends with thousands of words that nobody typed, and draws them all.
-PEOPLE = {"popular_urls": 20_000, "new_words": 100_000, "playlist": 20_000, "census": 20_000, "shop": 20_000}
+# A search for words by too few people ends with thousands of words that nobody typed, and draws
+# them all.
+PEOPLE = {
+    "popular_urls": 20_000,
+    "new_words": 100_000,
+    "playlist": 20_000,
+    "census": 20_000,
+    "shop": 20_000,
+}
 
 
 def test_all_examples_are_run():

@@ -213,7 +213,9 @@ def shown(tmp_path_factory):
     (folder / "people.csv").write_text("shirt\n" + "size 0\n" * 300 + "size 2\n" * 200)
     (folder / "driver.py").write_text(DRIVER)
     command = [sys.executable, str(folder / "driver.py"), str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "COLUMNS": "200"})
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, env={**os.environ, "COLUMNS": "200"}
+    )
     assert done.returncode == 0, done.stderr
     return {**json.loads(done.stdout), "folder": folder}
 
@@ -241,7 +243,11 @@ def test_a_domain_is_one_file(shown, task):
     assert "published" in seen["create"], "from its short form in a task file"
     assert "size 0" in seen["simulate"]
     assert "300" in seen["simulate"], "with the truth"
-    assert [row["value"] for row in json.loads(seen["answer"])["rows"]] == ["size 0", "size 1", "size 2"]
+    assert [row["value"] for row in json.loads(seen["answer"])["rows"]] == [
+        "size 0",
+        "size 1",
+        "size 2",
+    ]
     facts, privacy = seen["page"].split('id="privacy"')
     assert "size 2" in facts
     assert "one of 3" in privacy
@@ -255,7 +261,10 @@ def test_a_post_processing_method_is_one_file(shown, task):
     answer = json.loads(seen["answer"])
     assert answer["steps"] == ["toy-halve"]
     assert sum(row["estimate"] for row in answer["rows"]) == pytest.approx(50.0)
-    assert '<option value="toy-halve" selected>toy-halve: toy shares, all of them halved</option>' in seen["page"]
+    assert (
+        '<option value="toy-halve" selected>toy-halve: toy shares, all of them halved</option>'
+        in seen["page"]
+    )
     assert "toy-halve" in seen["openapi"]
     assert "| `toy-halve` | toy shares, all of them halved |" in shown["reference"]
 

@@ -1,4 +1,6 @@
-"""What the house promises of itself: who imports what, who may say privatize, and that no concept lacks its test."""
+"""What the house promises of itself: who imports what, who may say privatize, and that no concept
+lacks its test.
+"""
 
 import ast
 import re
@@ -25,9 +27,9 @@ SOURCE = ROOT / "src" / "sottovoce"
 MODULES = sorted(SOURCE.rglob("*.py"))
 TRACKED = [
     ROOT / name
-    for name in subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.split(
-        "\n"
-    )
+    for name in subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False
+    ).stdout.split("\n")
     if name
 ]
 
@@ -35,7 +37,11 @@ TRACKED = [
 def kinds():
     """Every mechanism kind: modules that define one."""
     names = [path.stem for folder in mechanisms_path for path in Path(folder).glob("[a-z]*.py")]
-    return sorted(name for name in names if f'kind="{name}"' in (SOURCE / "mechanisms" / f"{name}.py").read_text())
+    return sorted(
+        name
+        for name in names
+        if f'kind="{name}"' in (SOURCE / "mechanisms" / f"{name}.py").read_text()
+    )
 
 
 def test_all_kinds_of_the_literature_are_here():
@@ -86,25 +92,36 @@ plans = {name for name in sys.modules if name.startswith(others)}
 assert not heavy & set(sys.modules), heavy & set(sys.modules)
 assert not plans, plans
 """
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
 
 
 def test_only_devices_the_laboratory_and_mechanisms_may_randomise():
     allowed = re.compile(r"(client|lab|mechanisms|tasks)/|arrays\.py")
-    callers = [path for path in MODULES if "privatize" in path.read_text() and not allowed.search(path.as_posix())]
+    callers = [
+        path
+        for path in MODULES
+        if "privatize" in path.read_text() and not allowed.search(path.as_posix())
+    ]
     assert not callers
 
 
 def test_pseudo_randomness_stays_in_the_laboratory():
-    """No client, mechanism or noun touches random, secrets or np.random; only rng and ledger ask the system."""
+    """No client, mechanism or noun touches random, secrets or np.random; only rng and ledger ask
+    the system.
+    """
     for path in MODULES:
         inside = path.relative_to(SOURCE).as_posix()
         text = path.read_text()
         if not inside.startswith(("lab/", *BOOTSTRAPS)):
             assert "np.random" not in text, inside
         names = {
-            alias.name for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Import) for alias in node.names
+            alias.name
+            for node in ast.walk(ast.parse(text))
+            if isinstance(node, ast.Import)
+            for alias in node.names
         }
         assert not {"random", "secrets"} & names, inside
         if "os.urandom" in text:

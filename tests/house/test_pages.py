@@ -12,7 +12,9 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 
 def blocks(page, language):
-    return re.findall(rf"```{language}\n(.*?)```", (DOCS / page).read_text(encoding="utf-8"), re.DOTALL)
+    return re.findall(
+        rf"```{language}\n(.*?)```", (DOCS / page).read_text(encoding="utf-8"), re.DOTALL
+    )
 
 
 def ran(page, folder, monkeypatch):
@@ -40,7 +42,9 @@ def test_the_page_about_joint_tables_runs(tmp_path, monkeypatch, capsys):
     assert "Advice for 65,536 users, 16 attributes" in said
 
 
-@pytest.mark.parametrize(("page", "plan"), [("discovery.md", sv.HeavyHitters), ("marginals.md", sv.Marginals)])
+@pytest.mark.parametrize(
+    ("page", "plan"), [("discovery.md", sv.HeavyHitters), ("marginals.md", sv.Marginals)]
+)
 def test_the_task_files_on_these_pages_are_task_files(page, plan):
     (text,) = blocks(page, "toml")
     assert type(taskfile.read(text, toml=True).plan) is plan

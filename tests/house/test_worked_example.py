@@ -30,7 +30,11 @@ sottovoce.mechanisms.__path__.append({folder!r})
 
 def blocks():
     """The two files of the page, by the path that stands before each."""
-    return dict(re.findall(r"`((?:src|tests)/[\w/]+\.py)`:\n\n```python\n(.*?)```", PAGE.read_text(), re.DOTALL))
+    return dict(
+        re.findall(
+            r"`((?:src|tests)/[\w/]+\.py)`:\n\n```python\n(.*?)```", PAGE.read_text(), re.DOTALL
+        )
+    )
 
 
 def test_a_new_file_and_its_test_are_all_it_takes(tmp_path):
@@ -38,11 +42,24 @@ def test_a_new_file_and_its_test_are_all_it_takes(tmp_path):
     (tmp_path / "redraw.py").write_text(files["src/sottovoce/mechanisms/redraw.py"])
     (tmp_path / "conftest.py").write_text(TEST.format(folder=str(tmp_path)))
     (tmp_path / "test_redraw.py").write_text(files["tests/mechanisms/test_redraw.py"])
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "test_redraw.py"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:xdist",
+        "test_redraw.py",
+    ]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
     assert f"{6 * len(PURE_CHECKS) + 1} passed" in done.stdout, done.stdout
     used = subprocess.run(
-        [sys.executable, "-c", USE.format(folder=str(tmp_path))], capture_output=True, text=True, check=False
+        [sys.executable, "-c", USE.format(folder=str(tmp_path))],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert used.returncode == 0, used.stderr

@@ -14,7 +14,9 @@ TYPES = {".js": "text/javascript", ".json": "application/json"}
 
 
 class Collector:
-    """Publishes one task and records the messages that are posted; can be stopped and started on its port."""
+    """Publishes one task and records the messages that are posted; can be stopped and started on
+    its port.
+    """
 
     def __init__(self, document: dict, digest: str) -> None:
         self.document, self.digest = document, digest
@@ -51,9 +53,17 @@ class _Handler(BaseHTTPRequestHandler):
         if any(path.startswith(f"{folder}/") for folder in SERVED) and ".." not in path:
             return self._say((ROOT / path).read_bytes(), TYPES[Path(path).suffix])
         if path == "v1/tasks/browser":
-            return self._say(json.dumps(self.collector.document).encode(), "application/json", self.collector.digest)
+            return self._say(
+                json.dumps(self.collector.document).encode(),
+                "application/json",
+                self.collector.digest,
+            )
         if path == "v1/tasks/browser/round":
-            now = {"digest": self.collector.digest, "state": "open", "round": self.collector.document["opening"]}
+            now = {
+                "digest": self.collector.digest,
+                "state": "open",
+                "round": self.collector.document["opening"],
+            }
             return self._say(json.dumps(now).encode(), "application/json")
         return self.send_error(404)
 
@@ -64,7 +74,9 @@ class _Handler(BaseHTTPRequestHandler):
         again = message in self.collector.posts
         self.collector.posts.append(message)
         self._say(
-            json.dumps({"accepted": int(not again), "duplicates": int(again), "refused": []}).encode(),
+            json.dumps(
+                {"accepted": int(not again), "duplicates": int(again), "refused": []}
+            ).encode(),
             "application/json",
         )
 

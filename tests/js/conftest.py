@@ -42,7 +42,9 @@ def worker(node: str) -> Iterator[NodeWorker]:
     started.close()
 
 
-@pytest.fixture(scope="module")  # no longer: while it lives, no other event loop can run in this thread
+@pytest.fixture(
+    scope="module"
+)  # no longer: while it lives, no other event loop can run in this thread
 def browser():
     if not os.access(CHROMIUM, os.X_OK):
         pytest.skip("chromium is not installed")

@@ -49,7 +49,11 @@ def test_the_collector_reads_what_the_client_sends(name, answers):
     task, messages = answers[name]
     assert len(messages) == USERS
     batches = batches_of(task, task.opening, messages)
-    assert sum(len(batch.reports) for batch in batches.values()) == sum(map(envelopes, messages)) >= USERS
+    assert (
+        sum(len(batch.reports) for batch in batches.values())
+        == sum(map(envelopes, messages))
+        >= USERS
+    )
 
 
 def envelopes(message):

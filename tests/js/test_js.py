@@ -11,7 +11,18 @@ from js.collector import PACKAGE, ROOT
 
 FOR_COLLECTORS = {("envelope", section) for section in ("streams", "malformed", "misplaced")}
 FILES = (
-    *("choice", "discovery", "envelope", "hash", "ledger", "longitudinal", "marginals", "memo", "numbers", "perturb"),
+    *(
+        "choice",
+        "discovery",
+        "envelope",
+        "hash",
+        "ledger",
+        "longitudinal",
+        "marginals",
+        "memo",
+        "numbers",
+        "perturb",
+    ),
     *("tables", "task_id", "thresholds"),
 )
 FILES_FOR_COLLECTORS = ("affine", "decode", "reject")
@@ -23,7 +34,8 @@ GOLDEN = """async () => {
     return runGolden(read, (name, options) => new BrowserLedger({ name, ...options }));
 }"""
 
-# Tells how an answer ended and which messages were made for it.  Tabs start when the clock says so, not when their
+# Tells how an answer ended and which messages were made for it.  Tabs start when the clock says so,
+# not when their
 # script happens to be run.
 ANSWER = """async ({ url, at, careless }) => {
     const { BrowserLedger, Client, Device } = await import("/clients/js/dist/browser.js");
@@ -41,7 +53,8 @@ ANSWER = """async ({ url, at, careless }) => {
     return { outcome: await answered.then(() => "answered", (error) => error.name), made };
 }"""
 
-# What a ledger without a lock, and without one transaction around both, may do: two tabs read before either writes.
+# What a ledger without a lock, and without one transaction around both, may do: two tabs read
+# before either writes.
 # They are made to, in the four steps that lead to an answer: coin, check, explanation, message.
 CARELESS = """() => {
     const other = new BroadcastChannel("careless");
@@ -90,17 +103,25 @@ QUEUE = """async (url) => {
 def test_the_built_files_are_up_to_date(node, tmp_path):
     compiler = PACKAGE / "node_modules" / "typescript" / "bin" / "tsc"
     if not compiler.exists():
-        pytest.skip("typescript is not installed: run npm ci in clients/js to check that dist is up to date")
+        pytest.skip(
+            "typescript is not installed: run npm ci in clients/js to check that dist is up to date"
+        )
     subprocess.run([node, str(compiler), "--outDir", str(tmp_path)], cwd=PACKAGE, check=True)
     assert contents(tmp_path) == contents(PACKAGE / "dist")
 
 
 def contents(folder):
-    return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
+    return {
+        str(path.relative_to(folder)): path.read_text()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
 def test_the_built_files_are_not_ignored():
-    found = subprocess.run(["git", "check-ignore", "-q", str(PACKAGE / "dist" / "index.js")], cwd=ROOT, check=False)
+    found = subprocess.run(
+        ["git", "check-ignore", "-q", str(PACKAGE / "dist" / "index.js")], cwd=ROOT, check=False
+    )
     assert found.returncode == 1
 
 
@@ -146,7 +167,9 @@ def both(tabs, collector, *, careless):
     for page in pages:
         page.evaluate(start, {"url": collector.url, "at": at, "careless": careless})
     found = [page.evaluate("() => window.answered") for page in pages]
-    return sorted(one["outcome"] for one in found), {message for one in found for message in one["made"]}
+    return sorted(one["outcome"] for one in found), {
+        message for one in found for message in one["made"]
+    }
 
 
 def test_two_tabs_that_answer_at_once_spend_once(tabs, collector):
@@ -166,17 +189,31 @@ def test_without_lock_and_transaction_two_tabs_would_spend_twice(tabs, collector
     assert len(made) == 2
 
 
-def test_what_was_answered_while_the_network_is_cut_arrives_once_with_the_same_bytes(tabs, collector):
+def test_what_was_answered_while_the_network_is_cut_arrives_once_with_the_same_bytes(
+    tabs, collector
+):
     page = tabs()
     assert page.evaluate(QUEUE, collector.url) == {"sent": 0, "refused": 0, "waiting": 1}
     (waiting,) = page.evaluate(SPENT)["outbox"]
     collector.stop()
     for _ in range(2):
-        assert page.evaluate("() => device.flush({ force: true })") == {"sent": 0, "refused": 0, "waiting": 1}
+        assert page.evaluate("() => device.flush({ force: true })") == {
+            "sent": 0,
+            "refused": 0,
+            "waiting": 1,
+        }
     assert collector.posts == []
     collector.start()
-    assert page.evaluate("() => device.flush({ force: true })") == {"sent": 1, "refused": 0, "waiting": 0}
-    assert page.evaluate("() => device.flush({ force: true })") == {"sent": 0, "refused": 0, "waiting": 0}
+    assert page.evaluate("() => device.flush({ force: true })") == {
+        "sent": 1,
+        "refused": 0,
+        "waiting": 0,
+    }
+    assert page.evaluate("() => device.flush({ force: true })") == {
+        "sent": 0,
+        "refused": 0,
+        "waiting": 0,
+    }
     assert [message.hex() for message in collector.posts] == [waiting["message"]]
     assert page.evaluate(SPENT)["spent"] == 1
 
@@ -204,7 +241,10 @@ def test_what_is_due_leaves_when_the_page_is_hidden(tabs, collector):
 def test_a_global_signal_against_tracking_is_a_no_unless_the_owner_says_yes(tabs, collector):
     page = tabs()
     page.evaluate("() => Object.defineProperty(navigator, 'globalPrivacyControl', { value: true })")
-    assert page.evaluate(ANSWER, {"url": collector.url, "at": 0, "careless": False})["outcome"] == "BudgetError"
+    assert (
+        page.evaluate(ANSWER, {"url": collector.url, "at": 0, "careless": False})["outcome"]
+        == "BudgetError"
+    )
     assert page.evaluate(SPENT)["spent"] == 0
     page.evaluate(
         """async (url) => {

@@ -91,7 +91,9 @@ def compared(worker):
     tasks = [*golden_tasks(), *recorder_tasks()]
     contents = [*tasks, *(variant for task in tasks for variant in variants(task))]
     written = {"cap": CAP, "windows": [asdict(window) for window in WINDOWS], "time": TIME}
-    charges = [{**charge, "name": charge["task"], "epsilon": repr(charge["epsilon"])} for charge in CHARGES]
+    charges = [
+        {**charge, "name": charge["task"], "epsilon": repr(charge["epsilon"])} for charge in CHARGES
+    ]
     texts = [codec.canonical(content) for content in contents]
     in_javascript = worker.run("statements", {"texts": texts, "charges": charges, **written})
     device = device_facts()

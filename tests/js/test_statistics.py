@@ -1,6 +1,7 @@
 """The JavaScript client with its own randomness: its reports follow the law of their mechanism.
 
-The draws are the system's and cannot be seeded; a bound of six standard deviations is left by chance once in 10^9.
+The draws are the system's and cannot be seeded; a bound of six standard deviations is left by
+chance once in 10^9.
 """
 
 import numpy as np
@@ -30,10 +31,14 @@ def task_of(kind):
 def reports(worker):
     """Return the reports of people who all hold one value, by mechanism."""
     given = {
-        kind: {"text": codec.canonical(codec.document(task_of(kind))), "value": "c", "users": USERS} for kind in KINDS
+        kind: {"text": codec.canonical(codec.document(task_of(kind))), "value": "c", "users": USERS}
+        for kind in KINDS
     }
     sent = worker.messages("answers", given)
-    return {kind: batches_of(task_of(kind), task_of(kind).opening, sent[kind])[Address()].reports for kind in KINDS}
+    return {
+        kind: batches_of(task_of(kind), task_of(kind).opening, sent[kind])[Address()].reports
+        for kind in KINDS
+    }
 
 
 def deviations(mechanism, reports):
@@ -57,7 +62,9 @@ def test_a_client_that_spends_twice_its_epsilon_would_be_seen(reports):
 def sampling():
     """Return a search among sets, and a round that asks for one item of a set padded to four."""
     task = sv.Task("basket", TopItems(list("abcdefgh"), top=2), epsilon=1.5)
-    question = Question(Mechanism.kinds["grr"](amplified(1.5, LENGTH) - 1e-9, 8 + LENGTH), Sample(8, LENGTH), 1.5)
+    question = Question(
+        Mechanism.kinds["grr"](amplified(1.5, LENGTH) - 1e-9, 8 + LENGTH), Sample(8, LENGTH), 1.5
+    )
     return task, Round(1, question)
 
 
@@ -68,11 +75,16 @@ def sampled(worker):
     text = codec.canonical(codec.document(task))
     given = {"text": text, "round": codec.document(asked), "baskets": BASKETS, "users": USERS}
     sent = worker.messages("answerRound", given)
-    return {name: batches_of(task, asked, messages)[Address(1)].reports for name, messages in sent.items()}
+    return {
+        name: batches_of(task, asked, messages)[Address(1)].reports
+        for name, messages in sent.items()
+    }
 
 
 def sampled_deviations(reports, basket, dummies=LENGTH):
-    """Return how many standard deviations each output lies from its chance if so many dummies fill a short set."""
+    """Return how many standard deviations each output lies from its chance if so many dummies fill
+    a short set.
+    """
     mechanism, held = sampling()[1].ask.mechanism, ["abcdefgh".index(item) for item in basket]
     drawn = np.zeros(8 + LENGTH)
     drawn[held] = 1 / max(len(held), LENGTH)

@@ -50,7 +50,8 @@ def test_an_error_in_a_thread_reaches_the_caller():
 
 
 def kernel_process(tmp_path, *, blocked):
-    """Transforms in a process of its own, from a copy of the package with or without a place for compiled code.
+    """Transforms in a process of its own, from a copy of the package with or without a place for
+    compiled code.
 
     A plain file where the directory should be stops even root, which permissions do not.
     """
@@ -62,10 +63,20 @@ def kernel_process(tmp_path, *, blocked):
     home = "/dev/null" if blocked else str(tmp_path)
     if blocked:
         (copy / "kernels" / "__pycache__").touch()
-    clean = {key: value for key, value in os.environ.items() if not key.startswith(("NUMBA", "XDG", "PYTHON"))}
-    environment = clean | {"HOME": home, "PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
+    clean = {
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith(("NUMBA", "XDG", "PYTHON"))
+    }
+    environment = clean | {
+        "HOME": home,
+        "PYTHONPATH": str(tmp_path),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
     command = [sys.executable, "-c", TRANSFORM]
-    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout.split()
 

@@ -108,7 +108,9 @@ def test_it_stops_by_itself_or_says_that_it_did_not():
 
 
 def test_plain_em_finds_the_maximum_of_the_likelihood():
-    """Two values, kept with 3/4: the maximum is where the expected shares are the observed ones, or at the end."""
+    """Two values, kept with 3/4: the maximum is where the expected shares are the observed ones, or
+    at the end.
+    """
     channel = np.array([[0.75, 0.25], [0.25, 0.75]])
     for ones, share in ((60, 0.7), (30, 0.1), (10, 0.0)):
         fit = em(np.array([ones, 100 - ones]), channel, smooth=False, tolerance=1e-13)
@@ -123,7 +125,9 @@ def test_outputs_that_were_not_seen_or_cannot_be_do_no_harm():
 
 
 def test_the_reports_of_piecewise_decode_too():
-    """A dense channel of another mechanism: better than the truth's own histogram moved by one bucket."""
+    """A dense channel of another mechanism: better than the truth's own histogram moved by one
+    bucket.
+    """
     piecewise, truth = Piecewise(4.0, 33, cells=64), shapes(33)["Beta(2, 5)"]
     counts = np.random.default_rng(31).multinomial(200_000, piecewise.channel() @ truth)
     fit = em(counts, piecewise.channel(), smooth=True)
@@ -140,7 +144,9 @@ def test_no_smoothing_is_better_for_spikes_at_large_epsilon():
 
 @pytest.mark.parametrize("name", ["Beta(2, 5)", "bimodal", "spiky"])
 def test_square_wave_is_nearer_to_the_truth_than_binned_randomised_response(name):
-    """Both distances, at epsilon 1; docs/evidence/numbers.md has more, among them where 32 bins are nearer."""
+    """Both distances, at epsilon 1; docs/evidence/numbers.md has more, among them where 32 bins are
+    nearer.
+    """
     assert COARSE in BINS
     for wave, binned in zip(_distances("EMS", name, 1.0), _distances(COARSE, name, 1.0), strict=True):
         assert wave < binned

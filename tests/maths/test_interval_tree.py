@@ -23,7 +23,13 @@ def test_every_value_is_in_one_node_of_every_level(size, fanout):
 
 def test_categories_have_two_levels_and_no_padding():
     tree = Hierarchy(6, flat=True)
-    assert (tree.height, tree.leaves, tree.nodes(0), tree.nodes(1), tree.children(0)) == (1, 6, 1, 6, 6)
+    assert (tree.height, tree.leaves, tree.nodes(0), tree.nodes(1), tree.children(0)) == (
+        1,
+        6,
+        1,
+        6,
+        6,
+    )
 
 
 def test_impossible_trees_and_levels_are_refused():
@@ -40,7 +46,12 @@ def test_a_doubled_tree_has_the_two_halves_as_nodes_below_its_root(size, fanout)
     """Padding twice the values to a power of the fan-out would not: 250 of them end within a node."""
     plain, tree = Hierarchy(size, fanout), Hierarchy(size, fanout, doubled=True)
     assert (tree.height, tree.leaves) == (plain.height + 1, 2 * plain.leaves)
-    assert (tree.nodes(0), tree.nodes(1), tree.width(1), tree.children(0)) == (1, 2, plain.leaves, 2)
+    assert (tree.nodes(0), tree.nodes(1), tree.width(1), tree.children(0)) == (
+        1,
+        2,
+        plain.leaves,
+        2,
+    )
     for level in range(plain.height + 1):
         assert tree.width(level + 1) == plain.width(level)
         assert tree.nodes(level + 1) == 2 * plain.nodes(level)
@@ -52,5 +63,9 @@ def test_a_doubled_tree_has_the_two_halves_as_nodes_below_its_root(size, fanout)
 
 def test_a_doubled_flat_tree_has_three_levels():
     tree = Hierarchy(6, flat=True, doubled=True)
-    assert (tree.height, tree.leaves, [tree.width(level) for level in range(3)]) == (2, 12, [12, 6, 1])
+    assert (tree.height, tree.leaves, [tree.width(level) for level in range(3)]) == (
+        2,
+        12,
+        [12, 6, 1],
+    )
     assert tree.real(2).tolist() == list(range(12))

@@ -24,7 +24,9 @@ from sottovoce.maths import exact
 from sottovoce.mechanisms.channels import Channels
 from sottovoce.mechanisms.grr import GRR
 
-SMALL = [Channels(epsilon, 2 * channels) for epsilon in (0.1, 1.0, 4.0) for channels in (2, 3)] + [Channels(1.0, 18)]
+SMALL = [Channels(epsilon, 2 * channels) for epsilon in (0.1, 1.0, 4.0) for channels in (2, 3)] + [
+    Channels(1.0, 18)
+]
 
 
 def one(mechanism):
@@ -44,7 +46,9 @@ def centred(mechanism, value):
 
 
 @pytest.mark.parametrize("mechanism", SMALL, ids=lambda one: f"{one.epsilon}-{one.size}")
-@pytest.mark.parametrize("check", [*CONTRACT_CHECKS, epsilon_is_spent_whole], ids=lambda check: check.__name__)
+@pytest.mark.parametrize(
+    "check", [*CONTRACT_CHECKS, epsilon_is_spent_whole], ids=lambda check: check.__name__
+)
 def test_contract(check, mechanism):
     check(mechanism)
 
@@ -54,7 +58,11 @@ def test_the_vector_of_three_channels_spends_exactly_epsilon():
     mechanism, half = Channels(1.3, 6), Fraction(1, 2)
     keep, ratios = exact.probability(mechanism.keep), set()
     for row in product((0, 1), repeat=3):
-        chances = [half**2 * (keep if row[channel] == bit else 1 - keep) for channel in range(3) for bit in (0, 1)]
+        chances = [
+            half**2 * (keep if row[channel] == bit else 1 - keep)
+            for channel in range(3)
+            for bit in (0, 1)
+        ]
         ratios |= {one / other for one in chances for other in chances}
     assert max(ratios) == mechanism.worst_ratio == GRR(1.3, 2).worst_ratio
     assert worst_log_ratio(mechanism) == pytest.approx(1.3, abs=1e-9)
@@ -95,7 +103,9 @@ def test_one_report_is_unbiased_for_the_centred_count_and_has_the_stated_varianc
     for value, (mean, covariance) in enumerate(one(mechanism)):
         truth = centred(mechanism, value)
         np.testing.assert_allclose(mean, truth, atol=1e-9)
-        np.testing.assert_allclose(np.diag(covariance), mechanism.noise.variances(truth, 1), rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(
+            np.diag(covariance), mechanism.noise.variances(truth, 1), rtol=1e-9, atol=1e-12
+        )
         coefficients = np.random.default_rng(value).normal(size=mechanism.size)
         stated = mechanism.noise.linear(coefficients, truth, 1)
         assert coefficients @ covariance @ coefficients == pytest.approx(stated, rel=1e-9)
@@ -126,11 +136,15 @@ def test_golden_estimate():
     rows = np.array([[0b001]] * 3 + [[0b101]] * 4 + [[0b111]] * 1, np.uint8)
     estimate = mechanism.estimate(mechanism.tally(rows))
     assert estimate.totals == pytest.approx([-8, 8, 6, -6, -2, 2])
-    assert estimate.variance[[0, 2]] == pytest.approx([8 - 8 / 4, 8 - 8 / 4])  # all eight users, as far as votes tell
+    assert estimate.variance[[0, 2]] == pytest.approx(
+        [8 - 8 / 4, 8 - 8 / 4]
+    )  # all eight users, as far as votes tell
 
 
 def test_recorded_draws_give_known_reports():
-    """The bytes of both rows, the padding cleared, then a coin each: the first keeps its bit, the second lies."""
+    """The bytes of both rows, the padding cleared, then a coin each: the first keeps its bit, the
+    second lies.
+    """
     mechanism = Channels(1.0, 20)
     assert (mechanism.channels, mechanism.width) == (10, 2)
     stream = b"\xff\xff\x00\x00" + bytes(8) + b"\xff" * 8

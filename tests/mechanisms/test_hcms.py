@@ -21,12 +21,15 @@ from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.hcms import HCMS
 
 SHAPES = ((3, 2, 4), (5, 3, 16), (40, 5, 256))
-# The hashes are no coin of the report's: what they add to the variance is enumerated below, over all of them.
+# The hashes are no coin of the report's: what they add to the variance is enumerated below, over
+# all of them.
 CHECKS = [check for check in HASHED_CHECKS if check is not sampled_variance_is_as_stated]
 SMALL = [HCMS(epsilon, *shape) for epsilon in (0.3, 1.0, 4.0) for shape in SHAPES]
 
 
-@pytest.mark.parametrize("mechanism", SMALL, ids=lambda one: f"{one.epsilon}-{one.size}-{one.rows}-{one.columns}")
+@pytest.mark.parametrize(
+    "mechanism", SMALL, ids=lambda one: f"{one.epsilon}-{one.size}-{one.rows}-{one.columns}"
+)
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_contract(check, mechanism):
     check(mechanism)
@@ -44,13 +47,17 @@ def test_scripted_draws_give_known_reports():
 
 
 def test_recorded_bytes_give_a_known_report():
-    """Row 5 * 0xC0000000 >> 32 = 3, coordinate 256 * 0x40000000 >> 32 = 64, then 64 bits against the threshold."""
+    """Row 5 * 0xC0000000 >> 32 = 3, coordinate 256 * 0x40000000 >> 32 = 64, then 64 bits against
+    the threshold.
+    """
     sketch = HCMS(1.0, 1000)
     place = (46407767 * 49 + 999606515 * 7 + 542197621) % (2**31 - 1) % 256  # mix of 9, 10 and 11
     for coin, turned in ((b"\x00" * 8, 0), (b"\xff" * 8, 1)):
         recorded = RecordedRng(b"\x00\x00\x00\xc0" + b"\x00\x00\x00\x40" + coin)
         report = (3 * 256 + 64) << 1 | ((place & 64).bit_count() % 2 ^ turned)
-        assert sketch.pack(sketch.privatize(np.array([7]), recorded)) == report.to_bytes(2, "little")
+        assert sketch.pack(sketch.privatize(np.array([7]), recorded)) == report.to_bytes(
+            2, "little"
+        )
         assert recorded.consumed == 16
 
 
@@ -58,12 +65,17 @@ def test_the_hashes_never_change():
     """Rows 0 and 4; their coefficients are the mix of 0, 1, 2, a zero made 1, and of 12, 13, 14."""
     values = [0, 1, 1000, (1 << 20) - 1]
     found = HCMS(1.0, 1 << 20).hash(np.arange(5)[:, None], np.array(values))
-    for row, (a, b, c) in {0: (1, 114555507, 229111015), 4: (1519429047, 1156031814, 2075310427)}.items():
+    for row, (a, b, c) in {
+        0: (1, 114555507, 229111015),
+        4: (1519429047, 1156031814, 2075310427),
+    }.items():
         assert found[row].tolist() == [(a * x * x + b * x + c) % (2**31 - 1) % 256 for x in values]
 
 
 def test_values_collide_as_often_as_by_chance():
-    """Pairs of 1,024 values in five rows: 523,776 / 256 of them in each, at five sigma; and in two rows alike."""
+    """Pairs of 1,024 values in five rows: 523,776 / 256 of them in each, at five sigma; and in two
+    rows alike.
+    """
     found = HCMS(1.0, 1024).hash(np.arange(5)[:, None], np.arange(1024))
     left, right = np.triu_indices(1024, 1)
     alike = found[:, left] == found[:, right]
@@ -73,7 +85,9 @@ def test_values_collide_as_often_as_by_chance():
     assert abs(twice - 10 * pairs * chance**2) < 5 * np.sqrt(10 * pairs * chance**2)
 
 
-@pytest.mark.parametrize(("rows", "columns", "width"), [(1, 128, 1), (5, 256, 2), (128, 256, 2), (129, 256, 4)])
+@pytest.mark.parametrize(
+    ("rows", "columns", "width"), [(1, 128, 1), (5, 256, 2), (128, 256, 2), (129, 256, 4)]
+)
 def test_a_report_takes_as_few_bytes_as_it_can(rows, columns, width):
     assert HCMS(1.0, 100, rows, columns).width == width
 
@@ -94,7 +108,9 @@ def test_the_estimate_is_the_published_one():
     signs = np.bincount(cells, sign, 5 * 256).reshape(5, 256) * 5 * 2.0  # c = (3 + 1) / (3 - 1)
     walsh = 1 - 2.0 * (np.bitwise_count(np.arange(256)[:, None] & np.arange(256)) % 2)
     decoded = signs @ walsh
-    mean = np.mean([decoded[row, sketch.hash(np.array(row), np.arange(50))] for row in range(5)], axis=0)
+    mean = np.mean(
+        [decoded[row, sketch.hash(np.array(row), np.arange(50))] for row in range(5)], axis=0
+    )
     totals = sketch.estimate(sketch.tally(reports)).totals
     np.testing.assert_allclose(totals, 256 / 255 * (mean - users / 256), rtol=1e-9)
 
@@ -105,7 +121,9 @@ PEOPLE = 10
 
 @pytest.mark.parametrize("rows", [1, 2])
 def test_over_all_hashes_estimates_are_unbiased_and_vary_as_stated(rows):
-    """Every choice of hash functions of four values into two buckets: collisions are shared by all people."""
+    """Every choice of hash functions of four values into two buckets: collisions are shared by all
+    people.
+    """
     noise = HCMS(1.0, 4, rows, 2).noise
     errors, squares = _over_hashes(rows)
     np.testing.assert_allclose(errors, 0, atol=1e-9)
@@ -125,7 +143,9 @@ def test_sums_vary_as_the_covariance_says():
     noise, votes = HCMS(1.0, 12).noise, np.arange(12.0)
     whole = noise.covariance(votes, 66)
     coefficients = np.random.default_rng(43).normal(size=12)
-    assert noise.linear(coefficients, votes, 66) == pytest.approx(coefficients @ whole @ coefficients)
+    assert noise.linear(coefficients, votes, 66) == pytest.approx(
+        coefficients @ whole @ coefficients
+    )
     places = np.arange(12) % 3
     sums = (places == np.arange(3)[:, None]).astype(float)
     np.testing.assert_allclose(noise.grouped(votes, 66, places), sums @ whole @ sums.T, rtol=1e-9)
@@ -151,13 +171,17 @@ def test_candidates_are_estimated_as_within_the_whole_domain():
 
 
 def test_the_error_does_not_vanish_with_more_users():
-    """Everybody holds one value: the share of a value that collides with it in a row stays wrong by about 1/5."""
+    """Everybody holds one value: the share of a value that collides with it in a row stays wrong by
+    about 1/5.
+    """
     sketch = HCMS(4.0, 1024)
     hashes = sketch.hash(np.arange(5)[:, None], np.arange(1024))
     alike = (hashes == hashes[:, :1]).sum(axis=0)
     victim = int(np.flatnonzero(alike == 1)[0])
     for users in (10_000, 200_000):
-        totals = sketch.estimate(sketch.tally(sketch.privatize(np.zeros(users, np.int64), SeededRng(45)))).totals
+        totals = sketch.estimate(
+            sketch.tally(sketch.privatize(np.zeros(users, np.int64), SeededRng(45)))
+        ).totals
         bias = 256 / 255 * (1 / 5 - 1 / 256)
         assert abs(totals[victim] / users - bias) < 5 * np.sqrt(sketch.noise.unheld / users)
 

@@ -8,20 +8,34 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import CodecError, ParameterError
-from sottovoce.lab.checks import CONTRACT_CHECKS, ScriptedRng, epsilon_is_spent_whole, worst_log_ratio
+from sottovoce.lab.checks import (
+    CONTRACT_CHECKS,
+    ScriptedRng,
+    epsilon_is_spent_whole,
+    worst_log_ratio,
+)
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.maths import exact
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.product import Product, ProductNoise, along
 
-EVEN = [Product(epsilon, prod(sizes), sizes) for epsilon in (0.5, 4.0) for sizes in ((2,), (2, 3), (3, 2, 2))]
+EVEN = [
+    Product(epsilon, prod(sizes), sizes)
+    for epsilon in (0.5, 4.0)
+    for sizes in ((2,), (2, 3), (3, 2, 2))
+]
 
 
 def uneven(*parts):
     """A product of attributes of sizes and epsilons of their own."""
     responses = [GRR(epsilon, size) for size, epsilon in parts]
     sizes, keeps = tuple(one.size for one in responses), tuple(one.keep for one in responses)
-    return Product(exact.at_least(sum(exact.stated(one.epsilon) for one in responses)), prod(sizes), sizes, keeps)
+    return Product(
+        exact.at_least(sum(exact.stated(one.epsilon) for one in responses)),
+        prod(sizes),
+        sizes,
+        keeps,
+    )
 
 
 UNEVEN = [uneven((2, 0.3), (3, 1.7)), uneven((4, 2.0), (2, 0.1), (2, 1.0))]
@@ -32,19 +46,28 @@ def name(mechanism):
 
 
 @pytest.mark.parametrize("mechanism", [*EVEN, *UNEVEN], ids=name)
-@pytest.mark.parametrize("check", [*CONTRACT_CHECKS, epsilon_is_spent_whole], ids=lambda check: check.__name__)
+@pytest.mark.parametrize(
+    "check", [*CONTRACT_CHECKS, epsilon_is_spent_whole], ids=lambda check: check.__name__
+)
 def test_contract(check, mechanism):
     check(mechanism)
 
 
 def moments(mechanism):
-    """The mean and the covariance of one report's votes, by enumeration, for every value that may be held."""
+    """The mean and the covariance of one report's votes, by enumeration, for every value that may
+    be held.
+    """
     chances = mechanism.likelihood(mechanism.outcomes())
-    singles = [mechanism.estimate(mechanism.tally(np.array([report]))).votes for report in range(mechanism.size)]
+    singles = [
+        mechanism.estimate(mechanism.tally(np.array([report]))).votes
+        for report in range(mechanism.size)
+    ]
     votes = np.array(singles)
     means = chances.T @ votes
     seconds = [(votes * chances[:, [held]]).T @ votes for held in range(mechanism.size)]
-    return means, [second - np.outer(mean, mean) for second, mean in zip(seconds, means, strict=True)]
+    return means, [
+        second - np.outer(mean, mean) for second, mean in zip(seconds, means, strict=True)
+    ]
 
 
 @pytest.mark.parametrize("mechanism", [*EVEN, *UNEVEN], ids=name)
@@ -68,7 +91,9 @@ def test_variances_and_those_of_sums_are_exact(mechanism):
         expected = coefficients @ covariance @ coefficients
         assert noise.linear(coefficients, votes, 1) == pytest.approx(expected, rel=1e-9)
         if len(mechanism.sizes) > 1:
-            assert not np.allclose(wrongly_stated(mechanism).variances(votes, 1), np.diag(covariance), rtol=0.01)
+            assert not np.allclose(
+                wrongly_stated(mechanism).variances(votes, 1), np.diag(covariance), rtol=0.01
+            )
 
 
 def test_the_worst_ratio_is_the_product_of_those_of_the_attributes():
@@ -86,7 +111,9 @@ def test_left_out_thresholds_split_the_budget_evenly():
 
 
 def test_a_threshold_that_prefers_lies_cannot_hide_what_the_others_spend():
-    """Its ratio below one would divide theirs: 4 * 4 / 16 looks like nothing and tells of everything."""
+    """Its ratio below one would divide theirs: 4 * 4 / 16 looks like nothing and tells of
+    everything.
+    """
     open_, lying = GRR(2.0, 2).keep, (1 << 64) - GRR(3.9, 2).keep
     with pytest.raises(ParameterError, match="prefers the truth"):
         Product(2.0, 8, (2, 2, 2), (open_, open_, lying))
@@ -103,7 +130,14 @@ def test_thresholds_that_spend_more_than_stated_are_refused():
 
 @pytest.mark.parametrize(
     ("sizes", "keeps"),
-    [((), ()), ((2, 2), ()), ((1, 6), ()), ((2, 3), (1 << 63,)), ((2, 3), (1 << 64, 1 << 64)), ((2, 3), (0, 0))],
+    [
+        ((), ()),
+        ((2, 2), ()),
+        ((1, 6), ()),
+        ((2, 3), (1 << 63,)),
+        ((2, 3), (1 << 64, 1 << 64)),
+        ((2, 3), (0, 0)),
+    ],
 )
 def test_sizes_and_thresholds_that_do_not_fit_are_refused(sizes, keeps):
     with pytest.raises(ParameterError):
@@ -121,7 +155,10 @@ def test_records_are_joined_with_the_first_attribute_slowest():
 def test_scripted_draws_give_known_reports():
     """The first attribute of both people, then the second: a lie skips over the truth."""
     rng = ScriptedRng(bernoulli=[True, False, False, True], integers=[0, 0, 1, 0])
-    assert Product(1.0, 6, (2, 3)).privatize(np.array([1, 5]), rng).tolist() == [0 * 3 + 2, 0 * 3 + 2]
+    assert Product(1.0, 6, (2, 3)).privatize(np.array([1, 5]), rng).tolist() == [
+        0 * 3 + 2,
+        0 * 3 + 2,
+    ]
 
 
 @pytest.mark.parametrize("data", [b"\x06", b"\x00\xff"], ids=["too big", "one too big"])
@@ -161,7 +198,9 @@ def test_a_population_is_estimated_within_its_errors_and_they_are_as_stated():
     """200 collections of 600 people: totals unbiased, spread as stated, at 5 sigma."""
     made, truth = uneven((2, 1.5), (3, 2.0)), np.array([300, 100, 80, 60, 40, 20])
     people, rng = np.repeat(np.arange(6), truth), SeededRng(5)
-    totals = np.array([made.estimate(made.tally(made.privatize(people, rng))).totals for _ in range(200)])
+    totals = np.array(
+        [made.estimate(made.tally(made.privatize(people, rng))).totals for _ in range(200)]
+    )
     stated = ProductNoise(made.channels).variances(truth.astype(float), 600)
     z = (totals.mean(axis=0) - truth) / np.sqrt(stated / 200)
     assert np.abs(z).max() < 5, z

@@ -10,10 +10,27 @@ from math import pi, sqrt
 import numpy as np
 import pytest
 
-from plans.tables.plans import error_of, layout_of, nodes_of, noise_of, plan, planned, published_error, question
+from plans.tables.plans import (
+    error_of,
+    layout_of,
+    nodes_of,
+    noise_of,
+    plan,
+    planned,
+    published_error,
+    question,
+)
 from plans.tables.populations import asked, repeated, table, within
 from sottovoce.domains.integers import Integers
-from sottovoce.lab.populations.tables import HIGHEST, MEASURE, Shape, boxes, condition, inside, measure
+from sottovoce.lab.populations.tables import (
+    HIGHEST,
+    MEASURE,
+    Shape,
+    boxes,
+    condition,
+    inside,
+    measure,
+)
 from sottovoce.maths.interval_tree import Hierarchy
 from sottovoce.plans.tables.method import Method
 

@@ -13,7 +13,15 @@ import pytest
 from plans.tables.plans import planned
 from sottovoce.lab.baselines.tables.plan import PublishedTables
 from sottovoce.lab.checks import FIVE_SIGMA
-from sottovoce.lab.experiments.tables import CONTESTS, RACES, contested, contributions, page, pums_h, syn_2
+from sottovoce.lab.experiments.tables import (
+    CONTESTS,
+    RACES,
+    contested,
+    contributions,
+    page,
+    pums_h,
+    syn_2,
+)
 from sottovoce.mechanisms.olh import OLH
 from sottovoce.plans.tables.method import Method
 from sottovoce.plans.tables.scoring import layer_terms

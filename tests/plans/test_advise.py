@@ -38,7 +38,9 @@ SAME = {
         lambda: advise_items(9_000, 6, 2.0, top=3, basket=2.0),
     ),
     "marginals": (
-        lambda: sv.advise(sv.Marginals({"a": FOODS, "b": ["x", "y"]}, order=2), users=9_000, epsilon=2.0),
+        lambda: sv.advise(
+            sv.Marginals({"a": FOODS, "b": ["x", "y"]}, order=2), users=9_000, epsilon=2.0
+        ),
         lambda: advise_marginals(9_000, (6, 2), 2.0, 2),
     ),
     "tables": (
@@ -95,8 +97,14 @@ def test_a_plan_without_advice_of_its_own_says_what_it_asks(plan):
 BAD = {
     "nothing": ({}, "either a `plan` or the `size`"),
     "both": ({"plan": sv.Mean(0, 1), "size": 4}, "either a `plan` or the `size`"),
-    "a wish of another plan": ({"plan": sv.Mean(0, 1), "share": 0.1}, "does not take `share`: it takes no wishes"),
-    "an unknown wish": ({"size": 4, "luck": 1}, "does not take `luck`: it takes questions, error, rule, mechanism"),
+    "a wish of another plan": (
+        {"plan": sv.Mean(0, 1), "share": 0.1},
+        "does not take `share`: it takes no wishes",
+    ),
+    "an unknown wish": (
+        {"size": 4, "luck": 1},
+        "does not take `luck`: it takes questions, error, rule, mechanism",
+    ),
 }
 
 

@@ -13,7 +13,9 @@ from sottovoce.mechanisms.olh import OLH
 from sottovoce.postprocess.apply import apply, methods
 
 WHOLE = ("norm", "norm-mul", "norm-sub", "norm-cut", "mle-apx", "power-ns")
-ANSWER = sv.simulate(sv.Task("pets", sv.Histogram(range(40)), epsilon=1.0), np.arange(8000) % 20, seed=1)
+ANSWER = sv.simulate(
+    sv.Task("pets", sv.Histogram(range(40)), epsilon=1.0), np.arange(8000) % 20, seed=1
+)
 
 
 def test_all_methods_are_here():
@@ -102,7 +104,9 @@ def test_the_noise_of_a_mechanism_is_the_one_that_methods_are_given():
     assert (NOISE.unheld, NOISE.held) == pytest.approx((3, 1))
 
 
-@pytest.mark.parametrize("mechanism", [OLH(1.0, 1000), AffineResponse(1.0, 1000)], ids=["olh", "affine"])
+@pytest.mark.parametrize(
+    "mechanism", [OLH(1.0, 1000), AffineResponse(1.0, 1000)], ids=["olh", "affine"]
+)
 def test_shares_of_some_candidates_are_not_made_to_sum_to_one(mechanism):
     reports = mechanism.privatize(np.arange(3000) % 1000, SeededRng(1))
     some = mechanism.estimate_among(reports, np.arange(5))

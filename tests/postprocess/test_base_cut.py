@@ -29,7 +29,9 @@ def test_alpha_values_survive_by_chance():
     survivors = (base_cut(noise, threshold(1.0, 1024)) > 0).sum() / 500
     assert abs(survivors - 2 * 1023 / 1024) < 5 * np.sqrt(2 / 500)
     strict = (base_cut(noise, 1.1 * threshold(1.0, 1024)) > 0).sum() / 500
-    assert abs(strict - 2 * 1023 / 1024) > 5 * np.sqrt(2 / 500)  # a threshold ten percent off is caught
+    assert abs(strict - 2 * 1023 / 1024) > 5 * np.sqrt(
+        2 / 500
+    )  # a threshold ten percent off is caught
 
 
 def test_so_many_survivors_that_only_negatives_are_cut():

@@ -17,4 +17,6 @@ def test_a_value_nobody_holds_is_biased_by_sigma_over_the_root_of_two_pi():
     """10^5 normal draws, five sigma of their mean: Wang et al. 2020, lemma 1."""
     draws = np.random.default_rng(1).normal(0, 1, 100_000)
     assert base_pos(draws).mean() == pytest.approx(1 / sqrt(2 * pi), abs=5 * 0.584 / sqrt(100_000))
-    assert draws.mean() == pytest.approx(0, abs=5 / sqrt(100_000))  # raw ones are not: the check can fail
+    assert draws.mean() == pytest.approx(
+        0, abs=5 / sqrt(100_000)
+    )  # raw ones are not: the check can fail

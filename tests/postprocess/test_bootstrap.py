@@ -15,16 +15,24 @@ BALANCED = BalancedNoise.subsets(0.6, 8, 2)
 SUMS = [np.eye(7)[0], np.eye(7)[6], np.ones(7), np.arange(7.0), np.array([1.0, 1, 0, 0, 0, 0, 0])]
 
 
-@pytest.mark.parametrize("noise", [NOISE, BALANCED, BALANCED.among()], ids=["independent", "balanced", "partial"])
+@pytest.mark.parametrize(
+    "noise", [NOISE, BALANCED, BALANCED.among()], ids=["independent", "balanced", "partial"]
+)
 def test_draws_have_the_stated_covariance(noise):
     """Variances of five sums of 40,000 draws, within five sigma; the mean is the fitted population."""
     raw = estimate(ABOVE, noise)
     made, held = draws(raw, MANY), population(raw)
-    law = noise.among() if isinstance(noise, BalancedNoise) else noise  # sums of the listed cells and no others
+    law = (
+        noise.among() if isinstance(noise, BalancedNoise) else noise
+    )  # sums of the listed cells and no others
     for coefficients in SUMS:
         spread = (made @ coefficients).var()
-        assert spread == pytest.approx(law.linear(coefficients, held, 1000), rel=5 * np.sqrt(2 / MANY))
-    assert abs(made.mean(axis=0) - held).max() < 5 * np.sqrt(noise.variances(held, 1000).max() / MANY)
+        assert spread == pytest.approx(
+            law.linear(coefficients, held, 1000), rel=5 * np.sqrt(2 / MANY)
+        )
+    assert abs(made.mean(axis=0) - held).max() < 5 * np.sqrt(
+        noise.variances(held, 1000).max() / MANY
+    )
 
 
 def test_independent_draws_in_place_of_balanced_ones_are_caught():
@@ -40,7 +48,9 @@ def test_the_sum_over_a_domain_without_padding_does_not_vary():
 
 
 def test_noise_without_a_formula_is_drawn_from_its_replicates():
-    sampled = estimate(ABOVE, SampledNoise(np.random.default_rng(1).normal(3, 5, (400, 7)), floor=9.0))
+    sampled = estimate(
+        ABOVE, SampledNoise(np.random.default_rng(1).normal(3, 5, (400, 7)), floor=9.0)
+    )
     made = draws(sampled, MANY)
     assert made.mean(axis=0) == pytest.approx(population(sampled), abs=0.3)
     assert apply(sampled, "norm-sub", errors="bootstrap").noise.floor == 9

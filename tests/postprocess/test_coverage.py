@@ -8,15 +8,19 @@ import pytest
 from papers.consistency import coverage
 
 COLLECTIONS = 2_000
-FEWER = 500  # of the method that fits a power law to every collection; the full count is run by make papers
+# of the method that fits a power law to every collection; the full count is run by make papers
+FEWER = 500
 SMALL = (64, 4_000, 1.0)
 
 
 @pytest.mark.parametrize(
-    ("method", "collections"), [("norm-sub", COLLECTIONS), ("power-ns", FEWER), ("base-cut", COLLECTIONS)]
+    ("method", "collections"),
+    [("norm-sub", COLLECTIONS), ("power-ns", FEWER), ("base-cut", COLLECTIONS)],
 )
 def test_intervals_from_the_raw_errors_and_the_move_cover(method, collections):
-    """Common, middling and rare value and two ranges: 95 % or more, within five sigma of so many collections."""
+    """Common, middling and rare value and two ranges: 95 % or more, within five sigma of so many
+    collections.
+    """
     covered, _ = coverage(*SMALL, "raw", collections, method)
     print(covered)
     assert (covered > 0.95 - 5 * np.sqrt(0.95 * 0.05 / collections)).all(), covered

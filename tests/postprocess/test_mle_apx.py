@@ -28,13 +28,19 @@ def pulls(shares, raw):
     the others.
     """
     ratio = (shares - raw) / (NOISE.unheld + NOISE.held * shares)
-    return (2 * ratio - NOISE.held * ratio**2)[..., shares > 0], (2 * ratio - NOISE.held * ratio**2)[..., shares == 0]
+    return (2 * ratio - NOISE.held * ratio**2)[..., shares > 0], (
+        2 * ratio - NOISE.held * ratio**2
+    )[..., shares == 0]
 
 
 def optimal(shares, raw):
     """Whether shares are a distribution at which no shift between two of them lowers the objective."""
     kept, cut = pulls(shares, raw)
-    return abs(shares.sum() - 1) < 1e-9 and np.ptp(kept) < 1e-8 and (cut.size == 0 or cut.min() > kept.max() - 1e-8)
+    return (
+        abs(shares.sum() - 1) < 1e-9
+        and np.ptp(kept) < 1e-8
+        and (cut.size == 0 or cut.min() > kept.max() - 1e-8)
+    )
 
 
 def printed(raw, p=0.5, q=0.25):

@@ -15,8 +15,12 @@ def test_golden_shares():
     assert norm(BELOW) == pytest.approx([0.5125, 0.3125, 0.1625, 0.0125], abs=1e-12)
 
 
-@pytest.mark.parametrize("mechanism", [GRR(1.0, 12), SubsetSelection(1.0, 12)], ids=lambda one: one.kind)
+@pytest.mark.parametrize(
+    "mechanism", [GRR(1.0, 12), SubsetSelection(1.0, 12)], ids=lambda one: one.kind
+)
 def test_balanced_reports_leave_nothing_to_do(mechanism):
     values = np.arange(500) % 12
-    shares = mechanism.estimate(mechanism.tally(mechanism.privatize(values, SeededRng(3)))).frequencies
+    shares = mechanism.estimate(
+        mechanism.tally(mechanism.privatize(values, SeededRng(3)))
+    ).frequencies
     assert norm(shares) == pytest.approx(shares, abs=1e-12)

@@ -31,4 +31,8 @@ def test_dropping_negatives_first_is_wrong_where_shares_must_rise():
 def test_rows_are_projected_alone():
     rows = np.random.default_rng(1).normal(0.1, 0.3, (3, 4, 9))
     together = norm_sub(rows)
-    assert all(together[i, j] == pytest.approx(norm_sub(rows[i, j]), abs=1e-15) for i in range(3) for j in range(4))
+    assert all(
+        together[i, j] == pytest.approx(norm_sub(rows[i, j]), abs=1e-15)
+        for i in range(3)
+        for j in range(4)
+    )

@@ -33,7 +33,9 @@ def brute(raw, deviation, users):
     """The posterior mean as a sum over all counts."""
     counts = np.arange(1.0, users + 1)
     fitted = exponent(users * raw.mean(), users)
-    logs = -((users * raw[:, None] - counts) ** 2) / (2 * (users * deviation) ** 2) - fitted * np.log(counts)
+    logs = -((users * raw[:, None] - counts) ** 2) / (
+        2 * (users * deviation) ** 2
+    ) - fitted * np.log(counts)
     chances = np.exp(logs - logs.max(axis=1, keepdims=True))
     return (chances @ counts) / chances.sum(axis=1) / users
 
@@ -59,9 +61,13 @@ def test_golden_shares():
 def test_quadrature_equals_the_sum_over_every_count(users, deviation):
     """Few users and many, noise below one count and above all: within 10^-7 standard errors."""
     rng = np.random.default_rng(6)
-    raw = np.concatenate([rng.normal(0, deviation, 30), deviation * np.linspace(-4, 45, 50), [0.5, 0.9, 1.0]])
+    raw = np.concatenate(
+        [rng.normal(0, deviation, 30), deviation * np.linspace(-4, 45, 50), [0.5, 0.9, 1.0]]
+    )
     raw = np.minimum(raw, 1 + 2 * deviation)
-    assert power(raw, deviation, users) == pytest.approx(brute(raw, deviation, users), abs=1e-7 * deviation)
+    assert power(raw, deviation, users) == pytest.approx(
+        brute(raw, deviation, users), abs=1e-7 * deviation
+    )
 
 
 def test_no_estimate_is_too_extreme():
@@ -74,7 +80,9 @@ def test_no_estimate_is_too_extreme():
 
 def test_every_row_has_its_own_exponent():
     rows = np.array([[0.3, 0.1, 0.05], [0.9, 0.4, 0.2]])
-    assert power(rows, 0.05, 1000) == pytest.approx(np.stack([power(row, 0.05, 1000) for row in rows]), abs=1e-14)
+    assert power(rows, 0.05, 1000) == pytest.approx(
+        np.stack([power(row, 0.05, 1000) for row in rows]), abs=1e-14
+    )
 
 
 def test_no_posterior_without_noise():

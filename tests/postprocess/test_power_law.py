@@ -14,7 +14,9 @@ def test_sums_equal_plain_ones(users):
 
 
 def test_the_exponent_gives_the_mean():
-    assert exponent(np.array([150.0, 0.5, 1.0]), 1000) == pytest.approx([0.956363801326, 1.01, 1.01], abs=1e-11)
+    assert exponent(np.array([150.0, 0.5, 1.0]), 1000) == pytest.approx(
+        [0.956363801326, 1.01, 1.01], abs=1e-11
+    )
     assert exponent(np.array(976.6), 10**6) == pytest.approx(1.4764400511, abs=1e-10)
     fitted = exponent(np.array([2.0, 50.0, 500.0]), 1000)
     counts = np.arange(1.0, 1001)

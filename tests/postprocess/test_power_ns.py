@@ -15,5 +15,7 @@ def test_golden_shares():
 
 def test_it_is_power_then_norm_sub():
     steps = apply(apply(estimate(ABOVE), "power"), "norm-sub")
-    assert steps.frequencies == pytest.approx(apply(estimate(ABOVE), "power-ns").frequencies, abs=1e-12)
+    assert steps.frequencies == pytest.approx(
+        apply(estimate(ABOVE), "power-ns").frequencies, abs=1e-12
+    )
     assert steps.steps == ("power", "norm-sub")

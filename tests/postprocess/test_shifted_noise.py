@@ -13,7 +13,9 @@ def test_a_cell_errs_by_its_raw_variance_and_the_square_of_its_move():
     assert made.variance == pytest.approx(raw.variance + (made.votes - raw.votes) ** 2)
 
 
-@pytest.mark.parametrize("noise", [None, BalancedNoise.subsets(0.6, 8, 2)], ids=["independent", "balanced"])
+@pytest.mark.parametrize(
+    "noise", [None, BalancedNoise.subsets(0.6, 8, 2)], ids=["independent", "balanced"]
+)
 def test_everybody_together_is_exact_where_the_domain_is_whole(noise):
     raw = estimate(ABOVE, noise) if noise else estimate(ABOVE)
     assert apply(raw, "norm-sub").sum(np.arange(7)).error == pytest.approx(0, abs=1e-6)

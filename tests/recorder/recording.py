@@ -524,7 +524,9 @@ def record_plans(group: str) -> Record:
 
 
 def record_statement(task: Any) -> Record:
-    """Return what a device tells its owner; nothing for tasks of the laboratory, which no device reads."""
+    """Return what a device tells its owner; nothing for tasks of the laboratory, which no device
+    reads.
+    """
     try:
         client = sv.Client(task, ":memory:")
     except SottovoceError:
@@ -960,7 +962,9 @@ ADVICE: dict[str, Callable[[], Any]] = {
     "frequencies/large": lambda: sv.advise(users=50_000, size=1000, epsilon=1.0, error=0.005),
     "frequencies/questions": lambda: sv.advise(users=50_000, size=16, epsilon=2.0, questions=4),
     "frequencies/rule-unary": lambda: sv.advise(users=50_000, size=100, epsilon=2.0, rule="unary"),
-    "frequencies/rule-published": lambda: sv.advise(users=50_000, size=100, epsilon=2.0, rule="published"),
+    "frequencies/rule-published": lambda: sv.advise(
+        users=50_000, size=100, epsilon=2.0, rule="published"
+    ),
     "frequencies/hopeless": lambda: sv.advise(users=20, size=1000, epsilon=0.1),
     "values/short": lambda: advise_values(100_000, 48, 2.0),
     "values/long": lambda: advise_values(1_000_000, 160, 2.0, top=8, share=0.05),

@@ -153,7 +153,10 @@ def test_few_products_are_needed(condition, terms):
         within(PLACES[0]),
         Both((Either((AGE, STATE)), Negation(AGE), Negation(STATE))),
         Both(
-            (Both((AGE, Either((IOS, STATE)))), Both((Negation(STATE), Either((Negation(IOS), within(PLACES[0])))))),
+            (
+                Both((AGE, Either((IOS, STATE)))),
+                Both((Negation(STATE), Either((Negation(IOS), within(PLACES[0]))))),
+            ),
         ),
     ],
 )

@@ -23,7 +23,10 @@ REFUSED = {
         "SELECT COUNT(*) FROM users ^NATURAL JOIN txn",
     ],
     "comma-join": ["SELECT COUNT(*) FROM users^, txn"],
-    "join-without-key": ["SELECT COUNT(*) FROM users ^JOIN txn WHERE age = 1", "SELECT COUNT(*) FROM a ^INNER JOIN b"],
+    "join-without-key": [
+        "SELECT COUNT(*) FROM users ^JOIN txn WHERE age = 1",
+        "SELECT COUNT(*) FROM a ^INNER JOIN b",
+    ],
     "join-key": [
         "SELECT COUNT(*) FROM users JOIN txn ON ^1 = 1",
         "SELECT COUNT(*) FROM users JOIN txn ON users.uid ^< txn.uid",
@@ -38,7 +41,10 @@ REFUSED = {
         "SELECT COUNT(*) FROM users WHERE ^EXISTS (SELECT 1)",
         "^(SELECT COUNT(*) FROM users)",
     ],
-    "cte": ["^WITH x AS (SELECT 1) SELECT COUNT(*) FROM x", "EXPLAIN ^WITH x AS (SELECT 1) SELECT COUNT(*) FROM x"],
+    "cte": [
+        "^WITH x AS (SELECT 1) SELECT COUNT(*) FROM x",
+        "EXPLAIN ^WITH x AS (SELECT 1) SELECT COUNT(*) FROM x",
+    ],
     "union": [
         "SELECT COUNT(*) FROM users ^UNION SELECT COUNT(*) FROM txn",
         "SELECT COUNT(*) FROM users WHERE age = 1 ^EXCEPT SELECT COUNT(*) FROM txn",
@@ -49,7 +55,11 @@ REFUSED = {
         "SELECT COUNT(^DISTINCT state) FROM users",
         "SELECT SUM(^DISTINCT age) FROM users",
     ],
-    "count-column": ["SELECT COUNT(^age) FROM users", "SELECT COUNT(^) FROM users", "SELECT FREQ(^1) FROM users"],
+    "count-column": [
+        "SELECT COUNT(^age) FROM users",
+        "SELECT COUNT(^) FROM users",
+        "SELECT FREQ(^1) FROM users",
+    ],
     "order-statistic": [
         "SELECT ^MIN(age) FROM users",
         "SELECT COUNT(*), ^MAX(age) FROM users",
@@ -128,7 +138,10 @@ REFUSED = {
         "SELECT COUNT(*) FROM users WHERE ^TRY_CAST(age AS INT) = 5",
     ],
     "order-several": ["SELECT COUNT(*) AS c FROM users ORDER BY c^, d"],
-    "order-item": ["SELECT COUNT(*) FROM users ORDER BY ^1", "SELECT COUNT(*) AS c FROM users ORDER BY c ^+ 1"],
+    "order-item": [
+        "SELECT COUNT(*) FROM users ORDER BY ^1",
+        "SELECT COUNT(*) AS c FROM users ORDER BY c ^+ 1",
+    ],
     "offset": [
         "SELECT COUNT(*) FROM users LIMIT 5 ^OFFSET 5",
         "SELECT COUNT(*) FROM users ^OFFSET 5",
@@ -185,7 +198,8 @@ REFUSED = {
         f"SELECT SUM({'(' * DEEPEST}^{'(' * 2000}",
     ],
     "too-long": [
-        f"SELECT COUNT(*) FROM users WHERE age = 5{' OR age = 5' * (MOST_COMPARISONS - 1)} OR ^age = 6",
+        f"SELECT COUNT(*) FROM users WHERE age = 5{' OR age = 5' * (MOST_COMPARISONS - 1)} OR ^age "
+        "= 6",
         f"SELECT SUM(^age{' + age' * MOST_TERMS}) FROM users",
         f"SELECT SUM(^age{' * 2' * MOST_TERMS}) FROM users",
         "^" + " " * (LONGEST + 1),
@@ -200,7 +214,9 @@ def placed(text):
     return text.replace(PLACE, "", 1), len(before), len(before[-1]) + 1
 
 
-@pytest.mark.parametrize(("rule", "text"), CASES, ids=[f"{rule}-{text[:60]}" for rule, text in CASES])
+@pytest.mark.parametrize(
+    ("rule", "text"), CASES, ids=[f"{rule}-{text[:60]}" for rule, text in CASES]
+)
 def test_what_is_not_in_the_grammar_is_refused_where_it_stands(rule, text):
     text, line, column = placed(text)
     with pytest.raises(QueryError) as refused:
@@ -233,13 +249,26 @@ def test_every_node_knows_where_it_begins():
 
 
 def test_words_of_sql_that_the_grammar_does_not_need_are_names():
-    tree = parsed("SELECT SUM(date) FROM table1 AS left_ WHERE year = 5 AND \"select\" = 'it''s' AND format <> 1.5e2")
-    assert {column.name for column in tree.find_all(exp.Column)} == {"date", "year", "select", "format"}
+    tree = parsed(
+        "SELECT SUM(date) FROM table1 AS left_ WHERE year = 5 AND \"select\" = 'it''s' AND format "
+        "<> 1.5e2"
+    )
+    assert {column.name for column in tree.find_all(exp.Column)} == {
+        "date",
+        "year",
+        "select",
+        "format",
+    }
     assert {one.name for one in tree.find_all(exp.Literal)} == {"5", "it's", "1.5e2"}
 
 
 def test_a_literal_may_stand_in_front():
-    for left, right in (("5 < age", exp.GT), ("5 >= age", exp.LTE), ("5 = age", exp.EQ), ("5 <> age", exp.NEQ)):
+    for left, right in (
+        ("5 < age", exp.GT),
+        ("5 >= age", exp.LTE),
+        ("5 = age", exp.EQ),
+        ("5 <> age", exp.NEQ),
+    ):
         node = parsed(f"SELECT COUNT(*) FROM users WHERE {left}").args["where"].this
         assert type(node) is right
         assert node.this.name == "age"
@@ -268,7 +297,20 @@ SOUP = [
         "OR",
         "NOT",
     ),
-    *("BETWEEN", "IN", "EXPLAIN", "HAVING", "CASE", "IS NULL", "LIKE", "COUNT(*)", "SUM(", "AVG(", "FREQ(*)", "MIN("),
+    *(
+        "BETWEEN",
+        "IN",
+        "EXPLAIN",
+        "HAVING",
+        "CASE",
+        "IS NULL",
+        "LIKE",
+        "COUNT(*)",
+        "SUM(",
+        "AVG(",
+        "FREQ(*)",
+        "MIN(",
+    ),
     *(
         "users",
         "txn",

@@ -1,4 +1,5 @@
-"""Which internal names of sqlglot the grammar stands on: an upgrade that changes one of them fails here.
+"""Which internal names of sqlglot the grammar stands on: an upgrade that changes one of them fails
+here.
 
 The reason for using them is in docs/decisions/0010-grammar-of-sql.md.
 """
@@ -20,10 +21,18 @@ MODULES = {"sqlglot.parsers.base", "sqlglot.tokenizer_core"}
 
 def used():
     """The private attributes that the grammar reads of itself without defining them."""
-    (parser,) = [node for node in ast.parse(getsource(grammar)).body if getattr(node, "name", "") == "_Grammar"]
+    (parser,) = [
+        node
+        for node in ast.parse(getsource(grammar)).body
+        if getattr(node, "name", "") == "_Grammar"
+    ]
     defined = {node.name for node in parser.body if isinstance(node, ast.FunctionDef)}
     attributes = [node for node in ast.walk(parser) if isinstance(node, ast.Attribute)]
-    own = {node.attr for node in attributes if isinstance(node.value, ast.Name) and node.value.id == "self"}
+    own = {
+        node.attr
+        for node in attributes
+        if isinstance(node.value, ast.Name) and node.value.id == "self"
+    }
     return {name for name in own if name.startswith("_")} - defined, defined
 
 
@@ -42,7 +51,11 @@ def test_the_base_parser_has_them():
 
 
 def test_the_grammar_imports_these_modules_of_sqlglot_that_are_not_its_public_face():
-    imported = {node.module for node in ast.parse(getsource(grammar)).body if isinstance(node, ast.ImportFrom)}
+    imported = {
+        node.module
+        for node in ast.parse(getsource(grammar)).body
+        if isinstance(node, ast.ImportFrom)
+    }
     internal = {name for name in imported if name.startswith("sqlglot.")}
     assert internal - {"sqlglot.dialects.dialect", "sqlglot.errors"} == MODULES
 

@@ -1,4 +1,6 @@
-"""Questions become exactly the sets, sums and names that they mean; the rest is refused, each by its own rule."""
+"""Questions become exactly the sets, sums and names that they mean; the rest is refused, each by
+its own rule.
+"""
 
 import sqlite3
 from contextlib import closing
@@ -22,7 +24,17 @@ from sottovoce.sql.aggregates.freq import Freq
 from sottovoce.sql.aggregates.stddev import Stddev
 from sottovoce.sql.aggregates.sum import Sum
 from sottovoce.sql.errors import RULES
-from sottovoce.sql.query import AllOf, AnyOf, Column, Compared, Listed, Monomial, Not, Options, Query
+from sottovoce.sql.query import (
+    AllOf,
+    AnyOf,
+    Column,
+    Compared,
+    Listed,
+    Monomial,
+    Not,
+    Options,
+    Query,
+)
 from sottovoce.sql.reading import QueryError, read
 
 SHOP = Tables(
@@ -32,15 +44,28 @@ SHOP = Tables(
             ("age", "income", "state"),
             (Integers(1, 125), Buckets(0.0, 250000.0, 125), Categories(("NY", "WA", "CA"))),
         ),
-        Lists(Records(("amount", "category"), (Integers(1, 625), Categories(("Sports", "Books", "Food")))), most=10),
+        Lists(
+            Records(
+                ("amount", "category"), (Integers(1, 625), Categories(("Sports", "Books", "Food")))
+            ),
+            most=10,
+        ),
     ),
-    public=Records(("users.os", "users.Year"), (Categories(("iOS", "Android")), Integers(1900, 2030))),
+    public=Records(
+        ("users.os", "users.Year"), (Categories(("iOS", "Android")), Integers(1900, 2030))
+    ),
 )
 OTHER = Tables(
     names=("Left1", "right1"),
     tables=(
-        Records(("shade", "Rate", "far"), (Categories(("red", "café")), Numbers(0.0, 1.0, 11), Integers(-5, 5))),
-        Records(("shade", "long", "wide"), (Integers(0, 9), Integers(0, 2000), Numbers(0.0, 1.0, 1 << 21))),
+        Records(
+            ("shade", "Rate", "far"),
+            (Categories(("red", "café")), Numbers(0.0, 1.0, 11), Integers(-5, 5)),
+        ),
+        Records(
+            ("shade", "long", "wide"),
+            (Integers(0, 9), Integers(0, 2000), Numbers(0.0, 1.0, 1 << 21)),
+        ),
     ),
 )
 AGE, INCOME, STATE = (Column(0, place) for place in range(3))
@@ -50,12 +75,17 @@ AGES, MIDDLES = np.arange(1, 126), np.arange(1000, 250000, 2000)
 STATES, CATEGORIES = np.array(["NY", "WA", "CA"]), np.array(["Sports", "Books", "Food"])
 TWENTIES = (AGES >= 20) & (AGES <= 40)
 COUNT = Count("count")
-BUCKETS = "users.income is kept in 125 buckets: a bucket is counted if its middle meets the condition"
+BUCKETS = (
+    "users.income is kept in 125 buckets: a bucket is counted if its middle meets the condition"
+)
 
 
 def plain(query):
     """A question as data that can be compared."""
-    where = [(one.factor, {key: held.tolist() for key, held in one.sets.items()}, one.public) for one in query.where]
+    where = [
+        (one.factor, {key: held.tolist() for key, held in one.sets.items()}, one.public)
+        for one in query.where
+    ]
     return {**vars(query), "where": where}
 
 
@@ -115,7 +145,9 @@ EXAMPLES = {
 }
 
 
-@pytest.mark.parametrize(("text", "expected"), EXAMPLES.items(), ids=[f"E{n}" for n in range(1, len(EXAMPLES) + 1)])
+@pytest.mark.parametrize(
+    ("text", "expected"), EXAMPLES.items(), ids=[f"E{n}" for n in range(1, len(EXAMPLES) + 1)]
+)
 def test_examples_are_read_exactly(text, expected):
     assert plain(read(text, SHOP)) == plain(expected)
     assert plain(read(f"explain {text}", SHOP)) == {**plain(expected), "explain": True}
@@ -123,7 +155,9 @@ def test_examples_are_read_exactly(text, expected):
 
 def test_a_wrong_set_would_be_noticed():
     text, right = next(iter(EXAMPLES.items()))
-    wrong = Query((0,), (COUNT,), one(sets={AGE: TWENTIES, STATE: STATES == "WA"}), shown=("count",))
+    wrong = Query(
+        (0,), (COUNT,), one(sets={AGE: TWENTIES, STATE: STATES == "WA"}), shown=("count",)
+    )
     assert plain(read(text, SHOP)) == plain(right) != plain(wrong)
 
 
@@ -192,7 +226,9 @@ def test_a_bound_within_a_bucket_counts_its_middle_and_says_so(condition, expect
         ("rate > 0", 1, 10, True),
     ],
 )
-def test_numbers_at_points_count_by_their_points_whatever_their_last_digit(condition, first, last, noticed):
+def test_numbers_at_points_count_by_their_points_whatever_their_last_digit(
+    condition, first, last, noticed
+):
     found, notices = sets(condition, OTHER, "left1")
     assert np.flatnonzero(found[Column(0, 1)]).tolist() == list(range(first, last + 1))
     assert bool(notices) == noticed
@@ -247,7 +283,9 @@ def test_public_conditions_stay_conditions():
     among, products = read_one("year < 1950 AND (os = 'iOS' OR age < 20)")
     assert among == old
     assert products == [(1.0, AllOf()), (-1.0, Not(ios))]
-    assert read("SELECT COUNT(*) FROM users WHERE os = 'BeOS'", SHOP).notices == ("users.os: there is no label 'BeOS'",)
+    assert read("SELECT COUNT(*) FROM users WHERE os = 'BeOS'", SHOP).notices == (
+        "users.os: there is no label 'BeOS'",
+    )
 
 
 def asked(items, tables="users JOIN txn USING (uid)", services=SHOP, rest=""):
@@ -266,11 +304,16 @@ def asked(items, tables="users JOIN txn USING (uid)", services=SHOP, rest=""):
     ],
 )
 def test_sums_are_linear_in_columns_of_any_service(linear, terms):
-    assert asked(f"SUM({linear})").aggregates[0].measure == tuple(MeasureTerm(*term) for term in terms)
+    assert asked(f"SUM({linear})").aggregates[0].measure == tuple(
+        MeasureTerm(*term) for term in terms
+    )
 
 
 def test_numbers_have_names_of_their_own():
-    query = asked("COUNT(*), COUNT(*), freq(*), SUM(age+income), stddev(2*AGE), AVG(age) AS count_2, COUNT(*) AS Total")
+    query = asked(
+        "COUNT(*), COUNT(*), freq(*), SUM(age+income), stddev(2*AGE), AVG(age) AS count_2, "
+        "COUNT(*) AS Total"
+    )
     names = [one.name for one in query.aggregates]
     assert names == ["count", "count_3", "freq", "sum_age_income", "stddev_age", "count_2", "Total"]
     assert query.shown == tuple(names)
@@ -284,7 +327,10 @@ def test_a_number_is_never_named_like_a_group():
 
 
 def test_aliases_and_cases_do_not_matter():
-    query = read('select SUM(T.AMOUNT) from USERS as U inner join "txn" t on T.uid = u.Uid where u."Age" = 5', SHOP)
+    query = read(
+        'select SUM(T.AMOUNT) from USERS as U inner join "txn" t on T.uid = u.Uid where u."Age" = 5',
+        SHOP,
+    )
     assert query.tables == (0, 1)
     assert query.aggregates[0].measure == (MeasureTerm(1.0, AMOUNT),)
     assert list(query.where[0].sets) == [AGE]
@@ -314,7 +360,9 @@ def test_the_order_is_by_a_name_a_number_or_a_group(order, name, descending):
 
 
 def test_options_are_read():
-    options = "METHOD = BLUE, k = 4, MEASURE = lin, SCALE = 'HAJEK', MAX_CELLS = 2000, CONFIDENCE = 0.9"
+    options = (
+        "METHOD = BLUE, k = 4, MEASURE = lin, SCALE = 'HAJEK', MAX_CELLS = 2000, CONFIDENCE = 0.9"
+    )
     expected = Options("blue", 4, "lin", "hajek", 2000, 0.9)
     assert asked("COUNT(*)", rest=f"LIMIT 0 WITH ({options})").options == expected
 
@@ -355,8 +403,14 @@ REFUSED = {
         "SELECT SUM(^uid) FROM users",
         "SELECT COUNT(*) FROM users ORDER BY ^uid",
     ],
-    "not-grouped": ["SELECT ^state, COUNT(*) FROM users", "SELECT state, ^age, COUNT(*) FROM users GROUP BY state"],
-    "no-aggregate": ["^SELECT state FROM users GROUP BY state", "EXPLAIN ^SELECT os FROM users GROUP BY os"],
+    "not-grouped": [
+        "SELECT ^state, COUNT(*) FROM users",
+        "SELECT state, ^age, COUNT(*) FROM users GROUP BY state",
+    ],
+    "no-aggregate": [
+        "^SELECT state FROM users GROUP BY state",
+        "EXPLAIN ^SELECT os FROM users GROUP BY os",
+    ],
     "duplicate-name": [
         "SELECT COUNT(*) AS a, SUM(age) AS ^A FROM users",
         "SELECT state, ^state, COUNT(*) FROM users GROUP BY state",
@@ -364,7 +418,10 @@ REFUSED = {
         "SELECT COUNT(*) AS ^State FROM users GROUP BY state",
     ],
     "name": ['SELECT COUNT(*) AS ^"<b>" FROM users', f"SELECT COUNT(*) AS ^{'a' * 64} FROM users"],
-    "product": [f"SELECT SUM(^income * amount) {FROM}", "SELECT SUM(2 * age - ^age * (age + 1)) FROM users"],
+    "product": [
+        f"SELECT SUM(^income * amount) {FROM}",
+        "SELECT SUM(2 * age - ^age * (age + 1)) FROM users",
+    ],
     "constant-term": ["SELECT SUM(^income + 5) FROM users", "SELECT AVG(^5) FROM users"],
     "empty-sum": ["SELECT SUM(^income - income) FROM users", "SELECT SUM(^0 * age) FROM users"],
     "number": [
@@ -418,12 +475,18 @@ def check_refused(rule, text, services):
     before = text.partition("^")[0]
     with pytest.raises(QueryError) as refused:
         read(text.replace("^", "", 1), services)
-    assert (refused.value.rule, refused.value.line, refused.value.column) == (rule, 1, len(before) + 1)
+    assert (refused.value.rule, refused.value.line, refused.value.column) == (
+        rule,
+        1,
+        len(before) + 1,
+    )
     assert str(refused.value).startswith(RULES[rule])
     assert str(refused.value).endswith(f" (line 1, column {len(before) + 1})")
 
 
-@pytest.mark.parametrize(("rule", "text"), CASES, ids=[f"{rule}-{text[:60]}" for rule, text in CASES])
+@pytest.mark.parametrize(
+    ("rule", "text"), CASES, ids=[f"{rule}-{text[:60]}" for rule, text in CASES]
+)
 def test_what_makes_no_sense_here_is_refused_where_it_stands(rule, text):
     check_refused(rule, text, SHOP)
 
@@ -435,7 +498,8 @@ def test_what_makes_no_sense_here_is_refused_where_it_stands(rule, text):
         ("too-many-groups", "SELECT COUNT(*) FROM right1 GROUP BY ^long"),
         (
             "order-item",
-            "SELECT COUNT(*) FROM left1 a JOIN right1 b USING (uid) GROUP BY a.shade, b.shade ORDER BY ^a.shade",
+            "SELECT COUNT(*) FROM left1 a JOIN right1 b USING (uid) GROUP BY a.shade, b.shade "
+            "ORDER BY ^a.shade",
         ),
         ("large-column", "SELECT COUNT(*) FROM right1 WHERE ^wide < 5"),
     ],
@@ -458,7 +522,9 @@ def test_refusals_say_what_there_is():
 def test_conditions_that_fall_apart_are_refused():
     names = [f"c{place}" for place in range(18)]
     wide = Tables(("t",), (Records(tuple(names), (Integers(0, 1),) * 18),))
-    pairs = [f"{one} = 1 AND {other} = 1" for one, other in zip(names[::2], names[1::2], strict=True)]
+    pairs = [
+        f"{one} = 1 AND {other} = 1" for one, other in zip(names[::2], names[1::2], strict=True)
+    ]
     assert len(read(f"SELECT COUNT(*) FROM t WHERE {' OR '.join(pairs[:8])}", wide).where) == 255
     check_refused("too-many-terms", f"SELECT COUNT(*) FROM t WHERE ^{' OR '.join(pairs)}", wide)
 
@@ -482,7 +548,9 @@ ATOMS = [
 expressions = st.recursive(
     st.sampled_from(ATOMS),
     lambda inner: st.one_of(
-        st.tuples(inner, st.sampled_from(["AND", "OR"]), inner).map(lambda parts: "(" + " ".join(parts) + ")"),
+        st.tuples(inner, st.sampled_from(["AND", "OR"]), inner).map(
+            lambda parts: "(" + " ".join(parts) + ")"
+        ),
         inner.map(lambda part: f"NOT {part}"),
     ),
     max_leaves=8,
@@ -502,8 +570,13 @@ def holds(expression):
     """Whom a condition holds for, by SQLite."""
     with closing(sqlite3.connect(":memory:")) as database:
         database.execute(f"CREATE TABLE people ({', '.join(PEOPLE[0])})")
-        database.executemany("INSERT INTO people VALUES (?, ?, ?, ?, ?)", [tuple(one.values()) for one in PEOPLE])
-        return [bool(found) for (found,) in database.execute(f"SELECT {expression} FROM people ORDER BY rowid")]
+        database.executemany(
+            "INSERT INTO people VALUES (?, ?, ?, ?, ?)", [tuple(one.values()) for one in PEOPLE]
+        )
+        return [
+            bool(found)
+            for (found,) in database.execute(f"SELECT {expression} FROM people ORDER BY rowid")
+        ]
 
 
 def seen(public, person):
@@ -523,7 +596,8 @@ def counted(query, person):
     names = {AGE: "age", STATE: "state", AMOUNT: "amount", CATEGORY: "category"}
     for product in query.where:
         inside = [
-            held[np.flatnonzero(WORLD[column] == person[names[column]])[0]] for column, held in product.sets.items()
+            held[np.flatnonzero(WORLD[column] == person[names[column]])[0]]
+            for column, held in product.sets.items()
         ]
         total += product.factor * seen(product.public, person) * all(inside)
     return total * seen(query.among, person)
@@ -545,7 +619,17 @@ def test_conditions_that_mean_something_else_are_told_apart():
     assert meant("NOT age < 20 OR state = 'NY'") != holds("NOT (age < 20 OR state = 'NY')")
 
 
-ITEMS = ["COUNT(*)", "SUM(age)", "AVG(2*income-amount)", "state", "os", "uid", "COUNT(*) AS c", "MIN(age)", "*"]
+ITEMS = [
+    "COUNT(*)",
+    "SUM(age)",
+    "AVG(2*income-amount)",
+    "state",
+    "os",
+    "uid",
+    "COUNT(*) AS c",
+    "MIN(age)",
+    "*",
+]
 PARTS = [
     "WHERE",
     *ATOMS,
@@ -573,7 +657,10 @@ def answer(text):
 
 
 @settings(max_examples=300)
-@given(st.lists(st.sampled_from(ITEMS), min_size=1, max_size=3), st.lists(st.sampled_from(PARTS), max_size=8))
+@given(
+    st.lists(st.sampled_from(ITEMS), min_size=1, max_size=3),
+    st.lists(st.sampled_from(PARTS), max_size=8),
+)
 def test_no_soup_of_parts_raises_anything_else(items, parts):
     found = answer(f"SELECT {', '.join(items)} {FROM} {' '.join(parts)}")
     assert isinstance(found, Query) or found.rule in RULES

@@ -1,7 +1,7 @@
 """A plan whose every round depends on all reports before it, and messages that can be told apart.
 
-The size of each question is taken from a weighted sum of everything that was collected.  One report lost or counted
-twice changes the next round's document, and with it every payload after it.
+The size of each question is taken from a weighted sum of everything that was collected.  One report
+lost or counted twice changes the next round's document, and with it every payload after it.
 """
 
 import hashlib
@@ -32,7 +32,9 @@ _SIZE = 12
 
 @dataclass(frozen=True)
 class Chain(Plan, kind="test_chain"):
-    """Ask a question, then a bundle, then a choice between both, of other people each time, for ``length`` rounds."""
+    """Ask a question, then a bundle, then a choice between both, of other people each time, for
+    ``length`` rounds.
+    """
 
     domain: Integers
     length: int
@@ -40,12 +42,22 @@ class Chain(Plan, kind="test_chain"):
     def step(self, collected: Collected) -> Round | Answers:
         number = len(collected.rounds)
         if number == self.length:
-            return Answers("chain", {f"round {one.number}": _answer(collected, one) for one in collected.rounds})
+            return Answers(
+                "chain",
+                {f"round {one.number}": _answer(collected, one) for one in collected.rounds},
+            )
         size = self.domain.size + _fingerprint(collected)
-        whole, half = (Question(GRR(epsilon, size)) for epsilon in (collected.epsilon, collected.epsilon / 2))
+        whole, half = (
+            Question(GRR(epsilon, size)) for epsilon in (collected.epsilon, collected.epsilon / 2)
+        )
         pair = Bundle((half, half))
         ask = (whole, pair, Choice((whole, pair), (2, 1)))[number % 3]
-        return Round(number, ask, exact.UNIT * number // self.length, exact.UNIT * (number + 1) // self.length)
+        return Round(
+            number,
+            ask,
+            exact.UNIT * number // self.length,
+            exact.UNIT * (number + 1) // self.length,
+        )
 
 
 def _fingerprint(collected: Collected) -> int:
@@ -61,12 +73,16 @@ def _answer(collected: Collected, asked: Round) -> Answer:
     address = addresses(asked)[0]
     question = asked.question(address)
     labels = tuple(str(value) for value in range(question.mechanism.size))
-    return Answer(f"round {asked.number}", labels, collected.estimate(address), question.mechanism.kind)
+    return Answer(
+        f"round {asked.number}", labels, collected.estimate(address), question.mechanism.kind
+    )
 
 
 def addresses(asked: Round) -> list[Address]:
     """Return every address of a round."""
-    places = {Question: [(0, 0)], Bundle: [(0, 0), (0, 1)], Choice: [(0, 0), (1, 0), (1, 1)]}[type(asked.ask)]
+    places = {Question: [(0, 0)], Bundle: [(0, 0), (0, 1)], Choice: [(0, 0), (1, 0), (1, 1)]}[
+        type(asked.ask)
+    ]
     return [Address(asked.number, member, slot) for member, slot in places]
 
 
@@ -108,14 +124,19 @@ class People:
 
     def _asked(self, asked: Round) -> list[str]:
         digest = self.digest
-        places = ((token, coin.round_coin(coin.enrolled_bytes(token, digest), digest)) for token in self.tokens)
+        places = (
+            (token, coin.round_coin(coin.enrolled_bytes(token, digest), digest))
+            for token in self.tokens
+        )
         return [token for token, place in places if asked.asks(place)]
 
     def _message(self, asked: Round, index: int, token: str) -> Message:
         member = self._member(asked, index, token)
         places = [one for one in addresses(asked) if one.member == member]
         reports = tuple(self._report(asked, index, address) for address in places)
-        return Message(asked.number, reports, b"".join(self._envelope(asked, one) for one in reports), token)
+        return Message(
+            asked.number, reports, b"".join(self._envelope(asked, one) for one in reports), token
+        )
 
     def _member(self, asked: Round, index: int, token: str) -> int:
         if not isinstance(asked.ask, Choice):
@@ -126,9 +147,13 @@ class People:
         return int(asked.ask.pick(np.array([drawn], np.uint64))[0])
 
     def _report(self, asked: Round, index: int, address: Address) -> tuple[bytes, int, int, bytes]:
-        name = hashlib.sha256(f"{self.seed} {asked.number} {index} {address.slot}".encode()).digest()
+        name = hashlib.sha256(
+            f"{self.seed} {asked.number} {index} {address.slot}".encode()
+        ).digest()
         mechanism = asked.question(address).mechanism
-        payload = mechanism.pack(np.array([int.from_bytes(name[16:20], "big") % mechanism.size], np.uint32))
+        payload = mechanism.pack(
+            np.array([int.from_bytes(name[16:20], "big") % mechanism.size], np.uint32)
+        )
         return name[:16], address.member, address.slot, payload.ljust(asked.width, b"\0")
 
     def _envelope(self, asked: Round, report: tuple[bytes, int, int, bytes]) -> bytes:

@@ -1,4 +1,6 @@
-"""What must hold after any number of crashes: every acknowledged message is in one log once, and nothing else is."""
+"""What must hold after any number of crashes: every acknowledged message is in one log once, and
+nothing else is.
+"""
 
 import hashlib
 import json
@@ -43,14 +45,23 @@ def _check_store(trial: "Trial", store: Store) -> list[str]:
 
 
 def _check_round(trial: "Trial", one: RoundRecord) -> list[str]:
-    messages = [message for message in trial.messages if message.round == one.number and message.acknowledged]
+    messages = [
+        message
+        for message in trial.messages
+        if message.round == one.number and message.acknowledged
+    ]
     path = log_path(trial.folder, one)
     if one.state is not State.SEALED or not path.exists():
-        return [f"lost: the round is {one.state} and its log {'is there' if path.exists() else 'is missing'}"]
+        return [
+            f"lost: the round is {one.state} and its log "
+            f"{'is there' if path.exists() else 'is missing'}"
+        ]
     columns = read_log(path)
     rows = list(zip(*(columns[name] for name in ("id", "member", "slot", "payload")), strict=True))
     ids = [bytes(name) for name in columns["id"]]
-    logged = Counter((bytes(name), int(member), int(slot), bytes(data)) for name, member, slot, data in rows)
+    logged = Counter(
+        (bytes(name), int(member), int(slot), bytes(data)) for name, member, slot, data in rows
+    )
     expected = Counter(report for message in messages for report in message.reports)
     unsent = logged.keys() - {report for message in trial.messages for report in message.reports}
     found = [
@@ -99,7 +110,9 @@ def _check_answer(trial: "Trial", store: Store, answer: bytes) -> list[str]:
             break
         if documents.get(stepped.number) != codec.canonical(codec.document(stepped)):
             return [f"round {stepped.number} asked something else than its messages lead to"]
-        messages = [one.data for one in trial.messages if one.acknowledged and one.round == stepped.number]
+        messages = [
+            one.data for one in trial.messages if one.acknowledged and one.round == stepped.number
+        ]
         collected = collected.after(stepped, batches_of(trial.task, stepped, messages))
     assert trial.task.collection is not None
     expected = wire.as_json(release(replace(stepped, name=trial.task.name), trial.task.collection))

@@ -1,4 +1,6 @@
-"""The database server of these tests: one for every process that runs them, so that it may be killed too."""
+"""The database server of these tests: one for every process that runs them, so that it may be
+killed too.
+"""
 
 import pytest
 

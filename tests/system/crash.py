@@ -1,8 +1,10 @@
-"""Crashes on purpose: a collector is killed again and again while people answer, and every report is accounted for.
+"""Crashes on purpose: a collector is killed again and again while people answer, and every report
+is accounted for.
 
-A trial publishes a task of several rounds, uploads from several threads, kills the server, starts it again, resends
-what was not acknowledged and some of what was, until the task has finished.  ``findings`` is then empty, or says what
-was lost, doubled or changed.  The moments are random; the checks are exact.
+A trial publishes a task of several rounds, uploads from several threads, kills the server, starts
+it again, resends what was not acknowledged and some of what was, until the task has finished.
+``findings`` is then empty, or says what was lost, doubled or changed.  The moments are random; the
+checks are exact.
 """
 
 import base64
@@ -35,7 +37,9 @@ _NO_LOG = "sealed: no log"
 
 @dataclass(frozen=True)
 class Kill:
-    """When a server dies: at a point of its own code, or some time after its start or after a share of a round."""
+    """When a server dies: at a point of its own code, or some time after its start or after a share
+    of a round.
+    """
 
     point: str = ""
     times: int = 1
@@ -76,7 +80,14 @@ class Trial:
     """One task from its publication to its answer, through some crashes."""
 
     def __init__(
-        self, folder: Path, seed: int, *, database: str = "", kills: list[Kill], twin: str = "", restart: Any = None
+        self,
+        folder: Path,
+        seed: int,
+        *,
+        database: str = "",
+        kills: list[Kill],
+        twin: str = "",
+        restart: Any = None,
     ) -> None:
         self.folder, self.database, self.twin, self._restart = folder, database, twin, restart
         self.random = random.Random(seed)
@@ -88,7 +99,9 @@ class Trial:
         now = int(time.time())
         self._operator = access.issue(with_store, "operator", now)[0]
         if enrolment:
-            self.people.tokens = access.issue(with_store, "enrolment", now, count=2 * ROUNDS * (QUOTA + EXTRA))
+            self.people.tokens = access.issue(
+                with_store, "enrolment", now, count=2 * ROUNDS * (QUOTA + EXTRA)
+            )
         with_store.close()
         self._kills = list(kills)
         self._lock = threading.Lock()
@@ -106,7 +119,10 @@ class Trial:
         started = time.monotonic()
         self._deadline = started + _PATIENCE
         self._start()
-        threads = [threading.Thread(target=self._watch), *(self._uploader(n) for n in range(UPLOADERS))]
+        threads = [
+            threading.Thread(target=self._watch),
+            *(self._uploader(n) for n in range(UPLOADERS)),
+        ]
         for thread in threads:
             thread.start()
         answer = b""
@@ -171,7 +187,9 @@ class Trial:
             self._up.clear()
             self.server.discard()
             if self.server.process.returncode != -9:
-                self.find(f"the server died by itself with exit code {self.server.process.returncode}")
+                self.find(
+                    f"the server died by itself with exit code {self.server.process.returncode}"
+                )
                 self._done.set()
             else:
                 self.result.kills[self._kill.name] += 1
@@ -256,7 +274,9 @@ class Trial:
                 return
             if time.monotonic() - since > _STUCK:
                 word = "lost" if users < expected else "doubled"
-                raise _Stopped(f"{word}: round {number} has {users} users and {expected} were acknowledged")
+                raise _Stopped(
+                    f"{word}: round {number} has {users} users and {expected} were acknowledged"
+                )
             time.sleep(0.05)
 
     def _replay_everything(self) -> None:
@@ -264,11 +284,15 @@ class Trial:
         for start in range(0, len(self.messages), 50):
             batch = self.messages[start : start + 50]
             body = encoded(batch, packed=False)
-            outcome = json.loads(self._call("POST", "/v1/tasks/chain/reports", body, content_type="application/json"))
+            outcome = json.loads(
+                self._call("POST", "/v1/tasks/chain/reports", body, content_type="application/json")
+            )
             self.result.replayed += len(batch)
             counted = sum(one.acknowledged for one in batch)
             if (outcome["accepted"], outcome["duplicates"]) != (0, counted):
-                self.find(f"doubled or lost: a replay after the end of {counted} messages gave {outcome}")
+                self.find(
+                    f"doubled or lost: a replay after the end of {counted} messages gave {outcome}"
+                )
 
     def _call(self, method: str, path: str, body: bytes | None = None, **headers: str) -> bytes:
         """Ask until there is an answer; crashes and waits are what this is about."""
@@ -278,7 +302,12 @@ class Trial:
             wire = Wire(self.server.address)
             try:
                 status, content, _ = wire.request(
-                    method, path, body, authorization=bearer(self._operator), connection="close", **headers
+                    method,
+                    path,
+                    body,
+                    authorization=bearer(self._operator),
+                    connection="close",
+                    **headers,
                 )
             except ConnectionError:
                 time.sleep(0.005)
@@ -300,7 +329,9 @@ class Trial:
     # What devices do
 
     def _uploader(self, index: int) -> threading.Thread:
-        return threading.Thread(target=self._upload, args=(random.Random(self.random.random() + index),))
+        return threading.Thread(
+            target=self._upload, args=(random.Random(self.random.random() + index),)
+        )
 
     def _upload(self, dice: random.Random) -> None:
         wire: Wire | None = None
@@ -336,14 +367,18 @@ class Trial:
         return Wire(self.server.address)
 
     def _batch(self, dice: random.Random) -> tuple[list[Message], bool]:
-        """Return what to send next; it stays pending meanwhile, so that now and then two threads send the same."""
+        """Return what to send next; it stays pending meanwhile, so that now and then two threads
+        send the same.
+        """
         count = dice.randint(1, _MOST_AT_ONCE)
         with self._lock:
             if dice.random() < 0.15:
                 known = [one for one in self.messages if one.acknowledged]
                 if known:
                     return dice.sample(known, min(count, len(known))), True
-            self._pending = [one for one in self._pending if not one.acknowledged and not one.refused]
+            self._pending = [
+                one for one in self._pending if not one.acknowledged and not one.refused
+            ]
             unsent = [one for one in self._pending if not one.sent]
             return (unsent or dice.sample(self._pending, len(self._pending)))[:count], False
 
@@ -354,7 +389,9 @@ class Trial:
             for one in batch:
                 one.sent += 1
 
-    def _told(self, batch: list[Message], status: int, content: bytes, *, fresh: bool, replay: bool) -> None:
+    def _told(
+        self, batch: list[Message], status: int, content: bytes, *, fresh: bool, replay: bool
+    ) -> None:
         if status in (429, 503):
             self.result.turned_away += 1
             time.sleep(0.02)
@@ -368,7 +405,9 @@ class Trial:
         if outcome["accepted"] + outcome["duplicates"] + len(refused) != len(batch):
             self.find(f"an outcome does not add up: {outcome} for {len(batch)} messages")
         if replay and outcome["duplicates"] != len(batch):
-            self.find(f"doubled or lost: a replay of {len(batch)} acknowledged messages gave {outcome}")
+            self.find(
+                f"doubled or lost: a replay of {len(batch)} acknowledged messages gave {outcome}"
+            )
         with self._lock:
             self._accepted += outcome["accepted"]
             for index, message in enumerate(batch):
@@ -384,7 +423,9 @@ class Trial:
             self.result.findings.append(f"an honest message was refused: {refused['code']}")
             message.refused = refused["code"]
         if message.acknowledged and message.refused:
-            self.result.findings.append(f"lost: a message was acknowledged, and then {message.refused}")
+            self.result.findings.append(
+                f"lost: a message was acknowledged, and then {message.refused}"
+            )
 
 
 class _Stopped(Exception):  # noqa: N818 - not an error of the tests
@@ -393,13 +434,19 @@ class _Stopped(Exception):  # noqa: N818 - not an error of the tests
 
 def encoded(batch: list[Message], *, packed: bool) -> bytes:
     """Return the body of an upload."""
-    reports: list[Any] = [one.data if packed else base64.b64encode(one.data).decode() for one in batch]
-    content = {"reports": reports} | ({"tokens": [one.token for one in batch]} if batch[0].token else {})
+    reports: list[Any] = [
+        one.data if packed else base64.b64encode(one.data).decode() for one in batch
+    ]
+    content = {"reports": reports} | (
+        {"tokens": [one.token for one in batch]} if batch[0].token else {}
+    )
     return msgspec.msgpack.encode(content) if packed else json.dumps(content).encode()
 
 
 def state_after_death(folder: Path, database: str) -> str:
-    """Return in which state a crash has left the task; the files are looked at in a copy, recovery is the server's."""
+    """Return in which state a crash has left the task; the files are looked at in a copy, recovery
+    is the server's.
+    """
     seen = folder
     if not database:
         seen = folder.parent / f"{folder.name}-copy"
@@ -430,12 +477,16 @@ def _state(store: Any, task: Any, folder: Path) -> str:
     if last.state is State.SEALING:
         path = log_path(folder, last)
         written, partly = path.exists(), any(path.parent.glob(f".{path.stem}*"))
-        return f"sealing: log {'written' if written else 'half written' if partly else 'not written'}"
+        return (
+            f"sealing: log {'written' if written else 'half written' if partly else 'not written'}"
+        )
     return str(last.state)
 
 
 def random_kills(dice: random.Random, *, database: bool = False) -> list[Kill]:
-    """Return one to three deaths, half of them at random moments and half at the points between two writes."""
+    """Return one to three deaths, half of them at random moments and half at the points between two
+    writes.
+    """
     return [_random_kill(dice, database=database) for _ in range(dice.choice((1, 1, 2, 3)))]
 
 
@@ -448,7 +499,9 @@ def _random_kill(dice: random.Random, *, database: bool) -> Kill:
     database = database and dice.random() < 0.2
     number, draw = dice.randrange(ROUNDS), dice.random()
     if draw < 0.4:
-        return Kill(round=number, share=dice.random(), delay=dice.uniform(0, 0.005), database=database)
+        return Kill(
+            round=number, share=dice.random(), delay=dice.uniform(0, 0.005), database=database
+        )
     if draw < 0.7:
         return Kill(round=number, share=1.0, delay=dice.uniform(0, 0.2), database=database)
     return Kill(delay=dice.uniform(0, 1.0), database=database)

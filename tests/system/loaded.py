@@ -1,4 +1,6 @@
-"""Everything that a collector loads sooner or later, for the process that collectors are forked from."""
+"""Everything that a collector loads sooner or later, for the process that collectors are forked
+from.
+"""
 
 from importlib import import_module
 

@@ -48,10 +48,13 @@ class Memory:
         quarters = " | ".join(f"{self.quarter(number):.0f}" for number in (1, 2, 3, 4))
         return [
             "## Memory\n",
-            f"{self.reports:,} reports of a histogram over 16 values (GRR), in uploads of {AT_ONCE:,} from\n"
-            f"{UPLOADERS} connections into the embedded store; resident size of the server in MiB, the mean over each\n"
+            f"{self.reports:,} reports of a histogram over 16 values (GRR), in uploads of "
+            f"{AT_ONCE:,} from\n"
+            f"{UPLOADERS} connections into the embedded store; resident size of the server in MiB, "
+            "the mean over each\n"
             "quarter of the uploads.  Sealing holds all reports of one round at once.\n",
-            "| before | first quarter | second | third | fourth | peak, uploading | peak, sealing and answering |",
+            "| before | first quarter | second | third | fourth | peak, uploading | peak, sealing "
+            "and answering |",
             "|---:|---:|---:|---:|---:|---:|---:|",
             f"| {self.before:.0f} | {quarters} | {self.peak_uploading:.0f} | {self.peak:.0f} |",
             f"\nThe fourth quarter is {self.quarter(4) / self.quarter(2):.2f} times the second.",
@@ -59,12 +62,16 @@ class Memory:
 
 
 def measure(folder: Path, reports: int, show: Callable[[str], None] = lambda text: None) -> Memory:
-    """Send the reports, seal them, ask for the answer; finds what is lost, and growth that does not stop."""
+    """Send the reports, seal them, ask for the answer; finds what is lost, and growth that does not
+    stop.
+    """
     store = open_store(folder)
     operator = access.issue(store, "operator", int(time.time()))[0]
     store.close()
     labels = [str(value) for value in range(16)]
-    task = sv.Task("memory", sv.Histogram(labels, mechanism="grr"), 1.0, collection=Collection(grace=0))
+    task = sv.Task(
+        "memory", sv.Histogram(labels, mechanism="grr"), 1.0, collection=Collection(grace=0)
+    )
     server = Server(folder, fresh=True)
     try:
         _ask(server, operator, "POST", "/v1/tasks", codec.canonical(codec.document(task)).encode())
@@ -75,7 +82,9 @@ def measure(folder: Path, reports: int, show: Callable[[str], None] = lambda tex
         server.stop()
         server.discard()
     if memory.quarter(4) > _FLAT * memory.quarter(2):
-        memory.findings.append(f"memory grows: {memory.quarter(2):.0f} MiB, then {memory.quarter(4):.0f} MiB")
+        memory.findings.append(
+            f"memory grows: {memory.quarter(2):.0f} MiB, then {memory.quarter(4):.0f} MiB"
+        )
     memory.findings += server.errors()
     return memory
 
@@ -97,7 +106,9 @@ def _upload_all(server: Server, task: Task, memory: Memory, show: Callable[[str]
             )
             with lock:
                 if status != 200 or msgspec.msgpack.decode(content)["accepted"] != AT_ONCE:
-                    memory.findings.append(f"an upload of the memory run gave {status}: {content[:200]!r}")
+                    memory.findings.append(
+                        f"an upload of the memory run gave {status}: {content[:200]!r}"
+                    )
                 if number % every == 0:
                     memory.samples.append(_status(server, "VmRSS"))
                     show(f"memory: {number * AT_ONCE:,} reports, {memory.samples[-1]:.0f} MiB")

@@ -21,7 +21,8 @@ TESTS = Path(__file__).parents[1]
 TICK = "0.02"  # seconds between looks at what is due: rounds follow one another without waiting
 
 
-# Servers are forked from a process that has loaded what they need: most of their time would be spent on that.
+# Servers are forked from a process that has loaded what they need: most of their time would be
+# spent on that.
 _FORKS = multiprocessing.get_context("forkserver")
 _FORKS.set_forkserver_preload(["system.loaded"])
 
@@ -36,7 +37,9 @@ def _loaded() -> None:
 class Forked:
     """A forked process that can be treated like one of ``subprocess``."""
 
-    def __init__(self, orders: dict[str, Any], arguments: list[str], environment: dict[str, str], log: Path) -> None:
+    def __init__(
+        self, orders: dict[str, Any], arguments: list[str], environment: dict[str, str], log: Path
+    ) -> None:
         _loaded()
         reading, writing = _FORKS.Pipe(duplex=False)
         self._process = _FORKS.Process(
@@ -90,16 +93,28 @@ class Server:
         **options: Any,
     ) -> None:
         self.log = folder.parent / f"{folder.name}.log"
-        named = [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", str(value))]
+        named = [
+            word
+            for name, value in options.items()
+            for word in (f"--{name.replace('_', '-')}", str(value))
+        ]
         arguments = ["serve", "--data", str(folder), "--port", "0", "--json", "--rate", "0", *named]
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("SOTTOVOCE_")}
-        environment["PYTHONPATH"] = os.pathsep.join([str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])])
-        environment |= {"SOTTOVOCE_TICK": TICK} | ({"SOTTOVOCE_DATABASE": database} if database else {})
+        environment = {
+            name: value for name, value in os.environ.items() if not name.startswith("SOTTOVOCE_")
+        }
+        environment["PYTHONPATH"] = os.pathsep.join(
+            [str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])]
+        )
+        environment |= {"SOTTOVOCE_TICK": TICK} | (
+            {"SOTTOVOCE_DATABASE": database} if database else {}
+        )
         self.process: Any
         if fresh:
             command = [sys.executable, "-m", "system.serving", json.dumps(orders or {}), *arguments]
             with self.log.open("ab") as log:
-                self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, env=environment)
+                self.process = subprocess.Popen(
+                    command, stdout=subprocess.PIPE, stderr=log, env=environment
+                )
         else:
             self.process = Forked(orders or {}, arguments, environment, self.log)
         self.address = self._address()
@@ -135,7 +150,9 @@ class Server:
     def errors(self) -> list[str]:
         """Return the lines of the log that tell of an error of the collector itself."""
         lines = self.log.read_text(errors="replace").splitlines() if self.log.exists() else []
-        return [line for line in lines if '"level": "ERROR"' in line or line.startswith("Traceback")]
+        return [
+            line for line in lines if '"level": "ERROR"' in line or line.startswith("Traceback")
+        ]
 
 
 class Wire:
@@ -148,7 +165,9 @@ class Wire:
     def request(
         self, method: str, path: str, body: bytes | None = None, **headers: str
     ) -> tuple[int, bytes, http.client.HTTPMessage]:
-        """Return status, body and headers of the response; any failure of the connection is an ``OSError``."""
+        """Return status, body and headers of the response; any failure of the connection is an
+        ``OSError``.
+        """
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         try:
             self._connection.request(method, path, body, named)

@@ -1,8 +1,9 @@
 """``sottovoce serve`` with the plan of the tests, that can die at a named point of its own code.
 
-Started as ``python -m system.serving '{"point": [name, n], "twin": name}' serve --data ...``, or forked from a process
-that has loaded everything already.  At a point the process sends itself SIGKILL, when it gets there for the n-th time.
-A twin is a collector with one mistake that the checks must find.
+Started as ``python -m system.serving '{"point": [name, n], "twin": name}' serve --data ...``, or
+forked from a process that has loaded everything already.  At a point the process sends itself
+SIGKILL, when it gets there for the n-th time. A twin is a collector with one mistake that the
+checks must find.
 """
 
 import json
@@ -113,7 +114,11 @@ def seal_first() -> None:
     collector.Collector._seal = seal  # type: ignore[method-assign]
 
 
-TWINS = {"acknowledges first": acknowledge_first, "forgets ids": forget_ids, "seals first": seal_first}
+TWINS = {
+    "acknowledges first": acknowledge_first,
+    "forgets ids": forget_ids,
+    "seals first": seal_first,
+}
 
 
 def run(orders: dict[str, Any], arguments: list[str]) -> None:
@@ -126,8 +131,12 @@ def run(orders: dict[str, Any], arguments: list[str]) -> None:
     main()
 
 
-def run_forked(orders: dict[str, Any], arguments: list[str], environment: dict[str, str], log: str, said: Any) -> None:
-    """Do the same in a process that was forked: with an environment, a log and a standard output of its own."""
+def run_forked(
+    orders: dict[str, Any], arguments: list[str], environment: dict[str, str], log: str, said: Any
+) -> None:
+    """Do the same in a process that was forked: with an environment, a log and a standard output of
+    its own.
+    """
     os.environ.clear()
     os.environ.update(environment)
     os.dup2(os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT), 2)

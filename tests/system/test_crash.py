@@ -1,6 +1,8 @@
-"""A collector that is killed loses nothing that it acknowledged, counts nothing twice, and asks the same afterwards.
+"""A collector that is killed loses nothing that it acknowledged, counts nothing twice, and asks the
+same afterwards.
 
-The short form of ``make soak``: some deaths at random moments, some at the points between two writes.
+The short form of ``make soak``: some deaths at random moments, some at the points between two
+writes.
 """
 
 import pytest
@@ -24,7 +26,10 @@ SQLITE = {
 }
 POSTGRES = {
     "uploading": [Kill(round=0, share=0.5, delay=0.002), Kill("upload: before it commits", 4)],
-    "sealing and stepping": [Kill("seal: log written", 1), Kill("step: decided, nothing stored", 1)],
+    "sealing and stepping": [
+        Kill("seal: log written", 1),
+        Kill("step: decided, nothing stored", 1),
+    ],
     "the database server itself": [Kill(round=1, share=0.5, database=True)],
 }
 
@@ -38,13 +43,17 @@ def test_crashes_lose_nothing_and_double_nothing(tmp_path, kills):
 
 
 @pytest.mark.parametrize("kills", POSTGRES.values(), ids=POSTGRES)
-def test_crashes_beside_a_database_server_lose_nothing_and_double_nothing(tmp_path, database_server, kills):
+def test_crashes_beside_a_database_server_lose_nothing_and_double_nothing(
+    tmp_path, database_server, kills
+):
     database = database_server.create(f"crash_{len(kills)}_{abs(hash(kills[0]))}")
 
     def restart():
         database_server.control("restart", "-m", "immediate")
 
-    result = Trial(tmp_path / "data", seed=len(kills), kills=kills, database=database, restart=restart).run()
+    result = Trial(
+        tmp_path / "data", seed=len(kills), kills=kills, database=database, restart=restart
+    ).run()
     assert result.findings == []
     assert result.kills.total() == len(kills), result
 

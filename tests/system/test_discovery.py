@@ -1,6 +1,8 @@
-"""Searches in several rounds over HTTP: the collector is killed inside rounds and between them, and nobody notices.
+"""Searches in several rounds over HTTP: the collector is killed inside rounds and between them, and
+nobody notices.
 
-Its questions and answers are those of the same messages without a collector, bit for bit; nobody is asked twice.
+Its questions and answers are those of the same messages without a collector, bit for bit; nobody is
+asked twice.
 """
 
 import json
@@ -34,15 +36,25 @@ from system.servers import Server, Wire, bearer, open_store
 CROWD, DEVICES = 500, 24
 DICE = np.random.default_rng(8)
 FOODS = [f"food {number}" for number in range(12)]
-BASKETS = [[food for place, food in enumerate(FOODS) if DICE.random() < 0.9 / (1 + place)] for _ in range(CROWD)]
-WORDS = [("yes", "no", "ça", "eh")[place] for place in DICE.choice(4, CROWD, p=[0.5, 0.3, 0.15, 0.05])]
+BASKETS = [
+    [food for place, food in enumerate(FOODS) if DICE.random() < 0.9 / (1 + place)]
+    for _ in range(CROWD)
+]
+WORDS = [
+    ("yes", "no", "ça", "eh")[place] for place in DICE.choice(4, CROWD, p=[0.5, 0.3, 0.15, 0.05])
+]
 SMALL = Collection(minimum=2, grace=0)
 TASKS = {
     "pem": sv.Task("pem", sv.HeavyHitters(sv.Strings(3), 4), 4.0, collection=SMALL),
     "svim": sv.Task("svim", sv.TopItems(FOODS, 3), 4.0, collection=SMALL),
-    "dbs": sv.Task("dbs", sv.AdaptiveTopItems(FOODS, CROWD, 2, rounds=3, holdout=15), 2.0, collection=SMALL),
+    "dbs": sv.Task(
+        "dbs", sv.AdaptiveTopItems(FOODS, CROWD, 2, rounds=3, holdout=15), 2.0, collection=SMALL
+    ),
     "enrolled": sv.Task(
-        "enrolled", sv.TopItems(FOODS, 3), 4.0, collection=Collection(minimum=2, grace=0, enrolment=True)
+        "enrolled",
+        sv.TopItems(FOODS, 3),
+        4.0,
+        collection=Collection(minimum=2, grace=0, enrolment=True),
     ),
 }
 VALUES = {"pem": WORDS, "svim": BASKETS, "dbs": BASKETS, "enrolled": BASKETS}
@@ -56,12 +68,17 @@ DEATHS = [
 
 
 def tokens():
-    """Return tokens whose coins deal every round of the enrolled task some devices: half, a tenth and the rest."""
+    """Return tokens whose coins deal every round of the enrolled task some devices: half, a tenth
+    and the rest.
+    """
     digest = codec.digest(codec.document(TASKS["enrolled"]))
     names = [f"device-{number}" for number in range(300)]
     dealt = {name: coin.round_coin(coin.enrolled_bytes(name, digest), digest) for name in names}
     bounds = (0, UNIT // 2, UNIT * 60 // 100, UNIT)
-    parts = [[token for token, place in dealt.items() if low <= place < high] for low, high in pairwise(bounds)]
+    parts = [
+        [token for token, place in dealt.items() if low <= place < high]
+        for low, high in pairwise(bounds)
+    ]
     return [token for part, count in zip(parts, (11, 4, 9), strict=True) for token in part[:count]]
 
 
@@ -88,13 +105,17 @@ class Site:
         return f"http://{self.server.address}"
 
     def request(self, method, path, content=None, token=""):
-        """Return the status and the JSON of a request; a collector that died is started again first."""
+        """Return the status and the JSON of a request; a collector that died is started again
+        first.
+        """
         headers = {"authorization": bearer(token)} if token else {}
         body = None if content is None else json.dumps(content).encode()
         while True:
             wire = Wire(self.server.address)
             try:
-                status, said, _ = wire.request(method, path, body, content_type="application/json", **headers)
+                status, said, _ = wire.request(
+                    method, path, body, content_type="application/json", **headers
+                )
                 return status, json.loads(said)
             except ConnectionError:
                 self.revive()
@@ -115,13 +136,17 @@ class Site:
         content = {"reports": [b64encode(one).decode() for one in messages], "tokens": list(tokens)}
         status, outcome = self.request("POST", f"/v1/tasks/{name}/reports", content)
         assert status == 200, outcome
-        assert outcome["accepted"] + outcome["duplicates"] + len(outcome["refused"]) == len(messages)
+        assert outcome["accepted"] + outcome["duplicates"] + len(outcome["refused"]) == len(
+            messages
+        )
         return [one["code"] for one in outcome["refused"]]
 
     def close(self, open_rounds):
         """Close rounds and wait until their tasks are past them, whatever happens in between."""
         waiting = open_rounds
-        while waiting := {name: asked for name, asked in waiting.items() if not self._past(name, asked)}:
+        while waiting := {
+            name: asked for name, asked in waiting.items() if not self._past(name, asked)
+        }:
             for name, asked in waiting.items():
                 if self.asked(name) == asked:
                     self.request("POST", f"/v1/tasks/{name}/close?at_once=true", token="operator")
@@ -138,12 +163,16 @@ def with_tokens(folder):
     store = open_store(folder)
     scopes = {"operator": access.OPERATOR, "analyst": access.ANALYST}
     scopes |= dict.fromkeys(TOKENS, "enrolment")
-    store.add_tokens([TokenRecord(access.hashed(token), scope, "", 0, None) for token, scope in scopes.items()])
+    store.add_tokens(
+        [TokenRecord(access.hashed(token), scope, "", 0, None) for token, scope in scopes.items()]
+    )
     store.close()
 
 
 class People:
-    """A crowd and some devices, who answer when they are asked; every message that was sent is remembered."""
+    """A crowd and some devices, who answer when they are asked; every message that was sent is
+    remembered.
+    """
 
     def __init__(self, site):
         self.site, self.rng = site, SeededRng(5)
@@ -151,14 +180,19 @@ class People:
         self.sent = {name: {} for name in TASKS}
         self.answered = {name: {} for name in TASKS}
         self.devices = [
-            sv.Device(site.url, sv.Ledger(":memory:", cap=100), token=TOKENS[number]) for number in range(DEVICES)
+            sv.Device(site.url, sv.Ledger(":memory:", cap=100), token=TOKENS[number])
+            for number in range(DEVICES)
         ]
 
     def messages(self, name, asked):
         """Return what the crowd says to a round; the same if it is asked for again."""
         known = self.sent[name].setdefault(asked.number, [])
         if not known and name != "enrolled":
-            held = [value for value, place in zip(VALUES[name], self.coins, strict=True) if asked.asks(place)]
+            held = [
+                value
+                for value, place in zip(VALUES[name], self.coins, strict=True)
+                if asked.asks(place)
+            ]
             known += crowd.messages(TASKS[name], held, asked, self.rng)
         return known
 
@@ -205,7 +239,8 @@ def collect(site, people):
                 assert site.upload(name, half) == []
             people.answer(name, asked)
         if site.starts == 1:
-            site.server.kill()  # half of the crowd has been heard, and no device has sent what it wrote
+            # half of the crowd has been heard, and no device has sent what it wrote
+            site.server.kill()
         for name, asked in open_rounds.items():
             if name != "enrolled":
                 assert site.upload(name, people.messages(name, asked)) == []
@@ -254,13 +289,17 @@ def test_questions_and_answer_are_those_of_an_undisturbed_run(run, name):
     status, said = run.site.request("GET", f"/v1/tasks/{name}/answer", token="analyst")
     assert status == 200, said
     expected = json.loads(answer.to_json())
-    assert [{key: row[key] for key in row if key != "suppressed"} for row in said["rows"]] == expected["rows"]
+    assert [
+        {key: row[key] for key in row if key != "suppressed"} for row in said["rows"]
+    ] == expected["rows"]
     for detail in answer.about.keys() - {"name"}:
         assert said[detail] == expected[detail], detail
 
 
 def test_a_report_less_would_be_seen(run):
-    """The broken twin: the comparison above tells a collector that lost the last message of a round."""
+    """The broken twin: the comparison above tells a collector that lost the last message of a
+    round.
+    """
     _, answer = run.uninterrupted["svim"]
     lost = {number: messages[:-1] for number, messages in run.people.sent["svim"].items()}
     assert undisturbed(TASKS["svim"], lost)[1].to_json() != answer.to_json()
@@ -313,7 +352,9 @@ def test_a_token_pays_for_one_message_in_all_rounds_together(tmp_path):
 
 
 def test_a_quota_is_of_the_whole_task_and_every_round_takes_its_share(tmp_path):
-    task = sv.Task("svim", sv.TopItems(FOODS, 3), 4.0, collection=Collection(quota=200, minimum=5, grace=0))
+    task = sv.Task(
+        "svim", sv.TopItems(FOODS, 3), 4.0, collection=Collection(quota=200, minimum=5, grace=0)
+    )
     store, rng = SqliteStore(tmp_path / "collector.db"), SeededRng(3)
     collector = Collector(store, tmp_path, Clock())
     collector.create(text(task), toml=False)
@@ -328,13 +369,17 @@ def test_a_quota_is_of_the_whole_task_and_every_round_takes_its_share(tmp_path):
         assert collector.advance()
     published = collector.find("svim")
     assert published.record.finished is not None
-    assert collector.answer("svim").estimate.population == sum(one.users for one in published.rounds)
+    assert collector.answer("svim").estimate.population == sum(
+        one.users for one in published.rounds
+    )
     store.close()
 
 
 def test_a_share_below_the_minimum_waits_for_the_minimum(tmp_path):
     """Twenty of two hundred would close a round of which nothing may be released, and end the task."""
-    task = sv.Task("svim", sv.TopItems(FOODS, 3), 4.0, collection=Collection(quota=200, minimum=50, grace=0))
+    task = sv.Task(
+        "svim", sv.TopItems(FOODS, 3), 4.0, collection=Collection(quota=200, minimum=50, grace=0)
+    )
     store, rng = SqliteStore(tmp_path / "collector.db"), SeededRng(3)
     collector = Collector(store, tmp_path, Clock())
     collector.create(text(task), toml=False)

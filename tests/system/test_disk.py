@@ -1,4 +1,6 @@
-"""A full disk and a locked database: requests are turned away with a time to come back, and nothing is lost."""
+"""A full disk and a locked database: requests are turned away with a time to come back, and nothing
+is lost.
+"""
 
 import json
 import os
@@ -39,18 +41,24 @@ class Collection:
         store.close()
         self.server = Server(self.folder)
         self.wire = Wire(self.server.address)
-        created = self.call("POST", "/v1/tasks", codec.canonical(codec.document(self.task)).encode())
+        created = self.call(
+            "POST", "/v1/tasks", codec.canonical(codec.document(self.task)).encode()
+        )
         assert created[0] == 201, created
         self.documents[0] = codec.canonical(codec.document(self.task.opening))
         self.messages = People(self.task, 5).messages(self.task.opening, QUOTA)
 
     def call(self, method, path, body=None):
         kind = "application/json"
-        return self.wire.request(method, path, body, authorization=bearer(self.operator), content_type=kind)
+        return self.wire.request(
+            method, path, body, authorization=bearer(self.operator), content_type=kind
+        )
 
     def upload(self, messages):
         """Send messages and note what was acknowledged; returns the status of the response."""
-        status, content, headers = self.call("POST", "/v1/tasks/chain/reports", encoded(messages, packed=False))
+        status, content, headers = self.call(
+            "POST", "/v1/tasks/chain/reports", encoded(messages, packed=False)
+        )
         if status == 200:
             outcome = json.loads(content)
             assert outcome["accepted"] + outcome["duplicates"] == len(messages), outcome
@@ -72,7 +80,11 @@ class Collection:
 
     def failures(self):
         lines = self.call("GET", "/metrics")[1].decode().splitlines()
-        return sum(float(one.split()[-1]) for one in lines if one.startswith("sottovoce_") and "fail" in one)
+        return sum(
+            float(one.split()[-1])
+            for one in lines
+            if one.startswith("sottovoce_") and "fail" in one
+        )
 
     def finish(self):
         """Wait for the answer, stop the server, and return everything that is wrong."""
@@ -112,7 +124,10 @@ def small_disk():
     def mount(folder, kilobytes):
         folder.mkdir(parents=True)
         command = ["mount", "-t", "tmpfs", "-o", f"size={kilobytes}k", "tmpfs", str(folder)]
-        if os.geteuid() != 0 or subprocess.run(command, capture_output=True, check=False).returncode:
+        if (
+            os.geteuid() != 0
+            or subprocess.run(command, capture_output=True, check=False).returncode
+        ):
             pytest.skip("a small disk cannot be mounted here: that needs root")
         mounted.append(folder)
 
@@ -143,7 +158,9 @@ def test_a_full_disk_turns_uploads_away_and_loses_nothing(collection, small_disk
     batches = [collection.messages[start : start + 20] for start in range(0, QUOTA, 20)]
     assert [collection.upload(batch) for batch in batches[:5]] == [200] * 5
     ballast = fill(collection.folder)
-    wait_until(lambda: collection.ready() == 503)  # the last page of the journal may still have room for a small write
+    wait_until(
+        lambda: collection.ready() == 503
+    )  # the last page of the journal may still have room for a small write
     turned_away = [batch for batch in batches[5:15] if collection.upload(batch) == 503]
     assert turned_away
     assert collection.call("GET", "/healthz")[0] == 200, "alive, but not ready"
@@ -151,7 +168,9 @@ def test_a_full_disk_turns_uploads_away_and_loses_nothing(collection, small_disk
 
     ballast.unlink()
     wait_until(lambda: collection.ready() == 200)
-    assert [collection.upload(batch) for batch in (*turned_away, *batches)] == [200] * (len(turned_away) + len(batches))
+    assert [collection.upload(batch) for batch in (*turned_away, *batches)] == [200] * (
+        len(turned_away) + len(batches)
+    )
     assert collection.finish() == []
 
 

@@ -1,4 +1,6 @@
-"""Joint tables over HTTP: real devices and a crowd, a collector that is killed, the answers of the same messages."""
+"""Joint tables over HTTP: real devices and a crowd, a collector that is killed, the answers of the
+same messages.
+"""
 
 import json
 from urllib.parse import quote
@@ -18,7 +20,12 @@ from system.test_discovery import Site
 
 CROWD, DEVICES = 600, 6
 DICE = np.random.default_rng(12)
-DOMAIN = {"sex": ["f", "m"], "age": range(3), "work, paid": ["yes", "no"], "commute": ["foot", "bus", "car"]}
+DOMAIN = {
+    "sex": ["f", "m"],
+    "age": range(3),
+    "work, paid": ["yes", "no"],
+    "commute": ["foot", "bus", "car"],
+}
 RECORDS = [
     {
         "sex": "fm"[DICE.integers(2)],
@@ -39,7 +46,10 @@ TASKS = {
     for method in METHODS
 }
 FEW = sv.Task(
-    "few", sv.Marginals(DOMAIN, users=20_000, order=2), 4.0, collection=Collection(minimum=CROWD + 1, grace=0)
+    "few",
+    sv.Marginals(DOMAIN, users=20_000, order=2),
+    4.0,
+    collection=Collection(minimum=CROWD + 1, grace=0),
 )
 
 
@@ -53,7 +63,9 @@ class Killed(Site):
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    """Collect all tasks; the collector is killed between the two halves of the crowd. Yields site and messages."""
+    """Collect all tasks; the collector is killed between the two halves of the crowd. Yields site
+    and messages.
+    """
     site = Killed(tmp_path_factory.mktemp("site") / "data")
     devices = [sv.Device(site.url, sv.Ledger(":memory:", cap=100)) for _ in range(DEVICES)]
     try:
@@ -71,7 +83,9 @@ def collect(site, devices):
         sent[name] = crowd.messages(task, RECORDS, rng=rng)
         assert site.upload(name, sent[name][::2]) == []
         if name != "few":
-            sent[name] += [device.answer(name, RECORDS[number]) for number, device in enumerate(devices)]
+            sent[name] += [
+                device.answer(name, RECORDS[number]) for number, device in enumerate(devices)
+            ]
     site.server.kill()  # half of the crowd has been heard, and no device has sent what it wrote
     for name, messages in sent.items():
         assert site.upload(name, messages[:CROWD]) == []
@@ -98,7 +112,11 @@ def same(said, answer):
     """Return whether a released table says what an answer says, but for what is suppressed."""
     rows = json.loads(answer.to_json())["rows"]
     hidden = {row["value"] for row in said["rows"] if row["suppressed"]}
-    kept = [{key: row[key] for key in row if key != "suppressed"} for row in said["rows"] if not row["suppressed"]]
+    kept = [
+        {key: row[key] for key in row if key != "suppressed"}
+        for row in said["rows"]
+        if not row["suppressed"]
+    ]
     facts = (said["users"], said["epsilon"], said["mechanism"], said["steps"])
     estimate = answer.estimate
     return (
@@ -165,7 +183,9 @@ def test_too_few_users_have_no_table_at_all(run):
 
 def test_wrong_reports_are_refused_with_the_usual_codes(run):
     site, _ = run
-    open_task = sv.Task("open", TASKS["marg_ps"].plan, 4.0, collection=Collection(minimum=2, grace=0))
+    open_task = sv.Task(
+        "open", TASKS["marg_ps"].plan, 4.0, collection=Collection(minimum=2, grace=0)
+    )
     assert site.request("POST", "/v1/tasks", codec.document(open_task), "operator")[0] == 201
     digest, width = codec.digest_bytes(codec.document(open_task)), open_task.opening.width
     cells = [question.mechanism.size for question in open_task.opening.ask.members]

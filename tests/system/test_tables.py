@@ -1,7 +1,7 @@
 """Two services over HTTP: ten thousand people, a collector that is killed, and SQL.
 
-Every person answers for both services at once, with one budget; a column is public.  A thousand people have a device
-and a ledger each, the messages of the others are made over arrays.
+Every person answers for both services at once, with one budget; a column is public.  A thousand
+people have a device and a ledger each, the messages of the others are made over arrays.
 """
 
 import numpy as np
@@ -42,7 +42,10 @@ VALUES = [person() for _ in range(PEOPLE)]
 COLLECTION = Collection(minimum=50, grace=0)
 SHOP = sv.Task("shop", sv.Joint(services=SERVICES), EPSILON, collection=COLLECTION)
 REHEARSAL = sv.Task(
-    "rehearsal", sv.Joint(services=SERVICES), EPSILON, collection=Collection(minimum=50, grace=0, sandbox=True)
+    "rehearsal",
+    sv.Joint(services=SERVICES),
+    EPSILON,
+    collection=Collection(minimum=50, grace=0, sandbox=True),
 )
 QUESTIONS = {
     "people": "SELECT COUNT(*) FROM users WHERE age BETWEEN 6 AND 20 AND os <> 'Android'",
@@ -57,7 +60,9 @@ def truths():
     joined = [(one["users"], bought["amount"]) for one in VALUES for bought in one["txn"]]
     dear = [amount for user, amount in joined if user["age"] > 10 and user["os"] == "iOS"]
     return {
-        "people": sum(6 <= one["users"]["age"] <= 20 and one["users"]["os"] != "Android" for one in VALUES),
+        "people": sum(
+            6 <= one["users"]["age"] <= 20 and one["users"]["os"] != "Android" for one in VALUES
+        ),
         "purchases": sum(user["age"] >= 13 and amount >= 3 for user, amount in joined),
         "spent": sum(amount for user, amount in joined if user["age"] <= 15),
         "mean": sum(dear) / len(dear),
@@ -65,7 +70,9 @@ def truths():
 
 
 def answered(task, values, cap=EPSILON):
-    """Let everybody answer with a device and a ledger of their own; returns the messages and what all have spent."""
+    """Let everybody answer with a device and a ledger of their own; returns the messages and what
+    all have spent.
+    """
     notice, messages, spent = codec.publish(task), [], 0.0
     for value in values:
         ledger = sv.Ledger(":memory:", cap=cap)
@@ -172,9 +179,16 @@ def test_a_rehearsal_is_answered_at_random_and_counted_like_the_real_thing(run):
     status, said = ask(run[0], "SELECT state, COUNT(*) AS c FROM users GROUP BY state", "rehearsal")
     assert (status, said["users"]) == (200, REHEARSING)
     for row in said["rows"]:
-        assert abs(row["c"] - REHEARSING / 3) < 5 * np.hypot(row["c_error"], np.sqrt(REHEARSING * 2 / 9))
+        assert abs(row["c"] - REHEARSING / 3) < 5 * np.hypot(
+            row["c_error"], np.sqrt(REHEARSING * 2 / 9)
+        )
 
 
 def test_how_a_question_would_be_answered_is_told_without_reading_reports(run):
     status, said = ask(run[0], f"EXPLAIN {QUESTIONS['mean']}", users=10**6)
-    assert (status, said["people"], said["reports of a person"], said["epsilon of a record"]) == (200, 10**6, 2, 4.0)
+    assert (status, said["people"], said["reports of a person"], said["epsilon of a record"]) == (
+        200,
+        10**6,
+        2,
+        4.0,
+    )

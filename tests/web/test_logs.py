@@ -15,7 +15,9 @@ def line(message, *arguments, name="sottovoce.collector.app", error=None, **extr
 
 
 def test_only_chosen_fields_are_written():
-    made = line("request", route="upload", status=200, token="secret", address="203.0.113.7", payload=b"x")
+    made = line(
+        "request", route="upload", status=200, token="secret", address="203.0.113.7", payload=b"x"
+    )
     assert set(made) == {"time", "level", "event", "route", "status"}
     assert not {"token", "address", "payload", "id", "name"} & set(FIELDS)
 

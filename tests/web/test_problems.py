@@ -1,4 +1,6 @@
-"""The catalogue of everything that can be refused: it has every code that the software says, and a page for people."""
+"""The catalogue of everything that can be refused: it has every code that the software says, and a
+page for people.
+"""
 
 import ast
 import re
@@ -14,18 +16,36 @@ from sottovoce.collector.store.base import Verdict
 from sottovoce.errors import SottovoceError
 from sottovoce.web import problems
 from sottovoce.web.problem_response import respond
-from sottovoce.web.problems import CATALOGUE, REPORTS, REQUESTS, RequestError, document, page, problem_of
+from sottovoce.web.problems import (
+    CATALOGUE,
+    REPORTS,
+    REQUESTS,
+    RequestError,
+    document,
+    page,
+    problem_of,
+)
 
 ROOT = Path(problems.__file__).parents[3]
-SOURCES = sorted(path for room in ("web", "collector") for path in (ROOT / "src" / "sottovoce" / room).glob("*.py"))
+SOURCES = sorted(
+    path
+    for room in ("web", "collector")
+    for path in (ROOT / "src" / "sottovoce" / room).glob("*.py")
+)
 _CODE = re.compile(r"[a-z]+(-[a-z]+)*")
 
 
 def said(tree):
-    """The codes in a module: arguments of RequestError and refuse, and what admission returns or enters."""
+    """The codes in a module: arguments of RequestError and refuse, and what admission returns or
+    enters.
+    """
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
-            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            name = (
+                node.func.attr
+                if isinstance(node.func, ast.Attribute)
+                else getattr(node.func, "id", "")
+            )
             if name == "RequestError":
                 yield from strings(node.args[0])
             if name == "refuse":
@@ -34,14 +54,24 @@ def said(tree):
 
 def strings(node):
     """All texts that an expression may be."""
-    return {one.value for one in ast.walk(node) if isinstance(one, ast.Constant) and isinstance(one.value, str)}
+    return {
+        one.value
+        for one in ast.walk(node)
+        if isinstance(one, ast.Constant) and isinstance(one.value, str)
+    }
 
 
 def returned(path, *functions):
     """The texts that some functions of a module may return."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    wanted = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name in functions]
-    for value in (one.value for node in wanted for one in ast.walk(node) if isinstance(one, ast.Return)):
+    wanted = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) and node.name in functions
+    ]
+    for value in (
+        one.value for node in wanted for one in ast.walk(node) if isinstance(one, ast.Return)
+    ):
         branches = [value.body, value.orelse] if isinstance(value, ast.IfExp) else [value]
         yield from (branch.value for branch in branches if isinstance(branch, ast.Constant))
 
@@ -68,9 +98,13 @@ def test_every_code_that_the_document_mentions_is_in_the_catalogue():
 
 def test_no_row_of_the_catalogue_is_useless():
     """Each is said somewhere: by a store, by the service, or by an error of the library."""
-    said_here = {code for path in SOURCES for code in strings(ast.parse(path.read_text(encoding="utf-8")))}
+    said_here = {
+        code for path in SOURCES for code in strings(ast.parse(path.read_text(encoding="utf-8")))
+    }
     verdicts = {verdict.value for verdict in Verdict}
-    outside = "\n".join(path.read_text(encoding="utf-8") for path in SOURCES if path.name != "problems.py")
+    outside = "\n".join(
+        path.read_text(encoding="utf-8") for path in SOURCES if path.name != "problems.py"
+    )
     by_class = set(problems._BY_CLASS.values())
     for code in CATALOGUE:
         assert code in said_here
@@ -78,10 +112,17 @@ def test_no_row_of_the_catalogue_is_useless():
 
 
 def test_every_error_of_the_library_has_a_row_of_its_own_status():
-    classes = [one for one in vars(errors).values() if isinstance(one, type) and issubclass(one, SottovoceError)]
+    classes = [
+        one
+        for one in vars(errors).values()
+        if isinstance(one, type) and issubclass(one, SottovoceError)
+    ]
     for kind in classes:
         row = problem_of(kind("why"))
-        if kind in (SottovoceError, errors.BudgetError):  # the second is a device's, and never leaves one
+        if kind in (
+            SottovoceError,
+            errors.BudgetError,
+        ):  # the second is a device's, and never leaves one
             assert row.code == "internal"
         else:
             assert row.status == kind.status, kind

@@ -11,21 +11,35 @@ from sottovoce.web.settings import Settings, from_environment
 
 
 def test_what_is_given_comes_before_the_environment_and_that_before_defaults():
-    environment = {"SOTTOVOCE_DATA": "/there", "SOTTOVOCE_PORT": "81", "SOTTOVOCE_RATE": "7", "SOTTOVOCE_TICK": "0.25"}
+    environment = {
+        "SOTTOVOCE_DATA": "/there",
+        "SOTTOVOCE_PORT": "81",
+        "SOTTOVOCE_RATE": "7",
+        "SOTTOVOCE_TICK": "0.25",
+    }
     made = from_environment({"port": 80, "rate": None}, environment)
     assert made == Settings(Path("/there"), port=80, rate=7, tick=0.25)
 
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("PORT", "many"), ("RATE", "1.5"), ("TICK", "soon"), ("PORT", "65536"), ("RATE", "-1"), ("TICK", "0")],
+    [
+        ("PORT", "many"),
+        ("RATE", "1.5"),
+        ("TICK", "soon"),
+        ("PORT", "65536"),
+        ("RATE", "-1"),
+        ("TICK", "0"),
+    ],
 )
 def test_an_environment_that_cannot_work_is_refused(name, value):
     with pytest.raises(ParameterError):
         from_environment({"data": Path()}, {f"SOTTOVOCE_{name}": value})
 
 
-@pytest.mark.parametrize("wrong", [{"largest_body": 1023}, {"most_waiting": 0}, {"session": -1}, {"tick": -1.0}])
+@pytest.mark.parametrize(
+    "wrong", [{"largest_body": 1023}, {"most_waiting": 0}, {"session": -1}, {"tick": -1.0}]
+)
 def test_a_setting_that_cannot_work_is_refused(wrong):
     with pytest.raises(ParameterError):
         Settings(Path(), **wrong)

@@ -100,7 +100,9 @@ class Answer(Outcome):
             **self.details,
         }
 
-    def plot(self, path: str | Path | None = None, *, truth: Mapping[str, float] | None = None) -> Any:
+    def plot(
+        self, path: str | Path | None = None, *, truth: Mapping[str, float] | None = None
+    ) -> Any:
         """Draw the most frequent values with their intervals; saves the figure to ``path``."""
         export.optional("matplotlib", "plot")
         from sottovoce.answers.chart import bars
@@ -134,6 +136,8 @@ class Answer(Outcome):
 
 
 def _facts(estimate: Estimate) -> str:
-    scaled = f" standing for {estimate.population:,}" if estimate.population > estimate.users else ""
+    scaled = (
+        f" standing for {estimate.population:,}" if estimate.population > estimate.users else ""
+    )
     steps = f", {' then '.join(estimate.steps)}" if estimate.steps else ", raw"
     return f"{estimate.users:,} users{scaled}, epsilon {estimate.epsilon:g}{steps}"

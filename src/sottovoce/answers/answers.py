@@ -60,7 +60,9 @@ class Answers(Outcome, Mapping[str, Answer]):
         """Return the part about the named attributes, if it was kept when reports were erased."""
         title = TOGETHER.join(names)
         if title not in self.parts:
-            raise NoDataError("the reports of this task are erased, and this table is not among those kept")
+            raise NoDataError(
+                "the reports of this task are erased, and this table is not among those kept"
+            )
         return self.parts[title]
 
     @property
@@ -69,12 +71,22 @@ class Answers(Outcome, Mapping[str, Answer]):
 
     def rows(self) -> list[Row]:
         """Return the rows of all parts, each with the name of its question."""
-        return [{"question": name, **row} for name, part in self.parts.items() for row in part.rows()]
+        return [
+            {"question": name, **row} for name, part in self.parts.items() for row in part.rows()
+        ]
 
     def to_dict(self) -> dict[str, Any]:
-        return {**self.about, "answers": {name: part.to_dict() for name, part in self.parts.items()}}
+        return {
+            **self.about,
+            "answers": {name: part.to_dict() for name, part in self.parts.items()},
+        }
 
-    def plot(self, path: str | Path | None = None, *, truth: Mapping[str, Mapping[str, float]] | None = None) -> Any:
+    def plot(
+        self,
+        path: str | Path | None = None,
+        *,
+        truth: Mapping[str, Mapping[str, float]] | None = None,
+    ) -> Any:
         """Draw one panel for every question; saves the figure to ``path``."""
         export.optional("matplotlib", "plot")
         from sottovoce.answers.chart import grid

@@ -27,9 +27,14 @@ def bars(answer: Answer, path: str | Path | None = None, truth: Truth | None = N
     return _saved(figure, path)
 
 
-def grid(answers: Answers, path: str | Path | None = None, truths: Mapping[str, Truth] | None = None) -> Any:
+def grid(
+    answers: Answers, path: str | Path | None = None, truths: Mapping[str, Truth] | None = None
+) -> Any:
     """Draw the answers to several questions in two columns of about equal height."""
-    panels = [_Panel(part, shown(part, MOST_VALUES), (truths or {}).get(name)) for name, part in answers.items()]
+    panels = [
+        _Panel(part, shown(part, MOST_VALUES), (truths or {}).get(name))
+        for name, part in answers.items()
+    ]
     stacks = _stacked(panels) if len(panels) > 1 else [panels]
     tallest = max(sum(panel.height for panel in stack) for stack in stacks)
     figure = _figure(7 * len(stacks), tallest)
@@ -54,31 +59,55 @@ def beside(answer: Answer, path: str | Path | None = None, truth: Truth | None =
     panel.draw(axes)
     totals = [sum(mended[member]["estimate"] for member in row["members"]) for row in rows]
     percent = [100 * total / answer.estimate.population for total in totals]
-    axes.plot(percent, range(len(rows)), "o", color=_MENDED, markeredgecolor="white", label="consistent", zorder=4)
-    axes.legend(loc="lower right", bbox_to_anchor=(1.01, 1.0), ncols=3, frameon=False, fontsize=9, borderaxespad=0.2)
+    axes.plot(
+        percent,
+        range(len(rows)),
+        "o",
+        color=_MENDED,
+        markeredgecolor="white",
+        label="consistent",
+        zorder=4,
+    )
+    axes.legend(
+        loc="lower right",
+        bbox_to_anchor=(1.01, 1.0),
+        ncols=3,
+        frameon=False,
+        fontsize=9,
+        borderaxespad=0.2,
+    )
     return _saved(figure, path)
 
 
-def figures(answer: NumberAnswer, path: str | Path | None = None, truth: Truth | None = None) -> Any:
+def figures(
+    answer: NumberAnswer, path: str | Path | None = None, truth: Truth | None = None
+) -> Any:
     """Draw every figure of a number with its interval, each on a scale of its own."""
     rows = answer.rows()
     canvas = _figure(8, _FRAME + 0.7 * len(rows))
     panels = canvas.subplots(len(rows), 1, squeeze=False)[:, 0]
     for axes, row in zip(panels, rows, strict=True):
         reach = [[row["estimate"] - row["low"]], [row["high"] - row["estimate"]]]
-        axes.errorbar([row["estimate"]], [0], xerr=reach, fmt="o", color=_CLEAR, ecolor=_INK, capsize=3)
+        axes.errorbar(
+            [row["estimate"]], [0], xerr=reach, fmt="o", color=_CLEAR, ecolor=_INK, capsize=3
+        )
         if truth and row["value"] in truth:
             axes.plot([truth[row["value"]]], [0], "D", color=_TRUTH, markersize=5)
         axes.set_yticks([0], [_short(row["value"])])
         axes.spines[["top", "right", "left"]].set_visible(False)
     panels[0].set_title(
-        f"{answer.name}: {100 * answer.level:g} % intervals, {answer.users:,} users", loc="left", fontsize=11
+        f"{answer.name}: {100 * answer.level:g} % intervals, {answer.users:,} users",
+        loc="left",
+        fontsize=11,
     )
     return _saved(canvas, path)
 
 
 def heat(
-    names: Sequence[str], tables: Mapping[str, Any], path: str | Path | None = None, edges: Sequence[Any] = ()
+    names: Sequence[str],
+    tables: Mapping[str, Any],
+    path: str | Path | None = None,
+    edges: Sequence[Any] = (),
 ) -> Any:
     """Draw a number for every pair of names, one panel per table; ``edges`` are framed pairs."""
     figure = _figure(1 + 4.2 * len(tables), 4.6)
@@ -87,18 +116,26 @@ def heat(
     for axes, (title, table) in zip(panels, tables.items(), strict=True):
         image = axes.imshow(table, cmap="Blues", vmin=0, vmax=most)
         axes.set_title(title, loc="left", fontsize=11, color=_INK)
-        axes.set_xticks(range(len(names)), [_short(name) for name in names], rotation=60, ha="right", fontsize=8)
+        axes.set_xticks(
+            range(len(names)), [_short(name) for name in names], rotation=60, ha="right", fontsize=8
+        )
         axes.set_yticks(range(len(names)), [_short(name) for name in names], fontsize=8)
         axes.spines[:].set_visible(False)
         for first, second in edges:
             across, down = [first, second], [second, first]
-            axes.plot(across, down, "s", markersize=9, markerfacecolor="none", markeredgecolor=_TRUTH)
+            axes.plot(
+                across, down, "s", markersize=9, markerfacecolor="none", markeredgecolor=_TRUTH
+            )
     figure.colorbar(image, ax=list(panels), shrink=0.8, label="mutual information (nats)")
     return _saved(figure, path)
 
 
 def groups(
-    rows: Sequence[tuple[str, Any]], name: str, level: float, path: str | Path | None = None, truth: Truth | None = None
+    rows: Sequence[tuple[str, Any]],
+    name: str,
+    level: float,
+    path: str | Path | None = None,
+    truth: Truth | None = None,
 ) -> Any:
     """Draw one number of several groups, each with its interval; unstable ones are faint."""
     figure = _figure(8, _FRAME + _BAR * len(rows))
@@ -109,10 +146,28 @@ def groups(
     colours = [_FAINT if number.unstable else _CLEAR for _, number in rows]
     axes.barh(places, values, color=colours, height=0.72, zorder=2)
     label = f"{100 * level:g} % interval"
-    axes.errorbar(values, places, xerr=reach, fmt="none", ecolor=_INK, elinewidth=1.1, capsize=2.5, label=label)
+    axes.errorbar(
+        values,
+        places,
+        xerr=reach,
+        fmt="none",
+        ecolor=_INK,
+        elinewidth=1.1,
+        capsize=2.5,
+        label=label,
+    )
     if truth is not None:
         known = [truth.get(group, float("nan")) for group, _ in rows]
-        axes.plot(known, places, "D", color=_TRUTH, markeredgecolor="white", markersize=5.5, label="truth", zorder=4)
+        axes.plot(
+            known,
+            places,
+            "D",
+            color=_TRUTH,
+            markeredgecolor="white",
+            markersize=5.5,
+            label="truth",
+            zorder=4,
+        )
     axes.set_yticks(places, [_short(group) for group, _ in rows], parse_math=False)
     axes.set_ylim(len(rows) - 0.4, -0.6)
     _clean(axes, name)
@@ -127,13 +182,32 @@ def density(answer: Any, path: str | Path | None = None, truth: Any = None) -> A
     scale = 1 / (answer.edges[1:] - answer.edges[:-1]) / answer.estimate.population
     band = f"{100 * answer.level:g} % band"
     axes.fill_between(answer.middles, low * scale, high * scale, color=_FAINT, label=band, zorder=1)
-    axes.plot(answer.middles, answer.estimate.totals * scale, color=_CLEAR, linewidth=1.8, label="estimate", zorder=3)
+    axes.plot(
+        answer.middles,
+        answer.estimate.totals * scale,
+        color=_CLEAR,
+        linewidth=1.8,
+        label="estimate",
+        zorder=3,
+    )
     if truth is not None:
-        axes.step(answer.middles, truth * scale, where="mid", color=_TRUTH, linewidth=1.0, label="truth", zorder=2)
+        axes.step(
+            answer.middles,
+            truth * scale,
+            where="mid",
+            color=_TRUTH,
+            linewidth=1.0,
+            label="truth",
+            zorder=2,
+        )
     title = _short(answer.name)
-    axes.set_title(title, loc="left", fontsize=12, fontweight="bold", color=_INK, pad=22, parse_math=False)
+    axes.set_title(
+        title, loc="left", fontsize=12, fontweight="bold", color=_INK, pad=22, parse_math=False
+    )
     facts = _Panel(answer, [], None).facts
-    axes.annotate(facts, (0, 1), (0, 8), "axes fraction", "offset points", fontsize=9, color="#5b6b7a")
+    axes.annotate(
+        facts, (0, 1), (0, 8), "axes fraction", "offset points", fontsize=9, color="#5b6b7a"
+    )
     _clean(axes, "", "y")
     axes.set_ylim(bottom=0)
     return _saved(figure, path)
@@ -159,12 +233,30 @@ class _Panel:
         colours = [_CLEAR if row["significant"] else _FAINT for row in self.rows]
         places, label = range(len(self.rows)), f"{100 * self.answer.level:g} % interval"
         axes.barh(places, percent, color=colours, height=0.72, zorder=2)
-        axes.errorbar(percent, places, xerr=reach, fmt="none", ecolor=_INK, elinewidth=1.1, capsize=2.5, label=label)
+        axes.errorbar(
+            percent,
+            places,
+            xerr=reach,
+            fmt="none",
+            ecolor=_INK,
+            elinewidth=1.1,
+            capsize=2.5,
+            label=label,
+        )
         if self.truth is not None:
-            people = [sum(self.truth.get(value, 0) for value in row["members"]) for row in self.rows]
+            people = [
+                sum(self.truth.get(value, 0) for value in row["members"]) for row in self.rows
+            ]
             known = [self._percent(count) for count in people]
             axes.plot(
-                known, places, "D", color=_TRUTH, markeredgecolor="white", markersize=5.5, label="truth", zorder=4
+                known,
+                places,
+                "D",
+                color=_TRUTH,
+                markeredgecolor="white",
+                markersize=5.5,
+                label="truth",
+                zorder=4,
             )
         self._name(axes)
         _clean(axes)
@@ -173,11 +265,23 @@ class _Panel:
         return 100 * people / self.answer.estimate.population
 
     def _name(self, axes: Any) -> None:
-        axes.set_yticks(range(len(self.rows)), [_short(row["value"]) for row in self.rows], parse_math=False)
+        axes.set_yticks(
+            range(len(self.rows)), [_short(row["value"]) for row in self.rows], parse_math=False
+        )
         axes.set_ylim(len(self.rows) - 0.4, -0.6)
         title = _short(self.answer.name)
-        axes.set_title(title, loc="left", fontsize=12, fontweight="bold", color=_INK, pad=22, parse_math=False)
-        axes.annotate(self.facts, (0, 1), (0, 8), "axes fraction", "offset points", fontsize=9, color="#5b6b7a")
+        axes.set_title(
+            title, loc="left", fontsize=12, fontweight="bold", color=_INK, pad=22, parse_math=False
+        )
+        axes.annotate(
+            self.facts,
+            (0, 1),
+            (0, 8),
+            "axes fraction",
+            "offset points",
+            fontsize=9,
+            color="#5b6b7a",
+        )
 
     @property
     def facts(self) -> str:
@@ -194,7 +298,14 @@ def _clean(axes: Any, label: str = "share of people, %", lines: str = "x") -> No
     axes.grid(axis=lines, color="#e3e8ed")
     axes.set_axisbelow(True)
     axes.spines[:].set_visible(False)
-    axes.legend(loc="lower right", bbox_to_anchor=(1.01, 1.0), ncols=3, frameon=False, fontsize=9, borderaxespad=0.2)
+    axes.legend(
+        loc="lower right",
+        bbox_to_anchor=(1.01, 1.0),
+        ncols=3,
+        frameon=False,
+        fontsize=9,
+        borderaxespad=0.2,
+    )
 
 
 def _stacked(panels: list[_Panel]) -> list[list[_Panel]]:
@@ -210,7 +321,9 @@ def _figure(width: float, height: float) -> Any:
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise MissingExtraError("matplotlib is not installed: pip install 'sottovoce[plot]'") from None
+        raise MissingExtraError(
+            "matplotlib is not installed: pip install 'sottovoce[plot]'"
+        ) from None
     return Figure(figsize=(width, max(height, 2.6)), layout="constrained")
 
 

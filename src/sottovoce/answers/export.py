@@ -30,7 +30,9 @@ def finite(content: Any) -> Any:
 
 
 def csv_text(rows: Rows, names: Sequence[str] | None = None) -> str:
-    """Return rows as CSV with a header; the columns are ``names``, or those of all rows as they first appear."""
+    """Return rows as CSV with a header; the columns are ``names``, or those of all rows as they
+    first appear.
+    """
     text = io.StringIO()
     writer = csv.DictWriter(text, fieldnames=names or column_names(rows), lineterminator="\n")
     writer.writeheader()
@@ -57,4 +59,6 @@ def optional(library: str, extra: str) -> Any:
     try:
         return import_module(library)
     except ImportError:
-        raise MissingExtraError(f"{library} is not installed: pip install 'sottovoce[{extra}]'") from None
+        raise MissingExtraError(
+            f"{library} is not installed: pip install 'sottovoce[{extra}]'"
+        ) from None

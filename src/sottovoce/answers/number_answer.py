@@ -60,7 +60,9 @@ class NumberAnswer(Outcome):
             rows.append({**row, "error": figure.error})
         return rows
 
-    def plot(self, path: str | Path | None = None, *, truth: Mapping[str, float] | None = None) -> Any:
+    def plot(
+        self, path: str | Path | None = None, *, truth: Mapping[str, float] | None = None
+    ) -> Any:
         """Draw every figure with its interval; saves the figure to ``path``."""
         export.optional("matplotlib", "plot")
         from sottovoce.answers.chart import figures
@@ -69,7 +71,9 @@ class NumberAnswer(Outcome):
 
     def __str__(self) -> str:
         steps = f", {' then '.join(self.steps)}" if self.steps else ", raw"
-        head = f"{self.name}: {self.users:,} users, epsilon {self.epsilon:g}{steps}, {self.mechanism}"
+        head = (
+            f"{self.name}: {self.users:,} users, epsilon {self.epsilon:g}{steps}, {self.mechanism}"
+        )
         lines = [head, ""]
         width = max(len(row["value"]) for row in self.rows())
         for row in self.rows():

@@ -25,11 +25,22 @@ class SubjectOptions:
     OPTIONS: ClassVar = (
         click.option("--task", type=_READ, help="A task file: advice about its plan."),
         click.option("--size", type=int, help="A histogram of this many values."),
-        click.option("--marginals", metavar="2,2,3", help="Joint tables of attributes with these numbers of values."),
+        click.option(
+            "--marginals",
+            metavar="2,2,3",
+            help="Joint tables of attributes with these numbers of values.",
+        ),
         click.option("--bits", type=int, help="A search for frequent values of this many bits."),
         click.option("--items", type=int, help="A search for frequent items among this many."),
-        click.option("--order", type=int, default=3, help="With --marginals: attributes of a table."),
-        click.option("--top", type=int, default=16, help="With --bits and --items: how many values are sought."),
+        click.option(
+            "--order", type=int, default=3, help="With --marginals: attributes of a table."
+        ),
+        click.option(
+            "--top",
+            type=int,
+            default=16,
+            help="With --bits and --items: how many values are sought.",
+        ),
     )
 
     task: Path | None
@@ -51,7 +62,9 @@ class SubjectOptions:
         }
         chosen = [build for name, build in builders.items() if getattr(self, name) is not None]
         if len(chosen) != 1:
-            raise ParameterError("give exactly one of --task, --size, --marginals, --bits and --items")
+            raise ParameterError(
+                "give exactly one of --task, --size, --marginals, --bits and --items"
+            )
         return chosen[0]()
 
     def _of_task(self) -> "tuple[Plan, float]":
@@ -67,7 +80,9 @@ class SubjectOptions:
         try:
             sizes = [int(size) for size in (self.marginals or "").split(",")]
         except ValueError:
-            raise ParameterError("--marginals must be whole numbers with commas between them") from None
+            raise ParameterError(
+                "--marginals must be whole numbers with commas between them"
+            ) from None
         domains = {f"attribute {number}": range(size) for number, size in enumerate(sizes, 1)}
         return Marginals(domains, order=self.order)
 
@@ -88,14 +103,28 @@ class WishOptions:
     """Further questions, each of which only some plans can answer."""
 
     OPTIONS: ClassVar = (
-        click.option("--questions", type=int, help="With --size: questions that the people are divided among."),
-        click.option("--error", type=float, help="A wished standard error, as a share: how many users does it take?"),
+        click.option(
+            "--questions",
+            type=int,
+            help="With --size: questions that the people are divided among.",
+        ),
+        click.option(
+            "--error",
+            type=float,
+            help="A wished standard error, as a share: how many users does it take?",
+        ),
         click.option("--rule", help="How to choose a mechanism: least variance, published, unary."),
         click.option("--basket", type=float, help="For items: how many a person has on average."),
         click.option(
-            "--share", type=float, help="For searches: a share of people to find; how many users does it take?"
+            "--share",
+            type=float,
+            help="For searches: a share of people to find; how many users does it take?",
         ),
-        click.option("--sql", multiple=True, help="For tables: a question that will be asked; may be repeated."),
+        click.option(
+            "--sql",
+            multiple=True,
+            help="For tables: a question that will be asked; may be repeated.",
+        ),
     )
 
     questions: int | None
@@ -112,7 +141,9 @@ class WishOptions:
 
 @click.command("advise")
 @click.option("--users", type=int, required=True, help="How many people will answer.")
-@click.option("--epsilon", type=float, help="What one answer may reveal at most; a task file states its own.")
+@click.option(
+    "--epsilon", type=float, help="What one answer may reveal at most; a task file states its own."
+)
 @options_of(SubjectOptions)
 @options_of(WishOptions)
 @as_json
@@ -132,7 +163,9 @@ def command(users: int, epsilon: float | None, *, as_json: bool, **options: Any)
         click.echo(str(advice))
 
 
-def _advice(users: int, epsilon: float | None, subject: SubjectOptions, wishes: dict[str, Any]) -> "Advice":
+def _advice(
+    users: int, epsilon: float | None, subject: SubjectOptions, wishes: dict[str, Any]
+) -> "Advice":
     from sottovoce.plans.advise import advise
 
     plan, stated = subject.plan()

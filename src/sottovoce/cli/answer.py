@@ -18,8 +18,18 @@ _WRITE = click.Path(dir_okay=False, writable=True, path_type=Path)
 @click.argument("name")
 @data
 @click.option("--method", default="none", help="A post-processing method, such as norm-sub.")
-@click.option("--level", type=click.FloatRange(0.5, 0.9999), default=0.95, help="Confidence level of the intervals.")
-@click.option("--marginal", multiple=True, metavar="NAME,NAME", help="For joint tables: the table of these attributes.")
+@click.option(
+    "--level",
+    type=click.FloatRange(0.5, 0.9999),
+    default=0.95,
+    help="Confidence level of the intervals.",
+)
+@click.option(
+    "--marginal",
+    multiple=True,
+    metavar="NAME,NAME",
+    help="For joint tables: the table of these attributes.",
+)
 @click.option("--csv", "csv_path", type=_WRITE, help="Write the rows to this file.")
 @click.option("--plot", "plot_path", type=_WRITE, help="Draw the answer to this file.")
 @as_json
@@ -54,8 +64,14 @@ def _table(part: dict[str, Any]) -> "Table":
     from rich.table import Table
     from rich.text import Text
 
-    facts = "suppressed" if part["suppressed"] else f"{part['users']:,} users, epsilon {part['epsilon']:g}"
-    table = Table(title=Text(f"{part['name']}  ({facts})"), title_justify="left", box=None, pad_edge=False)
+    facts = (
+        "suppressed"
+        if part["suppressed"]
+        else f"{part['users']:,} users, epsilon {part['epsilon']:g}"
+    )
+    table = Table(
+        title=Text(f"{part['name']}  ({facts})"), title_justify="left", box=None, pad_edge=False
+    )
     for heading in ("value", "estimate", "interval", ""):
         table.add_column(heading, justify="left" if heading == "value" else "right", no_wrap=True)
     for row in part["rows"]:

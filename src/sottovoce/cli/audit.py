@@ -12,11 +12,15 @@ from sottovoce.cli.output import as_json, print_json, seed
 @click.option("--size", type=int, default=4, help="How many values a person may hold.")
 @click.option("--epsilon", type=float, default=1.0, help="What one answer may reveal at most.")
 @click.option("--samples", type=int, default=200_000, help="Reports to sample for every value.")
-@click.option("--confidence", type=float, default=0.999, help="Confidence of the bound that sampling proves.")
+@click.option(
+    "--confidence", type=float, default=0.999, help="Confidence of the bound that sampling proves."
+)
 @seed
 @as_json
 @click.pass_context
-def command(ctx: click.Context, /, kind: str, *, size: int, epsilon: float, as_json: bool, **options: Any) -> None:
+def command(
+    ctx: click.Context, /, kind: str, *, size: int, epsilon: float, as_json: bool, **options: Any
+) -> None:
     """Check that a mechanism does not reveal more than its epsilon.
 
     KIND is a mechanism: grr, affine, oue, ... It is checked exactly, and by sampled reports. The

@@ -33,12 +33,16 @@ def _csv_rows(path: Path, names: Sequence[str]) -> Iterator[Column]:
                 if row:
                     yield _picked(row, positions, len(header), reader.line_num)
         except (csv.Error, UnicodeDecodeError):
-            raise CodecError(f"line {reader.line_num + 1} of the file is not CSV in UTF-8") from None
+            raise CodecError(
+                f"line {reader.line_num + 1} of the file is not CSV in UTF-8"
+            ) from None
 
 
 def _picked(row: list[str], positions: list[int], width: int, line: int) -> Column:
     if len(row) != width:
-        raise CodecError(f"line {line} of the file has {len(row)} cells, but its header has {width}")
+        raise CodecError(
+            f"line {line} of the file has {len(row)} cells, but its header has {width}"
+        )
     return [row[position] or None for position in positions]
 
 
@@ -46,13 +50,17 @@ def _parquet_rows(path: Path, names: Sequence[str], separator: str) -> list[tupl
     try:
         import duckdb
     except ImportError:
-        raise MissingExtraError("duckdb is not installed: pip install 'sottovoce[server]'") from None
+        raise MissingExtraError(
+            "duckdb is not installed: pip install 'sottovoce[server]'"
+        ) from None
     with duckdb.connect() as book:
         try:
             whole = book.read_parquet(str(path))
             _positions(whole.columns, names)
             kinds = dict(zip(whole.columns, map(str, whole.types), strict=True))
-            texts = ", ".join(f"nullif({_text(name, kinds[name], separator)}, '')" for name in names)
+            texts = ", ".join(
+                f"nullif({_text(name, kinds[name], separator)}, '')" for name in names
+            )
             rows: list[tuple[Any, ...]] = whole.project(texts).fetchall()
         except duckdb.Error:
             raise CodecError("the file cannot be read as Parquet") from None
@@ -69,5 +77,7 @@ def _text(name: str, kind: str, separator: str) -> str:
 def _positions(header: Sequence[str], names: Sequence[str]) -> list[int]:
     for name in names:
         if list(header).count(name) != 1:
-            raise ParameterError(f"the file needs exactly one column {name!r}; it has: {', '.join(header)}")
+            raise ParameterError(
+                f"the file needs exactly one column {name!r}; it has: {', '.join(header)}"
+            )
     return [list(header).index(name) for name in names]

@@ -33,12 +33,16 @@ def backup(to: Path, data: Path, database: str, *, as_json: bool) -> None:
         collector.store.backup(to / "collector.db")
         if (data / "sealed").exists():
             half_written = shutil.ignore_patterns(".*")  # files of rounds that are being sealed now
-            shutil.copytree(data / "sealed", to / "sealed", ignore=half_written, copy_function=_copy_if_there)
+            shutil.copytree(
+                data / "sealed", to / "sealed", ignore=half_written, copy_function=_copy_if_there
+            )
     _report(as_json=as_json, folder=to)
 
 
 @command.command("restore")
-@click.argument("origin", metavar="FROM", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument(
+    "origin", metavar="FROM", type=click.Path(exists=True, file_okay=False, path_type=Path)
+)
 @data
 @as_json
 def restore(origin: Path, data: Path, database: str, *, as_json: bool) -> None:
@@ -47,7 +51,8 @@ def restore(origin: Path, data: Path, database: str, *, as_json: bool) -> None:
 
     if database:
         raise ParameterError(
-            "--database cannot be restored here: use the tools of the database (pg_restore), and copy"
+            "--database cannot be restored here: use the tools of the database (pg_restore), and "
+            "copy"
             " the folder `sealed` by hand"
         )
     if not (origin / "collector.db").exists():

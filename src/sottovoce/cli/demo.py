@@ -27,8 +27,15 @@ class DemoOptions:
     """The options of the demonstration."""
 
     OPTIONS: ClassVar = (
-        click.option("--people", type=click.IntRange(min=100), default=200_000, help="How many people to invent."),
-        click.option("--epsilon", type=float, default=1.0, help="What one answer may reveal at most."),
+        click.option(
+            "--people",
+            type=click.IntRange(min=100),
+            default=200_000,
+            help="How many people to invent.",
+        ),
+        click.option(
+            "--epsilon", type=float, default=1.0, help="What one answer may reveal at most."
+        ),
         click.option(
             "--out",
             type=click.Path(file_okay=False, path_type=Path),
@@ -143,11 +150,15 @@ def _who(shown: "Demonstration") -> str:
 def _point(console: "Console", host: "Hosted", *, stay: bool) -> None:
     """Print the address of the dashboard, or how to start it again."""
     if stay:
-        console.print(f"\nDashboard: {host.url}   token: {host.token}   stop: Ctrl-C", soft_wrap=True)
+        console.print(
+            f"\nDashboard: {host.url}   token: {host.token}   stop: Ctrl-C", soft_wrap=True
+        )
     else:
         command = "sottovoce" if shutil.which("sottovoce") else sys.argv[0]
         console.print(f"\nDashboard: {command} serve --data {host.folder}", soft_wrap=True)
-        console.print(f"then log in at http://127.0.0.1:8000 with the token {host.token}", soft_wrap=True)
+        console.print(
+            f"then log in at http://127.0.0.1:8000 with the token {host.token}", soft_wrap=True
+        )
 
 
 def _wait(host: "Hosted") -> None:
@@ -162,9 +173,12 @@ def _byte_path(shown: "Demonstration") -> str:
     message, width, odds = shown.message, shown.survey.opening.width, exp(shown.survey.epsilon)
     after = _GUESS * odds / (1 - _GUESS + _GUESS * odds)
     sentences = (
-        f"A message has {len(message)} bytes: a report of {width} in an envelope of {len(message) - width}. "
+        f"A message has {len(message)} bytes: a report of {width} in an envelope of "
+        f"{len(message) - width}. "
         f"One report: {message[-width:].hex()}",
-        f"It was at most {odds:.2f} times as likely for one answer as for any other. An observer who gave that "
-        f"answer a chance of {100 * _GUESS:.0f} % before can give it at most {100 * after:.0f} % after.",
+        f"It was at most {odds:.2f} times as likely for one answer as for any other. An observer "
+        "who gave that "
+        f"answer a chance of {100 * _GUESS:.0f} % before can give it at most {100 * after:.0f} % "
+        "after.",
     )
     return "\n".join(sentences)

@@ -29,4 +29,6 @@ class Described:
     def refuse_mechanism(self, option: str) -> None:
         """Refuse --mechanism where the plan chooses its own."""
         if self.mechanism:
-            raise ParameterError(f"--mechanism does not go with {option}, which chooses its own mechanisms")
+            raise ParameterError(
+                f"--mechanism does not go with {option}, which chooses its own mechanisms"
+            )

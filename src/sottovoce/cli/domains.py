@@ -20,7 +20,13 @@ class DomainOptions:
     """The options that state the values of columns; NAME may be left out for the only one."""
 
     OPTIONS: ClassVar = (
-        click.option("--domain", "domains", multiple=True, metavar="[NAME=]a,b,c", help="The values of a column."),
+        click.option(
+            "--domain",
+            "domains",
+            multiple=True,
+            metavar="[NAME=]a,b,c",
+            help="The values of a column.",
+        ),
         click.option(
             "--domain-file",
             "domain_files",
@@ -56,33 +62,50 @@ class DomainOptions:
             for text in texts:
                 name, rest = _split(text, names)
                 if name in read:
-                    raise ParameterError(f"the domain of column {name!r} is stated twice: state it once")
+                    raise ParameterError(
+                        f"the domain of column {name!r} is stated twice: state it once"
+                    )
                 read[name] = reader(rest)
         return read
 
     def of(self, cells: dict[str, Column]) -> "dict[str, Domain]":
         """Return a domain for every column; one that no option states is taken from the data."""
         stated = self.stated(cells)
-        return {name: stated.get(name) or self.found(name, column) for name, column in cells.items()}
+        return {
+            name: stated.get(name) or self.found(name, column) for name, column in cells.items()
+        }
 
     def found(self, name: str, column: Column) -> "Domain":
         """Return the distinct values of a column as a domain, and warn: good for planning only."""
         from sottovoce.domains.base import DECLINED
         from sottovoce.domains.categories import Categories
 
-        warn(f"the values found in column {name!r} define its domain: fine for planning, but a real task must state it")
-        values = {value for value in column if value is not None} - ({DECLINED} if self.decline else set())
+        warn(
+            f"the values found in column {name!r} define its domain: fine for planning, but a real "
+            "task must state it"
+        )
+        values = {value for value in column if value is not None} - (
+            {DECLINED} if self.decline else set()
+        )
         numbers = all(value.removeprefix("-").isdecimal() for value in values)
-        ordered = sorted(values, key=lambda value: (int(value), value)) if numbers else sorted(values)
+        ordered = (
+            sorted(values, key=lambda value: (int(value), value)) if numbers else sorted(values)
+        )
         return Categories(tuple(ordered), declinable=self.decline)
 
     def _readers(self) -> "list[tuple[tuple[str, ...], Callable[[str], Domain]]]":
-        return [(self.domains, self._listed), (self.domain_files, self._filed), (self.ranges, self._ranged)]
+        return [
+            (self.domains, self._listed),
+            (self.domain_files, self._filed),
+            (self.ranges, self._ranged),
+        ]
 
     def _listed(self, text: str) -> "Domain":
         from sottovoce.domains.categories import Categories
 
-        return Categories(tuple(label.strip() for label in text.split(",")), declinable=self.decline)
+        return Categories(
+            tuple(label.strip() for label in text.split(",")), declinable=self.decline
+        )
 
     def _filed(self, text: str) -> "Domain":
         from sottovoce.domains.categories import Categories
@@ -90,8 +113,12 @@ class DomainOptions:
         try:
             lines = Path(text).read_text(encoding="utf-8-sig").splitlines()
         except (OSError, UnicodeDecodeError):
-            raise ParameterError("--domain-file cannot be read: it must be UTF-8 text, one value per line") from None
-        return Categories(tuple(line.strip() for line in lines if line.strip()), declinable=self.decline)
+            raise ParameterError(
+                "--domain-file cannot be read: it must be UTF-8 text, one value per line"
+            ) from None
+        return Categories(
+            tuple(line.strip() for line in lines if line.strip()), declinable=self.decline
+        )
 
     def _ranged(self, text: str) -> "Domain":
         from sottovoce.domains.categories import Categories
@@ -101,7 +128,9 @@ class DomainOptions:
         try:
             numbers = Integers(int(low), int(high))
         except ValueError:
-            raise ParameterError("--range must be LOW:HIGH, two whole numbers with LOW below HIGH") from None
+            raise ParameterError(
+                "--range must be LOW:HIGH, two whole numbers with LOW below HIGH"
+            ) from None
         return Categories(numbers.labels, declinable=True) if self.decline else numbers
 
 
@@ -111,5 +140,7 @@ def _split(text: str, columns: tuple[str, ...]) -> tuple[str, str]:
     if equals and name in columns:
         return name, rest
     if len(columns) > 1:
-        raise ParameterError(f"with several columns a domain is NAME=..., NAME one of: {', '.join(columns)}")
+        raise ParameterError(
+            f"with several columns a domain is NAME=..., NAME one of: {', '.join(columns)}"
+        )
     return columns[0], text

@@ -11,7 +11,19 @@ import click
 from sottovoce import __version__
 from sottovoce.errors import SottovoceError
 
-COMMANDS = ("demo", "serve", "task", "token", "answer", "sql", "data", "simulate", "advise", "audit", "bench")
+COMMANDS = (
+    "demo",
+    "serve",
+    "task",
+    "token",
+    "answer",
+    "sql",
+    "data",
+    "simulate",
+    "advise",
+    "audit",
+    "bench",
+)
 
 
 class Commands(click.Group):
@@ -36,7 +48,9 @@ class Commands(click.Group):
             raise click.FileError(str(error.filename), "no such folder or file") from error
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
+@click.group(
+    cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "show_default": True}
+)
 @click.version_option(__version__, prog_name="sottovoce")
 def commands() -> None:
     """Ask everyone, overhear no one: statistics under local differential privacy."""

@@ -17,10 +17,19 @@ class JointOptions:
     """The options that describe joint tables."""
 
     OPTIONS: ClassVar = (
-        click.option("--marginals", is_flag=True, help="Ask for the joint tables of several columns."),
-        click.option("--order", type=click.IntRange(min=1), default=2, help="With --marginals: columns of a table."),
         click.option(
-            "--method", default="calm", help="With --marginals: how tables are asked for (calm, inp_ht, fc, ...)."
+            "--marginals", is_flag=True, help="Ask for the joint tables of several columns."
+        ),
+        click.option(
+            "--order",
+            type=click.IntRange(min=1),
+            default=2,
+            help="With --marginals: columns of a table.",
+        ),
+        click.option(
+            "--method",
+            default="calm",
+            help="With --marginals: how tables are asked for (calm, inp_ht, fc, ...).",
         ),
     )
 

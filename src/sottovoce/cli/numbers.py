@@ -17,10 +17,25 @@ class NumericOptions:
     """The options that ask about a number."""
 
     OPTIONS: ClassVar = (
-        click.option("--mean", metavar="LOW:HIGH", help="Ask for the mean of a number in this range."),
-        click.option("--distribution", metavar="LOW:HIGH", help="Ask for the distribution of a number in this range."),
-        click.option("--buckets", type=click.IntRange(2, 4096), default=512, help="Intervals of --distribution."),
-        click.option("--clamp", is_flag=True, help="Move numbers outside of LOW:HIGH to its ends, do not refuse them."),
+        click.option(
+            "--mean", metavar="LOW:HIGH", help="Ask for the mean of a number in this range."
+        ),
+        click.option(
+            "--distribution",
+            metavar="LOW:HIGH",
+            help="Ask for the distribution of a number in this range.",
+        ),
+        click.option(
+            "--buckets",
+            type=click.IntRange(2, 4096),
+            default=512,
+            help="Intervals of --distribution.",
+        ),
+        click.option(
+            "--clamp",
+            is_flag=True,
+            help="Move numbers outside of LOW:HIGH to its ends, do not refuse them.",
+        ),
     )
 
     mean: str | None
@@ -41,7 +56,9 @@ class NumericOptions:
         described.only_column("--mean and --distribution ask about one number")
         described.refuse_mechanism("--mean and --distribution")
         if described.values.given:
-            raise ParameterError("--mean and --distribution state the range: give no other option about values")
+            raise ParameterError(
+                "--mean and --distribution state the range: give no other option about values"
+            )
         if self.mean and self.distribution:
             raise ParameterError("give either --mean or --distribution, not both")
         if self.mean:

@@ -41,7 +41,9 @@ def table(compared: "ComparedPart", most: int) -> "Table":
     facts = f"{about['users']:,} reports, epsilon {about['epsilon']:g}, {about['mechanism']}"
     title = Text(f"{about['name']}  ({facts})")
     shown = Table(title=title, title_justify="left", box=None, pad_edge=False)
-    shown.add_column("value" if people else "figure", max_width=32, overflow="ellipsis", no_wrap=True)
+    shown.add_column(
+        "value" if people else "figure", max_width=32, overflow="ellipsis", no_wrap=True
+    )
     share = ("share",) if people else ()
     for heading in ("truth", "estimate", f"{100 * about['level']:g} % interval", *share, ""):
         shown.add_column(heading, justify="right", no_wrap=True)
@@ -60,7 +62,11 @@ def people_cells(row: "Row") -> tuple[str, ...]:
 
 def figure_cells(row: "Row") -> tuple[str, ...]:
     """Return truth, estimate and interval of a figure on a scale of its own."""
-    return f"{row['truth']:,.5g}", f"{row['estimate']:,.5g}", f"[{row['low']:,.5g}, {row['high']:,.5g}]"
+    return (
+        f"{row['truth']:,.5g}",
+        f"{row['estimate']:,.5g}",
+        f"[{row['low']:,.5g}, {row['high']:,.5g}]",
+    )
 
 
 def coverage(comparison: "Comparison") -> str:

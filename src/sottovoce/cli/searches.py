@@ -18,7 +18,9 @@ class SearchOptions:
     """The options that describe a search."""
 
     OPTIONS: ClassVar = (
-        click.option("--heavy-hitters", is_flag=True, help="Search for the most frequent texts of a column."),
+        click.option(
+            "--heavy-hitters", is_flag=True, help="Search for the most frequent texts of a column."
+        ),
         click.option(
             "--bytes",
             "length",
@@ -26,14 +28,31 @@ class SearchOptions:
             default=20,
             help="With --heavy-hitters: bytes of the longest text; the rest of a longer one is cut.",
         ),
-        click.option("--items", is_flag=True, help="Search for the items that most people have; a cell lists items."),
-        click.option("--separator", default=";", help="What stands between the items of a cell."),
-        click.option("--itemsets", is_flag=True, help="With --items: search for sets of items too."),
-        click.option("--adaptive", is_flag=True, help="With --items: ask about one item at a time, in rounds."),
-        click.option("--rounds", type=click.IntRange(1, 1000), default=10, help="Rounds of --adaptive."),
-        click.option("--top", type=click.IntRange(min=1), default=16, help="How many values a search is for."),
         click.option(
-            "--threshold", type=float, default=0.0, help="With --heavy-hitters: all above this share instead of --top."
+            "--items",
+            is_flag=True,
+            help="Search for the items that most people have; a cell lists items.",
+        ),
+        click.option("--separator", default=";", help="What stands between the items of a cell."),
+        click.option(
+            "--itemsets", is_flag=True, help="With --items: search for sets of items too."
+        ),
+        click.option(
+            "--adaptive",
+            is_flag=True,
+            help="With --items: ask about one item at a time, in rounds.",
+        ),
+        click.option(
+            "--rounds", type=click.IntRange(1, 1000), default=10, help="Rounds of --adaptive."
+        ),
+        click.option(
+            "--top", type=click.IntRange(min=1), default=16, help="How many values a search is for."
+        ),
+        click.option(
+            "--threshold",
+            type=float,
+            default=0.0,
+            help="With --heavy-hitters: all above this share instead of --top.",
         ),
     )
 
@@ -71,11 +90,15 @@ class SearchOptions:
         described.only_column("a search is about one column")
         described.refuse_mechanism("a search")
         if described.values.decline:
-            raise ParameterError("--decline does not go with a search: leave out the people who decline")
+            raise ParameterError(
+                "--decline does not go with a search: leave out the people who decline"
+            )
         if self.items:
             return self._items_plan(self._items(described), described.people)
         if described.values.given:
-            raise ParameterError("--heavy-hitters searches for values that nobody can list: state no domain")
+            raise ParameterError(
+                "--heavy-hitters searches for values that nobody can list: state no domain"
+            )
         return HeavyHitters(Strings(self.length), self.top, threshold=self.threshold)
 
     def _items(self, described: Described) -> "Domain":

@@ -14,14 +14,24 @@ from sottovoce.cli.output import as_json
 @data
 @click.option("--host", help="The address to listen on.  [default: 127.0.0.1]")
 @click.option(
-    "--port", type=click.IntRange(0, 65535), help="The port to listen on; 0 picks a free one.  [default: 8000]"
+    "--port",
+    type=click.IntRange(0, 65535),
+    help="The port to listen on; 0 picks a free one.  [default: 8000]",
 )
 @click.option(
-    "--rate", type=click.IntRange(min=0), help="Requests per second from one address; 0 sets no limit.  [default: 200]"
+    "--rate",
+    type=click.IntRange(min=0),
+    help="Requests per second from one address; 0 sets no limit.  [default: 200]",
 )
-@click.option("--largest-body", type=click.IntRange(min=1024), help="Bytes of the largest request.  [default: 4 MiB]")
 @click.option(
-    "--most-waiting", type=click.IntRange(min=1024), help="Messages that may wait for the store.  [default: 20,000]"
+    "--largest-body",
+    type=click.IntRange(min=1024),
+    help="Bytes of the largest request.  [default: 4 MiB]",
+)
+@click.option(
+    "--most-waiting",
+    type=click.IntRange(min=1024),
+    help="Messages that may wait for the store.  [default: 20,000]",
 )
 @click.option("--proxies", help="Addresses of reverse proxies whose forwarded headers are trusted.")
 @as_json

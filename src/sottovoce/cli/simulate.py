@@ -38,11 +38,22 @@ class AskOptions:
     """The options that say what is asked: a task document, or columns with an epsilon."""
 
     OPTIONS: ClassVar = (
-        click.option("--column", "columns", multiple=True, help="A column to ask about; several make a survey."),
-        click.option("--epsilon", type=float, help="What one answer may reveal at most."),
-        click.option("--mechanism", default="", help="A mechanism (grr, affine, oue, ...); by default the best one."),
         click.option(
-            "--task", type=_READ, help="A task to simulate, as JSON or TOML, instead of --epsilon and domains."
+            "--column",
+            "columns",
+            multiple=True,
+            help="A column to ask about; several make a survey.",
+        ),
+        click.option("--epsilon", type=float, help="What one answer may reveal at most."),
+        click.option(
+            "--mechanism",
+            default="",
+            help="A mechanism (grr, affine, oue, ...); by default the best one.",
+        ),
+        click.option(
+            "--task",
+            type=_READ,
+            help="A task to simulate, as JSON or TOML, instead of --epsilon and domains.",
         ),
     )
 
@@ -57,7 +68,9 @@ class OutputOptions:
     """The options that say how a simulation is shown and kept."""
 
     OPTIONS: ClassVar = (
-        click.option("--level", type=float, default=0.95, help="Confidence level of the intervals."),
+        click.option(
+            "--level", type=float, default=0.95, help="Confidence level of the intervals."
+        ),
         click.option("--plot", type=_WRITE, help="Draw the answer to this file."),
         click.option("--csv", type=_WRITE, help="Write the rows to this file."),
         click.option("--save-task", type=_WRITE, help="Write the task document to this file."),
@@ -89,7 +102,9 @@ class SimulateOptions:
     @property
     def describe_a_task(self) -> bool:
         """Return whether an option says what a task document would say."""
-        return bool(self.ask.epsilon is not None or self.ask.mechanism or self.values.given or self.special)
+        return bool(
+            self.ask.epsilon is not None or self.ask.mechanism or self.values.given or self.special
+        )
 
 
 @click.command("simulate")
@@ -133,7 +148,9 @@ def _task_and_cells(given: SimulateOptions, data: Path) -> "tuple[Task, Tables]"
         cells = read(data, names, given.search.separator)
         return _described(given, cells, data.stem), {"": cells}
     if given.describe_a_task:
-        raise ParameterError("a task document states epsilon, mechanism and domains: give --task or these, not both")
+        raise ParameterError(
+            "a task document states epsilon, mechanism and domains: give --task or these, not both"
+        )
     task = read_task(given.ask.task)
     return task, _cells(given, task.plan.domain, data)
 
@@ -151,7 +168,9 @@ def _cells(given: SimulateOptions, domain: "Domain", data: Path) -> "Tables":
         if set(columns[""]) != set(known) if known else len(columns[""]) > 1:
             raise ParameterError("--column must name the questions of the task document")
     elif named:
-        raise ParameterError("--column does not go with a task about tables, which names its columns")
+        raise ParameterError(
+            "--column does not go with a task about tables, which names its columns"
+        )
     separator = given.search.separator
     return {table: read(files[table], names, separator) for table, names in columns.items()}
 
@@ -169,7 +188,9 @@ def _described(given: SimulateOptions, cells: "dict[str, Column]", title: str) -
     if given.ask.epsilon is None:
         raise ParameterError("say what one answer may reveal: --epsilon, or a document with --task")
     if len(given.special) > 1:
-        raise ParameterError("give only one of --mean, --distribution, --heavy-hitters, --items and --marginals")
+        raise ParameterError(
+            "give only one of --mean, --distribution, --heavy-hitters, --items and --marginals"
+        )
     described = Described(cells, given.values, given.ask.mechanism)
     plan = given.special[0].plan(described) if given.special else _frequencies(described)
     name = next(iter(cells)) if len(cells) == 1 else title
@@ -194,7 +215,9 @@ def _check_output(given: SimulateOptions, plan: "Plan") -> None:
     if not plan.answers_sql and given.tables.given:
         raise ParameterError("--table and --sql go with a task about tables: --task FILE")
     if plan.answers_sql and (given.output.plot or given.output.csv):
-        raise ParameterError("--plot and --csv do not go with a task about tables, which answers in text or JSON")
+        raise ParameterError(
+            "--plot and --csv do not go with a task about tables, which answers in text or JSON"
+        )
 
 
 def _row_count(cells: "Tables") -> int:
@@ -202,7 +225,9 @@ def _row_count(cells: "Tables") -> int:
     return len(next(iter(columns.values())))
 
 
-def _simulated(task: "Task", values: Any, people: int, seed: int | None, *, quiet: bool) -> "Outcome":
+def _simulated(
+    task: "Task", values: Any, people: int, seed: int | None, *, quiet: bool
+) -> "Outcome":
     """Return the outcome of a simulation; warns of what speaks against it."""
     from sottovoce.lab.simulate import simulate
 
@@ -219,13 +244,19 @@ def _save(task: "Task", path: Path) -> None:
     path.write_text(codec.canonical(codec.document(task)), encoding="utf-8")
 
 
-def _show_questions(given: SimulateOptions, task: "Task", values: Any, outcome: Any, *, as_json: bool) -> None:
+def _show_questions(
+    given: SimulateOptions, task: "Task", values: Any, outcome: Any, *, as_json: bool
+) -> None:
     from sottovoce.cli.tables import QueryRehearsal
 
-    QueryRehearsal.of(task, values, outcome, given.tables.questions, given.output.level).show(as_json=as_json)
+    QueryRehearsal.of(task, values, outcome, given.tables.questions, given.output.level).show(
+        as_json=as_json
+    )
 
 
-def _show(output: OutputOptions, task: "Task", values: Any, outcome: "Outcome", *, as_json: bool) -> None:
+def _show(
+    output: OutputOptions, task: "Task", values: Any, outcome: "Outcome", *, as_json: bool
+) -> None:
     """Print the truth beside every estimate, and write the files that the options name."""
     from rich.console import Console
 
@@ -238,11 +269,16 @@ def _show(output: OutputOptions, task: "Task", values: Any, outcome: "Outcome", 
     if output.plot:
         task.plan.draw(output.plot, values, outcome, output.level)
     if as_json:
-        print_json({"name": task.name, "task": codec.digest(codec.document(task)), **comparison.to_dict()})
+        print_json(
+            {"name": task.name, "task": codec.digest(codec.document(task)), **comparison.to_dict()}
+        )
         return
     console = Console(highlight=False)
     for part in comparison.parts:
         console.print(table(part, _SHOWN), "")
     console.print(coverage(comparison))
-    for line in (*scores(comparison), *(line for measure in comparison.measures for line in measure.lines)):
+    for line in (
+        *scores(comparison),
+        *(line for measure in comparison.measures for line in measure.lines),
+    ):
         console.print(line, markup=False)

@@ -55,7 +55,8 @@ class TableOptions:
         rest = [name for name in names if name not in stated]
         if len(stated) < len(self.tables) or set(stated) - set(names) or len(rest) != 1:
             raise ParameterError(
-                f"DATA is the file of one of the tables {', '.join(names)}; --table NAME=FILE names every other once"
+                f"DATA is the file of one of the tables {', '.join(names)}; --table NAME=FILE "
+                "names every other once"
             )
         for path in stated.values():
             if not path.is_file():

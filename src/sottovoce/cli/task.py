@@ -32,7 +32,10 @@ def create(file: Path, data: Path, database: str, *, as_json: bool) -> None:
     if as_json:
         print_json({**_facts(published), "new": new})
     else:
-        click.echo(f"{'published' if new else 'already here'}: {published.record.name}  digest {published.digest}")
+        click.echo(
+            f"{'published' if new else 'already here'}: {published.record.name}  digest "
+            f"{published.digest}"
+        )
 
 
 @command.command("list")
@@ -50,10 +53,16 @@ def list_(data: Path, database: str, *, as_json: bool) -> None:
         return
     table = Table(box=None, pad_edge=False)
     for heading in ("name", "state", "round", "users", "epsilon", "digest"):
-        table.add_column(heading, justify="right" if heading in ("round", "users", "epsilon") else "left")
+        table.add_column(
+            heading, justify="right" if heading in ("round", "users", "epsilon") else "left"
+        )
     for task in tasks:
-        table.add_row(*(str(task[key]) for key in ("name", "state", "round", "users", "epsilon", "digest")))
-    Console(highlight=False).print(table if tasks else "no tasks yet: publish one with sottovoce task create FILE")
+        table.add_row(
+            *(str(task[key]) for key in ("name", "state", "round", "users", "epsilon", "digest"))
+        )
+    Console(highlight=False).print(
+        table if tasks else "no tasks yet: publish one with sottovoce task create FILE"
+    )
 
 
 @command.command("show")

@@ -20,9 +20,16 @@ class TokenOptions:
 
     OPTIONS: ClassVar = (
         click.option("--label", default="", help="A word to recognise the token by."),
-        click.option("--count", type=click.IntRange(1, 1_000_000), default=1, help="How many tokens to issue."),
         click.option(
-            "--days", type=click.IntRange(min=1), help="Days until the tokens expire; by default they never do."
+            "--count",
+            type=click.IntRange(1, 1_000_000),
+            default=1,
+            help="How many tokens to issue.",
+        ),
+        click.option(
+            "--days",
+            type=click.IntRange(min=1),
+            help="Days until the tokens expire; by default they never do.",
         ),
     )
 

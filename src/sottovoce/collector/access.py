@@ -10,7 +10,12 @@ from sottovoce.errors import AccessError
 from sottovoce.web.problems import RequestError
 
 OPERATOR, ANALYST, ENROLMENT, SESSION = "operator", "analyst", "enrolment", "session"
-_ALLOWED = {OPERATOR: (OPERATOR,), ANALYST: (ANALYST, OPERATOR), SESSION: (SESSION,), ENROLMENT: (ENROLMENT,)}
+_ALLOWED = {
+    OPERATOR: (OPERATOR,),
+    ANALYST: (ANALYST, OPERATOR),
+    SESSION: (SESSION,),
+    ENROLMENT: (ENROLMENT,),
+}
 _TOKEN_BYTES = 32
 
 
@@ -20,7 +25,13 @@ def hashed(token: str) -> bytes:
 
 
 def issue(
-    store: Store, scope: str, now: int, *, label: str = "", count: int = 1, seconds: int | None = None
+    store: Store,
+    scope: str,
+    now: int,
+    *,
+    label: str = "",
+    count: int = 1,
+    seconds: int | None = None,
 ) -> list[str]:
     """Issue and return new tokens; only their hashes are stored."""
     raw = bytes(SystemRng().bytes(_TOKEN_BYTES * count))

@@ -31,7 +31,9 @@ _ARRIVALS = 6 * 3600  # seconds of arrival counts in a status
 class Api:
     """One method for every operation of the table that names this class as its home."""
 
-    def __init__(self, collector: Collector, intake: Intake, settings: Settings, metrics: Metrics) -> None:
+    def __init__(
+        self, collector: Collector, intake: Intake, settings: Settings, metrics: Metrics
+    ) -> None:
         self.collector = collector
         self.intake = intake
         self.settings = settings
@@ -63,7 +65,9 @@ class Api:
 
     async def get_answer(self, request: Request) -> Response:
         published = self._published(request)
-        wanted = Wanted(_method(request), _level(request), tuple(request.query_params.getlist("marginal")))
+        wanted = Wanted(
+            _method(request), _level(request), tuple(request.query_params.getlist("marginal"))
+        )
         csv_wanted = _wants_csv(request)
         answer = await run_in_threadpool(released, self.collector, published, wanted)
         return answer_response(answer, csv=csv_wanted)
@@ -74,9 +78,15 @@ class Api:
         asked = queries.QueryRequest(wanted.sql, wanted.level, wanted.users)
         return _json((await self.answered(self.collector.find(wanted.task), asked)).to_dict())
 
-    async def answered(self, published: Published, asked: queries.QueryRequest) -> queries.Released | Explanation:
-        """Return the answer to a question in SQL, or how it would be answered; others wait for their turn."""
-        answer = to_thread.run_sync(queries.answered, self.collector, published, asked, limiter=self._questions)
+    async def answered(
+        self, published: Published, asked: queries.QueryRequest
+    ) -> queries.Released | Explanation:
+        """Return the answer to a question in SQL, or how it would be answered; others wait for
+        their turn.
+        """
+        answer = to_thread.run_sync(
+            queries.answered, self.collector, published, asked, limiter=self._questions
+        )
         return await answer
 
     async def get_status(self, request: Request) -> Response:
@@ -89,7 +99,13 @@ class Api:
         arrivals = store.arrivals(digest, self.collector.now - _ARRIVALS)
         record = published.record
         return wire.Status(
-            record.name, digest, published.state, record.failure, rounds, store.refusals(digest), arrivals
+            record.name,
+            digest,
+            published.state,
+            record.failure,
+            rounds,
+            store.refusals(digest),
+            arrivals,
         )
 
     async def close_task(self, request: Request) -> Response:
@@ -111,14 +127,18 @@ class Api:
     def _issue(self, wanted: wire.TokenRequest) -> list[str]:
         seconds = wanted.days * DAY or None
         store, now = self.collector.store, self.collector.now
-        return access.issue(store, wanted.scope, now, label=wanted.label, count=wanted.count, seconds=seconds)
+        return access.issue(
+            store, wanted.scope, now, label=wanted.label, count=wanted.count, seconds=seconds
+        )
 
     async def list_tokens(self, request: Request) -> Response:
         records = await run_in_threadpool(self.collector.store.tokens)
         return _json(wire.TokenLines([_token_line(record) for record in records]))
 
     async def revoke_token(self, request: Request) -> Response:
-        if not await run_in_threadpool(access.revoke, self.collector.store, request.path_params["id"]):
+        if not await run_in_threadpool(
+            access.revoke, self.collector.store, request.path_params["id"]
+        ):
             raise RequestError("not-found", "there is no such token")
         return Response(status_code=204)
 
@@ -156,7 +176,9 @@ class Api:
 
 def _line(published: Published) -> wire.TaskLine:
     task = published.task
-    return wire.TaskLine(task.name, published.digest, task.description, repr(task.epsilon), published.state)
+    return wire.TaskLine(
+        task.name, published.digest, task.description, repr(task.epsilon), published.state
+    )
 
 
 def _round_line(record: RoundRecord) -> wire.RoundLine:

@@ -35,7 +35,10 @@ from sottovoce.web.settings import Settings
 
 _UNLIMITED = ("/healthz", "/readyz", "/metrics")
 _NO_SNIFFING = (b"x-content-type-options", b"nosniff")
-_SHARED = [(b"access-control-allow-origin", b"*"), (b"access-control-expose-headers", b"etag, retry-after")]
+_SHARED = [
+    (b"access-control-allow-origin", b"*"),
+    (b"access-control-expose-headers", b"etag, retry-after"),
+]
 _PREFLIGHT = {
     **{name.decode(): value.decode() for name, value in _SHARED},
     "access-control-allow-methods": "GET, POST",
@@ -113,7 +116,9 @@ def _endpoint(api: Api, operations: dict[str, Operation]) -> Any:
     async def endpoint(request: Request) -> Response:
         if request.method == "OPTIONS":
             shared = any(operation.shared for operation in operations.values())
-            return Response(status_code=204, headers=_PREFLIGHT if shared else {"allow": ", ".join(operations)})
+            return Response(
+                status_code=204, headers=_PREFLIGHT if shared else {"allow": ", ".join(operations)}
+            )
         operation = methods[request.method]
         request.scope["operation"] = operation
         if operation.scope:
@@ -150,7 +155,11 @@ class Door:
             await send(message)
 
         try:
-            wait = 0.0 if scope["path"] in _UNLIMITED else self._limit.wait((scope.get("client") or ("", 0))[0])
+            wait = (
+                0.0
+                if scope["path"] in _UNLIMITED
+                else self._limit.wait((scope.get("client") or ("", 0))[0])
+            )
             if wait:
                 await respond(RequestError("slow-down", retry_after=wait))(scope, receive, sending)
             else:

@@ -46,7 +46,9 @@ def read(path: Path) -> Outcome:
     except (OSError, ValueError, KeyError, TypeError):
         answer = None
     if not isinstance(answer, Outcome):
-        raise MismatchError("the kept answer of an erased task is damaged: restore it from a backup")
+        raise MismatchError(
+            "the kept answer of an erased task is damaged: restore it from a backup"
+        )
     return answer
 
 

@@ -72,7 +72,11 @@ class Collector:
         rounds = self.store.rounds(record.digest)
         if known is None:
             return Published.of(record, rounds)
-        return known if (known.record, known.rounds) == (record, tuple(rounds)) else known.after(record, rounds)
+        return (
+            known
+            if (known.record, known.rounds) == (record, tuple(rounds))
+            else known.after(record, rounds)
+        )
 
     def tasks(self) -> list[Published]:
         """Return all tasks as of the last refresh, oldest first."""
@@ -124,8 +128,14 @@ class Collector:
                 self._step(published)
                 published, moved = self._latest(published), True
                 last = published.last
-                facts = {"task": published.record.name, "round": last.number, "state": last.state.value}
-                _log.info("finished" if published.record.finished is not None else "moved", extra=facts)
+                facts = {
+                    "task": published.record.name,
+                    "round": last.number,
+                    "state": last.state.value,
+                }
+                _log.info(
+                    "finished" if published.record.finished is not None else "moved", extra=facts
+                )
             for record in published.rounds:  # last, because the plan may have needed the reports
                 if self._expired(published, record):
                     self._erase(published, record)
@@ -169,7 +179,9 @@ class Collector:
         """Let the plan look at the sealed rounds: open its next round, or finish the task."""
         last, minimum = published.last, published.collection.minimum
         if last.users < minimum:
-            failure = f"fewer than {minimum} users answered round {last.number}: nothing is released"
+            failure = (
+                f"fewer than {minimum} users answered round {last.number}: nothing is released"
+            )
             self.store.finish(last.task, self.now, failure)
             return
         # A missing log is an error, not the end of a task: it can be put back.
@@ -186,7 +198,9 @@ class Collector:
             return
         if stepped.number != last.number + 1:
             raise MismatchError("the plan asked for a round out of order")
-        self.store.open_round(last.task, stepped.number, codec.canonical(codec.document(stepped)), self.now)
+        self.store.open_round(
+            last.task, stepped.number, codec.canonical(codec.document(stepped)), self.now
+        )
 
     def collected(self, published: Published) -> MemoryCollected:
         """Return the reports of the sealed rounds, or their sums once they are erased."""
@@ -229,7 +243,9 @@ class Collector:
             return early.named(record.name)
         stepped = published.task.plan.step(collected)
         if isinstance(stepped, Round):
-            raise NoDataError("the sealed rounds of this task are not enough for its plan: a log is missing")
+            raise NoDataError(
+                "the sealed rounds of this task are not enough for its plan: a log is missing"
+            )
         return stepped.named(record.name)
 
     def verify(self, published: Published) -> None:
@@ -259,7 +275,9 @@ class Collector:
                 reports = parquet.read(self.log(record), asked, record.checksum)
                 parquet.condense(self._sums(record), reports, asked)
         except MismatchError:  # a damaged log is erased too: the promise counts
-            _log.warning("erased unread", extra={"task": published.record.name, "round": record.number})
+            _log.warning(
+                "erased unread", extra={"task": published.record.name, "round": record.number}
+            )
         self.log(record).unlink(missing_ok=True)
         self.store.erase(record.task, record.number, self.now)
 

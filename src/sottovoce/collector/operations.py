@@ -15,7 +15,9 @@ TEXT: dict[str, Any] = {"type": "string"}
 OBJECT: dict[str, Any] = {"type": "object"}
 METHODS = ("none", *methods())
 
-_name = Parameter("name", "path", "The name of the task.", {"type": "string", "minLength": 1, "maxLength": 200})
+_name = Parameter(
+    "name", "path", "The name of the task.", {"type": "string", "minLength": 1, "maxLength": 200}
+)
 _method = Parameter(
     "method",
     "query",
@@ -23,20 +25,33 @@ _method = Parameter(
     {"type": "string", "enum": list(METHODS)},
 )
 _level = Parameter(
-    "level", "query", "The confidence level of the intervals.", {"type": "number", "minimum": 0.5, "maximum": 0.9999}
+    "level",
+    "query",
+    "The confidence level of the intervals.",
+    {"type": "number", "minimum": 0.5, "maximum": 0.9999},
 )
 _marginal = Parameter(
     "marginal",
     "query",
-    "For a task about joint tables: the attributes of the table to return. Separate names by commas, or repeat the "
+    "For a task about joint tables: the attributes of the table to return. Separate names by "
+    "commas, or repeat the "
     "parameter. Without it, all tables of single attributes and of pairs are returned.",
     TEXT,
 )
 _now = Parameter("at_once", "query", "Close without grace for late reports.", {"type": "boolean"})
-_token = Parameter("id", "path", "The id of a token, as listed.", {"type": "string", "pattern": "^[0-9a-f]{12}$"})
+_token = Parameter(
+    "id", "path", "The id of a token, as listed.", {"type": "string", "pattern": "^[0-9a-f]{12}$"}
+)
 
 OPERATIONS = (
-    Operation("GET", "/v1/tasks", "list_tasks", "List the tasks of this collector.", wire.TaskList, shared=True),
+    Operation(
+        "GET",
+        "/v1/tasks",
+        "list_tasks",
+        "List the tasks of this collector.",
+        wire.TaskList,
+        shared=True,
+    ),
     Operation(
         "POST",
         "/v1/tasks",
@@ -82,7 +97,14 @@ OPERATIONS = (
         types=("application/json", "application/msgpack"),
         produces=("application/json", "application/msgpack"),
         parameters=(_name,),
-        problems=("malformed-request", "not-found", "too-large", "unsupported-media", "busy", "unavailable"),
+        problems=(
+            "malformed-request",
+            "not-found",
+            "too-large",
+            "unsupported-media",
+            "busy",
+            "unavailable",
+        ),
         shared=True,
         home="sottovoce.collector.upload:Uploading",  # before the router, for speed
     ),
@@ -95,7 +117,15 @@ OPERATIONS = (
         access.ANALYST,
         produces=("application/json", "text/csv"),
         parameters=(_name, _method, _level, _marginal),
-        problems=("invalid", "not-found", "no-data", "not-acceptable", "conflict", "not-ready", "too-few-users"),
+        problems=(
+            "invalid",
+            "not-found",
+            "no-data",
+            "not-acceptable",
+            "conflict",
+            "not-ready",
+            "too-few-users",
+        ),
     ),
     Operation(
         "POST",
@@ -106,7 +136,15 @@ OPERATIONS = (
         access.ANALYST,
         wire.SqlRequest,
         problems=(
-            *("malformed-request", "invalid", "query", "not-found", "no-data", "conflict", "not-ready"),
+            *(
+                "malformed-request",
+                "invalid",
+                "query",
+                "not-found",
+                "no-data",
+                "conflict",
+                "not-ready",
+            ),
             *("too-few-users", "too-large", "unsupported-media", "unavailable"),
         ),
     ),
@@ -161,7 +199,14 @@ OPERATIONS = (
         problems=("not-found",),
     ),
     Operation("GET", "/v1/openapi.json", "get_openapi", "Get this document.", OBJECT, shared=True),
-    Operation("GET", "/healthz", "healthz", "Return whether the process is alive.", TEXT, produces=("text/plain",)),
+    Operation(
+        "GET",
+        "/healthz",
+        "healthz",
+        "Return whether the process is alive.",
+        TEXT,
+        produces=("text/plain",),
+    ),
     Operation(
         "GET",
         "/readyz",
@@ -171,7 +216,14 @@ OPERATIONS = (
         produces=("text/plain",),
         problems=("unavailable",),
     ),
-    Operation("GET", "/metrics", "get_metrics", "Get metrics for Prometheus.", TEXT, produces=("text/plain",)),
+    Operation(
+        "GET",
+        "/metrics",
+        "get_metrics",
+        "Get metrics for Prometheus.",
+        TEXT,
+        produces=("text/plain",),
+    ),
 )
 
 UPLOAD = next(operation for operation in OPERATIONS if operation.handler == "upload")

@@ -68,8 +68,14 @@ class Release:
 
     def plot(self, path: Path) -> None:
         """Draw the answer, unless some of it is suppressed."""
-        if any(part["suppressed"] or any(row["suppressed"] for row in part["rows"]) for part in self.parts):
-            raise NoDataError("some values rest on too few users: they are suppressed, and the answer is not drawn")
+        if any(
+            part["suppressed"] or any(row["suppressed"] for row in part["rows"])
+            for part in self.parts
+        ):
+            raise NoDataError(
+                "some values rest on too few users: they are suppressed, and the answer is not "
+                "drawn"
+            )
         self._outcome.plot(path)
 
 
@@ -119,14 +125,18 @@ def parts(content: dict[str, Any]) -> list[dict[str, Any]]:
 def refuse_withheld(content: dict[str, Any]) -> dict[str, Any]:
     """Return what was released, or say that nothing was."""
     if parts(content) and all(part["suppressed"] for part in parts(content)):
-        raise RequestError("too-few-users", f"fewer than {content['minimum']} users: nothing is released")
+        raise RequestError(
+            "too-few-users", f"fewer than {content['minimum']} users: nothing is released"
+        )
     return content
 
 
 def rows_as_csv(content: dict[str, Any]) -> str:
     """Return the rows of a released answer as CSV."""
     rows = [
-        {"question": part["name"], **row} for part in parts(content) for row in part["rows"] or [{"suppressed": True}]
+        {"question": part["name"], **row}
+        for part in parts(content)
+        for row in part["rows"] or [{"suppressed": True}]
     ]
     return export.csv_text(rows)
 
@@ -141,6 +151,8 @@ def _rows(rows: list[dict[str, Any]], crowd: int) -> list[dict[str, Any]]:
     order = sorted(range(len(rows)), key=lambda index: rows[index]["estimate"])
     hidden = set(order[: max(2, small)]) if small else set()
     return [
-        {"value": row["value"], "suppressed": True} if index in hidden else {**row, "suppressed": False}
+        {"value": row["value"], "suppressed": True}
+        if index in hidden
+        else {**row, "suppressed": False}
         for index, row in enumerate(rows)
     ]

@@ -17,8 +17,12 @@ class RoundMetrics(Source):
     def collect(self) -> Iterable[Metric]:
         """Return the metrics as they are now."""
         labels = ["task", "round"]
-        users = GaugeMetricFamily("sottovoce_round_users", "Users who answered a round.", labels=labels)
-        states = GaugeMetricFamily("sottovoce_round_state", "1 for the state of a round.", labels=[*labels, "state"])
+        users = GaugeMetricFamily(
+            "sottovoce_round_users", "Users who answered a round.", labels=labels
+        )
+        states = GaugeMetricFamily(
+            "sottovoce_round_state", "1 for the state of a round.", labels=[*labels, "state"]
+        )
         for published in self._tasks():
             for record in published.rounds:
                 names = [published.record.name, str(record.number)]

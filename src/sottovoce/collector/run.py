@@ -1,4 +1,6 @@
-"""Running a collector: the store that the settings name, the application over it, and uvicorn around both."""
+"""Running a collector: the store that the settings name, the application over it, and uvicorn
+around both.
+"""
 
 import signal
 import socket
@@ -30,7 +32,9 @@ def serve(
     pages: Callable[[Api], Sequence[BaseRoute]] = lambda api: (),
     told: Callable[[str], None] = lambda url: None,
 ) -> None:
-    """Serve until a signal says stop; then finish what is under way, and only then let go of the store."""
+    """Serve until a signal says stop; then finish what is under way, and only then let go of the
+    store.
+    """
     logs.configure()
     for one in (signal.SIGTERM, signal.SIGINT):
         signal.signal(one, _leave)
@@ -39,7 +43,9 @@ def serve(
         with _door(settings) as door:
             host, port = door.getsockname()[:2]
             told(f"http://{f'[{host}]' if ':' in host else host}:{port}")
-            uvicorn.Server(_configuration(settings, create(store, settings, pages=pages))).run(sockets=[door])
+            uvicorn.Server(_configuration(settings, create(store, settings, pages=pages))).run(
+                sockets=[door]
+            )
     finally:
         store.close()
 
@@ -51,9 +57,13 @@ def _leave(*_: object) -> None:
 
 def _door(settings: Settings) -> socket.socket:
     try:
-        return socket.create_server((settings.host, settings.port), family=_family(settings.host), backlog=2048)
+        return socket.create_server(
+            (settings.host, settings.port), family=_family(settings.host), backlog=2048
+        )
     except OSError as error:
-        raise UnavailableError(f"nothing can listen on {settings.host}, port {settings.port}") from error
+        raise UnavailableError(
+            f"nothing can listen on {settings.host}, port {settings.port}"
+        ) from error
 
 
 def _configuration(settings: Settings, app: Starlette) -> uvicorn.Config:

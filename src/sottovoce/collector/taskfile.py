@@ -59,7 +59,8 @@ def read(text: str, *, toml: bool) -> Task:
     task = parse(text, toml=toml)
     if "/" in task.name or task.name in (".", "..") or not task.name.isprintable():
         raise ParameterError(
-            "`name` of a task is part of an address: it must have no slash and no control characters,"
+            "`name` of a task is part of an address: it must have no slash and no control "
+            "characters,"
             " and must not be `.` or `..`"
         )
     return task if task.collection is not None else replace(task, collection=Collection())
@@ -87,7 +88,11 @@ def _task(content: Mapping[str, Any]) -> Task:
     if set(content) - _ENTRIES:
         raise CodecError(f"a task file may have only the entries {', '.join(sorted(_ENTRIES))}")
     plan, collection = content["plan"], content.get("collection", {})
-    if not isinstance(plan, dict) or not isinstance(collection, dict) or isinstance(content["epsilon"], (bool, list)):
+    if (
+        not isinstance(plan, dict)
+        or not isinstance(collection, dict)
+        or isinstance(content["epsilon"], (bool, list))
+    ):
         raise CodecError("`plan` and `collection` must be tables, and `epsilon` a number")
     rest = {key: content[key] for key in ("description", "declares", "distinct") if key in content}
     try:
@@ -95,7 +100,9 @@ def _task(content: Mapping[str, Any]) -> Task:
             content["name"],
             _plan(dict(plan)),
             float(content["epsilon"]),
-            collection=_built(Collection, collection, {setting.name for setting in fields(Collection)}),
+            collection=_built(
+                Collection, collection, {setting.name for setting in fields(Collection)}
+            ),
             **rest,
         )
     except (TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
@@ -127,7 +134,9 @@ def _value(value: Any) -> Any:
 
 def _built(cls: Any, settings: Mapping[str, Any], known: set[str]) -> Any:
     if set(settings) - known:
-        raise ParameterError(f"the settings of a {cls.__name__.lower()} are: {', '.join(sorted(known))}")
+        raise ParameterError(
+            f"the settings of a {cls.__name__.lower()} are: {', '.join(sorted(known))}"
+        )
     try:
         return cls(**settings)
     except (TypeError, ValueError, AttributeError, ArithmeticError) as error:

@@ -15,8 +15,8 @@ Kind = TypeVar("Kind")
 class Registry(Generic[Kind]):
     """The classes of one family, by kind.
 
-    A family lives in a package, or in the packages within it.  A kind is looked for in the module that
-    carries its name, then in the other modules, which are imported only if that is needed.
+    A family lives in a package, or in the packages within it.  A kind is looked for in the module
+    that carries its name, then in the other modules, which are imported only if that is needed.
     """
 
     def __init__(self, family: str, package: str, *, nested: bool = False) -> None:

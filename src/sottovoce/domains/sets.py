@@ -101,7 +101,9 @@ class Sets(Domain, kind="sets"):
         return {label: index for index, label in enumerate(self.labels)}
 
     def _items_of(self, label: str) -> list[int]:
-        """Return the items that a label names, or nothing; names of items may contain the separator."""
+        """Return the items that a label names, or nothing; names of items may contain the
+        separator.
+        """
         pieces = label.split(JOINT)
         for cut in range(len(pieces), 0, -1):
             first = self._index_of_item.get(JOINT.join(pieces[:cut]))

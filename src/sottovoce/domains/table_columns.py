@@ -42,9 +42,7 @@ def columns_of_people(
     return values if len(domain.names) > 1 else values[domain.names[0]]
 
 
-def _numbers_by_uid(
-    domain: "Tables", tables: Mapping[str, Mapping[str, Cells]]
-) -> dict[str, int]:
+def _numbers_by_uid(domain: "Tables", tables: Mapping[str, Mapping[str, Cells]]) -> dict[str, int]:
     """Return the number of every person by uid."""
     single = [name for place, name in enumerate(domain.names) if not domain.most(place)]
     uids = [uid for name in single[:1] or domain.names for uid in tables[name][UID]]
@@ -62,7 +60,8 @@ def _owners(table: str, uids: Cells, numbers: Mapping[str, int]) -> Ints:
     unknown = sum(uid not in numbers for uid in uids)
     if unknown:
         raise DomainError(
-            f"{unknown:,} rows of table {table!r} have a {UID} that the table with one record each does not have"
+            f"{unknown:,} rows of table {table!r} have a {UID} that the table with one record each "
+            "does not have"
         )
     return np.array([numbers[str(uid)] for uid in uids], np.int64)
 

@@ -35,7 +35,8 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")
 class Tables(Domain, kind="services"):
     """Named tables, ``Records`` or ``Lists``, and public columns named ``table.column``.
 
-    With a single table a person's value is its record or list; with several, a mapping from their names.
+    With a single table a person's value is its record or list; with several, a mapping from their
+    names.
     """
 
     names: tuple[str, ...]
@@ -60,7 +61,8 @@ class Tables(Domain, kind="services"):
         for name in self.public_names:
             if name.partition(".")[0] not in single:
                 raise ParameterError(
-                    "`public` columns must be named 'table.column' after a table with one record per person"
+                    "`public` columns must be named 'table.column' after a table with one record "
+                    "per person"
                 )
 
     @property
@@ -90,12 +92,16 @@ class Tables(Domain, kind="services"):
         return records
 
     def most(self, table: int) -> int:
-        """Return the largest number of records of a table that count; 0 where everybody has exactly one."""
+        """Return the largest number of records of a table that count; 0 where everybody has exactly
+        one.
+        """
         kind = self.tables[table]
         return kind.most if isinstance(kind, Lists) else 0
 
     def indices(self, values: Iterable[Any]) -> Any:
-        """Return people's tables from one value each, or from columns, where ``uid`` says whose a row is."""
+        """Return people's tables from one value each, or from columns, where ``uid`` says whose a
+        row is.
+        """
         if isinstance(values, Mapping):
             return self._from_columns({self.names[0]: values} if len(self.names) == 1 else values)
         people = [{self.names[0]: value} if len(self.names) == 1 else value for value in values]
@@ -155,7 +161,9 @@ class Tables(Domain, kind="services"):
         return {name: record[name] for name in self.records(table).names}
 
     def _texts(self, columns: Mapping[str, Any], people: int) -> list[bytes]:
-        """Return everybody's public values as canonical JSON, real numbers as decimal strings; refuses other values."""
+        """Return everybody's public values as canonical JSON, real numbers as decimal strings;
+        refuses other values.
+        """
         parts = []
         for name, kind in sorted(zip(self.public_names, self.public_kinds, strict=True)):
             kind.indices(columns[name])  # refuses impossible values
@@ -242,9 +250,7 @@ class Tables(Domain, kind="services"):
         """Return the domain of a column, public or not."""
         records = self.records(self.names.index(table))
         private = dict(zip(records.names, records.attributes, strict=True))
-        public = (
-            dict(zip(self.public.names, self.public_kinds, strict=True)) if self.public else {}
-        )
+        public = dict(zip(self.public.names, self.public_kinds, strict=True)) if self.public else {}
         return public[f"{table}.{name}"] if f"{table}.{name}" in public else private[name]
 
     def part(self, name: str) -> Domain | None:

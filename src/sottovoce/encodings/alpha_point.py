@@ -1,10 +1,11 @@
 """Rounding of counters to a few levels, by an offset that each device draws for itself.
 
-For a number that moves a little all the time, such as minutes of use a day, in a longitudinal task: every distinct
-value would need a permanent response of its own.  A device adds its offset, the same for every value, and rounds
-down; while the counter wiggles inside one interval it has one level and one response.  Over all offsets the level is
-right on average.  What leaks is that a change of the response shows a crossing of one of the device's boundaries, at
-the time of the crossing: the task should pay for as many distinct values as a counter may cross levels.
+For a number that moves a little all the time, such as minutes of use a day, in a longitudinal task:
+every distinct value would need a permanent response of its own.  A device adds its offset, the same
+for every value, and rounds down; while the counter wiggles inside one interval it has one level and
+one response.  Over all offsets the level is right on average.  What leaks is that a change of the
+response shows a crossing of one of the device's boundaries, at the time of the crossing: the task
+should pay for as many distinct values as a counter may cross levels.
 
 Source: Ding 2017.
 """
@@ -29,8 +30,9 @@ _LARGEST = 1 << 31  # an index times the levels stays below 2^63
 class AlphaPoint(Encoding, kind="alpha_point"):
     """Map ``size`` indices to ``points`` equally spaced levels; the rng fixes the offset.
 
-    In the longitudinal flow the rng is the keyed stream of the question, hence the offset the same for ever; one
-    draw, whatever the value.  The chance of the upper level is the remainder over ``size`` - 1, exactly.
+    In the longitudinal flow the rng is the keyed stream of the question, hence the offset the same
+    for ever; one draw, whatever the value.  The chance of the upper level is the remainder over
+    ``size`` - 1, exactly.
     """
 
     points: int

@@ -1,4 +1,5 @@
-"""A piece of a long value together with a public hash of the whole of it: what the multiple channel method reports.
+"""A piece of a long value together with a public hash of the whole of it: what the multiple channel
+method reports.
 
 Values that share a channel are taken for one, so choose many more channels than values are sought.
 

@@ -1,4 +1,6 @@
-"""One Hadamard coefficient of a record: whether an odd number of the chosen bits of its attributes are set."""
+"""One Hadamard coefficient of a record: whether an odd number of the chosen bits of its attributes
+are set.
+"""
 
 from dataclasses import dataclass
 
@@ -14,7 +16,9 @@ from sottovoce.errors import ParameterError
 
 @dataclass(frozen=True)
 class Parity(Encoding, kind="parity"):
-    """Yield the parity of all bits of the columns' values that the masks choose; ``sizes`` are those of the columns."""
+    """Yield the parity of all bits of the columns' values that the masks choose; ``sizes`` are
+    those of the columns.
+    """
 
     columns: tuple[int, ...]
     sizes: tuple[int, ...]

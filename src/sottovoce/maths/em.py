@@ -1,8 +1,9 @@
 """Expectation maximisation: the distribution that best explains a histogram of randomised outputs.
 
-Plain EM climbs to the likelihood's maximum, which fits the noise as well: stop it early, or take it for spiky shapes
-and large epsilon.  EMS smooths after every step and settles at a fixed point, which is not the maximum; take it for
-smooth shapes.  Users never enter the loop: a step costs as much as one pass over the channel.
+Plain EM climbs to the likelihood's maximum, which fits the noise as well: stop it early, or take it
+for spiky shapes and large epsilon.  EMS smooths after every step and settles at a fixed point,
+which is not the maximum; take it for smooth shapes.  Users never enter the loop: a step costs as
+much as one pass over the channel.
 
 Source: Li et al. 2020.
 """
@@ -45,7 +46,8 @@ class Dense:
 
 @dataclass(frozen=True)
 class Sliding:
-    """The channel of Square Wave: one chance for the ``window`` outputs from the value's own on, another for the rest.
+    """The channel of Square Wave: one chance for the ``window`` outputs from the value's own on,
+    another for the rest.
 
     Prefix sums make both products cost one pass over values and outputs.
     """
@@ -68,7 +70,9 @@ class Sliding:
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """Where the iteration ended, for every row of counts; the log-likelihood is that of all its reports together."""
+    """Where the iteration ended, for every row of counts; the log-likelihood is that of all its
+    reports together.
+    """
 
     frequencies: Floats
     log_likelihood: Floats
@@ -78,9 +82,11 @@ class Fit:
 
 
 def em(counts: Ints, channel: Channel | Floats, *, smooth: bool, tolerance: float = TOLERANCE, most: int = MOST) -> Fit:
-    """Return the frequencies behind (..., outputs) counts, every row on its own, from a uniform start.
+    """Return the frequencies behind (..., outputs) counts, every row on its own, from a uniform
+    start.
 
-    A row stops when the log-likelihood per report changes by less than the tolerance, or after ``most`` steps.
+    A row stops when the log-likelihood per report changes by less than the tolerance, or after
+    ``most`` steps.
 
     >>> fit = em(np.array([60, 40]), np.array([[0.75, 0.25], [0.25, 0.75]]), smooth=False, tolerance=1e-12)
     >>> fit.frequencies.round(3).tolist(), bool(fit.converged)
@@ -139,13 +145,17 @@ def _step(frequencies: Floats, weights: Floats, channel: Channel, *, smooth: boo
 
 
 def _smoothed(frequencies: Floats) -> Floats:
-    """Return the frequencies spread with the weights 1, 2, 1 over their neighbours, reflected at the ends."""
+    """Return the frequencies spread with the weights 1, 2, 1 over their neighbours, reflected at
+    the ends.
+    """
     ends = np.concatenate([frequencies[..., :1], frequencies, frequencies[..., -1:]], axis=-1)
     return np.asarray((ends[..., :-2] + 2 * frequencies + ends[..., 2:]) / 4)
 
 
 def _seen(frequencies: Floats, shares: Floats, channel: Channel) -> tuple[Floats, Floats]:
-    """Return the chance of every output, and the log-likelihood of one report; what cannot be seen counts nothing."""
+    """Return the chance of every output, and the log-likelihood of one report; what cannot be seen
+    counts nothing.
+    """
     chances = channel.forward(frequencies)
     chances[chances <= 0] = 1.0
     return chances, np.asarray((shares * np.log(chances)).sum(axis=-1))

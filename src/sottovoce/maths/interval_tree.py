@@ -1,8 +1,9 @@
 """Trees of intervals over ordered values: what range questions are made of.
 
-A tree of fan-out b has levels 0, the root, to h, single values; a node of level l covers b^(h - l) neighbouring values.
-Values are padded to b^h; nobody holds the padding.  Categories have two levels: everything, and each of them.  A
-doubled tree has two of these below its root: the values in reverse, then the values.
+A tree of fan-out b has levels 0, the root, to h, single values; a node of level l covers b^(h - l)
+neighbouring values. Values are padded to b^h; nobody holds the padding.  Categories have two
+levels: everything, and each of them.  A doubled tree has two of these below its root: the values in
+reverse, then the values.
 
 Source: Wang 2021, section 7.3.
 """
@@ -20,7 +21,8 @@ FANOUT = 5
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """The tree over ``size`` values; ``flat`` has only the root and the values, ``doubled`` one more level on top.
+    """The tree over ``size`` values; ``flat`` has only the root and the values, ``doubled`` one
+    more level on top.
 
     >>> tree = Hierarchy(25, 5)
     >>> tree.height, tree.width(1), tree.nodes(1)
@@ -68,7 +70,11 @@ class Hierarchy:
         if self.doubled and level == 0:
             return np.zeros(1, np.int64)
         first = np.arange(-(-self.size // self.width(level)))
-        return np.concatenate([first, self._half // self.width(level) + first]) if self.doubled else first
+        return (
+            np.concatenate([first, self._half // self.width(level) + first])
+            if self.doubled
+            else first
+        )
 
     def node(self, values: Values, level: int) -> Ints:
         """Return the node of every value."""

@@ -1,4 +1,6 @@
-"""One set of items per person, all in two arrays: what sets of labels become on the way to a question."""
+"""One set of items per person, all in two arrays: what sets of labels become on the way to a
+question.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +15,8 @@ from sottovoce.errors import ParameterError
 
 @dataclass(frozen=True, eq=False, repr=False)  # what people hold is not printed
 class Baskets:
-    """The items of person i, ascending and each once, stand at ``items[starts[i] : starts[i + 1]]``.
+    """The items of person i, ascending and each once, stand at ``items[starts[i] : starts[i +
+    1]]``.
 
     >>> Baskets.of([2, 0, 1], [3, 1, 4]).sizes
     array([2, 0, 1])
@@ -24,7 +27,9 @@ class Baskets:
 
     @classmethod
     def of(cls, sizes: Any, items: Any) -> "Baskets":
-        """Return the baskets of so many items each, taken in turn; order and repetition within one do not count."""
+        """Return the baskets of so many items each, taken in turn; order and repetition within one
+        do not count.
+        """
         sizes, items = np.asarray(sizes, np.int64), np.asarray(items, np.int64)
         if sizes.sum() != len(items) or (sizes < 0).any() or (items < 0).any():
             raise ParameterError("baskets need as many items, from 0 on, as their sizes say")
@@ -72,7 +77,9 @@ class Baskets:
         return np.bincount(self.items, minlength=size)
 
     def holding(self, candidates: Sequence[Sequence[int]]) -> "Baskets":
-        """Return which of the candidates everybody has whole, by position: a candidate is a set of items."""
+        """Return which of the candidates everybody has whole, by position: a candidate is a set of
+        items.
+        """
         needed = np.array([len(one) for one in candidates], np.int64)
         wanted = np.array([item for one in candidates for item in one], np.int64)
         order = np.argsort(wanted, kind="stable")

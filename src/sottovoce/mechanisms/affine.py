@@ -180,7 +180,9 @@ class AffineResponse(PureMechanism, kind="affine"):
 
         self._check_decodable()
         slow = term.weight * reduce(np.multiply.outer, term.factors[:-1], np.ones(1)).ravel()
-        return self._votes_for(reports, walsh.transform(affine.placed_product(slow, term.factors[-1], self.bits)))
+        return self._votes_for(
+            reports, walsh.transform(affine.placed_product(slow, term.factors[-1], self.bits))
+        )
 
     def _score_groups(self, reports: Reports, term: OuterProduct, target: ProductTarget) -> Floats:
         """Return the votes for one outer product where every axis takes whole groups of bits."""

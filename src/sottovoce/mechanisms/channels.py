@@ -1,9 +1,11 @@
-"""A bit for every channel, of which only the user's own says anything: the vector of the multiple channel method.
+"""A bit for every channel, of which only the user's own says anything: the vector of the multiple
+channel method.
 
-Every index is a channel and a bit, 2 * channel + bit.  The bit of the user's channel is the held one with probability
-``keep`` and its complement otherwise; the bits of all other channels are fair coins.  Where two users' channels
-differ, p/2 stands against (1 - p)/2, so the whole row reveals no more than its one bit.  Prefer local hashing of
-(channel, block of bits): its reports are short, and say several bits.
+Every index is a channel and a bit, 2 * channel + bit.  The bit of the user's channel is the held
+one with probability ``keep`` and its complement otherwise; the bits of all other channels are fair
+coins.  Where two users' channels differ, p/2 stands against (1 - p)/2, so the whole row reveals no
+more than its one bit.  Prefer local hashing of (channel, block of bits): its reports are short, and
+say several bits.
 
 Source: Wang 2021, section 4.1.2.
 """
@@ -29,11 +31,13 @@ LISTED = 16  # channels of the longest reports that can all be listed
 
 @dataclass(frozen=True)
 class ChannelNoise(Noise):
-    """The errors of centred counts: the two bits of a channel mirror each other, channels err independently.
+    """The errors of centred counts: the two bits of a channel mirror each other, channels err
+    independently.
 
-    ``unheld`` is the variance of one report for a channel that is not its user's.  Each of a channel's users takes a
-    quarter off it; how many there are cannot be seen, so as many are counted as the votes prove.  That is exact where
-    all users of a channel hold the same bit, and too large, by less than a quarter for each of them, where they do not.
+    ``unheld`` is the variance of one report for a channel that is not its user's.  Each of a
+    channel's users takes a quarter off it; how many there are cannot be seen, so as many are
+    counted as the votes prove.  That is exact where all users of a channel hold the same bit, and
+    too large, by less than a quarter for each of them, where they do not.
     """
 
     unheld: float
@@ -121,7 +125,8 @@ class Channels(Mechanism, kind="channels"):
 
     def likelihood(self, reports: Reports) -> Floats:
         ones = unpack_bits(reports, self.channels)
-        shown = np.stack([~ones, ones], axis=2).reshape(len(reports), self.size)  # whether each index is supported
+        # whether each index is supported
+        shown = np.stack([~ones, ones], axis=2).reshape(len(reports), self.size)
         return np.where(shown, self.p, 1 - self.p) * 0.5 ** (self.channels - 1)
 
     def tally(self, reports: Reports) -> Tally:

@@ -1,11 +1,13 @@
 """Hadamard count-mean sketch: one randomised bit of the Hadamard transform of a hash of the value.
 
-A baseline for large domains.  A report is a few bytes, and one Walsh-Hadamard transform for every row decodes the whole
-domain.  But everybody shares a few public hash functions: values that collide leave an error that does not shrink with
-the number of users, and estimates are unbiased only over the choice of the hashes.  Local hashing, which draws a hash
-function for every report, has neither fault.  Less than epsilon is spent only where all values collide in every row.
+A baseline for large domains.  A report is a few bytes, and one Walsh-Hadamard transform for every
+row decodes the whole domain.  But everybody shares a few public hash functions: values that collide
+leave an error that does not shrink with the number of users, and estimates are unbiased only over
+the choice of the hashes.  Local hashing, which draws a hash function for every report, has neither
+fault.  Less than epsilon is spent only where all values collide in every row.
 
-A report is (row * columns + coordinate) * 2 + bit.  Drawn in this order: a row, a coordinate, whether the bit is kept.
+A report is (row * columns + coordinate) * 2 + bit.  Drawn in this order: a row, a coordinate,
+whether the bit is kept.
 
 Source: Cormode 2018, section B.2.
 """
@@ -35,7 +37,8 @@ _MOST_ROWS, _MOST_COLUMNS = 1 << 10, 1 << 16
 
 @dataclass(frozen=True)
 class HCMS(PureMechanism, kind="hcms"):
-    """Report a row, a coordinate and a bit; it supports the values whose hash has that parity with the coordinate.
+    """Report a row, a coordinate and a bit; it supports the values whose hash has that parity with
+    the coordinate.
 
     >>> HCMS(epsilon=1.0, size=1 << 16).width
     2
@@ -64,7 +67,8 @@ class HCMS(PureMechanism, kind="hcms"):
 
     @property
     def q(self) -> float:
-        return self.p / self.columns + (1 - 1 / self.columns) / 2  # another value collides, or agrees by chance
+        # another value collides, or agrees by chance
+        return self.p / self.columns + (1 - 1 / self.columns) / 2
 
     @property
     def worst_ratio(self) -> Fraction:
@@ -84,7 +88,9 @@ class HCMS(PureMechanism, kind="hcms"):
         return 2 * self.rows * self.columns
 
     def hash(self, row: Ints, values: Values) -> Ints:
-        """Return the buckets of the values in rows, shapes broadcast: polynomials of degree 2 modulo 2^31 - 1."""
+        """Return the buckets of the values in rows, shapes broadcast: polynomials of degree 2
+        modulo 2^31 - 1.
+        """
         square, slope, shift = self._polynomials.T[:, row]
         values = np.asarray(values, np.int64)
         return np.asarray((square * (values**2 % _PRIME) + slope * values + shift) % _PRIME % self.columns)
@@ -125,7 +131,9 @@ class HCMS(PureMechanism, kind="hcms"):
         return self._agreeing(self.tally(reports), candidates)
 
     def _agreeing(self, tally: Tally, candidates: Values) -> Ints:
-        """Return the supports: agreements and disagreements make up all users, the transform is their difference."""
+        """Return the supports: agreements and disagreements make up all users, the transform is
+        their difference.
+        """
         sketch, total = transform(tally["signs"]), np.full(len(candidates), tally.users, np.int64)
         for row in range(self.rows):
             total += sketch[row, self.hash(np.array(row), candidates)]
@@ -146,9 +154,9 @@ class HCMS(PureMechanism, kind="hcms"):
 class SketchNoise(IndependentNoise):
     """The errors over reports and over the choice of hashes, which all users share.
 
-    A value that n people hold adds about n to every other value it collides with, once in ``rows * (columns - 1)``:
-    variance n^2 / (rows * (columns - 1)), whatever the number of reports.  Two collisions of four values are taken to
-    be independent.
+    A value that n people hold adds about n to every other value it collides with, once in ``rows *
+    (columns - 1)``: variance n^2 / (rows * (columns - 1)), whatever the number of reports.  Two
+    collisions of four values are taken to be independent.
     """
 
     gain: float  # 1 / (2 p - 1), the size of a sign
@@ -157,7 +165,8 @@ class SketchNoise(IndependentNoise):
 
     @property
     def collision(self) -> float:
-        """Return the variance that a pair of users with one value adds to all others by collisions."""
+        """Return the variance that a pair of users with one value adds to all others by collisions.
+        """
         return 1 / (self.rows * (self.columns - 1))
 
     def among(self) -> "SketchNoise":
@@ -190,7 +199,9 @@ class SketchNoise(IndependentNoise):
         return float(across + own + squares.sum() * (alone + self.collision * pairs))
 
     def _terms(self, users: int) -> tuple[float, float, float]:
-        """Return what a vote varies by itself, with all others, and with the mean: of one report over all hashes."""
+        """Return what a vote varies by itself, with all others, and with the mean: of one report
+        over all hashes.
+        """
         stretch, square = self.columns / (self.columns - 1), self.gain**2
         common = stretch**2 / self.columns * (square - 1 / self.columns)
         return users * stretch * square, users * common, 1 / (self.columns - 1)

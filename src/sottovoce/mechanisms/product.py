@@ -1,7 +1,9 @@
-"""Every attribute of a record by direct response of its own: a record in, a record out, budgets added.
+"""Every attribute of a record by direct response of its own: a record in, a record out, budgets
+added.
 
-A baseline for joint statistics: splitting epsilon over attributes costs far more than asking about a few of them.  It
-is also how correlated attributes are reported under guarantees that are weaker than those of this library.
+A baseline for joint statistics: splitting epsilon over attributes costs far more than asking about
+a few of them.  It is also how correlated attributes are reported under guarantees that are weaker
+than those of this library.
 
 Source: Cormode 2018, section 4.7; Du 2025, chapter 4.
 """
@@ -30,7 +32,8 @@ _LONGEST_TALLY = 1 << 20
 
 @dataclass(frozen=True)
 class Product(Mechanism, kind="product"):
-    """Report a whole record; ``sizes`` are those of its attributes, the first of which changes slowest.
+    """Report a whole record; ``sizes`` are those of its attributes, the first of which changes
+    slowest.
 
     ``keeps`` are thresholds of 2^64, one for every attribute; left out, the budget is split evenly.
 
@@ -56,12 +59,15 @@ class Product(Mechanism, kind="product"):
         if len(self.keeps) != len(self.sizes) or not all(0 < keep < exact.UNIT for keep in self.keeps):
             raise ParameterError("there is one threshold from 1 to 2^64 - 1 for every attribute")
         if min(self._ratios) <= 1:
-            # The ratio of one that prefers lies would divide those of the others, though it tells as much.
+            # The ratio of one that prefers lies would divide those of the others, though it tells
+            # as much.
             raise ParameterError("the threshold of every attribute prefers the truth")
 
     @cached_property
     def responses(self) -> tuple[GRR, ...]:
-        """Return what randomises each attribute, each with the epsilon that its own threshold spends."""
+        """Return what randomises each attribute, each with the epsilon that its own threshold
+        spends.
+        """
         return tuple(_response(size, keep) for size, keep in zip(self.sizes, self.keeps, strict=True))
 
     @property
@@ -145,7 +151,8 @@ class ProductNoise(Noise):
         raise ParameterError("the cells of whole records are estimated together")
 
     def variances(self, votes: Floats, users: int) -> Floats:
-        squares = [np.linalg.inv(one) ** 2 @ one for one in self.channels]  # E[x_v^2] of a user who holds t
+        # E[x_v^2] of a user who holds t
+        squares = [np.linalg.inv(one) ** 2 @ one for one in self.channels]
         held = np.clip(votes, 0, users)
         return along(held, self._sizes, squares) - held
 

@@ -9,7 +9,9 @@ from sottovoce.tasks.advice import Advice
 from sottovoce.tasks.plan import Plan
 
 
-def advise(plan: Plan | None = None, *, users: int, epsilon: float, size: int | None = None, **wishes: Any) -> Advice:
+def advise(
+    plan: Plan | None = None, *, users: int, epsilon: float, size: int | None = None, **wishes: Any
+) -> Advice:
     """Return what to expect when ``users`` people answer a plan at an ``epsilon``.
 
     ``size`` instead of a plan asks about a histogram of so many values.  ``wishes`` are further

@@ -16,7 +16,9 @@ from sottovoce.postprocess.shifted_noise import ShiftedNoise
 ERRORS = ("raw", "bootstrap")
 
 
-def apply(estimate: Estimate, method: str, *, errors: str = "raw", replicates: int = 200, **options: Any) -> Estimate:
+def apply(
+    estimate: Estimate, method: str, *, errors: str = "raw", replicates: int = 200, **options: Any
+) -> Estimate:
     """Return the estimate after one step of post-processing, the raw one kept beside it.
 
     Errors are those of the raw votes and the move from them, which cover; or the spread of
@@ -27,13 +29,23 @@ def apply(estimate: Estimate, method: str, *, errors: str = "raw", replicates: i
     rule, raw = rule_of(estimate, method, **options), estimate.raw or estimate
     if rule.whole and not raw.noise.complete:
         raise ParameterError(
-            f"`method` {method!r} needs the whole domain: the shares of some candidates do not sum to 1"
+            f"`method` {method!r} needs the whole domain: the shares of some candidates do not sum "
+            "to 1"
         )
-    votes, steps = rule(estimate.frequencies) * estimate.users, (*estimate.steps, rule.step(estimate.frequencies))
+    votes, steps = (
+        rule(estimate.frequencies) * estimate.users,
+        (*estimate.steps, rule.step(estimate.frequencies)),
+    )
     if errors == "bootstrap":
         sampled = bootstrapped(estimate, rule, replicates)
         return replace(estimate, votes=votes, noise=sampled, steps=(*steps, errors), raw=raw)
-    return replace(estimate, votes=votes, noise=ShiftedNoise(raw.votes, raw.noise, rule.whole), steps=steps, raw=raw)
+    return replace(
+        estimate,
+        votes=votes,
+        noise=ShiftedNoise(raw.votes, raw.noise, rule.whole),
+        steps=steps,
+        raw=raw,
+    )
 
 
 def rule_of(estimate: Estimate, method: str, **options: Any) -> Rule:
@@ -52,13 +64,17 @@ def methods(*, whole_domain: bool = True, equal_errors: bool = True) -> tuple[st
     return tuple(
         method.name
         for method in known_methods().values()
-        if (whole_domain or not method.needs_whole_domain) and (equal_errors or not method.needs_equal_errors)
+        if (whole_domain or not method.needs_whole_domain)
+        and (equal_errors or not method.needs_equal_errors)
     )
 
 
 @cache
 def known_methods() -> dict[str, PostProcessor]:
     """Return every method by name: those that the modules of this package state."""
-    modules = [import_module(f"sottovoce.postprocess.{one.name}") for one in iter_modules(postprocess.__path__)]
+    modules = [
+        import_module(f"sottovoce.postprocess.{one.name}")
+        for one in iter_modules(postprocess.__path__)
+    ]
     stated = [module.METHOD for module in modules if hasattr(module, "METHOD")]
     return {method.name: method for method in sorted(stated, key=lambda each: each.name)}

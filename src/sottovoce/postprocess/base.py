@@ -61,9 +61,9 @@ def unheld_deviation(estimate: Estimate) -> float:
 class PostProcessor:
     """One method of post-processing.
 
-    ``needs_whole_domain`` means that it relies on shares that sum to 1, so that it has nothing to say
-    about some candidates.  ``needs_equal_errors`` means that it relies on one variance for all values
-    that nobody holds, which sums and joint tables do not have.
+    ``needs_whole_domain`` means that it relies on shares that sum to 1, so that it has nothing to
+    say about some candidates.  ``needs_equal_errors`` means that it relies on one variance for all
+    values that nobody holds, which sums and joint tables do not have.
     """
 
     name: str

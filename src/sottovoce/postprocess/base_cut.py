@@ -61,4 +61,6 @@ def rule_for(estimate: Estimate, alpha: float = SURVIVORS, top: int = 0) -> Rule
     return Rule("base-cut", lambda raw: base_cut(raw, cut), remark=lambda raw: f"alpha {alpha:g}")
 
 
-METHOD = PostProcessor("base-cut", "only what stands out of the noise", rule_for, needs_equal_errors=True)
+METHOD = PostProcessor(
+    "base-cut", "only what stands out of the noise", rule_for, needs_equal_errors=True
+)

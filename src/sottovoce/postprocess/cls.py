@@ -1,11 +1,13 @@
 """Constrained least squares: the problem that Norm-Sub solves, as conditions that prove it.
 
-Minimise the squared distance from the raw shares over all shares that are at least 0 and sum to the total.  The problem
-is convex, so shares solve it exactly if one number delta (Karush, Kuhn and Tucker) exists with
+Minimise the squared distance from the raw shares over all shares that are at least 0 and sum to the
+total.  The problem is convex, so shares solve it exactly if one number delta (Karush, Kuhn and
+Tucker) exists with
 
     share = raw + delta  where the share is positive,     raw + delta <= 0  where it is 0.
 
-Without the condition that shares are at least 0 the first line holds everywhere, and the solution is Norm.
+Without the condition that shares are at least 0 the first line holds everywhere, and the solution
+is Norm.
 
 Source: Wang et al. 2020, section IV-C.
 """
@@ -16,7 +18,8 @@ from sottovoce.arrays import Floats
 
 
 def violation(raw: Floats, shares: Floats, total: float = 1.0) -> float:
-    """Return by how much shares fail the conditions of the optimum; 0 proves that nothing allowed is nearer.
+    """Return by how much shares fail the conditions of the optimum; 0 proves that nothing allowed
+    is nearer.
 
     >>> violation(np.array([0.7, 0.5, -0.1]), np.array([0.6, 0.4, 0.0])) < 1e-15
     True

@@ -31,4 +31,6 @@ def rule_for(estimate: Estimate) -> Rule:
     return Rule("norm", norm, whole=True)
 
 
-METHOD = PostProcessor("norm", "shares sum to 1, may be negative", rule_for, needs_whole_domain=True)
+METHOD = PostProcessor(
+    "norm", "shares sum to 1, may be negative", rule_for, needs_whole_domain=True
+)

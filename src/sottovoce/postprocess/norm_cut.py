@@ -52,4 +52,6 @@ def _remark(raw: Floats) -> str:
     return "" if norm_cut(raw).any() else "nothing kept"
 
 
-METHOD = PostProcessor("norm-cut", "the largest shares that fit into 1", rule_for, needs_whole_domain=True)
+METHOD = PostProcessor(
+    "norm-cut", "the largest shares that fit into 1", rule_for, needs_whole_domain=True
+)

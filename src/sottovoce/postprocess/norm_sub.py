@@ -62,4 +62,6 @@ def _entry(numbers: Floats, rank: Ints) -> Floats:
     return np.take_along_axis(numbers, rank - 1, axis=-1)
 
 
-METHOD = PostProcessor("norm-sub", "nearest shares that are possible", rule_for, needs_whole_domain=True)
+METHOD = PostProcessor(
+    "norm-sub", "nearest shares that are possible", rule_for, needs_whole_domain=True
+)

@@ -164,4 +164,6 @@ def _blocks(indices: Ints) -> Iterator[Ints]:
         yield indices[start : start + _BLOCK]
 
 
-METHOD = PostProcessor("power", "for few frequent and many rare values", rule_for, needs_equal_errors=True)
+METHOD = PostProcessor(
+    "power", "for few frequent and many rare values", rule_for, needs_equal_errors=True
+)

@@ -89,7 +89,9 @@ RULES = {
 
 
 class QueryError(ParameterError):
-    """A query that is refused: the broken ``rule``, and where; ``line`` and ``column`` count from 1."""
+    """A query that is refused: the broken ``rule``, and where; ``line`` and ``column`` count from
+    1.
+    """
 
     def __init__(self, rule: str, text: str = "", start: int = 0, detail: str = "") -> None:
         self.rule = rule

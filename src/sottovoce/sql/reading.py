@@ -287,7 +287,9 @@ class _Reader:
 
 
 def _parts(node: exp.Expr) -> Iterator[exp.Expr]:
-    """Yield what a chain of one connective connects, in order; chains may be too long for recursion."""
+    """Yield what a chain of one connective connects, in order; chains may be too long for
+    recursion.
+    """
     chain = []
     kind = type(node)
     while isinstance(node, kind):

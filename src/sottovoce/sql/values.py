@@ -98,7 +98,9 @@ def _cells(kind: Domain) -> tuple[Floats, Floats, Floats]:
 
 
 def _cut(span: Span, cells: tuple[Floats, Floats], chosen: tuple[int, int], close: float) -> bool:
-    """Return whether an end of the span lies inside a bucket: part of the bucket is counted wrongly."""
+    """Return whether an end of the span lies inside a bucket: part of the bucket is counted
+    wrongly.
+    """
     lows, highs = cells
     first, end = chosen
     too_much = lows[first] < span.low - close or highs[end - 1] > span.high + close

@@ -28,7 +28,9 @@ class Advice(ABC):
         return {name: entry for name, entry in self.to_dict().items() if not _is_rows(entry)}
 
     def rows(self) -> list[Row]:
-        """Return what is compared, such as one row per mechanism or method; nothing where nothing is."""
+        """Return what is compared, such as one row per mechanism or method; nothing where nothing
+        is.
+        """
         return next((list(entry) for entry in self.to_dict().values() if _is_rows(entry)), [])
 
     def to_json(self) -> str:
@@ -38,7 +40,9 @@ class Advice(ABC):
 
 @dataclass(frozen=True)
 class CollectionAdvice(Advice):
-    """What is known of any plan: how it asks, what a report costs in bytes, and what speaks against it."""
+    """What is known of any plan: how it asks, what a report costs in bytes, and what speaks against
+    it.
+    """
 
     plan: str
     users: int
@@ -65,4 +69,8 @@ class CollectionAdvice(Advice):
 
 
 def _is_rows(entry: Any) -> bool:
-    return isinstance(entry, list | tuple) and bool(entry) and all(isinstance(row, Mapping) for row in entry)
+    return (
+        isinstance(entry, list | tuple)
+        and bool(entry)
+        and all(isinstance(row, Mapping) for row in entry)
+    )

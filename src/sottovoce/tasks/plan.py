@@ -100,7 +100,9 @@ class Plan(ABC):
         """Return some of the ``attributes`` in the order of the plan, or refuse unknown ones."""
         unknown = [name for name in names if name not in self.attributes]
         if unknown:
-            raise ParameterError(f"`marginal` must name some of: {', '.join(self.attributes) or 'nothing'}")
+            raise ParameterError(
+                f"`marginal` must name some of: {', '.join(self.attributes) or 'nothing'}"
+            )
         return tuple(name for name in self.attributes if name in names)
 
     def select(self, outcome: "Outcome", names: Sequence[str]) -> "Outcome":
@@ -123,7 +125,9 @@ class Plan(ABC):
         for name, part in outcome.questions().items():
             domain = self.part_domain(name)
             if domain is None:
-                raise ParameterError(f"the truth about {name!r} is unknown: it mixes several domains")
+                raise ParameterError(
+                    f"the truth about {name!r} is unknown: it mixes several domains"
+                )
             labels = [row["value"] for row in part.rows()]
             true[name] = dict(domain.counts(self.domain.part_indices(indices, name), labels))
         return true

@@ -9,14 +9,28 @@ import sys
 import traceback
 from typing import Any
 
-FIELDS = ("event", "route", "method", "status", "milliseconds", "task", "round", "state", "error", "where")
+FIELDS = (
+    "event",
+    "route",
+    "method",
+    "status",
+    "milliseconds",
+    "task",
+    "round",
+    "state",
+    "error",
+    "where",
+)
 
 
 class JsonLines(logging.Formatter):
     """Write time, level and the listed fields; never the message of an error."""
 
     def format(self, record: logging.LogRecord) -> str:
-        line: dict[str, Any] = {"time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S%z"), "level": record.levelname}
+        line: dict[str, Any] = {
+            "time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S%z"),
+            "level": record.levelname,
+        }
         own = record.name.startswith("sottovoce")
         # Messages of other libraries may quote what a client sent.
         line["event"] = record.getMessage() if own else record.name
@@ -24,7 +38,9 @@ class JsonLines(logging.Formatter):
         if record.exc_info and record.exc_info[0]:
             line["error"] = record.exc_info[0].__name__
             frames = traceback.extract_tb(record.exc_info[2])
-            line["where"] = [f"{frame.filename.rsplit('/', 1)[-1]}:{frame.lineno}" for frame in frames[-5:]]
+            line["where"] = [
+                f"{frame.filename.rsplit('/', 1)[-1]}:{frame.lineno}" for frame in frames[-5:]
+            ]
         return json.dumps(line)
 
 

@@ -21,12 +21,20 @@ class Metrics:
         self._requests = _Requests()
         registry.register(self._requests)
         self.messages = Counter(
-            "sottovoce_messages", "Messages by task and outcome.", ["task", "outcome"], registry=registry
+            "sottovoce_messages",
+            "Messages by task and outcome.",
+            ["task", "outcome"],
+            registry=registry,
         )
         self.failures = Counter(
-            "sottovoce_failures", "Errors in the background, by class.", ["error"], registry=registry
+            "sottovoce_failures",
+            "Errors in the background, by class.",
+            ["error"],
+            registry=registry,
         )
-        Gauge("sottovoce_waiting_messages", "Messages waiting for the store.", registry=registry).set_function(waiting)
+        Gauge(
+            "sottovoce_waiting_messages", "Messages waiting for the store.", registry=registry
+        ).set_function(waiting)
         for source in sources:
             registry.register(source)
 
@@ -58,10 +66,16 @@ class _Requests(Source):
         row[-1] += seconds
 
     def collect(self) -> Iterable[Metric]:
-        counts = CounterMetricFamily("sottovoce_requests", "Requests by route and status.", labels=["route", "status"])
-        times = HistogramMetricFamily("sottovoce_request_seconds", "Time to answer.", labels=["route", "status"])
+        counts = CounterMetricFamily(
+            "sottovoce_requests", "Requests by route and status.", labels=["route", "status"]
+        )
+        times = HistogramMetricFamily(
+            "sottovoce_request_seconds", "Time to answer.", labels=["route", "status"]
+        )
         for (route, status), row in list(self._seen.items()):
             labels, sums = [route, str(status)], list(accumulate(row[:-1]))
             counts.add_metric(labels, sums[-1])
-            times.add_metric(labels, list(zip([*map(str, _SECONDS), "+Inf"], sums, strict=True)), row[-1])
+            times.add_metric(
+                labels, list(zip([*map(str, _SECONDS), "+Inf"], sums, strict=True)), row[-1]
+            )
         return [counts, times]

@@ -15,14 +15,20 @@ _ALWAYS = ("slow-down", "internal")
 
 def document(title: str, operations: Sequence[Operation]) -> dict[str, Any]:
     """Return the OpenAPI document, version 3.1, of a service with these operations."""
-    shapes = [shape for op in operations for shape in (op.response, op.body) if isinstance(shape, type)]
+    shapes = [
+        shape for op in operations for shape in (op.response, op.body) if isinstance(shape, type)
+    ]
     _, components = msgspec.json.schema_components(shapes, ref_template=_REF)
     paths: dict[str, dict[str, Any]] = {}
     for op in operations:
         paths.setdefault(op.path, {})[op.method.lower()] = _operation(op)
     return {
         "openapi": "3.1.0",
-        "info": {"title": title, "version": version("sottovoce"), "license": {"name": "Apache-2.0"}},
+        "info": {
+            "title": title,
+            "version": version("sottovoce"),
+            "license": {"name": "Apache-2.0"},
+        },
         "paths": paths,
         "components": {
             "schemas": {**components, "Problem": _PROBLEM},
@@ -39,7 +45,10 @@ _PROBLEM = {
         "type": {"type": "string"},
         "title": {"type": "string"},
         "status": {"type": "integer"},
-        "code": {"type": "string", "enum": [code for code, problem in CATALOGUE.items() if problem.status != 200]},
+        "code": {
+            "type": "string",
+            "enum": [code for code, problem in CATALOGUE.items() if problem.status != 200],
+        },
         "retry": {"type": "boolean"},
         "detail": {"type": "string"},
         "rule": {"type": "string", "description": "The rule that a SQL query breaks."},
@@ -50,7 +59,11 @@ _PROBLEM = {
 
 
 def _operation(op: Operation) -> dict[str, Any]:
-    described: dict[str, Any] = {"operationId": op.handler, "summary": op.summary, "responses": _responses(op)}
+    described: dict[str, Any] = {
+        "operationId": op.handler,
+        "summary": op.summary,
+        "responses": _responses(op),
+    }
     if op.parameters:
         described["parameters"] = [_parameter(parameter) for parameter in op.parameters]
     if op.body is not None:
@@ -79,7 +92,8 @@ def _responses(op: Operation) -> dict[str, Any]:
     good: dict[str, Any] = {"description": "Done."}
     if op.response is not None:
         good["content"] = {
-            kind: {"schema": _schema(op.response) if kind == "application/json" else {}} for kind in op.produces
+            kind: {"schema": _schema(op.response) if kind == "application/json" else {}}
+            for kind in op.produces
         }
     responses = {str(op.status): good}
     for status, meaning in op.statuses:
@@ -90,7 +104,9 @@ def _responses(op: Operation) -> dict[str, Any]:
         before = responses.get(str(problem.status), {}).get("description", "")
         responses[str(problem.status)] = {
             "description": f"{before}; {problem.title}" if before else problem.title,
-            "content": {"application/problem+json": {"schema": {"$ref": _REF.format(name="Problem")}}},
+            "content": {
+                "application/problem+json": {"schema": {"$ref": _REF.format(name="Problem")}}
+            },
         }
     return responses
 

@@ -15,8 +15,17 @@ def respond(error: SottovoceError) -> Response:
     """Return a problem document."""
     problem = problems.problem_of(error)
     headers = {"www-authenticate": "Bearer"} if problem.status == 401 else {}
-    retry_after = getattr(error, "retry_after", None) or (1.0 if problem.status in (429, 503) else None)
+    retry_after = getattr(error, "retry_after", None) or (
+        1.0 if problem.status in (429, 503) else None
+    )
     if retry_after:
         headers["retry-after"] = str(math.ceil(retry_after))
-    content = problems.document(problem, "" if problem.code == "internal" else str(error)) | problems.place(error)
-    return Response(msgspec.json.encode(content), status_code=problem.status, media_type=PROBLEM, headers=headers)
+    content = problems.document(
+        problem, "" if problem.code == "internal" else str(error)
+    ) | problems.place(error)
+    return Response(
+        msgspec.json.encode(content),
+        status_code=problem.status,
+        media_type=PROBLEM,
+        headers=headers,
+    )

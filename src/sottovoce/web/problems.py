@@ -175,7 +175,11 @@ _BY_CLASS: dict[type[SottovoceError], str] = {
 
 
 # The exit codes that the command line uses for the corresponding errors of the library.
-_EXITS = {401: errors.AccessError.exit_code, 404: errors.NoDataError.exit_code, 409: errors.StateError.exit_code}
+_EXITS = {
+    401: errors.AccessError.exit_code,
+    404: errors.NoDataError.exit_code,
+    409: errors.StateError.exit_code,
+}
 
 
 class RequestError(SottovoceError):
@@ -193,7 +197,9 @@ def problem_of(error: SottovoceError) -> Problem:
     """Return the row of the catalogue for an error."""
     if isinstance(error, RequestError):
         return CATALOGUE[error.code]
-    return CATALOGUE[next((code for kind, code in _BY_CLASS.items() if isinstance(error, kind)), "internal")]
+    return CATALOGUE[
+        next((code for kind, code in _BY_CLASS.items() if isinstance(error, kind)), "internal")
+    ]
 
 
 def place(error: SottovoceError) -> dict[str, object]:
@@ -224,7 +230,10 @@ def page() -> str:
 
 
 def _table(problems: Iterable[Problem]) -> str:
-    lines = ["| code | status | meaning | retry | who acts | what to do |", "|---|---|---|---|---|---|"]
+    lines = [
+        "| code | status | meaning | retry | who acts | what to do |",
+        "|---|---|---|---|---|---|",
+    ]
     for problem in problems:
         code = f'<a id="{problem.code}"></a>`{problem.code}`'
         retry = "yes" if problem.retry else "no"

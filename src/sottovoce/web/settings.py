@@ -1,4 +1,6 @@
-"""What an operator can set, on the command line or in the environment (``SOTTOVOCE_...``); the clock is here too."""
+"""What an operator can set, on the command line or in the environment (``SOTTOVOCE_...``); the
+clock is here too.
+"""
 
 import os
 import time
@@ -31,10 +33,14 @@ class Settings:
         if not 0 <= self.port < 1 << 16 or min(self.rate, self.session) < 0 or self.tick <= 0:
             raise ParameterError("a port is below 65,536; rates and durations are not negative")
         if min(self.largest_body, self.most_waiting) < 1024:
-            raise ParameterError("a collector takes bodies of 1,024 bytes and lets 1,024 messages wait at the least")
+            raise ParameterError(
+                "a collector takes bodies of 1,024 bytes and lets 1,024 messages wait at the least"
+            )
 
 
-def from_environment(given: Mapping[str, Any], environment: Mapping[str, str] = os.environ) -> Settings:
+def from_environment(
+    given: Mapping[str, Any], environment: Mapping[str, str] = os.environ
+) -> Settings:
     """Return the settings: what was given first, then the environment, then the defaults."""
     made = {name: value for name, value in given.items() if value is not None}
     for one in fields(Settings):

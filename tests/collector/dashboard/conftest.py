@@ -1,4 +1,6 @@
-"""One collector with a task of every kind for tests that only look, and a fresh one for those that change things."""
+"""One collector with a task of every kind for tests that only look, and a fresh one for those that
+change things.
+"""
 
 import pytest
 

@@ -26,10 +26,16 @@ class Element:
                 yield from child
 
     def all(self, *tags: str, **attributes: str) -> list["Element"]:
-        """Return the elements below with one of these tags and all these attributes; ``class_`` stands for class."""
+        """Return the elements below with one of these tags and all these attributes; ``class_``
+        stands for class.
+        """
         wanted = {name.rstrip("_"): value for name, value in attributes.items()}
         found = [one for one in self if one.tag in tags or not tags]
-        return [one for one in found if all(value in one[name].split() for name, value in wanted.items())]
+        return [
+            one
+            for one in found
+            if all(value in one[name].split() for name, value in wanted.items())
+        ]
 
     def one(self, *tags: str, **attributes: str) -> "Element":
         """Return the only such element."""
@@ -56,7 +62,9 @@ class _Reader(HTMLParser):
             self.stack.append(made)
 
     def handle_startendtag(self, tag, attributes):
-        self.stack[-1].children.append(Element(tag, {name: value or "" for name, value in attributes}))
+        self.stack[-1].children.append(
+            Element(tag, {name: value or "" for name, value in attributes})
+        )
 
     def handle_endtag(self, tag):
         while self.stack[-1].tag != tag:

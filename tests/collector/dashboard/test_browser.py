@@ -53,12 +53,23 @@ TEXTS = [
     "dt",
     "dd",
 ]
-DRAWN = ["label", "select", ".choose button", "figcaption", "svg .label", "svg .value", "svg .tick", "footer p"]
+DRAWN = [
+    "label",
+    "select",
+    ".choose button",
+    "figcaption",
+    "svg .label",
+    "svg .value",
+    "svg .tick",
+    "footer p",
+]
 AA, AA_DRAWN = 4.5, 3.0  # for letters, and for what is drawn
 PAINT = "one => one.tagName === 'line' ? getComputedStyle(one).stroke : getComputedStyle(one).fill"
 OPEN = replace(PETS, name="open")
 
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="chromium is not installed: nothing was seen by a browser")
+pytestmark = pytest.mark.skipif(
+    BROWSER is None, reason="chromium is not installed: nothing was seen by a browser"
+)
 
 
 @contextmanager
@@ -96,7 +107,10 @@ def looking(there, **options):
     context = there.chromium.new_context(**options)
     context.add_init_script(LISTEN)
     page, complaints = context.new_page(), []
-    page.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)
+    page.on(
+        "console",
+        lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None,
+    )
     page.on("pageerror", lambda error: complaints.append(str(error)))
     yield page
     assert page.evaluate("window.violations") == []
@@ -116,7 +130,9 @@ def enter(page, there, path):
 def hear(there, task, values):
     """Let devices answer over HTTP."""
     reports = [base64.b64encode(message(task, value)).decode() for value in values]
-    httpx2.post(f"{there.address}/v1/tasks/{task.name}/reports", json={"reports": reports}).raise_for_status()
+    httpx2.post(
+        f"{there.address}/v1/tasks/{task.name}/reports", json={"reports": reports}
+    ).raise_for_status()
     there.api.collector.refresh()
 
 
@@ -158,7 +174,8 @@ def test_everything_is_reached_by_the_keyboard_and_nothing_is_wider_than_a_phone
         for _ in range(25):
             page.keyboard.press("Tab")
             focused = page.evaluate(
-                "[document.activeElement.tagName, getComputedStyle(document.activeElement).outlineStyle]"
+                "[document.activeElement.tagName, "
+                "getComputedStyle(document.activeElement).outlineStyle]"
             )
             reached.append(focused[0])
             assert focused[0] == "BODY" or focused[1] != "none"
@@ -190,10 +207,16 @@ def test_letters_stand_out_from_what_is_under_them(there, scheme):
         for text in TEXTS + DRAWN:
             above, under = page.locator(text).first.evaluate(COLOURS)
             assert contrast(above, under) >= AA, (text, above, under)
-        bar, line = (page.locator(one).first.evaluate(PAINT) for one in ("svg .bar:not(.noise)", "svg .whisker"))
+        bar, line = (
+            page.locator(one).first.evaluate(PAINT)
+            for one in ("svg .bar:not(.noise)", "svg .whisker")
+        )
         background = page.locator("body").evaluate("body => getComputedStyle(body).backgroundColor")
         assert (luminance(background) < 0.2) == (scheme == "dark")
-        assert min(contrast(bar, background), contrast(line, bar), contrast(line, background)) >= AA_DRAWN
+        assert (
+            min(contrast(bar, background), contrast(line, bar), contrast(line, background))
+            >= AA_DRAWN
+        )
 
 
 def contrast(one, other):
@@ -204,8 +227,13 @@ def contrast(one, other):
 
 def luminance(colour):
     """Return the relative luminance of an opaque colour."""
-    red, green, blue = (int(part) / 255 for part in colour.removeprefix("rgb(").removesuffix(")").split(","))
-    parts = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in (red, green, blue)]
+    red, green, blue = (
+        int(part) / 255 for part in colour.removeprefix("rgb(").removesuffix(")").split(",")
+    )
+    parts = [
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+        for part in (red, green, blue)
+    ]
     return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
 
 

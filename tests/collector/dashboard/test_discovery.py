@@ -11,7 +11,10 @@ from sottovoce.tasks.collection import Collection
 
 DICE = np.random.default_rng(6)
 FOODS = ["bread", "milk", "tea", "oats", "rye", "figs", "<b>salt</b>", "peas", "rice", "plums"]
-BASKETS = [[food for place, food in enumerate(FOODS) if DICE.random() < 0.7 / (1 + place)] for _ in range(400)]
+BASKETS = [
+    [food for place, food in enumerate(FOODS) if DICE.random() < 0.7 / (1 + place)]
+    for _ in range(400)
+]
 WORDS = ["yes"] * 200 + ["<i>"] * 120 + ["ça"] * 80
 PLANS = {
     "pem": (sv.HeavyHitters(sv.Strings(3), 3), WORDS),
@@ -20,7 +23,12 @@ PLANS = {
     "dbs": (sv.AdaptiveTopItems(FOODS, 400, 2, rounds=2, holdout=20), BASKETS),
 }
 FACTS = {
-    "pem": {"Groups of users", "Values are seen from a share of", "Candidates", "Bits of the prefixes"},
+    "pem": {
+        "Groups of users",
+        "Values are seen from a share of",
+        "Candidates",
+        "Bits of the prefixes",
+    },
     "svim": {"Sets are padded to", "Correction for longer sets"},
     "svsm": {"Sets are padded to", "Candidates"},
     "dbs": {"Adaptive rounds", "Users per round", "Doubt"},
@@ -72,8 +80,14 @@ def test_a_search_has_a_page_at_every_moment(fresh, kind):
     labels = [row.one("th").text for row in shown.one("tbody").all("tr")]
     assert set(labels) == set(fresh.api.collector.answer(kind).labels)
     assert f"Finished after {rounds} round" in page.text
-    assert [one["value"] for one in shown.one("select", name="method").all("option")] == ["none", "base", "base-pos"]
-    facts = {one.one("dt").text: one.one("dd").text for one in shown.one("dl", class_="facts").all("div")}
+    assert [one["value"] for one in shown.one("select", name="method").all("option")] == [
+        "none",
+        "base",
+        "base-pos",
+    ]
+    facts = {
+        one.one("dt").text: one.one("dd").text for one in shown.one("dl", class_="facts").all("div")
+    }
     assert set(facts) >= FACTS[kind]
     assert all(facts.values())
     fresh.page(f"/tasks/{kind}?method=base-pos&level=0.9&all=1")

@@ -1,4 +1,6 @@
-"""Pages of tasks about joint tables: any table by a form, a heat map, the tree, and a test of independence."""
+"""Pages of tasks about joint tables: any table by a form, a heat map, the tree, and a test of
+independence.
+"""
 
 from dataclasses import replace
 from importlib.resources import files
@@ -41,7 +43,12 @@ FEW = Collection(minimum=10, grace=0, crowd=30)
 
 
 def task(method="calm", order=2, collection=FEW):
-    return sv.Task(method, sv.Marginals(DOMAIN, users=3000, order=order, method=method), 6.0, collection=collection)
+    return sv.Task(
+        method,
+        sv.Marginals(DOMAIN, users=3000, order=order, method=method),
+        6.0,
+        collection=collection,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -81,25 +88,38 @@ def test_all_attributes_can_be_chosen_and_nothing_is_at_first(asked):
 def test_a_chosen_table_is_shown_alone_and_can_be_downloaded(asked):
     page = asked.page(f"/tasks/calm?{chosen('pet', 'home, sweet', 'car')}&level=0.9")
     shown = page.one("section", id="answer")
-    assert [one.text for one in shown.all("h3")] == ["pet & home, sweet & car", "Which attributes depend on each other"]
-    assert [one["value"] for one in shown.all("input", type="checkbox") if "checked" in one.attributes] == [
+    assert [one.text for one in shown.all("h3")] == [
+        "pet & home, sweet & car",
+        "Which attributes depend on each other",
+    ]
+    assert [
+        one["value"] for one in shown.all("input", type="checkbox") if "checked" in one.attributes
+    ] == [
         "pet",
         "home, sweet",
         "car",
     ]
     links = [one["href"] for one in shown.all("a") if "download" in one.attributes]
-    assert links[0] == f"/tasks/calm/answer.json?method=none&level=0.9&{chosen('pet', 'home, sweet', 'car')}"
+    assert (
+        links[0]
+        == f"/tasks/calm/answer.json?method=none&level=0.9&{chosen('pet', 'home, sweet', 'car')}"
+    )
     said = asked.browser.get(links[0]).json()
     assert (said["name"], len(said["rows"]), said["level"]) == ("pet & home, sweet & car", 8, 0.9)
     assert asked.browser.get(links[1]).text.count("\n") == 9
     hidden = sum(row["suppressed"] for row in said["rows"])
     assert hidden >= 2, "few live with one animal and have the other at home"
-    assert len([row for row in shown.all("tbody")[0].all("tr") if "suppressed" in row.text]) == hidden
+    assert (
+        len([row for row in shown.all("tbody")[0].all("tr") if "suppressed" in row.text]) == hidden
+    )
 
 
 def test_independence_is_told_of_pairs_only(asked):
     def told(*names):
-        return [one.text for one in asked.page(f"/tasks/calm?{chosen(*names)}").all("p", class_="notice")]
+        return [
+            one.text
+            for one in asked.page(f"/tasks/calm?{chosen(*names)}").all("p", class_="notice")
+        ]
 
     assert told("pet", "home, sweet")[0].startswith("These attributes are dependent (p < 0.0001)")
     found = asked.api.collector.answer("calm").dependence("pet", "car")
@@ -112,7 +132,9 @@ def test_the_heat_map_is_drawn_named_and_written_out(asked):
     shown = asked.page("/tasks/calm").one("section", id="answer")
     drawing = shown.one("svg", class_="heat")
     assert drawing["role"] == "img"
-    assert drawing.one("desc").text.startswith("6 pairs; the largest number is that of pet and home, sweet.")
+    assert drawing.one("desc").text.startswith(
+        "6 pairs; the largest number is that of pet and home, sweet."
+    )
     cells = drawing.all("rect", class_="cell")
     assert max(float(one["fill-opacity"]) for one in cells) == 1.0
     assert len(cells) == 6
@@ -150,7 +172,9 @@ def test_too_few_users_have_no_heat_map_and_no_test(asked):
 
 
 def test_a_heat_map_fills_cells_by_their_share_of_the_largest():
-    drawing = read(svg.heat(["<a>", "b", "c"], [[0, 1, 2], [1, 0, 4], [2, 4, 0]], [(1, 2)], "T", "h")).one("svg")
+    drawing = read(
+        svg.heat(["<a>", "b", "c"], [[0, 1, 2], [1, 0, 4], [2, 4, 0]], [(1, 2)], "T", "h")
+    ).one("svg")
     cells = drawing.all("rect")
     assert [one["fill-opacity"] for one in cells] == ["0.25", "0.5", "1.0"]
     assert [one["class"] for one in cells] == ["cell", "cell", "cell tree"]
@@ -167,16 +191,22 @@ def unknown(*_):
 def test_a_verdict_follows_from_the_chance_and_what_cannot_be_tested_says_so(monkeypatch):
     found = Dependence(statistic=1.234, degrees=3, p_value=0.051, naive=0.0)
     assert found.remark == (
-        "There is no sign that they are dependent (p = 0.051): a test that knows how noisy the table is, "
+        "There is no sign that they are dependent (p = 0.051): a test that knows how noisy the "
+        "table is, "
         "statistic 1.23 with 3 degrees of freedom."
     )
-    assert replace(found, p_value=0.049).remark.startswith("These attributes are dependent (p = 0.049)")
+    assert replace(found, p_value=0.049).remark.startswith(
+        "These attributes are dependent (p = 0.049)"
+    )
     plan = sv.Marginals({"a": ["x", "y"], "b": ["x", "y"]}, users=1000, order=1, method="calm")
     records = {"a": ["x", "y"] * 500, "b": ["x"] * 1000}
     answer = sv.simulate(sv.Task("t", plan, 4.0), records, seed=1)
     monkeypatch.setattr(Tables, "dependence", unknown)
     (remark,) = answer.views(("a", "b")).remarks
-    assert remark == "Whether these attributes are independent cannot be said: no report says anything."
+    assert (
+        remark
+        == "Whether these attributes are independent cannot be said: no report says anything."
+    )
 
 
 def test_a_device_says_which_part_of_a_record_is_used():
@@ -193,7 +223,9 @@ def test_cells_and_their_frames_stand_out_from_the_paper(scheme):
     assert "svg .cell { fill: var(--accent); stroke: var(--soft);" in sheet
     assert "svg .tree { stroke: var(--ink);" in sheet
     part = sheet.split("@media (prefers-color-scheme: dark)")[scheme == "dark"]
-    colours = {name: part.partition(f"--{name}: ")[2][:7] for name in ("paper", "accent", "soft", "ink")}
+    colours = {
+        name: part.partition(f"--{name}: ")[2][:7] for name in ("paper", "accent", "soft", "ink")
+    }
     paper = luminance(colours.pop("paper"))
     for name, colour in colours.items():
         dark, light = sorted((paper, luminance(colour)))
@@ -203,10 +235,14 @@ def test_cells_and_their_frames_stand_out_from_the_paper(scheme):
 def luminance(colour):
     """Return the relative luminance of WCAG 2."""
     shares = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
-    parts = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
+    parts = [
+        share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares
+    ]
     return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
 
 
 def test_the_page_says_which_part_of_a_record_is_used():
     asked = dict(statement.lines(codec.publish(task("calm"))))["Asked"]
-    assert asked.startswith("The task asks your device once for a record of 4 parts. Your device uses only some parts")
+    assert asked.startswith(
+        "The task asks your device once for a record of 4 parts. Your device uses only some parts"
+    )

@@ -1,4 +1,6 @@
-"""What pages show: everything that the service releases, nothing that it withholds, and all of it without scripts."""
+"""What pages show: everything that the service releases, nothing that it withholds, and all of it
+without scripts.
+"""
 
 import csv
 import io
@@ -14,7 +16,11 @@ from sottovoce.collector.dashboard import assets
 from sottovoce.collector.release import Wanted, released
 from sottovoce.errors import UnavailableError
 
-PAGES = ["/", "/login?", *(f"/tasks/{quote(name, safe='')}" for name in ("empty", *(task.name for task in VALUES)))]
+PAGES = [
+    "/",
+    "/login?",
+    *(f"/tasks/{quote(name, safe='')}" for name in ("empty", *(task.name for task in VALUES))),
+]
 
 
 def answer(page):
@@ -24,7 +30,10 @@ def answer(page):
 def test_the_list_shows_every_task_with_state_users_and_price(seen):
     page = seen.page("/")
     items = page.one("ul", class_="tasks").all("li")
-    assert [item.one("a").text for item in items][::-1] == ["empty", *(task.name for task in VALUES)]
+    assert [item.one("a").text for item in items][::-1] == [
+        "empty",
+        *(task.name for task in VALUES),
+    ]
     pets = next(item for item in items if item.one("a").text == "pets")
     assert pets.one("a")["href"] == "/tasks/pets"
     assert "Which animal lives with you?" in pets.text
@@ -43,7 +52,10 @@ def test_an_empty_task_says_what_is_missing(seen):
     page = seen.page("/tasks/empty")
     assert "There is no answer yet." in answer(page).text
     assert "At least 50 more users must answer" in answer(page).text
-    assert "Closes at 100 users or on 21 September 2026, 16:13 UTC, in 2 hours." in page.one("div", id="rounds").text
+    assert (
+        "Closes at 100 users or on 21 September 2026, 16:13 UTC, in 2 hours."
+        in page.one("div", id="rounds").text
+    )
     assert not answer(page).all("svg", "form", "table")
     assert "No reports in the last 6 hours." in page.text
 
@@ -56,13 +68,17 @@ def content(seen, name):
 def test_a_histogram_has_a_chart_a_table_and_its_facts(seen):
     shown = answer(seen.page("/tasks/pets"))
     chart = shown.one("svg", class_="bars")
-    assert "estimates with 95 % intervals" in chart.one("title", id="chart-0-title").text.replace("\u202f", " ")
+    assert "estimates with 95 % intervals" in chart.one("title", id="chart-0-title").text.replace(
+        "\u202f", " "
+    )
     table = rows(shown.one("table"))
     assert [row[0] for row in table][:2] == ["cat", "dog"]
     cat = content(seen, "pets")["rows"][0]
     assert table[0][1:4] == [f"{cat[key]:,.0f}" for key in ("estimate", "low", "high")]
     assert table[0][5] == "significant"
-    facts = {one.one("dt").text: one.one("dd").text for one in shown.one("dl", class_="facts").all("div")}
+    facts = {
+        one.one("dt").text: one.one("dd").text for one in shown.one("dl", class_="facts").all("div")
+    }
     assert facts["Users"] == "40"
     assert facts["Epsilon"] == "10"
     assert facts["Guarantee"] == "local epsilon 10, against everybody, the collector too"
@@ -84,7 +100,11 @@ def test_suppressed_values_are_marked_and_their_numbers_are_nowhere(seen):
     for kind in ("json", "csv"):
         body = seen.browser.get(f"/tasks/pets/answer.{kind}").text
         assert "newt" in body
-        assert not [key for key in ("estimate", "low", "high", "share", "error") if repr(hidden[key]) in body]
+        assert not [
+            key
+            for key in ("estimate", "low", "high", "share", "error")
+            if repr(hidden[key]) in body
+        ]
 
 
 def test_downloads_are_the_answers_that_programs_get(seen):
@@ -102,7 +122,10 @@ def test_method_and_level_are_chosen_by_a_plain_form(seen):
     form = answer(seen.page("/tasks/pets")).one("form")
     assert (form["method"], form["action"]) == ("get", "/tasks/pets")
     shown = answer(seen.page("/tasks/pets?method=norm-sub&level=0.99"))
-    assert [one["value"] for one in shown.all("option") if "selected" in one.attributes] == ["norm-sub", "0.99"]
+    assert [one["value"] for one in shown.all("option") if "selected" in one.attributes] == [
+        "norm-sub",
+        "0.99",
+    ]
     facts = shown.one("dl", class_="facts").text.replace("\u202f", " ")
     assert "norm-sub" in facts
     assert "99 %" in facts
@@ -124,12 +147,18 @@ def test_method_and_level_are_chosen_by_a_plain_form(seen):
 )
 def test_an_impossible_choice_is_a_page_that_says_so(seen, choice, part):
     name, _, query = choice.partition("?")
-    assert seen.page(f"/tasks/{name}{part}?{query}", status=400).one("h1").text == "A setting is not allowed"
+    assert (
+        seen.page(f"/tasks/{name}{part}?{query}", status=400).one("h1").text
+        == "A setting is not allowed"
+    )
 
 
 def test_a_level_off_the_list_is_kept_in_the_form(seen):
     shown = answer(seen.page("/tasks/pets?level=0.6827"))
-    assert [one["value"] for one in shown.all("option") if "selected" in one.attributes] == ["none", "0.6827"]
+    assert [one["value"] for one in shown.all("option") if "selected" in one.attributes] == [
+        "none",
+        "0.6827",
+    ]
 
 
 def test_long_answers_show_the_largest_and_then_all(seen):
@@ -157,7 +186,9 @@ def test_a_mean_is_a_table_with_its_interval(seen):
     figure = content(seen, "mean")["rows"][0]
     (row,) = rows(shown.one("table"))
     assert row[0] == "mean"
-    assert float(row[1].replace(",", "").replace("−", "-")) == pytest.approx(figure["estimate"], abs=figure["error"])
+    assert float(row[1].replace(",", "").replace("−", "-")) == pytest.approx(
+        figure["estimate"], abs=figure["error"]
+    )
     assert len(row) == 5
 
 
@@ -171,20 +202,34 @@ def test_a_distribution_is_a_line_with_a_band_and_its_figures(seen):
     shown = answer(seen.page("/tasks/shape"))
     assert len(shown.one("svg", class_="band").all("polygon", "polyline")) == 2
     figures, counts = shown.all("table")
-    assert [row[0] for row in rows(figures)] == ["mean", "variance", "5 %", "25 %", "50 %", "75 %", "95 %"]
+    assert [row[0] for row in rows(figures)] == [
+        "mean",
+        "variance",
+        "5 %",
+        "25 %",
+        "50 %",
+        "75 %",
+        "95 %",
+    ]
     assert len(rows(counts)) == 25
 
 
 def test_many_neighbouring_numbers_are_drawn_as_a_line(seen):
     shown = answer(seen.page("/tasks/ages"))
     assert len(shown.all("svg", class_="band")) == 1
-    assert [row[0] for row in rows(answer(seen.page("/tasks/ages?all=1")).one("table"))][:2] == ["18", "19"]
+    assert [row[0] for row in rows(answer(seen.page("/tasks/ages?all=1")).one("table"))][:2] == [
+        "18",
+        "19",
+    ]
 
 
 def test_too_few_users_and_nothing_is_released(seen):
     page = seen.page("/tasks/small")
     assert page.one("p", class_="marks").one("span", class_="state").text == "failed"
-    assert "Too few people answered. Fewer than 10 users answered round 0: nothing is released." in answer(page).text
+    assert (
+        "Too few people answered. Fewer than 10 users answered round 0: nothing is released."
+        in answer(page).text
+    )
     assert not answer(page).all("table", "svg")
     assert seen.browser.get("/tasks/small/answer.json").status_code == 409
 
@@ -299,7 +344,9 @@ def test_hostile_names_and_labels_stay_text(fresh, everything):
     assert {one.text for one in answer(page).all("text", class_="label")} == {
         label if len(label) <= 30 else f"{label[:29]}…" for label in VALUES[HOSTILE]
     }
-    download = fresh.browser.get(next(one["href"] for one in page.all("a") if ".json" in one["href"]))
+    download = fresh.browser.get(
+        next(one["href"] for one in page.all("a") if ".json" in one["href"])
+    )
     assert download.json()["name"] == task.name
     assert "<" not in download.headers["content-disposition"]
 
@@ -318,7 +365,9 @@ def test_pages_are_strict_about_where_things_come_from(seen, path):
     tree = read(response.text)
     assert not tree.all("style")
     assert not [one for one in tree if "style" in one.attributes]
-    assert not [one for one in tree.all("script") if one.children or not one["src"].startswith("/static/")]
+    assert not [
+        one for one in tree.all("script") if one.children or not one["src"].startswith("/static/")
+    ]
 
 
 @pytest.mark.parametrize("path", PAGES)
@@ -336,7 +385,12 @@ def test_pages_can_be_read_without_eyes_and_without_a_mouse(seen, path):
     assert levels.count(1) == 1
     assert all(after <= before + 1 for before, after in pairwise(levels))
     assert tree.all("a")[0]["href"] == "#main"
-    assert len(tree.all("main")) == len(tree.all("header", class_="top")) == len(tree.all("footer")) == 1
+    assert (
+        len(tree.all("main"))
+        == len(tree.all("header", class_="top"))
+        == len(tree.all("footer"))
+        == 1
+    )
     ids = [one["id"] for one in tree if one["id"]]
     assert len(ids) == len(set(ids))
     for drawing in tree.all("svg", role="img"):
@@ -349,7 +403,10 @@ def test_pages_can_be_read_without_eyes_and_without_a_mouse(seen, path):
     for table in tree.all("table"):
         assert table.one("caption").text
         assert all(cell["scope"] for cell in table.all("th"))
-    assert all(region["aria-label"] and region["tabindex"] == "0" for region in tree.all("div", class_="scroll"))
+    assert all(
+        region["aria-label"] and region["tabindex"] == "0"
+        for region in tree.all("div", class_="scroll")
+    )
     for link in tree.all("a"):
         assert not link["href"].startswith("#") or link["href"][1:] in ids
 
@@ -370,12 +427,17 @@ def test_browsers_get_pages_about_what_is_not_there(seen, path):
 def test_programs_get_documents_about_what_is_not_there(seen):
     for path, status in (("/nothing", 404), ("/v1/nothing", 404)):
         response = seen.browser.get(path, headers={"accept": "application/json"})
-        assert (response.status_code, response.headers["content-type"]) == (status, "application/problem+json")
+        assert (response.status_code, response.headers["content-type"]) == (
+            status,
+            "application/problem+json",
+        )
     assert seen.browser.get("/v1/nothing").headers["content-type"] == "application/problem+json"
     assert seen.browser.get("/v1/tasks/pets/close").status_code == 405
 
 
-@pytest.mark.parametrize(("error", "status"), [(UnavailableError("the disk is full"), 503), (ValueError("x"), 500)])
+@pytest.mark.parametrize(
+    ("error", "status"), [(UnavailableError("the disk is full"), 503), (ValueError("x"), 500)]
+)
 def test_what_breaks_is_a_page_too(seen, monkeypatch, caplog, error, status):
     def broken(*_):
         raise error
@@ -389,7 +451,11 @@ def test_what_breaks_is_a_page_too(seen, monkeypatch, caplog, error, status):
 
 def test_files_are_kept_for_ever_under_an_address_that_changes_with_them(seen):
     made = assets.Assets()
-    for name, kind in (("style.css", "text/css"), ("htmx.min.js", "text/javascript"), ("icon.svg", "image/svg+xml")):
+    for name, kind in (
+        ("style.css", "text/css"),
+        ("htmx.min.js", "text/javascript"),
+        ("icon.svg", "image/svg+xml"),
+    ):
         response = seen.browser.get(made.address(name))
         assert response.status_code == 200
         assert response.headers["content-type"].startswith(kind)

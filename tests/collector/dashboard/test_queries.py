@@ -1,4 +1,6 @@
-"""Pages for questions in SQL: a form that needs no script, examples that work, the answer drawn, written, explained."""
+"""Pages for questions in SQL: a form that needs no script, examples that work, the answer drawn,
+written, explained.
+"""
 
 from itertools import pairwise
 from urllib.parse import quote
@@ -21,7 +23,10 @@ from sottovoce.wire.statement import explain
 from sottovoce.wire.statement import statement as facts
 
 HOSTILE = sv.Task(
-    "hostile", sv.Table({"name": ["<b>it's</b>", "b"]}, name="t"), 4.0, collection=Collection(minimum=2, grace=0)
+    "hostile",
+    sv.Table({"name": ["<b>it's</b>", "b"]}, name="t"),
+    4.0,
+    collection=Collection(minimum=2, grace=0),
 )
 
 
@@ -50,7 +55,9 @@ def put(asked, sql, name="shop", status=200, **rest):
 
 
 def readable(tree):
-    """Check what every page is held to: headings in order, labels, captions, regions that keys reach."""
+    """Check what every page is held to: headings in order, labels, captions, regions that keys
+    reach.
+    """
     levels = [int(one.tag[1]) for one in tree.all("h1", "h2", "h3", "h4")]
     assert levels.count(1) == 1
     assert all(after <= before + 1 for before, after in pairwise(levels))
@@ -59,7 +66,9 @@ def readable(tree):
     labelled = {one["for"] for one in tree.all("label")}
     assert all(one["id"] in labelled for one in tree.all("input", "select", "textarea"))
     assert all(table.one("caption").text for table in tree.all("table"))
-    assert all(one["aria-label"] and one["tabindex"] == "0" for one in tree.all("div", class_="scroll"))
+    assert all(
+        one["aria-label"] and one["tabindex"] == "0" for one in tree.all("div", class_="scroll")
+    )
     assert not [one for one in tree if "style" in one.attributes]
     assert all(form["action"] for form in tree.all("form"))
     return tree
@@ -76,7 +85,11 @@ def test_the_page_of_a_task_leads_to_its_questions_and_lists_its_columns(asked):
     captions = [one.text for one in answer.all("figcaption")]
     assert captions[0].startswith("Bars: estimated people.")
     assert captions[2].startswith("Bars: estimated records.")
-    assert [one["value"] for one in answer.one("select", id="method").all("option")] == ["none", "base", "base-pos"]
+    assert [one["value"] for one in answer.one("select", id="method").all("option")] == [
+        "none",
+        "base",
+        "base-pos",
+    ]
     assert not asked.page("/tasks/pets").one("nav", class_="within").all("a")[3:]
     assert asked.page("/tasks/pets/sql", status=404)
 
@@ -95,7 +108,13 @@ def test_every_example_can_be_followed_and_answered(asked):
 
 
 def test_groups_are_a_table_with_intervals_and_bars_with_error_bars(asked):
-    page = readable(put(asked, "SELECT state, COUNT(*) AS c, AVG(age) AS a FROM users GROUP BY state", level="0.8"))
+    page = readable(
+        put(
+            asked,
+            "SELECT state, COUNT(*) AS c, AVG(age) AS a FROM users GROUP BY state",
+            level="0.8",
+        )
+    )
     answer = page.one("section", id="answer")
     headings = [one.text for one in answer.one("thead").all("th")]
     assert headings == ["state", "c", "Low", "High", "Standing", "a", "Low", "High", "Standing"]
@@ -112,13 +131,17 @@ def test_groups_are_a_table_with_intervals_and_bars_with_error_bars(asked):
     plan, statement = answer.all("details")
     assert "reports of a person: 2" in plan.one("pre").text
     assert "FROM factor_0" in statement.one("pre").text
-    assert [one["value"] for one in page.one("select", id="level").all("option") if "selected" in one.attributes] == [
-        "0.8"
-    ]
+    assert [
+        one["value"]
+        for one in page.one("select", id="level").all("option")
+        if "selected" in one.attributes
+    ] == ["0.8"]
 
 
 def test_what_is_suppressed_is_named_hatched_and_has_no_number(asked):
-    answer = put(asked, "SELECT os, COUNT(*) AS c FROM users GROUP BY os").one("section", id="answer")
+    answer = put(asked, "SELECT os, COUNT(*) AS c FROM users GROUP BY os").one(
+        "section", id="answer"
+    )
     assert [row[:2] for row in rows(answer.one("table"))] == [["iOS", str(OF_OS["iOS"])]]
     assert "2 suppressed: Android; other" in answer.text
     assert len(answer.all("rect", class_="gap")) == 2
@@ -150,7 +173,9 @@ def test_what_cannot_be_answered_now_says_why_beside_the_form(asked, name, sql, 
 
 
 def test_a_plan_is_shown_before_anybody_has_answered(asked):
-    answer = put(asked, "EXPLAIN SELECT COUNT(*) FROM users WHERE age = 1", "open").one("section", id="answer")
+    answer = put(asked, "EXPLAIN SELECT COUNT(*) FROM users WHERE age = 1", "open").one(
+        "section", id="answer"
+    )
     assert answer.one("h2").text == "How it would be answered"
     assert "people: 30" in answer.one("pre").text
 
@@ -170,8 +195,18 @@ def test_an_answer_can_be_taken_away(asked):
 def test_strangers_ask_nothing(asked, tmp_path):
     sql = {"sql": "SELECT COUNT(*) FROM users"}
     assert asked.browser.post("/tasks/shop/sql", data=sql).status_code == 403
-    assert asked.browser.post("/tasks/shop/sql", data=sql, headers={"origin": "http://evil"}).status_code == 403
-    assert asked.browser.post("/tasks/shop/sql", data={"sql": "x" * 140_000}, headers=ORIGIN).status_code == 413
+    assert (
+        asked.browser.post(
+            "/tasks/shop/sql", data=sql, headers={"origin": "http://evil"}
+        ).status_code
+        == 403
+    )
+    assert (
+        asked.browser.post(
+            "/tasks/shop/sql", data={"sql": "x" * 140_000}, headers=ORIGIN
+        ).status_code
+        == 413
+    )
     cookie = asked.browser.cookies.pop("session")
     away = asked.browser.post("/tasks/shop/sql", data=sql, headers=ORIGIN)
     assert (away.status_code, away.headers["location"]) == (303, "/login?next=/tasks/shop/sql")
@@ -191,7 +226,12 @@ def test_hostile_labels_and_questions_stay_text(asked):
 
 
 def test_a_table_of_columns_too_large_to_list_points_to_its_questions(asked):
-    large = sv.Task("large", sv.Table({"pay": range(1000)}, name="t"), 4.0, collection=Collection(minimum=2, grace=0))
+    large = sv.Task(
+        "large",
+        sv.Table({"pay": range(1000)}, name="t"),
+        4.0,
+        collection=Collection(minimum=2, grace=0),
+    )
     asked.publish(large)
     asked.send("large", messages(large, [{"pay": 3}] * 20, rng=SeededRng(1)))
     asked.close(large)
@@ -243,7 +283,9 @@ def test_a_device_says_nothing_of_what_there_is_not():
 
 def test_the_statement_says_the_same_to_analysts():
     said = dict(statement.lines(codec.publish(shop())))
-    assert said["Asked"].startswith("The task asks your device once for your entries in users, txn.")
+    assert said["Asked"].startswith(
+        "The task asks your device once for your entries in users, txn."
+    )
     assert said["Sent in clear"] == WORDS["in clear"]
     assert WORDS["the price"] in said["Cost"]
     assert VALUES[0]["users"]["os"] not in str(said)

@@ -1,4 +1,6 @@
-"""Who may see pages: tokens of people become sessions, sessions are good for pages only, and both can end."""
+"""Who may see pages: tokens of people become sessions, sessions are good for pages only, and both
+can end.
+"""
 
 import pytest
 from starlette.testclient import TestClient
@@ -22,7 +24,14 @@ ELSEWHERE = [
     "/logout",
     "/login?next=/",
 ]
-GUARDED = ["/", "/tasks/pets", "/tasks/pets/live", "/tasks/pets/answer.json", "/tasks/pets/answer.csv", "/tasks/none"]
+GUARDED = [
+    "/",
+    "/tasks/pets",
+    "/tasks/pets/live",
+    "/tasks/pets/answer.json",
+    "/tasks/pets/answer.csv",
+    "/tasks/none",
+]
 
 
 def test_whoever_has_not_logged_in_is_sent_to_the_log_in(fresh):
@@ -134,7 +143,12 @@ def test_a_log_in_leads_nowhere_else(fresh):
 def test_forms_of_other_sites_are_refused(fresh, path):
     fresh.enter()
     form = {"token": fresh.token(), "next": "/"}
-    for origin in ({}, {"origin": "null"}, {"origin": "http://elsewhere.test"}, {"origin": "http://testserver.test"}):
+    for origin in (
+        {},
+        {"origin": "null"},
+        {"origin": "http://elsewhere.test"},
+        {"origin": "http://testserver.test"},
+    ):
         assert fresh.browser.post(path, data=form, headers=origin).status_code == 403
     assert fresh.browser.get("/").status_code == 200
 
@@ -170,4 +184,7 @@ def test_guessing_tokens_meets_the_rate_limit(tmp_path):
 
 def test_a_part_of_a_page_sends_the_whole_page_to_the_log_in(fresh):
     response = fresh.browser.get("/tasks/pets/live?seen=x", headers={"hx-request": "true"})
-    assert (response.status_code, response.headers["hx-redirect"]) == (401, "/login?next=/tasks/pets")
+    assert (response.status_code, response.headers["hx-redirect"]) == (
+        401,
+        "/login?next=/tasks/pets",
+    )

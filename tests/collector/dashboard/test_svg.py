@@ -6,8 +6,22 @@ from collector.dashboard.reading import read
 from sottovoce.collector.dashboard import svg
 from sottovoce.collector.dashboard.svg import Scale
 
-CAT = {"value": "cat", "estimate": 50.0, "low": 25.0, "high": 100.0, "significant": True, "suppressed": False}
-DOG = {"value": "dog", "estimate": -5.0, "low": -25.0, "high": 15.0, "significant": False, "suppressed": False}
+CAT = {
+    "value": "cat",
+    "estimate": 50.0,
+    "low": 25.0,
+    "high": 100.0,
+    "significant": True,
+    "suppressed": False,
+}
+DOG = {
+    "value": "dog",
+    "estimate": -5.0,
+    "low": -25.0,
+    "high": 15.0,
+    "significant": False,
+    "suppressed": False,
+}
 EEL = {"value": "<eel>", "suppressed": True}
 
 

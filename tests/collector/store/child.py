@@ -1,5 +1,4 @@
-"""What another process does to a store: run as ``python -m store.child KIND ADDRESS COMMAND ...``.
-"""
+"""What another process does to a store: run as ``python -m store.child KIND ADDRESS COMMAND ...``."""
 
 import os
 import subprocess

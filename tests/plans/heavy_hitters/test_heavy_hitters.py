@@ -22,7 +22,12 @@ from sottovoce.lab.seeded import SeededRng
 from sottovoce.maths.hashing import indices_of
 from sottovoce.mechanisms.affine_prefix import AffinePrefix
 from sottovoce.plans.heavy_hitters import prefixes
-from sottovoce.plans.heavy_hitters.heavy_hitters import MOST_CANDIDATES, MOST_KEPT, HeavyHitters, pem1
+from sottovoce.plans.heavy_hitters.heavy_hitters import (
+    MOST_CANDIDATES,
+    MOST_KEPT,
+    HeavyHitters,
+    pem1,
+)
 from sottovoce.tasks.choice import Choice
 from sottovoce.tasks.question import Address
 from sottovoce.tasks.round import Round

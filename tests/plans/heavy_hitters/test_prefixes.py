@@ -7,7 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from sottovoce.errors import ParameterError
-from sottovoce.plans.heavy_hitters.prefixes import QUERY_BUDGET, fewest_groups, lengths, queries, sensitivity
+from sottovoce.plans.heavy_hitters.prefixes import (
+    QUERY_BUDGET,
+    fewest_groups,
+    lengths,
+    queries,
+    sensitivity,
+)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,14 @@ import pytest
 
 from sottovoce.errors import ParameterError
 from sottovoce.plans.itemsets.adaptive_sampling import Asked
-from sottovoce.plans.itemsets.confidence import doubt, misplaced, overtaken, p_values, survives, worst_misplaced
+from sottovoce.plans.itemsets.confidence import (
+    doubt,
+    misplaced,
+    overtaken,
+    p_values,
+    survives,
+    worst_misplaced,
+)
 
 
 def asked(rates, times, sought):

@@ -6,7 +6,13 @@ from math import comb, exp, log
 import pytest
 
 from sottovoce.errors import ParameterError
-from sottovoce.plans.itemsets.padding import amplified, amplified_but_for, direct_is_better, reach, significant
+from sottovoce.plans.itemsets.padding import (
+    amplified,
+    amplified_but_for,
+    direct_is_better,
+    reach,
+    significant,
+)
 
 ITEMS = 5
 

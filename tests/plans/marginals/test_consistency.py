@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import ParameterError
-from sottovoce.plans.marginals.consistency import _agree, _holders, agreed, consistent, disagreement, projected, shared
+from sottovoce.plans.marginals.consistency import (
+    _agree,
+    _holders,
+    agreed,
+    consistent,
+    disagreement,
+    projected,
+    shared,
+)
 
 SIZES = {0: 2, 1: 3, 2: 2, 3: 4, 4: 2}
 VIEWS = [(0, 1, 2), (1, 2, 3), (2, 3, 4), (0, 3, 4), (1, 4)]

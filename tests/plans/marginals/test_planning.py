@@ -6,7 +6,14 @@ import pytest
 
 from sottovoce.errors import ParameterError
 from sottovoce.plans.marginals.covering import covers
-from sottovoce.plans.marginals.planning import Layout, _Grown, expected_cells, layout, noise_error, views
+from sottovoce.plans.marginals.planning import (
+    Layout,
+    _Grown,
+    expected_cells,
+    layout,
+    noise_error,
+    views,
+)
 
 
 def test_the_worked_example_of_the_noise_error():

@@ -9,7 +9,13 @@ from papers.records import PARENTS, tree_like
 from sottovoce.errors import ParameterError
 from sottovoce.lab.checks import FIVE_SIGMA
 from sottovoce.lab.seeded import SeededRng
-from sottovoce.plans.marginals.structure import Tree, chow_liu, mutual_information, pairwise, possible
+from sottovoce.plans.marginals.structure import (
+    Tree,
+    chow_liu,
+    mutual_information,
+    pairwise,
+    possible,
+)
 from sottovoce.plans.marginals.tables import Table
 
 EDGES = sorted(tuple(sorted((place, parent))) for place, parent in enumerate(PARENTS) if parent is not None)

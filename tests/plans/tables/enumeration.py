@@ -1,7 +1,8 @@
-"""Exact means and variances of scores: every layer, every report, and every map that a seed can stand for.
+"""Exact means and variances of scores: every layer, every report, and every map that a seed can
+stand for.
 
-Hashing has more seeds than can be listed, but few maps from a small domain to its buckets.  One seed for each of them,
-all equally likely, is the law that random seeds approach.
+Hashing has more seeds than can be listed, but few maps from a small domain to its buckets.  One
+seed for each of them, all equally likely, is the law that random seeds approach.
 """
 
 from functools import cache
@@ -32,7 +33,11 @@ def outcomes(mechanism: Any) -> tuple[Any, Any]:
     if isinstance(mechanism, GRR):
         return mechanism.outcomes(), mechanism.likelihood(mechanism.outcomes())
     seeds = _maps(mechanism)
-    reports = _joined(mechanism, np.repeat(seeds, mechanism.buckets), np.tile(range(mechanism.buckets), len(seeds)))
+    reports = _joined(
+        mechanism,
+        np.repeat(seeds, mechanism.buckets),
+        np.tile(range(mechanism.buckets), len(seeds)),
+    )
     return reports, mechanism.likelihood(reports) / len(seeds)
 
 
@@ -47,7 +52,9 @@ def _maps(mechanism: Any) -> Any:
     whole = _whole(mechanism, cells)
     tables = np.zeros(len(tried), np.int64)
     for bucket in range(mechanism.buckets):
-        held = whole.support(_joined(mechanism, tried, np.full(len(tried), bucket)), np.arange(cells))
+        held = whole.support(
+            _joined(mechanism, tried, np.full(len(tried), bucket)), np.arange(cells)
+        )
         tables += bucket * (held @ (mechanism.buckets ** np.arange(cells, dtype=np.int64)))
     _, first = np.unique(tables, return_index=True)
     assert len(first) == count, "every map has a seed among those tried"
@@ -62,7 +69,9 @@ def _whole(mechanism: Any, cells: int) -> Any:
 
 
 def _joined(mechanism: Any, seeds: Any, buckets: Any) -> Any:
-    made = np.empty(len(seeds), REPORT if isinstance(mechanism, AffineResponse) else mechanism.layout)
+    made = np.empty(
+        len(seeds), REPORT if isinstance(mechanism, AffineResponse) else mechanism.layout
+    )
     made["seed"], made["bucket"] = seeds, buckets
     return made
 
@@ -75,21 +84,27 @@ def slot_moments(scoring: Scoring, slot: Slot, rows: Any) -> tuple[Any, Any]:
         question = slot.family[member]
         reports, chances = outcomes(question.mechanism)
         scores = scoring(slot.number, member, reports)
-        held = chances[:, question.encoding(PersonTables((rows,)), None)].T * slot.chance(member)  # (people, reports)
+        held = chances[:, question.encoding(PersonTables((rows,)), None)].T * slot.chance(
+            member
+        )  # (people, reports)
         first += held @ scores
         second += held @ scores**2
     return first, second
 
 
 def factor_moments(scoring: Scoring, rows: Any) -> tuple[Any, Any]:
-    """Return (people, targets) twice: mean and mean square of a factor's score; its slots are independent."""
+    """Return (people, targets) twice: mean and mean square of a factor's score; its slots are
+    independent.
+    """
     parts = [slot_moments(scoring, slot, rows) for slot in scoring.factor.slots]
     mean = sum(one for one, _ in parts)
     return mean, sum(square - one**2 for one, square in parts) + mean**2
 
 
 def of_total(work: QueryPlan, rows: Any, place: int = 0) -> tuple[Any, Any]:
-    """Return for every person the mean and the variance of their part in a total, which is one product."""
+    """Return for every person the mean and the variance of their part in a total, which is one
+    product.
+    """
     (one,) = work.totals[place].products
     found = {at: factor_moments(scoring, rows) for at, scoring in work.scorings.items()}
     mean = prod(found[factor][0][:, column] for factor, column in one.scores) * one.weight

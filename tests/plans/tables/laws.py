@@ -1,8 +1,9 @@
-"""Exact laws: every draw that an encoding can make, every report that can follow, every person that there can be.
+"""Exact laws: every draw that an encoding can make, every report that can follow, every person that
+there can be.
 
-Nothing here is sampled.  An encoding is called once with a person repeated as often as there are outcomes of its draws;
-the chances are fractions.  Reports are independent given the person, so that the worst ratio of all of them together is
-the sum of the worst log-ratios of each.
+Nothing here is sampled.  An encoding is called once with a person repeated as often as there are
+outcomes of its draws; the chances are fractions.  Reports are independent given the person, so that
+the worst ratio of all of them together is the sum of the worst log-ratios of each.
 """
 
 from collections.abc import Iterable, Sequence
@@ -23,7 +24,8 @@ WIDEST = 8  # columns of the tables here at the most
 
 
 class AllDraws(Rng):
-    """Draws of one person repeated: in copy i the digits of i, one for every draw; without radices, zeros.
+    """Draws of one person repeated: in copy i the digits of i, one for every draw; without radices,
+    zeros.
 
     ``seen`` are the ranges that were drawn from.
     """
@@ -56,9 +58,14 @@ def law(encoding: Any, person: Any, draws: type[AllDraws] = AllDraws) -> dict[in
     encoding(person, recorded)
     outcomes = prod(recorded.seen)
     listed = draws(recorded.seen)
-    cells, counts = np.unique(encoding(person[np.zeros(outcomes, np.int64)], listed), return_counts=True)
+    cells, counts = np.unique(
+        encoding(person[np.zeros(outcomes, np.int64)], listed), return_counts=True
+    )
     assert listed.seen == recorded.seen
-    return {cell: Fraction(count, outcomes) for cell, count in zip(cells.tolist(), counts.tolist(), strict=True)}
+    return {
+        cell: Fraction(count, outcomes)
+        for cell, count in zip(cells.tolist(), counts.tolist(), strict=True)
+    }
 
 
 def holding(*tables: Any) -> PersonTables:
@@ -76,11 +83,17 @@ def holding(*tables: Any) -> PersonTables:
 def lists(records: Iterable[tuple[int, ...]], most: int) -> list[list[tuple[int, ...]]]:
     """Return every multiset of up to so many records, the empty one too."""
     listed = list(records)
-    return [list(one) for count in range(most + 1) for one in combinations_with_replacement(listed, count)]
+    return [
+        list(one)
+        for count in range(most + 1)
+        for one in combinations_with_replacement(listed, count)
+    ]
 
 
 def everybody(layout: Layout, *, beyond: int = 1) -> list[PersonTables]:
-    """Return every person that a plan can meet, with lists of up to ``beyond`` more records than count."""
+    """Return every person that a plan can meet, with lists of up to ``beyond`` more records than
+    count.
+    """
     choices = []
     for place in range(len(layout.tables.names)):
         records = list(product(*(range(kind.size) for kind in layout.attributes(place))))
@@ -101,7 +114,11 @@ def response(question: Question, people: Sequence[PersonTables]) -> Any:
 
 def slot(part: Question | Choice, people: Sequence[PersonTables]) -> Any:
     """Return (people, reports) over all members that the public coin can pick."""
-    members = [part] if isinstance(part, Question) else [part.members[at] for at in range(len(part.members))]
+    members = (
+        [part]
+        if isinstance(part, Question)
+        else [part.members[at] for at in range(len(part.members))]
+    )
     return np.concatenate([response(one, people) for one in members], axis=1)
 
 
@@ -109,17 +126,23 @@ def laws(layout: Layout, people: Sequence[PersonTables]) -> list[Any]:
     """Return the law of every report of a plan, for everybody."""
     made: dict[Any, Any] = {}
     parts = [one.choice for factor in layout.factors for one in factor.slots]
-    return [made[part] if part in made else made.setdefault(part, slot(part, people)) for part in parts]
+    return [
+        made[part] if part in made else made.setdefault(part, slot(part, people)) for part in parts
+    ]
 
 
 def worst_log_ratio(reports: Sequence[Any]) -> float:
-    """Return the largest log-ratio of the chances of all reports together, over all pairs of people."""
+    """Return the largest log-ratio of the chances of all reports together, over all pairs of
+    people.
+    """
     total = sum(_worst(one) for one in reports)
     return float(np.max(total))
 
 
 def _worst(chances: Any) -> Any:
-    """Return (people, people): the largest log-ratio over the reports of one slot; infinite if only one can make it."""
+    """Return (people, people): the largest log-ratio over the reports of one slot; infinite if only
+    one can make it.
+    """
     possible = chances[:, chances.max(axis=0) > 0]
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(possible)

@@ -1,4 +1,6 @@
-"""Small tables and queries about them, without SQL; plans of the product and of the published methods."""
+"""Small tables and queries about them, without SQL; plans of the product and of the published
+methods.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -37,17 +39,29 @@ TWO = Categories(("x", "y"))
 
 
 METHODS = tuple(LAYOUTS)
-SINGLE = tuple(name for name, layout in LAYOUTS.items() if not layout.lists)  # tables of one record per person only
+SINGLE = tuple(
+    name for name, layout in LAYOUTS.items() if not layout.lists
+)  # tables of one record per person only
 
 
-def layout(tables: Tables, rows: tuple[int, ...], method: str, *, fanout: int, published: bool, epsilon: float) -> Any:
+def layout(
+    tables: Tables,
+    rows: tuple[int, ...],
+    method: str,
+    *,
+    fanout: int,
+    published: bool,
+    epsilon: float,
+) -> Any:
     """Return the layout of the product, or that of a published method."""
     if method == "hio" and not published:
         return Layout(tables, rows, fanout, epsilon)
     return LAYOUTS[method](tables, rows, fanout, epsilon, published)
 
 
-def layout_of(columns: Mapping[str, Domain], method: str = "hio", epsilon: float = 1.0, **settings: Any) -> Any:
+def layout_of(
+    columns: Mapping[str, Domain], method: str = "hio", epsilon: float = 1.0, **settings: Any
+) -> Any:
     """Return what people are asked about one table; a fan-out of 2 unless told."""
     tables = Tables(("people",), (Records(tuple(columns), tuple(columns.values())),))
     fanout, published = settings.get("fanout", 2), settings.get("published", False)
@@ -61,7 +75,9 @@ def collecting(plan: Any, method: str = "hio", *, published: bool = False) -> An
     return PublishedTables(plan, method, fanout=plan.fanout, published=published)
 
 
-def table_plan(columns: Any, *, method: str = "hio", published: bool = False, **settings: Any) -> Any:
+def table_plan(
+    columns: Any, *, method: str = "hio", published: bool = False, **settings: Any
+) -> Any:
     """Return the plan of one table, by a published method if one is named."""
     return collecting(sv.Table(columns, **settings), method, published=published)
 
@@ -80,9 +96,14 @@ def plan(layout: Any, query: Query) -> QueryPlan:
 def question(layout: Any, *where: Mapping[int, Any], measured: int | None = None) -> Query:
     """Return a count, or the sum of a column, under the sum of some products of sets of values."""
     monomials = tuple(
-        Monomial(1.0, {Column(0, at): held(layout, at, values) for at, values in one.items()}) for one in where
+        Monomial(1.0, {Column(0, at): held(layout, at, values) for at, values in one.items()})
+        for one in where
     )
-    aggregate = Count("number") if measured is None else Sum("number", (MeasureTerm(1.0, Column(0, measured)),))
+    aggregate = (
+        Count("number")
+        if measured is None
+        else Sum("number", (MeasureTerm(1.0, Column(0, measured)),))
+    )
     return Query((0,), (aggregate,), monomials)
 
 
@@ -93,8 +114,13 @@ def held(layout: Any, column: int, values: Any) -> Any:
 
 def truth(layout: Any, rows: Any, *where: Mapping[int, Any], measured: int | None = None) -> Any:
     """Return what everybody really adds to an answer."""
-    parts = [np.prod([np.isin(rows[:, at], list(values)) for at, values in one.items()], axis=0) for one in where]
-    numbers = 1.0 if measured is None else numbers_of(layout.attributes(0)[measured])[rows[:, measured]]
+    parts = [
+        np.prod([np.isin(rows[:, at], list(values)) for at, values in one.items()], axis=0)
+        for one in where
+    ]
+    numbers = (
+        1.0 if measured is None else numbers_of(layout.attributes(0)[measured])[rows[:, measured]]
+    )
     return sum(parts) * numbers * np.ones(len(rows))
 
 
@@ -110,7 +136,9 @@ def noise_of(epsilon: float) -> Any:
 
 
 def nodes_of(size: int, low: Any, high: Any) -> Any:
-    """Return how many disjoint nodes of a tree of fan-out 5 make up ranges; one to the end covers the padding."""
+    """Return how many disjoint nodes of a tree of fan-out 5 make up ranges; one to the end covers
+    the padding.
+    """
     tree = Hierarchy(size)
     total, inside = np.zeros(np.shape(low), np.int64), np.zeros(np.shape(low), np.int64)
     for level in range(tree.height + 1):
@@ -121,22 +149,34 @@ def nodes_of(size: int, low: Any, high: Any) -> Any:
         total += count - inside  # those that lie in a larger one are not taken
         if level < tree.height:
             below = len(tree.real(level + 1))
-            inside = np.where(count > 0, np.minimum(last * tree.fanout, below) - first * tree.fanout, 0)
+            inside = np.where(
+                count > 0, np.minimum(last * tree.fanout, below) - first * tree.fanout, 0
+            )
     return total
 
 
-def published_error(method: str, sizes: Sequence[int], sides: Sequence[range], epsilon: float) -> float:
-    """Return the exact published error of one person, measure 1, were people spread evenly over all cells."""
+def published_error(
+    method: str, sizes: Sequence[int], sides: Sequence[range], epsilon: float
+) -> float:
+    """Return the exact published error of one person, measure 1, were people spread evenly over all
+    cells.
+    """
     heights = [Hierarchy(size).height for size in sizes]
-    nodes = [int(nodes_of(size, side[0], side[-1])) for size, side in zip(sizes, sides, strict=True)]
+    nodes = [
+        int(nodes_of(size, side[0], side[-1])) for size, side in zip(sizes, sides, strict=True)
+    ]
     if method == "mg":
         heights, nodes = [1] * len(sizes), [len(side) for side in sides]
     shares = [len(side) / size for side, size in zip(sides, sizes, strict=True)]
     return error_of(method, heights, dict(enumerate(zip(nodes, shares, strict=True))), epsilon)
 
 
-def error_of(method: str, heights: Sequence[int], asked: Mapping[int, tuple[float, float]], epsilon: float) -> float:
-    """Return that error from the heights of all columns, and of those asked about the nodes and the share of people."""
+def error_of(
+    method: str, heights: Sequence[int], asked: Mapping[int, tuple[float, float]], epsilon: float
+) -> float:
+    """Return that error from the heights of all columns, and of those asked about the nodes and the
+    share of people.
+    """
     layers = prod(one + 1 for one in heights) if len(heights) > 1 else heights[0]
     parts = {"hi": layers, "sc": sum(heights), "sc_sampled": len(heights)}.get(method, 1)
     noise = noise_of(epsilon / parts)
@@ -146,4 +186,10 @@ def error_of(method: str, heights: Sequence[int], asked: Mapping[int, tuple[floa
     if method == "hio":
         return layers * (nodes * noise.unheld + share * noise.held) + (layers - 1) * share
     scale = {at: heights[at] if method == "sc_sampled" else 1 for at in asked}
-    return prod(scale[at] * (n * noise.unheld + held * (noise.held + 1)) for at, (n, held) in asked.items()) - share
+    return (
+        prod(
+            scale[at] * (n * noise.unheld + held * (noise.held + 1))
+            for at, (n, held) in asked.items()
+        )
+        - share
+    )

@@ -1,4 +1,6 @@
-"""Many collections of the same people in one: everybody is asked in every run, a public column says which it is."""
+"""Many collections of the same people in one: everybody is asked in every run, a public column says
+which it is.
+"""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -26,7 +28,9 @@ def table(columns: Any, *, public: Any = None, **settings: Any) -> Any:
 
 def repeated(plan: Any, epsilon: float, people: dict[str, Any], runs: int, seed: int) -> Any:
     """Return the answers of so many independent collections of the same people."""
-    first = plan.domain.indices({**people, RUN: np.zeros(len(next(iter(people.values()))), np.int64)})
+    first = plan.domain.indices(
+        {**people, RUN: np.zeros(len(next(iter(people.values()))), np.int64)}
+    )
     tables = tuple(np.tile(one, (runs, 1)) for one in first.tables)
     mark = b'"people.run":%d'
     public = [text.replace(mark % 0, mark % run) for run in range(runs) for text in first.public]
@@ -37,7 +41,9 @@ def repeated(plan: Any, epsilon: float, people: dict[str, Any], runs: int, seed:
 
 @dataclass(frozen=True, eq=False)
 class Runs:
-    """One number as every run answered it: values, standard errors, and whether it was called unstable."""
+    """One number as every run answered it: values, standard errors, and whether it was called
+    unstable.
+    """
 
     values: Any
     errors: Any
@@ -45,7 +51,9 @@ class Runs:
 
     def bias(self, truth: float) -> float:
         """Return how many standard errors the mean is from the truth."""
-        return float((self.values.mean() - truth) / (self.values.std(ddof=1) / np.sqrt(len(self.values))))
+        return float(
+            (self.values.mean() - truth) / (self.values.std(ddof=1) / np.sqrt(len(self.values)))
+        )
 
     def ratio(self, variance: float) -> float:
         """Return the spread over the runs as a share of a variance."""
@@ -62,11 +70,18 @@ def asked(database: Any, text: str) -> list[Runs]:
     result = database.answer(replace(query, group_by=(Column(0, -1, f"people.{RUN}"),)))
     figures = [list(column) for column in zip(*result.figures, strict=True)]
     return [
-        Runs(*(np.array([getattr(one, name) for one in column]) for name in ("value", "error", "unstable")))
+        Runs(
+            *(
+                np.array([getattr(one, name) for one in column])
+                for name in ("value", "error", "unstable")
+            )
+        )
         for column in figures
     ]
 
 
 def within(runs: int) -> float:
-    """Return how far a ratio of variances may lie from 1 over so many runs: four standard deviations."""
+    """Return how far a ratio of variances may lie from 1 over so many runs: four standard
+    deviations.
+    """
     return float(4 * np.sqrt(2 / runs))

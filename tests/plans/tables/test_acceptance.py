@@ -1,4 +1,5 @@
-"""The mechanism, the trees, the hash and the examples in SQL, as the analysis of joint collections wants them.
+"""The mechanism, the trees, the hash and the examples in SQL, as the analysis of joint collections
+wants them.
 
 Source: Xu 2020; the queries are those of a shop with users and transactions.
 """
@@ -65,14 +66,20 @@ def rebuilt(tree, terms):
     found = np.zeros(tree.size)
     for term in terms:
         own = sum(
-            np.repeat(one, tree.width(level))[: tree.size] for level, one in enumerate(term.axes[0]) if one is not None
+            np.repeat(one, tree.width(level))[: tree.size]
+            for level, one in enumerate(term.axes[0])
+            if one is not None
         )
-        rest = sum(one[0] for one in term.axes[1] if one is not None)  # any value of the second column
+        rest = sum(
+            one[0] for one in term.axes[1] if one is not None
+        )  # any value of the second column
         found += term.weight * own * rest
     return found
 
 
-@pytest.mark.parametrize(("method", "step"), [("add", 3), ("signed", 41), ("rdc", 41), ("gls", 41), ("blue", 11)])
+@pytest.mark.parametrize(
+    ("method", "step"), [("add", 3), ("signed", 41), ("rdc", 41), ("gls", 41), ("blue", 11)]
+)
 def test_every_way_rebuilds_every_range(method, step):
     """AT-11, 125 values; the costlier ways for every low end and a part of the high ends."""
     tree = Hierarchy(125, 5)
@@ -89,20 +96,28 @@ def test_every_way_rebuilds_every_range(method, step):
 def _blue_rebuilt(tree, terms):
     """The second column's coefficients sum to one over the nodes that hold any value."""
     (term,) = terms
-    sums = [sum(np.repeat(one, tree.width(level))[: tree.size] for level, one in enumerate(axis)) for axis in term.axes]
+    sums = [
+        sum(np.repeat(one, tree.width(level))[: tree.size] for level, one in enumerate(axis))
+        for axis in term.axes
+    ]
     assert np.abs(sums[1] - 1).max() < 1e-9
     return sums[0]
 
 
 def test_the_published_pair_of_ranges_has_four_decompositions_of_nine_nodes():
-    """AT-11: figure 5, [11, 25] of 25 values in two columns; the next ones of a column have seven nodes."""
+    """AT-11: figure 5, [11, 25] of 25 values in two columns; the next ones of a column have seven
+    nodes.
+    """
     tree = Hierarchy(25, 5)
     found = smallest_sets(tree, between(10, 24, 25), 3)
     assert [len(one) for one in found] == [3, 3, 7]
     assert all((over_values(tree, one) == between(10, 24, 25)).all() for one in found)
     held = between(10, 24, 25)
     (terms,) = coefficients(wanted(held, held, size=25), Method("rdc")).groups
-    sizes = [np.prod([sum(np.count_nonzero(one) for one in axis if one is not None) for axis in t.axes]) for t in terms]
+    sizes = [
+        np.prod([sum(np.count_nonzero(one) for one in axis if one is not None) for axis in t.axes])
+        for t in terms
+    ]
     assert sizes == [9, 9, 9, 9]
     assert [term.weight for term in terms] == pytest.approx([0.25] * 4)
 
@@ -111,7 +126,9 @@ def squared(sets, way, size):
     return coefficients(wanted(*sets, size=size), way).squared_sum
 
 
-@pytest.mark.parametrize(("lengths", "left"), [((3, 3), 2.25), ((1, 2), 1.1111), ((4, 2, 3), 2.6667)])
+@pytest.mark.parametrize(
+    ("lengths", "left"), [((3, 3), 2.25), ((1, 2), 1.1111), ((4, 2, 3), 2.6667)]
+)
 def test_combined_decompositions_leave_what_lemma_9_says(lengths, left):
     """AT-12, through the coefficients of a question: l of five values, in as many columns."""
     sets = [between(0, length - 1, 5) for length in lengths]
@@ -122,8 +139,12 @@ def test_combined_decompositions_leave_what_lemma_9_says(lengths, left):
 def test_the_best_coefficients_of_two_columns_are_those_of_all_their_pairs_of_nodes():
     """AT-13 in two dimensions: a dense least squares over the pairs of nodes has the same squares."""
     tree, sets = Hierarchy(8, 2), [between(1, 3, 8), between(2, 6, 8)]
-    layout = PublishedTables({"t": {"columns": {"a": range(8), "b": range(8)}}}, fanout=2).layout(2.0)
-    found = coefficients(Target(layout.factors[0], dict(enumerate(sets))), Method("blue")).squared_sum
+    layout = PublishedTables({"t": {"columns": {"a": range(8), "b": range(8)}}}, fanout=2).layout(
+        2.0
+    )
+    found = coefficients(
+        Target(layout.factors[0], dict(enumerate(sets))), Method("blue")
+    ).squared_sum
     nodes = [(level, node) for level in range(tree.height + 1) for node in range(tree.nodes(level))]
     holds = np.array([over_values(tree, {one: 1.0}) for one in nodes]).T
     dense = np.linalg.pinv(np.kron(holds, holds)) @ np.kron(*[one.astype(float) for one in sets])
@@ -131,7 +152,9 @@ def test_the_best_coefficients_of_two_columns_are_those_of_all_their_pairs_of_no
 
 
 def collisions(hashed, buckets):
-    """Return how far pairs and triples that meet in one bucket are from 1/g and 1/g^2, in standard deviations."""
+    """Return how far pairs and triples that meet in one bucket are from 1/g and 1/g^2, in standard
+    deviations.
+    """
     pair, triple = hashed[0] == hashed[1], (hashed[0] == hashed[1]) & (hashed[1] == hashed[2])
     scores = []
     for met, chance in ((pair, 1 / buckets), (triple, 1 / buckets**2)):
@@ -154,7 +177,10 @@ def test_groups_sum_to_the_whole_exactly_where_they_are_of_the_same_cells():
     """AT-18: from leaves alone, and with the best coefficients, which are linear in what is wanted."""
     population = syn_1(20_000, size=25)
     whole = "SELECT COUNT(*) FROM t WHERE a BETWEEN 6 AND 17"
-    for settings, options in (({"method": "mg", "published": True}, ""), ({}, " WITH (METHOD = BLUE)")):
+    for settings, options in (
+        ({"method": "mg", "published": True}, ""),
+        ({}, " WITH (METHOD = BLUE)"),
+    ):
         database = population.collected(2.0, seed=1, **settings)
         groups = database.sql(f"{whole.replace('COUNT', 'b, COUNT')} GROUP BY b{options}")
         parts = [row[0].value for row in groups.figures]
@@ -166,7 +192,9 @@ def test_groups_sum_to_the_whole_in_expectation_where_cells_differ():
     """AT-18: as published every group is a leaf, the whole a root; in errors of both."""
     database = pums_p(200_000).collected(5.0, seed=2, published=True)
     whole = database.sql("SELECT COUNT(*) FROM persons WHERE age BETWEEN 31 AND 50").figure
-    groups = database.sql("SELECT marst, COUNT(*) FROM persons WHERE age BETWEEN 31 AND 50 GROUP BY marst")
+    groups = database.sql(
+        "SELECT marst, COUNT(*) FROM persons WHERE age BETWEEN 31 AND 50 GROUP BY marst"
+    )
     parts = [row[0] for row in groups.figures]
     gap = sum(one.value for one in parts) - whole.value
     error = np.sqrt(whole.variance + sum(one.variance for one in parts))
@@ -189,15 +217,24 @@ EXAMPLES = {
 
 @cache
 def shop():
-    """Return users and their transactions; incomes stand in the middle of their buckets, as they are estimated."""
+    """Return users and their transactions; incomes stand in the middle of their buckets, as they
+    are estimated.
+    """
     dice, users = np.random.default_rng(8), 30_000
     owners = np.repeat(np.arange(users), dice.integers(0, 6, users))
     tables = {
         "users": {
-            "columns": {"Age": range(1, 126), "Income": Buckets(0.0, 250_000.0, 125), "State": ("NY", "WA", "CA")},
+            "columns": {
+                "Age": range(1, 126),
+                "Income": Buckets(0.0, 250_000.0, 125),
+                "State": ("NY", "WA", "CA"),
+            },
             "public": {"OS": ("iOS", "Android")},
         },
-        "txn": {"columns": {"Amount": range(1, 626), "Category": ("Sports", "Books", "Food")}, "most": 10},
+        "txn": {
+            "columns": {"Amount": range(1, 626), "Category": ("Sports", "Books", "Food")},
+            "most": 10,
+        },
     }
     ages = np.clip(dice.normal(40, 15, users).round(), 1, 125).astype(int)
     data = {

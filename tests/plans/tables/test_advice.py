@@ -1,4 +1,6 @@
-"""Advice: the errors it states are those of the plans it names, and what it names is the best of them."""
+"""Advice: the errors it states are those of the plans it names, and what it names is the best of
+them.
+"""
 
 import json
 from math import sqrt
@@ -21,7 +23,9 @@ POINT = "SELECT COUNT(*) FROM people WHERE state = 'a'"
 def test_errors_are_those_of_the_plans():
     advice = advise_tables(TABLE, [RANGE, POINT], users=10_000, epsilon=1.0)
     assert [way.cost for way in advice.ways] == sorted(way.cost for way in advice.ways)
-    assert {(way.method, way.fanout) for way in advice.ways} == {("hio", fanout) for fanout in FANOUTS}
+    assert {(way.method, way.fanout) for way in advice.ways} == {
+        ("hio", fanout) for fanout in FANOUTS
+    }
     best = sv.Table({"age": range(30), "state": ["a", "b", "c"]}, fanout=advice.fanout)
     layout = best.layout(1.0)
     for text, error in zip([RANGE, POINT], advice.ways[0].errors, strict=True):
@@ -40,7 +44,9 @@ def rated(plan, text, users, epsilon):
 
 
 def test_points_and_ranges_want_different_collections():
-    """Splitting attributes comes closer for single points, layers are for ranges of several columns together."""
+    """Splitting attributes comes closer for single points, layers are for ranges of several columns
+    together.
+    """
     table = sv.Table({name: range(9) for name in "abc"}, fanout=3)
     points, boxes = (
         rated(table, f"SELECT COUNT(*) FROM people WHERE {condition}", 9000, 4.0)

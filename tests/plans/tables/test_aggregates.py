@@ -1,4 +1,6 @@
-"""Averages and deviations: right without noise, with errors that the spread over collections confirms, and guarded."""
+"""Averages and deviations: right without noise, with errors that the spread over collections
+confirms, and guarded.
+"""
 
 import json
 from math import inf, isnan, sqrt
@@ -33,7 +35,9 @@ def runs(crowd):
     plan = table(SHAPE.columns, public={"spent": range(101)})
     database = repeated(plan, 3.0, crowd[0], RUNS, 11)
     numbers = "COUNT(*) AS n, SUM(spent) AS s, AVG(spent) AS a, AVG(o0) AS b, STDDEV(o0) AS d"
-    return dict(zip("nsabd", asked(database, f"SELECT {numbers} FROM people WHERE {WHERE}"), strict=True))
+    return dict(
+        zip("nsabd", asked(database, f"SELECT {numbers} FROM people WHERE {WHERE}"), strict=True)
+    )
 
 
 def influences(crowd):
@@ -51,7 +55,9 @@ def influences(crowd):
 
 @pytest.mark.parametrize("name", ["a", "b", "d"])
 def test_the_error_of_a_ratio_is_its_spread_over_collections(runs, crowd, name):
-    """By the linear part; what the people themselves differ by belongs to the stated error, not to the spread."""
+    """By the linear part; what the people themselves differ by belongs to the stated error, not to
+    the spread.
+    """
     truth, parts = influences(crowd)[name]
     found = runs[name]
     assert not found.unstable.any()
@@ -79,13 +85,18 @@ def test_an_average_is_relatively_better_than_its_count(runs, crowd):
 def test_without_noise_averages_and_deviations_are_those_of_the_table(published):
     """Q12: epsilon 15, and everybody asked about single cells.
 
-    Hashing into its capped number of buckets keeps only three reports of four: 1 % is 5 sigma for so many people.
+    Hashing into its capped number of buckets keeps only three reports of four: 1 % is 5 sigma for
+    so many people.
     """
     people = SHAPE.people(200_000, 5)
     plan = table_plan(SHAPE.columns, method="mg", published=published)
     database = sv.simulate(sv.Task("t", plan, 15.0), people, seed=1)
-    result = database.sql(f"SELECT AVG(o0) AS a, STDDEV(o0) AS d, COUNT(*) AS n FROM people WHERE {WHERE}")
-    ages = people["o0"][(people["o0"] >= 5) & (people["o0"] <= 19) & (np.array(people["l0"]) == "v0")]
+    result = database.sql(
+        f"SELECT AVG(o0) AS a, STDDEV(o0) AS d, COUNT(*) AS n FROM people WHERE {WHERE}"
+    )
+    ages = people["o0"][
+        (people["o0"] >= 5) & (people["o0"] <= 19) & (np.array(people["l0"]) == "v0")
+    ]
     found = [figure.value for figure in result.figures[0]]
     assert found == pytest.approx([ages.mean(), ages.std(), len(ages)], rel=0.01)
     assert not any(figure.unstable for figure in result.figures[0])
@@ -113,14 +124,18 @@ def test_a_ratio_over_almost_nobody_is_called_unstable(small):
 def test_a_deviation_below_nought_is_nought_and_says_nothing(small):
     """A single value has no spread, but for rounding; and noise may take more than there is."""
     single = small.sql("SELECT STDDEV(o0) FROM people WHERE o0 = 3").figure
-    below = figure_of(Stddev("d", (MeasureTerm(1.0, Column(0, 0)),)), np.array([10.0, 5.0, 10.0]), np.eye(3))
+    below = figure_of(
+        Stddev("d", (MeasureTerm(1.0, Column(0, 0)),)), np.array([10.0, 5.0, 10.0]), np.eye(3)
+    )
     for figure in (single, below):
         assert figure.unstable
         assert (figure.value, figure.error) == (0.0, inf)
 
 
 def test_shares_are_of_everybody_whatever_is_filtered_or_grouped(small):
-    """Of records that everybody has one of, the denominator is known: a share is a count over the number of people."""
+    """Of records that everybody has one of, the denominator is known: a share is a count over the
+    number of people.
+    """
     everybody = small.users
     for question in ("FROM people WHERE o0 < 9", "FROM people WHERE o0 < 9 OR member = 'yes'"):
         share, count = small.sql(f"SELECT FREQ(*) AS f, COUNT(*) AS n {question}").figures[0]
@@ -139,7 +154,9 @@ def test_nobody_at_all_is_not_a_crash(small, question, group):
     """No rows: a count of 0, a ratio that does not exist; in every form of an answer."""
     tail = f" GROUP BY {group} ORDER BY a DESC" if group else ""
     columns = f"{group}, " if group else ""
-    result = small.sql(f"SELECT {columns}{question} AS a, COUNT(*) AS n FROM people WHERE member = 'yes'{tail}")
+    result = small.sql(
+        f"SELECT {columns}{question} AS a, COUNT(*) AS n FROM people WHERE member = 'yes'{tail}"
+    )
     assert result.users == 0
     for ratio, count in result.figures:
         assert isnan(ratio.value)

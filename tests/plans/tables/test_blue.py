@@ -12,7 +12,9 @@ EVEN = np.ones(4)
 
 
 def dense(tree, target, variances):
-    """The same by weighted least squares over all nodes: minimise v c^2 so that every value sees its target."""
+    """The same by weighted least squares over all nodes: minimise v c^2 so that every value sees
+    its target.
+    """
     nodes = [(level, node) for level in range(tree.height + 1) for node in range(tree.nodes(level))]
     asked = [one for one in nodes if np.isfinite(variances[one[0]])]
     holds = np.array([over_values(tree, {one: 1.0}) for one in asked]).T

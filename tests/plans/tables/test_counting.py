@@ -1,4 +1,6 @@
-"""Counts from decoded sums are those of scored reports: totals to the last digits, errors up to their own spread."""
+"""Counts from decoded sums are those of scored reports: totals to the last digits, errors up to
+their own spread.
+"""
 
 from dataclasses import replace
 
@@ -19,9 +21,17 @@ USERS = 6_000
 def collected(method, *, published=False, most=None, rows=1):
     dice = np.random.default_rng(5)
     plan = table_plan(
-        {"a": range(12), "b": ["x", "y", "z"]}, method=method, published=published, most=most, rows=rows, fanout=4
+        {"a": range(12), "b": ["x", "y", "z"]},
+        method=method,
+        published=published,
+        most=most,
+        rows=rows,
+        fanout=4,
     )
-    held = {"a": np.minimum(dice.poisson(4, USERS), 11), "b": dice.choice(["x", "y", "z"], USERS, p=[0.5, 0.3, 0.2])}
+    held = {
+        "a": np.minimum(dice.poisson(4, USERS), 11),
+        "b": dice.choice(["x", "y", "z"], USERS, p=[0.5, 0.3, 0.2]),
+    }
     if most is not None:
         held["uid"] = dice.integers(0, USERS // 2, USERS)
         held["uid"][0] = USERS // 2
@@ -62,16 +72,23 @@ def test_decoded_and_scored_counts_are_the_same(plan, place):
     found = counting.counts(database.layout, database.collected, Column(0, place))
     totals, variances = scored(database, place)
     np.testing.assert_allclose(found.totals, totals, rtol=1e-9, atol=1e-6)
-    # Both estimate one variance, from decoded votes and from the squares of the very scores: 5 sigma of a mean of
+    # Both estimate one variance, from decoded votes and from the squares of the very scores: 5
+    # sigma of a mean of
     # squares.  As published, of one cell at a time, the square of a vote is linear in it.
-    near = np.full(len(totals), 1e-6) if plan.get("published") else 5 * spread(database, "ab"[place])
+    near = (
+        np.full(len(totals), 1e-6) if plan.get("published") else 5 * spread(database, "ab"[place])
+    )
     assert (np.abs(found.variances / variances - 1) < near).all()
-    assert (np.abs(2 * found.variances / variances - 1) > near).all()  # twice as much would be noticed
+    assert (
+        np.abs(2 * found.variances / variances - 1) > near
+    ).all()  # twice as much would be noticed
 
 
 def test_counts_are_listed_without_scoring_anything(monkeypatch):
     database = collected("hio")
-    monkeypatch.setattr(type(database), "answer", lambda *_, **__: pytest.fail("a query was answered"))
+    monkeypatch.setattr(
+        type(database), "answer", lambda *_, **__: pytest.fail("a query was answered")
+    )
     answer = database["people.a"]
     assert answer.labels == tuple(map(str, range(12)))
     assert answer.estimate.users == USERS
@@ -85,7 +102,9 @@ def test_a_layer_that_is_forgotten_is_noticed(monkeypatch):
 
     def forgetful(self, slot, member, constant):
         sums = whole(self, slot, member, constant)
-        return replace(sums, scores=0 * sums.scores, squares=0 * sums.squares) if member == 3 else sums
+        return (
+            replace(sums, scores=0 * sums.scores, squares=0 * sums.squares) if member == 3 else sums
+        )
 
     monkeypatch.setattr(counting._Study, "_layer_sums", forgetful)
     found = counting.counts(database.layout, database.collected, Column(0, 0)).totals
@@ -95,7 +114,9 @@ def test_a_layer_that_is_forgotten_is_noticed(monkeypatch):
 def test_layers_too_large_to_decode_are_scored():
     plan = sv.Table({"a": range(6), "b": range(1_000), "c": range(1_000)}, fanout=1_000)
     dice = np.random.default_rng(3)
-    held = {name: dice.integers(0, size, 500) for name, size in (("a", 6), ("b", 1_000), ("c", 1_000))}
+    held = {
+        name: dice.integers(0, size, 500) for name, size in (("a", 6), ("b", 1_000), ("c", 1_000))
+    }
     database = sv.simulate(sv.Task("t", plan, 4.0), held, seed=1)
     assert counting._Study(database.layout, database.collected, Column(0, 0)).needs_reports
     found = counting.counts(database.layout, database.collected, Column(0, 0))

@@ -1,4 +1,6 @@
-"""Ranges as nodes of a tree: every decomposition is right, and the published sizes and gains are met."""
+"""Ranges as nodes of a tree: every decomposition is right, and the published sizes and gains are
+met.
+"""
 
 from itertools import product
 
@@ -7,7 +9,13 @@ import pytest
 
 from sottovoce.errors import ParameterError
 from sottovoce.maths.interval_tree import Hierarchy
-from sottovoce.plans.tables.decompositions import additive, best_weights, over_values, published_weights, smallest
+from sottovoce.plans.tables.decompositions import (
+    additive,
+    best_weights,
+    over_values,
+    published_weights,
+    smallest,
+)
 
 
 def indicator(tree, low, high):
@@ -47,7 +55,9 @@ def test_no_range_needs_more_nodes_than_the_bound(size, fanout):
         for high in range(low, size, 5):
             most = max(most, len(additive(tree, low, high)))
     height = tree.height
-    assert most <= (2 * (fanout - 1) * (height - 1) + fanout - 2 if fanout > 2 else 2 * (height - 1))
+    assert most <= (
+        2 * (fanout - 1) * (height - 1) + fanout - 2 if fanout > 2 else 2 * (height - 1)
+    )
 
 
 def combined(decompositions, weights):
@@ -60,10 +70,15 @@ def combined(decompositions, weights):
 
 
 def test_weights_of_products_are_the_products_of_weights():
-    """Where decompositions of a column share no node, products over columns are weighed as the columns are."""
+    """Where decompositions of a column share no node, products over columns are weighed as the
+    columns are.
+    """
     tree = Hierarchy(5, 5)
     columns = [
-        [additive(tree, 0, length - 1), {(0, 0): 1.0, **{(1, node): -1.0 for node in range(length, 5)}}]
+        [
+            additive(tree, 0, length - 1),
+            {(0, 0): 1.0, **{(1, node): -1.0 for node in range(length, 5)}},
+        ]
         for length in (3, 1)
     ]
     joint = list(product(*columns))
@@ -73,15 +88,24 @@ def test_weights_of_products_are_the_products_of_weights():
     assert published_weights(joint[::-1]) != pytest.approx(published_weights(joint))
 
 
-@pytest.mark.parametrize(("lengths", "left"), [((3,), 1.5), ((3, 3), 2.25), ((1, 2), 1.1111), ((4, 2, 3), 2.6667)])
+@pytest.mark.parametrize(
+    ("lengths", "left"), [((3,), 1.5), ((3, 3), 2.25), ((1, 2), 1.1111), ((4, 2, 3), 2.6667)]
+)
 def test_combining_decompositions_leaves_the_variance_that_the_lemma_says(lengths, left):
-    """Of one level, l of B = 5 leaves or the root less B - l: disjoint, so weights by size are the best ones."""
+    """Of one level, l of B = 5 leaves or the root less B - l: disjoint, so weights by size are the
+    best ones.
+    """
     tree, variance = Hierarchy(5, 5), 1.0
     for length in lengths:
-        two = [additive(tree, 0, length - 1), {(0, 0): 1.0, **{(1, node): -1.0 for node in range(length, 5)}}]
+        two = [
+            additive(tree, 0, length - 1),
+            {(0, 0): 1.0, **{(1, node): -1.0 for node in range(length, 5)}},
+        ]
         alone = [(one,) for one in two]
         assert published_weights(alone) == pytest.approx(best_weights(alone))
-        variance *= sum(coefficient**2 for coefficient in combined(two, published_weights(alone)).values())
+        variance *= sum(
+            coefficient**2 for coefficient in combined(two, published_weights(alone)).values()
+        )
     assert variance == pytest.approx(left, abs=1e-4)
     assert variance == pytest.approx(np.prod([length * (6 - length) / 6 for length in lengths]))
 
@@ -94,10 +118,14 @@ def test_weights_that_know_what_is_shared_are_no_worse():
         several = smallest(tree, low, high, 8)
         for found, weights in ((published, published_weights), (best, best_weights)):
             mixed = combined(several, weights([(one,) for one in several]))
-            np.testing.assert_allclose(over_values(tree, mixed), indicator(tree, low, high), atol=1e-9)
+            np.testing.assert_allclose(
+                over_values(tree, mixed), indicator(tree, low, high), atol=1e-9
+            )
             found.append(sum(coefficient**2 for coefficient in mixed.values()))
     assert all(one <= other + 1e-9 for one, other in zip(best, published, strict=True))
-    assert np.mean(published) == pytest.approx(3.6, abs=0.4)  # 3.60 over all ranges; the claimed value is 1.00
+    assert np.mean(published) == pytest.approx(
+        3.6, abs=0.4
+    )  # 3.60 over all ranges; the claimed value is 1.00
 
 
 @pytest.mark.parametrize("wrong", [(5, 4), (-1, 3), (0, 25)])

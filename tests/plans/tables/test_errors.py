@@ -1,4 +1,6 @@
-"""Stated errors where little noise is left, and layers weighed by how many people were really asked."""
+"""Stated errors where little noise is left, and layers weighed by how many people were really
+asked.
+"""
 
 import numpy as np
 import pytest
@@ -15,7 +17,9 @@ QUESTION = "SELECT COUNT(*) FROM people WHERE a < 4"
 def even(epsilon, seed=1):
     """A collection of people who are spread evenly, so that predicted variances are the true ones."""
     held = {"a": np.arange(USERS) % 8, "b": np.array(["x", "y"])[np.arange(USERS) // 8 % 2]}
-    return sv.simulate(sv.Task("t", sv.Table({"a": range(8), "b": ["x", "y"]}, fanout=2), epsilon), held, seed=seed)
+    return sv.simulate(
+        sv.Task("t", sv.Table({"a": range(8), "b": ["x", "y"]}, fanout=2), epsilon), held, seed=seed
+    )
 
 
 def test_a_count_of_records_that_everybody_has_one_of_leaves_out_how_people_differ(monkeypatch):
@@ -23,10 +27,14 @@ def test_a_count_of_records_that_everybody_has_one_of_leaves_out_how_people_diff
     work = plan(database.layout, read(QUESTION, database.layout.tables))
     true = USERS * work.variances[0]
     scores = contributions(database, QUESTION)[:, 0]
-    near = 5 * np.sqrt(USERS) * (scores**2 - scores).std()  # the stated variance is a sum of squares less a sum
+    near = (
+        5 * np.sqrt(USERS) * (scores**2 - scores).std()
+    )  # the stated variance is a sum of squares less a sum
     stated = database.sql(QUESTION).figure.variance
     assert abs(stated - true) < near
-    monkeypatch.setattr("sottovoce.plans.tables.combine._Header.one_record_each", property(lambda self: False))
+    monkeypatch.setattr(
+        "sottovoce.plans.tables.combine._Header.one_record_each", property(lambda self: False)
+    )
     assert database.sql(QUESTION).figure.variance - true > near  # people who differ taken for noise
 
 

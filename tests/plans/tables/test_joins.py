@@ -1,4 +1,5 @@
-"""Joins across services: products of everybody's scores, their noise, their intervals, and what may be left out.
+"""Joins across services: products of everybody's scores, their noise, their intervals, and what may
+be left out.
 
 Source: Xu 2020, sections 4 and 5.
 """
@@ -50,7 +51,9 @@ def test_a_product_of_votes_is_the_inverted_matrix_of_states(services):
     """AT-2, for all patterns of supports."""
     mechanisms = [OLH(epsilon, 100) for epsilon in (0.5, 1.0, 1.7, 2.5)[:services]]
     for bits in product([False, True], repeat=services):
-        votes = np.prod([(bit - m.q) / (m.p - m.q) for bit, m in zip(bits, mechanisms, strict=True)])
+        votes = np.prod(
+            [(bit - m.q) / (m.p - m.q) for bit, m in zip(bits, mechanisms, strict=True)]
+        )
         assert inverted(mechanisms, bits) == pytest.approx(votes, rel=1e-12)
 
 
@@ -69,16 +72,23 @@ def supports(database, slot, level, node, label):
         if address.slot == slot and cell.widths == (width, 1 if labelled else LABELS):
             index = node * LABELS + label if labelled else node
             asked[batch.subjects] = True
-            told[batch.subjects] = family[address.member].mechanism.support(batch.reports, np.array([index]))[:, 0]
+            told[batch.subjects] = family[address.member].mechanism.support(
+                batch.reports, np.array([index])
+            )[:, 0]
     return asked, told
 
 
 def test_the_factorised_join_is_the_sum_over_all_pairs_of_cells():
-    """AT-3: people whose layers match, counted by state, the matrix of states inverted, times all layers."""
+    """AT-3: people whose layers match, counted by state, the matrix of states inverted, times all
+    layers.
+    """
     database, total = collected(), 0.0
     mechanism = database.layout.factors[0].slots[0].family.mechanisms[0]
     for one, other in product(cells_of(2, 4, 1), cells_of(1, 3, None)):
-        (asked_1, told_1), (asked_2, told_2) = supports(database, 0, *one), supports(database, 1, *other)
+        (asked_1, told_1), (asked_2, told_2) = (
+            supports(database, 0, *one),
+            supports(database, 1, *other),
+        )
         both = asked_1 & asked_2
         for bits in product([False, True], repeat=2):
             count = (both & (told_1 == bits[0]) & (told_2 == bits[1])).sum()
@@ -104,7 +114,9 @@ def hio_join(epsilon):
 
 
 def sc_join(epsilon):
-    """Three attributes with the coin of the number, each of one level below its root and with its own report."""
+    """Three attributes with the coin of the number, each of one level below its root and with its
+    own report.
+    """
     each = second_moments(epsilon / 2 / 3)
     one, two = (people().data[name] for name in ("one", "two"))
     met = [((one["a"] >= 2) & (one["a"] <= 4), NODES, each), (one["c"] == "k1", 1, each)]
@@ -123,20 +135,29 @@ def test_squared_contributions_to_a_join_are_what_the_formulas_say(method, formu
 
 @cache
 def drawn(rows):
-    """Return everybody's label and up to MOST numbers of each: one and four layers, so that squares are precise."""
+    """Return everybody's label and up to MOST numbers of each: one and four layers, so that squares
+    are precise.
+    """
     dice = np.random.default_rng(4)
     owners = np.repeat(np.arange(PEOPLE), dice.integers(0, MOST + 1, PEOPLE))
-    tables = {"one": {"columns": {"c": ("k0", "k1")}}, "two": {"columns": {"b": range(1, SIZE + 1)}, "most": MOST}}
+    tables = {
+        "one": {"columns": {"c": ("k0", "k1")}},
+        "two": {"columns": {"b": range(1, SIZE + 1)}, "most": MOST},
+    }
     tables["two"]["rows"] = rows
     data = {"c": np.array(["k0", "k1"])[dice.integers(0, 2, PEOPLE)]}
-    return Population(tables, {"one": data, "two": {"uid": owners, "b": dice.integers(1, SIZE + 1, len(owners))}})
+    return Population(
+        tables, {"one": data, "two": {"uid": owners, "b": dice.integers(1, SIZE + 1, len(owners))}}
+    )
 
 
 def truncated(rows, epsilon, *, shared=True):
     """The expected sum of squares of COUNT with ``rows`` of up to MOST records reported: section 6."""
     data = drawn(rows).data
     s0, s1 = second_moments(epsilon / (1 + rows))
-    counted = np.bincount(data["two"]["uid"], data["two"]["b"] <= NODES, PEOPLE) / MOST  # of those that count at all
+    counted = (
+        np.bincount(data["two"]["uid"], data["two"]["b"] <= NODES, PEOPLE) / MOST
+    )  # of those that count at all
     weight = MOST / rows
     e1 = s0 + (s1 - s0) * (data["one"]["c"] == "k1")
     e2 = 2 * 2 * weight**2 * (2 * NODES * s0 + (s1 - s0) * counted)
@@ -146,14 +167,19 @@ def truncated(rows, epsilon, *, shared=True):
 @cache
 def measured(rows):
     database = drawn(rows).collected(5.0, seed=6, method="ahio", published=True)
-    return squares(database, f"SELECT COUNT(*) FROM one JOIN two USING (uid) WHERE c = 'k1' AND b <= {NODES}")
+    return squares(
+        database, f"SELECT COUNT(*) FROM one JOIN two USING (uid) WHERE c = 'k1' AND b <= {NODES}"
+    )
 
 
 @pytest.mark.parametrize("rows", [1, 2, 4])
 def test_squared_contributions_of_drawn_records_are_what_the_formula_says(rows):
     """AT-5, section 6."""
     found, error = measured(rows)
-    assert abs(found - truncated(rows, 5.0)) < FIVE_SIGMA * error, (found / truncated(rows, 5.0), error / found)
+    assert abs(found - truncated(rows, 5.0)) < FIVE_SIGMA * error, (
+        found / truncated(rows, 5.0),
+        error / found,
+    )
     assert FIVE_SIGMA * error < 0.12 * found
 
 
@@ -161,7 +187,10 @@ def test_squared_contributions_of_drawn_records_are_what_the_formula_says(rows):
 def test_more_reported_records_cost_what_the_formula_says(rows):
     """AT-16: the budget is split among them, and that costs more than they bring."""
     (more, of_more), (one, of_one) = measured(rows), measured(1)
-    stated, relative = truncated(rows, 5.0) / truncated(1, 5.0), np.hypot(of_more / more, of_one / one)
+    stated, relative = (
+        truncated(rows, 5.0) / truncated(1, 5.0),
+        np.hypot(of_more / more, of_one / one),
+    )
     assert more / one == pytest.approx(stated, rel=FIVE_SIGMA * relative)
     assert FIVE_SIGMA * relative < 0.15
     assert stated > 1.5
@@ -187,7 +216,9 @@ RUNS, EACH, BUDGET = 500, 400, 4.0
 
 @cache
 def repeated():
-    """Return one collection in which a public column tells the runs apart: everybody takes part in each of them."""
+    """Return one collection in which a public column tells the runs apart: everybody takes part in
+    each of them.
+    """
     once = syn_2(EACH, size=5, labels=3)
     data = {
         name: {column: np.tile(held, RUNS) for column, held in one.items() if column != "uid"}
@@ -199,13 +230,18 @@ def repeated():
 
 
 def covered(text):
-    """Return how often the interval of every number contains the truth over all runs, and values by their errors."""
+    """Return how often the interval of every number contains the truth over all runs, and values by
+    their errors.
+    """
     once, database = repeated()
     truth = once.truth(text)[0]
     found = database.sql(text.replace("SELECT", "SELECT run,") + " GROUP BY run")
     assert len(found) == RUNS
     hits = [
-        [low <= true <= high for (low, high), true in zip((one.interval() for one in row), truth, strict=True)]
+        [
+            low <= true <= high
+            for (low, high), true in zip((one.interval() for one in row), truth, strict=True)
+        ]
         for row in found.figures
     ]
     sizes = np.array([[abs(one.value) / one.error for one in row] for row in found.figures])
@@ -231,10 +267,18 @@ def test_intervals_of_half_their_width_are_caught(monkeypatch):
 
 @pytest.mark.parametrize("published", [True, False])
 def test_a_table_of_single_records_that_is_not_used_changes_no_digit(published):
-    """AT-19: what is true of everybody is a factor of exactly 1; a list in the join counts its records."""
-    single, many = collected(published=published), collected(published=published, most=MOST, epsilon=8.0)
+    """AT-19: what is true of everybody is a factor of exactly 1; a list in the join counts its
+    records.
+    """
+    single, many = (
+        collected(published=published),
+        collected(published=published, most=MOST, epsilon=8.0),
+    )
     condition = "WHERE a BETWEEN 2 AND 4 AND c = 'k1'"
-    alone, joined = (f"SELECT COUNT(*) FROM {tables} {condition}" for tables in ("one", "one JOIN two USING (uid)"))
+    alone, joined = (
+        f"SELECT COUNT(*) FROM {tables} {condition}"
+        for tables in ("one", "one JOIN two USING (uid)")
+    )
     one, other = single.sql(alone).figure, single.sql(joined).figure
     assert (one.value, one.variance) == (other.value, other.variance)
     one, other = many.sql(alone).figure, many.sql(joined).figure
@@ -243,7 +287,9 @@ def test_a_table_of_single_records_that_is_not_used_changes_no_digit(published):
 
 
 def test_layers_of_two_services_are_picked_independently():
-    """One coin for both would ask everybody about the same layer twice, and products would be biased."""
+    """One coin for both would ask everybody about the same layer twice, and products would be
+    biased.
+    """
     members = np.zeros((2, PEOPLE), np.int64)
     for address, batch in collected().collected.batches.items():
         members[address.slot, batch.subjects] = address.member
@@ -251,6 +297,12 @@ def test_layers_of_two_services_are_picked_independently():
     expected = PEOPLE / LAYERS**2
     chi_square = ((counts - expected) ** 2 / expected).sum()
     assert chi_square < (LAYERS**2 - 1) + FIVE_SIGMA * np.sqrt(2 * (LAYERS**2 - 1)) + FIVE_SIGMA**2
-    same = contributions(collected(), f"SELECT COUNT(*) {JOINED}")[:, 0] * (members[0] == members[1]) * LAYERS
+    same = (
+        contributions(collected(), f"SELECT COUNT(*) {JOINED}")[:, 0]
+        * (members[0] == members[1])
+        * LAYERS
+    )
     truth = people().truth(f"SELECT COUNT(*) {JOINED}")[0][0]
-    assert abs(same.sum() - truth) > FIVE_SIGMA * np.sqrt((same**2).sum())  # as if there had been one coin
+    assert abs(same.sum() - truth) > FIVE_SIGMA * np.sqrt(
+        (same**2).sum()
+    )  # as if there had been one coin

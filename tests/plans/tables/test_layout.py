@@ -27,7 +27,10 @@ ONE = Tables(("t",), (Records(("age",), (AGE,)),))
 PERSON = Records(("age", "hours", "state"), (AGE, HOURS, STATE))  # heights 3, 2 and 1
 THREE = Tables(("t",), (PERSON,))
 MANY = Tables(("t", "u"), (PERSON, Lists(PERSON, 4)))
-JOINT = Tables(("a", "b", "c"), (PERSON, Records(("x",), (Integers(0, 8),)), Lists(Records(("y",), (STATE,)), 3)))
+JOINT = Tables(
+    ("a", "b", "c"),
+    (PERSON, Records(("x",), (Integers(0, 8),)), Lists(Records(("y",), (STATE,)), 3)),
+)
 SMALL = Records(("a", "b"), (Integers(0, 2), Numbers(0.0, 1.0, 2)))
 
 
@@ -47,7 +50,11 @@ def test_one_one_and_two_records_are_four_parts_of_the_budget(method, published)
     layout = asked(JOINT, method, (1, 1, 2), published=published)
     assert layout.record_epsilon == 0.25
     assert [slot.choice.epsilon for slot in slots(layout)] == [0.25] * 4
-    assert [(factor.table, len(factor.slots)) for factor in layout.factors] == [(0, 1), (1, 1), (2, 2)]
+    assert [(factor.table, len(factor.slots)) for factor in layout.factors] == [
+        (0, 1),
+        (1, 1),
+        (2, 2),
+    ]
     assert layout.ask.epsilon == 1.0
 
 
@@ -76,8 +83,12 @@ def test_the_decimals_of_all_parts_never_come_to_more_than_the_budget(method, pu
         ("sr_hio", True, 1, 4 * 24),
     ],
 )
-def test_a_method_makes_the_stated_number_of_reports_from_the_stated_layers(method, published, reports, layers):
-    """K is the product of (h + 1), 2 for categories (Q17); AHIO doubles it for either number, EHIO adds a level."""
+def test_a_method_makes_the_stated_number_of_reports_from_the_stated_layers(
+    method, published, reports, layers
+):
+    """K is the product of (h + 1), 2 for categories (Q17); AHIO doubles it for either number, EHIO
+    adds a level.
+    """
     found = slots(asked(THREE, method, published=published))
     assert [slot.number for slot in found] == list(range(reports))
     assert {len(slot.family) for slot in found} == {layers}
@@ -92,7 +103,11 @@ def test_of_a_single_column_what_everybody_knows_is_never_asked(published):
     """Wang 2021, algorithm 3: the levels are 1 to h."""
     layout = asked(ONE, published=published)
     (slot,) = slots(layout)
-    assert [slot.levels(member) for member in range(len(slot.family))] == [(0, (1,)), (0, (2,)), (0, (3,))]
+    assert [slot.levels(member) for member in range(len(slot.family))] == [
+        (0, (1,)),
+        (0, (2,)),
+        (0, (3,)),
+    ]
     assert layout.factors[0].known
     assert isinstance(layout.ask, Choice)
     assert [one.levels(0) for one in slots(asked(ONE, "hi", published=published))] == [
@@ -101,7 +116,10 @@ def test_of_a_single_column_what_everybody_knows_is_never_asked(published):
 
 
 def test_only_what_is_left_out_counts_as_known():
-    assert [asked(THREE, published=published).factors[0].known for published in (True, False)] == [False, True]
+    assert [asked(THREE, published=published).factors[0].known for published in (True, False)] == [
+        False,
+        True,
+    ]
     assert [factor.known for factor in asked(MANY).factors] == [True, False]
     assert [factor.known for factor in asked(THREE, "sc_join").factors] == [True] * 3 + [False] * 2
 
@@ -123,14 +141,21 @@ def test_the_axes_of_a_layer_are_the_factors_of_its_cells(services, method, publ
             cell = slot.family.cell(member)
             assert prod(nodes) == prod(cell.factors)
             assert [axis.column for axis in axes if axis.column >= 0] == list(cell.columns)
-            coins = [coin for axis, level in zip(axes, levels, strict=True) if level for coin in axis.coins]
+            coins = [
+                coin
+                for axis, level in zip(axes, levels, strict=True)
+                if level
+                for coin in axis.coins
+            ]
             assert coins == [*([WEIGHT] if cell.weighted else []), *cell.rounded]
             assert slot.family[member].mechanism.size == max(2, cell.cells)
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_cells_are_the_nodes_of_the_trees_that_hold_the_value(method):
-    """Every value of a small table, every layer: the cell is the mixed-radix number of nodes and coins."""
+    """Every value of a small table, every layer: the cell is the mixed-radix number of nodes and
+    coins.
+    """
     layout = asked(Tables(("t",), (SMALL,)), method, fanout=2)
     for slot in slots(layout):
         for member in range(len(slot.family)):
@@ -159,7 +184,11 @@ def _reachable(axes, levels, record):
 
 def test_published_plans_hash_locally_and_others_take_the_best_for_every_layer():
     published, ours = (
-        {one.kind for slot in slots(asked(MANY, published=published)) for one in slot.family.mechanisms}
+        {
+            one.kind
+            for slot in slots(asked(MANY, published=published))
+            for one in slot.family.mechanisms
+        }
         for published in (True, False)
     )
     assert published == {"olh"}
@@ -168,10 +197,16 @@ def test_published_plans_hash_locally_and_others_take_the_best_for_every_layer()
 
 @pytest.mark.parametrize(
     ("method", "expected"),
-    [("sc", [0.2] * 6), ("sc_sampled", [0.4] * 3), ("sc_join", [0.08] * 3 + [0.12] * 2 + [0.24] * 3)],
+    [
+        ("sc", [0.2] * 6),
+        ("sc_sampled", [0.4] * 3),
+        ("sc_join", [0.08] * 3 + [0.12] * 2 + [0.24] * 3),
+    ],
 )
 def test_split_and_conjunction_gives_every_level_or_every_column_the_same_part(method, expected):
-    """epsilon / sum of heights; epsilon / columns; epsilon / (columns and coins), then over the levels."""
+    """epsilon / sum of heights; epsilon / columns; epsilon / (columns and coins), then over the
+    levels.
+    """
     parts = [slot.choice.epsilon for slot in slots(asked(THREE, method, epsilon=1.2))]
     assert parts == pytest.approx(expected, rel=1e-12)
 
@@ -182,7 +217,11 @@ def test_a_coin_alone_is_asked_with_its_layer_left_out():
     for factor, column in zip(coins, (0, 1), strict=True):
         (slot,) = factor.slots
         assert factor.columns == (column,)
-        assert [slot.family.cell(0).rounded, slot.family.cell(0).cells, len(slot.family)] == [(column,), 2, 1]
+        assert [slot.family.cell(0).rounded, slot.family.cell(0).cells, len(slot.family)] == [
+            (column,),
+            2,
+            1,
+        ]
         assert slot.levels(0) == (0, (0, 1))
 
 

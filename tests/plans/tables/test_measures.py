@@ -1,6 +1,8 @@
-"""Sums of numbers that people keep to themselves: unbiased in every way, and as noisy as the formulas say.
+"""Sums of numbers that people keep to themselves: unbiased in every way, and as noisy as the
+formulas say.
 
-Sources: Xu 2020, sections 3 and 6; Wang 2021, section 7.4.  Two numbers of 25 values, whose trees have heights of 2.
+Sources: Xu 2020, sections 3 and 6; Wang 2021, section 7.4.  Two numbers of 25 values, whose trees
+have heights of 2.
 """
 
 from functools import cache
@@ -57,7 +59,9 @@ def z_score(name, wanted, condition, way=""):
 
 @pytest.mark.parametrize("condition", [OUTSIDE, INSIDE], ids=["outside", "inside"])
 @pytest.mark.parametrize("name", PLANS)
-def test_counts_and_sums_are_unbiased_with_the_measure_outside_and_inside_of_the_condition(name, condition):
+def test_counts_and_sums_are_unbiased_with_the_measure_outside_and_inside_of_the_condition(
+    name, condition
+):
     """AT-4, with the way that each plan takes by itself."""
     assert abs(z_score(name, "COUNT(*)", condition)) < FIVE_SIGMA
     assert abs(z_score(name, "SUM(a)", condition)) < FIVE_SIGMA
@@ -79,7 +83,9 @@ def test_the_ends_of_a_range_lost_in_combining_decompositions_are_caught(monkeyp
 def test_a_sum_without_the_factor_of_the_groups_is_caught(monkeypatch):
     """Broken: only the reports about one number, not scaled up by how many numbers there are."""
     plain = module._group_terms
-    monkeypatch.setattr(module, "_group_terms", lambda *parts: tuple(term.times(0.5) for term in plain(*parts)))
+    monkeypatch.setattr(
+        module, "_group_terms", lambda *parts: tuple(term.times(0.5) for term in plain(*parts))
+    )
     assert abs(z_score("AHIO", "SUM(a)", OUTSIDE)) > 2 * FIVE_SIGMA
 
 
@@ -95,19 +101,26 @@ def test_a_count_from_one_half_of_a_mirrored_number_is_caught(monkeypatch):
 
 
 def through_leaves(method, published, scale=1.0):
-    """Return how far from the number of people a count of everybody is that uses the finest layer alone, in errors."""
+    """Return how far from the number of people a count of everybody is that uses the finest layer
+    alone, in errors.
+    """
     database = collected(method, published)
     (factor,) = database.layout.factors
     (slot,) = factor.slots
     finest = [
-        tuple((*([None] * axis.tree.height), np.ones(len(axis.tree.real(axis.tree.height)))) for axis in axes)
+        tuple(
+            (*([None] * axis.tree.height), np.ones(len(axis.tree.real(axis.tree.height))))
+            for axis in axes
+        )
         for axes in slot.groups
     ]
     target = Coefficients(tuple((AxisProduct(1 / len(finest), axes),) for axes in finest))
     shares = (tuple(scale * slot.chance(member) for member in range(len(slot.family))),)
     scoring = Scoring(factor, (target,), shares)
     batches = database.collected.batches.items()
-    z = np.concatenate([scoring(one.slot, one.member, batch.reports)[:, 0] for one, batch in batches])
+    z = np.concatenate(
+        [scoring(one.slot, one.member, batch.reports)[:, 0] for one, batch in batches]
+    )
     return (z.sum() - PEOPLE) / np.sqrt((z**2).sum())
 
 
@@ -115,7 +128,9 @@ def through_leaves(method, published, scale=1.0):
 def test_every_plan_scales_by_its_own_number_of_layers(method):
     """AT-22: L for HIO, 2L for AHIO, that of each group for EHIO."""
     assert abs(through_leaves(method, published=True)) < FIVE_SIGMA
-    assert abs(through_leaves(method, published=True, scale=2.0)) > FIVE_SIGMA  # half as many layers
+    assert (
+        abs(through_leaves(method, published=True, scale=2.0)) > FIVE_SIGMA
+    )  # half as many layers
 
 
 def test_what_is_true_of_everybody_is_exact_through_the_finest_layer_of_ours():
@@ -139,7 +154,9 @@ def held():
 
 
 def expected(layers, squared, signal, budget=EPSILON):
-    """n L |c|^2 s0 + L (s1 - s0) times the sum of squared coefficients over what people hold: section 3.3."""
+    """n L |c|^2 s0 + L (s1 - s0) times the sum of squared coefficients over what people hold:
+    section 3.3.
+    """
     s0, s1 = second_moments(budget)
     return PEOPLE * layers * squared * s0 + layers * (s1 - s0) * signal
 
@@ -156,7 +173,9 @@ def rounded(a):
 
 
 def lin():
-    """Return the squared coefficients of 1..25 over all levels, and their sum over the nodes that hold each value."""
+    """Return the squared coefficients of 1..25 over all levels, and their sum over the nodes that
+    hold each value.
+    """
     levels = blue(TREE, VALUES.astype(float), np.ones(HEIGHT + 1))
     signal = sum(one[(VALUES - 1) // TREE.width(level)] ** 2 for level, one in enumerate(levels))
     return sum((one**2).sum() for one in levels), signal
@@ -167,7 +186,9 @@ ENDS = 1 + SIZE**2
 
 
 def formulas():
-    """(method, aggregate, measure) -> the expected sum of squares: sections 3.3 and 4 of the published analysis."""
+    """(method, aggregate, measure) -> the expected sum of squares: sections 3.3 and 4 of the
+    published analysis.
+    """
     inside, a = held()
     plain, sum_of_squares = (HEIGHT + 1) ** 2, (VALUES**2).sum()
     coin = rounded(a[inside]).sum()
@@ -175,13 +196,18 @@ def formulas():
     return {
         ("hio", "COUNT(*)", "ENUM"): expected(plain, NODES, inside.sum()),
         ("hio", "SUM(a)", "ENUM"): expected(plain, NODES * sum_of_squares, (a[inside] ** 2).sum()),
-        ("hio", "SUM(a)", "LIN"): expected(plain, NODES * lin_squares, lin_held[a[inside].astype(int) - 1].sum()),
+        ("hio", "SUM(a)", "LIN"): expected(
+            plain, NODES * lin_squares, lin_held[a[inside].astype(int) - 1].sum()
+        ),
         ("ahio", "COUNT(*)", "ROUND"): expected(2 * plain, NODES, inside.sum()),
         ("ahio", "SUM(a)", "ROUND"): 2 * expected(2 * plain, NODES * ENDS, coin),
         ("sr_hio", "SUM(a)", "ROUND"): expected(4 * plain, NODES * ENDS, coin),
         ("ehio", "SUM(a)", "ROUND"): 2 * expected((HEIGHT + 2) * (HEIGHT + 1), NODES * ENDS, coin),
         ("ehio", "COUNT(*)", "ROUND"): np.mean(
-            [expected((HEIGHT + 2) * (HEIGHT + 1), nodes, inside.sum()) for nodes in (NODES, 2 * NODES)]
+            [
+                expected((HEIGHT + 2) * (HEIGHT + 1), nodes, inside.sum())
+                for nodes in (NODES, 2 * NODES)
+            ]
         ),
     }
 
@@ -233,7 +259,10 @@ def test_predictions_are_exact_for_people_who_are_spread_evenly(name, condition)
         ((score,),) = (one.scores for one in total.products)
         stated, squared = work.prediction.score(score).square, z[:, at] ** 2
         error = squared.std() / np.sqrt(len(z))
-        assert abs(squared.mean() - stated) < FIVE_SIGMA * error, (squared.mean() / stated, error / stated)
+        assert abs(squared.mean() - stated) < FIVE_SIGMA * error, (
+            squared.mean() / stated,
+            error / stated,
+        )
         near = FIVE_SIGMA * np.sqrt(stated / len(z))
         assert z[:, at].mean() == pytest.approx(work.prediction.score(score).mean, abs=near)
 

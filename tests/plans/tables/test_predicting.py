@@ -1,4 +1,6 @@
-"""Errors that are promised before anything is collected: the published formulas, and what collections then state."""
+"""Errors that are promised before anything is collected: the published formulas, and what
+collections then state.
+"""
 
 from dataclasses import replace
 
@@ -23,7 +25,11 @@ ADD = Method("add", "enum")
 def test_published_plans_have_the_published_errors(method, sizes):
     """Wang 2021, theorems 7.3.1 to 7.4.3 with exact constants."""
     layout = layout_of(
-        {f"o{at}": ordinal(size) for at, size in enumerate(sizes)}, method, 2.0, fanout=5, published=True
+        {f"o{at}": ordinal(size) for at, size in enumerate(sizes)},
+        method,
+        2.0,
+        fanout=5,
+        published=True,
     )
     for sides in boxes(sizes, 0.2, 6, seed=1):
         if any(len(side) == size for side, size in zip(sides, sizes, strict=True)):
@@ -33,7 +39,9 @@ def test_published_plans_have_the_published_errors(method, sizes):
 
 
 def test_layers_forgotten_in_the_formula_are_noticed():
-    layout = layout_of({"o0": ordinal(125), "o1": ordinal(64)}, "hio", 2.0, fanout=5, published=True)
+    layout = layout_of(
+        {"o0": ordinal(125), "o1": ordinal(64)}, "hio", 2.0, fanout=5, published=True
+    )
     sides = (range(3, 70), range(10, 31))
     predicted = planned(layout, question(layout, dict(enumerate(sides))), ADD).variances[0]
     assert predicted == pytest.approx(published_error("hio", (125, 64), sides, 2.0), rel=1e-9)
@@ -41,7 +49,9 @@ def test_layers_forgotten_in_the_formula_are_noticed():
 
 
 def test_what_is_known_of_everybody_is_no_part_of_what_a_report_has_to_say():
-    """The exact variance by enumeration; the broken twin counts what is known as if reports had to tell it."""
+    """The exact variance by enumeration; the broken twin counts what is known as if reports had to
+    tell it.
+    """
     layout = layout_of({"a": ordinal(7)}, "hio", 4.0)
     wanted = Target(layout.factors[0], {}, 0, np.arange(3.0, 10.0))
     made = coefficients(wanted, Method())
@@ -49,7 +59,9 @@ def test_what_is_known_of_everybody_is_no_part_of_what_a_report_has_to_say():
     work = planned(layout, question(layout, {}, measured=0), Method())
     exact = of_total(work, people(layout))[1].mean()
     assert stated(work).variance == pytest.approx(exact, rel=1e-9)
-    assert predicted_score((WeightedTarget(1.0, wanted),), made).variance == pytest.approx(exact, rel=1e-9)
+    assert predicted_score((WeightedTarget(1.0, wanted),), made).variance == pytest.approx(
+        exact, rel=1e-9
+    )
     broken = predicted_score((WeightedTarget(1.0, wanted),), replace(made, known=0.0))
     assert broken.variance != pytest.approx(exact, rel=0.1)
 
@@ -66,7 +78,9 @@ QUESTIONS = {
 
 @pytest.mark.parametrize("published", [False, True])
 def test_expected_errors_are_those_that_an_even_spread_then_has(published):
-    """Within 5 %, of one product; epsilon 1, where people themselves hardly differ beside their reports."""
+    """Within 5 %, of one product; epsilon 1, where people themselves hardly differ beside their
+    reports.
+    """
     shape = Shape((100, 25), (4,))
     even = shape.people(60_000, 2, even=True)
     task = sv.Task("t", table_plan(shape.columns, published=published), 1.0)
@@ -75,7 +89,9 @@ def test_expected_errors_are_those_that_an_even_spread_then_has(published):
         for where in conditions:
             text = f"SELECT {number} FROM people WHERE {where}"
             (expected,) = database.sql(f"EXPLAIN {text}").facts["numbers"]
-            assert database.sql(text).figure.error == pytest.approx(expected["expected error"], rel=0.05)
+            assert database.sql(text).figure.error == pytest.approx(
+                expected["expected error"], rel=0.05
+            )
 
 
 def test_the_best_way_is_never_expected_to_be_worse_than_another():

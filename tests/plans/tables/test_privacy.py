@@ -1,4 +1,5 @@
-"""What all reports of one person tell together: exactly epsilon, over every person, every layer and every report.
+"""What all reports of one person tell together: exactly epsilon, over every person, every layer and
+every report.
 
 Sources: Xu 2020, lemma 6; Wang 2021, section 7.4.
 """
@@ -30,7 +31,9 @@ def two_tables(most):
 
 
 def toy(epsilon, rows, most, *, published):
-    return layout_by(two_tables(most), (1, rows), "hio", fanout=5, published=published, epsilon=epsilon)
+    return layout_by(
+        two_tables(most), (1, rows), "hio", fanout=5, published=published, epsilon=epsilon
+    )
 
 
 @cache
@@ -40,8 +43,12 @@ def told(layout):
 
 @pytest.mark.parametrize("published", [True, False])
 @pytest.mark.parametrize(("epsilon", "rows", "most"), TOYS)
-def test_a_person_tells_epsilon_whatever_records_they_have_and_whether_they_have_any(epsilon, rows, most, published):
-    """AT-6: reached, and not exceeded; over all pairs of people, those with more records than count too."""
+def test_a_person_tells_epsilon_whatever_records_they_have_and_whether_they_have_any(
+    epsilon, rows, most, published
+):
+    """AT-6: reached, and not exceeded; over all pairs of people, those with more records than count
+    too.
+    """
     assert told(toy(epsilon, rows, most, published=published)) == pytest.approx(epsilon, abs=1e-9)
 
 
@@ -55,7 +62,9 @@ def test_that_somebody_has_no_records_at_all_is_protected_by_exactly_epsilon(pub
 @pytest.mark.parametrize("published", [True, False])
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_tells_epsilon_about_a_record(method, published):
-    """Q01.  The published split over all layers wastes the part of the one whose count everybody knows."""
+    """Q01.  The published split over all layers wastes the part of the one whose count everybody
+    knows.
+    """
     layout = layout_by(RECORD, (1,), method, fanout=2, published=published, epsilon=1.0)
     reached = 5 / 6 if method == "hi" and published else 1.0
     assert told(layout) == pytest.approx(reached, abs=1e-9)
@@ -78,7 +87,9 @@ def test_the_worst_ratio_of_all_reports_is_that_of_their_joint_law(published):
     apart = [one / one.sum(axis=1, keepdims=True) for one in laws(layout, people)]
     if published:
         apart = [np.unique(one.round(12), axis=1) for one in apart]
-    joint = reduce(lambda one, other: (one[:, :, None] * other[:, None, :]).reshape(len(people), -1), apart)
+    joint = reduce(
+        lambda one, other: (one[:, :, None] * other[:, None, :]).reshape(len(people), -1), apart
+    )
     assert worst_log_ratio([joint]) == pytest.approx(told(layout), abs=1e-9)
 
 
@@ -129,7 +140,9 @@ def test_a_weight_that_everybody_may_see_is_caught():
 
 
 def z_scores(question, person, stated):
-    """How far 200,000 reports of a person support every cell from what a law of the cell says, averaged over seeds."""
+    """How far 200,000 reports of a person support every cell from what a law of the cell says,
+    averaged over seeds.
+    """
     mechanism, users = question.mechanism, 200_000
     mixed = np.array([float(stated.get(cell, 0)) for cell in range(mechanism.size)])
     expected = mechanism.q + (mechanism.p - mechanism.q) * mixed
@@ -139,9 +152,18 @@ def z_scores(question, person, stated):
 
 
 def test_sampled_reports_follow_the_listed_law():
-    """Through the randomiser itself: nobody with records, and somebody with more of them than count."""
-    family = layout_by(LISTS, (1,), "ahio", fanout=2, published=False, epsilon=2.0).factors[0].slots[0].family
-    question = max((family[member] for member in range(len(family))), key=lambda one: one.mechanism.size)
+    """Through the randomiser itself: nobody with records, and somebody with more of them than
+    count.
+    """
+    family = (
+        layout_by(LISTS, (1,), "ahio", fanout=2, published=False, epsilon=2.0)
+        .factors[0]
+        .slots[0]
+        .family
+    )
+    question = max(
+        (family[member] for member in range(len(family))), key=lambda one: one.mechanism.size
+    )
     none, some = holding([]), holding([(1, 2), (1, 2), (0, 1)])
     assert z_scores(question, none, law(question.encoding, none)) < 5
     assert z_scores(question, some, law(question.encoding, some)) < 5

@@ -1,4 +1,6 @@
-"""Scores of reports: equal to brute force over all cells, and exactly unbiased over everything that can happen."""
+"""Scores of reports: equal to brute force over all cells, and exactly unbiased over everything that
+can happen.
+"""
 
 from functools import reduce
 from math import prod
@@ -20,7 +22,11 @@ from sottovoce.plans.tables.scoring import Scoring, layer_terms
 from sottovoce.tasks.families import layers
 
 METHODS = ("hio", "hi", "mg", "sc", "sc_sampled")
-WAYS = [Method(method, measure) for method in ("add", "signed", "rdc", "gls", "blue") for measure in ("lin", "enum")]
+WAYS = [
+    Method(method, measure)
+    for method in ("add", "signed", "rdc", "gls", "blue")
+    for measure in ("lin", "enum")
+]
 WAYS.append(Method("blue", "lin", signal=0.7))
 PLANS = {  # columns, epsilon, published: every layer's reports can be listed
     "GRR": ({"a": ordinal(6), "b": THREE}, 4.0, False),
@@ -81,13 +87,17 @@ def test_the_sum_of_several_conditions_has_exactly_the_predicted_variance(name):
     object.__setattr__(twice.where[2], "factor", -1.0)
     once = question(layout, {0: [1, 2]})
     for one, other in zip(
-        of_total(planned(layout, twice, Method()), rows), of_total(planned(layout, once, Method()), rows), strict=True
+        of_total(planned(layout, twice, Method()), rows),
+        of_total(planned(layout, once, Method()), rows),
+        strict=True,
     ):
         np.testing.assert_allclose(one, other, atol=1e-9)
 
 
 def test_layers_that_are_decoded_column_by_column_are_exactly_unbiased(monkeypatch):
-    """As layers of more than 2^20 cells are; here from 2 cells on, so that their reports can be listed."""
+    """As layers of more than 2^20 cells are; here from 2 cells on, so that their reports can be
+    listed.
+    """
     monkeypatch.setattr(layers, "ALIGNED_FROM", 1)
     layout = layout_of({"a": ordinal(3), "b": TWO}, "hio", 0.8)
     slot = layout.factors[0].slots[0]
@@ -101,14 +111,19 @@ def test_layers_that_are_decoded_column_by_column_are_exactly_unbiased(monkeypat
 
 
 def brute(slot, member, one, reports):
-    """The votes for a layer's coefficients by comparing the reports with every cell of the padded domain."""
+    """The votes for a layer's coefficients by comparing the reports with every cell of the padded
+    domain.
+    """
     question, terms = slot.family[member], layer_terms(slot, member, one)
     cell, mechanism = question.encoding, question.mechanism
     order, sizes = cell.order, [1 << bits for bits in cell.bits] if cell.aligned else cell.factors
     cells = getattr(mechanism, "cells", mechanism.size)
     total = np.zeros(prod(sizes))
     for term in terms:
-        filled = [np.append(v, np.full(size - len(v), v.mean())) for v, size in zip(term.factors, sizes, strict=True)]
+        filled = [
+            np.append(v, np.full(size - len(v), v.mean()))
+            for v, size in zip(term.factors, sizes, strict=True)
+        ]
         total += term.weight * reduce(np.multiply.outer, [filled[place] for place in order]).ravel()
     spare = 0.0 if isinstance(mechanism, OLH) else total.mean()
     whole = np.append(total, np.full(cells - len(total), spare))
@@ -117,11 +132,16 @@ def brute(slot, member, one, reports):
 
 
 def scored_and_brute(layout, where, measured=None, reports=40):
-    """Yield for every layer what the product scores and what brute force does, without what belongs to all layers."""
+    """Yield for every layer what the product scores and what brute force does, without what belongs
+    to all layers.
+    """
     work = planned(layout, question(layout, where, measured=measured), Method())
     for made in work.scorings.values():
         for slot in made.factor.slots:
-            base = scoring.layer_means(slot, made.columns[0]) + (slot is made.factor.slots[0]) * made.columns[0].known
+            base = (
+                scoring.layer_means(slot, made.columns[0])
+                + (slot is made.factor.slots[0]) * made.columns[0].known
+            )
             for member in range(len(slot.family)):
                 asked = slot.family[member]
                 rows = people(layout)[np.arange(reports) % len(people(layout))]
@@ -179,9 +199,15 @@ def test_padding_left_at_nought_is_caught(monkeypatch):
 
 def test_factors_in_the_wrong_order_are_caught(monkeypatch):
     monkeypatch.setattr(layers, "ALIGNED_FROM", 3)
-    layout = layout_of({"a": ordinal(8), "b": ordinal(7)}, "hio", 1.0, fanout=8)  # groups of equal widths
+    layout = layout_of(
+        {"a": ordinal(8), "b": ordinal(7)}, "hio", 1.0, fanout=8
+    )  # groups of equal widths
     plain = AffineResponse.score_product
-    monkeypatch.setattr(AffineResponse, "score_product", lambda self, reports, parts: plain(self, reports, parts[::-1]))
+    monkeypatch.setattr(
+        AffineResponse,
+        "score_product",
+        lambda self, reports, parts: plain(self, reports, parts[::-1]),
+    )
     found = list(scored_and_brute(layout, {0: [2, 3, 4], 1: [0, 2]}))
     assert any(not np.allclose(one, other) for one, other in found)
 

@@ -1,4 +1,5 @@
-"""SQL over one private table: published variances, published identities, and what the default promises.
+"""SQL over one private table: published variances, published identities, and what the default
+promises.
 
 Source: Wang 2021, chapter 7.
 """
@@ -24,7 +25,13 @@ from sottovoce.maths.interval_tree import Hierarchy
 from sottovoce.mechanisms.olh import OLH
 from sottovoce.plans.tables.database import Database
 from sottovoce.plans.tables.decompositions import additive
-from sottovoce.plans.tables.fanout import FANOUTS, average_error, average_nodes, best_fanout, bounded_fanout
+from sottovoce.plans.tables.fanout import (
+    FANOUTS,
+    average_error,
+    average_nodes,
+    best_fanout,
+    bounded_fanout,
+)
 from sottovoce.plans.tables.layout import Slot
 from sottovoce.sql.aggregates.count import Count
 from sottovoce.sql.query import Column, Monomial, Options, Query
@@ -48,16 +55,22 @@ def law(epsilon):
     return noise.unheld, noise.held
 
 
-@pytest.mark.parametrize(("epsilon", "v0", "v1"), [(0.5, 15.817, 1.812), (1.0, 3.692, 1.219), (2.0, 0.7246, 0.930)])
+@pytest.mark.parametrize(
+    ("epsilon", "v0", "v1"), [(0.5, 15.817, 1.812), (1.0, 3.692, 1.219), (2.0, 0.7246, 0.930)]
+)
 def test_the_two_parts_of_a_vote_are_those_of_whole_buckets(epsilon, v0, v1):
     assert law(epsilon) == pytest.approx((v0, v1), rel=1e-3)
 
 
 def test_a_weighted_oracle_is_unbiased_with_the_published_variance():
-    """Q02: M^2 v0 + M^2(v) v1, for a label that many hold and one that nobody does; measures below nought too."""
+    """Q02: M^2 v0 + M^2(v) v1, for a label that many hold and one that nobody does; measures below
+    nought too.
+    """
     runs, people = 2000, crowd(60)
     people["l0"] = ["v0"] * 40 + ["v1"] * 20
-    plan = table({"l0": ["v0", "v1", "v2", "v3"]}, public={"spent": SPENT}, method="mg", published=True)
+    plan = table(
+        {"l0": ["v0", "v1", "v2", "v3"]}, public={"spent": SPENT}, method="mg", published=True
+    )
     database = repeated(plan, 1.0, {"l0": people["l0"], "spent": people["spent"]}, runs, 1)
     v0, v1 = law(1.0)
     spent = people["spent"].astype(float)
@@ -69,23 +82,36 @@ def test_a_weighted_oracle_is_unbiased_with_the_published_variance():
         assert abs(found.bias(held.sum())) < UNBIASED
         variance = (spent**2).sum() * v0 + (held**2).sum() * v1
         assert found.ratio(variance) == pytest.approx(1, abs=within(runs))
-        assert not abs(found.ratio(variance * 3.683 / 2.683) - 1) < within(runs)  # the oracle of another budget
+        assert not abs(found.ratio(variance * 3.683 / 2.683) - 1) < within(
+            runs
+        )  # the oracle of another budget
 
 
 def test_a_sum_is_the_same_by_measure_and_by_person():
-    """Q03: partitioning by the measure's value and adding up value times count is no other estimator."""
+    """Q03: partitioning by the measure's value and adding up value times count is no other
+    estimator.
+    """
     people = crowd(3000)
     people["spent"] = people["spent"] % 7 - 3
     plan = table_plan({"o0": range(25)}, public={"spent": range(-3, 4)}, published=True)
-    database = sv.simulate(sv.Task("t", plan, 1.0), {"o0": people["o0"], "spent": people["spent"]}, seed=2)
+    database = sv.simulate(
+        sv.Task("t", plan, 1.0), {"o0": people["o0"], "spent": people["spent"]}, seed=2
+    )
     whole = database.sql("SELECT SUM(spent) FROM people WHERE o0 BETWEEN 3 AND 17").figure.value
-    parts = database.sql("SELECT spent, COUNT(*) FROM people WHERE o0 BETWEEN 3 AND 17 GROUP BY spent")
-    by_value = sum(float(group[0]) * row[0].value for group, row in zip(parts.groups, parts.figures, strict=True))
+    parts = database.sql(
+        "SELECT spent, COUNT(*) FROM people WHERE o0 BETWEEN 3 AND 17 GROUP BY spent"
+    )
+    by_value = sum(
+        float(group[0]) * row[0].value
+        for group, row in zip(parts.groups, parts.figures, strict=True)
+    )
     assert whole == pytest.approx(by_value, rel=1e-9)
 
 
 def published(method, heights, nodes, epsilon):
-    """The published variance of one person with measure 1 outside of the box, and what being inside adds."""
+    """The published variance of one person with measure 1 outside of the box, and what being inside
+    adds.
+    """
     layers = np.prod([height + 1 for height in heights]) if len(heights) > 1 else heights[0]
     if method == "hio":
         v0, v1 = law(epsilon)
@@ -112,7 +138,9 @@ def test_hierarchies_are_unbiased_with_the_published_variance(method, box, heigh
     found, truth, spent, inside = summed(plan, box, people, epsilon, runs)
     outside, added = published(method, heights, nodes, epsilon)
     variance = (spent**2).sum() * outside + (inside * spent**2).sum() * added
-    assert [len(additive(Hierarchy(size), low, high)) for size, low, high in box.values()] == list(nodes)
+    assert [len(additive(Hierarchy(size), low, high)) for size, low, high in box.values()] == list(
+        nodes
+    )
     assert abs(found.bias(truth)) < UNBIASED
     assert found.ratio(variance) == pytest.approx(1, abs=within(runs))
 
@@ -123,7 +151,10 @@ def summed(plan, box, people, epsilon, runs):
     where = " AND ".join(f"{name} BETWEEN {low} AND {high}" for name, (_, low, high) in box.items())
     (found,) = asked(database, f"SELECT SUM(spent) FROM people WHERE {where}")
     spent = people["spent"].astype(float)
-    inside = np.prod([(people[name] >= low) & (people[name] <= high) for name, (_, low, high) in box.items()], axis=0)
+    inside = np.prod(
+        [(people[name] >= low) & (people[name] <= high) for name, (_, low, high) in box.items()],
+        axis=0,
+    )
     return found, float((inside * spent).sum()), spent, inside
 
 
@@ -132,11 +163,15 @@ def test_conjunctions_by_products_are_unbiased_with_the_exact_variance(method):
     """Q08: the mean square of a person's score is a product over columns."""
     runs, people, epsilon = 1500, crowd(50), 6.0
     box = {"o0": (25, 3, 17), "o1": (10, 0, 6)}
-    plan = table({"o0": range(25), "o1": range(10)}, public={"spent": SPENT}, method=method, published=True)
+    plan = table(
+        {"o0": range(25), "o1": range(10)}, public={"spent": SPENT}, method=method, published=True
+    )
     found, truth, spent, inside = summed(plan, box, people, epsilon, runs)
     v0, v1 = law(epsilon / (4 if method == "sc" else 2))
     scale = 1 if method == "sc" else 2
-    first, second = [(people[name] >= low) & (people[name] <= high) for name, (_, low, high) in box.items()]
+    first, second = [
+        (people[name] >= low) & (people[name] <= high) for name, (_, low, high) in box.items()
+    ]
     square = scale**2 * (7 * v0 + first * (v1 + 1)) * (3 * v0 + second * (v1 + 1))
     variance = float((spent**2 * (square - inside)).sum())
     assert abs(found.bias(truth)) < UNBIASED
@@ -162,7 +197,9 @@ def test_a_product_of_votes_is_the_solution_of_the_kronecker_system(columns):
     where = " AND ".join(f"l{at} = 'v1'" for at in range(columns))
     value = database.sql(f"SELECT COUNT(*) FROM people WHERE {where}").figure.value
     supports, matrices = [], []
-    for slot, (address, batch) in zip(range(columns), sorted(database.collected.batches.items()), strict=False):
+    for slot, (address, batch) in zip(
+        range(columns), sorted(database.collected.batches.items()), strict=False
+    ):
         assert address.slot == slot
         mechanism = database.layout.factors[slot].slots[0].family[0].mechanism
         held = mechanism.support(batch.reports, np.array([1]))[:, 0]
@@ -176,7 +213,9 @@ def test_a_product_of_votes_is_the_solution_of_the_kronecker_system(columns):
         len(
             {
                 mechanism.p
-                for mechanism in (slot.family[0].mechanism for f in database.layout.factors for slot in f.slots)
+                for mechanism in (
+                    slot.family[0].mechanism for f in database.layout.factors for slot in f.slots
+                )
             }
         )
         > 1
@@ -191,7 +230,9 @@ def test_sums_over_neighbouring_values_add_their_variances():
     olh = OLH(1.0, values)
     variance = users * (values * olh.noise.unheld + olh.noise.held)
     reports = olh.privatize(held, SeededRng(7))
-    ratio = olh.score(reports, np.ones(values)).reshape(runs, users).sum(axis=1).var(ddof=1) / variance
+    ratio = (
+        olh.score(reports, np.ones(values)).reshape(runs, users).sum(axis=1).var(ddof=1) / variance
+    )
     assert ratio == pytest.approx(1, abs=0.12)
     supports = olh.count(reports, np.arange(values))
     votes = (supports - len(held) * olh.q) / (olh.p - olh.q)
@@ -208,7 +249,10 @@ def linear_ratio(held, runs, users, values, olh):
     hashed = (slope * held + offset) % prime % olh.buckets
     lies = (hashed + dice.integers(1, olh.buckets, len(held))) % olh.buckets
     reported = np.where(dice.random(len(held)) < olh.p, hashed, lies)
-    supports = sum(((slope * value + offset) % prime % olh.buckets == reported).astype(int) for value in range(values))
+    supports = sum(
+        ((slope * value + offset) % prime % olh.buckets == reported).astype(int)
+        for value in range(values)
+    )
     votes = (supports - values * olh.q) / (olh.p - olh.q)
     sums = votes.reshape(runs, users).sum(axis=1)
     return sums.var(ddof=1) / (users * (values * olh.noise.unheld + olh.noise.held))
@@ -216,13 +260,22 @@ def linear_ratio(held, runs, users, values, olh):
 
 def plain_table(n=3000, published=True, epsilon=2.0, **settings):
     people = Shape((25, 10), (3,)).people(n, 9)
-    people |= {"member": ["yes" if one else "no" for one in np.random.default_rng(2).random(n) < 0.4]}
-    plan = table_plan(Shape((25, 10), (3,)).columns, public={"member": ["no", "yes"]}, published=published, **settings)
+    people |= {
+        "member": ["yes" if one else "no" for one in np.random.default_rng(2).random(n) < 0.4]
+    }
+    plan = table_plan(
+        Shape((25, 10), (3,)).columns,
+        public={"member": ["no", "yes"]},
+        published=published,
+        **settings,
+    )
     return sv.simulate(sv.Task("t", plan, epsilon), people, seed=6), people
 
 
 def test_either_of_two_conditions_is_inclusion_and_exclusion():
-    """Q13: one estimator by default, however it is written; A OR A is A; and right on the tuples themselves."""
+    """Q13: one estimator by default, however it is written; A OR A is A; and right on the tuples
+    themselves.
+    """
     database, people = plain_table(published=False)
     services, best = database.layout.tables, Options(method="blue")
 
@@ -239,7 +292,10 @@ def test_either_of_two_conditions_is_inclusion_and_exclusion():
     values = {0: people["o0"], 2: np.array([int(label[1:]) for label in people["l0"]])}
     monomials = read(f"SELECT COUNT(*) FROM people WHERE {one} OR {other}", services).where
     met = sum(
-        term.factor * np.prod([held[values[column.index]] for column, held in term.sets.items()] or [1.0], axis=0)
+        term.factor
+        * np.prod(
+            [held[values[column.index]] for column, held in term.sets.items()] or [1.0], axis=0
+        )
         for term in monomials
     )
     np.testing.assert_array_equal(met, ((values[0] >= 3) & (values[0] <= 12)) | (values[2] == 1))
@@ -292,7 +348,9 @@ def test_intervals_cover_as_often_as_they_say():
 
 
 def test_a_stated_error_is_that_of_the_reports_and_of_the_people_as_a_sample():
-    """Its square is on average the variance for these people and the spread of what they add: never too small."""
+    """Its square is on average the variance for these people and the spread of what they add: never
+    too small.
+    """
     runs, people, box = 1500, crowd(50), {"o0": (25, 3, 17)}
     plan = table({"o0": range(25)}, public={"spent": SPENT}, published=True)
     found, truth, spent, inside = summed(plan, box, people, 4.0, runs)
@@ -306,12 +364,18 @@ def test_a_stated_error_is_that_of_the_reports_and_of_the_people_as_a_sample():
 
 
 def test_the_fan_out_by_the_published_bound_is_4_for_1024_values():
-    """Q16: 75 against 80 for 6 and 100 for 5; averaged over all ranges 4 and 6 differ by less than one in a hundred."""
+    """Q16: 75 against 80 for 6 and 100 for 5; averaged over all ranges 4 and 6 differ by less than
+    one in a hundred.
+    """
     assert bounded_fanout(1024) == 4
     assert [(b - 1) * Hierarchy(1024, b).height ** 2 for b in (4, 5, 6)] == [75, 100, 80]
     assert best_fanout(1024) in (4, 6)
     assert average_error(1024, 4) == pytest.approx(average_error(1024, 6), rel=0.01)
-    assert all(average_error(size, best_fanout(size)) <= average_error(size, b) for size in (30, 625) for b in FANOUTS)
+    assert all(
+        average_error(size, best_fanout(size)) <= average_error(size, b)
+        for size in (30, 625)
+        for b in FANOUTS
+    )
     assert sv.Table({"a": range(1024)}).fanout == 5
     assert min(range(2, 17), key=lambda b: (b - 1) / np.log(b) ** 2) == 5
 
@@ -330,7 +394,10 @@ def test_the_average_number_of_nodes_is_that_of_all_ranges(size, fanout):
 def test_labels_have_two_levels_and_ordered_columns_all_of_theirs():
     """Q17, and that everything in one cell is left out unless as published."""
     columns = {"a": ordinal(625), "b": Categories(tuple("abcdefghij"))}
-    layers = [len(layout_of(columns, fanout=5, published=one).factors[0].slots[0].family) for one in (True, False)]
+    layers = [
+        len(layout_of(columns, fanout=5, published=one).factors[0].slots[0].family)
+        for one in (True, False)
+    ]
     assert layers == [5 * 2, 5 * 2 - 1]
 
 
@@ -352,7 +419,9 @@ def test_cells_of_large_products_do_not_collide():
     """Q19."""
     million, dice = 1_000_000, np.random.default_rng(0)
     cell = Cell(0, (0, 1, 2), (million,) * 3, (1, 1, 1), aligned=True)
-    corners = np.array([[0, 0, million - 1], [0, million - 1, 0], [million - 1, 0, 0], [million - 1] * 3])
+    corners = np.array(
+        [[0, 0, million - 1], [0, million - 1, 0], [million - 1, 0, 0], [million - 1] * 3]
+    )
     rows = np.unique(np.concatenate([dice.integers(0, million, (100_000, 3)), corners]), axis=0)
     cells = cell(PersonTables((rows,)), None)
     assert cell.cells > 1 << 59
@@ -362,7 +431,9 @@ def test_cells_of_large_products_do_not_collide():
 
 
 def broken_shelves(collected, change):
-    return MemoryCollected(collected.task, collected.rounds, {a: change(a, s) for a, s in collected.batches.items()})
+    return MemoryCollected(
+        collected.task, collected.rounds, {a: change(a, s) for a, s in collected.batches.items()}
+    )
 
 
 def test_people_whose_reports_are_missing_or_repeated_are_left_out_and_counted():
@@ -374,8 +445,12 @@ def test_people_whose_reports_are_missing_or_repeated_are_left_out_and_counted()
     assert database.sql(where).notices == ()
 
     def change(address, batch):
-        keep = np.flatnonzero(~((batch.subjects == 7) & (address.slot == 0)))  # one report of person 7 is missing
-        keep = np.append(keep, np.flatnonzero(batch.subjects == 9)[: address.slot])  # one of person 9 comes twice
+        keep = np.flatnonzero(
+            ~((batch.subjects == 7) & (address.slot == 0))
+        )  # one report of person 7 is missing
+        keep = np.append(
+            keep, np.flatnonzero(batch.subjects == 9)[: address.slot]
+        )  # one of person 9 comes twice
         return ReportBatch(batch.reports[keep], batch.subjects[keep])
 
     def without(address, batch):

@@ -1,4 +1,6 @@
-"""What every aggregate must keep: slopes that are derivatives, and a truth that is the combination itself."""
+"""What every aggregate must keep: slopes that are derivatives, and a truth that is the combination
+itself.
+"""
 
 from math import isnan
 
@@ -14,7 +16,9 @@ def check_slopes(aggregate, totals):
     for index, slope in enumerate(slopes):
         step = STEP * max(1.0, abs(totals[index]))
         ends = [
-            aggregate.combine([total + sign * step * (place == index) for place, total in enumerate(totals)]).value
+            aggregate.combine(
+                [total + sign * step * (place == index) for place, total in enumerate(totals)]
+            ).value
             for sign in (-1, 1)
         ]
         assert (ends[1] - ends[0]) / (2 * step) == pytest.approx(slope, rel=1e-5, abs=1e-9)

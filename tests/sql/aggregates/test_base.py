@@ -1,4 +1,6 @@
-"""The contract of aggregates: they are found by their files, and everybody else asks only through it."""
+"""The contract of aggregates: they are found by their files, and everybody else asks only through
+it.
+"""
 
 import ast
 import importlib
@@ -10,7 +12,14 @@ import pytest
 
 import sottovoce as sv
 from sottovoce.sql.aggregates import base
-from sottovoce.sql.aggregates.base import COUNTED, Aggregate, Combination, MeasureTerm, Moment, aggregates
+from sottovoce.sql.aggregates.base import (
+    COUNTED,
+    Aggregate,
+    Combination,
+    MeasureTerm,
+    Moment,
+    aggregates,
+)
 from sottovoce.sql.errors import QueryError
 from sottovoce.sql.query import Column
 
@@ -86,12 +95,17 @@ def toy(monkeypatch, tmp_path):
 
 
 def test_an_aggregate_is_one_file(toy):
-    """Read, planned, explained, answered with its error, and true beside the answer: nobody else knows it."""
+    """Read, planned, explained, answered with its error, and true beside the answer: nobody else
+    knows it.
+    """
     from sottovoce.cli.truths import Truth
     from sottovoce.sql.reading import read
 
     plan = sv.Table({"age": range(8), "home": ["flat", "house"]})
-    people = {"age": np.arange(4000) % 8, "home": np.array(["flat", "house"])[np.arange(4000) // 8 % 2]}
+    people = {
+        "age": np.arange(4000) % 8,
+        "home": np.array(["flat", "house"])[np.arange(4000) // 8 % 2],
+    }
     database = sv.simulate(sv.Task("t", plan, 6.0), people, seed=1)
     text = "SELECT TWICE(age), SUM(age) FROM people WHERE home = 'flat'"
     twice, once = database.sql(text).figures[0]

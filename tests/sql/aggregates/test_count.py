@@ -9,5 +9,10 @@ def test_a_count_is_its_moment():
     count = Count("n")
     assert count.moments == (COUNTED,)
     assert count.combine([12.5]).value == 12.5
-    assert (count.counts_records, count.of_everybody, count.squares, count.denominator) == (True, False, False, None)
+    assert (count.counts_records, count.of_everybody, count.squares, count.denominator) == (
+        True,
+        False,
+        False,
+        None,
+    )
     check_slopes(count, [12.5])

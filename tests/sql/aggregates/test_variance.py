@@ -30,7 +30,10 @@ def test_noise_may_make_it_negative():
 
 def test_it_is_answered_with_its_error_and_true_beside_the_deviation():
     dice = np.random.default_rng(3)
-    people = {"age": np.minimum(dice.poisson(9, 200_000), 31), "home": dice.choice(["flat", "house"], 200_000)}
+    people = {
+        "age": np.minimum(dice.poisson(9, 200_000), 31),
+        "home": dice.choice(["flat", "house"], 200_000),
+    }
     plan = sv.Table({"age": range(32), "home": ["flat", "house"]})
     database = sv.simulate(sv.Task("t", plan, 8.0), people, seed=2)
     variance, deviation = database.sql(TEXT).figures[0]
@@ -38,6 +41,10 @@ def test_it_is_answered_with_its_error_and_true_beside_the_deviation():
     assert variance.error == pytest.approx(2 * deviation.value * deviation.error)
     true = people["age"][people["home"] == "flat"].var()
     assert abs(variance.value - true) < FIVE_SIGMA * variance.error
-    assert abs(variance.value - 2 * true) > FIVE_SIGMA * variance.error  # twice as much would be noticed
-    truth = Truth(plan.domain, plan.domain.indices(people)).rows(read(TEXT, plan.domain), database.sql(TEXT))
+    assert (
+        abs(variance.value - 2 * true) > FIVE_SIGMA * variance.error
+    )  # twice as much would be noticed
+    truth = Truth(plan.domain, plan.domain.indices(people)).rows(
+        read(TEXT, plan.domain), database.sql(TEXT)
+    )
     assert truth == [pytest.approx([true, true**0.5])]

@@ -45,7 +45,9 @@ def cells(family):
 def test_members_are_all_combinations_of_widths_each_once_the_last_changing_fastest():
     family = layers()
     assert [cell.widths for cell in cells(family)] == list(product(*WIDTHS))
-    assert [family.place(index) for index in range(6)] == [(0, digits) for digits in product(range(2), range(3))]
+    assert [family.place(index) for index in range(6)] == [
+        (0, digits) for digits in product(range(2), range(3))
+    ]
     assert [cell.cells for cell in cells(family)] == [1, 3, 8, 2, 6, 16]
 
 
@@ -53,15 +55,21 @@ def test_the_layer_that_everybody_knows_can_be_left_out():
     whole, family = layers(), layers(first=1)
     assert len(family) == 5
     assert cells(family) == cells(whole)[1:]
-    assert [family.place(index) for index in range(5)] == [whole.place(index) for index in range(1, 6)]
+    assert [family.place(index) for index in range(5)] == [
+        whole.place(index) for index in range(1, 6)
+    ]
     whole, family = (layers(rounding="one", groups=(0, 1), first=first) for first in (0, 1))
-    assert [family.place(index) for index in range(23)] == [whole.place(index) for index in range(1, 24)]
+    assert [family.place(index) for index in range(23)] == [
+        whole.place(index) for index in range(1, 24)
+    ]
 
 
 def test_every_layer_is_asked_by_the_mechanism_for_its_cells():
     """A single cell takes a mechanism of two: there is none for one."""
     family = layers()
-    assert [family[index].mechanism for index in range(6)] == [GRR(1.0, size) for size in (2, 3, 8, 2, 6, 16)]
+    assert [family[index].mechanism for index in range(6)] == [
+        GRR(1.0, size) for size in (2, 3, 8, 2, 6, 16)
+    ]
     assert family.mechanisms == tuple(GRR(1.0, size) for size in (2, 3, 6, 8, 16))
     domain = Tables(("t",), (Records(("a", "b"), (Categories(("x", "y")), Integers(1, 8))),))
     for index in range(6):
@@ -83,7 +91,11 @@ def test_one_number_is_rounded_in_half_of_the_layers_of_its_group():
     for group in (0, 1):
         own = made[12 * group : 12 * (group + 1)]
         assert [cell.rounded for cell in own] == [(), (group,)] * 6
-        assert [cell.widths for cell in own[::2]] == [cell.widths for cell in own[1::2]] == list(product(*WIDTHS))
+        assert (
+            [cell.widths for cell in own[::2]]
+            == [cell.widths for cell in own[1::2]]
+            == list(product(*WIDTHS))
+        )
         assert {family.place(12 * group + at)[0] for at in range(12)} == {group}
     assert not any(cell.weighted or cell.mirrored for cell in made)
 
@@ -91,7 +103,9 @@ def test_one_number_is_rounded_in_half_of_the_layers_of_its_group():
 def test_of_lists_the_coin_for_counting_goes_with_the_rounding_coin():
     plain, rounded = layers(most=4), layers(most=4, rounding="one", groups=(1,))
     assert all(cell.weighted for cell in cells(plain))
-    assert [cell.weighted for cell in cells(rounded)] == [bool(cell.rounded) for cell in cells(rounded)]
+    assert [cell.weighted for cell in cells(rounded)] == [
+        bool(cell.rounded) for cell in cells(rounded)
+    ]
     assert max(cell.cells for cell in cells(rounded)) == 2 * 8 * 4
 
 
@@ -115,7 +129,9 @@ def test_a_mirrored_column_has_one_more_level():
 def test_groups_of_different_numbers_of_layers_are_equally_likely():
     """EHIO: the groups are drawn alike, then a layer of the group; all by one public coin."""
     services = Tables(("t",), (Records(("a", "b"), (Integers(0, 1), Integers(0, 7))),))
-    slot = layout(services, (1,), "ehio", fanout=3, published=False, epsilon=1.0).factors[0].slots[0]
+    slot = (
+        layout(services, (1,), "ehio", fanout=3, published=False, epsilon=1.0).factors[0].slots[0]
+    )
     sizes = [prod(shape) for shape in slot.family.shapes]
     assert len(set(sizes)) == 2
     chances = {0: 0.0, 1: 0.0}
@@ -149,7 +165,10 @@ def test_local_hashing_serves_layers_of_one_size_whatever_their_columns():
     groups = {cell.groups for cell in cells(family) if cell.cells == 1 << 25}
     assert groups >= {(10, 10, 5), (10, 7, 5, 3)}
     assert len({one.size for one in family.mechanisms}) == len(family.mechanisms)
-    assert all(family[index].mechanism.size == max(2, cell.cells) for index, cell in enumerate(cells(family)))
+    assert all(
+        family[index].mechanism.size == max(2, cell.cells)
+        for index, cell in enumerate(cells(family))
+    )
 
 
 @pytest.mark.parametrize("method", ["hio", "ehio"])

@@ -21,10 +21,19 @@ MIXED = (2, 5, 3)
 
 @pytest.mark.parametrize(
     ("sizes", "order", "count"),
-    [((2,) * 8, 2, 36), ((2,) * 8, 3, 92), ((2,) * 16, 3, 696), ((3,) * 8, 3, 1788), ((2,) * 3, 3, 7), (MIXED, 1, 11)],
+    [
+        ((2,) * 8, 2, 36),
+        ((2,) * 8, 3, 92),
+        ((2,) * 16, 3, 696),
+        ((3,) * 8, 3, 1788),
+        ((2,) * 3, 3, 7),
+        (MIXED, 1, 11),
+    ],
 )
 def test_only_coefficients_of_at_most_so_many_attributes_are_asked(sizes, order, count):
-    """Cormode 2018, section 4.3, and for attributes of three values 1,788 instead of the published 14,892."""
+    """Cormode 2018, section 4.3, and for attributes of three values 1,788 instead of the published
+    14,892.
+    """
     assert len(Parities(RR, sizes, order)) == count
 
 
@@ -49,7 +58,11 @@ def test_every_coefficient_is_listed_and_the_known_one_never(order, within):
 def test_within_sets_of_attributes_the_coefficients_of_fewer_come_once_for_every_set():
     family = Parities(RR, (2,) * 5, 2, within=True)
     assert len(family) == comb(5, 2) * 3
-    singles = [family.coefficient(place)[0] for place in range(len(family)) if len(family.coefficient(place)[0]) == 1]
+    singles = [
+        family.coefficient(place)[0]
+        for place in range(len(family))
+        if len(family.coefficient(place)[0]) == 1
+    ]
     assert all(singles.count((one,)) == 4 for one in range(5))
 
 
@@ -68,7 +81,10 @@ def test_many_people_at_once_are_encoded_as_one_by_one(within):
     records = np.stack([dice.integers(0, size, 500) for size in MIXED], axis=1)
     members = dice.integers(0, len(family), 500)
     rng = RecordedRng(b"")
-    one_by_one = [family[int(place)].encoding(row[None], rng)[0] for place, row in zip(members, records, strict=True)]
+    one_by_one = [
+        family[int(place)].encoding(row[None], rng)[0]
+        for place, row in zip(members, records, strict=True)
+    ]
     assert family.encoded(members, records, rng).tolist() == one_by_one
 
 
@@ -88,7 +104,14 @@ def test_a_coefficient_that_there_is_not_is_refused(place):
 
 @pytest.mark.parametrize(
     ("mechanism", "sizes", "order"),
-    [(GRR(1.0, 3), (2, 2), 1), (RR, (2, 2), 0), (RR, (2, 2), 3), (RR, (2, 1), 1), (RR, (), 1), (RR, (2,) * 200, 50)],
+    [
+        (GRR(1.0, 3), (2, 2), 1),
+        (RR, (2, 2), 0),
+        (RR, (2, 2), 3),
+        (RR, (2, 1), 1),
+        (RR, (), 1),
+        (RR, (2,) * 200, 50),
+    ],
 )
 def test_an_impossible_family_is_refused(mechanism, sizes, order):
     with pytest.raises(ParameterError):

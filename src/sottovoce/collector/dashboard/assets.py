@@ -14,7 +14,8 @@ from sottovoce.web.problems import RequestError
 _KINDS = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 _FOR_EVER = "public, max-age=31536000, immutable"  # the address changes with the content
 _POLICY = (
-    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src "
+    "'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 HEADERS = {
@@ -40,7 +41,11 @@ class Assets:
     def _templates(self) -> Environment:
         loader = PackageLoader("sottovoce.collector.dashboard")
         environment = Environment(
-            loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+            loader=loader,
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
         )
         environment.globals["asset"] = self.address
         environment.filters["sentence"] = formatting.sentence
@@ -59,4 +64,6 @@ class Assets:
 
     def page(self, template: str, status: int = 200, **facts: Any) -> Response:
         """Return a page made from a template."""
-        return HTMLResponse(self._templates.get_template(template).render(facts), status_code=status)
+        return HTMLResponse(
+            self._templates.get_template(template).render(facts), status_code=status
+        )

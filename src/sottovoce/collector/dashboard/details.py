@@ -8,7 +8,18 @@ from sottovoce.collector.dashboard import formatting
 Fact = tuple[str, str]
 
 _SHOWN_ELSEWHERE = {
-    *("name", "users", "population", "epsilon", "mechanism", "level", "steps", "threshold", "rows", "measures"),
+    *(
+        "name",
+        "users",
+        "population",
+        "epsilon",
+        "mechanism",
+        "level",
+        "steps",
+        "threshold",
+        "rows",
+        "measures",
+    ),
     *("minimum", "suppressed", "unit"),
 }
 _TERMS = {
@@ -20,21 +31,37 @@ _TERMS = {
 }
 _SHARES = {"sensitivity"}
 _REMARKS: dict[str, tuple[bool, Fact]] = {
-    "sizes_seen": (False, ("Sizes of sets", "none stood out of the noise: sets are taken for single items")),
-    "candidates_left_out": (True, ("Left out", "more candidates passed the threshold than could be followed")),
+    "sizes_seen": (
+        False,
+        ("Sizes of sets", "none stood out of the noise: sets are taken for single items"),
+    ),
+    "candidates_left_out": (
+        True,
+        ("Left out", "more candidates passed the threshold than could be followed"),
+    ),
 }
 _MOST_LISTED = 25
 
 
 def facts(part: Mapping[str, Any]) -> list[Fact]:
     """Return the details of a released answer, each as a term and a few words."""
-    return [fact for name, detail in part.items() if name not in _SHOWN_ELSEWHERE for fact in _fact(name, detail)]
+    return [
+        fact
+        for name, detail in part.items()
+        if name not in _SHOWN_ELSEWHERE
+        for fact in _fact(name, detail)
+    ]
 
 
 def _fact(name: str, detail: Any) -> list[Fact]:
     """Return one detail as facts; nothing if it needs no remark, or if it is too long to list."""
     if name == "guarantee":
-        return [("Guarantee", f"local epsilon {detail['local']:g}, against everybody, the collector too")]
+        return [
+            (
+                "Guarantee",
+                f"local epsilon {detail['local']:g}, against everybody, the collector too",
+            )
+        ]
     if name in _REMARKS:
         reason, remark = _REMARKS[name]
         return [remark] if detail is reason else []

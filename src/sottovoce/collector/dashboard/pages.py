@@ -19,7 +19,13 @@ from sottovoce.collector.dashboard.assets import HEADERS, Assets
 from sottovoce.collector.published import Published
 from sottovoce.collector.queries import QueryRequest, Released
 from sottovoce.collector.release import level_of, released, released_views
-from sottovoce.errors import AccessError, ParameterError, SottovoceError, StateError, UnavailableError
+from sottovoce.errors import (
+    AccessError,
+    ParameterError,
+    SottovoceError,
+    StateError,
+    UnavailableError,
+)
 from sottovoce.plans.tables.result import Explanation
 from sottovoce.sql.errors import QueryError
 from sottovoce.web import problems
@@ -58,8 +64,13 @@ class Unknown(Route):
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         """Return no match for programs."""
-        browser = any(name == b"accept" and b"text/html" in value for name, value in scope.get("headers", ()))
-        program = scope.get("path", "").startswith("/v1/") or scope.get("method") not in ("GET", "HEAD")
+        browser = any(
+            name == b"accept" and b"text/html" in value for name, value in scope.get("headers", ())
+        )
+        program = scope.get("path", "").startswith("/v1/") or scope.get("method") not in (
+            "GET",
+            "HEAD",
+        )
         return super().matches(scope) if browser and not program else (Match.NONE, {})
 
 
@@ -98,7 +109,9 @@ class Pages:
     async def _known(self, request: Request) -> bool:
         store, now = self._api.collector.store, self._api.collector.now
         try:
-            await run_in_threadpool(sessions.check, store, request.cookies.get(sessions.COOKIE), now)
+            await run_in_threadpool(
+                sessions.check, store, request.cookies.get(sessions.COOKIE), now
+            )
         except UnavailableError:
             raise
         except SottovoceError:
@@ -155,14 +168,24 @@ class Pages:
         except SottovoceError as error:
             if problems.problem_of(error).code == "too-few-users":
                 return {"kind": "withheld", "reason": str(error)}
-            return {"kind": "failed" if published.record.failure else "refused", "reason": str(error)}
-        return {"kind": "answered", **results.sections(answer.content, published.task.plan, wanted), **beside}
+            return {
+                "kind": "failed" if published.record.failure else "refused",
+                "reason": str(error),
+            }
+        return {
+            "kind": "answered",
+            **results.sections(answer.content, published.task.plan, wanted),
+            **beside,
+        }
 
     def _beside(self, published: Published, wanted: results.Shown) -> Facts:
         """Return what an outcome shows beside its rows."""
         views = released_views(self._api.collector, published, wanted.wanted.marginal)
         path = progress.path(published.record.name)
-        return {"pairs": pairs.shown(views.pairs, path, wanted.query_of_numbers), "remarks": views.remarks}
+        return {
+            "pairs": pairs.shown(views.pairs, path, wanted.query_of_numbers),
+            "remarks": views.remarks,
+        }
 
     async def live(self, request: Request) -> Response:
         """Return the parts that change, or make the browser load the whole page again."""
@@ -206,7 +229,9 @@ class Pages:
             problem = problems.problem_of(error)
             if problem.status >= 500:
                 raise
-            return await self._page("sql.html", problem.status, **facts | {"refused": _refusal(error)})
+            return await self._page(
+                "sql.html", problem.status, **facts | {"refused": _refusal(error)}
+            )
         kind = form.get("format", "")
         if kind:
             return _file(answer, kind)
@@ -220,7 +245,10 @@ class Pages:
             "name": name,
             "path": path,
             "columns": queries.columns(plan.domain),
-            "examples": [(text, sql, f"{path}/sql?sql={quote(sql)}") for text, sql in queries.examples(plan.domain)],
+            "examples": [
+                (text, sql, f"{path}/sql?sql={quote(sql)}")
+                for text, sql in queries.examples(plan.domain)
+            ],
             "levels": queries.levels(asked.level),
             "question": asked.sql,
             "found": {"kind": ""},
@@ -239,7 +267,9 @@ class Pages:
         target, seconds = sessions.local(form.get("next", "/")), self._api.settings.session
         store, now = self._api.collector.store, self._api.collector.now
         try:
-            session = await run_in_threadpool(sessions.enter, store, form.get("token", "").strip(), now, seconds)
+            session = await run_in_threadpool(
+                sessions.enter, store, form.get("token", "").strip(), now, seconds
+            )
         except (AccessError, RequestError):
             return await self._page("login.html", 401, target=target, refused=True)
         response = RedirectResponse(target, status_code=303)
@@ -265,7 +295,9 @@ class Pages:
 
     async def _form(self, request: Request, largest: int = _LARGEST_FORM) -> dict[str, str]:
         if request.headers.get("content-type", "").split(";")[0].strip().lower() != _FORM:
-            raise RequestError("unsupported-media", "a form must be sent as application/x-www-form-urlencoded")
+            raise RequestError(
+                "unsupported-media", "a form must be sent as application/x-www-form-urlencoded"
+            )
         body = await self._api.body(request)
         if len(body) > largest:
             raise RequestError("too-large", f"a form has at most {largest} bytes")

@@ -24,7 +24,8 @@ def shown(view: PairView | None, path: str, query: str) -> Facts | None:
         "drawing": svg.heat(view.names, view.numbers, edges, view.title, "heat"),
         "rows": [_row(view, index, pair) for pair in pairs],
         "tree": [
-            (f"{first} \N{EN DASH} {second}", _address((first, second), path, query)) for first, second in view.edges
+            (f"{first} \N{EN DASH} {second}", _address((first, second), path, query))
+            for first, second in view.edges
         ],
     }
 

@@ -44,7 +44,10 @@ def task(published: Published, number: int) -> Facts:
         "users": formatting.count(users),
         "epsilon": f"{published.task.epsilon:g}",
         **_towards(
-            published.last.users, published.quota(published.last.number), published.collection, f"task-{number}"
+            published.last.users,
+            published.quota(published.last.number),
+            published.collection,
+            f"task-{number}",
         ),
     }
 
@@ -63,13 +66,19 @@ def live(published: Published, status: wire.Status, now: int) -> Facts:
     """Return the parts of a task's page that change while reports come in."""
     collection = published.collection
     taking = not status.failure and status.state != "finished"
-    rounds = [_round(line, published.quota(line.number), collection, now) for line in reversed(status.rounds)]
+    rounds = [
+        _round(line, published.quota(line.number), collection, now)
+        for line in reversed(status.rounds)
+    ]
     return {
         "summary": _summary(published, status),
         "rounds": rounds,
         "taking": taking,
         "arrivals": _arrivals(status.arrivals, now),
-        "refusals": [_refusal(code, number) for code, number in sorted(status.refused.items(), key=_by_number)],
+        "refusals": [
+            _refusal(code, number)
+            for code, number in sorted(status.refused.items(), key=_by_number)
+        ],
     }
 
 
@@ -114,7 +123,11 @@ def _until(line: wire.RoundLine, quota: int, collection: Collection, now: int) -
     if collection.seconds:
         end = line.opened + collection.seconds
         over = f"as soon as {formatting.many(collection.minimum, 'user')} are in: its time is over"
-        ends.append(over if now >= end else f"on {formatting.moment(end)}, in {formatting.lasting(end - now)}")
+        ends.append(
+            over
+            if now >= end
+            else f"on {formatting.moment(end)}, in {formatting.lasting(end - now)}"
+        )
     return f"Closes {' or '.join(ends)}." if ends else "Closes when an operator closes it."
 
 
@@ -146,7 +159,11 @@ def _arrivals(arrivals: Sequence[tuple[int, int]], now: int) -> Facts:
 
 def _refusal(code: str, number: int) -> Facts:
     problem = CATALOGUE.get(code)
-    about = {"title": problem.title, "remedy": problem.remedy} if problem else {"title": code, "remedy": ""}
+    about = (
+        {"title": problem.title, "remedy": problem.remedy}
+        if problem
+        else {"title": code, "remedy": ""}
+    )
     return {"code": code, "number": formatting.count(number), **about}
 
 

@@ -59,8 +59,12 @@ class Shown:
         labels = {method.name: method.label for method in known_methods().values()}
         labels["none"] = f"none: {plan.unprocessed}"
         return {
-            "methods": [(method, labels[method], method == wanted.method) for method in plan.methods],
-            "levels": [(f"{level:g}", formatting.level(level), level == wanted.level) for level in levels],
+            "methods": [
+                (method, labels[method], method == wanted.method) for method in plan.methods
+            ],
+            "levels": [
+                (f"{level:g}", formatting.level(level), level == wanted.level) for level in levels
+            ],
             "attributes": [(name, name in wanted.marginal) for name in plan.attributes],
         }
 
@@ -72,30 +76,56 @@ def sections(released: Mapping[str, Any], plan: Plan, wanted: Shown) -> Facts:
     most = _ALL_PARTS if wanted.everything else MOST_PARTS
     chosen = parts[-most:][::-1] if plan.longitudinal else parts[:most]
     sections = [
-        _section(name, _without_shares(part, plan.unit(name)), plan.part_domain(name), wanted, number)
+        _section(
+            name, _without_shares(part, plan.unit(name)), plan.part_domain(name), wanted, number
+        )
         for number, (name, part) in enumerate(chosen)
     ]
     cut = len(parts) > len(sections) or any(section["more"] for section in sections)
-    return {"parts": sections, "more": len(parts) - len(sections), "cut": cut, "several": len(parts) > 1}
+    return {
+        "parts": sections,
+        "more": len(parts) - len(sections),
+        "cut": cut,
+        "several": len(parts) > 1,
+    }
 
 
 def missing(published: Published) -> str:
     """Return in words what a task without an answer waits for."""
     last, collection = published.last, published.collection
-    number, more = last.number, published.asked[last.number].high < UNIT and not published.task.distinct
+    number, more = (
+        last.number,
+        published.asked[last.number].high < UNIT and not published.task.distinct,
+    )
     if last.state is not State.OPEN:
         then = "Then others are asked, or the" if more else "The"
         return f"Round {number} is being sealed. {then} answer appears here as soon as its log is complete."
     wait = max(collection.minimum - last.users, 0)
-    few = f" At least {formatting.many(wait, 'more user')} must answer before anything may be released." if wait else ""
-    have = "No reports have come in yet." if not last.users else f"{formatting.many(last.users, 'user')} have answered."
+    few = (
+        f" At least {formatting.many(wait, 'more user')} must answer before anything may be "
+        "released."
+        if wait
+        else ""
+    )
+    have = (
+        "No reports have come in yet."
+        if not last.users
+        else f"{formatting.many(last.users, 'user')} have answered."
+    )
     after = "after the last round" if more else "once it is closed and sealed"
     return f"{have} Round {number} is open; the answer appears here {after}.{few}"
 
 
-def _section(name: str, part: Mapping[str, Any], domain: Domain | None, wanted: Shown, number: int) -> Facts:
+def _section(
+    name: str, part: Mapping[str, Any], domain: Domain | None, wanted: Shown, number: int
+) -> Facts:
     if part["suppressed"]:
-        return {"name": name, "suppressed": True, "minimum": formatting.count(part["minimum"]), "more": 0}
+        return {
+            "name": name,
+            "suppressed": True,
+            "minimum": formatting.count(part["minimum"]),
+            "more": 0,
+        }
     counted = "population" in part  # people per value; otherwise figures on the scale of the task
     rows = _ordered(part["rows"], domain, wanted.everything) if counted else part["rows"]
     shown = rows[: _ALL_ROWS if wanted.everything else MOST_ROWS]
@@ -110,7 +140,9 @@ def _section(name: str, part: Mapping[str, Any], domain: Domain | None, wanted: 
         "banded": counted and _banded(domain),
         "rows": [write(row, part) for row in shown],
         "hidden": sum(row["suppressed"] for row in rows),
-        "noise": sum(not row["suppressed"] and not row["significant"] for row in rows) if counted else 0,
+        "noise": sum(not row["suppressed"] and not row["significant"] for row in rows)
+        if counted
+        else 0,
         "more": len(rows) - len(shown),
         "all": formatting.count(len(rows)),
         "figures": [_measured(row, part) for row in part.get("measures", ())],
@@ -122,7 +154,11 @@ def _facts(part: Mapping[str, Any]) -> list[tuple[str, str]]:
     population = part.get("population", part["users"])
     scaled = [("Population", formatting.count(population))] if population != part["users"] else []
     bound = part.get("threshold")
-    noise = [("Noise reaches", formatting.count(bound))] if bound is not None and not part["steps"] else []
+    noise = (
+        [("Noise reaches", formatting.count(bound))]
+        if bound is not None and not part["steps"]
+        else []
+    )
     return [
         ("Users", formatting.count(part["users"])),
         *scaled,
@@ -151,7 +187,10 @@ def _counted(row: Row, part: Mapping[str, Any]) -> Facts:
 def _measured(row: Row, part: Mapping[str, Any]) -> Facts:
     if row.get("suppressed"):
         return {"value": row["value"], "suppressed": True}
-    numbers = {key: formatting.figure(row[key], row["error"]) for key in ("estimate", "low", "high", "error")}
+    numbers = {
+        key: formatting.figure(row[key], row["error"])
+        for key in ("estimate", "low", "high", "error")
+    }
     return {"value": row["value"], "suppressed": False, **numbers}
 
 
@@ -162,7 +201,9 @@ def _ordered(rows: Sequence[Row], domain: Domain | None, everything: bool) -> li
     return sorted(rows, key=lambda row: (row["suppressed"], -row.get("estimate", 0.0)))
 
 
-def _drawing(part: Mapping[str, Any], shown: Sequence[Row], domain: Domain | None, name: str) -> str:
+def _drawing(
+    part: Mapping[str, Any], shown: Sequence[Row], domain: Domain | None, name: str
+) -> str:
     title = f"{part['name']}: estimates with {formatting.level(part['level'])} intervals"
     if domain is not None and _banded(domain):
         return svg.band(part["rows"], domain.edges.tolist(), title, name)

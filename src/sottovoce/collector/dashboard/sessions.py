@@ -32,14 +32,20 @@ def check(store: Store, session: str | None, now: int) -> None:
 
 def leave(store: Store, session: str | None, now: int) -> None:
     """End a session; other tokens are not touched."""
-    if session and (record := store.token(access.hashed(session), now)) and record.scope == access.SESSION:
+    if (
+        session
+        and (record := store.token(access.hashed(session), now))
+        and record.scope == access.SESSION
+    ):
         store.revoke(record.hash)
 
 
 def remember(response: Response, request: Request, session: str, seconds: int) -> None:
     """Set the session cookie."""
     secure = request.url.scheme == "https"
-    response.set_cookie(COOKIE, session, max_age=seconds, path="/", secure=secure, httponly=True, samesite="strict")
+    response.set_cookie(
+        COOKIE, session, max_age=seconds, path="/", secure=secure, httponly=True, samesite="strict"
+    )
 
 
 def forget(response: Response, request: Request) -> None:
@@ -69,5 +75,9 @@ def local(target: str) -> str:
 def login_path(request: Request) -> str:
     """Return the address of the log-in page that leads back to the requested page."""
     wanted = quote(request.scope["path"].removesuffix("/live"), safe="/")
-    query = f"?{request.url.query}" if request.url.query and not request.scope["path"].endswith("/live") else ""
+    query = (
+        f"?{request.url.query}"
+        if request.url.query and not request.scope["path"].endswith("/live")
+        else ""
+    )
     return "/login" if wanted == "/" else f"/login?next={quote(wanted + query, safe='/')}"

@@ -86,11 +86,21 @@ def bars(
     parts = [_hatch(name), *_grid(scale, height - _AXIS, height)]
     for index, row in enumerate(rows):
         top = _TOP + _ROW * index
-        written = {} if row["suppressed"] else {key: write(row, key) for key in ("estimate", "low", "high")}
-        parts += _bar(row, top, scale, written, doubt) if written else _withheld(row, top, scale.at(0), name)
+        written = (
+            {}
+            if row["suppressed"]
+            else {key: write(row, key) for key in ("estimate", "low", "high")}
+        )
+        parts += (
+            _bar(row, top, scale, written, doubt)
+            if written
+            else _withheld(row, top, scale.at(0), name)
+        )
     hidden = len(rows) - len(known)
     noise = sum(not row["significant"] for row in known)
-    text = f"{formatting.many(len(rows), 'bar')} with intervals: {noise} {doubt}, {hidden} suppressed."
+    text = (
+        f"{formatting.many(len(rows), 'bar')} with intervals: {noise} {doubt}, {hidden} suppressed."
+    )
     frame = _Frame("bars", name, title, f"{text} The table below has the same numbers.")
     return frame.drawing(parts, height)
 
@@ -111,7 +121,11 @@ def band(rows: Sequence[Row], edges: Sequence[float], title: str, name: str) -> 
         for first, last in _runs(rows, suppressed=True)
     ]
     inner = f'<svg y="{_TOP}" width="100%" height="{_BAND}" viewBox="0 0 100 100" preserveAspectRatio="none">'
-    legend = '<text class="value" x="100%" y="16" text-anchor="end">hatched: suppressed</text>' if gaps else ""
+    legend = (
+        '<text class="value" x="100%" y="16" text-anchor="end">hatched: suppressed</text>'
+        if gaps
+        else ""
+    )
     plot = [*gaps, inner, *shapes, "</svg>", legend]
     height = _TOP + _BAND + _AXIS
     lines, ticks = _levels(tall)
@@ -122,11 +136,18 @@ def band(rows: Sequence[Row], edges: Sequence[float], title: str, name: str) -> 
 
 
 def heat(
-    names: Sequence[str], table: Sequence[Sequence[float]], framed: Sequence[tuple[int, int]], title: str, name: str
+    names: Sequence[str],
+    table: Sequence[Sequence[float]],
+    framed: Sequence[tuple[int, int]],
+    title: str,
+    name: str,
 ) -> str:
     """Return a cell for every pair of names, darker the larger its number."""
     pairs = [(row, column) for row in range(1, len(names)) for column in range(row)]
-    most, wide = max(table[row][column] for row, column in pairs) or 1.0, (100 - _NAMES) / (len(names) - 1)
+    most, wide = (
+        max(table[row][column] for row, column in pairs) or 1.0,
+        (100 - _NAMES) / (len(names) - 1),
+    )
     parts = []
     for row, column in pairs:
         number, kind = table[row][column], "cell tree" if (column, row) in framed else "cell"
@@ -251,7 +272,9 @@ def _grid(scale: Scale, bottom: int, height: int) -> list[str]:
     for tick in scale.ticks:
         kind = "grid" if tick else "zero"
         position = scale.at(tick)
-        lines.append(f'<line class="{kind}" x1="{position}%" x2="{position}%" y1="0" y2="{bottom}"/>')
+        lines.append(
+            f'<line class="{kind}" x1="{position}%" x2="{position}%" y1="0" y2="{bottom}"/>'
+        )
     return [*lines, *_labels(scale, height)]
 
 
@@ -274,7 +297,9 @@ def _anchor(position: float) -> str:
 def _written(scale: Scale) -> list[tuple[float, str]]:
     """Return the ticks with as many decimals as they all need."""
     ticks = scale.ticks
-    enough = (count for count in range(_MOST_DECIMALS) if all(_whole(tick * 10**count) for tick in ticks))
+    enough = (
+        count for count in range(_MOST_DECIMALS) if all(_whole(tick * 10**count) for tick in ticks)
+    )
     decimals = next(enough, _MOST_DECIMALS)
     return [(tick, f"{tick:,.{decimals}f}".replace("-", "−")) for tick in ticks]
 
@@ -306,7 +331,9 @@ def _runs(rows: Sequence[Row], *, suppressed: bool) -> list[tuple[int, int]]:
     return runs
 
 
-def _shape(rows: Sequence[Row], edges: Sequence[float], run: range, wide: Scale, tall: Scale) -> list[str]:
+def _shape(
+    rows: Sequence[Row], edges: Sequence[float], run: range, wide: Scale, tall: Scale
+) -> list[str]:
     """Return band and line of a run of rows; at both ends they are level up to the edge."""
     chosen = [rows[run[0]], *(rows[index] for index in run), rows[run[-1]]]
     middles = [wide.at((edges[index] + edges[index + 1]) / 2) for index in run]

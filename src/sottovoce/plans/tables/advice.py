@@ -1,7 +1,8 @@
-"""Which fan-out to collect tables with for the queries that will be asked: the expected error of each.
+"""Which fan-out to collect tables with for the queries that will be asked: the expected error of
+each.
 
-How people are asked cannot depend on a query, so it is chosen for all of them together.  Errors are those
-of a population that is spread evenly over all values.
+How people are asked cannot depend on a query, so it is chosen for all of them together.  Errors are
+those of a population that is spread evenly over all values.
 
 Source: Wang 2021, section 7.4.5; Xu 2020, section 6.
 """
@@ -32,7 +33,9 @@ class RatedLayout:
 
     @property
     def cost(self) -> float:
-        """Return the geometric mean of the errors: no query counts more because its numbers are larger."""
+        """Return the geometric mean of the errors: no query counts more because its numbers are
+        larger.
+        """
         logs = [log(error) for error in self.errors if error > 0]
         return exp(sum(logs) / len(logs)) if logs else 0.0
 
@@ -70,7 +73,8 @@ class TablesAdvice(Advice):
             lines.append(f"{f'{way.method}, fan-out {way.fanout}':<24}{shares}")
         lines += [
             "",
-            "Expected error as a share of the answer, if people were spread evenly over all values.",
+            "Expected error as a share of the answer, if people were spread evenly over all "
+            "values.",
         ]
         return "\n".join(
             [*lines, *(f"{number + 1}: {text}" for number, text in enumerate(self.queries))]
@@ -102,7 +106,9 @@ def rate_layouts(
 
 
 def _rated(layout: Layout, queries: Sequence[str], users: int) -> RatedLayout | None:
-    """Return the expected errors under one layout; None if people cannot be asked so, or cannot answer."""
+    """Return the expected errors under one layout; None if people cannot be asked so, or cannot
+    answer.
+    """
     source = Source(layout)
     errors, relative = [], []
     for text in queries:

@@ -1,4 +1,6 @@
-"""Pass ``run``: Statements -> tuple of EngineRows.  The engine scores the reports and executes the statements."""
+"""Pass ``run``: Statements -> tuple of EngineRows.  The engine scores the reports and executes the
+statements.
+"""
 
 from dataclasses import dataclass
 from functools import cached_property

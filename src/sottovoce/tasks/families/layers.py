@@ -1,4 +1,5 @@
-"""One question for every layer of a table: a public coin picks how coarse each column is in the report.
+"""One question for every layer of a table: a public coin picks how coarse each column is in the
+report.
 
 Source: Wang 2021, section 7.4; Xu 2020, section 3.
 """
@@ -35,8 +36,8 @@ class Layers(Family, kind="layers"):
         all     the coin of each of the ``groups`` columns is in a layer, or not
         mirror  the members come in groups; a group's own column is doubled by its coin
 
-    The ``first`` layers (0 or 1) are left out: layer 0 has everything in one cell, whose count is known.
-    There is one mechanism for every number of cells.
+    The ``first`` layers (0 or 1) are left out: layer 0 has everything in one cell, whose count is
+    known. There is one mechanism for every number of cells.
     """
 
     table: int
@@ -107,7 +108,9 @@ class Layers(Family, kind="layers"):
 
     @cached_property
     def shapes(self) -> tuple[tuple[int, ...], ...]:
-        """Return, for every group of members, how many choices there are for each column and for each coin."""
+        """Return, for every group of members, how many choices there are for each column and for
+        each coin.
+        """
         plain = [len(widths) for widths in self.widths]
         if self.rounding == "mirror":
             own = [self.columns.index(column) for column in self.groups]

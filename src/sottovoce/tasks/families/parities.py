@@ -1,8 +1,8 @@
 """One question for every Hadamard coefficient that marginals of some order need.
 
-Only coefficients that touch the bits of at most ``order`` attributes are needed, and never the one that touches none,
-which is known.  In their order: fewer attributes first, sets of attributes as in a dictionary, then masks of bits, the
-last attribute's changing fastest.
+Only coefficients that touch the bits of at most ``order`` attributes are needed, and never the one
+that touches none, which is known.  In their order: fewer attributes first, sets of attributes as in
+a dictionary, then masks of bits, the last attribute's changing fastest.
 
 Source: Cormode 2018, section 4.
 """
@@ -30,8 +30,9 @@ MOST = 1 << 20
 class Parities(Family, kind="parities"):
     """The questions about coefficients of records with attributes of these ``sizes``.
 
-    With ``within`` a set of exactly ``order`` attributes is picked first and one of its own coefficients then, so that
-    those of fewer attributes are asked once for every set that contains them.
+    With ``within`` a set of exactly ``order`` attributes is picked first and one of its own
+    coefficients then, so that those of fewer attributes are asked once for every set that contains
+    them.
     """
 
     one_mechanism = True
@@ -46,7 +47,8 @@ class Parities(Family, kind="parities"):
             raise ParameterError("a coefficient is a matter of odd or even")
         if not 1 <= self.order <= len(self.sizes) or min(self.sizes) < 2:
             raise ParameterError("marginals are of at least one attribute and at most all, of at least 2 values each")
-        # Sets of so many attributes have at least 2^order - 1 coefficients: there is no need to count more.
+        # Sets of so many attributes have at least 2^order - 1 coefficients: there is no need to
+        # count more.
         if self.order >= MOST.bit_length() or self._count > MOST:
             raise ParameterError(f"at most {MOST:,} coefficients are asked about")
 
@@ -55,7 +57,9 @@ class Parities(Family, kind="parities"):
 
     @cached_property
     def _count(self) -> int:
-        """Return the number of coefficients without listing them: sums of products over sets of attributes."""
+        """Return the number of coefficients without listing them: sums of products over sets of
+        attributes.
+        """
         sums = [1] + [0] * self.order
         for column in range(len(self.sizes)):
             for order in range(self.order, 0, -1):
