@@ -126,7 +126,7 @@ class _Study:
 
     def _layer_sums(self, slot: Slot, member: int, constant: Floats) -> _Sums:
         """Return the sums over the people asked about a layer, the constant part of their scores left out."""
-        if slot.family.cell(member).aligned:
+        if slot.cell(member).aligned:
             reports = self.collected.reports(Address(0, member, slot.number))
             scored = (
                 np.concatenate([self._scoring(slot.number, member, batch) for batch in reports])

@@ -22,6 +22,7 @@ from sottovoce.arrays import Bools, Floats
 from sottovoce.domains.base import Domain
 from sottovoce.domains.categories import Categories
 from sottovoce.domains.tables import ORDERED, Tables
+from sottovoce.encodings.cell import Cell
 from sottovoce.errors import ParameterError
 from sottovoce.maths import exact
 from sottovoce.maths.interval_tree import Hierarchy
@@ -103,13 +104,26 @@ class Slot:
             np.array([law.held for law in laws]),
         )
 
+    def cell(self, member: int) -> Cell:
+        """Return how a layer numbers its cells."""
+        encoding = self.family[member].encoding
+        assert isinstance(encoding, Cell)
+        return encoding
+
     def levels(self, member: int) -> tuple[int, tuple[int, ...]]:
         """Return the group of a layer and the level of each of its axes."""
-        group, choices = self.family.place(member)
-        if self.family.rounding == "none" and self.family.most:
-            choices = (*choices, 0)  # the coin that is always part of a layer of lists
-        axes = zip(self.groups[group], choices, strict=True)
-        return group, tuple(axis.levels[choice] for axis, choice in axes)
+        return self._levels[member]
+
+    @cached_property
+    def _levels(self) -> list[tuple[int, tuple[int, ...]]]:
+        levels = []
+        for member in range(len(self.family)):
+            group, choices = self.family.place(member)
+            if self.family.rounding == "none" and self.family.most:
+                choices = (*choices, 0)  # the coin that is always part of a layer of lists
+            axes = zip(self.groups[group], choices, strict=True)
+            levels.append((group, tuple(axis.levels[choice] for axis, choice in axes)))
+        return levels
 
 
 @dataclass(frozen=True)
