@@ -1,4 +1,4 @@
-"""Tables on the command line: a file for every table, queries, and the truth beside every answer."""
+"""Tables on the command line: a file for every table, queries, and the truth beside answers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -59,7 +59,8 @@ class TableOptions:
         rest = [name for name in names if name not in stated]
         if len(stated) < len(self.tables) or set(stated) - set(names) or len(rest) != 1:
             raise ParameterError(
-                f"DATA is the file of one of the tables {', '.join(names)}; --table NAME=FILE names every other once"
+                f"DATA is the file of one of the tables {', '.join(names)}; "
+                "--table NAME=FILE names every other once"
             )
         for path in stated.values():
             if not path.is_file():
@@ -125,7 +126,9 @@ def _reals(name: str, column: "Column") -> list[float]:
 
 
 def _people(domain: "Tables", cells: "Mapping[str, Mapping[str, Column]]") -> dict[str | None, int]:
-    """Return the number of everybody by uid, in the order of the first table with one record each, or of all."""
+    """Return the number of everybody by uid, in the order of the first table with one record each,
+    or of all.
+    """
     single = [name for table, name in enumerate(domain.names) if not domain.most(table)]
     uids = [uid for name in single[:1] or domain.names for uid in cells[name][_UID]]
     numbers = {uid: number for number, uid in enumerate(dict.fromkeys(uids))}
@@ -144,7 +147,8 @@ def _owners(table: str, column: "Column", numbers: Mapping[str | None, int]) -> 
     strangers = sum(uid not in numbers for uid in column)
     if strangers:
         raise DomainError(
-            f"{strangers:,} rows of {table} are of people who are not in the table with one record each"
+            f"{strangers:,} rows of {table} are of people "
+            "who are not in the table with one record each"
         )
     return np.array([numbers[uid] for uid in column], np.int64)
 

@@ -80,7 +80,9 @@ class Truth:
         return sets
 
     def _table(self, table: int, sets: Sequence[tuple[Column, Bools]], term: MeasureTerm) -> Floats:
-        """Return, for everybody, how many of their records in a table count, or the sum of a column over them."""
+        """Return, for everybody, how many of their records in a table count, or the sum of a column
+        over them.
+        """
         rows = self.people.tables[table]
         cells = rows.cells if isinstance(rows, Rows) else rows
         weights: Floats = np.ones(len(cells))

@@ -1,9 +1,10 @@
-"""Queries to a task about tables: how they are answered, and what of an answer may leave the collector.
+"""Queries to a task about tables: how they are answered, and what of an answer may leave the
+collector.
 
-A query costs nobody anything, however many there are: reports were randomised before they arrived.  What
-is withheld here is what the task promised: results of fewer people than its minimum, public groups with
-fewer, and rows whose estimated number of records is below its crowd.  Withheld rows are named as
-suppressed, and never one alone: the other rows and their sum would tell it.
+A query costs nobody anything, however many there are: reports were randomised before they arrived.
+What is withheld here is what the task promised: results of fewer people than its minimum, public
+groups with fewer, and rows whose estimated number of records is below its crowd.  Withheld rows are
+named as suppressed, and never one alone: the other rows and their sum would tell it.
 """
 
 from collections.abc import Sequence
@@ -69,20 +70,25 @@ class QueryRequest:
 def answered(
     collector: Collector, published: Published, request: QueryRequest
 ) -> Released | Explanation:
-    """Return the answer to a query as it may be shown, or how it would be answered, for which nothing is read."""
+    """Return the answer to a query as it may be shown, or how it would be answered, for which
+    nothing is read.
+    """
     query = request.query(published.task.plan)
     if query.explain:
         return explanation(published, query, request.users)
     answer = collector.answer(published.record.name)
     if not isinstance(answer, Database):
         raise NoDataError(
-            "the reports of this task are erased: the counts of its columns remain, and other queries need reports"
+            "the reports of this task are erased: the counts of its columns remain, "
+            "and other queries need reports"
         )
     return release(answer, query, published.collection)
 
 
 def explanation(published: Published, query: Query, users: int | None = None) -> Explanation:
-    """Return how a query would be answered by so many people: those so far, or as many as the task waits for."""
+    """Return how a query would be answered by so many people: those so far, or as many as the task
+    waits for.
+    """
     task, collection = published.task, published.collection
     assert isinstance(task.plan, TablePlan)
     people = users or published.last.users or collection.quota or collection.minimum
@@ -109,7 +115,7 @@ def check_step(plan: Plan, method: str) -> None:
 
 
 def _withheld(rows: Sequence[ResultRow], collection: Collection) -> list[ResultRow]:
-    """Return the rows that are withheld: the smallest, as many as are too small, but at least two."""
+    """Return the rows to withhold: the smallest, as many as are too small, but at least two."""
 
     def size(row: ResultRow) -> tuple[bool, float]:
         return row.people >= collection.minimum, float(

@@ -1,8 +1,8 @@
 """A linear target over the cells of a grid, written as a sum of outer products.
 
-A domain may number the cells of a grid, such as all pairs (interval of age, region).  A coefficient for
-every cell is then often a product of one factor per axis, which mechanisms can score without listing the
-cells.
+A domain may number the cells of a grid, such as all pairs (interval of age, region).  A coefficient
+for every cell is then often a product of one factor per axis, which mechanisms can score without
+listing the cells.
 """
 
 from dataclasses import dataclass, field
@@ -36,9 +36,10 @@ class OuterProduct:
 class ProductTarget:
     """The sum of some terms; axes are in the order of the cell numbers, the last changing fastest.
 
-    ``radices`` says how many cell numbers each axis takes.  A factor that is shorter has no coefficient
-    for the rest, which is padding.  ``transformed`` keeps what a mechanism computed from a factor, under
-    the factor's identity: targets that share factors share it.
+    ``radices`` says how many cell numbers each axis takes.  Beyond a shorter factor lies padding,
+    which nobody holds: a mechanism may give it any coefficient.  ``transformed`` keeps what a
+    mechanism computed from a factor, under the factor's identity: targets that share factors share
+    it.
     """
 
     radices: tuple[int, ...]
@@ -51,7 +52,10 @@ class ProductTarget:
         return prod(self.radices)
 
     def dense(self, size: int) -> Floats:
-        """Return the coefficients of the first ``size`` cell numbers; those beyond the grid are 0."""
+        """Return the coefficients of the first ``size`` cell numbers.
+
+        Those beyond the grid are 0.
+        """
         total = np.zeros(size)
         for term in self.terms:
             padded = [
@@ -62,7 +66,9 @@ class ProductTarget:
         return total
 
     def listed(self) -> tuple[Ints, Floats]:
-        """Return the numbers of the cells that have a coefficient in some term, and the coefficients."""
+        """Return the numbers of the cells that have a coefficient in some term, and the
+        coefficients.
+        """
         steps = np.cumprod([1, *reversed(self.radices[1:])])[::-1]
         numbers, coefficients = [], []
         for term in self.terms:

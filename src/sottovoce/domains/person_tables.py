@@ -13,7 +13,8 @@ from sottovoce.errors import ParameterError
 
 @dataclass(frozen=True, eq=False, repr=False)  # what people hold is not printed
 class Rows:
-    """The rows of person i in one table stand at ``cells[starts[i] : starts[i + 1]]``, one column per attribute.
+    """The rows of person i in one table stand at ``cells[starts[i] : starts[i + 1]]``, one column
+    per attribute.
 
     >>> Rows.of(np.array([1, 0, 1]), np.array([[7], [8], [9]]), 3).sizes
     array([1, 2, 0])
@@ -56,7 +57,8 @@ class Rows:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PersonTables:
-    """One entry per table: ``(people, attributes)`` where everybody has one row, ``Rows`` where they have any number.
+    """One entry per table: ``(people, attributes)`` where everybody has one row, ``Rows`` where
+    they have any number.
 
     ``public`` holds everybody's public columns, one JSON text each; it is empty if there are none.
     """

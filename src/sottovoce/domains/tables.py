@@ -35,7 +35,8 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")
 class Tables(Domain, kind="services"):
     """Named tables, ``Records`` or ``Lists``, and public columns named ``table.column``.
 
-    With a single table a person's value is its record or list; with several, a mapping from their names.
+    With a single table a person's value is its record or list; with several, a mapping from their
+    names.
     """
 
     names: tuple[str, ...]
@@ -60,7 +61,8 @@ class Tables(Domain, kind="services"):
         for name in self.public_names:
             if name.partition(".")[0] not in single:
                 raise ParameterError(
-                    "`public` columns must be named 'table.column' after a table with one record per person"
+                    "`public` columns must be named 'table.column' "
+                    "after a table with one record per person"
                 )
 
     @property
@@ -90,12 +92,17 @@ class Tables(Domain, kind="services"):
         return records
 
     def most(self, table: int) -> int:
-        """Return the largest number of records of a table that count; 0 where everybody has exactly one."""
+        """Return the largest number of records of a table that count.
+
+        0 where everybody has exactly one.
+        """
         kind = self.tables[table]
         return kind.most if isinstance(kind, Lists) else 0
 
     def indices(self, values: Iterable[Any]) -> Any:
-        """Return people's tables from one value each, or from columns, where ``uid`` says whose a row is."""
+        """Return people's tables from one value each, or from columns, where ``uid`` says whose a
+        row is.
+        """
         if isinstance(values, Mapping):
             return self._from_columns({self.names[0]: values} if len(self.names) == 1 else values)
         people = [{self.names[0]: value} if len(self.names) == 1 else value for value in values]
@@ -118,7 +125,7 @@ class Tables(Domain, kind="services"):
         return PersonTables(tuple(tables), self._texts(public, len(people)) if public else ())
 
     def check_public(self, text: bytes) -> None:
-        """Refuse what is not the public part of some person's value, written as a device writes it."""
+        """Refuse what is not the public part of a possible value, written as a device writes it."""
         if self.public is None or len(text) > LARGEST_PUBLIC or not self._is_canonical(text):
             raise CodecError(
                 "the public part of a report must hold a possible value for every public column"
@@ -151,7 +158,10 @@ class Tables(Domain, kind="services"):
         return {name: record[name] for name in self.records(table).names}
 
     def _texts(self, columns: Mapping[str, Any], people: int) -> list[bytes]:
-        """Return everybody's public values as canonical JSON, real numbers as decimal strings; refuses other values."""
+        """Return everybody's public values as canonical JSON, real numbers as decimal strings.
+
+        Refuses other values.
+        """
         parts = []
         for name, kind in sorted(zip(self.public_names, self.public_kinds, strict=True)):
             kind.indices(columns[name])  # refuses impossible values
@@ -184,7 +194,7 @@ class Tables(Domain, kind="services"):
         return PersonTables(indexed, self._texts(public, people) if public else ())
 
     def _people(self, tables: Mapping[str, Mapping[str, Any]]) -> int:
-        """Return how many people the tables are about: one per row of a table with one record each."""
+        """Return the number of people: one per row of a table with one record each."""
         single = [index for index in range(len(self.names)) if not self.most(index)]
         if single:
             return len(tables[self.names[single[0]]][self.records(single[0]).names[0]])

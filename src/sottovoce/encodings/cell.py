@@ -1,8 +1,9 @@
 """The cell of a record in a layer of intervals: for every column the interval that holds its value.
 
-From a list of records one is drawn, and a coin with the chance (records held) / ``most`` says whether it
-counts.  Somebody without records draws a made-up record, which never counts.  A number may be rounded to
-an end of its range by a coin that keeps its mean, so that a sum needs two cells instead of one per value.
+From a list of records one is drawn, and a coin with the chance (records held) / ``most`` says
+whether it counts.  Somebody without records draws a made-up record, which never counts.  A number
+may be rounded to an end of its range by a coin that keeps its mean, so that a sum needs two cells
+instead of one per value.
 
 Source: Wang 2021, section 7.4; Xu 2020, sections 3 and 5.
 """
@@ -29,12 +30,12 @@ MOST_CELLS = 1 << 62
 class Cell(Encoding, kind="cell"):
     """Yield the cell of some columns of a table, the first factor changing slowest.
 
-    ``widths`` says how many values an interval of each column covers.  ``most`` is that of a list table,
-    or 0 where everybody has one record.  ``weighted`` adds the coin that says whether a drawn record
-    counts, ``rounded`` a rounding coin for each of the named columns.  The column in ``mirrored`` (one or
-    none) is doubled by its rounding coin: values rounded down stand mirrored before those rounded up; its
-    width 0 stands for everything.  ``aligned`` gives every factor whole bits, those with the fewest
-    slowest.
+    ``widths`` says how many values an interval of each column covers.  ``most`` is that of a list
+    table, or 0 where everybody has one record.  ``weighted`` adds the coin that says whether a
+    drawn record counts, ``rounded`` a rounding coin for each of the named columns.  The column in
+    ``mirrored`` (one or none) is doubled by its rounding coin: values rounded down stand mirrored
+    before those rounded up; its width 0 stands for everything.  ``aligned`` gives every factor
+    whole bits, those with the fewest slowest.
     """
 
     table: int
@@ -114,7 +115,10 @@ class Cell(Encoding, kind="cell"):
 
     @cached_property
     def groups(self) -> tuple[int, ...]:
-        """Return the widths of the bit groups of an aligned cell, the fastest first; nothing if it is not aligned."""
+        """Return the widths of the bit groups of an aligned cell, the fastest first.
+
+        Nothing if it is not aligned.
+        """
         return (
             tuple(self.bits[place] for place in reversed(self.order) if self.bits[place])
             if self.aligned
@@ -176,9 +180,11 @@ class Cell(Encoding, kind="cell"):
         return self.cells
 
     def _drawn(self, table: Rows, rng: Rng) -> tuple[Ints, Bools]:
-        """Return one record of everybody and whether it counts; the same draws are made for everybody.
+        """Return one record of everybody and whether it counts; the same draws are made for
+        everybody.
 
-        Of r records each is drawn with the chance 1/r, and counts with the chance r/most: together 1/most.
+        Of r records each is drawn with the chance 1/r, and counts with the chance r/most: together
+        1/most.
         """
         people = len(table)
         drawn = rng.below(np.maximum(table.sizes, 1))

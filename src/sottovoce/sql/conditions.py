@@ -69,7 +69,9 @@ class TooManyTermsError(ParameterError):
 
 
 def expanded(condition: Condition) -> tuple[Public, tuple[Monomial, ...]]:
-    """Return the public condition that holds for the whole query, and the rest as a sum of products."""
+    """Return the public condition that holds for the whole query, and the rest as a sum of
+    products.
+    """
     merged = _merged(condition, negative=False)
     if isinstance(merged, Public):
         return merged, (Monomial(1.0),)
@@ -207,7 +209,9 @@ def _leaf(condition: Condition) -> tuple[Column | Public, Bools]:
 
 
 def _shortest(condition: Condition, variables: _Variables, *, negative: bool = False) -> Sum:
-    """Return the shorter of the sum made of the parts, and of a split where all cases can be listed."""
+    """Return the shorter of the sum made of the parts, and of a split where all cases can be
+    listed.
+    """
     if not isinstance(condition, (Both, Either)):
         variable, bits = variables.leaf(condition)
         whole = (1 << variables.count(variable)) - 1
@@ -227,7 +231,10 @@ def _shortest(condition: Condition, variables: _Variables, *, negative: bool = F
 
 
 def _split(condition: Condition, variables: _Variables, *, negative: bool) -> Sum | None:
-    """Return the sum that splits a condition by one variable after another; None if it has too many cases."""
+    """Return the sum that splits a condition by one variable after another.
+
+    None if it has too many cases.
+    """
     used = sorted(_used(condition, variables))
     if prod(variables.count(variable) for variable in used) > MOST_CASES:
         return None
@@ -255,7 +262,9 @@ def _cases(condition: Condition, variables: _Variables, used: Sequence[int]) -> 
 
 @dataclass
 class _Splits:
-    """Tables of whole numbers as sums of products, split by one variable after another, in the best order."""
+    """Tables of whole numbers as sums of products, split by one variable after another, in the best
+    order.
+    """
 
     known: dict[Any, Sum] = field(default_factory=dict)
 
@@ -270,7 +279,9 @@ class _Splits:
         return self.known[key]
 
     def _by(self, table: Ints, variables: tuple[int, ...], axis: int) -> Sum:
-        """Return a sum over the slices that differ: each on its own set, or as a difference from one of them."""
+        """Return a sum over the slices that differ: each on its own set, or as a difference from
+        one of them.
+        """
         turned = np.moveaxis(table, axis, 0)
         slices, which = np.unique(turned.reshape(len(turned), -1), axis=0, return_inverse=True)
         parts = slices.reshape(len(slices), *turned.shape[1:])

@@ -1,8 +1,9 @@
-"""The grammar of queries: text becomes a tree of sqlglot nodes, each of which knows where it begins.
+"""The grammar of queries: text becomes a tree of sqlglot nodes, each of which knows where it
+begins.
 
 A strict recursive descent over sqlglot's tokens: what the grammar does not know is refused at its
-position, by the rule that the word breaks.  Why sqlglot's own parser is not enough, and which of its
-internal names are used here: docs/decisions/0010-grammar-of-sql.md.
+position, by the rule that the word breaks.  Why sqlglot's own parser is not enough, and which of
+its internal names are used here: docs/decisions/0010-grammar-of-sql.md.
 """
 
 from collections.abc import Callable
@@ -508,7 +509,7 @@ class Sottovoce(Dialect):
     parser_class = _Grammar
 
     class Tokenizer(tokens.Tokenizer):
-        """Only words of the grammar, and those that are refused by name, are kept from being names."""
+        """Only words of the grammar, and words with a rule of their own, cannot be names."""
 
         COMMANDS: ClassVar[set[T]] = set()
         SINGLE_TOKENS: ClassVar[dict[str, T]] = {

@@ -1,8 +1,8 @@
 """A query after it has been read: which tables, which numbers, about whom.
 
-A condition over columns that people keep to themselves is a sum of signed ``Monomial``s, each a product
-of one set of values per column: inclusion and exclusion turn any AND, OR and NOT into such a sum.
-Conditions over public columns stay what they are; the engine decides them.
+A condition over columns that people keep to themselves is a sum of signed ``Monomial``s, each a
+product of one set of values per column: inclusion and exclusion turn any AND, OR and NOT into such
+a sum. Conditions over public columns stay what they are; the engine decides them.
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,9 @@ PARTS = ("_low", "_high", "_error", "_unstable")  # suffixes of the columns besi
 
 @dataclass(frozen=True, order=True)
 class Column:
-    """A column of a table: its index among the private columns of the table, or among all public columns."""
+    """A column of a table: its index among the private columns of the table, or among all public
+    columns.
+    """
 
     table: int
     index: int
@@ -95,7 +97,10 @@ class Options:
 
 @dataclass(frozen=True, eq=False)
 class Query:
-    """What is asked of a collection; ``tables`` are the indices of the joined tables, in the order of FROM."""
+    """What is asked of a collection.
+
+    ``tables`` are the indices of the joined tables, in the order of FROM.
+    """
 
     tables: tuple[int, ...]
     aggregates: "tuple[Aggregate, ...]"

@@ -98,7 +98,9 @@ def _cells(kind: Domain) -> tuple[Floats, Floats, Floats]:
 
 
 def _cut(span: Span, cells: tuple[Floats, Floats], chosen: tuple[int, int], close: float) -> bool:
-    """Return whether an end of the span lies inside a bucket: part of the bucket is counted wrongly."""
+    """Return whether an end of the span lies inside a bucket: part of the bucket is counted
+    wrongly.
+    """
     lows, highs = cells
     first, end = chosen
     too_much = lows[first] < span.low - close or highs[end - 1] > span.high + close
@@ -113,7 +115,8 @@ def _before(points: Floats, number: float, side: Literal["left", "right"]) -> in
 
 def _rounded(kind: Domain, name: str) -> str:
     if isinstance(kind, Buckets):
-        return f"{name} is kept in {kind.count} buckets: a bucket is counted if its middle meets the condition"
+        rule = "a bucket is counted if its middle meets the condition"
+        return f"{name} is kept in {kind.count} buckets: {rule}"
     return f"{name} is kept at {kind.size} points: a number is counted at the point nearest to it"
 
 

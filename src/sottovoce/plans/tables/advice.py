@@ -1,7 +1,8 @@
-"""Which fan-out to collect tables with for the queries that will be asked: the expected error of each.
+"""Which fan-out to collect tables with for the queries that will be asked: the expected error of
+each.
 
-How people are asked cannot depend on a query, so it is chosen for all of them together.  Errors are those
-of a population that is spread evenly over all values.
+How people are asked cannot depend on a query, so it is chosen for all of them together.  Errors are
+those of a population that is spread evenly over all values.
 
 Source: Wang 2021, section 7.4.5; Xu 2020, section 6.
 """
@@ -32,7 +33,9 @@ class RatedLayout:
 
     @property
     def cost(self) -> float:
-        """Return the geometric mean of the errors: no query counts more because its numbers are larger."""
+        """Return the geometric mean of the errors: no query counts more because its numbers are
+        larger.
+        """
         logs = [log(error) for error in self.errors if error > 0]
         return exp(sum(logs) / len(logs)) if logs else 0.0
 
@@ -66,7 +69,8 @@ class TablesAdvice:
 
     def __str__(self) -> str:
         best = self.ways[0]
-        head = f"{self.users:,} users, epsilon {self.epsilon:g}: collect by {best.method}, fan-out {best.fanout}"
+        chosen = f"collect by {best.method}, fan-out {best.fanout}"
+        head = f"{self.users:,} users, epsilon {self.epsilon:g}: {chosen}"
         numbers = [f"query {number}" for number in range(1, len(self.queries) + 1)]
         lines = [head, "", f"{'':24}" + "".join(f"{number:>14}" for number in numbers)]
         for way in self.ways:
@@ -74,7 +78,8 @@ class TablesAdvice:
             lines.append(f"{f'{way.method}, fan-out {way.fanout}':<24}{shares}")
         lines += [
             "",
-            "Expected error as a share of the answer, if people were spread evenly over all values.",
+            "Expected error as a share of the answer, "
+            "if people were spread evenly over all values.",
         ]
         return "\n".join(
             [*lines, *(f"{number + 1}: {text}" for number, text in enumerate(self.queries))]
@@ -93,7 +98,10 @@ def advise_tables(
 def rate_layouts(
     layouts: Iterable[Layout], queries: Sequence[str], users: int, epsilon: float
 ) -> TablesAdvice:
-    """Return the layouts from the best to the worst; one that cannot answer some query is left out."""
+    """Return the layouts from the best to the worst.
+
+    One that cannot answer some query is left out.
+    """
     if not queries:
         raise ParameterError("`queries` must hold at least one query")
     if type(users) is not int or users < 2:
@@ -106,7 +114,10 @@ def rate_layouts(
 
 
 def _rated(layout: Layout, queries: Sequence[str], users: int) -> RatedLayout | None:
-    """Return the expected errors under one layout; None if people cannot be asked so, or cannot answer."""
+    """Return the expected errors under one layout.
+
+    None if people cannot be asked so, or cannot answer.
+    """
     source = Source(layout)
     errors, relative = [], []
     for text in queries:

@@ -1,7 +1,9 @@
-"""The best coefficients for all nodes of a tree: least variance among all unbiased linear combinations (BLUE).
+"""The best coefficients for all nodes of a tree: least variance among all unbiased linear
+combinations (BLUE).
 
-Any target over the values, a range, several, or their numbers themselves, in closed form: the target is split into what
-each level adds to the level above, and each part is read from all levels below by their precision.
+Any target over the values, a range, several, or their numbers themselves, in closed form: the
+target is split into what each level adds to the level above, and each part is read from all levels
+below by their precision.
 
 Source: Xu 2020, section 6.
 """
@@ -14,7 +16,8 @@ from sottovoce.maths.interval_tree import Hierarchy
 
 
 def blue(tree: Hierarchy, target: Floats, variances: Floats) -> list[Floats]:
-    """Return the coefficients of every level's nodes; ``variances`` are those of a level's nodes, inf if not asked.
+    """Return the coefficients of every level's nodes; ``variances`` are those of a level's nodes,
+    inf if not asked.
 
     >>> tree = Hierarchy(5, 5)
     >>> [level.round(3).tolist() for level in blue(tree, np.ones(5), np.array([1.0, 1.0]))]
@@ -41,7 +44,9 @@ def blue(tree: Hierarchy, target: Floats, variances: Floats) -> list[Floats]:
 
 
 def variance(coefficients: list[Floats], variances: Floats) -> float:
-    """Return the variance of a combination: that of each level's nodes times its squared coefficients."""
+    """Return the variance of a combination: that of each level's nodes times its squared
+    coefficients.
+    """
     asked = [
         (level, one) for level, one in enumerate(coefficients) if not np.isinf(variances[level])
     ]

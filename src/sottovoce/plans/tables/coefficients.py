@@ -1,9 +1,9 @@
 """Coefficients for the cells of all layers of one factor, which make reports estimate a target.
 
 A ``Target`` gives a number to every record: 1 or 0 by its conditions, times the value of a measured
-column.  Its ``Coefficients`` are a sum of products over axes.  On each axis a method spreads the numbers
-of the column's values over the levels of the tree; the coefficient of a cell is the product over axes.
-``CASES`` lists how an axis is treated, in order: the first case that applies is taken.
+column.  Its ``Coefficients`` are a sum of products over axes.  On each axis a method spreads the
+numbers of the column's values over the levels of the tree; the coefficient of a cell is the product
+over axes. ``CASES`` lists how an axis is treated, in order: the first case that applies is taken.
 
 Source: Wang 2021, section 7.3; Xu 2020, sections 3 to 6.
 """
@@ -45,7 +45,8 @@ Levels = tuple[
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """A number for every record: a set of values for each restricted column, and the numbers of one column.
+    """A number for every record: a set of values for each restricted column, and the numbers of one
+    column.
 
     ``weight`` is what a record of a list that counts stands for.
     """
@@ -91,7 +92,10 @@ class AxisProduct:
         return AxisProduct(weight * self.weight, self.axes)
 
     def vectors(self, levels: Sequence[int]) -> tuple[Floats, ...] | None:
-        """Return the coefficients of one layer, a vector per axis; None if it has no part in the product."""
+        """Return the coefficients of one layer, a vector per axis.
+
+        None if it has no part in the product.
+        """
         vectors = tuple(axis[level] for axis, level in zip(self.axes, levels, strict=True))
         return None if any(vector is None for vector in vectors) else vectors  # type: ignore[return-value]
 
@@ -106,7 +110,10 @@ class AxisProduct:
 
 @dataclass(frozen=True, eq=False)
 class Coefficients:
-    """A sum of products for every group of a factor's layers; ``known`` is added for every person."""
+    """A sum of products for every group of a factor's layers.
+
+    ``known`` is added for every person.
+    """
 
     groups: tuple[tuple[AxisProduct, ...], ...]
     known: float = 0.0
@@ -255,7 +262,9 @@ class _AxisTarget:
 
     @property
     def leaves(self) -> Floats:
-        """Return the number of every leaf: the condition, and in a doubled tree the ends of the range."""
+        """Return the number of every leaf: the condition, and in a doubled tree the ends of the
+        range.
+        """
         chosen = self.chosen.astype(float)
         if not self.axis.tree.doubled:
             return _padded(chosen, self.axis.tree.leaves)
@@ -276,7 +285,9 @@ def _levels(part: _AxisTarget) -> Levels:
 
 
 def _coin_levels(part: _AxisTarget) -> Levels:
-    """Return the numbers of all combinations of some coins, or of their root where the coins do not matter."""
+    """Return the numbers of all combinations of some coins, or of their root where the coins do not
+    matter.
+    """
     leaves = reduce(np.multiply.outer, [_coin_ends(part, coin) for coin in part.axis.coins]).ravel()
     if WEIGHT in part.axis.coins or (leaves != 1).any() or 0 not in part.axis.levels:
         return (None, leaves)

@@ -1,9 +1,9 @@
 """Pass ``combine``: EngineRows -> Result.  Numbers with their errors, labels, order and notices.
 
-The covariance of two totals is the sum over people of the product of their parts, less what that would be
-without noise.  For counts where everybody has one record, the latter is the count itself (of two
-conditions, the smaller count); for other numbers no more is known than (total * total) / users, so their
-errors include how people differ: a little too wide where there is little noise.
+The covariance of two totals is the sum over people of the product of their parts, less what that
+would be without noise.  For counts where everybody has one record, the latter is the count itself
+(of two conditions, the smaller count); for other numbers no more is known than (total * total) /
+users, so their errors include how people differ: a little too wide where there is little noise.
 """
 
 from collections.abc import Sequence
@@ -131,7 +131,9 @@ class _Header:
 
     @cached_property
     def one_record_each(self) -> bool:
-        """Return whether everybody has one record in every table, so that the squares of a condition sum to it."""
+        """Return whether everybody has one record in every table, so that the squares of a
+        condition sum to it.
+        """
         return not any(map(self.plan.layout.tables.most, self.query.tables))
 
     @cached_property
@@ -189,8 +191,8 @@ def _notices(query: Query, missing: int, rows: Sequence[ResultRow]) -> list[str]
     notices = []
     if any(figure.unstable for row in rows for figure in row.figures):
         notices.append(
-            f"a ratio is unstable if its denominator is less than {STABLE:g} standard errors above 0: "
-            "its interval is not reliable"
+            f"a ratio is unstable if its denominator is less than {STABLE:g} standard errors "
+            "above 0: its interval is not reliable"
         )
     if missing > 0 and query.among == EVERYBODY:
         notices.append(

@@ -1,9 +1,10 @@
-"""How many people hold each value of a column, all values at once: the sums of reports are decoded once.
+"""How many people hold each value of a column, all values at once: the sums of reports are decoded
+once.
 
-A total is linear in the votes for the cells of a layer, and so is the mean square of a score over the
-people who hold the cells.  Both come from the decoded votes of every layer, contracted with the
-coefficients of all values together.  Layers that are too large to be decoded have few reports each, which
-are scored one by one.
+A total is linear in the votes for the cells of a layer, and so is the mean square of a score over
+the people who hold the cells.  Both come from the decoded votes of every layer, contracted with the
+coefficients of all values together.  Layers that are too large to be decoded have few reports each,
+which are scored one by one.
 
 Source: docs/affine-response.md; Xu 2020, section 3.
 """
@@ -40,7 +41,7 @@ class ColumnCounts:
 
 @dataclass(frozen=True, eq=False)
 class _Sums:
-    """Sums over some people, an entry per value of the column: of their scores, and of the squares."""
+    """Sums of the scores of some people and of their squares, an entry per value of the column."""
 
     users: int
     scores: Floats
@@ -125,7 +126,9 @@ class _Study:
         return _Sums(users, scores, squares)
 
     def _layer_sums(self, slot: Slot, member: int, constant: Floats) -> _Sums:
-        """Return the sums over the people asked about a layer, the constant part of their scores left out."""
+        """Return the sums over the people asked about a layer, the constant part of their scores
+        left out.
+        """
         if slot.cell(member).aligned:
             reports = self.collected.reports(Address(0, member, slot.number))
             scored = (
@@ -149,7 +152,10 @@ class _Study:
         return Scoring(self.factor, tuple(self.coefficients))
 
     def _layer_vectors(self, slot: Slot, member: int) -> "_LayerVectors | None":
-        """Return the coefficients of all values in one layer; None if it has no part in any of them."""
+        """Return the coefficients of all values in one layer.
+
+        None if it has no part in any of them.
+        """
         group, levels = slot.levels(member)
         axes = slot.groups[group]
         own = next(index for index, axis in enumerate(axes) if axis.column == self.column.index)
@@ -167,7 +173,9 @@ class _Study:
 
 @dataclass(frozen=True, eq=False)
 class _LayerVectors:
-    """The coefficients of all values of a column in one layer: (values, nodes) on its own axis, alike on the others."""
+    """The coefficients of all values of a column in one layer: (values, nodes) on its own axis,
+    alike on the others.
+    """
 
     axis: int
     own: Floats
@@ -190,7 +198,7 @@ class _LayerVectors:
 
 
 def _contracted(vectors: _LayerVectors, votes: Floats, noise: Noise, users: int) -> _Sums:
-    """Return the sums of people's votes for the coefficients, means left out, and of their squares."""
+    """Return the sums of people's votes, means left out, and of their squares."""
     own, rest, table = vectors.own, vectors.rest, vectors.table(votes)
     value = own @ (rest @ table)
     squared = own**2 @ (rest**2 @ table)

@@ -41,7 +41,9 @@ class Database(Answers):
         return self.collected.users(0)
 
     def sql(self, text: str) -> Result | Explanation:
-        """Return the answer to a query, or how it would be answered if the query begins with EXPLAIN."""
+        """Return the answer to a query, or how it would be answered if the query begins with
+        EXPLAIN.
+        """
         query = read(text, Source(self.layout))
         return self.explain(query) if query.explain else self.answer(query)
 

@@ -1,7 +1,9 @@
-"""A range as nodes of a tree: added up, or added and taken away, or several of these weighed against each other.
+"""A range as nodes of a tree: added up, or added and taken away, or several of these weighed
+against each other.
 
-A decomposition maps (level, node) to a coefficient; over any value the coefficients of the nodes that contain it sum to
-the target.  Fewer nodes are fewer noisy terms, and decompositions that share little average out.
+A decomposition maps (level, node) to a coefficient; over any value the coefficients of the nodes
+that contain it sum to the target.  Fewer nodes are fewer noisy terms, and decompositions that share
+little average out.
 
 Source: Wang 2021, section 7.3; Xu 2020, section 6.
 """
@@ -50,7 +52,8 @@ def additive_set(tree: Hierarchy, wanted: Bools) -> dict[Node, float]:
 
 
 def smallest(tree: Hierarchy, low: int, high: int, count: int = 1) -> list[dict[Node, float]]:
-    """Return so many decompositions with coefficients 1 and -1 and the fewest nodes, the smallest first.
+    """Return so many decompositions with coefficients 1 and -1 and the fewest nodes, the smallest
+    first.
 
     >>> [len(one) for one in smallest(Hierarchy(25, 5), 10, 24, 2)]
     [3, 3]
@@ -66,7 +69,9 @@ def smallest_sets(tree: Hierarchy, wanted: Bools, count: int = 1) -> list[dict[N
 
 @dataclass(frozen=True, eq=False)
 class _Search:
-    """Dynamic programming over the tree: the best ways to write what is left of the target below a node."""
+    """Dynamic programming over the tree: the best ways to write what is left of the target below a
+    node.
+    """
 
     tree: Hierarchy
     before: Ints  # how many leaves in front of each are wanted
@@ -75,7 +80,9 @@ class _Search:
     def best(
         self, level: int, node: int, above: int
     ) -> list[tuple[int, tuple[tuple[Node, float], ...]]]:
-        """Return the cheapest decompositions within a node, given the sum of the coefficients above it."""
+        """Return the cheapest decompositions within a node, given the sum of the coefficients above
+        it.
+        """
         width = self.tree.width(level)
         inside = self.before[(node + 1) * width] - self.before[node * width]
         if (
@@ -117,7 +124,8 @@ class _Search:
 
 
 def published_weights(joint: Sequence[Sequence[Decomposition]]) -> Floats:
-    """Return weights by the number of nodes of each product, one decomposition per column, as if none shared any (RDC).
+    """Return weights by the number of nodes of each product, one decomposition per column, as if
+    none shared any (RDC).
 
     >>> published_weights([[{(0, 0): 1.0}], [{(1, 0): 1.0, (1, 1): 1.0}]]).round(3).tolist()
     [0.667, 0.333]
@@ -127,14 +135,18 @@ def published_weights(joint: Sequence[Sequence[Decomposition]]) -> Floats:
 
 
 def best_weights(joint: Sequence[Sequence[Decomposition]]) -> Floats:
-    """Return the weights of least variance, shared nodes taken into account (generalised least squares)."""
+    """Return the weights of least variance, shared nodes taken into account (generalised least
+    squares).
+    """
     shared = np.array([[_shared(one, other) for other in joint] for one in joint])
     solved = np.linalg.lstsq(shared, np.ones(len(shared)), rcond=None)[0]
     return np.asarray(solved / solved.sum())
 
 
 def over_values(tree: Hierarchy, decomposition: Decomposition) -> Floats:
-    """Return what a decomposition says about every value, padding included: the target, if it is right."""
+    """Return what a decomposition says about every value, padding included: the target, if it is
+    right.
+    """
     found = np.zeros(tree.leaves)
     for (level, node), coefficient in decomposition.items():
         width = tree.width(level)

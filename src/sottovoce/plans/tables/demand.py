@@ -1,9 +1,10 @@
 """Pass ``demand``: Query -> Demand.  What has to be scored and summed, whatever the method.
 
-Every number of the answer is made of totals.  A ``Total`` is a sum over people of a sum of products; a
-``Product`` multiplies one score of each of some factors, and perhaps a public column.  A score is that of
-a ``TargetSum``, a weighted sum of targets of one factor.  Equal totals and equal target sums are kept
-once; products that differ in one factor alone are merged into one, with a sum of targets there.
+Every number of the answer is made of totals.  A ``Total`` is a sum over people of a sum of
+products; a ``Product`` multiplies one score of each of some factors, and perhaps a public column.
+A score is that of a ``TargetSum``, a weighted sum of targets of one factor.  Equal totals and equal
+target sums are kept once; products that differ in one factor alone are merged into one, with a sum
+of targets there.
 
 Source: Xu 2020, sections 4 to 6 and 8.
 """
@@ -49,7 +50,9 @@ class PublicPower:
 
 @dataclass(frozen=True)
 class Product:
-    """A number times one score of each of some factors, for people of whom a public condition holds."""
+    """A number times one score of each of some factors, for people of whom a public condition
+    holds.
+    """
 
     weight: float
     public: Public
@@ -74,7 +77,9 @@ class Number:
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """One row of the answer: its private groups, its numbers, and the total that counts its records, if needed."""
+    """One row of the answer: its private groups, its numbers, and the total that counts its
+    records, if needed.
+    """
 
     groups: Groups
     numbers: tuple[Number, ...]
@@ -108,7 +113,9 @@ TargetSum = tuple[WeightedTarget, ...]
 
 @dataclass(frozen=True, eq=False)
 class Demand:
-    """The rows of an answer, the totals that they need, and the target sums of every factor that these need."""
+    """The rows of an answer, the totals that they need, and the target sums of every factor that
+    these need.
+    """
 
     layout: Layout
     query: Query
@@ -140,7 +147,9 @@ def demand(query: Query, source: Source) -> Demand:
 
 
 def unfiltered(query: Query) -> Query:
-    """Return a query for shares of everybody with its public filter as a condition: shares need everybody."""
+    """Return a query for shares of everybody with its public filter as a condition: shares need
+    everybody.
+    """
     if query.among == EVERYBODY or not any(
         aggregate.of_everybody for aggregate in query.aggregates
     ):
@@ -175,7 +184,10 @@ class _Draft:
     parts: dict[int, TargetSum]
 
     def without(self, factor: int) -> Any:
-        """Return what two drafts have in common that differ in one factor alone; nothing for other drafts."""
+        """Return what two drafts have in common that differ in one factor alone.
+
+        Nothing for other drafts.
+        """
         if factor not in self.parts:
             return id(self)
         rest = [
@@ -228,7 +240,10 @@ class _Builder:
     def _draft(
         self, slope: float, monomial: Monomial, groups: Groups, term: MeasureTerm
     ) -> _Draft | None:
-        """Return the product for one monomial and one measured column; None if nobody can meet its conditions."""
+        """Return the product for one monomial and one measured column.
+
+        None if nobody can meet its conditions.
+        """
         sets = self._sets(monomial, groups)
         if any(not chosen.any() for chosen in sets.values()):
             return None

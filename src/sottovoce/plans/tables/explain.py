@@ -1,4 +1,6 @@
-"""How a query is answered: budgets, layers, coefficients, and the error to expect, from the plan itself."""
+"""How a query is answered: budgets, layers, coefficients, and the error to expect, from the plan
+itself.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +18,8 @@ MANY_TABLES = 3  # from here on a join is hardly ever precise
 
 
 def facts_of(plan: QueryPlan, users: int, *, compare: bool = False) -> dict[str, Any]:
-    """Return a plan as facts, with the error to expect if so many people were spread evenly over all values.
+    """Return a plan as facts, with the error to expect if so many people were spread evenly over
+    all values.
 
     ``compare`` adds the error of every other method.
     """
@@ -76,7 +79,10 @@ def _expected(prediction: Prediction, row: Row, number: Number, users: int) -> d
 
 
 def _compared(plan: QueryPlan, users: int) -> list[dict[str, Any]]:
-    """Return the expected error of the first number by every method; those already predicted are not made again."""
+    """Return the expected error of the first number by every method.
+
+    Those already predicted are not made again.
+    """
     known = {prediction.candidate: prediction for prediction in plan.compared}
     row = plan.rows[0]
     compared = []

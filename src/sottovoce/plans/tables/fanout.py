@@ -1,7 +1,8 @@
 """Which fan-out a tree over so many values should have: the least error, averaged over all ranges.
 
-As published, a range of P nodes on a tree of h levels has an error of about h P times that of one oracle.  Without
-padding that is least for a fan-out of 5; with it, the height being whole, other fan-outs may be better.
+As published, a range of P nodes on a tree of h levels has an error of about h P times that of one
+oracle.  Without padding that is least for a fan-out of 5; with it, the height being whole, other
+fan-outs may be better.
 
 Source: Wang 2021, section 7.3.
 """

@@ -1,7 +1,8 @@
-"""SQL over several tables: every person makes the same few reports, whatever they hold, for one budget.
+"""SQL over several tables: every person makes the same few reports, whatever they hold, for one
+budget.
 
-The budget covers the person: all records of all tables together, how many there are, and whether there
-are any.
+The budget covers the person: all records of all tables together, how many there are, and whether
+there are any.
 
 Source: Xu 2020.
 """
@@ -20,10 +21,11 @@ from sottovoce.tasks.plan import Plan
 
 @dataclass(frozen=True, init=False)
 class Joint(TablePlan, Plan, kind="joint"):
-    """Tables of several services about the same people, each a ``Table`` or its settings, joined on ``uid``.
+    """Tables of several services about the same people, each a ``Table`` or its settings, joined on
+    ``uid``.
 
-    ``fanout`` is how many parts an interval has; ``"auto"`` takes the least error for the longest column
-    of numbers.
+    ``fanout`` is how many parts an interval has; ``"auto"`` takes the least error for the longest
+    column of numbers.
     """
 
     domain: Tables

@@ -1,11 +1,11 @@
 """Which reports a person makes about the tables of a plan, and what each of them can say.
 
-A person's reports stand in numbered slots.  The scores of the slots of one ``Factor`` are added; the
-factors of all tables of a query are multiplied, person by person.
+A person's reports stand in numbered slots.  The scores of the slots of one ``Factor`` are added;
+the factors of all tables of a query are multiplied, person by person.
 
-The layout of the product is HIO: one report per record, about one layer that a public coin picks.  A
-layer is one level of the tree of intervals for each column; the report says which cell of the layer holds
-the record, by affine response, with the whole budget of the record.
+The layout of the product is HIO: one report per record, about one layer that a public coin picks.
+A layer is one level of the tree of intervals for each column; the report says which cell of the
+layer holds the record, by affine response, with the whole budget of the record.
 
 Source: Wang 2021, sections 7.3 and 7.4; Xu 2020, sections 3 to 5.
 """
@@ -44,7 +44,8 @@ TREE_MEASURES = ("lin", "enum")  # ways to measure a column that read its tree o
 class Axis:
     """One factor of the cells of a layer: the intervals of a column, or some coins.
 
-    ``levels`` are the levels of the tree that the layers ask about, in the order of the family's choices.
+    ``levels`` are the levels of the tree that the layers ask about, in the order of the family's
+    choices.
     """
 
     tree: Hierarchy
@@ -64,7 +65,9 @@ class LayerLaws:
 
 @dataclass(frozen=True)
 class Slot:
-    """One report of a person: its number, the layers among which a coin picks, and the axes of every group."""
+    """One report of a person: its number, the layers among which a coin picks, and the axes of
+    every group.
+    """
 
     choice: Choice
     groups: tuple[tuple[Axis, ...], ...]
@@ -130,8 +133,9 @@ class Slot:
 class Factor:
     """Slots whose scores are added.
 
-    ``known`` says that the cell of everything is not asked about but known.  ``measures`` are the ways to
-    measure a column that read these reports, and ``conditional`` says whether conditions do.
+    ``known`` says that the cell of everything is not asked about but known.  ``measures`` are the
+    ways to measure a column that read these reports, and ``conditional`` says whether conditions
+    do.
     """
 
     table: int
@@ -159,7 +163,9 @@ class Factor:
 
 @dataclass(frozen=True)
 class LayerSettings:
-    """What the layers of one slot are made from: some levels of some columns of a table, for an epsilon."""
+    """What the layers of one slot are made from: some levels of some columns of a table, for an
+    epsilon.
+    """
 
     table: int
     columns: tuple[int, ...]
@@ -178,7 +184,7 @@ class Layout:
     epsilon: float
 
     name = "hio"
-    max_cells = 0  # cells that a report may be compared with; 0: any number, as they are not compared one by one
+    max_cells = 0  # cells that a report may be compared with one by one; 0: any number
 
     @property
     def description(self) -> str:
@@ -194,7 +200,9 @@ class Layout:
 
     @property
     def record_epsilon(self) -> float:
-        """Return the budget of one record: the whole over all records of all tables, whatever a query uses."""
+        """Return the budget of one record: the whole over all records of all tables, whatever a
+        query uses.
+        """
         return exact.part(self.epsilon, sum(self.rows))
 
     @cached_property
@@ -212,9 +220,11 @@ class Layout:
         return tuple(factors)
 
     def table_factors(self, table: int) -> list[Factor]:
-        """Return the factors of one table: in HIO one, with all columns and a slot per reported record.
+        """Return the factors of one table: in HIO one, with all columns and a slot per reported
+        record.
 
-        The layer of everything is left out unless people may have any number of records: it is known.
+        The layer of everything is left out unless people may have any number of records: it is
+        known.
         """
         columns = tuple(range(len(self.attributes(table))))
         known = not self.tables.most(table)
@@ -233,13 +243,17 @@ class Layout:
 
     @property
     def signal(self) -> float:
-        """Return what holding a node adds to the variance of its votes, in units of that of other nodes."""
+        """Return what holding a node adds to the variance of its votes, in units of that of other
+        nodes.
+        """
         largest = _pure(self.factors[0].slots[0].family.mechanisms[-1])
         law = largest.noise.score_moments
         return max(0.0, float((law.held + 1) / law.spread))
 
     def mechanism(self, epsilon: float) -> Callable[[Key], Mechanism]:
-        """Return what makes the mechanism for a number of cells, and the bit groups of large layers."""
+        """Return what makes the mechanism for a number of cells, and the bit groups of large
+        layers.
+        """
 
         def make(key: Key) -> Mechanism:
             size, groups = key
@@ -327,7 +341,10 @@ def _pure(mechanism: Mechanism) -> PureMechanism:
 
 
 def _even_weights(family: Layers) -> tuple[int, ...]:
-    """Return weights that make groups with different numbers of layers equally likely; none where they are alike."""
+    """Return weights that make groups with different numbers of layers equally likely.
+
+    None where they are alike.
+    """
     sizes = [prod(shape) for shape in family.shapes]
     if len(set(sizes)) == 1:
         return ()

@@ -23,8 +23,8 @@ WEIGHTED = ("rdc", "gls")  # several decompositions, weighted against each other
 class Method:
     """A method for conditions and one for measures.
 
-    ``signal`` is what holding a node adds to the variance of its votes, in units of that of a node nobody
-    holds; BLUE takes it into account where it is not 0.
+    ``signal`` is what holding a node adds to the variance of its votes, in units of that of a node
+    nobody holds; BLUE takes it into account where it is not 0.
     """
 
     name: str = "blue"

@@ -1,11 +1,13 @@
-"""Pass ``predict``: Candidates -> Predictions.  How good the numbers will be, before any report is read.
+"""Pass ``predict``: Candidates -> Predictions.  How good the numbers will be, before any report is
+read.
 
-The second moments are exact for people who are spread evenly over all values.  A report about a layer
-with coefficients c has a score with variance (``ScoreMoments``)
+The second moments are exact for people who are spread evenly over all values.  A report about a
+layer with coefficients c has a score with variance (``ScoreMoments``)
 
-    spread * sum((c - m)^2) + held * (c[v] - m)^2        v: the cell of the person, m: the mean coefficient
+    spread * sum((c - m)^2) + held * (c[v] - m)^2     v: the person's cell, m: the mean coefficient
 
-and over layers picked with chance P the mean square of a score is the sum over layers of (its own) / P.
+and over layers picked with chance P the mean square of a score is the sum over layers of (its own)
+/ P.
 
 Source: Xu 2020, sections 3 to 6; docs/affine-response.md, section 1.
 """
@@ -32,7 +34,9 @@ EVEN = 0.5  # the chance that a drawn record counts, where nothing is known
 
 @dataclass(frozen=True)
 class PredictedScore:
-    """The score of one person: the mean of its square, and the mean square and mean of what it estimates."""
+    """The score of one person: the mean of its square, and the mean square and mean of what it
+    estimates.
+    """
 
     square: float
     signal: float
@@ -67,7 +71,10 @@ class Prediction:
         return self._scores[column]
 
     def variance(self, total: Total) -> float:
-        """Return the variance of one person's part of a total; for several products an upper bound."""
+        """Return the variance of one person's part of a total.
+
+        For several products an upper bound.
+        """
         error = 0.0
         for term in total.products:
             scores = [self.score(column) for column in term.scores]
@@ -104,7 +111,9 @@ class Prediction:
 
     @property
     def cells(self) -> float:
-        """Return the cells that the reports of a person are compared with for the first row, were each hashed."""
+        """Return the cells that the reports of a person are compared with for the first row, were
+        each hashed.
+        """
         demand = self.candidate.demand
         products = [
             term for total in demand.rows[0].totals for term in demand.totals[total].products
@@ -120,7 +129,7 @@ class Prediction:
         return total
 
     def _public_mean(self, times: PublicPower | None, power: int) -> float:
-        """Return the mean of a power of a public column, were people spread evenly over its values."""
+        """Return the mean of a power of a public column over all its values."""
         if times is None:
             return 1.0
         tables = self.candidate.demand.layout.tables
@@ -178,7 +187,7 @@ def _estimated(targets: TargetSum) -> tuple[float, float]:
 
 @dataclass(frozen=True, eq=False)
 class _LayerSums:
-    """Sums over the cells of every layer of a slot that variances are made of, an entry per layer."""
+    """Sums over the cells of the layers of a slot, which variances are made of."""
 
     squares: Floats  # of all coefficients
     total: Floats  # of all coefficients
@@ -242,7 +251,9 @@ def _group_sums(axes: tuple[Axis, ...], terms: Sequence[AxisProduct]) -> _LayerS
 
 @dataclass(frozen=True, eq=False)
 class _AxisSums:
-    """Sums of some numbers of nodes, an entry per level that is asked about: plain, and by shares of people."""
+    """Sums of some numbers of nodes, an entry per level that is asked about: plain, and by shares
+    of people.
+    """
 
     over_cells: Floats
     over_people: Floats

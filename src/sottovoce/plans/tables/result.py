@@ -37,8 +37,9 @@ class Figure:
 class ResultRow:
     """One row: the values of its groups and its numbers.
 
-    ``people`` is the crowd behind the row: how many people are in its public groups and meet a public
-    condition of the query.  ``count`` estimates the records of the row, where that was asked for.
+    ``people`` is the crowd behind the row: how many people are in its public groups and meet a
+    public condition of the query.  ``count`` estimates the records of the row, where that was asked
+    for.
     """
 
     labels: tuple[str, ...]
@@ -110,7 +111,9 @@ class Result(Outcome):
         return replace(self, table=tuple(rows))
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return one record per row: groups, and each number with its bounds, its error and whether it is unstable."""
+        """Return one record per row: groups, and each number with its bounds, its error and whether
+        it is unstable.
+        """
         return [self._record(row) for row in self.table]
 
     def _record(self, row: ResultRow) -> dict[str, Any]:

@@ -1,10 +1,11 @@
-"""What every report says about some coefficients: unbiased scores that add up, and multiply, person by person.
+"""What every report says about some coefficients: unbiased scores that add up, and multiply, person
+by person.
 
-A report of layer l, picked with chance P, scores 1/P times its vote for the coefficients of the layer.
-The part of an answer that is the same for every layer is not estimated: the mean coefficient of a layer
-is left out of its votes, and the sum of the means over all layers is added to every score.  That removes
-the noise of which layer a person was asked about, and makes what holds of everybody exact.  It needs
-votes that sum to one over a layer (``ScoreMoments.centred``).
+A report of layer l, picked with chance P, scores 1/P times its vote for the coefficients of the
+layer. The part of an answer that is the same for every layer is not estimated: the mean coefficient
+of a layer is left out of its votes, and the sum of the means over all layers is added to every
+score.  That removes the noise of which layer a person was asked about, and makes what holds of
+everybody exact.  It needs votes that sum to one over a layer (``ScoreMoments.centred``).
 
 Source: Xu 2020, section 5; docs/affine-response.md.
 """
@@ -28,7 +29,8 @@ from sottovoce.tasks.question import Address
 
 @dataclass(frozen=True, eq=False)
 class Scoring:
-    """Several coefficients for the reports of one factor; picklable, so that any process can score reports.
+    """Several coefficients for the reports of one factor; picklable, so that any process can score
+    reports.
 
     ``shares`` replaces the chances of layers by shares of people, by slot and layer.
     """
@@ -56,9 +58,11 @@ class Scoring:
         return scores
 
     def by_share(self, report_counts: Mapping[Address, int]) -> "Scoring":
-        """Return the same with the share of people that was asked about a layer instead of its chance (Hajek).
+        """Return the same with the share of people that was asked about a layer instead of its
+        chance (Hajek).
 
-        Where nobody was asked about a layer that matters there is no such share: then the chances stay.
+        Where nobody was asked about a layer that matters there is no such share: then the chances
+        stay.
         """
         counts = {(address.slot, address.member): count for address, count in report_counts.items()}
         shares = []
@@ -117,7 +121,9 @@ class Scoring:
 
 
 def _aligned(term: OuterProduct, cell: Cell) -> OuterProduct:
-    """Return a term with its factors in the order of the bits of a large layer, without absent coins."""
+    """Return a term with its factors in the order of the bits of a large layer, without absent
+    coins.
+    """
     columns, coins = term.factors[: len(cell.columns)], term.factors[len(cell.columns) :]
     weight = term.weight * prod(float(coin[0]) for coin in coins if len(coin) == 1)
     factors = [*columns, *(coin for coin in coins if len(coin) > 1)]
@@ -138,7 +144,10 @@ def layer_terms(slot: Slot, member: int, column: Coefficients) -> tuple[OuterPro
 
 
 def layer_means(slot: Slot, column: Coefficients) -> float:
-    """Return the sum over all layers of the mean of their coefficients; 0 where votes do not sum to one."""
+    """Return the sum over all layers of the mean of their coefficients.
+
+    0 where votes do not sum to one.
+    """
     if not slot.laws.centred[0]:
         return 0.0
     total = 0.0

@@ -1,4 +1,6 @@
-"""Pass ``select``: Predictions -> QueryPlan.  The method with the least predicted error of the first row."""
+"""Pass ``select``: Predictions -> QueryPlan.  The method with the least predicted error of the
+first row.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +18,8 @@ from sottovoce.sql.query import Query
 
 @dataclass(frozen=True, eq=False)
 class QueryPlan:
-    """How a query is answered: what is scored and summed, by which coefficients, and what that promises.
+    """How a query is answered: what is scored and summed, by which coefficients, and what that
+    promises.
 
     ``compared`` are the predictions that the chosen one was selected from.
     """
@@ -78,7 +81,9 @@ class QueryPlan:
 
 
 def select(predictions: tuple[Prediction, ...], source: Source) -> QueryPlan:
-    """Return the plan of least predicted error among those that compare reports with few enough cells."""
+    """Return the plan of least predicted error among those that compare reports with few enough
+    cells.
+    """
     options = predictions[0].candidate.demand.query.options
     limit = options.max_cells or source.layout.max_cells
     allowed = [each for each in predictions if not limit or each.cells <= limit] or [

@@ -1,4 +1,6 @@
-"""What the passes of a query read besides their input: how people were asked, and what they answered."""
+"""What the passes of a query read besides their input: how people were asked, and what they
+answered.
+"""
 
 from dataclasses import dataclass, field
 

@@ -1,4 +1,5 @@
-"""SQL over one private table: counts, sums and averages under any conditions, from one report per person.
+"""SQL over one private table: counts, sums and averages under any conditions, from one report per
+person.
 
 Source: Wang 2021, chapter 7.
 """
@@ -19,8 +20,8 @@ from sottovoce.tasks.plan import Plan
 class Table(TablePlan, Plan, kind="table"):
     """A table called ``name`` with columns that people keep to themselves, and ``public`` ones.
 
-    Without ``most`` everybody has exactly one record; with it any number, of which up to ``most`` count
-    and ``rows`` are reported.
+    Without ``most`` everybody has exactly one record; with it any number, of which up to ``most``
+    count and ``rows`` are reported.
     """
 
     domain: Tables

@@ -1,4 +1,6 @@
-"""What the plans for SQL have in common: one round, then queries for as long as the reports are kept."""
+"""What the plans for SQL have in common: one round, then queries for as long as the reports are
+kept.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -43,8 +45,9 @@ class TablePlan:
             return ()
         share = self.layout(epsilon).record_epsilon
         return (
-            f"One budget for {sum(self.rows)} records of {len(self.rows)} tables leaves epsilon {share:.3g} for each: "
-            "joins of three tables and more are hardly ever precise. Collect what is asked together in one table.",
+            f"One budget for {sum(self.rows)} records of {len(self.rows)} tables leaves epsilon "
+            f"{share:.3g} for each: joins of three tables and more are hardly ever precise. "
+            "Collect what is asked together in one table.",
         )
 
     def settle(self, domain: Tables, rows: tuple[int, ...], fanout: int | str) -> None:
@@ -61,7 +64,8 @@ class TablePlan:
             most = domain.most(table) or 1
             if type(count) is not int or not 1 <= count <= most:
                 raise ParameterError(
-                    "`rows` must be between 1 and `most` for a list table, and 1 for a single-record table"
+                    "`rows` must be between 1 and `most` for a list table, "
+                    "and 1 for a single-record table"
                 )
         for name, setting in {"domain": domain, "rows": rows, "fanout": fanout}.items():
             object.__setattr__(self, name, setting)

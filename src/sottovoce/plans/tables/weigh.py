@@ -1,7 +1,8 @@
-"""Pass ``weigh``: Demand -> tuple of Candidates.  The coefficients of every target, by every method that may be best.
+"""Pass ``weigh``: Demand -> tuple of Candidates.  The coefficients of every target, by every method
+that may be best.
 
-A candidate is the demand under one method.  Coefficients are computed when they are first needed and kept,
-so that comparing methods costs no more than the row that they are compared on.
+A candidate is the demand under one method.  Coefficients are computed when they are first needed
+and kept, so that comparing methods costs no more than the row that they are compared on.
 """
 
 from dataclasses import dataclass, field, replace
@@ -33,7 +34,10 @@ class Candidate:
         return self._by_score[score]
 
     def of(self, demand: Demand) -> "Candidate":
-        """Return the same method for another demand of the same layout; targets that they share are shared."""
+        """Return the same method for another demand of the same layout.
+
+        Targets that they share are shared.
+        """
         return replace(self, demand=demand, _by_score={})
 
     def _of_target(self, factor: int, target: Target) -> Coefficients:

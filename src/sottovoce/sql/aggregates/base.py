@@ -1,8 +1,9 @@
 """The contract of an aggregate: one number of an answer, made of a few sums over people.
 
 An aggregate states the sums that it needs (its ``moments``) and how a number follows from them
-(``combine``).  Everything else follows: the moments are estimated from reports with their covariance,
-the variance of the number is that of its linear part, and the truth is ``combine`` of the true moments.
+(``combine``).  Everything else follows: the moments are estimated from reports with their
+covariance, the variance of the number is that of its linear part, and the truth is ``combine`` of
+the true moments.
 
 A new aggregate is one file in this package.  Nobody else knows its name.
 """
@@ -65,7 +66,10 @@ class Combination(NamedTuple):
 
 @dataclass(frozen=True)
 class Aggregate(ABC):
-    """One number of an answer under its ``name``; ``measure`` is the linear sum of columns it is about."""
+    """One number of an answer under its ``name``.
+
+    ``measure`` is the linear sum of columns it is about.
+    """
 
     name: str = ""
     measure: tuple[MeasureTerm, ...] = ()
@@ -93,7 +97,7 @@ class Aggregate(ABC):
 
     @property
     def of_everybody(self) -> bool:
-        """Return whether the number is a share of all records, whatever the conditions and groups."""
+        """Return whether the number is a share of all records."""
         return any(moment.of_everybody for moment in self.moments)
 
     @property
@@ -115,7 +119,8 @@ class Aggregate(ABC):
 
 @cache
 def aggregates() -> dict[str, type[Aggregate]]:
-    """Return the aggregates by their names in SQL: those of a star first, then by the name of their file.
+    """Return the aggregates by their names in SQL: those of a star first, then by the name of their
+    file.
 
     >>> list(aggregates())[:2]
     ['COUNT', 'FREQ']

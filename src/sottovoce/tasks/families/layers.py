@@ -1,4 +1,5 @@
-"""One question for every layer of a table: a public coin picks how coarse each column is in the report.
+"""One question for every layer of a table: a public coin picks how coarse each column is in the
+report.
 
 Source: Wang 2021, section 7.4; Xu 2020, section 3.
 """
@@ -30,13 +31,14 @@ class Layers(Family, kind="layers"):
     ``rounding`` says what happens to numbers:
 
         none    nothing; layers of lists always hold whether the drawn record counts
-        one     the members come in groups, one for each of the ``groups`` columns; half of the layers of a
-                group also hold that column's rounding coin (and, for lists, whether the record counts)
+        one     the members come in groups, one for each of the ``groups`` columns; half of the
+                layers of a group also hold that column's rounding coin (and, for lists, whether
+                the record counts)
         all     the coin of each of the ``groups`` columns is in a layer, or not
         mirror  the members come in groups; a group's own column is doubled by its coin
 
-    The ``first`` layers (0 or 1) are left out: layer 0 has everything in one cell, whose count is known.
-    There is one mechanism for every number of cells.
+    The ``first`` layers (0 or 1) are left out: layer 0 has everything in one cell, whose count is
+    known. There is one mechanism for every number of cells.
     """
 
     table: int
@@ -72,7 +74,7 @@ class Layers(Family, kind="layers"):
 
     @classmethod
     def of(cls, make: Callable[[Key], Mechanism], **settings: Any) -> "Layers":
-        """Return the family with a mechanism made for every number of cells that its layers have."""
+        """Return the family with a mechanism for every number of cells that its layers have."""
         blank = object.__new__(cls)
         for one in fields(cls):
             object.__setattr__(blank, one.name, settings.get(one.name, one.default))
@@ -107,7 +109,9 @@ class Layers(Family, kind="layers"):
 
     @cached_property
     def shapes(self) -> tuple[tuple[int, ...], ...]:
-        """Return, for every group of members, how many choices there are for each column and for each coin."""
+        """Return, for every group of members, how many choices there are for each column and for
+        each coin.
+        """
         plain = [len(widths) for widths in self.widths]
         if self.rounding == "mirror":
             own = [self.columns.index(column) for column in self.groups]
