@@ -1,4 +1,4 @@
-"""Tables on the command line: a file for every table, queries, and the truth beside every answer."""
+"""Tables on the command line: a file for every table, queries, and the truth beside answers."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

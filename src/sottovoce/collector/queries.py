@@ -79,8 +79,8 @@ def answered(
     answer = collector.answer(published.record.name)
     if not isinstance(answer, Database):
         raise NoDataError(
-            "the reports of this task are erased: the counts of its columns remain, and other "
-            "queries need reports"
+            "the reports of this task are erased: the counts of its columns remain, "
+            "and other queries need reports"
         )
     return release(answer, query, published.collection)
 
@@ -115,7 +115,7 @@ def check_step(plan: Plan, method: str) -> None:
 
 
 def _withheld(rows: Sequence[ResultRow], collection: Collection) -> list[ResultRow]:
-    """Return the rows that are withheld: the smallest, as many as are too small, but at least two."""
+    """Return the rows to withhold: the smallest, as many as are too small, but at least two."""
 
     def size(row: ResultRow) -> tuple[bool, float]:
         return row.people >= collection.minimum, float(

@@ -36,9 +36,10 @@ class OuterProduct:
 class ProductTarget:
     """The sum of some terms; axes are in the order of the cell numbers, the last changing fastest.
 
-    ``radices`` says how many cell numbers each axis takes.  A factor that is shorter has no
-    coefficient for the rest, which is padding.  ``transformed`` keeps what a mechanism computed
-    from a factor, under the factor's identity: targets that share factors share it.
+    ``radices`` says how many cell numbers each axis takes.  Beyond a shorter factor lies padding,
+    which nobody holds: a mechanism may give it any coefficient.  ``transformed`` keeps what a
+    mechanism computed from a factor, under the factor's identity: targets that share factors share
+    it.
     """
 
     radices: tuple[int, ...]
@@ -51,7 +52,10 @@ class ProductTarget:
         return prod(self.radices)
 
     def dense(self, size: int) -> Floats:
-        """Return the coefficients of the first ``size`` cell numbers; those beyond the grid are 0."""
+        """Return the coefficients of the first ``size`` cell numbers.
+
+        Those beyond the grid are 0.
+        """
         total = np.zeros(size)
         for term in self.terms:
             padded = [

@@ -61,8 +61,8 @@ class Tables(Domain, kind="services"):
         for name in self.public_names:
             if name.partition(".")[0] not in single:
                 raise ParameterError(
-                    "`public` columns must be named 'table.column' after a table with one record "
-                    "per person"
+                    "`public` columns must be named 'table.column' "
+                    "after a table with one record per person"
                 )
 
     @property
@@ -92,8 +92,9 @@ class Tables(Domain, kind="services"):
         return records
 
     def most(self, table: int) -> int:
-        """Return the largest number of records of a table that count; 0 where everybody has exactly
-        one.
+        """Return the largest number of records of a table that count.
+
+        0 where everybody has exactly one.
         """
         kind = self.tables[table]
         return kind.most if isinstance(kind, Lists) else 0
@@ -128,7 +129,7 @@ class Tables(Domain, kind="services"):
         return parts
 
     def check_public(self, text: bytes) -> None:
-        """Refuse what is not the public part of some person's value, written as a device writes it."""
+        """Refuse what is not the public part of a possible value, written as a device writes it."""
         if self.public is None or len(text) > LARGEST_PUBLIC or not self._is_canonical(text):
             raise CodecError(
                 "the public part of a report must hold a possible value for every public column"
@@ -161,8 +162,9 @@ class Tables(Domain, kind="services"):
         return {name: record[name] for name in self.records(table).names}
 
     def _texts(self, columns: Mapping[str, Any], people: int) -> list[bytes]:
-        """Return everybody's public values as canonical JSON, real numbers as decimal strings;
-        refuses other values.
+        """Return everybody's public values as canonical JSON, real numbers as decimal strings.
+
+        Refuses other values.
         """
         parts = []
         for name, kind in sorted(zip(self.public_names, self.public_kinds, strict=True)):
@@ -196,7 +198,7 @@ class Tables(Domain, kind="services"):
         return PersonTables(indexed, self._texts(public, people) if public else ())
 
     def _people(self, tables: Mapping[str, Mapping[str, Any]]) -> int:
-        """Return how many people the tables are about: one per row of a table with one record each."""
+        """Return the number of people: one per row of a table with one record each."""
         single = [index for index in range(len(self.names)) if not self.most(index)]
         if single:
             return len(tables[self.names[single[0]]][self.records(single[0]).names[0]])

@@ -115,8 +115,9 @@ class Cell(Encoding, kind="cell"):
 
     @cached_property
     def groups(self) -> tuple[int, ...]:
-        """Return the widths of the bit groups of an aligned cell, the fastest first; nothing if it
-        is not aligned.
+        """Return the widths of the bit groups of an aligned cell, the fastest first.
+
+        Nothing if it is not aligned.
         """
         return (
             tuple(self.bits[place] for place in reversed(self.order) if self.bits[place])

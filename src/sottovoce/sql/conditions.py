@@ -231,8 +231,9 @@ def _shortest(condition: Condition, variables: _Variables, *, negative: bool = F
 
 
 def _split(condition: Condition, variables: _Variables, *, negative: bool) -> Sum | None:
-    """Return the sum that splits a condition by one variable after another; None if it has too many
-    cases.
+    """Return the sum that splits a condition by one variable after another.
+
+    None if it has too many cases.
     """
     used = sorted(_used(condition, variables))
     if prod(variables.count(variable) for variable in used) > MOST_CASES:

@@ -6,17 +6,20 @@ from contextlib import contextmanager
 from sottovoce.errors import ParameterError
 from sottovoce.sql.aggregates.base import aggregates
 
-_NAMES = list(aggregates())
-_STARS = [name for name, one in aggregates().items() if one.argument == "star"]
-_SINGLE = [name for name, one in aggregates().items() if one.argument == "column"]
-_OF_NUMBERS = [name for name in _NAMES if name not in _STARS]
-
 
 def _listed(names: list[str], word: str) -> str:
     """Return names as a list in words."""
     *rest, last = names
     return f"{', '.join(rest)} {word} {last}" if rest else last
 
+
+_STARS = [name for name, kind in aggregates().items() if kind.argument == "star"]
+_MEASURES = [name for name, kind in aggregates().items() if kind.argument != "star"]
+_SINGLE = [name for name, kind in aggregates().items() if kind.argument == "column"]
+_ANY_OF = _listed(list(aggregates()), "or")
+_ALL_OF = _listed(list(aggregates()), "and")
+_OF_NUMBERS = _listed(_MEASURES, "and")
+_OF_COLUMN = _listed(_SINGLE, "and")
 
 RULES = {
     "empty": "the query is empty",
@@ -29,8 +32,8 @@ RULES = {
     "union": "UNION, INTERSECT and EXCEPT are not supported",
     "subquery": "a query inside a query is not supported",
     "select-star": "SELECT * is not supported: the records of single people are not known",
-    "select-expression": f"select a column of GROUP BY, or {_listed(_NAMES, 'or')} on its own",
-    "no-aggregate": f"a query selects at least one number: {_listed(_NAMES, 'or')}",
+    "select-expression": f"select a column of GROUP BY, or {_ANY_OF} on its own",
+    "no-aggregate": f"a query selects at least one number: {_ANY_OF}",
     "not-grouped": "a column is selected only if it is in GROUP BY",
     "column-alias": "only numbers are renamed with AS, columns keep their names",
     "duplicate-name": "two things that are selected have the same name",
@@ -38,7 +41,7 @@ RULES = {
     "distinct": "DISTINCT is not supported: the values of single people are not known",
     "count-column": f"{_listed(_STARS, 'and')} take a star, as in COUNT(*)",
     "order-statistic": "MIN, MAX, MEDIAN and quantiles are not supported",
-    "function": f"the only functions are {_listed(_NAMES, 'and')}",
+    "function": f"the only functions are {_ALL_OF}",
     "aggregate-condition": "a condition is about columns, not about aggregates such as COUNT",
     "window": "window functions are not supported",
     "filter": "FILTER is not supported: use WHERE",
@@ -49,12 +52,12 @@ RULES = {
     "constant-term": "a constant cannot be added to a column: add it to the answer",
     "empty-sum": "the columns cancel out",
     "number": "this is not a finite number",
-    "category-measure": f"labels cannot be added: {_listed(_OF_NUMBERS, 'and')} take columns of numbers",
-    "one-column": f"one column, not a sum of columns, is allowed in {_listed(_SINGLE, 'and')}",
+    "category-measure": f"labels cannot be added: {_OF_NUMBERS} take columns of numbers",
+    "one-column": f"one column, not a sum of columns, is allowed in {_OF_COLUMN}",
     "outer-join": "joins are inner joins: LEFT, RIGHT, FULL, SEMI and ANTI are not supported",
     "cross-join": "joins are on uid: CROSS, NATURAL and LATERAL are not supported",
     "comma-join": "tables are joined with JOIN ... USING (uid), not with a comma",
-    "join-key": "tables are joined on uid alone, as in JOIN b ON a.uid = b.uid or JOIN b USING (uid)",
+    "join-key": "tables are joined on uid alone: use ON a.uid = b.uid, or USING (uid)",
     "join-without-key": "a join needs USING (uid), or ON a.uid = b.uid",
     "self-join": "a table cannot be joined with itself: both sides would be the same report",
     "duplicate-alias": "two tables have the same name or alias",
@@ -89,8 +92,9 @@ RULES = {
 
 
 class QueryError(ParameterError):
-    """A query that is refused: the broken ``rule``, and where; ``line`` and ``column`` count from
-    1.
+    """A query that is refused: the broken ``rule``, and where.
+
+    ``line`` and ``column`` count from 1.
     """
 
     def __init__(self, rule: str, text: str = "", start: int = 0, detail: str = "") -> None:

@@ -509,7 +509,7 @@ class Sottovoce(Dialect):
     parser_class = _Grammar
 
     class Tokenizer(tokens.Tokenizer):
-        """Only words of the grammar, and those that are refused by name, are kept from being names."""
+        """Only words of the grammar, and words with a rule of their own, cannot be names."""
 
         COMMANDS: ClassVar[set[T]] = set()
         SINGLE_TOKENS: ClassVar[dict[str, T]] = {

@@ -97,8 +97,9 @@ class Options:
 
 @dataclass(frozen=True, eq=False)
 class Query:
-    """What is asked of a collection; ``tables`` are the indices of the joined tables, in the order
-    of FROM.
+    """What is asked of a collection.
+
+    ``tables`` are the indices of the joined tables, in the order of FROM.
     """
 
     tables: tuple[int, ...]

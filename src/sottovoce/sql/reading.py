@@ -152,7 +152,7 @@ class _Reader:
         return taken
 
     def _aggregate(self, node: exp.Expr, taken: set[str]) -> Aggregate:
-        """Return an aggregate under the name that AS gives it, or under a name that is not taken."""
+        """Return an aggregate under the name that AS gives it, or under a free name."""
         call = node.this if isinstance(node, exp.Alias) else node
         unnamed = self._unnamed(call)
         if isinstance(node, exp.Alias):
@@ -218,7 +218,10 @@ class _Reader:
     def _ordered(
         self, node: exp.Expr, groups: Sequence[Column], selected: Sequence[Aggregate]
     ) -> str:
-        """Return the name of the item that rows are ordered by; empty if nothing selected is meant."""
+        """Return the name of the item that rows are ordered by.
+
+        Empty if nothing selected is meant.
+        """
         if not isinstance(node, exp.Column):
             meant = self._unnamed(node)
             return next((each.name for each in selected if replace(each, name="") == meant), "")
@@ -287,8 +290,9 @@ class _Reader:
 
 
 def _parts(node: exp.Expr) -> Iterator[exp.Expr]:
-    """Yield what a chain of one connective connects, in order; chains may be too long for
-    recursion.
+    """Yield what a chain of one connective connects, in order.
+
+    Chains may be too long for recursion.
     """
     chain = []
     kind = type(node)

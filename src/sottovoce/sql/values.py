@@ -115,7 +115,8 @@ def _before(points: Floats, number: float, side: Literal["left", "right"]) -> in
 
 def _rounded(kind: Domain, name: str) -> str:
     if isinstance(kind, Buckets):
-        return f"{name} is kept in {kind.count} buckets: a bucket is counted if its middle meets the condition"
+        rule = "a bucket is counted if its middle meets the condition"
+        return f"{name} is kept in {kind.count} buckets: {rule}"
     return f"{name} is kept at {kind.size} points: a number is counted at the point nearest to it"
 
 

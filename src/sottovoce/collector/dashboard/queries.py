@@ -1,4 +1,4 @@
-"""Queries as data for a page: examples made from the tables, the answer as rows and bars, its plan."""
+"""Queries as data for a page: examples from the tables, the answer as rows and bars, its plan."""
 
 from collections.abc import Sequence
 from math import isfinite
@@ -126,7 +126,8 @@ def _drawing(released: Released) -> str:
         return ""
     rows = [_bar(row.labels, row.figures[0], result.level) for row in drawn]
     rows += [{"value": " / ".join(labels), "suppressed": True} for labels in released.suppressed]
-    title = f"{result.names[0]} by {', '.join(result.keys)} with {formatting.level(result.level)} intervals"
+    level = formatting.level(result.level)
+    title = f"{result.names[0]} by {', '.join(result.keys)} with {level} intervals"
     return svg.bars(rows[:_DRAWN], title, "sql", doubt="unstable", write=_figure)
 
 

@@ -1,7 +1,7 @@
 """Invented tables, and our answers in SQL beside the published methods on the same people.
 
-``python -m sottovoce.lab.experiments.tables`` prints the page that is kept in ``docs/evidence/services.md``.
-The tables of the census only have the shape of the real ones.
+``python -m sottovoce.lab.experiments.tables`` prints the page that is kept in
+``docs/evidence/services.md``. The tables of the census only have the shape of the real ones.
 
 Source: Xu 2020, section 7.
 """
@@ -38,7 +38,9 @@ MORE = "RDC, K = 16"
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """Tables about the same people: the settings of each for a plan, and what everybody holds in it."""
+    """Tables about the same people: the settings of each for a plan, and what everybody holds in
+    it.
+    """
 
     tables: Mapping[str, Mapping[str, Any]]
     data: Mapping[str, Mapping[str, Any]]
@@ -52,7 +54,8 @@ class Population:
         published: bool = False,
         **settings: Any,
     ) -> Database:
-        """Return the database of one collection: our own, or that of a baseline's method or published form.
+        """Return the database of one collection: our own, or that of a baseline's method or
+        published form.
 
         ``settings`` are those of the plan.
         """
@@ -108,7 +111,10 @@ class Ratio:
         return (self.ours.value - self.truth) / self.ours.error
 
     def best(self, *, largest: bool = False) -> str:
-        """Return the best published way; ``largest`` counts also more decompositions than are combined by default."""
+        """Return the best published way.
+
+        ``largest`` counts also more decompositions than are combined by default.
+        """
         ways = [way for way in self.published if largest or not way.endswith(MORE)]
         return min(ways, key=lambda way: self.published[way])
 
@@ -122,7 +128,8 @@ def syn_1(
 ) -> Population:
     """Return one table ``t`` of correlated numbers ``a``, ``b``, ... from 1 on.
 
-    The first is normal around the middle, further ones lie around it; they are of ``other`` values if that is given.
+    The first is normal around the middle, further ones lie around it; they are of ``other`` values
+    if that is given.
     """
     dice = np.random.default_rng(seed)
     names, first = "abcdefgh"[:numbers], dice.normal(size / 2, size / 4, people)
@@ -138,7 +145,10 @@ def syn_1(
 def syn_2(
     people: int, *, most: int = 0, size: int = 125, labels: int = 500, rows: int = 1
 ) -> Population:
-    """Return tables ``one`` and ``two``, each a number and a label; with ``most`` up to so many rows in the second."""
+    """Return tables ``one`` and ``two``, each a number and a label.
+
+    With ``most`` up to so many rows in the second.
+    """
     dice = np.random.default_rng(0)
     first = dice.normal(size / 2, size / 4, people)
     owners = (
@@ -160,7 +170,9 @@ def syn_2(
 
 
 def pums_p(people: int, *, seed: int = 0) -> Population:
-    """Return a table ``persons`` of age, marital status and weekly hours of work, invented to be like a census."""
+    """Return a table ``persons`` of age, marital status and weekly hours of work, invented to be
+    like a census.
+    """
     dice = np.random.default_rng(seed)
     age = np.clip(np.rint(dice.triangular(0, 30, 95, people)), 1, 96).astype(np.int64)
     married = np.interp(
@@ -311,7 +323,9 @@ def contested(
     *,
     seed: int = 1,
 ) -> list[Ratio]:
-    """Return how our default does beside every published way, each from one collection of the same people."""
+    """Return how our default does beside every published way, each from one collection of the same
+    people.
+    """
     found: list[Ratio] = []
     for name, epsilon in dict.fromkeys((one.population, one.epsilon) for one in contests):
         population = POPULATIONS[name](people)
@@ -337,7 +351,8 @@ def contested(
 def answered(
     database: Database, contest: Contest, truth: tuple[float, ...], options: str = ""
 ) -> Figure:
-    """Return an answer with the variance that its own reports tell; of an average both around the true one.
+    """Return an answer with the variance that its own reports tell; of an average both around the
+    true one.
 
     The variances of a sum, a count and their ratio tell their covariance.
     """
@@ -400,10 +415,11 @@ _HEAD = """# Questions in SQL
 
 Printed by `python -m sottovoce.lab.experiments.tables`.
 {people:,} invented people are asked once in our way, and once in each
-published way: HIO, AHIO and EHIO with local hashing, the nodes of their ranges added up (ADD), or 2^c decompositions
-of c ranges combined (RDC).  HIO over lists is not published; it stands here because it counts better than what is.
-Standard errors are what the reports of each collection tell.  The gain is the ratio of the squared errors: how many
-times as many people the best published way needs, as published and with 16 decompositions.
+published way: HIO, AHIO and EHIO with local hashing, the nodes of their ranges added up (ADD), or
+2^c decompositions of c ranges combined (RDC).  HIO over lists is not published; it stands here
+because it counts better than what is.  Standard errors are what the reports of each collection
+tell.  The gain is the ratio of the squared errors: how many times as many people the best published
+way needs, as published and with 16 decompositions.
 
 | people | epsilon | question | our error | published | by | gain | against 16 |
 |---|---:|---|---:|---:|---|---:|---:|"""

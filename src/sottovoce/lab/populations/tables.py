@@ -1,4 +1,5 @@
-"""Invented tables for experiments with SQL: ordered columns, labels, a public measure, and random boxes to ask about.
+"""Invented tables for experiments with SQL: ordered columns, labels, a public measure, and random
+boxes to ask about.
 
 They stand in for the data of the published experiments, which are not drawn but real.
 
@@ -20,7 +21,9 @@ HIGHEST = 100_000  # of the measure, whose mean is a hundredth of it
 
 @dataclass(frozen=True)
 class Shape:
-    """A table by the sizes of its ordered columns, o0 and so on, and of its columns of labels, l0 and so on."""
+    """A table by the sizes of its ordered columns, o0 and so on, and of its columns of labels, l0
+    and so on.
+    """
 
     ordered: tuple[int, ...]
     labels: tuple[int, ...] = ()
@@ -34,7 +37,9 @@ class Shape:
         }
 
     def people(self, count: int, seed: int, *, even: bool = False) -> dict[str, Any]:
-        """Return a value of everybody for each column: clipped normal numbers and falling shares, or all alike."""
+        """Return a value of everybody for each column: clipped normal numbers and falling shares,
+        or all alike.
+        """
         dice = np.random.default_rng(seed)
         found: dict[str, Any] = {}
         for at, size in enumerate(self.ordered):
@@ -67,7 +72,9 @@ def measure(count: int, kappa: float, seed: int) -> Ints:
 
 
 def boxes(sizes: Sequence[int], volume: float, count: int, seed: int) -> list[tuple[range, ...]]:
-    """Return random boxes that hold about such a share of all cells, their sides of random proportions."""
+    """Return random boxes that hold about such a share of all cells, their sides of random
+    proportions.
+    """
     dice = np.random.default_rng(seed)
     parts = dice.dirichlet(np.ones(len(sizes)), count)
     return [

@@ -65,7 +65,8 @@ class TablesAdvice(Advice):
 
     def __str__(self) -> str:
         best = self.ways[0]
-        head = f"{self.users:,} users, epsilon {self.epsilon:g}: collect by {best.method}, fan-out {best.fanout}"
+        chosen = f"collect by {best.method}, fan-out {best.fanout}"
+        head = f"{self.users:,} users, epsilon {self.epsilon:g}: {chosen}"
         numbers = [f"query {number}" for number in range(1, len(self.queries) + 1)]
         lines = [head, "", f"{'':24}" + "".join(f"{number:>14}" for number in numbers)]
         for way in self.ways:
@@ -73,8 +74,8 @@ class TablesAdvice(Advice):
             lines.append(f"{f'{way.method}, fan-out {way.fanout}':<24}{shares}")
         lines += [
             "",
-            "Expected error as a share of the answer, if people were spread evenly over all "
-            "values.",
+            "Expected error as a share of the answer, "
+            "if people were spread evenly over all values.",
         ]
         return "\n".join(
             [*lines, *(f"{number + 1}: {text}" for number, text in enumerate(self.queries))]
@@ -93,7 +94,10 @@ def advise_tables(
 def rate_layouts(
     layouts: Iterable[Layout], queries: Sequence[str], users: int, epsilon: float
 ) -> TablesAdvice:
-    """Return the layouts from the best to the worst; one that cannot answer some query is left out."""
+    """Return the layouts from the best to the worst.
+
+    One that cannot answer some query is left out.
+    """
     if not queries:
         raise ParameterError("`queries` must hold at least one query")
     if type(users) is not int or users < 2:
@@ -106,8 +110,9 @@ def rate_layouts(
 
 
 def _rated(layout: Layout, queries: Sequence[str], users: int) -> RatedLayout | None:
-    """Return the expected errors under one layout; None if people cannot be asked so, or cannot
-    answer.
+    """Return the expected errors under one layout.
+
+    None if people cannot be asked so, or cannot answer.
     """
     source = Source(layout)
     errors, relative = [], []

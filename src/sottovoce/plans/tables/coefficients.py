@@ -92,8 +92,9 @@ class AxisProduct:
         return AxisProduct(weight * self.weight, self.axes)
 
     def vectors(self, levels: Sequence[int]) -> tuple[Floats, ...] | None:
-        """Return the coefficients of one layer, a vector per axis; None if it has no part in the
-        product.
+        """Return the coefficients of one layer, a vector per axis.
+
+        None if it has no part in the product.
         """
         vectors = tuple(axis[level] for axis, level in zip(self.axes, levels, strict=True))
         return None if any(vector is None for vector in vectors) else vectors  # type: ignore[return-value]
@@ -109,7 +110,10 @@ class AxisProduct:
 
 @dataclass(frozen=True, eq=False)
 class Coefficients:
-    """A sum of products for every group of a factor's layers; ``known`` is added for every person."""
+    """A sum of products for every group of a factor's layers.
+
+    ``known`` is added for every person.
+    """
 
     groups: tuple[tuple[AxisProduct, ...], ...]
     known: float = 0.0

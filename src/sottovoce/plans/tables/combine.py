@@ -191,9 +191,8 @@ def _notices(query: Query, missing: int, rows: Sequence[ResultRow]) -> list[str]
     notices = []
     if any(figure.unstable for row in rows for figure in row.figures):
         notices.append(
-            f"a ratio is unstable if its denominator is less than {STABLE:g} standard errors above "
-            "0: "
-            "its interval is not reliable"
+            f"a ratio is unstable if its denominator is less than {STABLE:g} standard errors "
+            "above 0: its interval is not reliable"
         )
     if missing > 0 and query.among == EVERYBODY:
         notices.append(

@@ -41,7 +41,7 @@ class ColumnCounts:
 
 @dataclass(frozen=True, eq=False)
 class _Sums:
-    """Sums over some people, an entry per value of the column: of their scores, and of the squares."""
+    """Sums of the scores of some people and of their squares, an entry per value of the column."""
 
     users: int
     scores: Floats
@@ -129,7 +129,7 @@ class _Study:
         """Return the sums over the people asked about a layer, the constant part of their scores
         left out.
         """
-        if slot.family.cell(member).aligned:
+        if slot.cell(member).aligned:
             reports = self.collected.reports(Address(0, member, slot.number))
             scored = (
                 np.concatenate([self._scoring(slot.number, member, batch) for batch in reports])
@@ -152,8 +152,9 @@ class _Study:
         return Scoring(self.factor, tuple(self.coefficients))
 
     def _layer_vectors(self, slot: Slot, member: int) -> "_LayerVectors | None":
-        """Return the coefficients of all values in one layer; None if it has no part in any of
-        them.
+        """Return the coefficients of all values in one layer.
+
+        None if it has no part in any of them.
         """
         group, levels = slot.levels(member)
         axes = slot.groups[group]
@@ -197,7 +198,7 @@ class _LayerVectors:
 
 
 def _contracted(vectors: _LayerVectors, votes: Floats, noise: Noise, users: int) -> _Sums:
-    """Return the sums of people's votes for the coefficients, means left out, and of their squares."""
+    """Return the sums of people's votes, means left out, and of their squares."""
     own, rest, table = vectors.own, vectors.rest, vectors.table(votes)
     value = own @ (rest @ table)
     squared = own**2 @ (rest**2 @ table)

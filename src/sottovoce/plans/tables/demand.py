@@ -184,8 +184,9 @@ class _Draft:
     parts: dict[int, TargetSum]
 
     def without(self, factor: int) -> Any:
-        """Return what two drafts have in common that differ in one factor alone; nothing for other
-        drafts.
+        """Return what two drafts have in common that differ in one factor alone.
+
+        Nothing for other drafts.
         """
         if factor not in self.parts:
             return id(self)
@@ -239,8 +240,9 @@ class _Builder:
     def _draft(
         self, slope: float, monomial: Monomial, groups: Groups, term: MeasureTerm
     ) -> _Draft | None:
-        """Return the product for one monomial and one measured column; None if nobody can meet its
-        conditions.
+        """Return the product for one monomial and one measured column.
+
+        None if nobody can meet its conditions.
         """
         sets = self._sets(monomial, groups)
         if any(not chosen.any() for chosen in sets.values()):

@@ -79,8 +79,9 @@ def _expected(prediction: Prediction, row: Row, number: Number, users: int) -> d
 
 
 def _compared(plan: QueryPlan, users: int) -> list[dict[str, Any]]:
-    """Return the expected error of the first number by every method; those already predicted are
-    not made again.
+    """Return the expected error of the first number by every method.
+
+    Those already predicted are not made again.
     """
     known = {prediction.candidate: prediction for prediction in plan.compared}
     row = plan.rows[0]

@@ -22,6 +22,7 @@ from sottovoce.arrays import Bools, Floats
 from sottovoce.domains.base import Domain
 from sottovoce.domains.categories import Categories
 from sottovoce.domains.tables import ORDERED, Tables
+from sottovoce.encodings.cell import Cell
 from sottovoce.errors import ParameterError
 from sottovoce.maths import exact
 from sottovoce.maths.interval_tree import Hierarchy
@@ -106,13 +107,26 @@ class Slot:
             np.array([law.held for law in laws]),
         )
 
+    def cell(self, member: int) -> Cell:
+        """Return how a layer numbers its cells."""
+        encoding = self.family[member].encoding
+        assert isinstance(encoding, Cell)
+        return encoding
+
     def levels(self, member: int) -> tuple[int, tuple[int, ...]]:
         """Return the group of a layer and the level of each of its axes."""
-        group, choices = self.family.place(member)
-        if self.family.rounding == "none" and self.family.most:
-            choices = (*choices, 0)  # the coin that is always part of a layer of lists
-        axes = zip(self.groups[group], choices, strict=True)
-        return group, tuple(axis.levels[choice] for axis, choice in axes)
+        return self._levels[member]
+
+    @cached_property
+    def _levels(self) -> list[tuple[int, tuple[int, ...]]]:
+        levels = []
+        for member in range(len(self.family)):
+            group, choices = self.family.place(member)
+            if self.family.rounding == "none" and self.family.most:
+                choices = (*choices, 0)  # the coin that is always part of a layer of lists
+            axes = zip(self.groups[group], choices, strict=True)
+            levels.append((group, tuple(axis.levels[choice] for axis, choice in axes)))
+        return levels
 
 
 @dataclass(frozen=True)
@@ -170,8 +184,7 @@ class Layout:
     epsilon: float
 
     name = "hio"
-    # cells that a report may be compared with; 0: any number, as they are not compared one by one
-    max_cells = 0
+    max_cells = 0  # cells that a report may be compared with one by one; 0: any number
 
     @property
     def description(self) -> str:
@@ -328,8 +341,9 @@ def _pure(mechanism: Mechanism) -> PureMechanism:
 
 
 def _even_weights(family: Layers) -> tuple[int, ...]:
-    """Return weights that make groups with different numbers of layers equally likely; none where
-    they are alike.
+    """Return weights that make groups with different numbers of layers equally likely.
+
+    None where they are alike.
     """
     sizes = [prod(shape) for shape in family.shapes]
     if len(set(sizes)) == 1:

@@ -1,7 +1,7 @@
 """A query from text to answer: the passes in their order.
 
-    text --read--> Query --demand--> Demand --weigh--> Candidates --predict--> Predictions --select--> QueryPlan
-         --state--> Statements --run--> EngineRows --combine--> Result
+    text --read--> Query --demand--> Demand --weigh--> Candidates --predict--> Predictions
+         --select--> QueryPlan --state--> Statements --run--> EngineRows --combine--> Result
 
 Each pass takes one type and the ``Source`` (how people were asked, and their reports), returns one
 type, and is documented in the file of its name.  Planning reads no report: EXPLAIN prints the very

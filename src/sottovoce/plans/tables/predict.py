@@ -4,7 +4,7 @@ read.
 The second moments are exact for people who are spread evenly over all values.  A report about a
 layer with coefficients c has a score with variance (``ScoreMoments``)
 
-    spread * sum((c - m)^2) + held * (c[v] - m)^2        v: the cell of the person, m: the mean coefficient
+    spread * sum((c - m)^2) + held * (c[v] - m)^2     v: the person's cell, m: the mean coefficient
 
 and over layers picked with chance P the mean square of a score is the sum over layers of (its own)
 / P.
@@ -71,7 +71,10 @@ class Prediction:
         return self._scores[column]
 
     def variance(self, total: Total) -> float:
-        """Return the variance of one person's part of a total; for several products an upper bound."""
+        """Return the variance of one person's part of a total.
+
+        For several products an upper bound.
+        """
         error = 0.0
         for term in total.products:
             scores = [self.score(column) for column in term.scores]
@@ -126,7 +129,7 @@ class Prediction:
         return total
 
     def _public_mean(self, times: PublicPower | None, power: int) -> float:
-        """Return the mean of a power of a public column, were people spread evenly over its values."""
+        """Return the mean of a power of a public column over all its values."""
         if times is None:
             return 1.0
         tables = self.candidate.demand.layout.tables
@@ -184,7 +187,7 @@ def _estimated(targets: TargetSum) -> tuple[float, float]:
 
 @dataclass(frozen=True, eq=False)
 class _LayerSums:
-    """Sums over the cells of every layer of a slot that variances are made of, an entry per layer."""
+    """Sums over the cells of the layers of a slot, which variances are made of."""
 
     squares: Floats  # of all coefficients
     total: Floats  # of all coefficients

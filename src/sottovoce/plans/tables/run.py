@@ -15,7 +15,7 @@ from sottovoce.tasks.collected import Columns, Scored
 
 @dataclass(frozen=True, eq=False)
 class EngineRows:
-    """What the engine found for a statement: a row for every public group, described in ``state``."""
+    """What the engine found for a statement: a row for every public group, as ``state`` says."""
 
     statement: Statement
     columns: Columns
@@ -30,7 +30,7 @@ class EngineRows:
 
     @cached_property
     def people(self) -> list[int]:
-        """Return how many people of each public group may count: those who meet a public condition."""
+        """Return how many people of each public group meet a public condition."""
         if "people" not in self.columns:
             return self.users
         return [int(self._number("people", group)) for group in range(len(self))]

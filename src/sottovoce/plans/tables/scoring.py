@@ -44,7 +44,7 @@ class Scoring:
         first = self.factor.slots[0].number
         slot = self.factor.slots[slot_number - first]
         mechanism = slot.mechanism(member)
-        centred = mechanism.noise.score_moments.centred
+        centred = bool(slot.laws.centred[member])
         chance = self.shares[slot_number - first][member] if self.shares else slot.chance(member)
         scores = np.empty((len(reports), len(self.columns)))
         for index, column in enumerate(self.columns):
@@ -93,7 +93,7 @@ class Scoring:
 
     def _target(self, slot: Slot, member: int, terms: tuple[OuterProduct, ...]) -> ProductTarget:
         """Return the terms of a layer in the order in which its cells are numbered."""
-        cell = slot.family.cell(member)
+        cell = slot.cell(member)
         if cell.aligned:
             return ProductTarget(
                 cell.radices, tuple(_aligned(term, cell) for term in terms), self._transformed
@@ -144,10 +144,11 @@ def layer_terms(slot: Slot, member: int, column: Coefficients) -> tuple[OuterPro
 
 
 def layer_means(slot: Slot, column: Coefficients) -> float:
-    """Return the sum over all layers of the mean of their coefficients; 0 where votes do not sum to
-    one.
+    """Return the sum over all layers of the mean of their coefficients.
+
+    0 where votes do not sum to one.
     """
-    if not slot.mechanism(0).noise.score_moments.centred:
+    if not slot.laws.centred[0]:
         return 0.0
     total = 0.0
     for axes, terms in zip(slot.groups, column.groups, strict=True):

@@ -5,11 +5,11 @@ tree; an engine prints it in its own dialect.  Its relations are ``factor_0``, `
 with the columns person, s0, s1, ... (the scores of reports), and ``people`` with person, p0, p1,
 ... (public columns).
 
-    f0, f1, ...  the scores of each factor, summed by person; who has more or fewer reports is left out
-    z            one row per person: the public groups, z0, z1, ... (a person's part of every total), and
-                 whether a public condition lets the person count at all
-    result       per public group: users, people (those who may count), t0, t1, ... (totals), m0_0, m0_1, ...
-                 (sums of products of two parts, for variances)
+    f0, f1, ...  the scores of each factor by person; who has more or fewer reports is left out
+    z            one row per person: the public groups, whether the person meets a public condition,
+                 and z0, z1, ... (the person's part of every total)
+    result       per public group: users, people (who meet a public condition), t0, t1, ...
+                 (totals), and m0_0, m0_1, ... (sums of products of two parts, for variances)
 
 Source: Xu 2020, section 7.
 """
@@ -44,7 +44,7 @@ MAX_SCORES = 1 << 25  # scores of rows that are kept in memory together
 
 @dataclass(frozen=True, eq=False)
 class Statement:
-    """Some rows of a plan as one statement: what scores the reports, and the tree for the engine."""
+    """Some rows of a plan: what scores the reports, and the tree for the engine."""
 
     plan: QueryPlan
     rows: tuple[Row, ...]
@@ -63,8 +63,9 @@ def state(plan: QueryPlan, source: Source) -> tuple[Statement, ...]:
 
 
 def stated(plan: QueryPlan, rows: Sequence[Row], one_report_each: bool) -> Statement:
-    """Return the statement for some rows; ``one_report_each``: nobody has more or fewer reports
-    than slots.
+    """Return the statement for some rows.
+
+    ``one_report_each``: nobody has more or fewer reports than slots.
     """
     totals: dict[int, int] = {}
     for row in rows:
@@ -164,8 +165,9 @@ class _Writer:
         return select.where(self._condition(self.plan.query.among), copy=False)
 
     def _factor(self, factor: int, one_report_each: bool) -> Any:
-        """Return the scores of a factor by person; who has more or fewer reports than slots is left
-        out.
+        """Return the scores of a factor by person.
+
+        Who has more or fewer reports than slots is left out.
         """
         slots = len(self.plan.layout.factors[factor].slots)
         summed = not one_report_each or slots > 1

@@ -47,9 +47,8 @@ class TablePlan:
         share = self.layout(epsilon).record_epsilon
         return (
             f"One budget for {sum(self.rows)} records of {len(self.rows)} tables leaves epsilon "
-            f"{share:.3g} for each: "
-            "joins of three tables and more are hardly ever precise. Collect what is asked "
-            "together in one table.",
+            f"{share:.3g} for each: joins of three tables and more are hardly ever precise. "
+            "Collect what is asked together in one table.",
         )
 
     def settle(self, domain: Tables, rows: tuple[int, ...], fanout: int | str) -> None:
@@ -66,8 +65,8 @@ class TablePlan:
             most = domain.most(table) or 1
             if type(count) is not int or not 1 <= count <= most:
                 raise ParameterError(
-                    "`rows` must be between 1 and `most` for a list table, and 1 for a "
-                    "single-record table"
+                    "`rows` must be between 1 and `most` for a list table, "
+                    "and 1 for a single-record table"
                 )
         for name, setting in {"domain": domain, "rows": rows, "fanout": fanout}.items():
             object.__setattr__(self, name, setting)

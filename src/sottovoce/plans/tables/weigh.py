@@ -34,8 +34,9 @@ class Candidate:
         return self._by_score[score]
 
     def of(self, demand: Demand) -> "Candidate":
-        """Return the same method for another demand of the same layout; targets that they share are
-        shared.
+        """Return the same method for another demand of the same layout.
+
+        Targets that they share are shared.
         """
         return replace(self, demand=demand, _by_score={})
 

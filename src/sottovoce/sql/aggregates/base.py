@@ -66,8 +66,9 @@ class Combination(NamedTuple):
 
 @dataclass(frozen=True)
 class Aggregate(ABC):
-    """One number of an answer under its ``name``; ``measure`` is the linear sum of columns it is
-    about.
+    """One number of an answer under its ``name``.
+
+    ``measure`` is the linear sum of columns it is about.
     """
 
     name: str = ""
@@ -96,7 +97,7 @@ class Aggregate(ABC):
 
     @property
     def of_everybody(self) -> bool:
-        """Return whether the number is a share of all records, whatever the conditions and groups."""
+        """Return whether the number is a share of all records."""
         return any(moment.of_everybody for moment in self.moments)
 
     @property

@@ -31,8 +31,9 @@ class Layers(Family, kind="layers"):
     ``rounding`` says what happens to numbers:
 
         none    nothing; layers of lists always hold whether the drawn record counts
-        one     the members come in groups, one for each of the ``groups`` columns; half of the layers of a
-                group also hold that column's rounding coin (and, for lists, whether the record counts)
+        one     the members come in groups, one for each of the ``groups`` columns; half of the
+                layers of a group also hold that column's rounding coin (and, for lists, whether
+                the record counts)
         all     the coin of each of the ``groups`` columns is in a layer, or not
         mirror  the members come in groups; a group's own column is doubled by its coin
 
@@ -73,7 +74,7 @@ class Layers(Family, kind="layers"):
 
     @classmethod
     def of(cls, make: Callable[[Key], Mechanism], **settings: Any) -> "Layers":
-        """Return the family with a mechanism made for every number of cells that its layers have."""
+        """Return the family with a mechanism for every number of cells that its layers have."""
         blank = object.__new__(cls)
         for one in fields(cls):
             object.__setattr__(blank, one.name, settings.get(one.name, one.default))

@@ -1,16 +1,17 @@
 """Which reports people make under the published methods for SQL over private tables.
 
-    hio         one report per record, about one layer that a public coin picks; the method of the product
+    hio         one report per record, about one layer that a public coin picks
     hi          a report about every layer, each for its part of the budget
     mg          one report about the finest layer
     sc          a report about each level of every column, budgets split; conjunctions by products
     sc_sampled  a report about one level of every column
-    sc_join     like sc, every column for the same part of the budget, with a rounding coin for every number
-    ahio        hio; half of the layers also hold the coin that rounds one number to an end of its range
+    sc_join     like sc, the same budget for every column, with a rounding coin for every number
+    ahio        hio; half of the layers hold the coin that rounds one number to an end of its range
     ehio        hio; the values of one number, rounded down, stand mirrored before those rounded up
     sr_hio      hio; every number has its coin in a layer, or not
 
-As ``published``, reports are made by local hashing and no layer is left out; otherwise by affine response.
+As ``published``, reports are made by local hashing and no layer is left out; otherwise by affine
+response.
 
 Source: Wang 2021, sections 7.3 and 7.4; Xu 2020, sections 3 to 5.
 """
@@ -87,7 +88,7 @@ class BaselineLayout(Layout):
         return tuple(range(len(self.attributes(table))))
 
     def _rounding(self, table: int) -> dict[str, Any]:
-        """Return the settings of layers about numbers, or that the layer of everything is left out."""
+        """Return how layers round numbers, or whether the layer of everything is left out."""
         numbers, lists = self.numbers(table), bool(self.tables.most(table))
         if numbers and self.rounding != "none":
             return {"rounding": self._rounding_of(lists=lists), "groups": numbers}
@@ -142,7 +143,10 @@ class MG(BaselineLayout):
 
 
 class HI(BaselineLayout):
-    """A report about every layer; what is known is left out for one column, or unless as published."""
+    """A report about every layer.
+
+    What is known is left out for one column, or unless as published.
+    """
 
     name = "hi"
     lists = False

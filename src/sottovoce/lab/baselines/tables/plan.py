@@ -46,6 +46,9 @@ class PublishedTables(TablePlan, Plan, kind="published_tables", wire=False):
 def published_table(
     columns: Mapping[str, Any], method: str = "hio", **settings: Any
 ) -> PublishedTables:
-    """Return the plan for one table; ``settings`` are those of ``PublishedTables`` and of ``Table``."""
+    """Return the plan for one table.
+
+    ``settings`` are those of ``PublishedTables`` and of ``Table``.
+    """
     own = {name: settings.pop(name) for name in ("fanout", "published") if name in settings}
     return PublishedTables(Table(columns, **settings), method, **own)

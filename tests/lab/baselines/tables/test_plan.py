@@ -1,0 +1,49 @@
+"""Published methods are runnable in the laboratory, and no document can name them."""
+
+import numpy as np
+import pytest
+
+import sottovoce as sv
+from sottovoce.errors import ParameterError
+from sottovoce.lab.baselines.tables.layouts import LAYOUTS
+from sottovoce.lab.baselines.tables.plan import PublishedTables, published_table
+from sottovoce.lab.checks import FIVE_SIGMA
+from sottovoce.tasks.plan import Plan
+from sottovoce.wire import codec
+
+COLUMNS = {"age": range(8), "home": ["flat", "house"]}
+
+
+@pytest.mark.parametrize("published", [True, False])
+@pytest.mark.parametrize("method", LAYOUTS)
+def test_every_method_is_simulated_and_close_to_the_truth(method, published):
+    people = {"age": np.arange(20_000) % 8, "home": np.array(["flat", "house"])[np.arange(20_000) // 8 % 2]}
+    plan = published_table(COLUMNS, method, fanout=2, published=published)
+    database = sv.simulate(sv.Task("t", plan, 6.0), people, seed=1)
+    figure = database.sql("SELECT COUNT(*) FROM people WHERE age > 3 AND home = 'flat'").figure
+    assert abs(figure.value - 5000) < FIVE_SIGMA * figure.error
+    assert database.layout.name == method
+    words = "as published" if published else "affine response"
+    assert database.sql("EXPLAIN SELECT COUNT(*) FROM people").facts["collected by"] == f"{method}, {words}"
+
+
+def test_a_document_cannot_name_it():
+    with pytest.raises(ParameterError, match="unknown plan kind"):
+        Plan.kinds["published_tables"]
+    task = sv.Task("t", published_table(COLUMNS), 1.0)
+    with pytest.raises(ParameterError, match="unknown plan kind"):
+        codec.task(codec.document(task))
+
+
+def test_it_takes_the_tables_of_a_plan_or_their_settings():
+    table = sv.Table(COLUMNS, name="t", fanout=3)
+    assert PublishedTables(table, fanout=3).domain == table.domain
+    joint = PublishedTables({"t": {"columns": COLUMNS}}, "ahio")
+    assert joint.domain.names == ("t",)
+    with pytest.raises(ParameterError, match="`method` must be one of hio, hi"):
+        PublishedTables(table, "magic")
+
+
+def test_the_product_asks_what_hio_asks_with_the_same_mechanisms():
+    table = sv.Table(COLUMNS, fanout=2)
+    assert PublishedTables(table, fanout=2, published=False).layout(2.0).ask == table.layout(2.0).ask
