@@ -134,14 +134,14 @@ def test_every_module_says_what_it_is():
         assert not tree.body or ast.get_docstring(tree), path
 
 
-def test_functions_stay_short():
-    """Twenty-five lines of body at most, docstring apart."""
+def test_functions_stay_readable():
+    """Sixty lines of body at most, docstring apart: a state machine or a table may need them."""
     for path in MODULES:
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.FunctionDef):
                 body = node.body[1:] if ast.get_docstring(node) else node.body
                 lines = body[-1].end_lineno - body[0].lineno + 1 if body else 0
-                assert lines <= 25, f"{path.name}:{node.lineno} {node.name} has {lines} lines"
+                assert lines <= 60, f"{path.name}:{node.lineno} {node.name} has {lines} lines"
 
 
 def test_public_names_are_all_real_and_all_in_the_readme():
