@@ -16,7 +16,8 @@ Ints: TypeAlias = npt.NDArray[np.int64]
 Words: TypeAlias = npt.NDArray[np.uint32]
 Longs: TypeAlias = npt.NDArray[np.uint64]
 
-# One domain index per user.  An index of more than 63 bits is a row of 32-bit words, low word first.
+# One domain index per user.  An index of more than 63 bits is a row of 32-bit words, low word
+# first.
 Values: TypeAlias = npt.NDArray[Any]
 
 # One row per user, in the dtype that the mechanism chose.
