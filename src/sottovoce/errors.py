@@ -1,7 +1,7 @@
 """The exceptions of this package: one class for each thing that a caller can do about an error.
 
 A message states the rule that was broken and shows the setting.  It never shows what a person
-holds. Each class carries the exit code of the command line and the HTTP status of the collector.
+holds.  Each class carries the exit code of the command line and the HTTP status of the collector.
 """
 
 

@@ -69,9 +69,9 @@ def test_the_sum_of_everything_is_exact_where_reports_are_balanced():
 
 def test_a_sum_of_one_cell_is_that_cell_where_cells_are_independent():
     estimate = Estimate(np.array([50.0, 20.0, 30.0]), NOISE, 100, 1.0)
-    one = estimate.sum(np.array([1]))
-    assert (one.total, one.variance) == pytest.approx((20, estimate.variance[1]))
-    assert one.error == pytest.approx(estimate.errors[1])
+    cell = estimate.sum(np.array([1]))
+    assert (cell.total, cell.variance) == pytest.approx((20, estimate.variance[1]))
+    assert cell.error == pytest.approx(estimate.errors[1])
 
 
 def test_the_threshold_is_that_of_a_value_nobody_holds():

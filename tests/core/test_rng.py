@@ -79,8 +79,8 @@ def test_each_of_several_limits_has_its_own_draw():
 @pytest.mark.parametrize("limit", [1, 2, 3, 7, 1 << 20, (1 << 32) - 1])
 def test_one_limit_for_all_draws_as_integers_do(limit):
     """The same words give the same draws; a rejected one is filled after the others in both."""
-    one, other = SeededRng(8), SeededRng(8)
-    np.testing.assert_array_equal(one.below(np.full(5000, limit)), other.integers(limit, 5000))
+    first, second = SeededRng(8), SeededRng(8)
+    np.testing.assert_array_equal(first.below(np.full(5000, limit)), second.integers(limit, 5000))
 
 
 def test_draws_below_mixed_limits_are_uniform():

@@ -15,10 +15,10 @@ NOTHING = Tally("k", 0, {"support": np.zeros(3, np.int64)})
 
 
 @given(tallies, tallies, tallies)
-def test_merging_is_associative_and_commutative_with_a_zero(one, two, three):
-    assert (one + two) + three == one + (two + three)
-    assert one + two == two + one
-    assert one + NOTHING == one
+def test_merging_is_associative_and_commutative_with_a_zero(first, two, three):
+    assert (first + two) + three == first + (two + three)
+    assert first + two == two + first
+    assert first + NOTHING == first
 
 
 def test_other_keys_and_shapes_do_not_add():

@@ -28,13 +28,13 @@ def lists(found):
 
 @given(names)
 def test_named_items_are_found_and_strangers_left_out(held):
-    expected = [sorted({FOOD.index(one) for one in mine if one in FOOD}) for mine in held]
+    expected = [sorted({FOOD.index(name) for name in mine if name in FOOD}) for mine in held]
     assert lists(Sets(FOOD).indices(held)) == expected
 
 
 @given(numbers)
 def test_numbered_items_are_found_and_strangers_left_out(held):
-    expected = [sorted({one - 3 for one in mine if 3 <= one <= 20}) for mine in held]
+    expected = [sorted({number - 3 for number in mine if 3 <= number <= 20}) for mine in held]
     assert lists(Sets(range(3, 21)).indices(held)) == expected
     assert lists(Sets(range(3, 21)).indices(map(np.array, held) if all(held) else held)) == expected
 

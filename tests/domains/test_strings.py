@@ -29,10 +29,10 @@ def number_of(domain, text):
 def fitting(text, length):
     """The twin of the cut: whole characters while they fit."""
     kept = b""
-    for one in normalize("NFC", text):
-        if len(kept) + len(one.encode()) > length:
+    for character in normalize("NFC", text):
+        if len(kept) + len(character.encode()) > length:
             break
-        kept += one.encode()
+        kept += character.encode()
     return kept
 
 

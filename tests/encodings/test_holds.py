@@ -21,9 +21,11 @@ people = st.lists(st.frozensets(st.integers(0, ITEMS - 1)), min_size=1, max_size
 
 @given(people, st.integers(0, ITEMS - 1))
 def test_one_for_those_who_have_it_and_none_for_others(held, item):
-    baskets = Baskets.of([len(one) for one in held], [found for one in held for found in one])
+    baskets = Baskets.of(
+        [len(basket) for basket in held], [found for basket in held for found in basket]
+    )
     assert Holds(ITEMS, item)(baskets, RecordedRng(b"")).tolist() == [
-        int(item in one) for one in held
+        int(item in basket) for basket in held
     ]
 
 

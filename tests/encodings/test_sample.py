@@ -85,9 +85,9 @@ def chances(encoding, mechanism, held):
 
 
 def worst(encoding, mechanism, sets):
-    """The largest ratio of one report's chances under two of the sets, over all pairs and reports."""
+    """The largest ratio of the chances of one report under two of the sets."""
     laws = [chances(encoding, mechanism, held) for held in sets]
-    assert all(sum(one) == 1 for one in laws)
+    assert all(sum(law) == 1 for law in laws)
     return max(max(report) / min(report) for report in zip(*laws, strict=True))
 
 
@@ -98,7 +98,7 @@ def test_every_element_has_the_same_chance_and_dummies_share_the_rest(length, he
     each = Fraction(1, max(length, len(held)))
     rest = (1 - each * len(held)) / length
     expected = [each if item in held else 0 for item in range(ITEMS)] + [rest] * length
-    assert [Fraction(int(one), PLAYED) for one in times] == expected
+    assert [Fraction(int(count), PLAYED) for count in times] == expected
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0, 2.0, 4.0])
@@ -229,8 +229,8 @@ def unevenness(encoding):
 def test_only_candidates_held_whole_are_sampled():
     held = Baskets.of([2, 1, 0], [0, 1, 3])
     drawn = [Sample(ITEMS, 2, AMONG)(held, SeededRng(seed)).tolist() for seed in range(200)]
-    assert {one[0] for one in drawn} == {0, 2}  # (0,) and (0, 1): two of two
-    assert {one[1] for one in drawn} == {one[2] for one in drawn} == {4, 5}
+    assert {row[0] for row in drawn} == {0, 2}  # (0,) and (0, 1): two of two
+    assert {row[1] for row in drawn} == {row[2] for row in drawn} == {4, 5}
 
 
 def test_the_same_is_drawn_whatever_the_set():

@@ -22,19 +22,21 @@ itemsets = st.sets(st.frozensets(st.integers(0, ITEMS - 1), min_size=1), min_siz
 
 
 def baskets(held):
-    return Baskets.of([len(one) for one in held], [item for one in held for item in one])
+    return Baskets.of(
+        [len(basket) for basket in held], [item for basket in held for item in basket]
+    )
 
 
 @given(people, itemsets)
 def test_the_number_is_of_candidates_held_whole(held, wanted):
-    among = tuple(tuple(sorted(one)) for one in wanted)
-    expected = [sum(one <= mine for one in wanted) for mine in held]
+    among = tuple(tuple(sorted(candidate)) for candidate in wanted)
+    expected = [sum(candidate <= mine for candidate in wanted) for mine in held]
     assert Size(ITEMS, among)(baskets(held), RecordedRng(b"")).tolist() == expected
 
 
 @given(people)
 def test_without_candidates_it_is_the_number_of_items(held):
-    assert Size(ITEMS)(baskets(held), RecordedRng(b"")).tolist() == [len(one) for one in held]
+    assert Size(ITEMS)(baskets(held), RecordedRng(b"")).tolist() == [len(basket) for basket in held]
 
 
 def test_every_number_from_none_to_all_has_an_answer():

@@ -321,14 +321,14 @@ WIDE = [
 def extensions(prefixes, extension, bits):
     """Every extension of every prefix, in order, as the indices that direct hashing takes."""
     return hashing.indices_of(
-        [one << extension | low for one in prefixes for low in range(1 << extension)], bits
+        [prefix << extension | low for prefix in prefixes for low in range(1 << extension)], bits
     )
 
 
 def some_prefixes(bits, extension, count=5):
     rng = np.random.default_rng([bits, extension])
     drawn = int.from_bytes(rng.bytes(60 * count)), (1 << (bits - extension)) - 1
-    return [0, drawn[1], *(drawn[0] >> 480 * one & drawn[1] for one in range(count - 2))]
+    return [0, drawn[1], *(drawn[0] >> 480 * index & drawn[1] for index in range(count - 2))]
 
 
 def block_twin(seeds, buckets, prefixes, extension, bits, rank, *, order=1, sign=-1):

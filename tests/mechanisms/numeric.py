@@ -16,7 +16,7 @@ def exact_means(mechanism):
 
 
 def moments_are_as_stated(mechanism):
-    """Summed over all outputs: the mean is the number itself, and the variance is the stated one."""
+    """Summed over all outputs: the mean is the number itself, the variance the stated one."""
     values, chances = np.arange(mechanism.size), mechanism.channel()
     numbers = mechanism.numbers(mechanism.codes(mechanism.outcomes()))
     means = numbers @ chances

@@ -22,7 +22,9 @@ SMALL = [
 
 
 @pytest.mark.parametrize(
-    "mechanism", SMALL, ids=lambda one: f"{one.epsilon}-{one.size}-{one.buckets}"
+    "mechanism",
+    SMALL,
+    ids=lambda mechanism: f"{mechanism.epsilon}-{mechanism.size}-{mechanism.buckets}",
 )
 @pytest.mark.parametrize("check", HASHED_CHECKS, ids=lambda check: check.__name__)
 def test_contract(check, mechanism):

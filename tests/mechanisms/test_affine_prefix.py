@@ -74,9 +74,9 @@ def test_sums_and_groups_are_refused():
 def test_wide_blocks_equal_direct_candidates(bits, extension):
     affine = AffinePrefix(2.0, 1 << bits)
     numbers = [
-        int.from_bytes(np.random.default_rng([bits, one]).bytes(bits // 8)) for one in range(5)
+        int.from_bytes(np.random.default_rng([bits, index]).bytes(bits // 8)) for index in range(5)
     ]
-    held = hashing.indices_of([numbers[one % 5] for one in range(3000)], bits)
+    held = hashing.indices_of([numbers[index % 5] for index in range(3000)], bits)
     reports = affine.privatize(held, SeededRng(bits))
     prefixes = sorted(number >> extension for number in numbers)
     every = [prefix << extension | low for prefix in prefixes for low in range(1 << extension)]
@@ -110,7 +110,7 @@ def test_what_nobody_holds_spreads_as_theory_says(bits):
     to 1.03.
     """
     affine, users = AffinePrefix(2.0, 1 << bits), 25_000
-    held = hashing.indices_of([0xA5 << (bits - 8) | one % 7 for one in range(users)], bits)
+    held = hashing.indices_of([0xA5 << (bits - 8) | index % 7 for index in range(users)], bits)
     reports = affine.privatize(held, SeededRng(bits))
     estimate = affine.estimate_blocks(reports, range(16), 10)
     assert len(estimate.totals) == 16_384

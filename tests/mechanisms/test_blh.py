@@ -11,7 +11,9 @@ from sottovoce.mechanisms.olh import OLH
 SMALL = [BLH(epsilon, size) for epsilon in (0.2, 1.0, 3.0) for size in (2, 5)]
 
 
-@pytest.mark.parametrize("mechanism", SMALL, ids=lambda one: f"{one.epsilon}-{one.size}")
+@pytest.mark.parametrize(
+    "mechanism", SMALL, ids=lambda mechanism: f"{mechanism.epsilon}-{mechanism.size}"
+)
 @pytest.mark.parametrize("check", HASHED_CHECKS, ids=lambda check: check.__name__)
 def test_contract(check, mechanism):
     check(mechanism)
@@ -27,7 +29,9 @@ def test_variance_is_the_published_one(epsilon):
 
 def test_more_buckets_are_fourteen_times_better_at_epsilon_four():
     """Wang 2021, introduction; 14.15 at epsilon 4."""
-    rare = [one.noise.variances(np.zeros(1), 1)[0] for one in (BLH(4.0, 100), OLH(4.0, 100))]
+    rare = [
+        mechanism.noise.variances(np.zeros(1), 1)[0] for mechanism in (BLH(4.0, 100), OLH(4.0, 100))
+    ]
     assert rare[0] / rare[1] == pytest.approx(14.15, abs=0.005)
 
 

@@ -25,16 +25,20 @@ ZIPF = Bloom(epsilon=4.0, size=60)
 COLLECTIONS = 300
 
 
-@pytest.mark.parametrize("mechanism", SMALL, ids=lambda one: f"{one.epsilon}-{one.bits}")
+@pytest.mark.parametrize(
+    "mechanism", SMALL, ids=lambda mechanism: f"{mechanism.epsilon}-{mechanism.bits}"
+)
 @pytest.mark.parametrize("check", CONTRACT_CHECKS, ids=lambda check: check.__name__)
 def test_contract(check, mechanism):
     check(mechanism)
 
 
-@pytest.mark.parametrize("mechanism", SMALL, ids=lambda one: f"{one.epsilon}-{one.bits}")
+@pytest.mark.parametrize(
+    "mechanism", SMALL, ids=lambda mechanism: f"{mechanism.epsilon}-{mechanism.bits}"
+)
 def test_epsilon_is_spent_in_proportion_to_the_bits_in_which_two_values_differ(mechanism):
     filters = _filters(mechanism)
-    widest = max(int((one[:, None] ^ one).sum(axis=2).max()) for one in filters)
+    widest = max(int((cohort[:, None] ^ cohort).sum(axis=2).max()) for cohort in filters)
     assert worst_log_ratio(mechanism) == pytest.approx(mechanism.epsilon * widest / 4, rel=1e-9)
 
 
@@ -123,7 +127,7 @@ def test_collisions_cost_more_than_three_times_the_variance_of_local_hashing():
 
 
 def test_the_bootstrap_tells_the_spread_of_repeated_collections():
-    """Three hundred collections know a spread to 4 percent, three bootstraps an error to 4 percent."""
+    """300 collections know a spread to 4 percent, three bootstraps an error to 4 percent."""
     truth, spread = _zipf(ZIPF.size), _decoded(COLLECTIONS).std(axis=0, ddof=1)
     tallies = [_simulated(ZIPF, truth, np.random.default_rng(seed)) for seed in (11, 12, 13)]
     ratios = np.mean([ZIPF.estimate(tally).errors for tally in tallies], axis=0) / spread
@@ -173,12 +177,21 @@ def test_a_report_that_could_not_have_been_made_is_refused(data):
 @pytest.mark.parametrize(
     "settings",
     [
-        {"bits": 3}, {"bits": 128.0}, {"bits": 1 << 17}, {"hashes": 0}, {"hashes": True}, {"hashes": 17},
-        {"cohorts": 0}, {"cohorts": (1 << 16) + 1}, {"size": (1 << 20) + 1}, {"flip": UNIT // 2}, {"flip": -1},
+        {"bits": 3},
+        {"bits": 128.0},
+        {"bits": 1 << 17},
+        {"hashes": 0},
+        {"hashes": True},
+        {"hashes": 17},
+        {"cohorts": 0},
+        {"cohorts": (1 << 16) + 1},
+        {"size": (1 << 20) + 1},
+        {"flip": UNIT // 2},
+        {"flip": -1},
         {"epsilon": 1e-25},
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_impossible_settings_are_refused(settings):
     with pytest.raises(ParameterError):
         Bloom(**{"epsilon": 1.0, "size": 60} | settings)

@@ -20,7 +20,9 @@ from sottovoce.mechanisms.duchi import Duchi
 SMALL = [Duchi(epsilon, size) for epsilon in (0.1, 1.0, 4.0) for size in (2, 5, 8, 17)]
 
 
-@pytest.mark.parametrize("mechanism", SMALL, ids=lambda one: f"{one.epsilon}-{one.size}")
+@pytest.mark.parametrize(
+    "mechanism", SMALL, ids=lambda mechanism: f"{mechanism.epsilon}-{mechanism.size}"
+)
 @pytest.mark.parametrize(
     "check", [*CONTRACT_CHECKS, epsilon_is_spent_whole], ids=lambda check: check.__name__
 )
@@ -28,7 +30,9 @@ def test_contract(check, mechanism):
     check(mechanism)
 
 
-@pytest.mark.parametrize("mechanism", SMALL, ids=lambda one: f"{one.epsilon}-{one.size}")
+@pytest.mark.parametrize(
+    "mechanism", SMALL, ids=lambda mechanism: f"{mechanism.epsilon}-{mechanism.size}"
+)
 def test_it_is_the_published_law(mechanism):
     """Pr[+c] = 1/2 + x / 2c with c = (e^epsilon + 1) / (e^epsilon - 1): unbiased, of variance c^2 -
     x^2.
@@ -44,7 +48,7 @@ def test_it_is_the_published_law(mechanism):
 
 
 @pytest.mark.parametrize(
-    "mechanism", [*SMALL, Duchi(1.0, 6, keep=3 * UNIT // 5)], ids=lambda one: one.key
+    "mechanism", [*SMALL, Duchi(1.0, 6, keep=3 * UNIT // 5)], ids=lambda mechanism: mechanism.key
 )
 def test_the_mean_is_the_number_in_exact_fractions(mechanism):
     assert exact_means(mechanism) == [
@@ -67,7 +71,7 @@ def test_recorded_bytes_give_a_known_report():
 
 
 def test_the_mean_of_a_population_is_found_with_its_error():
-    """The estimate's one cell says the same; a mechanism that flips too rarely overstates the mean."""
+    """The single cell says the same; a mechanism that flips too rarely overstates the mean."""
     duchi, held = Duchi(1.0, 5), np.repeat(np.arange(5), [1000, 3000, 9000, 15000, 12000])
     tally, found = the_mean_is_found(duchi, held)
     estimate = duchi.estimate(tally)

@@ -10,7 +10,9 @@ from sottovoce.mechanisms.grr import GRR
 SMALL = [GRR(epsilon, size) for epsilon in (0.1, 1.0, 4.0) for size in (2, 5)]
 
 
-@pytest.mark.parametrize("mechanism", SMALL, ids=lambda one: f"{one.epsilon}-{one.size}")
+@pytest.mark.parametrize(
+    "mechanism", SMALL, ids=lambda mechanism: f"{mechanism.epsilon}-{mechanism.size}"
+)
 @pytest.mark.parametrize("check", PURE_CHECKS, ids=lambda check: check.__name__)
 def test_contract(check, mechanism):
     check(mechanism)

@@ -28,7 +28,9 @@ EXACT = 2049  # a grid with ends and middle, fine enough to see the x^2
 
 
 @pytest.mark.parametrize(
-    "mechanism", SMALL, ids=lambda one: f"{one.epsilon}-{one.size}-{one.cells}"
+    "mechanism",
+    SMALL,
+    ids=lambda mechanism: f"{mechanism.epsilon}-{mechanism.size}-{mechanism.cells}",
 )
 @pytest.mark.parametrize(
     "check", [*CONTRACT_CHECKS, epsilon_is_spent_whole], ids=lambda check: check.__name__
@@ -38,7 +40,9 @@ def test_contract(check, mechanism):
 
 
 @pytest.mark.parametrize(
-    "mechanism", [*SMALL, Hybrid(1.0, 300)], ids=lambda one: f"{one.epsilon}-{one.size}-{one.cells}"
+    "mechanism",
+    [*SMALL, Hybrid(1.0, 300)],
+    ids=lambda mechanism: f"{mechanism.epsilon}-{mechanism.size}-{mechanism.cells}",
 )
 def test_mean_and_variance_by_enumeration(mechanism):
     moments_are_as_stated(mechanism)
@@ -81,7 +85,7 @@ def test_the_worst_cases_of_the_parts_cross_near_one_point_three():
 def test_it_is_never_above_the_better_worst_case(epsilon):
     """By theory exactly; on the default cells up to a thousandth."""
     worst = _variances(Hybrid(epsilon, EXACT)).max()
-    parts = [_variances(one(epsilon, EXACT)).max() for one in (Duchi, Piecewise)]
+    parts = [_variances(mechanism(epsilon, EXACT)).max() for mechanism in (Duchi, Piecewise)]
     assert worst <= min(parts) * 1.001
     if epsilon > float(DUCHI_UP_TO):
         assert _mixed(epsilon) <= min(_duchi(epsilon), _piecewise(epsilon))

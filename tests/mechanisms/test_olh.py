@@ -26,7 +26,9 @@ SMALL = [OLH(epsilon, size) for epsilon in (0.2, 1.0, 3.0) for size in (2, 5)] +
 
 
 @pytest.mark.parametrize(
-    "mechanism", SMALL, ids=lambda one: f"{one.epsilon}-{one.size}-{one.buckets}"
+    "mechanism",
+    SMALL,
+    ids=lambda mechanism: f"{mechanism.epsilon}-{mechanism.size}-{mechanism.buckets}",
 )
 @pytest.mark.parametrize("check", HASHED_CHECKS, ids=lambda check: check.__name__)
 def test_contract(check, mechanism):
@@ -256,8 +258,8 @@ def _collision_z(buckets, hashed):
     left = np.concatenate([np.arange(16), np.arange(16) << 32, random[:16]])
     right = np.concatenate([np.arange(1, 17), np.arange(1, 17) << 32, random[16:]])
     meet = [
-        (hashed(olh, np.array([one]), seeds) == hashed(olh, np.array([other]), seeds)).mean()
-        for one, other in zip(left, right, strict=True)
+        (hashed(olh, np.array([value]), seeds) == hashed(olh, np.array([other]), seeds)).mean()
+        for value, other in zip(left, right, strict=True)
     ]
     return (np.array(meet) - 1 / buckets) / np.sqrt((1 - 1 / buckets) / buckets / len(seeds))
 

@@ -20,7 +20,9 @@ from sottovoce.mechanisms.oue import OUE
 SMALL = [OUE(epsilon, size) for epsilon in (0.1, 1.0, 4.0) for size in (2, 5)] + [OUE(1.0, 9)]
 
 
-@pytest.mark.parametrize("mechanism", SMALL, ids=lambda one: f"{one.epsilon}-{one.size}")
+@pytest.mark.parametrize(
+    "mechanism", SMALL, ids=lambda mechanism: f"{mechanism.epsilon}-{mechanism.size}"
+)
 @pytest.mark.parametrize("check", PURE_CHECKS, ids=lambda check: check.__name__)
 def test_contract(check, mechanism):
     check(mechanism)
@@ -31,7 +33,7 @@ def test_the_held_bit_is_a_fair_coin_exactly():
 
 
 def test_golden_estimates():
-    """Epsilon ln 3: four times the count less the users.  Epsilon 1, 400 of 1,000 bits: 567.2093."""
+    """Epsilon ln 3: four times the count less the users; epsilon 1, 400 of 1,000 bits: 567.2093."""
     oue = OUE(epsilon=log(3), size=4)
     assert oue.q == pytest.approx(1 / 4)
     assert oue.estimate_counts(np.array([5, 3, 2, 2]), 12).totals == pytest.approx([8, 0, -4, -4])

@@ -32,7 +32,11 @@ FINE = Piecewise(1.0, 4097)
 
 
 @pytest.mark.parametrize(
-    "mechanism", SMALL, ids=lambda one: f"{one.epsilon}-{one.size}-{one.cells}-{one.window}"
+    "mechanism",
+    SMALL,
+    ids=lambda mechanism: (
+        f"{mechanism.epsilon}-{mechanism.size}-{mechanism.cells}-{mechanism.window}"
+    ),
 )
 @pytest.mark.parametrize(
     "check", [*CONTRACT_CHECKS, epsilon_is_spent_whole], ids=lambda check: check.__name__
@@ -42,14 +46,18 @@ def test_contract(check, mechanism):
 
 
 @pytest.mark.parametrize(
-    "mechanism", [*SMALL, FINE], ids=lambda one: f"{one.epsilon}-{one.size}-{one.cells}"
+    "mechanism",
+    [*SMALL, FINE],
+    ids=lambda mechanism: f"{mechanism.epsilon}-{mechanism.size}-{mechanism.cells}",
 )
 def test_mean_and_variance_by_enumeration(mechanism):
     moments_are_as_stated(mechanism)
 
 
 @pytest.mark.parametrize(
-    "mechanism", [*SMALL, Piecewise(1.0, 6, keep=UNIT // 2 + 1, cells=9)], ids=lambda one: one.key
+    "mechanism",
+    [*SMALL, Piecewise(1.0, 6, keep=UNIT // 2 + 1, cells=9)],
+    ids=lambda mechanism: mechanism.key,
 )
 def test_the_mean_is_the_number_in_exact_fractions(mechanism):
     """Whatever the cells, the window and the threshold."""
@@ -59,7 +67,11 @@ def test_the_mean_is_the_number_in_exact_fractions(mechanism):
 
 
 @pytest.mark.parametrize(
-    "mechanism", SMALL, ids=lambda one: f"{one.epsilon}-{one.size}-{one.cells}-{one.window}"
+    "mechanism",
+    SMALL,
+    ids=lambda mechanism: (
+        f"{mechanism.epsilon}-{mechanism.size}-{mechanism.cells}-{mechanism.window}"
+    ),
 )
 def test_cells_have_two_chances_where_the_place_is_certain(mechanism):
     """Ratio exp(epsilon) before the rounding of the threshold, in exact integers; never more after
@@ -161,11 +173,19 @@ def test_a_report_that_could_not_have_been_made_is_refused(data):
 @pytest.mark.parametrize(
     "settings",
     [
-        {"cells": 1}, {"cells": True}, {"cells": (1 << 16) + 1}, {"cells": 8.0}, {"cells": 8, "window": 8},
-        {"cells": 8, "window": -1}, {"cells": 8, "window": 2.0}, {"keep": UNIT}, {"keep": FINE.keep + 1}, {"keep": 9},
+        {"cells": 1},
+        {"cells": True},
+        {"cells": (1 << 16) + 1},
+        {"cells": 8.0},
+        {"cells": 8, "window": 8},
+        {"cells": 8, "window": -1},
+        {"cells": 8, "window": 2.0},
+        {"keep": UNIT},
+        {"keep": FINE.keep + 1},
+        {"keep": 9},
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_impossible_settings_are_refused(settings):
     with pytest.raises(ParameterError):
         Piecewise(1.0, 4097, **settings)

@@ -25,7 +25,9 @@ HELD = np.full(
 RUNS, NOBODY = 10, 400
 
 
-@pytest.mark.parametrize("mechanism", FRESH, ids=lambda one: f"{one.epsilon}-{one.size}")
+@pytest.mark.parametrize(
+    "mechanism", FRESH, ids=lambda mechanism: f"{mechanism.epsilon}-{mechanism.size}"
+)
 @pytest.mark.parametrize("check", HASHED_CHECKS, ids=lambda check: check.__name__)
 def test_contract(check, mechanism):
     check(mechanism)
@@ -35,7 +37,7 @@ def test_contract(check, mechanism):
     "check", [*CONTRACT_CHECKS, sampled_estimates_are_unbiased], ids=lambda check: check.__name__
 )
 def test_contract_of_a_pool(check):
-    """One user's votes spread as without a pool; all users' estimates need the pool's own variance."""
+    """The votes of one user spread as without a pool; estimates need the pool's own variance."""
     check(RMP(1.0, 5, rows=512))
 
 

@@ -44,7 +44,9 @@ TABLE = [
 
 
 @pytest.mark.parametrize(
-    "mechanism", SMALL, ids=lambda one: f"{one.epsilon}-{one.size}-{one.reach}"
+    "mechanism",
+    SMALL,
+    ids=lambda mechanism: f"{mechanism.epsilon}-{mechanism.size}-{mechanism.reach}",
 )
 @pytest.mark.parametrize(
     "check", [*CONTRACT_CHECKS, epsilon_is_spent_whole], ids=lambda check: check.__name__
@@ -54,14 +56,18 @@ def test_contract(check, mechanism):
 
 
 @pytest.mark.parametrize(
-    "mechanism", [*SMALL, SquareWave(1.0, 500)], ids=lambda one: f"{one.epsilon}-{one.size}"
+    "mechanism",
+    [*SMALL, SquareWave(1.0, 500)],
+    ids=lambda mechanism: f"{mechanism.epsilon}-{mechanism.size}",
 )
 def test_mean_and_variance_by_enumeration(mechanism):
     moments_are_as_stated(mechanism)
 
 
 @pytest.mark.parametrize(
-    "mechanism", SMALL, ids=lambda one: f"{one.epsilon}-{one.size}-{one.reach}"
+    "mechanism",
+    SMALL,
+    ids=lambda mechanism: f"{mechanism.epsilon}-{mechanism.size}-{mechanism.reach}",
 )
 def test_the_mean_is_the_middle_of_the_bucket_in_exact_fractions(mechanism):
     end = Fraction(mechanism.size - 1, mechanism.size)
@@ -185,13 +191,15 @@ def test_the_errors_are_those_of_repeated_collections():
     )
     estimates = [_estimate(wave, truth, 1_000_000, seed) for seed in range(16)]
     missed = np.mean(
-        [(eighths @ (one.totals - one.users * truth)) ** 2 for one in estimates], axis=0
+        [(eighths @ (estimate.totals - estimate.users * truth)) ** 2 for estimate in estimates],
+        axis=0,
     ).sum()
     stated = np.mean(
-        [[one.weighted(eighth).variance for eighth in eighths] for one in estimates], axis=0
+        [[estimate.weighted(eighth).variance for eighth in eighths] for estimate in estimates],
+        axis=0,
     ).sum()
     alone = np.mean(
-        [(one.noise.replicates @ eighths.T).var(axis=0) for one in estimates], axis=0
+        [(estimate.noise.replicates @ eighths.T).var(axis=0) for estimate in estimates], axis=0
     ).sum()
     print(stated / missed, alone / missed)
     assert 0.6 < stated / missed < 1.4
@@ -200,9 +208,9 @@ def test_the_errors_are_those_of_repeated_collections():
 
 def test_the_same_tally_gives_the_same_answer():
     wave, truth = SquareWave(1.0, 32), shapes(32)["bimodal"]
-    one, other = (_estimate(wave, truth, 10_000, 3) for _ in range(2))
-    np.testing.assert_array_equal(one.totals, other.totals)
-    np.testing.assert_array_equal(one.variance, other.variance)
+    first, second = (_estimate(wave, truth, 10_000, 3) for _ in range(2))
+    np.testing.assert_array_equal(first.totals, second.totals)
+    np.testing.assert_array_equal(first.variance, second.variance)
 
 
 def test_reports_and_chances_lead_to_the_same_estimate():

@@ -25,7 +25,9 @@ SMALL += [SubsetSelection(1.0, 6, chosen=chosen) for chosen in (1, 4, 5)]
 
 
 @pytest.mark.parametrize(
-    "mechanism", SMALL, ids=lambda one: f"{one.epsilon}-{one.size}-{one.chosen}"
+    "mechanism",
+    SMALL,
+    ids=lambda mechanism: f"{mechanism.epsilon}-{mechanism.size}-{mechanism.chosen}",
 )
 @pytest.mark.parametrize("check", PURE_CHECKS, ids=lambda check: check.__name__)
 def test_contract(check, mechanism):
@@ -37,8 +39,8 @@ def test_support_by_enumeration(size):
     """Over all sets of every size, written out without the mechanism; ratio exp(epsilon)."""
     for chosen in range(1, size):
         subset = SubsetSelection(0.8, size, chosen=chosen)
-        sets = [set(one) for one in combinations(range(size), chosen)]
-        holds = np.array([[value in one for value in range(size)] for one in sets])
+        sets = [set(subset) for subset in combinations(range(size), chosen)]
+        holds = np.array([[value in subset for value in range(size)] for subset in sets])
         odds = chosen * np.exp(0.8)
         p = odds / (odds + size - chosen)
         chances = np.where(holds, p / comb(size - 1, chosen - 1), (1 - p) / comb(size - 1, chosen))
@@ -64,8 +66,8 @@ def test_its_variance_is_below_that_of_hashing():
     for epsilon in (0.5, 1.0, 2.0, 4.0):
         for size in (10, 100, 10_000):
             rare, hashed = (
-                one(epsilon, size).noise.variances(np.zeros(1), 1)[0]
-                for one in (SubsetSelection, OLH)
+                mechanism(epsilon, size).noise.variances(np.zeros(1), 1)[0]
+                for mechanism in (SubsetSelection, OLH)
             )
             assert rare < hashed, (epsilon, size)
         expected = (1 - (1 + np.cosh(epsilon)) / size) / np.sinh(epsilon / 2) ** 2

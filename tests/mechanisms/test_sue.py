@@ -32,13 +32,17 @@ TWICE = [SUE(log(9), 5, **SECOND), SUE(4.0, 2, second_keep=7 << 61, second_flip=
 SECRET = b"sixteen byte key"
 
 
-@pytest.mark.parametrize("mechanism", SMALL, ids=lambda one: f"{one.epsilon}-{one.size}")
+@pytest.mark.parametrize(
+    "mechanism", SMALL, ids=lambda mechanism: f"{mechanism.epsilon}-{mechanism.size}"
+)
 @pytest.mark.parametrize("check", PURE_CHECKS, ids=lambda check: check.__name__)
 def test_contract(check, mechanism):
     check(mechanism)
 
 
-@pytest.mark.parametrize("mechanism", TWICE, ids=lambda one: f"{one.epsilon:.1f}-{one.size}")
+@pytest.mark.parametrize(
+    "mechanism", TWICE, ids=lambda mechanism: f"{mechanism.epsilon:.1f}-{mechanism.size}"
+)
 @pytest.mark.parametrize(
     "check", [*CONTRACT_CHECKS, *EXACT_CHECKS, *SAMPLED_CHECKS], ids=lambda check: check.__name__
 )

@@ -19,7 +19,7 @@ SUMS = [np.eye(7)[0], np.eye(7)[6], np.ones(7), np.arange(7.0), np.array([1.0, 1
     "noise", [NOISE, BALANCED, BALANCED.among()], ids=["independent", "balanced", "partial"]
 )
 def test_draws_have_the_stated_covariance(noise):
-    """Variances of five sums of 40,000 draws, within five sigma; the mean is the fitted population."""
+    """Variances of five sums of 40,000 draws, within five sigma of the law; the mean is the fit."""
     raw = estimate(ABOVE, noise)
     made, held = draws(raw, MANY), population(raw)
     law = (

@@ -27,7 +27,7 @@ def test_intervals_from_the_raw_errors_and_the_move_cover(method, collections):
 
 
 def test_intervals_from_a_bootstrap_cover_as_often_as_recorded():
-    """Right for the common value and the rare one; known to miss the middling value and the ranges."""
+    """Right for a common and a rare value; known to miss the middling value and the ranges."""
     covered, widths = coverage(*SMALL, "bootstrap", COLLECTIONS)
     recorded = np.array([0.950, 0.687, 0.997, 0.835, 0.748])
     spread = np.sqrt(recorded * (1 - recorded) / COLLECTIONS)

@@ -34,7 +34,7 @@ def pulls(shares, raw):
 
 
 def optimal(shares, raw):
-    """Whether shares are a distribution at which no shift between two of them lowers the objective."""
+    """Whether shares are a distribution and no shift between two of them lowers the objective."""
     kept, cut = pulls(shares, raw)
     return (
         abs(shares.sum() - 1) < 1e-9
@@ -44,7 +44,7 @@ def optimal(shares, raw):
 
 
 def printed(raw, p=0.5, q=0.25):
-    """The solution as published, from its x: the sign of B x changes between two of its equations."""
+    """The solution as published: the sign of B x changes between two of its equations."""
     P, A, B = p - q, q * (1 - q), 1 - p - q
     kept = np.ones(len(raw), bool)
     while True:

@@ -16,7 +16,7 @@ def test_golden_shares():
 
 
 @pytest.mark.parametrize(
-    "mechanism", [GRR(1.0, 12), SubsetSelection(1.0, 12)], ids=lambda one: one.kind
+    "mechanism", [GRR(1.0, 12), SubsetSelection(1.0, 12)], ids=lambda mechanism: mechanism.kind
 )
 def test_balanced_reports_leave_nothing_to_do(mechanism):
     values = np.arange(500) % 12

@@ -25,8 +25,8 @@ huge = st.floats(-1e5, 1e5, allow_subnormal=False)
 tied = st.sampled_from([-0.2, 0.0, 0.1, 0.25])
 shares = st.one_of(
     [
-        arrays(np.float64, st.integers(1, size), elements=one)
-        for one, size in ((usual, 200), (huge, 20), (tied, 40))
+        arrays(np.float64, st.integers(1, size), elements=elements)
+        for elements, size in ((usual, 200), (huge, 20), (tied, 40))
     ]
 )
 

@@ -115,8 +115,9 @@ def permutation(bits: int, size: int, groups: Sequence[int] = ()) -> Words:
         raise ParameterError(f"`bits` must be at most {MAX_SPECTRUM_BITS}, not {bits}")
     widths = tuple(groups) or (bits,)
     hashing.check_groups(widths, bits)
-    made = _cached_permutation if bits <= _MAX_CACHED_BITS else _permutation
-    return made(widths)[:size]
+    if bits <= _MAX_CACHED_BITS:
+        return _cached_permutation(widths)[:size]
+    return _permutation(widths)[:size]
 
 
 def _permutation(widths: tuple[int, ...]) -> Words:

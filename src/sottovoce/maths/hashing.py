@@ -424,12 +424,11 @@ def _feistel(values: Longs, bits: int, rounds: tuple[int, ...]) -> Longs:
     left = (values >> np.uint64(low_bits)).astype(np.uint32)
     right = values.astype(np.uint32) & np.uint32(_low_bits(low_bits))
     for number in rounds:
-        source, target, width = (left, right, low_bits)
+        step = np.uint32(number * _GOLDEN & _ALL_ONES)
         if number % 2:
-            source, target, width = (right, left, high_bits)
-        scattered = _mix_in_place(source + np.uint32(number * _GOLDEN & _ALL_ONES))
-        scattered >>= np.uint32(32 - width)
-        target ^= scattered
+            left ^= _mix_in_place(right + step) >> np.uint32(32 - high_bits)
+        else:
+            right ^= _mix_in_place(left + step) >> np.uint32(32 - low_bits)
     return left.astype(np.uint64) << np.uint64(low_bits) | right
 
 

@@ -104,7 +104,7 @@ class Bloom(Mechanism, kind="bloom"):
         return reports
 
     def filter_bits(self, cohorts: Ints, values: Values) -> Ints:
-        """Return (users, hashes): the bits that each value sets in its cohort; they may coincide."""
+        """Return (users, hashes): the bits that each value sets in its cohort; some coincide."""
         seeds = cohorts.astype(np.int64)[:, None] * self.hashes + np.arange(self.hashes)
         return bucket(xxh32(words_of(values, 32)[:, None], seeds), self.bits).astype(np.int64)
 

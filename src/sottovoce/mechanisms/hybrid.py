@@ -134,8 +134,9 @@ class Hybrid(NumericMechanism, kind="hybrid"):
     def variance(self, values: Values) -> Floats:
         # Both mechanisms are unbiased, so the variance is the mean of theirs.
         alpha = self.alpha / exact.UNIT
-        near, signs = self.piecewise.variance(values), self.duchi.variance(values)
-        return np.asarray(alpha * near + (1 - alpha) * signs)
+        by_piecewise = alpha * self.piecewise.variance(values)
+        by_duchi = (1 - alpha) * self.duchi.variance(values)
+        return np.asarray(by_piecewise + by_duchi)
 
     def likelihood(self, reports: Reports) -> Floats:
         alpha = self.alpha / exact.UNIT

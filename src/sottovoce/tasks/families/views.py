@@ -27,7 +27,7 @@ class Views(Family, kind="views"):
         settings.entries("columns", self.columns, 1)
         settings.distinct("columns", self.columns)
         cells = {prod(self._view(columns).sizes) for columns in self.columns}
-        served = settings.distinct("mechanisms", [made.size for made in self.mechanisms])
+        served = settings.distinct("mechanisms", [mechanism.size for mechanism in self.mechanisms])
         if set(served) != cells:
             raise ParameterError(
                 "`mechanisms` must have one entry for every number of cells that a view has:"
