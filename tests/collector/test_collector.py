@@ -115,8 +115,10 @@ def test_text_that_is_no_text_is_refused(collector, place):
 @pytest.mark.parametrize("minimum", [0, 1])
 def test_a_minimum_that_is_no_crowd_is_refused(collector, minimum):
     file = {"name": "small", "epsilon": 1.0, "plan": {"kind": "histogram", "domain": ["a", "b"]}}
+    rules = {"minimum": "must be a whole number from 2", "crowd": "must be 0 or at least 2"}
     for settings in ({"minimum": minimum}, {"crowd": 1}):
-        with pytest.raises(ParameterError, match="`minimum` must be a whole number from 2"):
+        (name,) = settings
+        with pytest.raises(ParameterError, match=f"`{name}` {rules[name]}"):
             collector.create(json.dumps({**file, "collection": settings}), toml=False)
     document = codec.document(counting())
     document["collection"]["minimum"] = minimum

@@ -148,7 +148,9 @@ def test_sums_vary_as_the_covariance_says():
     )
     places = np.arange(12) % 3
     sums = (places == np.arange(3)[:, None]).astype(float)
-    np.testing.assert_allclose(noise.grouped(votes, 66, places), sums @ whole @ sums.T, rtol=1e-9)
+    totals, covariance = noise.grouped(places, votes, 66)
+    assert totals.tolist() == (sums @ votes).tolist()
+    np.testing.assert_allclose(covariance, sums @ whole @ sums.T, rtol=1e-9)
 
 
 def test_people_who_hold_no_candidate_may_all_collide_with_them():

@@ -140,7 +140,7 @@ def scored(task, question, place):
     layout = task.plan.layout(task.epsilon)
     scoring = plan_query(read(question, layout.tables), Source(layout)).scorings[place]
     return Scored(
-        tuple(slot.number for slot in scoring.factor.slots), len(scoring.targets), scoring
+        tuple(slot.number for slot in scoring.factor.slots), len(scoring.columns), scoring
     )
 
 

@@ -65,7 +65,7 @@ def test_a_device_is_charged_the_cost_of_the_record():
     client = sv.Client(task, ":memory:")
     message = client.answer({"a0": "no", "a1": "yes", "a2": "yes"})
     assert client.ledger.spent == plan.epsilon_record > 1.37
-    assert f"(epsilon {plan.epsilon_record:g})" in client.explain()
+    assert f"costs epsilon {plan.epsilon_record:g}" in client.explain()
     assert sv.answer(task, [message])["a1"].estimate.users == 1
 
 

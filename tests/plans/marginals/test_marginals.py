@@ -18,6 +18,7 @@ from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.product import Product
 from sottovoce.plans.marginals.marginals import _MODELS, METHODS, Marginals
 from sottovoce.tasks.choice import Choice
+from sottovoce.tasks.collected import yes_counts
 from sottovoce.tasks.families.parities import Parities
 from sottovoce.tasks.question import Address, Question
 from sottovoce.wire import codec, envelope
@@ -269,7 +270,7 @@ def test_sums_of_shards_are_the_sums_of_all(method):
 def test_yes_counts_the_odd_parities():
     task = planned("inp_ht", 3, 2)
     batches = {Address(0, 1): ReportBatch(np.array([1, 0, 1])), Address(0, 4): ReportBatch(np.array([0]))}
-    times, ones = MemoryCollected(task).after(task.opening, batches).yes(0)
+    times, ones = yes_counts(MemoryCollected(task).after(task.opening, batches), 0)
     assert times.tolist() == [0, 3, 0, 0, 1, 0]
     assert ones.tolist() == [0, 2, 0, 0, 0, 0]
 
@@ -277,8 +278,8 @@ def test_yes_counts_the_odd_parities():
 @pytest.mark.parametrize("method", ["marg_ps", "inp_rr", "inp_em"])
 def test_only_families_of_two_values_are_answered_by_yes_or_no(method):
     collected = _collected(planned(method), 100)
-    with pytest.raises(ParameterError, match="yes or no"):
-        collected.yes(0)
+    with pytest.raises(ParameterError, match="yes and no can be counted only if"):
+        yes_counts(collected, 0)
 
 
 @pytest.mark.parametrize(
