@@ -78,7 +78,7 @@ def test_the_likelihood_never_falls_along_em(name, epsilon):
 @given(st.lists(st.integers(0, 1000), min_size=9, max_size=9).filter(any), st.booleans(), st.integers(1, 50))
 def test_total_mass_is_one(counts, smooth, most):
     wave = SquareWave(1.0, 5, reach=2)
-    fit = em(np.array(counts), wave.sliding, smooth=smooth, most=most)
+    fit = em(np.array(counts), wave.sliding, smooth=smooth, max_steps=most)
     assert fit.frequencies.sum() == pytest.approx(1, abs=1e-12)
     assert (fit.frequencies >= 0).all()
 
@@ -86,7 +86,7 @@ def test_total_mass_is_one(counts, smooth, most):
 def test_likelihood_and_largest_change_are_what_they_say():
     wave = SquareWave(1.0, 20)
     counts = _counts(wave, "bimodal", 1_000)
-    fits = [em(counts, wave.sliding, smooth=True, tolerance=0, most=most) for most in (7, 8)]
+    fits = [em(counts, wave.sliding, smooth=True, tolerance=0, max_steps=most) for most in (7, 8)]
     before, after = (fit.frequencies for fit in fits)
     assert fits[1].log_likelihood == pytest.approx(float(counts @ np.log(wave.channel() @ after)))
     assert fits[1].largest_change == pytest.approx(np.abs(after - before).max())
@@ -97,7 +97,7 @@ def test_it_stops_by_itself_or_says_that_it_did_not():
     wave = SquareWave(1.0, 64)
     counts = _counts(wave, "spiky", 1_000_000)
     loose, tight, cut = (
-        em(counts, wave.sliding, smooth=False, tolerance=tolerance, most=most)
+        em(counts, wave.sliding, smooth=False, tolerance=tolerance, max_steps=most)
         for tolerance, most in ((1e-6, 10_000), (1e-8, 10_000), (1e-8, 10))
     )
     assert loose.converged
@@ -167,7 +167,7 @@ def test_what_cannot_be_decoded_is_refused():
         em(np.zeros(wave.outputs, np.int64), wave.sliding, smooth=True)
     with pytest.raises(MismatchError):
         em(np.ones(wave.outputs + 1, np.int64), wave.channel(), smooth=True)
-    for settings in ({"tolerance": -1e-9}, {"tolerance": float("nan")}, {"most": 0}):
+    for settings in ({"tolerance": -1e-9}, {"tolerance": float("nan")}, {"max_steps": 0}):
         with pytest.raises(ParameterError):
             em(np.ones(wave.outputs, np.int64), wave.sliding, smooth=True, **settings)
 
@@ -178,7 +178,7 @@ def _counts(wave, name, users, rows=None):
 
 
 def _path(counts, channel, *, smooth):
-    ends = [em(counts, channel, smooth=smooth, tolerance=0, most=most) for most in range(1, 60)]
+    ends = [em(counts, channel, smooth=smooth, tolerance=0, max_steps=most) for most in range(1, 60)]
     return np.array([fit.log_likelihood for fit in ends])
 
 
