@@ -21,10 +21,11 @@ class Encoding(ABC):
     kind: ClassVar[str]
     kinds: ClassVar[Registry["Encoding"]] = Registry("encoding", "sottovoce.encodings")
 
-    def __init_subclass__(cls, kind: str, **rest: Any) -> None:
+    def __init_subclass__(cls, kind: str, *, wire: bool = True, **rest: Any) -> None:
         super().__init_subclass__(**rest)
         cls.kind = kind
-        Encoding.kinds.add(kind, cls)
+        if wire:  # encodings of the laboratory cannot be named by a document
+            Encoding.kinds.add(kind, cls)
 
     @abstractmethod
     def __call__(self, values: Values, rng: Rng) -> Values:

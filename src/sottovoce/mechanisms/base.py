@@ -44,11 +44,12 @@ class Mechanism(ABC):
     epsilon: float
     size: int
 
-    def __init_subclass__(cls, kind: str = "", **rest: Any) -> None:
+    def __init_subclass__(cls, kind: str = "", *, wire: bool = True, **rest: Any) -> None:
         super().__init_subclass__(**rest)
         if kind:
             cls.kind = kind
-            Mechanism.kinds.add(kind, cls)
+            if wire:  # mechanisms of the laboratory cannot be named by a document
+                Mechanism.kinds.add(kind, cls)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", exact.check_epsilon(self.epsilon))
