@@ -5,7 +5,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from sottovoce.plans.itemsets.search_advice import advise_values
 
 ROOT = Path(__file__).parents[2]

@@ -18,7 +18,6 @@ BOOTSTRAPS = (
     "mechanisms/square_wave.py",
     "postprocess/bootstrap.py",
     "plans/marginals/calm.py",
-    "plans/marginals/input_em.py",
 )
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "sottovoce"
@@ -56,9 +55,6 @@ def test_all_kinds_of_the_literature_are_here():
         "piecewise",
         "hybrid",
         "square_wave",
-        "channels",
-        "product",
-        "hcms",
     }
     assert set(kinds()) == expected
 

@@ -8,16 +8,16 @@ from math import prod
 
 import numpy as np
 import pytest
+from sottovoce.mechanisms.hcms import HCMS
+from sottovoce.mechanisms.product import Product
+from sottovoce.tasks.families.parities import Parities
 
 import sottovoce as sv
 from js.collector import PACKAGE
 from sottovoce.engine.memory import batches_of
 from sottovoce.lab.checks import RecordedRng
 from sottovoce.mechanisms.grr import GRR
-from sottovoce.mechanisms.hcms import HCMS
-from sottovoce.mechanisms.product import Product
 from sottovoce.plans.marginals.marginals import METHODS, Marginals
-from sottovoce.tasks.families.parities import Parities
 from sottovoce.wire import codec
 
 USERS, MANY = 12, 100

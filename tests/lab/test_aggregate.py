@@ -10,7 +10,8 @@ from sottovoce.domains.bits import Bits
 from sottovoce.domains.strings import Strings
 from sottovoce.errors import NoDataError, ParameterError
 from sottovoce.lab import aggregate
-from sottovoce.lab.aggregate import DrawnCollected, drawn
+from sottovoce.lab.aggregate import DrawnCollected
+from sottovoce.lab.aggregate import draw_answer as drawn
 from sottovoce.lab.checks import FIVE_SIGMA
 from sottovoce.lab.truth.metrics import f1
 from sottovoce.mechanisms.affine_prefix import AffinePrefix

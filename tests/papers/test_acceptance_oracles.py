@@ -9,10 +9,14 @@ from math import log
 import numpy as np
 import pytest
 
-from papers.experiments import SmallQ, covariance, genuine_errors, mse_spread, zipf
+from papers.broken_twins import SmallQ
 from sottovoce.errors import ParameterError
 from sottovoce.lab.baselines.she import SHE
 from sottovoce.lab.checks import FIVE_SIGMA
+from sottovoce.lab.experiments.wang_chapter3.error_laws import exact_covariance as covariance
+from sottovoce.lab.experiments.wang_chapter3.error_laws import genuine_errors
+from sottovoce.lab.experiments.wang_chapter3.error_laws import relative_mse_spread as mse_spread
+from sottovoce.lab.populations.zipf import zipf
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.mechanisms.affine import AffineResponse
 from sottovoce.mechanisms.blh import BLH

@@ -10,10 +10,13 @@ from math import exp, sqrt
 import numpy as np
 import pytest
 
-from papers.experiments import covariance, genuine_errors, mse_spread, zipf
 from sottovoce.kernels import affine as kernels
 from sottovoce.lab.aggregate import collections
 from sottovoce.lab.checks import FIVE_SIGMA
+from sottovoce.lab.experiments.wang_chapter3.error_laws import exact_covariance as covariance
+from sottovoce.lab.experiments.wang_chapter3.error_laws import genuine_errors
+from sottovoce.lab.experiments.wang_chapter3.error_laws import relative_mse_spread as mse_spread
+from sottovoce.lab.populations.zipf import zipf
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.maths import hashing, walsh
 from sottovoce.maths.normal import quantile

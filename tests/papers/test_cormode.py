@@ -13,18 +13,23 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from papers.records import domain, held, movielens_like, shares, taxi_like
 from sottovoce.lab.aggregate import collections
+from sottovoce.lab.baselines.marginals.baseline_marginals import BaselineMarginals
+from sottovoce.lab.baselines.marginals.input_em import InputEM, ask_record, maximise
+from sottovoce.lab.baselines.marginals.whole_table import WholeTable
+from sottovoce.lab.populations.records import as_columns, movielens_like, record_domain, taxi_like, true_table
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.mechanisms.oue import OUE
-from sottovoce.plans.marginals import input_em
-from sottovoce.plans.marginals.full import Whole
-from sottovoce.plans.marginals.input_em import climbed
-from sottovoce.plans.marginals.marginals import Marginals
 
 LN3 = float(np.log(3))
 SIX = ("inp_rr", "inp_ps", "inp_ht", "marg_rr", "marg_ps", "marg_ht")
 MOST_TABLES = 60  # of each collection; of 16 attributes there are up to 560
+
+
+
+def shares(people, view):
+    """The true table of some bits."""
+    return true_table(people, (2,) * people.shape[1], view)
 
 
 def tables(attributes, order):
@@ -38,12 +43,12 @@ def model(method, people, order, epsilon, seed):
     """What a collection knows; unary encoding of the whole table by the exact law of its independent bits."""
     users, attributes = people.shape
     if method != "inp_rr":
-        task = sv.Task("joint", Marginals(domain(attributes), users, order, method), epsilon)
-        return sv.simulate(task, held(people), seed=seed).model
+        task = sv.Task("joint", BaselineMarginals(record_domain((2,) * attributes), method, order), epsilon)
+        return sv.simulate(task, as_columns(people), seed=seed).model
     codes = people @ (1 << np.arange(attributes)[::-1])
     mechanism = OUE(epsilon, 1 << attributes)
     counts = next(collections(mechanism, np.bincount(codes, minlength=1 << attributes), 1, seed))
-    return Whole((2,) * attributes, mechanism.estimate_counts(counts, users))
+    return WholeTable((2,) * attributes, mechanism.estimate_counts(counts, users))
 
 
 def errors(method, people, order, epsilon, seed):
@@ -208,27 +213,27 @@ def test_a_whole_record_in_unary_is_much_longer_than_a_coefficient():
     """Section 5.3: 2^d bits against d + 1."""
     assert pytest.approx(28.4, abs=0.05) == 2**8 / 9
     assert pytest.approx(3855, abs=0.5) == 2**16 / 17
-    widths = [sv.Task("t", Marginals(domain(8), 100, 2, one), 1.0).opening.width for one in ("inp_rr", "inp_ht")]
+    widths = [sv.Task("t", BaselineMarginals(record_domain((2,) * 8), one, 2), 1.0).opening.width for one in ("inp_rr", "inp_ht")]
     assert widths == [32, 1]
 
 
 def split(people, epsilon, seed):
     """The reports of whole records, the budget split over the attributes."""
     attributes = people.shape[1]
-    mechanism = input_em.ask(epsilon, (2,) * attributes).mechanism
-    reports = mechanism.privatize(mechanism.joined(list(people.T)), SeededRng(seed))
+    mechanism = ask_record(epsilon, (2,) * attributes).mechanism
+    reports = mechanism.privatize(mechanism.join(list(people.T)), SeededRng(seed))
     records, times = np.unique(reports, return_counts=True)
-    return input_em.InputEM(mechanism, tuple(mechanism.digits(records)), times)
+    return InputEM(mechanism, tuple(mechanism.split(records)), times)
 
 
 def maximised(people, epsilon, order=2, seed=0):
     """(tables, cells) by expectation maximisation from the uniform start, and the steps of each."""
     reported = split(people, epsilon, seed)
     views = list(combinations(range(people.shape[1]), order))
-    observed = np.array([reported._observed(view) for view in views])
-    found, steps = climbed(observed, reported._channels(views[0]))
+    observed = np.array([reported.observed(view) for view in views])
+    fit = maximise(observed, reported.channels(views[0]))
     truth = np.array([shares(people, view).ravel() for view in views])
-    return abs(found - truth).sum(axis=1).mean() / 2, steps
+    return abs(fit.frequencies - truth).sum(axis=1).mean() / 2, fit.iterations
 
 
 @pytest.mark.parametrize(

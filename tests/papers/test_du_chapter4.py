@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce.lab.baselines.attribute_groups import Grouping, noise
+from sottovoce.lab.baselines.attribute_groups import Grouping
+from sottovoce.lab.baselines.attribute_groups import vote_variance as noise
 from sottovoce.lab.baselines.correlated import Correlated
 from sottovoce.lab.baselines.correlation_bounds import Ties
 from sottovoce.lab.populations.correlated import (

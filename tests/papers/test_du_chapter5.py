@@ -9,28 +9,29 @@ by the data.
 import numpy as np
 import pytest
 
-from papers.topk import (
+from sottovoce.lab.baselines.arbs import (
+    ItemPopulation,
+    draw_pruned,
+    draw_rounds,
+    estimated_frequencies,
+    run_sequential,
+)
+from sottovoce.lab.experiments.du_chapter5.misplacement import misplaced
+from sottovoce.lab.experiments.du_chapter5.top_k import SCHEMES, USERS, TopKExperiment, score
+from sottovoce.lab.experiments.du_chapter5.top_k import mean_and_error as mean
+from sottovoce.lab.populations.item_frequencies import (
     BETA,
     KOSARAK,
     LAPLACE,
     LINEAR,
     LINEAR45,
-    SCHEMES,
-    USERS,
     WORDS,
-    found,
-    mean,
-    people,
-    pruned_runs,
-    runs,
-    scores,
 )
-from sottovoce.lab.baselines import arbs
+from sottovoce.lab.populations.item_frequencies import independent_baskets as people
 from sottovoce.lab.simulate import simulate
 from sottovoce.lab.truth import metrics
-from sottovoce.plans.itemsets.adaptive_sampling import opening_users
+from sottovoce.plans.itemsets.adaptive_sampling import ItemReports, opening_users
 from sottovoce.plans.itemsets.adaptive_top_items import AdaptiveTopItems
-from sottovoce.plans.itemsets.confidence import misplaced
 from sottovoce.plans.itemsets.top_items import TopItems
 from sottovoce.tasks.task import Task
 
@@ -46,6 +47,31 @@ TABLE = {  # hit rates at k = 30, epsilon 1, 2, 3: Table 5.2
     ("beta", "uniform"): (0.71, 0.85, 0.89),
 }
 DATA = {"linear": LINEAR, "beta": BETA, "linear 45": LINEAR45}
+
+
+def experiment(scheme, frequencies, sought, epsilon, users=USERS, rounds=20):
+    return TopKExperiment(scheme, ItemPopulation(frequencies, users, sought, epsilon), rounds)
+
+
+def found(scheme, frequencies, sought, epsilon, dice, **settings):
+    """The reports of one run."""
+    return experiment(scheme, frequencies, sought, epsilon, **settings).reports(dice)
+
+
+def runs(scheme, frequencies, sought, epsilon, count, seed, **settings):
+    """(count, 3): the scores of so many runs."""
+    return experiment(scheme, frequencies, sought, epsilon, **settings).scores(count, seed)
+
+
+def pruned_runs(scheme, frequencies, sought, epsilon, count, seed, **settings):
+    """(count, 3): the scores where half of the users prune the items first."""
+    return experiment(scheme, frequencies, sought, epsilon, **settings).pruned_scores(count, seed)
+
+
+def scores(frequencies, reports, epsilon):
+    """Hit rate, NCR and squared error of some reports about all items."""
+    people = ItemPopulation(frequencies, USERS, reports.sought, epsilon)
+    return score(people, reports, np.arange(len(frequencies)))
 
 
 def test_the_measures_on_a_case_by_hand():
@@ -105,8 +131,8 @@ def test_adapting_finds_more_than_even_sampling(table):
 def ties_to_the_wrong_item(epsilon, count, dice):
     """Hit rates of even sampling with as many questions about every item, the least frequent item first."""
     times = np.full(100, USERS // 100)
-    drawn = (dice.binomial(times, arbs.reported(LINEAR, epsilon)) for _ in range(count))
-    return np.array([scores(LINEAR, arbs.Asked(times, ones, SOUGHT), epsilon)[HIT] for ones in drawn])
+    drawn = (dice.binomial(times, ItemPopulation(LINEAR, USERS, SOUGHT, epsilon).rates) for _ in range(count))
+    return np.array([scores(LINEAR, ItemReports(times, ones, SOUGHT), epsilon)[HIT] for ones in drawn])
 
 
 def test_ties_that_go_to_the_wrong_item_make_even_sampling_look_worse(table):
@@ -217,7 +243,7 @@ def test_the_warning_is_right_about_the_gamma_data():
     """Thirty items at .95 among 10,000 at .05: pruning keeps few of them even so."""
     frequencies, dice = np.r_[np.full(30, 0.95), np.full(9970, 0.05)], np.random.default_rng(58)
     recalls = [
-        np.mean([(arbs.pruned(frequencies, 50_000, 300, epsilon, dice) < 30).sum() / 30 for _ in range(20)])
+        np.mean([(draw_pruned(frequencies, 50_000, 300, epsilon, dice) < 30).sum() / 30 for _ in range(20)])
         for epsilon in (1.0, 2.0, 3.0)
     ]
     print(recalls)
@@ -265,7 +291,7 @@ def test_one_user_at_a_time_is_no_better_than_twenty_rounds(data):
     dice, one_by_one = np.random.default_rng(62), []
     for seed in range(60):
         order = dice.permutation(DATA[data])
-        one_by_one.append(scores(order, arbs.sequential(order, USERS, SOUGHT, 2.0, seed=seed), 2.0)[NCR])
+        one_by_one.append(scores(order, run_sequential(ItemPopulation(order, USERS, SOUGHT, 2.0), seed=seed), 2.0)[NCR])
     rounds = runs("arbs", DATA[data], SOUGHT, 2.0, 120, 63, rounds=20)[:, NCR]
     print(data, mean(one_by_one), mean(rounds))
     assert abs(np.mean(one_by_one) - rounds.mean()) < 0.06
@@ -293,7 +319,9 @@ def round_sizes(rounds):
     """(runs, rounds): the users of each round after the even start, Linear 45 and epsilon 3."""
     dice = np.random.default_rng(65)
     return np.array(
-        [arbs.drawn(dice.permutation(LINEAR45), USERS, SOUGHT, 3.0, dice, rounds=rounds).sizes for _ in range(20)]
+        [draw_rounds(
+                ItemPopulation(dice.permutation(LINEAR45), USERS, SOUGHT, 3.0), dice, rounds=rounds
+            ).sizes for _ in range(20)]
     )
 
 
@@ -320,7 +348,7 @@ def printed_round_users(known, shares, left, rounds_left):
 
 def test_the_printed_sizes_collapse_and_are_caught(monkeypatch):
     """The error before a round exceeds the one after it even for nobody: tiny rounds, and most users in the last."""
-    monkeypatch.setattr(arbs, "round_users", printed_round_users)
+    monkeypatch.setattr("sottovoce.lab.baselines.arbs.round_users", printed_round_users)
     sizes = round_sizes(5)
     assert sizes.min() < 0.5 * (USERS - opening_users(USERS, 100, 3.0)) / 5
     assert np.median(sizes[:, 0]) <= 50
@@ -330,8 +358,8 @@ def test_estimates_converge_round_by_round():
     """Figure 5.11, Linear 45, epsilon 3, R = 20: the twenty worst estimates improve by half, all by 30 percent."""
     dice, errors = np.random.default_rng(66), []
     for _ in range(20):
-        states = arbs.drawn(LINEAR45, USERS, SOUGHT, 3.0, dice, rounds=20).states
-        first, last = (np.abs(arbs.estimated(states[place], 3.0) - LINEAR45) for place in (0, -1))
+        states = draw_rounds(ItemPopulation(LINEAR45, USERS, SOUGHT, 3.0), dice, rounds=20).states
+        first, last = (np.abs(estimated_frequencies(states[place], 3.0) - LINEAR45) for place in (0, -1))
         worst = np.argsort(-first)[:20]
         errors.append([first[worst].mean(), last[worst].mean(), first.mean(), last.mean()])
     worst_first, worst_last, first, last = np.mean(errors, axis=0)

@@ -11,10 +11,15 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from papers.experiments import SmallQ, covariance, genuine_errors, mse_spread, zipf
-from papers.kosarak import CLICKS, PAGES, clicks, estimates
+from papers.broken_twins import SmallQ
 from sottovoce.core.estimate import Estimate
 from sottovoce.lab.checks import FIVE_SIGMA
+from sottovoce.lab.experiments.wang_chapter3.error_laws import exact_covariance as covariance
+from sottovoce.lab.experiments.wang_chapter3.error_laws import genuine_errors
+from sottovoce.lab.experiments.wang_chapter3.error_laws import relative_mse_spread as mse_spread
+from sottovoce.lab.populations.kosarak_clicks import CLICKS, PAGES, clicks
+from sottovoce.lab.populations.kosarak_clicks import draw_estimates as estimates
+from sottovoce.lab.populations.zipf import zipf
 from sottovoce.mechanisms.affine import AffineResponse, average_variance
 from sottovoce.mechanisms.blh import BLH
 from sottovoce.mechanisms.grr import GRR

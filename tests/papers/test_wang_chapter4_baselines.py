@@ -12,11 +12,13 @@ import pytest
 
 import sottovoce as sv
 from lab.baselines.pieces import gathered
-from papers.longvalues import LONG, TOP, codes, geometric, most_frequent, pem, people, searches
-from sottovoce.lab.baselines import candidates
+from sottovoce.lab.baselines.candidates import rank_candidates, whole_value
 from sottovoce.lab.baselines.hashed_channels import HashedChannels
 from sottovoce.lab.baselines.segment_pairs import SegmentPairs
 from sottovoce.lab.checks import FIVE_SIGMA
+from sottovoce.lab.experiments.wang_chapter4.long_values import LONG, TOP, geometric, most_frequent, people, searches
+from sottovoce.lab.experiments.wang_chapter4.long_values import published_pem as pem
+from sottovoce.lab.experiments.wang_chapter4.long_values import random_codes as codes
 from sottovoce.lab.simulate import simulate
 from sottovoce.lab.truth.metrics import f1, ncr
 from sottovoce.tasks.question import Address
@@ -76,9 +78,8 @@ def spread(plan, users=20_000, strangers=2000):
     held = np.array(codes(users, LONG.bits, seed=7), np.uint64)
     members = 1 if isinstance(plan, HashedChannels) else len(plan.pairs)
     unknown = codes(strangers, LONG.bits, seed=8)
-    _, estimate = candidates.ranked(
-        gathered(task, held), [Address(0, member) for member in range(members)], LONG, unknown, strangers
-    )
+    addresses = [Address(0, member) for member in range(members)]
+    estimate = rank_candidates(gathered(task, held), addresses, LONG, unknown, strangers).estimate
     assert (estimate.users, estimate.population) == (users, users)
     return (estimate.totals**2).mean() / users, estimate.noise.unheld
 
@@ -90,11 +91,11 @@ def test_figure_4_6_counts_of_the_channels_err_less_than_those_of_the_segments()
         print(plan.kind, measured, theory)
         assert abs(measured / theory - 1) < FIVE_SIGMA * np.sqrt(2 / 2000)
         assert theory == pytest.approx(published, rel=0.05)  # buckets are a power of two
-    assert 6 * candidates.whole(LONG, 2.0).mechanism.noise.unheld == pytest.approx(4.34, rel=0.05)  # prefix extension
+    assert 6 * whole_value(LONG, 2.0).mechanism.noise.unheld == pytest.approx(4.34, rel=0.05)  # prefix extension
 
 
 def test_figure_4_6_the_check_sees_a_last_test_with_another_part_of_epsilon():
     """A broken twin: estimates of the segments' last test are not as good as a half of epsilon would make them."""
     measured, _ = spread(SegmentPairs(LONG, TOP))
-    half = candidates.whole(LONG, 1.0).mechanism.noise.unheld
+    half = whole_value(LONG, 1.0).mechanism.noise.unheld
     assert abs(measured / half - 1) > FIVE_SIGMA * np.sqrt(2 / 2000)

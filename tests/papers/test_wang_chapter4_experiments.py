@@ -13,26 +13,26 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from papers.longvalues import (
+from sottovoce.domains.bits import Bits
+from sottovoce.encodings.segment import cut
+from sottovoce.lab.checks import FIVE_SIGMA
+from sottovoce.lab.experiments.wang_chapter4.long_values import (
     LONG,
     RUNS,
     TOP,
     USERS,
-    asking,
     f1_scores,
-    found,
-    found_among_all,
     geometric,
     most_frequent,
-    one_bit,
-    pem,
     people,
     searches,
     zipfian,
 )
-from sottovoce.domains.bits import Bits
-from sottovoce.encodings.segment import cut
-from sottovoce.lab.checks import FIVE_SIGMA
+from sottovoce.lab.experiments.wang_chapter4.long_values import hits_of_single_group as found_among_all
+from sottovoce.lab.experiments.wang_chapter4.long_values import one_bit_pem as one_bit
+from sottovoce.lab.experiments.wang_chapter4.long_values import published_pem as pem
+from sottovoce.lab.experiments.wang_chapter4.long_values import search as found
+from sottovoce.lab.experiments.wang_chapter4.long_values import task_of as asking
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.lab.truth.metrics import f1, ncr, squared_error
 from sottovoce.maths import hashing

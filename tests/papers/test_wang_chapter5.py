@@ -2,7 +2,8 @@
 
 import pytest
 
-from sottovoce.plans.itemsets.padding import amplified, amplified_but_for
+from sottovoce.lab.experiments.wang_chapter5.relaxed_amplification import amplified_but_for
+from sottovoce.plans.itemsets.padding import amplified
 
 LENGTHS = (2, 5, 10, 20, 50, 100)
 DIRECT = {

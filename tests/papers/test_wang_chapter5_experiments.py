@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from papers.transactions import KOSARAK, ONLINE, POS, top_items, top_itemsets
 from sottovoce.lab.baselines.ldpminer import Miner
+from sottovoce.lab.populations.transactions import KOSARAK, ONLINE, POS, top_items, top_itemsets
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.lab.truth.metrics import ncr, squared_error
 from sottovoce.plans.itemsets.itemsets import Itemsets
@@ -54,7 +54,7 @@ def searched(plan, epsilon, baskets, runs=RUNS):
 
 
 def climbed(number, epsilon, baskets, runs=RUNS, shop=POS):
-    return [Miner(shop.items, TOP, epsilon).climb(number, baskets, SeededRng(seed)) for seed in range(runs)]
+    return [Miner(shop.items, TOP, epsilon).mine(number, baskets, SeededRng(seed)) for seed in range(runs)]
 
 
 @pytest.fixture(scope="module")

@@ -10,36 +10,52 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from papers.marginal_errors import (
-    applicants,
-    collected,
-    kosarak_joint,
-    marginal_applicants,
-    movielens_joint,
-    some_views,
+from sottovoce.lab.baselines.binary_attributes import split_into_bits as taken_apart
+from sottovoce.lab.baselines.binary_attributes import table_from_bits as put_together
+from sottovoce.lab.baselines.priview import PriView
+from sottovoce.lab.experiments.cormode.independence_power import DrawnCollection as Asked
+from sottovoce.lab.experiments.wang_chapter6.classification import Split
+from sottovoce.lab.experiments.wang_chapter6.marginal_errors import (
+    MarginalsSetting,
     squared_error,
     squared_error_of_pairs,
-    taxi_joint,
-    three_levels,
-    tree_joint,
-    truth,
     uniform_error,
 )
-from papers.records import TAXI, kosarak_like, taxi_like
-from sottovoce.lab.baselines.binary_attributes import put_together, taken_apart
-from sottovoce.lab.baselines.priview import priview
-from sottovoce.lab.experiments.classification import Split
-from sottovoce.lab.experiments.power import Asked, drawn
-from sottovoce.plans.marginals.consistency import projected
+from sottovoce.lab.experiments.wang_chapter6.marginal_errors import random_views as some_views
+from sottovoce.lab.populations.records import (
+    TAXI,
+    applicants,
+    kosarak_joint,
+    kosarak_like,
+    marginal_applicants,
+    movielens_joint,
+    taxi_joint,
+    taxi_like,
+    three_levels,
+    tree_joint,
+)
+from sottovoce.lab.populations.records import true_table as truth
+from sottovoce.plans.marginals.chow_liu import chow_liu, mutual_information, pairwise
 from sottovoce.plans.marginals.covering import cover
 from sottovoce.plans.marginals.independence import dependence, pearson
-from sottovoce.plans.marginals.planning import Layout, layout, views
-from sottovoce.plans.marginals.structure import chow_liu, mutual_information, pairwise
-from sottovoce.plans.marginals.tables import Table
+from sottovoce.plans.marginals.marginal_table import MarginalTable
+from sottovoce.plans.marginals.marginal_table import project as projected
+from sottovoce.plans.marginals.view_selection import ViewLayout, ViewSelection, choose_views
 
 TRIPS = 1 << 18
 TOGETHER = [("Night_pick", "Night_drop"), ("Toll", "Far"), ("CC", "Tip")]
 APART = [("CC", "Toll"), ("CC", "Night_pick"), ("Far", "M_pick")]
+
+
+
+def collected(records, sizes, order, method, epsilon, seed):
+    """What is known after a genuine collection."""
+    return MarginalsSetting(tuple(sizes), order, method, epsilon).collect(records, seed)
+
+
+def drawn(asked, joint, dice):
+    """What a collection drawn from its law says."""
+    return asked.draw(joint, dice)
 
 
 def places(names):
@@ -93,7 +109,7 @@ class Known:
 
     def table(self, view):
         shares = projected(self.joint, tuple(range(self.joint.ndim)), view)
-        return Table(view, shares, np.zeros((shares.size, shares.size)))
+        return MarginalTable(view, shares, np.zeros((shares.size, shares.size)))
 
 
 def tree_share(joint, method, epsilon, runs, seed=7):
@@ -246,7 +262,7 @@ def _split(generator):
 
 
 def planned(epsilon):
-    return views(layout((1 << 20) * 4 // 5, (2,) * 15, epsilon, 6), 15, 6)
+    return ViewSelection((1 << 20) * 4 // 5, (2,) * 15, epsilon, 6).views()
 
 
 @pytest.mark.parametrize(("generator", "runs"), [(marginal_applicants, 10), (applicants, 5)], ids=["one", "several"])
@@ -275,7 +291,7 @@ def heat(number, size, epsilon, runs=10):
     """The mean error of all tables of three of eight attributes, for so many views of so many attributes."""
     joint, dice, whole = kosarak_joint(8), np.random.default_rng(3), tuple(range(8))
     tables = {view: projected(joint, whole, view) for view in combinations(whole, 3)}
-    asked = Asked("calm", 1 << 16, epsilon, views(Layout(number, size), 8, 3))
+    asked = Asked("calm", 1 << 16, epsilon, choose_views(ViewLayout(number, size), 8, 3))
     error = float(np.mean([squared_error(drawn(asked, joint, dice), tables) for _ in range(runs)]))
     print(number, "views of", size, "at", epsilon, error)
     return error
@@ -297,7 +313,7 @@ def test_a_trusted_curator_does_far_better():
     """
     records, sizes = kosarak_like(1 << 18, 16), (2,) * 16
     tables = {view: truth(records, sizes, view) for view in some_views(16, 3, 30)}
-    curated = squared_error(priview(records, sizes, cover(16, 2, 8), 2.0, 1), tables)
+    curated = squared_error(PriView(sizes, cover(16, 2, 8), 2.0).publish(records, 1), tables)
     local = squared_error(collected(records, sizes, 3, "calm", 2.0, 1), tables)
     print("PriView", curated, "CALM", local)
     assert local >= 10 * curated

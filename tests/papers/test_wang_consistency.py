@@ -11,18 +11,18 @@ from math import log, sqrt
 import numpy as np
 import pytest
 
-from papers.consistency import (
+from sottovoce.lab.experiments.consistency.effective_users import effective_users
+from sottovoce.lab.experiments.consistency.experiment import (
     EMOJI,
     METHODS,
     ZIPF,
-    Experiment,
-    choices,
+    ConsistencyExperiment,
     flat_two_hundred,
-    power_law,
     random_sets,
+    selections,
 )
+from sottovoce.lab.populations.zipf import rounded_power_law
 from sottovoce.postprocess.base_cut import threshold
-from sottovoce.postprocess.effective import effective_users
 from sottovoce.postprocess.power_ns import power_ns
 from sottovoce.postprocess.select import membership, select
 
@@ -33,13 +33,13 @@ LOOSE = ("base", "base-pos", "base-cut", "power", "post-pos")
 @cache
 def zipf(epsilon, runs, seed=21):
     """Collections from the Zipf population."""
-    return Experiment(ZIPF, epsilon, runs, seed)
+    return ConsistencyExperiment(ZIPF, epsilon, runs, seed)
 
 
 def bias(method):
     """Mean error in users, by rank."""
     experiment = zipf(1.0, 500)
-    return experiment.users * (experiment.made(method).mean(axis=0) - experiment.shares)
+    return experiment.users * (experiment.processed(method).mean(axis=0) - experiment.shares)
 
 
 def sigma(epsilon=1.0):
@@ -95,11 +95,11 @@ def test_figures_2_and_3_biases_at_ranks_1_5_20_50_and_1000(method, expected):
 
 def test_figure_2_norm_cut_has_a_lower_threshold_than_base_cut():
     experiment = zipf(1.0, 500)
-    kept = np.where(experiment.made("norm-cut") > 0, experiment.made("norm-cut"), np.inf).min(axis=1)
+    kept = np.where(experiment.processed("norm-cut") > 0, experiment.processed("norm-cut"), np.inf).min(axis=1)
     cut = 1_000_000 * threshold(sigma() / 1_000_000, 1024)
     assert (sigma(), cut) == pytest.approx((1921, 5544), abs=1)
     assert 1_000_000 * kept.mean() == pytest.approx(3829, rel=0.02)
-    assert [(experiment.made(method) > 0).sum() / 500 for method in ("base-cut", "norm-cut")] == pytest.approx(
+    assert [(experiment.processed(method) > 0).sum() / 500 for method in ("base-cut", "norm-cut")] == pytest.approx(
         [20.3, 51.4], rel=0.02
     )
 
@@ -119,19 +119,19 @@ def test_figure_4_errors_over_the_full_domain(epsilon):
     """Within 15 %; Base-Cut at 0.2, where single collections differ by 35 %, within 25 %."""
     for method, expected in zip(COLUMNS, FIGURE_4[epsilon], strict=True):
         loose = (method, epsilon) == ("base-cut", 0.2)
-        assert zipf(epsilon, 30).full(method) == pytest.approx(expected, rel=0.25 if loose else 0.15), method
+        assert zipf(epsilon, 30).full_error(method) == pytest.approx(expected, rel=0.25 if loose else 0.15), method
 
 
 @pytest.mark.parametrize("epsilon", FIGURE_4)
 def test_figure_4_base_errs_as_its_variance_says_and_base_pos_half_as_much(epsilon):
     experiment = zipf(epsilon, 30)
-    assert experiment.full("base") == pytest.approx(experiment.expected, rel=0.03)
-    assert 1.6 <= experiment.full("base") / experiment.full("base-pos") <= 2.1
+    assert experiment.full_error("base") == pytest.approx(experiment.expected, rel=0.03)
+    assert 1.6 <= experiment.full_error("base") / experiment.full_error("base-pos") <= 2.1
 
 
 @pytest.mark.parametrize("epsilon", [0.2, 0.6, 1.0])
 def test_figure_4_the_order_of_the_methods(epsilon):
-    error = {method: zipf(epsilon, 30).full(method) for method in METHODS}
+    error = {method: zipf(epsilon, 30).full_error(method) for method in METHODS}
     assert error["power-ns"] <= 1.02 * error["power"]
     assert error["power"] < min(error["base-cut"], error["norm-sub"])
     assert max(error["base-cut"], error["norm-sub"]) < error["norm-cut"] < error["base-pos"] < error["base"]
@@ -140,30 +140,30 @@ def test_figure_4_the_order_of_the_methods(epsilon):
 def test_figure_4_norm_sub_gains_about_tenfold():
     """At least 6 up to epsilon 1: 18, 10 and 7 times."""
     for epsilon in (0.2, 0.6, 1.0):
-        assert zipf(epsilon, 30).full("base") / zipf(epsilon, 30).full("norm-sub") >= 6
+        assert zipf(epsilon, 30).full_error("base") / zipf(epsilon, 30).full_error("norm-sub") >= 6
 
 
 def test_figure_4_norm_sub_and_mle_apx_are_nearly_the_same():
     for epsilon in (0.2, 0.6, 1.0, 2.0):
-        assert zipf(epsilon, 30).full("mle-apx") == pytest.approx(zipf(epsilon, 30).full("norm-sub"), rel=0.05)
+        assert zipf(epsilon, 30).full_error("mle-apx") == pytest.approx(zipf(epsilon, 30).full_error("norm-sub"), rel=0.05)
 
 
 def test_figure_4_norm_mul_is_worse_than_base():
     for epsilon in (0.6, 1.0, 2.0, 4.0):
-        assert zipf(epsilon, 30).full("norm-mul") > zipf(epsilon, 30).full("base")
+        assert zipf(epsilon, 30).full_error("norm-mul") > zipf(epsilon, 30).full_error("base")
 
 
 @pytest.mark.parametrize("epsilon", [0.2, 1.0])
 def test_figure_4_power_ns_is_best_on_a_population_of_the_size_of_emoji(epsilon):
-    experiment = Experiment(EMOJI, epsilon, 30, 22)
-    others = [experiment.full(method) for method in METHODS if not method.startswith("power")]
-    assert experiment.full("power-ns") < min(others)
+    experiment = ConsistencyExperiment(EMOJI, epsilon, 30, 22)
+    others = [experiment.full_error(method) for method in METHODS if not method.startswith("power")]
+    assert experiment.full_error("power-ns") < min(others)
 
 
 @pytest.mark.parametrize("users", [200_000, 1_000_000, 2_000_000])
 def test_figure_5_effective_users(users):
-    experiment = Experiment(power_law(1024, users, 1.5), 1.0, 30, 23)
-    worth = {one: effective_users(experiment.full(one), experiment.noise, 1024) / users for one in METHODS}
+    experiment = ConsistencyExperiment(rounded_power_law(1024, users, 1.5), 1.0, 30, 23)
+    worth = {one: effective_users(experiment.full_error(one), experiment.noise, 1024) / users for one in METHODS}
     assert 0.95 <= worth["base"] <= 1.05
     assert 0.95 <= worth["norm"] <= 1.05
     assert 0.87 <= 1 - 1 / worth["power-ns"] <= 0.96
@@ -173,20 +173,20 @@ def test_figure_5_effective_users(users):
 @pytest.mark.parametrize("percent", [1, 2, 5, 10, 50, 90])
 def test_figures_6_and_7_power_ns_is_best_on_random_sets(percent):
     chosen = random_sets(1024, percent, 50, percent)
-    error = {method: zipf(1.0, 100).sets(method, chosen) for method in (*METHODS, "post-pos")}
+    error = {method: zipf(1.0, 100).set_error(method, chosen) for method in (*METHODS, "post-pos")}
     assert min(error, key=error.get) == "power-ns"
 
 
 def test_figure_6_methods_that_do_not_normalise_are_two_orders_worse_on_large_sets():
     chosen = random_sets(1024, 90, 50, 90)
-    best = zipf(1.0, 100).sets("power-ns", chosen)
-    assert min(zipf(1.0, 100).sets(method, chosen) for method in LOOSE) >= 80 * best
+    best = zipf(1.0, 100).set_error("power-ns", chosen)
+    assert min(zipf(1.0, 100).set_error(method, chosen) for method in LOOSE) >= 80 * best
 
 
 @pytest.mark.parametrize("method", ["norm", "norm-sub", "power-ns"])
 @pytest.mark.parametrize("percent", [10, 30])
 def test_figure_6_errors_of_normalised_methods_are_symmetric(method, percent):
-    errors = [zipf(1.0, 100).sets(method, random_sets(1024, part, 50, part)) for part in (percent, 100 - percent)]
+    errors = [zipf(1.0, 100).set_error(method, random_sets(1024, part, 50, part)) for part in (percent, 100 - percent)]
     assert abs(log(errors[0] / errors[1])) < 0.35
 
 
@@ -195,13 +195,13 @@ def test_figure_6_the_error_of_base_grows_with_the_set():
     experiment = zipf(1.0, 500)
     for percent in (10, 50, 90):
         chosen = random_sets(1024, percent, 20, percent)
-        assert experiment.sets("base", chosen) == pytest.approx(chosen[0].sum() * experiment.expected, rel=0.25)
+        assert experiment.set_error("base", chosen) == pytest.approx(chosen[0].sum() * experiment.expected, rel=0.25)
 
 
 @pytest.mark.parametrize("epsilon", [1.0, 2.0])
 def test_figure_9_synthetic_data_select_a_good_method(epsilon):
     """At most 1.5 times the error of the best one, in nine of ten repetitions."""
-    chosen, errors = choices(epsilon, 10, 24)
+    chosen, errors = selections(epsilon, 10, 24)
     print(chosen)
     assert sum(errors[method] <= 1.5 * min(errors.values()) for method in chosen) >= 9
 
@@ -209,9 +209,9 @@ def test_figure_9_synthetic_data_select_a_good_method(epsilon):
 def test_figure_9_power_ns_as_a_model_selects_itself():
     """Wrongly, for it errs more than 1.5 times as much as the best; all 8 times here, 41 of 48 over other sets."""
     truth, sets = flat_two_hundred()
-    experiment, among = Experiment(truth, 1.0, 8, 25), ("norm-sub", "norm-cut", "power-ns", "post-pos")
+    experiment, among = ConsistencyExperiment(truth, 1.0, 8, 25), ("norm-sub", "norm-cut", "power-ns", "post-pos")
     chosen = membership(sets, len(truth))
-    errors = {method: experiment.sets(method, chosen) for method in among}
+    errors = {method: experiment.set_error(method, chosen) for method in among}
     assert errors["power-ns"] > 1.5 * min(errors.values())
     raw = [experiment.estimate(run) for run in range(8)]
     deviation = sqrt(experiment.noise.unheld / experiment.users)
@@ -225,7 +225,7 @@ def test_figure_9_power_ns_as_a_model_selects_itself():
 
 def test_figure_10_the_most_frequent_values():
     """Norm is as good as Base, Norm-Sub between, Norm-Mul out of the question; cutting hurts from ten values on."""
-    error = {(one, count): zipf(1.0, 100).frequent(one, count) for one in METHODS for count in (2, 4, 8, 16, 32)}
+    error = {(one, count): zipf(1.0, 100).frequent_error(one, count) for one in METHODS for count in (2, 4, 8, 16, 32)}
     for count in (2, 4, 8, 16, 32):
         assert 0.9 <= error["norm", count] / error["base", count] <= 1.05
         others = [error[method, count] for method in METHODS if method != "norm-mul"]

@@ -93,13 +93,13 @@ class Wanted:
         return advise_marginals(self.users, _sizes(self.marginals or ""), self.epsilon, self.order)
 
     def _long_values(self) -> Any:
-        from sottovoce.plans.itemsets.search_advice import advise_values
+        from sottovoce.plans.heavy_hitters.advice import advise_values
 
         assert self.bits is not None
         return advise_values(self.users, self.bits, self.epsilon, top=self.top, share=self.share)
 
     def _items(self) -> Any:
-        from sottovoce.plans.itemsets.search_advice import advise_items
+        from sottovoce.plans.itemsets.advice import advise_items
 
         assert self.items is not None
         return advise_items(self.users, self.items, self.epsilon, top=self.top, basket=self.basket, share=self.share)

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from sottovoce.domains.base import Domain
     from sottovoce.lab.truth.frequencies import Compared
     from sottovoce.lab.truth.marginals import Edge
-    from sottovoce.plans.marginals.marginals import Marginals, Tables
+    from sottovoce.plans.marginals.marginal_answers import MarginalAnswers
+    from sottovoce.plans.marginals.marginals import Marginals
     from sottovoce.tasks.task import Task
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -23,7 +24,6 @@ _SHOWN = 25  # rows of a table
 _OPTIONS = (
     click.option("--marginals", is_flag=True, help="Ask for the joint tables of several columns."),
     click.option("--order", type=click.IntRange(min=1), default=2, help="Columns of a joint table."),
-    click.option("--method", default="calm", help="How joint tables are asked for (calm, inp_ht, fc, ...)."),
 )
 
 
@@ -33,7 +33,6 @@ class JointOptions:
 
     marginals: bool
     order: int
-    method: str
 
     def plan(self, domains: "Mapping[str, Domain]", users: int) -> "Marginals":
         """Return the plan for columns with these domains."""
@@ -42,7 +41,7 @@ class JointOptions:
 
         if len(domains) < 2:
             raise ParameterError("joint tables are of at least two columns: --column for each")
-        return Marginals(Records(tuple(domains), tuple(domains.values())), users, self.order, self.method)
+        return Marginals(Records(tuple(domains), tuple(domains.values())), users, self.order)
 
 
 def options(command: Command) -> Command:
@@ -63,7 +62,7 @@ class Rehearsal:
     tree: "tuple[Edge, ...]"
 
     @classmethod
-    def of(cls, task: "Task", held: Any, answer: "Tables", level: float) -> "Rehearsal":
+    def of(cls, task: "Task", held: Any, answer: "MarginalAnswers", level: float) -> "Rehearsal":
         """Return the tables of single attributes and of the strongest pair, and how far all tables are off."""
         from sottovoce.lab.truth import marginals
         from sottovoce.lab.truth.frequencies import compare
@@ -105,7 +104,7 @@ class Rehearsal:
             console.print(f"tree: {told}", markup=False)
 
 
-def draw(task: "Task", held: Any, answer: "Tables", path: Path) -> None:
+def draw(task: "Task", held: Any, answer: "MarginalAnswers", path: Path) -> None:
     """Draw the heat map of all pairs, estimated and real."""
     from sottovoce.lab.truth import marginals
 

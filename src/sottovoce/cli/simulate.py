@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sottovoce.cli.columns import Column
     from sottovoce.domains.base import Domain
     from sottovoce.lab.truth.frequencies import Compared
-    from sottovoce.plans.marginals.marginals import Tables
+    from sottovoce.plans.marginals.marginal_answers import MarginalAnswers
     from sottovoce.tasks.task import Task
 
 _SHOWN = 25  # rows of a table
@@ -163,7 +163,7 @@ def _rehearse(wanted: Wanted, task: "Task", cells: "dict[str, Column]") -> None:
     rehearse(task, next(iter(cells.values())), how)
 
 
-def _join(wanted: Wanted, task: "Task", held: Any, answer: "Tables") -> None:
+def _join(wanted: Wanted, task: "Task", held: Any, answer: "MarginalAnswers") -> None:
     from sottovoce.wire import codec
 
     made = Rehearsal.of(task, held, answer, wanted.level)
@@ -260,7 +260,7 @@ def _described(wanted: Wanted, cells: "dict[str, Column]", title: str) -> "Task"
 
 def _check_one_question(wanted: Wanted) -> None:
     if wanted.joint.marginals and (wanted.numeric or wanted.search.wanted or wanted.mechanism):
-        raise ParameterError("--marginals takes columns and their domains, and chooses its own mechanisms: --method")
+        raise ParameterError("--marginals takes columns and their domains, and chooses its own mechanisms")
 
 
 def _warn_of_found(name: str) -> None:

@@ -11,7 +11,8 @@ from sottovoce.answers.answer import Answer
 from sottovoce.answers.answers import Answers
 from sottovoce.answers.outcome import Outcome
 from sottovoce.errors import NoDataError, ParameterError
-from sottovoce.plans.marginals.marginals import TOGETHER, Marginals, Tables
+from sottovoce.plans.marginals.marginal_answers import SEPARATOR, MarginalAnswers
+from sottovoce.plans.marginals.marginals import Marginals
 from sottovoce.tasks.collection import Collection
 from sottovoce.tasks.plan import Plan
 
@@ -26,18 +27,18 @@ def chosen(answer: Outcome, wanted: Sequence[str], plan: Plan) -> Answer:
     names = named(wanted, plan)
     if prod(_size(plan, name) for name in names) > MOST_CELLS:
         raise ParameterError(f"a table on request has at most {MOST_CELLS:,} cells: name fewer attributes")
-    if isinstance(answer, Tables):
+    if isinstance(answer, MarginalAnswers):
         return answer.marginal(*names)
     assert isinstance(answer, Answers)  # what was kept when the reports were erased
-    if TOGETHER.join(names) not in answer:
+    if SEPARATOR.join(names) not in answer:
         raise NoDataError("the reports of this task are erased, and this table is not among those that were kept")
-    return answer[TOGETHER.join(names)]
+    return answer[SEPARATOR.join(names)]
 
 
 def named(wanted: Sequence[str], plan: Marginals) -> tuple[str, ...]:
     """Return the attributes that somebody names, in the order of the task.
 
-    >>> named(["b,a"], Marginals({"a": ["x", "y"], "b": ["x", "y"]}, users=10, order=1, method="fc"))
+    >>> named(["b,a"], Marginals({"a": ["x", "y"], "b": ["x", "y"]}, users=10, order=1))
     ('a', 'b')
     """
     known = plan.domain.names
@@ -52,7 +53,7 @@ def structure(answer: Any, collection: Collection) -> dict[str, Any] | None:
 
     Nothing where reports do not say, are too few or are erased, or where there is too much to look at.
     """
-    if not isinstance(answer, Tables) or answer.users < collection.minimum:
+    if not isinstance(answer, MarginalAnswers) or answer.users < collection.minimum:
         return None
     largest = sorted(answer.plan.sizes)[-2:]
     if not 2 <= len(answer.plan.sizes) <= MOST_ATTRIBUTES or prod(largest) > MOST_CELLS:
@@ -68,7 +69,7 @@ def structure(answer: Any, collection: Collection) -> dict[str, Any] | None:
 
 def dependence(answer: Any, names: Sequence[str], collection: Collection) -> Mapping[str, Any] | None:
     """Return what a test that knows the noise says about the independence of two attributes; nothing for others."""
-    if not isinstance(answer, Tables) or len(names) != 2 or answer.users < collection.minimum:
+    if not isinstance(answer, MarginalAnswers) or len(names) != 2 or answer.users < collection.minimum:
         return None
     try:
         found = answer.dependence(*names)

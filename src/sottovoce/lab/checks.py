@@ -12,7 +12,7 @@ import numpy as np
 
 from sottovoce.arrays import Bools, Floats, Ints, Longs, Words
 from sottovoce.core.rng import Rng
-from sottovoce.errors import CodecError, DomainError, MismatchError, NoDataError
+from sottovoce.errors import CodecError, DomainError, MismatchError, NoDataError, ParameterError
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.mechanisms.base import Mechanism, PureMechanism
 from sottovoce.wire import codec
@@ -147,6 +147,12 @@ def the_document_restores_it(mechanism: Mechanism) -> None:
     assert codec.mechanism(codec.parse(text)) == mechanism
 
 
+def no_document_names_it(mechanism: Mechanism) -> None:
+    """A baseline of the laboratory is refused by whoever reads its document."""
+    text = codec.canonical(codec.document(mechanism))
+    _raises(ParameterError, codec.mechanism, codec.parse(text))
+
+
 def one_report_is_an_unbiased_estimate(mechanism: PureMechanism) -> None:
     """Summed over all outcomes, the vote for v of a user holding t is 1 if v = t, else 0."""
     expected, _ = _moments(mechanism)
@@ -184,7 +190,7 @@ def sampled_variance_is_as_stated(mechanism: PureMechanism) -> None:
     assert (np.abs(votes.var(0) - stated) <= tolerance).all(), (votes.var(0), stated)
 
 
-CONTRACT_CHECKS: list[Check] = [
+BASELINE_CHECKS: list[Check] = [
     samples_follow_the_likelihood,
     epsilon_is_never_exceeded,
     likelihoods_sum_to_one,
@@ -193,6 +199,10 @@ CONTRACT_CHECKS: list[Check] = [
     tallies_add_up,
     draws_do_not_depend_on_the_value,
     values_outside_the_domain_are_refused_before_a_draw,
+    no_document_names_it,
+]
+CONTRACT_CHECKS: list[Check] = [
+    *(check for check in BASELINE_CHECKS if check is not no_document_names_it),
     the_document_restores_it,
 ]
 EXACT_CHECKS: list[Check] = [one_report_is_an_unbiased_estimate, the_variance_is_as_stated]

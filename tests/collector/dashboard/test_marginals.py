@@ -35,14 +35,14 @@ DOMAIN = {
 FEW = Collection(minimum=10, grace=0, crowd=30)
 
 
-def task(method="calm", order=2, collection=FEW):
-    return sv.Task(method, sv.Marginals(DOMAIN, users=3000, order=order, method=method), 6.0, collection=collection)
+def task(name="calm", order=2, collection=FEW):
+    return sv.Task(name, sv.Marginals(DOMAIN, users=3000, order=order), 6.0, collection=collection)
 
 
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory):
     with place(tmp_path_factory.mktemp("joint")) as made:
-        for one in (task(), task("inp_ht"), task("marg_ps", 1)):
+        for one in (task(),):
             made.publish(one)
             messages = crowd.messages(one, RECORDS, rng=SeededRng(2))
             for start in range(0, len(messages), 1000):
@@ -122,18 +122,9 @@ def test_the_heat_map_is_drawn_named_and_written_out(asked):
     assert asked.page(links[0].partition("#")[0])
 
 
-def test_a_table_that_the_method_cannot_give_is_refused_beside_the_form(asked):
-    page = asked.page(f"/tasks/inp_ht?{chosen('pet', 'home, sweet', 'car')}")
-    assert "Marginals are of 1 to 2 attributes." in page.one("p", class_="bad").text
-    assert page.one("form", class_="choose").all("input", type="checkbox")
+def test_a_table_of_other_attributes_is_refused(asked):
     page = asked.page("/tasks/calm?marginal=none", status=400)
     assert "each once" in page.text
-
-
-def test_where_no_pairs_were_asked_about_there_is_no_heat_map(asked):
-    shown = asked.page("/tasks/marg_ps").one("section", id="answer")
-    assert [one.text for one in shown.all("h3")] == list(DOMAIN)
-    assert not shown.all("svg", class_="heat")
 
 
 def test_too_few_users_have_no_heat_map_and_no_test(asked):
@@ -166,16 +157,8 @@ def test_a_verdict_follows_from_the_chance_and_what_cannot_be_tested_says_so():
 
 
 def test_a_device_says_which_part_of_a_record_is_used():
-    said = {
-        "calm": "Only a random part of your record is used, a few attributes together; a public coin picks which.",
-        "marg_ps": "Only a random part of your record is used",
-        "inp_ht": "Only one yes-or-no summary of a few attributes of your record is used; a public coin picks which.",
-        "fc": "All attributes of your record are used together.",
-        "inp_em": "All attributes of your record are used together. Your answer is randomised here before anything is "
-        "sent: your device sends for each of your answers that answer or, by chance, another possible one.",
-    }
-    for method, words in said.items():
-        assert words in explain(facts(codec.publish(task(method))))
+    words = "Only a random part of your record is used, a few attributes together; a public coin picks which."
+    assert words in explain(facts(codec.publish(task())))
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -200,11 +183,5 @@ def luminance(colour):
 
 
 def test_the_statement_says_which_part_of_a_record_is_used():
-    said = {
-        "calm": "of which a few attributes together, picked by a public coin, are used.",
-        "inp_ht": "of which one yes-or-no summary of a few attributes, picked by a public coin, is used.",
-        "inp_em": "a record of 4 attributes.",
-        "fc": "a record of 4 attributes.",
-    }
-    for method, words in said.items():
-        assert dict(statement.lines(codec.publish(task(method))))["Asked"].endswith(words)
+    words = "of which a few attributes together, picked by a public coin, are used."
+    assert dict(statement.lines(codec.publish(task())))["Asked"].endswith(words)

@@ -21,9 +21,9 @@ from sottovoce.engine.memory import MemoryCollected, drive
 from sottovoce.engine.spark import frames, spark, workers
 from sottovoce.errors import MismatchError, MissingExtraError, NoDataError, ParameterError, UnavailableError
 from sottovoce.lab import crowd
+from sottovoce.lab.baselines.marginals.baseline_marginals import BaselineMarginals
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.plans.itemsets.top_items import TopItems
-from sottovoce.plans.marginals.marginals import Marginals
 from sottovoce.plans.tables import planning
 from sottovoce.plans.tables.joint import Joint
 from sottovoce.plans.tables.table import Table
@@ -199,7 +199,7 @@ def test_people_with_too_many_reports_are_left_out_and_nobody_is_a_sum_too(sessi
 DICE = np.random.default_rng(2)
 TASKS = {
     "histogram": (sv.Histogram(range(40)), DICE.integers(0, 40, 1000)),
-    "yes or no": (Marginals({name: ["x", "y"] for name in "abc"}, order=2, method="inp_ht"), None),
+    "yes or no": (BaselineMarginals({name: ["x", "y"] for name in "abc"}, "inp_ht", order=2), None),
     "prefixes": (sv.HeavyHitters(Bits(16), 3, groups=2), DICE.choice([7, 77, 7777, 50000], 1000).tolist()),
     "rounds": (TopItems(range(30), 4), [DICE.choice(8, 3, replace=False).tolist() for _ in range(1000)]),
 }

@@ -8,7 +8,8 @@ import pytest
 import sottovoce as sv
 from sottovoce.encodings.view import View
 from sottovoce.errors import ConcernWarning, NoDataError, ParameterError
-from sottovoce.lab.baselines.attribute_groups import Grouping, allocated
+from sottovoce.lab import crowd
+from sottovoce.lab.baselines.attribute_groups import Grouping, allocate
 from sottovoce.lab.baselines.correlated import PAIRWISE, TABLE, Correlated
 from sottovoce.lab.baselines.correlation_bounds import Ties, audit
 from sottovoce.lab.baselines.waiver import WaivedQuestion
@@ -59,14 +60,18 @@ def test_the_cost_of_a_record_is_the_sum_of_all_logits_exactly():
     assert exact.log(mechanism.worst_ratio) <= exact.stated(plan.epsilon_record)
 
 
-def test_a_device_is_charged_the_cost_of_the_record():
+def test_a_task_is_charged_the_cost_of_the_record():
     plan = Correlated(bits(3), 1.0, rates(3, 0.8))
     task = sv.Task("habits", plan, plan.epsilon_record)
-    client = sv.Client(task, ":memory:")
-    message = client.answer({"a0": "no", "a1": "yes", "a2": "yes"})
-    assert client.ledger.spent == plan.epsilon_record > 1.37
-    assert f"(epsilon {plan.epsilon_record:g})" in client.explain()
-    assert sv.answer(task, [message])["a1"].estimate.users == 1
+    assert task.opening.epsilon == plan.epsilon_record > 1.37
+    messages = crowd.messages(task, [{"a0": "no", "a1": "yes", "a2": "yes"}])
+    assert sv.answer(task, messages)["a1"].estimate.users == 1
+
+
+def test_no_device_answers_it():
+    plan = Correlated(bits(3), 1.0, rates(3, 0.8))
+    with pytest.raises(ParameterError, match="unknown mechanism kind"):
+        sv.Client(sv.Task("habits", plan, plan.epsilon_record), ":memory:")
 
 
 def test_a_task_that_states_only_the_weaker_epsilon_is_refused_and_told_the_price():
@@ -105,7 +110,7 @@ def test_groups_get_users_by_the_root_of_their_cost():
     task = sv.Task("habits", plan, plan.epsilon_record)
     made = Grouping.greedy(Ties.of_agreements(pairs), (2,) * 4, 1.0, 3)
     assert isinstance(task.opening.ask, Choice)
-    assert task.opening.ask.weights == allocated(made.costs, 10_000)
+    assert task.opening.ask.weights == allocate(made.costs, 10_000)
     assert len(set(task.opening.ask.weights)) == 2
     assert task.opening.ask.epsilon == plan.epsilon_record
 
@@ -129,7 +134,7 @@ def test_attributes_alone_in_a_cluster_spend_all_of_epsilon():
 def test_too_many_combinations_of_groups_are_refused():
     clusters = tuple(tuple(range(4 * place, 4 * place + 4)) for place in range(6))
     plan = Correlated(bits(24), 0.3, rates(24, 0.6), clusters=clusters, group=1)
-    with pytest.raises(ParameterError, match="at most 1024 ways"):
+    with pytest.raises(ParameterError, match="more than 1024 ways"):
         sv.Task("habits", plan, 5.0)
 
 
@@ -143,7 +148,7 @@ def test_weights_of_many_clusters_stay_small_enough_to_deal():
 
 def test_a_record_that_would_cost_too_much_is_refused():
     plan = Correlated(bits(10), 3.0, rates(10, 0.5))
-    with pytest.raises(ParameterError, match="smaller groups"):
+    with pytest.raises(ParameterError, match="must be smaller"):
         sv.Task("habits", plan, 20.0)
 
 
@@ -264,9 +269,9 @@ def test_records_too_wide_to_tally_are_read_as_they_are():
 def test_an_attribute_that_nobody_was_asked_about_has_no_answer():
     plan = Correlated(bits(4), 1.0, rates(4, 0.7), group=1)
     task = sv.Task("habits", plan, plan.epsilon_record)
-    message = sv.Client(task, ":memory:").answer(dict.fromkeys(bits(4), "no"))
+    messages = crowd.messages(task, [dict.fromkeys(bits(4), "no")])
     with pytest.raises(NoDataError, match="has no reports yet"):
-        sv.answer(task, [message])
+        sv.answer(task, messages)
 
 
 def test_reports_of_the_two_worst_records_differ_by_the_record_and_not_by_the_claim():

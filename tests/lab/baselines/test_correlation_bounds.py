@@ -10,8 +10,20 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from sottovoce.errors import NoDataError, ParameterError
-from sottovoce.lab.baselines.attribute_groups import Grouping, allocated, best, groups, noise
-from sottovoce.lab.baselines.correlation_bounds import Ties, audit, cautious, counted, strongest
+from sottovoce.lab.baselines.attribute_groups import (
+    Grouping,
+    allocate,
+    best_grouping,
+    vote_variance,
+    weakly_tied_groups,
+)
+from sottovoce.lab.baselines.correlation_bounds import (
+    Ties,
+    audit,
+    cautious_agreements,
+    pair_tables,
+    strongest,
+)
 from sottovoce.maths import exact
 
 
@@ -215,11 +227,11 @@ def test_a_table_of_fair_bits_says_the_same_as_their_agreement():
 
 def test_empty_cells_of_a_table_are_fine_but_empty_rows_are_refused():
     assert 0 < Ties.of_tables((2, 2), [((0.5, 0.0), (0.2, 0.3))]).spent(1.0) < 1
-    with pytest.raises(ParameterError, match="every value of a joint table occurs"):
+    with pytest.raises(ParameterError, match="every value of a joint table must occur"):
         Ties.of_tables((2, 2), [((0.0, 0.0), (0.5, 0.5))])
     seen = np.array([[1, 0], [1, 1], [1, 1]])
-    assert counted(seen, (2, 2)) == (((0.5, 0.5), (1.5, 2.5)),)
-    Ties.of_tables((2, 2), counted(seen, (2, 2)))
+    assert pair_tables(seen, (2, 2)) == (((0.5, 0.5), (1.5, 2.5)),)
+    Ties.of_tables((2, 2), pair_tables(seen, (2, 2)))
 
 
 @pytest.mark.parametrize(
@@ -272,14 +284,14 @@ def missed(bound, runs, seed):
 def test_agreements_from_a_sample_are_bounded_and_plain_rates_would_be_too_weak():
     runs, beta = 400, 0.05
     most = runs * beta + 5 * sqrt(runs * beta * (1 - beta))
-    assert missed(lambda sample: cautious(sample, beta), runs, 1) <= most
+    assert missed(lambda sample: cautious_agreements(sample, beta), runs, 1) <= most
     plain = missed(lambda sample: (sample[:, :, None] == sample[:, None]).mean(axis=0), runs, 1)
     assert plain > 0.5 * runs > most
 
 
 def test_a_bound_has_the_known_reach_and_keeps_the_direction():
     sample = np.array([[0, 0, 1]] * 700 + [[1, 0, 0]] * 300)
-    rates = np.array(cautious(sample))
+    rates = np.array(cautious_agreements(sample))
     reach = sqrt(log(2 * 3 / 1e-3) / 2000)
     assert rates[0, 1] == pytest.approx(0.7 + reach)
     assert rates[0, 2] == 0.0  # never agree: already the strongest
@@ -287,7 +299,7 @@ def test_a_bound_has_the_known_reach_and_keeps_the_direction():
     assert (np.diagonal(rates) == 1).all()
     Ties.of_agreements(rates.tolist())
     with pytest.raises(NoDataError):
-        cautious(np.zeros((0, 2), np.int64))
+        cautious_agreements(np.zeros((0, 2), np.int64))
 
 
 def test_an_interval_of_agreements_counts_by_its_farther_end():
@@ -302,7 +314,7 @@ COSTS = [2 * keep * (1 - keep) / (2 * keep - 1) ** 2 for keep in (0.6, 0.7, 0.85
 
 
 def test_users_are_allocated_by_the_root_of_the_cost():
-    given_ = allocated(COSTS, 100_000)
+    given_ = allocate(COSTS, 100_000)
     assert given_ == (56344, 26352, 11734, 5570)
     assert sum(cost / one for cost, one in zip(COSTS, given_, strict=True)) == pytest.approx(3.7800e-4, abs=5e-9)
 
@@ -316,30 +328,30 @@ def test_the_cube_root_that_is_printed_and_an_even_allocation_are_worse():
 
 @given(st.lists(st.floats(1e-6, 1e6), min_size=1, max_size=12), st.integers(0, 1000))
 def test_an_allocation_adds_up_and_leaves_no_group_out(costs, more):
-    given_ = allocated(costs, len(costs) + more)
+    given_ = allocate(costs, len(costs) + more)
     assert sum(given_) == len(costs) + more
     assert min(given_) >= 1
 
 
 def test_an_allocation_needs_a_user_for_every_group():
     with pytest.raises(ParameterError):
-        allocated((1.0, 1.0), 1)
+        allocate((1.0, 1.0), 1)
 
 
 def test_groups_keep_apart_what_hangs_together():
     ties = Ties.of_agreements(matrix(4, {(0, 1): 0.9, (2, 3): 0.9} | {(i, j): 0.5 for i in (0, 1) for j in (2, 3)}))
-    assert groups(ties, 2) == ((0, 2), (1, 3))
-    assert groups(ties, 4) == ((0, 1, 2, 3),)
-    assert groups(ties, 1) == ((0,), (1,), (2,), (3,))
-    assert [len(group) for group in groups(equal(7, 0.6), 3)] == [3, 3, 1]
+    assert weakly_tied_groups(ties, 2) == ((0, 2), (1, 3))
+    assert weakly_tied_groups(ties, 4) == ((0, 1, 2, 3),)
+    assert weakly_tied_groups(ties, 1) == ((0,), (1,), (2,), (3,))
+    assert [len(group) for group in weakly_tied_groups(equal(7, 0.6), 3)] == [3, 3, 1]
     with pytest.raises(ParameterError):
-        groups(ties, 5)
+        weakly_tied_groups(ties, 5)
 
 
 def test_the_noise_of_a_vote_is_that_of_direct_response():
     keep = kept(1.0)
-    assert noise(2, 1.0) == pytest.approx(keep * (1 - keep) / (2 * keep - 1) ** 2, rel=1e-12)
-    assert noise(5, 2.0) == pytest.approx((5 - 2 + exp(2)) / (exp(2) - 1) ** 2, rel=1e-12)
+    assert vote_variance(2, 1.0) == pytest.approx(keep * (1 - keep) / (2 * keep - 1) ** 2, rel=1e-12)
+    assert vote_variance(5, 2.0) == pytest.approx((5 - 2 + exp(2)) / (exp(2) - 1) ** 2, rel=1e-12)
 
 
 def test_a_group_spends_what_its_own_ties_allow_not_those_of_the_cluster():
@@ -361,7 +373,7 @@ def test_small_epsilon_wants_groups_of_one_minus_r_over_r(rate, size):
 def test_forgetting_who_was_drawn_makes_small_groups_look_better_than_they_are():
     """At a large epsilon the noise alone wants groups of one; the whole error wants everybody asked everything."""
     ties, users = equal(8, 0.65), 10_000
-    chosen = best(ties, (2,) * 8, 6.0, users)
+    chosen = best_grouping(ties, (2,) * 8, 6.0, users)
     made = [Grouping.greedy(ties, (2,) * 8, 6.0, size) for size in range(1, 9)]
     by_noise = min(made, key=lambda one: one.noise_total(users))
     assert len(by_noise.groups) > len(chosen.groups) == 1

@@ -11,17 +11,16 @@ from sottovoce.client.client import Client
 from sottovoce.domains.bits import Bits
 from sottovoce.domains.categories import Categories
 from sottovoce.domains.strings import Strings
-from sottovoce.encodings.channel import Channel, channel_of
 from sottovoce.errors import NoDataError, ParameterError
 from sottovoce.lab import crowd
-from sottovoce.lab.baselines.hashed_channels import MOST_SOUGHT, HashedChannels
+from sottovoce.lab.baselines.channel_bits import ChannelBits
+from sottovoce.lab.baselines.channel_segment import ChannelSegment, channel_of
+from sottovoce.lab.baselines.hashed_channels import MAX_TOP, HashedChannels
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.maths import exact
 from sottovoce.mechanisms.affine import AffineResponse
 from sottovoce.mechanisms.affine_prefix import AffinePrefix
-from sottovoce.mechanisms.channels import Channels
 from sottovoce.tasks.bundle import Bundle
-from sottovoce.tasks.choice import Choice
 
 SHARES = {0xBEEF: 0.35, 0x1234: 0.25, 0xC0DE: 0.15}  # in three of five channels
 PLANS = [
@@ -45,7 +44,7 @@ def test_everybody_reports_the_whole_value_and_one_piece_for_half_of_epsilon_eac
     whole, pieces = asked.ask.parts
     assert isinstance(asked.ask, Bundle)
     assert whole.mechanism == AffinePrefix(1.5, 1 << 64)
-    assert [one.encoding for one in pieces.members] == [Channel(64, 64, start, 8) for start in range(0, 64, 8)]
+    assert [one.encoding for one in pieces.members] == [ChannelSegment(64, 64, start, 8) for start in range(0, 64, 8)]
     assert {one.mechanism for one in pieces.members} == {AffineResponse(1.5, 64 << 8)}
     assert asked.epsilon == 3.0
 
@@ -62,7 +61,7 @@ def test_partitioned_a_tenth_reports_the_whole_value_and_nobody_splits_epsilon()
 def test_single_bits_are_the_published_vectors():
     asked = asking(HashedChannels(Bits(16), 16, block=1), 2.0).opening
     _, pieces = asked.ask.parts
-    assert {one.mechanism for one in pieces.members} == {Channels(1.0, 128)}
+    assert {one.mechanism for one in pieces.members} == {ChannelBits(1.0, 128)}
     assert len(pieces.members) == 16
 
 
@@ -79,7 +78,7 @@ def test_all_that_a_user_sends_reveals_exactly_epsilon(block, partitioned):
     assert spent(asking(plan, 1.3).opening.ask, plan.domain).max() == pytest.approx(1.3, abs=1e-9)
 
 
-class Greedy(HashedChannels, kind="greedy_hash"):
+class Greedy(HashedChannels, kind="greedy_hash", wire=False):
     """A broken twin: both reports of one user with the whole epsilon."""
 
     def _ask(self, epsilon):
@@ -112,7 +111,7 @@ def test_planted_values_are_found_in_a_simulation(plan, held):
 
 
 @dataclass(frozen=True, init=False)
-class Crossed(HashedChannels, kind="crossed_hash"):
+class Crossed(HashedChannels, kind="crossed_hash", wire=False):
     """A broken twin: the second half of every value comes from another channel."""
 
     def _spelled(self, collected):
@@ -163,7 +162,7 @@ def test_without_reports_of_a_piece_there_is_no_answer():
     "settings",
     [
         {"top": 0},
-        {"top": MOST_SOUGHT + 1},
+        {"top": MAX_TOP + 1},
         {"top": True},
         {"top": 2.0},
         {"channels": 1},
@@ -190,9 +189,6 @@ def test_other_domains_are_refused(domain):
         HashedChannels(domain)
 
 
-def test_a_choice_inside_a_bundle_is_open_to_devices():
-    """Every position is somebody's: the coin of the second slot picks it."""
-    task = asking(HashedChannels(Bits(16), 3))
-    members = {Client(task, ":memory:")._questions(task.opening)[1][0].member for _ in range(60)}
-    assert isinstance(task.opening.ask.parts[1], Choice)
-    assert members == {0, 1}
+def test_no_device_answers_it():
+    with pytest.raises(ParameterError, match="unknown encoding kind"):
+        Client(asking(HashedChannels(Bits(16), 3)), ":memory:")

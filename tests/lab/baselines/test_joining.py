@@ -10,7 +10,7 @@ from hypothesis import strategies as some
 
 from sottovoce.errors import NoDataError
 from sottovoce.lab.baselines import joining
-from sottovoce.lab.baselines.joining import join, joint
+from sottovoce.lab.baselines.joining import PatternVotes, join, shares_of_pairs
 from sottovoce.lab.checks import FIVE_SIGMA
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.mechanisms.affine import AffineResponse
@@ -20,12 +20,17 @@ ONE = np.array([0])
 EVERYTHING = np.arange(4)
 
 
+def alone(votes):
+    """The votes of one user."""
+    return PatternVotes(ONE, votes[:, None])
+
+
 def moments(estimator, mechanism, held):
     """The mean and the variance of one user's estimates, all pairs of reports listed with their chances."""
     outcomes = mechanism.outcomes()
     votes, chances = mechanism.votes(outcomes, EVERYTHING), mechanism.likelihood(outcomes)
     pairs = list(product(range(len(outcomes)), repeat=2))
-    tables = np.array([estimator((ONE, votes[a][:, None]), (ONE, votes[b][:, None])) for a, b in pairs])
+    tables = np.array([estimator(alone(votes[a]), alone(votes[b])) for a, b in pairs])
     weights = np.array([chances[a, held[0]] * chances[b, held[1]] for a, b in pairs])
     mean = np.tensordot(weights, tables, 1)
     return mean, np.tensordot(weights, tables**2, 1) - mean**2
@@ -36,7 +41,7 @@ def moments(estimator, mechanism, held):
 def test_a_product_of_votes_is_unbiased_and_has_the_stated_variance_where_nobody_is(epsilon, held):
     """Null variance (q (1 - q))^2 / (p - q)^4, by enumeration."""
     mechanism = GRR(epsilon, 4)
-    mean, variance = moments(joint, mechanism, held)
+    mean, variance = moments(shares_of_pairs, mechanism, held)
     np.testing.assert_allclose(mean, np.outer(np.eye(4)[held[0]], np.eye(4)[held[1]]), atol=1e-10)
     p, q = mechanism.p, mechanism.q
     nobody = np.delete(np.delete(variance, held[0], 0), held[1], 1)
@@ -61,7 +66,7 @@ def reports(first, second, epsilon=2.0, seed=1):
     """Votes of users for sixteen patterns of two segments, subjects in the same order."""
     mechanism, rng = AffineResponse(epsilon, 16), SeededRng(seed)
     sides = [mechanism.votes(mechanism.privatize(held, rng), np.arange(16)).T for held in (first, second)]
-    return [(np.arange(len(first)), side) for side in sides]
+    return [PatternVotes(np.arange(len(first)), side) for side in sides]
 
 
 def deviations(estimator, users=20_000):
@@ -76,15 +81,15 @@ def deviations(estimator, users=20_000):
 
 
 def test_pairs_that_nobody_has_err_as_stated_and_a_planted_pair_is_seen():
-    nobody, planted = deviations(joint)
+    nobody, planted = deviations(shares_of_pairs)
     assert np.abs(nobody).max() < FIVE_SIGMA
     assert abs(planted) < 2 * FIVE_SIGMA  # its variance is larger than where nobody is
 
 
 def test_reports_that_are_joined_to_strangers_are_caught():
     def shuffled(first, second):
-        strangers = np.random.default_rng(3).permutation(len(second[0]))
-        return joint(first, (second[0], second[1][:, strangers]))
+        strangers = np.random.default_rng(3).permutation(len(second.subjects))
+        return shares_of_pairs(first, PatternVotes(second.subjects, second.votes[:, strangers]))
 
     _, planted = deviations(shuffled)
     assert abs(planted) > 2 * FIVE_SIGMA
@@ -96,12 +101,17 @@ def test_reports_meet_by_subject_whatever_their_order_and_halves_say_nothing():
     names = np.random.default_rng(5).bytes(16 * 500)
     subjects = np.frombuffer(names, np.dtype((np.void, 16)))
     order = np.random.default_rng(6).permutation(500)
-    whole = joint((subjects, first[1]), (subjects[order], second[1][:, order]))
-    np.testing.assert_allclose(whole, joint(first, second), atol=1e-12)
-    some_lost = joint((subjects[:400], first[1][:, :400]), (subjects[order], second[1][:, order]))
-    np.testing.assert_allclose(some_lost, joint(*((np.arange(400), side[:, :400]) for _, side in (first, second))))
+    moved = PatternVotes(subjects[order], second.votes[:, order])
+    whole = shares_of_pairs(PatternVotes(subjects, first.votes), moved)
+    np.testing.assert_allclose(whole, shares_of_pairs(first, second), atol=1e-12)
+    some_lost = shares_of_pairs(PatternVotes(subjects[:400], first.votes[:, :400]), moved)
+    kept = [PatternVotes(np.arange(400), side.votes[:, :400]) for side in (first, second)]
+    np.testing.assert_allclose(some_lost, shares_of_pairs(*kept))
     with pytest.raises(NoDataError, match="both segments"):
-        joint((subjects[:10], first[1][:, :10]), (subjects[10:], second[1][:, 10:]))
+        shares_of_pairs(
+            PatternVotes(subjects[:10], first.votes[:, :10]),
+            PatternVotes(subjects[10:], second.votes[:, 10:]),
+        )
 
 
 def by_hand(shares, segments, patterns, wanted):
@@ -138,9 +148,9 @@ def test_impossible_rows_do_not_count():
 def test_the_search_ends_with_what_it_has(monkeypatch):
     shares = {pair: np.full((6, 6), exp(-sum(pair))) for pair in combinations(range(5), 2)}
     assert not join(shares, 4, lambda row: True).cut
-    monkeypatch.setattr(joining, "MOST_ROWS", 3)
+    monkeypatch.setattr(joining, "MAX_ROWS", 3)
     found = join(shares, 4, lambda row: True)
     assert (len(found.rows), found.cut) == (3, True)
-    monkeypatch.setattr(joining, "MOST_STEPS", 2)
+    monkeypatch.setattr(joining, "MAX_STEPS", 2)
     found = join(shares, 4, lambda row: True)
     assert (len(found.rows), found.cut) == (0, True)

@@ -7,7 +7,16 @@ from sottovoce.encodings.sample import Sample
 from sottovoce.encodings.size import Size
 from sottovoce.errors import ParameterError
 from sottovoce.lab.baselines import ldpminer
-from sottovoce.lab.baselines.ldpminer import LADDER, Miner, adapted, binary, hashed, parted, unary
+from sottovoce.lab.baselines.ldpminer import (
+    PROTOCOLS,
+    Miner,
+    ask_adaptively,
+    ask_by_blh,
+    ask_by_olh,
+    ask_by_sue,
+    ask_sizes,
+    partition,
+)
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.maths.ragged import Baskets
 
@@ -25,9 +34,9 @@ PEOPLE = people()
 TRUTH = PEOPLE.counts(ITEMS)
 
 
-@pytest.mark.parametrize("number", LADDER)
+@pytest.mark.parametrize("number", PROTOCOLS)
 def test_every_rung_finds_what_is_clear(number):
-    found = Miner(ITEMS, TOP, 6.0).climb(number, PEOPLE, SeededRng(number))
+    found = Miner(ITEMS, TOP, 6.0).mine(number, PEOPLE, SeededRng(number))
     assert list(found) == [(0,), (1,), (2,)]
     assert list(found.values()) == sorted(found.values(), reverse=True)
 
@@ -44,14 +53,14 @@ def distance(estimates):
 @pytest.mark.parametrize("number", [1, 2, 3, 4])
 def test_counts_of_a_rung_are_right_on_average(number):
     """All sets fit the padding; counts of the second group alone, not scaled to everybody, are caught."""
-    estimates = [Miner(ITEMS, TOP, 6.0).climb(number, PEOPLE, SeededRng(seed))[0,] for seed in range(20)]
+    estimates = [Miner(ITEMS, TOP, 6.0).mine(number, PEOPLE, SeededRng(seed))[0,] for seed in range(20)]
     assert distance(estimates) < 5, distance(estimates)
-    assert distance(np.array(estimates) * LADDER[number].groups[2] / 100) > 5
+    assert distance(np.array(estimates) * PROTOCOLS[number].groups[2] / 100) > 5
 
 
 def test_the_last_rung_is_the_one_before_it_corrected():
     """The same draws, all counts times one factor: 8 % of the people have two of the candidates, padded to one."""
-    before, after = (Miner(ITEMS, TOP, 6.0).climb(number, PEOPLE, SeededRng(4)) for number in (5, 6))
+    before, after = (Miner(ITEMS, TOP, 6.0).mine(number, PEOPLE, SeededRng(4)) for number in (5, 6))
     factors = [after[chosen] / before[chosen] for chosen in before]
     assert factors == pytest.approx([factors[0]] * 3)
     assert factors[0] == pytest.approx(1 + 3 / 37, abs=0.03)
@@ -59,9 +68,9 @@ def test_the_last_rung_is_the_one_before_it_corrected():
 
 def test_the_original_spends_half_on_each_phase_of_everybody(monkeypatch):
     asked = []
-    plain = ldpminer.sampled
+    plain = ldpminer.sampled_counts
     monkeypatch.setattr(
-        ldpminer, "sampled", lambda held, question, rng: asked.append((held, question)) or plain(held, question, rng)
+        ldpminer, "sampled_counts", lambda held, question, rng: asked.append((held, question)) or plain(held, question, rng)
     )
     estimates = [Miner(ITEMS, TOP, 8.0).original(PEOPLE, SeededRng(seed))[0,] for seed in range(10)]
     assert distance(estimates) < 5
@@ -73,14 +82,14 @@ def test_the_original_spends_half_on_each_phase_of_everybody(monkeypatch):
     assert (fine.encoding.length, fine.encoding.candidates) == (2 * TOP, 2 * TOP)
 
 
-@pytest.mark.parametrize("number", LADDER)
+@pytest.mark.parametrize("number", PROTOCOLS)
 def test_the_rungs_ask_what_they_are_named_after(number, monkeypatch):
     asked = []
-    plain = ldpminer.sampled
+    plain = ldpminer.sampled_counts
     monkeypatch.setattr(
-        ldpminer, "sampled", lambda held, question, rng: asked.append((held, question)) or plain(held, question, rng)
+        ldpminer, "sampled_counts", lambda held, question, rng: asked.append((held, question)) or plain(held, question, rng)
     )
-    Miner(ITEMS, TOP, 4.0).climb(number, PEOPLE, SeededRng(1))
+    Miner(ITEMS, TOP, 4.0).mine(number, PEOPLE, SeededRng(1))
     kinds = [question.mechanism.kind for _, question in asked]
     lengths = [question.encoding.length for _, question in asked]
     assert kinds == {1: ["blh", "sue"], 2: ["olh", "olh"], 3: ["olh", "olh"]}.get(number, ["olh", "grr"])
@@ -93,7 +102,7 @@ def test_the_rungs_ask_what_they_are_named_after(number, monkeypatch):
 
 def test_groups_share_nobody():
     numbered = Baskets.of(np.ones(1000, np.int64), np.arange(1000))
-    groups = parted(numbered, (50, 10, 40), SeededRng(1))
+    groups = partition(numbered, (50, 10, 40), SeededRng(1))
     assert [len(group) for group in groups] == [500, 100, 400]
     assert sorted(np.concatenate([group.items for group in groups]).tolist()) == list(range(1000))
     assert groups[0].items.tolist() != list(range(500))
@@ -101,13 +110,13 @@ def test_groups_share_nobody():
 
 def test_only_direct_response_is_amplified():
     encoding = Sample(20, 5)
-    for ask in (hashed, binary, unary):
+    for ask in (ask_by_olh, ask_by_blh, ask_by_sue):
         assert ask(1.0, encoding).mechanism.epsilon == ask(1.0, encoding).epsilon == 1.0
-    assert adapted(1.0, encoding).epsilon == 1.0 < adapted(1.0, encoding).mechanism.epsilon
+    assert ask_adaptively(1.0, encoding).epsilon == 1.0 < ask_adaptively(1.0, encoding).mechanism.epsilon
 
 
 def test_sizes_are_made_out():
-    reached = ldpminer.asked_sizes(PEOPLE, Size(ITEMS), 4.0, SeededRng(1))
+    reached = ask_sizes(PEOPLE, Size(ITEMS), 4.0, SeededRng(1))
     assert (reached.length, reached.correction, reached.confident) == (2, 1.0, True)
 
 
@@ -129,4 +138,4 @@ def test_where_no_set_is_likely_the_baseline_returns_items():
 @pytest.mark.parametrize("number", [0, 7, -1])
 def test_the_ladder_has_six_rungs(number):
     with pytest.raises(ParameterError):
-        Miner(ITEMS, TOP, 1.0).climb(number, PEOPLE, SeededRng(1))
+        Miner(ITEMS, TOP, 1.0).mine(number, PEOPLE, SeededRng(1))

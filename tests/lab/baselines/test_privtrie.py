@@ -7,12 +7,20 @@ from math import log, prod, sqrt
 import numpy as np
 import pytest
 
-from papers.longvalues import LONG, TOP, codes, f1_scores, geometric, most_frequent, pem
 from sottovoce.domains.bits import Bits
 from sottovoce.domains.strings import Strings
 from sottovoce.errors import BudgetError, NoDataError, ParameterError
 from sottovoce.lab.baselines.privtrie import CHARACTERS, PrivTrie, Trie, batches
 from sottovoce.lab.checks import FIVE_SIGMA
+from sottovoce.lab.experiments.wang_chapter4.long_values import (
+    LONG,
+    TOP,
+    f1_scores,
+    geometric,
+    most_frequent,
+    published_pem,
+    random_codes,
+)
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.lab.truth.metrics import f1
 from sottovoce.maths import exact
@@ -137,7 +145,7 @@ EASY = TEMPI | {f"{rank:03d}": 2 for rank in range(1000)}
 
 @pytest.mark.parametrize("patient", [False, True])
 def test_frequent_short_texts_are_found_and_counted(patient):
-    found = PrivTrie(Strings(3), 4.0, most=64, patient=patient).find(EASY, seed=1)
+    found = PrivTrie(Strings(3), 4.0, max_families=64, patient=patient).find(EASY, seed=1)
     assert list(found)[:4] == list(TEMPI)
     error = sqrt(20_000) * 0.5  # one sigma of a count when everybody was asked: sqrt(q (1 - q)) / (p - q) is 0.425
     assert all(abs(found[text] - count) < FIVE_SIGMA * error for text, count in TEMPI.items())
@@ -151,23 +159,23 @@ def test_nothing_is_found_where_batches_are_fewer_than_characters():
 def test_texts_of_the_same_frequency_but_longer_are_not_found():
     """Prefixes that pass by chance have used up the trie before the fifth character."""
     longer = {text + " tempo": count for text, count in EASY.items()}
-    assert PrivTrie(Strings(9), 4.0, most=64).find(longer, seed=1) == {}
+    assert PrivTrie(Strings(9), 4.0, max_families=64).find(longer, seed=1) == {}
 
 
 def test_figures_4_2_and_4_3_prefix_extension_finds_more():
     """Reported: always worse than PEM, and nothing at all on some data; epsilon 2, a million people, 64 bits."""
-    found = PrivTrie(LONG, 2.0, most=64).find(geometric(), seed=1)
+    found = PrivTrie(LONG, 2.0, max_families=64).find(geometric(), seed=1)
     trie = f1(most_frequent(geometric(), TOP), list(found)[:TOP])
-    print("F1 of the trie", trie, "of prefix extension", f1_scores(pem(), 2.0).mean())
-    assert trie <= f1_scores(pem(), 2.0).mean() - 0.5
+    print("F1 of the trie", trie, "of prefix extension", f1_scores(published_pem(), 2.0).mean())
+    assert trie <= f1_scores(published_pem(), 2.0).mean() - 0.5
 
 
 def test_what_fails_is_to_extend_at_once():
     """Extending only the strongest prefix per batch finds nearly all sixteen of 32-bit values; the other way, none."""
     domain, counts = Bits(32), geometric().values()
-    held = dict(zip(codes(len(counts), 32), counts, strict=True))
+    held = dict(zip(random_codes(len(counts), 32), counts, strict=True))
     truth = most_frequent(held, TOP, domain)
-    hasty, patient = (PrivTrie(domain, 2.0, most=128, patient=wait).find(held, seed=1) for wait in (False, True))
+    hasty, patient = (PrivTrie(domain, 2.0, max_families=128, patient=wait).find(held, seed=1) for wait in (False, True))
     assert f1(truth, list(hasty)[:TOP]) < 0.2
     assert f1(truth, list(patient)[:TOP]) > 0.9
 

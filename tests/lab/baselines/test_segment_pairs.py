@@ -13,9 +13,10 @@ from sottovoce.domains.strings import Strings
 from sottovoce.encodings.segment import Segment
 from sottovoce.errors import NoDataError, ParameterError
 from sottovoce.lab import crowd
-from sottovoce.lab.baselines import candidates, segment_pairs
-from sottovoce.lab.baselines.joining import joint
-from sottovoce.lab.baselines.segment_pairs import MOST_SOUGHT, SegmentPairs
+from sottovoce.lab.baselines import segment_pairs
+from sottovoce.lab.baselines.candidates import rank_candidates
+from sottovoce.lab.baselines.joining import PatternVotes, shares_of_pairs
+from sottovoce.lab.baselines.segment_pairs import MAX_TOP, SegmentPairs
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.mechanisms.affine import AffineResponse
 from sottovoce.mechanisms.affine_prefix import AffinePrefix
@@ -77,7 +78,7 @@ def test_all_that_a_user_sends_reveals_exactly_epsilon(segments, partitioned):
     assert spent(asking(plan, 1.3).opening.ask, plan.domain).max() == pytest.approx(1.3, abs=1e-9)
 
 
-class Greedy(SegmentPairs, kind="greedy_spm"):
+class Greedy(SegmentPairs, kind="greedy_spm", wire=False):
     """A broken twin: the three reports cost a half each."""
 
     def _ask(self, epsilon):
@@ -109,7 +110,12 @@ def test_planted_values_are_found_in_a_simulation(plan, held):
 
 def test_segments_joined_to_those_of_strangers_are_caught(held, monkeypatch):
     """A broken twin: every second segment is taken for the next user's."""
-    monkeypatch.setattr(segment_pairs, "joint", lambda one, other: joint(one, (np.roll(other[0], 1), other[1])))
+
+    def with_strangers(first, second):
+        strangers = PatternVotes(np.roll(second.subjects, 1), second.votes)
+        return shares_of_pairs(first, strangers)
+
+    monkeypatch.setattr(segment_pairs, "shares_of_pairs", with_strangers)
     with pytest.raises(AssertionError):
         is_found(sv.simulate(asking(PLANS[2], 6.0), held, seed=3), Bits(16), SHARES, held)
 
@@ -129,10 +135,10 @@ def test_segments_are_counted_by_everybody_who_reports_them(held):
     """Three of six groups report each segment: its most frequent patterns are those of the planted values."""
     plan = SegmentPairs(Bits(16), 3)
     found = gathered(asking(plan, 6.0), held[:20_000])
-    assert [plan._frequent(found, segment).tolist() for segment in range(4)] == [
+    assert [plan._frequent_patterns(found, segment).tolist() for segment in range(4)] == [
         sorted(value >> shift & 15 for value in SHARES) for shift in (12, 8, 4, 0)
     ]
-    reporters = [len(found.scores(plan._places(pair)[0], np.eye(16)[0])[0]) for pair in plan.pairs]
+    reporters = [len(found.scores(plan._addresses(pair)[0], np.eye(16)[0])[0]) for pair in plan.pairs]
     assert sum(reporters) == 20_000
 
 
@@ -143,13 +149,13 @@ def test_the_last_test_uses_every_users_report_of_the_whole_value(held):
     numbers = np.array(list(SHARES))
     mechanism = AffinePrefix(2.0, 1 << 16)
     supports = sum(mechanism.count(found.batches[Address(0, member)].reports, numbers) for member in range(6))
-    labels, estimate = candidates.ranked(
+    ranked = rank_candidates(
         found, [Address(0, member) for member in range(6)], plan.domain, list(SHARES), 3
     )
-    assert labels == tuple(plan.domain.label(value) for value in SHARES)
+    assert ranked.labels == tuple(plan.domain.label(value) for value in SHARES)
     expected = mechanism.estimate_counts(supports, len(some))
-    np.testing.assert_allclose(estimate.totals, expected.totals)
-    np.testing.assert_allclose(estimate.variance, expected.variance)
+    np.testing.assert_allclose(ranked.estimate.totals, expected.totals)
+    np.testing.assert_allclose(ranked.estimate.variance, expected.variance)
 
 
 def test_texts_of_eighty_bits_are_found():
@@ -169,7 +175,7 @@ def test_without_reports_of_a_pair_there_is_no_answer():
     "settings",
     [
         {"top": 0},
-        {"top": MOST_SOUGHT + 1},
+        {"top": MAX_TOP + 1},
         {"top": True},
         {"top": 2.0},
         {"segments": 1},

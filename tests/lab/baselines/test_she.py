@@ -67,7 +67,7 @@ def test_nothing_of_it_can_travel():
         lambda: she.tally(reports),
         lambda: she.estimate(None),
     ):
-        with pytest.raises(ParameterError, match="raw floats never travel"):
+        with pytest.raises(ParameterError, match="raw floats and cannot be packed"):
             action()
     with pytest.raises(ParameterError, match="unknown mechanism kind"):
         Mechanism.kinds["she"]

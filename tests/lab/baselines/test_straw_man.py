@@ -35,7 +35,7 @@ def crowd():
 def test_counting_reports_recovers_how_many_records_everybody_has():
     """AT-8: with a prior that ties income to the number of transactions, the income itself, without an error."""
     single, many = crowd()
-    seen = StrawMan(1.0, (2, VALUES)).give_away(single, many, SeededRng(2))
+    seen = StrawMan(1.0, (2, VALUES)).report(single, many, SeededRng(2))
     found = frequency_attack(seen, PEOPLE)
     assert (found == many.sizes).all()
     assert (100 * found == 100 * many.sizes).all()
@@ -125,6 +125,6 @@ def test_the_attack_succeeds_where_the_reports_tell_more():
 
 def test_nothing_that_collects_knows_the_straw_man():
     """Its name, its module and its docstring say what it is for; it is no plan, no mechanism and no encoding."""
-    assert "Nothing may ever be collected like this" in straw_man.__doc__
+    assert "Never collect like this" in straw_man.__doc__
     assert not hasattr(StrawMan, "kind")
     assert StrawMan.__module__.startswith("sottovoce.lab.")

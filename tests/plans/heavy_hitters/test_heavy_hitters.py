@@ -17,12 +17,13 @@ from sottovoce.encodings.segment import Segment
 from sottovoce.engine.memory import batches_of, drive
 from sottovoce.errors import NoDataError, ParameterError
 from sottovoce.lab import crowd
+from sottovoce.lab.baselines.pem1 import pem1
 from sottovoce.lab.checks import RecordedRng
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.maths.hashing import indices_of
 from sottovoce.mechanisms.affine_prefix import AffinePrefix
 from sottovoce.plans.heavy_hitters import prefixes
-from sottovoce.plans.heavy_hitters.heavy_hitters import MOST_CANDIDATES, MOST_KEPT, HeavyHitters, pem1
+from sottovoce.plans.heavy_hitters.heavy_hitters import MAX_CANDIDATES, MAX_KEPT, HeavyHitters
 from sottovoce.tasks.choice import Choice
 from sottovoce.tasks.question import Address
 from sottovoce.tasks.round import Round
@@ -115,13 +116,13 @@ def test_a_task_survives_its_document(plan):
     "settings",
     [
         {"top": 0},
-        {"top": MOST_KEPT + 1},
+        {"top": MAX_KEPT + 1},
         {"top": 2.0},
         {"top": True},
         {"threshold": 1.0},
         {"threshold": -0.1},
         {"threshold": float("nan")},
-        {"threshold": 1 / MOST_KEPT / 2},
+        {"threshold": 1 / MAX_KEPT / 2},
         {"groups": -1},
         {"groups": 45},
         {"groups": 2.0},
@@ -141,11 +142,11 @@ def test_impossible_settings_are_refused(settings):
 
 @pytest.mark.parametrize("domain", [Categories(("a", "b")), Integers(0, 255), 48, None])
 def test_other_domains_are_refused(domain):
-    with pytest.raises(ParameterError, match="heavy hitters"):
+    with pytest.raises(ParameterError, match="`domain`"):
         HeavyHitters(domain)
 
 
-@given(some.integers(2, 480), some.floats(1 / MOST_KEPT, 0.99))
+@given(some.integers(2, 480), some.floats(1 / MAX_KEPT, 0.99))
 def test_however_many_pass_a_threshold_the_next_group_can_be_decoded(bits, threshold):
     try:
         plan = HeavyHitters(Bits(bits), threshold=threshold)
@@ -153,11 +154,11 @@ def test_however_many_pass_a_threshold_the_next_group_can_be_decoded(bits, thres
         assert prefixes.queries(bits, int(1 / threshold), bits - (int(1 / threshold) - 1).bit_length()) > 1 << 20
         return
     steps = [longer - shorter for shorter, longer in pairwise(plan.lengths)]
-    assert 1 << plan.lengths[1] <= MOST_CANDIDATES
+    assert 1 << plan.lengths[1] <= MAX_CANDIDATES
     for group, extension in enumerate(steps[1:]):
-        assert min(plan.kept, 1 << plan.lengths[group + 1]) <= plan._most(group) <= MOST_KEPT
-        assert plan._most(group) << extension <= MOST_CANDIDATES
-    assert plan._most(plan.groups - 1) == MOST_KEPT
+        assert min(plan.kept, 1 << plan.lengths[group + 1]) <= plan._max_kept(group) <= MAX_KEPT
+        assert plan._max_kept(group) << extension <= MAX_CANDIDATES
+    assert plan._max_kept(plan.groups - 1) == MAX_KEPT
 
 
 def searched(task, batches, *, ties=1):
@@ -368,9 +369,9 @@ def test_a_threshold_that_nothing_reaches_is_no_data():
 
 def test_more_candidates_above_a_threshold_than_are_followed_are_cut_and_said_to_be():
     """Fifty people: half of 65,536 values exceed the smallest threshold by noise alone."""
-    plan = HeavyHitters(Bits(16), threshold=1 / MOST_KEPT)
+    plan = HeavyHitters(Bits(16), threshold=1 / MAX_KEPT)
     answer = sv.simulate(asking(plan, 1.0), [7] * 50, seed=9)
-    assert len(answer.labels) == MOST_KEPT
+    assert len(answer.labels) == MAX_KEPT
     assert answer.about["candidates_left_out"] is True
 
 

@@ -49,7 +49,7 @@ def test_the_fewest_groups_within_the_published_budget(bits, kept, groups):
 
 
 def test_a_budget_that_cannot_work_is_refused():
-    with pytest.raises(ParameterError, match="too small"):
+    with pytest.raises(ParameterError, match="must be larger"):
         fewest_groups(64, 16, budget=31)
 
 

@@ -6,7 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from sottovoce.errors import ParameterError
-from sottovoce.plans.itemsets.adaptive_sampling import Asked, distance, opening_users, round_users
+from sottovoce.plans.itemsets.adaptive_sampling import ItemReports, distance, opening_users, round_users
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_weights_are_the_checked_ones(deviation, gap, times, weight):
 
 def asked(rates, times=100, sought=2):
     ones = np.round(np.array(rates) * times).astype(np.int64)
-    return Asked(np.full(len(rates), times), ones, sought)
+    return ItemReports(np.full(len(rates), times), ones, sought)
 
 
 def test_the_boundary_is_measured_to_the_other_side():
@@ -97,7 +97,7 @@ def test_thousands_of_reports_do_not_underflow():
 
 
 def test_an_item_nobody_was_asked_about_weighs_as_much_as_any_can():
-    known = Asked(np.array([100, 0, 100, 100]), np.array([80, 0, 30, 20]), 1)
+    known = ItemReports(np.array([100, 0, 100, 100]), np.array([80, 0, 30, 20]), 1)
     for even in (False, True):
         assert known.weights(even=even)[1] == known.weights(even=even).max() == pytest.approx(np.log(3))
     assert known.shares().sum() == pytest.approx(1)
@@ -121,12 +121,12 @@ def test_items_in_another_order_get_their_shares_in_that_order(items, shuffler, 
     assume(len(set((ones / times).tolist())) == len(items))
     order = list(range(len(items)))
     shuffler.shuffle(order)
-    straight, mixed = Asked(times, ones, 2), Asked(times[order], ones[order], 2)
+    straight, mixed = ItemReports(times, ones, 2), ItemReports(times[order], ones[order], 2)
     assert (straight.gaps >= 0).all()
     assert mixed.shares(even=even) == pytest.approx(straight.shares(even=even)[order], rel=1e-12, abs=1e-300)
 
 
-class ReversedBoundary(Asked):
+class ReversedBoundary(ItemReports):
     """The printed case: the top looks up to its own last item, the rest down to its own first."""
 
     @property
@@ -146,7 +146,7 @@ def test_the_printed_boundary_would_call_the_last_of_the_top_undecided_for_ever(
 
 def test_even_weights_of_the_top_stay_in_their_range():
     """All of the top are asked about evenly: their weights lie in [1.82, 3]."""
-    known = Asked(np.array([100, 140, 90, 400, 300]), np.array([70, 90, 55, 120, 60]), 3)
+    known = ItemReports(np.array([100, 140, 90, 400, 300]), np.array([70, 90, 55, 120, 60]), 3)
     weights = np.exp(known.weights(even=True))[known.top]
     assert ((weights > 1.81) & (weights <= 3)).all()
 
@@ -157,7 +157,7 @@ def test_rounds_use_everybody_and_none_is_nearly_empty():
     times = np.full(20, 100)
     ones = rng.binomial(times, rates)
     for rest in range(rounds, 0, -1):
-        known = Asked(times, ones, 5)
+        known = ItemReports(times, ones, 5)
         sizes.append(round_users(known, known.shares(), left, rest))
         more = rng.multinomial(sizes[-1], known.shares())
         times, ones, left = times + more, ones + rng.binomial(more, rates), left - sizes[-1]
@@ -199,7 +199,7 @@ def sizes(times, rates, sized, rounds):
     rng = np.random.default_rng(45)
     ones, left, found = rng.binomial(times, rates), 10_000 - int(times.sum()), []
     for rest in range(rounds, 0, -1):
-        known = Asked(times, ones, 30)
+        known = ItemReports(times, ones, 30)
         found.append(sized(known, known.shares(), left, rest))
         more = rng.multinomial(found[-1], known.shares())
         times, ones, left = times + more, ones + rng.binomial(more, rates), left - found[-1]
@@ -234,7 +234,7 @@ def test_the_size_of_a_round_is_the_best_of_all_sizes():
 )
 def test_what_cannot_have_been_asked_is_refused(times, ones, sought):
     with pytest.raises(ParameterError):
-        Asked(np.array(times), np.array(ones), sought)
+        ItemReports(np.array(times), np.array(ones), sought)
 
 
 def test_a_round_needs_users():

@@ -13,8 +13,8 @@ from sottovoce.lab.checks import FIVE_SIGMA
 from sottovoce.lab.simulate import simulate
 from sottovoce.maths import exact
 from sottovoce.maths.ragged import Baskets
-from sottovoce.plans.itemsets.adaptive_rounds import SCALE, whole_weights
-from sottovoce.plans.itemsets.adaptive_sampling import Asked, opening_users, round_users
+from sottovoce.plans.itemsets.adaptive_rounds import WEIGHT_SCALE, whole_weights
+from sottovoce.plans.itemsets.adaptive_sampling import ItemReports, opening_users, round_users
 from sottovoce.plans.itemsets.adaptive_top_items import AdaptiveTopItems
 from sottovoce.tasks.choice import Choice
 from sottovoce.tasks.plan import Plan
@@ -107,7 +107,7 @@ def test_later_rounds_ask_most_about_the_boundary():
 
 def test_weights_are_whole_positive_and_fit_a_choice():
     shares = np.array([1 - 1e-12, 1e-12, 0.0])
-    assert whole_weights(shares) == (SCALE, 1, 1)
+    assert whole_weights(shares) == (WEIGHT_SCALE, 1, 1)
     assert sum(whole_weights(np.full(100_000, 1e-5))) < 1 << 32
 
 
@@ -169,7 +169,7 @@ def test_sizes_follow_those_who_really_came(times):
     }
     asked = task.plan.step(MemoryCollected(task).after(task.opening, batches))
     everybody = 20 * times * exact.UNIT // task.opening.high
-    known, left = Asked(np.full(20, times), ones, 5), everybody * (exact.UNIT - task.opening.high) // exact.UNIT
+    known, left = ItemReports(np.full(20, times), ones, 5), everybody * (exact.UNIT - task.opening.high) // exact.UNIT
     assert everybody == pytest.approx(20 * times * 6000 / opening_users(6000, 20, 2.0), abs=2)
     users = round_users(known, known.shares(), left, 4)
     assert asked.high - asked.low == exact.UNIT * users // everybody
@@ -201,7 +201,7 @@ def test_nobody_asked_about_the_top_is_too_little_data():
     task = Task("things", AdaptiveTopItems(range(3), 10, 2, rounds=1), 0.1)
     collected = MemoryCollected(task).after(task.opening, {Address(0, 1): ReportBatch(np.array([1]))})
     assert task.opening.high == exact.UNIT
-    with pytest.raises(NoDataError, match="too few users"):
+    with pytest.raises(NoDataError, match="ask more users"):
         task.plan.step(collected)
 
 
@@ -272,14 +272,14 @@ def test_impossible_settings_are_refused(settings):
 
 
 def test_seeking_everything_is_referred_to_a_survey():
-    with pytest.raises(ParameterError, match="survey"):
+    with pytest.raises(ParameterError, match="`top`"):
         AdaptiveTopItems(range(5), 1000, 5)
 
 
 def test_half_of_the_users_must_suffice_for_what_pruning_leaves():
-    with pytest.raises(ParameterError, match="fewer users than items"):
+    with pytest.raises(ParameterError, match="`users` must be at least as many"):
         AdaptiveTopItems(range(1000), 190, 10)
-    assert AdaptiveTopItems(range(1000), 200, 10).course.pruning == 100
+    assert AdaptiveTopItems(range(1000), 200, 10).division.pruning == 100
 
 
 def test_a_warning_states_what_pruning_would_need():

@@ -124,7 +124,7 @@ def test_the_second_half_is_asked_about_likely_sets(search):
     assert len(sets.among) == 18
     assert {len(one) for one in sets.among} == {2, 3}
     assert collected.rounds[3].ask.mechanism.size == 19
-    assert sets.length == set_questions.padding(collected, 3, paper=search[0].plan.paper).length
+    assert sets.length == set_questions.estimate_padding(collected, 3, paper=search[0].plan.paper).length
 
 
 def test_the_answer_ranks_single_items_and_sets_together(search):
@@ -132,8 +132,8 @@ def test_the_answer_ranks_single_items_and_sets_together(search):
     paper = task.plan.paper
     first = task.plan.search.estimate(collected, 8000)
     singles = sorted(zip(first.totals, task.plan.search.candidates(collected), strict=True), reverse=True)[:9]
-    second = set_questions.corrected(
-        set_questions.sampled(collected, 4, 8000), set_questions.padding(collected, 3, paper=paper)
+    second = set_questions.correct_for_padding(
+        set_questions.estimate_sampled(collected, 4, 8000), set_questions.estimate_padding(collected, 3, paper=paper)
     )
     sets = list(zip(second.totals, collected.rounds[4].ask.encoding.among, strict=True))
     best = sorted([*singles, *sets], reverse=True)[:9]

@@ -61,7 +61,7 @@ def test_first_all_items_are_narrowed_down_to_twice_as_many_as_are_sought(search
     assert prune == Sample(30, 1)
     assert len(size.among) == 10
     assert estimate.among == size.among == task.plan.search.candidates(collected)
-    votes = set_questions.sampled(collected, 0, collected.users(0)).votes
+    votes = set_questions.estimate_sampled(collected, 0, collected.users(0)).votes
     assert {item for (item,) in size.among} == set(np.argsort(-votes)[:10].tolist())
 
 
@@ -75,9 +75,9 @@ def test_then_sizes_from_none_to_all_candidates_are_asked(search):
 
 def test_then_one_candidate_is_asked_padded_as_the_sizes_say(search):
     task, collected, _, answer = search
-    reached = set_questions.padding(collected, 1, paper=task.plan.paper)
+    reached = set_questions.estimate_padding(collected, 1, paper=task.plan.paper)
     asked = collected.rounds[2].ask
-    assert asked == set_questions.which(2.0, 30, reached.length, asked.encoding.among, paper=task.plan.paper)
+    assert asked == set_questions.ask_which(2.0, 30, reached.length, asked.encoding.among, paper=task.plan.paper)
     assert answer.details["padded_to"] == reached.length == asked.encoding.length
     assert answer.details["correction"] == reached.correction
     assert answer.details["sizes_seen"]
@@ -90,8 +90,8 @@ def test_everybody_pays_the_whole_epsilon_once(search):
 
 def test_the_answer_is_the_largest_of_the_last_round_scaled_to_everybody(search):
     task, collected, _, answer = search
-    estimate = set_questions.corrected(
-        set_questions.sampled(collected, 2, 6000), set_questions.padding(collected, 1, paper=task.plan.paper)
+    estimate = set_questions.correct_for_padding(
+        set_questions.estimate_sampled(collected, 2, 6000), set_questions.estimate_padding(collected, 1, paper=task.plan.paper)
     )
     best = np.argsort(-estimate.totals)[:5]
     assert answer.labels == tuple(LABELS[collected.rounds[2].ask.encoding.among[place][0]] for place in best)

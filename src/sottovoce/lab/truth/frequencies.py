@@ -13,7 +13,8 @@ from sottovoce.answers.summary import Row, shown
 from sottovoce.arrays import Ints
 from sottovoce.domains.records import Records
 from sottovoce.lab.truth import frequent, marginals, metrics
-from sottovoce.plans.marginals.marginals import TOGETHER, Marginals
+from sottovoce.plans.marginals.marginal_answers import SEPARATOR
+from sottovoce.plans.marginals.marginals import Marginals
 from sottovoce.tasks.task import Task
 
 
@@ -79,7 +80,7 @@ def _joint(plan: Marginals, records: Ints, answer: Answer) -> dict[str, int]:
         view
         for count in range(1, len(plan.sizes) + 1)
         for view in combinations(plan.domain.names, count)
-        if TOGETHER.join(view) == answer.name
+        if SEPARATOR.join(view) == answer.name
     )
     return marginals.counts(plan, records, names)
 

@@ -9,9 +9,10 @@ import numpy as np
 
 from sottovoce.arrays import Floats, Ints
 from sottovoce.errors import NoDataError, ParameterError
-from sottovoce.plans.marginals.marginals import TOGETHER, Marginals, Tables
-from sottovoce.plans.marginals.structure import mutual_information, pairwise
-from sottovoce.plans.marginals.tables import View
+from sottovoce.plans.marginals.chow_liu import mutual_information, pairwise
+from sottovoce.plans.marginals.marginal_answers import SEPARATOR, MarginalAnswers
+from sottovoce.plans.marginals.marginal_table import View
+from sottovoce.plans.marginals.marginals import Marginals
 
 
 @dataclass(frozen=True)
@@ -28,11 +29,11 @@ def counts(plan: Marginals, records: Ints, names: Sequence[str]) -> dict[str, in
     """Return how many people hold every cell of the table of some attributes."""
     view = tuple(plan.domain.names.index(name) for name in names)
     labels = [plan.domain.attributes[one].labels for one in view]  # type: ignore[attr-defined]
-    cells = (TOGETHER.join(cell) for cell in product(*labels))
+    cells = (SEPARATOR.join(cell) for cell in product(*labels))
     return dict(zip(cells, _counted(plan, records, view).ravel().tolist(), strict=True))
 
 
-def distance(answer: Tables, records: Ints) -> tuple[float, int]:
+def distance(answer: MarginalAnswers, records: Ints) -> tuple[float, int]:
     """Return the mean total variation distance of all tables of the plan's order, and how many they are."""
     views = list(combinations(range(len(answer.plan.sizes)), answer.plan.order))
     apart = [np.abs(answer.table(view).shares - _shares(answer.plan, records, view)).sum() / 2 for view in views]
@@ -44,7 +45,7 @@ def information(plan: Marginals, records: Ints) -> Floats:
     return pairwise(len(plan.sizes), lambda pair: mutual_information(_shares(plan, records, pair)))
 
 
-def tree(answer: Tables, records: Ints) -> tuple[Edge, ...]:
+def tree(answer: MarginalAnswers, records: Ints) -> tuple[Edge, ...]:
     """Return the edges of the tree, the strongest first; none where the method asked about no pairs."""
     try:
         edges, found = answer.tree().edges, answer.information()

@@ -1,6 +1,7 @@
-"""Advice before anything is asked: which mechanism, how large an error, how many people, how many bytes.
+"""Advice before a histogram is collected: which mechanism, which error, how many users, how many bytes.
 
-Every number is the exact variance of the mechanism at the asked size, group sampling included; nothing is simulated.
+Every number follows from the exact variance of the mechanism at the asked size, with the drawing of
+groups; nothing is simulated.
 
 Source: Wang 2021, equation 3.2 and sections 3.4 and 3.5.2.
 """
@@ -15,6 +16,7 @@ import numpy as np
 from sottovoce.core.estimate import Estimate
 from sottovoce.errors import ParameterError
 from sottovoce.maths import exact
+from sottovoce.maths.bisection import bisect
 from sottovoce.maths.normal import quantile, upper_quantile
 from sottovoce.mechanisms.base import Mechanism, PureMechanism
 from sottovoce.plans.frequencies.choose_mechanism import choose
@@ -38,9 +40,9 @@ class Alternative:
 class Advice:
     """What to expect of a collection; errors and ``detectable`` are shares of all users.
 
-    ``error`` is that of a value hardly anybody holds, ``average_error`` the root mean square over the domain.  A value
-    as frequent as ``detectable`` passes the significance threshold (0.05 over all values together) with probability
-    0.95; it is None where not even a value that everybody holds would.
+    ``error`` is that of a value that hardly anybody holds, ``average_error`` the root mean square over
+    the domain.  A value as frequent as ``detectable`` passes the significance threshold (0.05 over all
+    values together) with probability 0.95; it is None if not even a value that everybody holds would.
     """
 
     users: int
@@ -108,10 +110,10 @@ class Advice:
 
     def _table(self) -> list[str]:
         lines = [f"  {'mechanism':<10}  {'rare value':>10}  {'all values':>10}  {'bytes':>7}"]
-        for one in self.alternatives:
-            mark = "  <- advised" if one.mechanism == self.mechanism else ""
-            errors = f"{_percent(one.error):>10}  {_percent(one.average_error):>10}"
-            lines.append(f"  {one.mechanism:<10}  {errors}  {one.report_bytes:>7,}{mark}")
+        for each in self.alternatives:
+            mark = "  <- advised" if each.mechanism == self.mechanism else ""
+            errors = f"{_percent(each.error):>10}  {_percent(each.average_error):>10}"
+            lines.append(f"  {each.mechanism:<10}  {errors}  {each.report_bytes:>7,}{mark}")
         return lines
 
 
@@ -171,17 +173,14 @@ class _Crowd:
         return float(self.estimate(mechanism, share).errors[0]) / self.users
 
     def detectable(self, mechanism: PureMechanism) -> float | None:
-        """Return the f with f - z sd(f) = T_s / n, by bisection: the left side is convex, hence one root."""
+        """Return the f with f - z sd(f) = T_s / n; the left side is convex, so there is one root."""
         threshold = self.estimate(mechanism, 0.0).threshold(tested=mechanism.size) / self.users
         reach = upper_quantile(1 - LEVEL)
-        low, high = 0.0, 1.0
-        if high - reach * self.error(mechanism, high) < threshold:
-            return None
-        for _ in range(50):
-            middle = (low + high) / 2
-            passes = middle - reach * self.error(mechanism, middle) >= threshold
-            low, high = (low, middle) if passes else (middle, high)
-        return high
+
+        def too_rare(share: float) -> bool:
+            return share - reach * self.error(mechanism, share) < threshold
+
+        return None if too_rare(1.0) else bisect(too_rare, 0.0, 1.0).high
 
     def needed(self, mechanism: PureMechanism, error: float) -> int:
         """Return the users whose reports give a rare value this standard error."""
@@ -212,9 +211,9 @@ def _made(kind: str, chosen: PureMechanism) -> PureMechanism | None:
     if kind == chosen.kind:
         return chosen
     try:
-        made: Any = Mechanism.kinds[kind]
-        mechanism = made(epsilon=chosen.epsilon, size=chosen.size)
-    except ParameterError:  # no such kind here, or it cannot serve this domain
+        mechanism_class: Any = Mechanism.kinds[kind]
+        mechanism = mechanism_class(epsilon=chosen.epsilon, size=chosen.size)
+    except ParameterError:  # no such kind, or it cannot serve this domain
         return None
     return mechanism if isinstance(mechanism, PureMechanism) else None
 

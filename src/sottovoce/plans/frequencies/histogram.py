@@ -1,4 +1,7 @@
-"""A histogram: how many people hold each value of a known domain.  One round, one report a person."""
+"""A histogram: how many people hold each value of a known domain.
+
+One round, one report per person.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -21,9 +24,9 @@ from sottovoce.tasks.round import Round
 
 @dataclass(frozen=True, init=False)
 class Histogram(Plan, kind="histogram"):
-    """Ask everyone for their value.
+    """Ask everybody for their value.
 
-    ``mechanism`` names a kind (``"oue"``); left out, the kind with the least error is taken.
+    ``mechanism`` names a kind, such as ``"oue"``; by default the one with the least error is chosen.
 
     >>> Histogram(["cat", "dog"]).domain.size
     2
@@ -49,8 +52,10 @@ def mechanism_for(domain: Domain, epsilon: float, kind: str = "") -> Mechanism:
         raise ParameterError("a histogram needs a domain of labels or integers")
     if not kind:
         return choose(domain.size, epsilon).mechanism
-    made: Any = Mechanism.kinds[kind]
-    if issubclass(made, NumericMechanism):
-        raise ParameterError(f"{kind} randomises numbers: ask for a mean or a distribution")
-    mechanism: Mechanism = made(epsilon=epsilon, size=domain.size)
+    mechanism_class: Any = Mechanism.kinds[kind]
+    if issubclass(mechanism_class, NumericMechanism):
+        raise ParameterError(
+            f"`mechanism` must not be {kind}, which randomises numbers: ask for a mean or a distribution"
+        )
+    mechanism: Mechanism = mechanism_class(epsilon=epsilon, size=domain.size)
     return mechanism

@@ -1,7 +1,8 @@
-"""Several histograms at once: every person answers one question, drawn by a public coin, with the whole budget.
+"""Several histograms at once: every person answers one question with the whole budget.
 
-Splitting the budget over Q questions instead makes every error larger: with unary noise by a factor of
-about Q in variance at small epsilon, and far more at large (5.4 at Q = 4, epsilon = 2).
+A public coin draws the question.  Splitting the budget over Q questions instead makes every error larger:
+with unary noise by a factor of about Q in variance at a small epsilon, and far more at a large one (5.4 at
+Q = 4, epsilon = 2).
 
 Source: Wang 2021, section 3.4.2.
 """
@@ -12,6 +13,7 @@ from typing import Any
 
 from sottovoce.answers.answer import Answer
 from sottovoce.answers.answers import Answers
+from sottovoce.core.settings import wholes
 from sottovoce.domains.base import Domain
 from sottovoce.domains.categories import Categories
 from sottovoce.domains.integers import Integers
@@ -40,8 +42,9 @@ class Survey(Plan, kind="survey"):
     ) -> None:
         if not isinstance(domain, Records):
             domain = Records(tuple(domain), tuple(domain_of(values) for values in domain.values()))
-        if weights and (len(weights) != len(domain.names) or min(weights) < 1):
-            raise ParameterError("a survey needs one positive whole weight for every question")
+        if weights and len(weights) != len(domain.names):
+            raise ParameterError("`weights` must have one entry for every question")
+        wholes("weights", weights, 1)
         object.__setattr__(self, "domain", domain)
         object.__setattr__(self, "weights", tuple(weights))
         object.__setattr__(self, "mechanism", mechanism)

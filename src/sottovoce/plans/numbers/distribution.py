@@ -1,8 +1,9 @@
-"""A distribution: its shape, mean, variance and quantiles, from one bucket a person.
+"""The distribution of a number: its shape, mean, variance and quantiles, from one bucket per person.
 
-Square Wave reports, decoded by expectation maximisation with smoothing.  Errors come from a parametric bootstrap
-of the whole decoding.  Intervals of the mean cover as stated; those of quantiles do inside a smooth shape, and miss at
-its ends and at narrow peaks, which smoothing flattens: docs/evidence/numbers.md has the measured shares.
+Reports by Square Wave, decoded by expectation maximisation with smoothing (EMS).  Errors come from a
+parametric bootstrap of the whole decoding.  Intervals of the mean cover as stated.  Intervals of quantiles
+cover inside a smooth shape and miss at its ends and at narrow peaks, which smoothing flattens;
+docs/evidence/numbers.md has the measured coverage.
 
 Source: Li et al. 2020.
 """
@@ -18,6 +19,7 @@ from sottovoce.answers.export import optional
 from sottovoce.answers.number_answer import NumberAnswer
 from sottovoce.arrays import Floats
 from sottovoce.core.estimate import Total
+from sottovoce.core.settings import open_share
 from sottovoce.domains.buckets import Buckets
 from sottovoce.errors import ParameterError
 from sottovoce.plans.numbers.mean import numeric
@@ -31,7 +33,7 @@ QUARTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 @dataclass(frozen=True, init=False)
 class Distribution(Plan, kind="distribution"):
-    """Ask everyone for the interval that their number from ``low`` to ``high`` lies in.
+    """Ask everybody for the interval that contains their number, from ``low`` to ``high``.
 
     >>> Distribution(0, 100, 50).domain.count
     50
@@ -65,8 +67,8 @@ class DistributionAnswer(Answer):
     edges: Floats = field(kw_only=True)
 
     def postprocess(self, method: str, **options: Any) -> "Answer":
-        """Refuse: expectation maximisation has made the shares consistent already, and its errors are its own."""
-        raise ParameterError("a distribution is consistent as it is: it takes no further post-processing")
+        """Refuse: expectation maximisation has made the shares consistent already."""
+        raise ParameterError("a distribution takes no post-processing: it is consistent already")
 
     @property
     def middles(self) -> Floats:
@@ -83,8 +85,7 @@ class DistributionAnswer(Answer):
 
     def quantile(self, share: float) -> Total:
         """Return the number that this share of people is below, with its bootstrap error."""
-        if not 0 < share < 1:
-            raise ParameterError("a quantile is of a share between 0 and 1")
+        open_share("share", share)
         return self._figure(lambda shares: self._quantiles(shares, share))
 
     def measures(self) -> NumberAnswer:
@@ -112,9 +113,10 @@ class DistributionAnswer(Answer):
     def _figure(self, function: Any) -> Total:
         figure = float(function(self.estimate.frequencies[None, :])[0])
         replicates = function(self.estimate.noise.replicates / self.estimate.users)
-        return Total(figure, float(((replicates - figure) ** 2).mean()))  # replicates were drawn from this figure
+        # The replicates were drawn from this figure, so their distance from it includes the bias.
+        return Total(figure, float(((replicates - figure) ** 2).mean()))
 
     def _quantiles(self, shares: Floats, share: float) -> Floats:
-        """Return the quantile of every row, straight lines within intervals."""
+        """Return the quantile of every row, interpolated within intervals."""
         sums = np.concatenate([np.zeros((len(shares), 1)), shares.cumsum(axis=1)], axis=1)
         return np.array([np.interp(share, row, self.edges) for row in sums])

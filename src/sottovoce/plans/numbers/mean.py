@@ -1,6 +1,7 @@
-"""A mean: what a number is on average.  One round, one small report a person.
+"""The mean of a number.  One round, one small report per person.
 
-The hybrid mechanism is the default: its worst case is never above the better of the two it mixes.
+The hybrid mechanism is the default: its worst variance is never above that of the better of the two
+mechanisms it mixes (Duchi's and the piecewise mechanism).
 
 Source: Wang et al. 2019.
 """
@@ -24,7 +25,9 @@ POINTS = (1 << 20) + 1  # rounding to the nearest moves a number by at most a tw
 
 @dataclass(frozen=True, init=False)
 class Mean(Plan, kind="mean"):
-    """Ask everyone for a number from ``low`` to ``high``; others are refused, or moved to an end if ``clamped``.
+    """Ask everybody for a number from ``low`` to ``high``.
+
+    Numbers outside are refused, or moved to the nearer end if ``clamped``.
 
     >>> Mean(0, 120).domain.high
     120.0
@@ -56,17 +59,17 @@ class Mean(Plan, kind="mean"):
 
     def _mechanism(self, epsilon: float) -> NumericMechanism:
         mechanism = numeric(self.mechanism, epsilon, self.domain.size)
-        if mechanism.end != 1:  # its indices are middles of buckets, those of this domain are points up to the ends
-            raise ParameterError(f"{mechanism.kind} is for distributions: take hybrid, piecewise or duchi for a mean")
+        if mechanism.end != 1:  # its indices are the middles of buckets, not points up to the ends
+            raise ParameterError("`mechanism` of a mean must be hybrid, piecewise or duchi")
         return mechanism
 
 
 def numeric(kind: str, epsilon: float, size: int) -> NumericMechanism:
     """Return the numeric mechanism of a kind."""
-    made: Any = Mechanism.kinds[kind]
-    mechanism = made(epsilon=epsilon, size=size)
+    mechanism_class: Any = Mechanism.kinds[kind]
+    mechanism = mechanism_class(epsilon=epsilon, size=size)
     if not isinstance(mechanism, NumericMechanism):
-        raise ParameterError(f"{kind} does not randomise numbers: take hybrid, piecewise, duchi or square_wave")
+        raise ParameterError("`mechanism` must randomise numbers: hybrid, piecewise, duchi or square_wave")
     return mechanism
 
 
