@@ -43,7 +43,7 @@ def test_the_distance_is_half_of_all_differences_on_average(answer):
     known = sv.simulate(sv.Task("t", PLAN, 6.0), RECORDS, seed=1)
     known.remembered.update(exact)
     assert marginals.distance(known, HELD) == (0.0, 3)
-    known.made[0, 1] = MarginalTable((0, 1), moved, np.eye(1))
+    known.remembered[0, 1] = MarginalTable((0, 1), moved, np.eye(1))
     assert marginals.distance(known, HELD)[0] == pytest.approx(0.1 / 2 / 3)
 
 
