@@ -7,7 +7,6 @@ import pytest
 from sottovoce.lab import browser
 from sottovoce.wire import codec
 
-
 PEOPLE = 1000
 
 

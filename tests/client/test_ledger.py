@@ -280,7 +280,7 @@ def test_a_kill_at_any_moment_neither_loses_nor_doubles_a_charge(tmp_path, momen
                 super().post(*arguments)
 
         ledger = Dying(path)
-        ledger.outbox = DyingOutbox(ledger._book)
+        ledger.outbox.__class__ = DyingOutbox
         task = sv.Task("pets", sv.Histogram(["cat", "dog", "fish"]), epsilon=1.0)
         sv.Client(task, ledger).answer("dog", posting=Posting("pets", "here"))
         """

@@ -1,5 +1,8 @@
 """The same question again and again: one charge, one permanent response a value, and no more than was paid for."""
 
+import sqlite3
+from contextlib import closing
+
 import numpy as np
 import pytest
 
@@ -152,7 +155,9 @@ def test_opting_out_erases_secret_and_memory(tmp_path):
     client = Client(PERMANENT, tmp_path / "ledger")
     client.answer(LABELS[0])
     secret = client.ledger.secret(client.notice.digest)
-    tags = [tag for (tag,) in client.ledger._book.rows("select tag from memo")]
+    with closing(sqlite3.connect(tmp_path / "ledger")) as book:
+        tags = [tag for (tag,) in book.execute("select tag from memo")]
+    assert tags
     client.opt_out()
     with pytest.raises(BudgetError, match="opted out"):
         client.answer(LABELS[0], asked=epoch(PERMANENT, 1))

@@ -236,7 +236,19 @@ def test_advancing_twice_does_nothing_more(collector, clock):
     assert (collector.store.tasks(), collector.store.rounds(collector.find("count").digest)) == before
 
 
-def test_an_early_answer_gives_way_to_the_final_one(collector, clock):
+def dies_once_sealed(collector, monkeypatch):
+    """Let the collector go on until a round is sealed, and die before the plan is asked."""
+
+    def dies(*_):
+        raise CrashError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(collector, "collected", dies)
+        with pytest.raises(CrashError):
+            collector.advance()
+
+
+def test_an_early_answer_gives_way_to_the_final_one(collector, clock, monkeypatch):
     task = Task("early", Early(Integers(0, 15)), 1.0, collection=Collection(minimum=2, quota=3, grace=0))
     publish(collector, task)
     with pytest.raises(StateError):
@@ -246,11 +258,8 @@ def test_an_early_answer_gives_way_to_the_final_one(collector, clock):
     assert list(collector.answer("early").figures) == ["so far"]
     second = collector.find("early").asked[1]
     send(collector, "early", honest(task, 3, second))
-    for old, new in ((State.OPEN, State.CLOSING), (State.CLOSING, State.SEALING)):
-        collector.store.turn(collector.find("early").digest, 1, old, new, collector.now)
-    last = collector.refresh()[0]
-    collector._seal(last, last.last)  # and here the process dies: sealed, and the plan has not been asked
-    collector.refresh()
+    dies_once_sealed(collector, monkeypatch)
+    assert collector.refresh()[0].last.state is State.SEALED
     assert list(collector.answer("early").figures) == ["so far"]
     collector.advance()
     assert list(collector.answer("early").figures) == ["at the end"]
@@ -502,7 +511,7 @@ def test_a_crash_between_the_sums_and_the_erasing_is_made_good(open_store, clock
     assert again.find("count").last.erased is not None
 
 
-def test_erasing_a_round_of_a_task_that_goes_on_leaves_the_next_one_open(open_store, tmp_path, clock):
+def test_erasing_a_round_of_a_task_that_goes_on_leaves_the_next_one_open(open_store, tmp_path, clock, monkeypatch):
     """Another collector that looked in between must see the next round all the same."""
     settings = Collection(minimum=2, quota=3, grace=0, retention=1)
     task = Task("early", Early(Integers(0, 15)), 1.0, collection=settings)
@@ -510,8 +519,7 @@ def test_erasing_a_round_of_a_task_that_goes_on_leaves_the_next_one_open(open_st
     publish(one, task)
     send(one, "early", honest(task, 3))
     one.close("early", at_once=True)
-    last = one.refresh()[0]
-    one._seal(last, last.last)
+    dies_once_sealed(one, monkeypatch)
     clock.pass_(DAY)
     (last,) = one.refresh()
     one._erase(last, last.last)
@@ -568,13 +576,12 @@ def test_the_log_of_another_round_is_refused(collector):
         collector.verify(one)
 
 
-def test_a_damaged_log_in_the_middle_of_a_task_does_not_end_it(collector, tmp_path, clock):
+def test_a_damaged_log_in_the_middle_of_a_task_does_not_end_it(collector, monkeypatch):
     task = publish(collector, ladder())
     send(collector, "ladder", messages(task, task.opening))
     collector.close("ladder", at_once=True)
-    last = collector.refresh()[0]
-    collector._seal(last, last.last)
-    log = collector.log(last.last)
+    dies_once_sealed(collector, monkeypatch)
+    log = collector.log(collector.refresh()[0].last)
     good = log.read_bytes()
     log.write_bytes(good[:-1])
     with pytest.raises(MismatchError):

@@ -1,5 +1,7 @@
 """Rounding by a device's own offset: right on average over all offsets, still while a counter wiggles."""
 
+import sqlite3
+from contextlib import closing
 from fractions import Fraction
 
 import numpy as np
@@ -95,16 +97,17 @@ def counting():
     )
 
 
-def test_a_counter_that_wiggles_inside_an_interval_has_one_response():
+def test_a_counter_that_wiggles_inside_an_interval_has_one_response(tmp_path):
     """Every step from 20 below a boundary to 19 above it: one response before the boundary, two after."""
     notice = counting()
-    client = Client(notice, ":memory:")
+    client = Client(notice, tmp_path / "ledger")
     keyed = KeyedRng(client.ledger.secret(notice.digest), codec.digest_to_bytes(notice.digest) + bytes(6))
     crossings = np.flatnonzero(np.diff(levels(AlphaPoint(5, 1001), int(keyed.integers(1000, 1)[0])))) + 1
     boundary = int(next(crossing for crossing in crossings if crossing >= 20))
     memos = []
     for number, value in enumerate(range(boundary - 20, boundary + 20)):
         client.answer(value, asked=Round(number, notice.opening.ask))
-        memos.append(len(client.ledger._book.rows("select 1 from memo")))
+        with closing(sqlite3.connect(tmp_path / "ledger")) as book:
+            memos.append(len(book.execute("select 1 from memo").fetchall()))
     assert memos == [1] * 20 + [2] * 20
     assert client.ledger.spent == 5.0

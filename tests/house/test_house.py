@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import sottovoce as sv
+from house.specifications import SPECIFIED_BY
 from sottovoce.mechanisms import __path__ as mechanisms_path
 from sottovoce.mechanisms.base import Mechanism
 
@@ -108,6 +109,21 @@ def test_pseudo_randomness_stays_in_the_laboratory():
         assert not {"random", "secrets"} & names, inside
         if "os.urandom" in text:
             assert inside in ("core/rng.py", "client/ledger.py")
+
+
+def has_code(path):
+    """Whether a module holds more than its docstring."""
+    return any(not isinstance(node, ast.Expr) for node in ast.parse(path.read_text()).body)
+
+
+@pytest.mark.parametrize("path", [path for path in MODULES if has_code(path)], ids=lambda path: path.stem)
+def test_every_module_is_specified_by_a_test(path):
+    """By a test of its name, or by the one that tests/house/specifications.py names."""
+    module, tests = path.relative_to(SOURCE), ROOT / "tests"
+    own = tests / module.parent / f"test_{module.name}"
+    listed = SPECIFIED_BY.get(module.as_posix())
+    assert own.exists() or listed, f"{module} has no test: write {own.relative_to(ROOT)}, or list who specifies it"
+    assert own.exists() or (tests / listed).exists(), f"{module} is said to be specified by {listed}"
 
 
 def test_every_module_says_what_it_is():

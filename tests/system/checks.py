@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
+from collector.store.places import Place
 from sottovoce.collector import wire
 from sottovoce.collector.release import release
 from sottovoce.collector.store.base import RoundRecord, State, Store
@@ -37,7 +38,7 @@ def _check_store(trial: "Trial", store: Store) -> list[str]:
         found.append(f"the task has not finished well: {task.failure!r}")
     for one in rounds:
         found += [f"round {one.number}: {what}" for what in _check_round(trial, one)]
-    found += _check_tables(store, rounds)
+    found += _check_tables(trial, rounds)
     found += _check_files(trial.folder / "sealed", {log_path(trial.folder, one) for one in rounds})
     return found
 
@@ -68,12 +69,11 @@ def _check_round(trial: "Trial", one: RoundRecord) -> list[str]:
     return [what for what, wrong in found if wrong]
 
 
-def _check_tables(store: Any, rounds: list[RoundRecord]) -> list[str]:
+def _check_tables(trial: "Trial", rounds: list[RoundRecord]) -> list[str]:
     """Look at the tables themselves: payloads are gone after sealing, ids stay against replays."""
-    with store._reading() as book:
-        segments = book.execute("select count(*) from segments").fetchone()[0]
-        seen = book.execute("select count(*) from seen").fetchone()[0]
-        claims = book.execute("select count(*) from claims").fetchone()[0]
+    place = Place("postgres", trial.database) if trial.database else Place("sqlite", str(trial.folder / "collector.db"))
+    tables = ("segments", "seen", "claims")
+    segments, seen, claims = (place.rows(f"select count(*) from {name}")[0][0] for name in tables)
     users = sum(one.users for one in rounds)
     found = [
         (f"{segments} segments are left of sealed rounds", segments),

@@ -225,12 +225,13 @@ def test_a_backup_overwrites_nothing_and_leaves_nothing_half_done(opened, tmp_pa
     assert not list(tmp_path.rglob("*.partial"))
 
 
-def test_claims_have_no_order_of_arrival_and_no_link_to_reports(opened):
+@pytest.mark.usefixtures("opened")
+def test_claims_have_no_order_of_arrival_and_no_link_to_reports(path):
     """The columns are all there is: no row number, no time, no round, no id."""
-    columns = [row[1] for row in opened._book.execute("pragma table_info(claims)")]
-    assert columns == ["task", "epoch", "hash"]
+    place = Place("sqlite", str(path))
+    assert [row[1] for row in place.rows("pragma table_info(claims)")] == ["task", "epoch", "hash"]
     with pytest.raises(sqlite3.OperationalError, match="rowid"):
-        opened._book.execute("select rowid from claims")
+        place.rows("select rowid from claims")
 
 
 if __name__ == "__main__":

@@ -49,22 +49,17 @@ def test_the_error_of_three_questions_is_as_predicted():
     assert predicted.error > 1.6 * sv.advise(users, size, 1.0).error
 
 
-@pytest.mark.parametrize(("share", "questions"), [(0.4, 3)])
-def test_the_drawing_of_groups_counts_for_frequent_values(share, questions):
-    """A value that 40 % hold, at epsilon 4: without the drawing the prediction would be a fifth too small."""
-    from sottovoce.mechanisms.grr import GRR
-    from sottovoce.plans.frequencies.advice import _Crowd
-
-    users, size = 3_000, 5
-    held = np.zeros(users, np.int64)
-    held[int(share * users) :] = 1
+def test_the_drawing_of_groups_counts_for_frequent_values():
+    """Five values held evenly, at epsilon 4: without the drawing the prediction would be a fifth too small."""
+    users, size, questions = 3_000, 5, 3
+    held = np.arange(users) % size
     task = sv.Task("t", sv.Survey({name: range(size) for name in "abc"}, mechanism="grr"), 4.0)
     answers = [sv.simulate(task, dict.fromkeys("abc", held), seed=seed) for seed in range(500)]
-    errors = [part.estimate.frequencies[0] - share for one in answers for part in one.values()]
-    grr = GRR(4.0, size)
-    predicted = _Crowd(users, questions).error(grr, share)
-    assert np.sqrt(np.mean(np.square(errors))) == pytest.approx(predicted, rel=0.1)
-    assert _Crowd(users // questions, 1).error(grr, share) < 0.8 * predicted
+    errors = [part.estimate.frequencies - 1 / size for answer in answers for part in answer.values()]
+    advice = sv.advise(users, size, 4.0, questions=questions)
+    assert advice.mechanism == "grr"
+    assert np.sqrt(np.mean(np.square(errors))) == pytest.approx(advice.average_error, rel=0.1)
+    assert sv.advise(users // questions, size, 4.0).average_error < 0.8 * advice.average_error
 
 
 def test_a_detectable_value_is_detected_95_times_in_100():

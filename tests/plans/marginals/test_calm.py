@@ -9,7 +9,7 @@ from papers.marginal_errors import collected, domain, held, truth
 from sottovoce.errors import ParameterError
 from sottovoce.lab.checks import FIVE_SIGMA
 from sottovoce.lab.experiments.power import Asked, drawn
-from sottovoce.plans.marginals.calm import Calm
+from sottovoce.plans.marginals.calm import REPLICATES, Calm
 from sottovoce.plans.marginals.consistency import consistent, disagreement, projected
 from sottovoce.plans.marginals.entropy import SWEEPS
 from sottovoce.plans.marginals.tables import Table
@@ -93,25 +93,35 @@ def test_an_answer_reads_the_same_twice(answer):
         np.testing.assert_allclose(answer.model.fit(view).table, one.shares, atol=1e-12)
 
 
-def test_replicates_together_are_replicates_one_by_one(answer):
-    """All go through consistency on one axis; each is what it would be alone."""
-    model = answer.model
-    rows = model._replicates
-    precisions = {view: table.precision for view, table in model.reported.tables.items()}
-    dice = np.random.default_rng(model._seed)
-    redrawn = {view: shares + model._noise(view, dice) for view, shares in model.views.items()}
-    for row in (0, 17):
-        alone = consistent({view: table[row] for view, table in redrawn.items()}, precisions)
-        for view, table in alone.items():
-            np.testing.assert_allclose(rows[view][row + 1], table, atol=1e-12)
+def replicated(model, runs, seed):
+    """By view, (runs, cells): views with new noise of the stated covariance, each made consistent alone."""
+    tables, dice = model.reported.tables, np.random.default_rng(seed)
+    precisions = {view: table.precision for view, table in tables.items()}
+    noise = {
+        view: dice.multivariate_normal(np.zeros(table.shares.size), table.covariance, runs, method="eigh")
+        for view, table in tables.items()
+    }
+    rows = []
+    for row in range(runs):
+        redrawn = {view: shares + noise[view][row].reshape(shares.shape) for view, shares in model.views.items()}
+        rows.append(consistent(redrawn, precisions))
+    return {view: np.array([made[view].ravel() for made in rows]) for view in tables}
 
 
-def test_redrawn_noise_has_the_covariance_of_the_reports(monkeypatch, answer):
-    monkeypatch.setattr("sottovoce.plans.marginals.calm.REPLICATES", 20_000)
-    noise = answer.model._noise((0, 1), np.random.default_rng(2)).reshape(20_000, -1)
-    stated = answer.model.reported.tables[0, 1].covariance
-    spread = np.sqrt((np.outer(np.diag(stated), np.diag(stated)) + stated**2) / 20_000)
-    assert np.abs((noise.T @ noise / 20_000 - stated) / spread).max() < FIVE_SIGMA
+def departure(stated, runs, sampled, count):
+    """The largest distance of two covariances, each of so many normal errors, in standard errors."""
+    spread = np.sqrt((np.outer(np.diag(stated), np.diag(stated)) + stated**2) * (1 / runs + 1 / count))
+    return np.abs((stated - sampled) / spread).max()
+
+
+def test_stated_covariances_are_those_of_replicates_of_the_whole_procedure(answer):
+    """Of a view: noise with the covariance of its reports, then consistency; without the latter it is caught."""
+    model, view, runs = answer.model, (0, 1), 400
+    errors = replicated(model, runs, seed=2)[view] - model.views[view].ravel()
+    stated = model.table(view).covariance
+    assert departure(stated, REPLICATES, errors.T @ errors / runs, runs) < FIVE_SIGMA
+    raw = model.reported.tables[view].covariance
+    assert departure(stated, REPLICATES, raw, runs) > FIVE_SIGMA
 
 
 def test_at_a_large_epsilon_only_sampling_is_left():

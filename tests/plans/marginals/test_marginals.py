@@ -16,7 +16,7 @@ from sottovoce.engine.memory import LocalCollected, Shelf
 from sottovoce.errors import BudgetError, CodecError, DomainError, MismatchError, ParameterError
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.product import Product
-from sottovoce.plans.marginals.marginals import _MODELS, METHODS, Marginals
+from sottovoce.plans.marginals.marginals import METHODS, Marginals
 from sottovoce.tasks.task import Address, Choice, Question
 from sottovoce.wire import codec, envelope
 
@@ -259,8 +259,8 @@ def test_sums_of_shards_are_the_sums_of_all(method):
         tallies[address] = parts[0] + parts[1]
     erased = LocalCollected(task).after_erasing(task.opening, tallies)
     for view in ((0,), (1, 3)):
-        again = _MODELS[method](task.plan, erased).table(view)
-        first = _MODELS[method](task.plan, whole).table(view)
+        again = task.plan.step(erased).model.table(view)
+        first = task.plan.step(whole).model.table(view)
         np.testing.assert_array_equal(first.shares, again.shares)
 
 
