@@ -121,7 +121,7 @@ def scored(task, question, place):
     """What an answer needs to know of every report of a factor."""
     layout = task.plan.layout(task.epsilon)
     scoring = plan_query(read(question, layout.tables), Source(layout)).scorings[place]
-    return Scored(tuple(slot.number for slot in scoring.factor.slots), len(scoring.targets), scoring)
+    return Scored(tuple(slot.number for slot in scoring.factor.slots), len(scoring.columns), scoring)
 
 
 def same_scores(one, other, task, question):

@@ -68,8 +68,9 @@ def _rows(header: "_Header", part: EngineRows) -> list[_PlacedRow]:
         for row in part.statement.rows:
             figures = tuple(_figure(header, part, number, group) for number in row.numbers)
             count = None if row.count is None else part.total(row.count, group)
-            made = ResultRow(_labels(header, part, row, group), figures, part.people[group], count)
-            placed.append(_PlacedRow((group, row.groups), made))
+            labels = _labels(header, part, row, group)
+            built = ResultRow(labels, figures, part.people[group], count)
+            placed.append(_PlacedRow((group, row.groups), built))
     return placed
 
 

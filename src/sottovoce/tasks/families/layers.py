@@ -5,7 +5,7 @@ Source: Wang 2021, section 7.4; Xu 2020, section 3.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import accumulate
 from math import prod
@@ -52,22 +52,7 @@ class Layers(Family, kind="layers"):
     first: int = 0
 
     def __post_init__(self) -> None:
-        if self.rounding not in ROUNDINGS or bool(self.groups) != (self.rounding != "none"):
-            raise ParameterError(
-                f"a rounding is one of {', '.join(ROUNDINGS)}, and names the columns it is for"
-            )
-        if (
-            self.first not in (0, 1)
-            or len(self.widths) != len(self.columns)
-            or not all(self.widths)
-        ):
-            raise ParameterError(
-                "layers have some widths for every column, and leave out one layer at the most"
-            )
-        if not 1 <= self._count <= MOST_LAYERS:
-            raise ParameterError(
-                f"a table has from 1 to {MOST_LAYERS:,} layers: fewer columns, or a larger fan-out"
-            )
+        self._grid.check()
         used = {self._mechanism(self.cell(index)) for index in range(len(self))}
         if used != set(self.mechanisms) or len(used) < len(self.mechanisms):
             raise ParameterError("layers need one mechanism for every number of cells")
@@ -75,113 +60,141 @@ class Layers(Family, kind="layers"):
     @classmethod
     def of(cls, make: Callable[[Key], Mechanism], **settings: Any) -> "Layers":
         """Return the family with a mechanism for every number of cells that its layers have."""
-        blank = object.__new__(cls)
-        for one in fields(cls):
-            object.__setattr__(blank, one.name, settings.get(one.name, one.default))
-        needed = (
-            {_key(blank.cell(index)) for index in range(blank._count)}
-            if blank._count <= MOST_LAYERS
-            else set()
-        )
-        made = dict.fromkeys(
-            make(key) for key in sorted(needed)
-        )  # hashing may serve several keys of one size
-        return cls(**settings, mechanisms=tuple(made))
+        grid = _Grid(**settings)
+        grid.check()
+        needed = {_key(grid.cell(index)) for index in range(len(grid))}
+        distinct = dict.fromkeys(
+            map(make, sorted(needed))
+        )  # hashing may serve several keys of a size
+        return cls(**settings, mechanisms=tuple(distinct))
+
+    @cached_property
+    def _grid(self) -> "_Grid":
+        settings = {each.name: getattr(self, each.name) for each in fields(_Grid)}
+        return _Grid(**settings)
 
     def __len__(self) -> int:
-        return self._count
-
-    @property
-    def _count(self) -> int:
-        return self._ends[-1] - self.first
+        return len(self._grid)
 
     def __getitem__(self, index: int) -> Question:
-        if index not in self._made:
+        if index not in self._questions:
             cell = self.cell(index)
             mechanism = self._mechanism(cell)
             assert mechanism is not None
-            self._made[index] = Question(mechanism, cell)
-        return self._made[index]
+            self._questions[index] = Question(mechanism, cell)
+        return self._questions[index]
 
     def representatives(self) -> list[int]:
-        found = {_key(self.cell(index)): index for index in reversed(range(len(self)))}
-        return sorted(found.values())
+        first = {_key(self.cell(index)): index for index in reversed(range(len(self)))}
+        return sorted(first.values())
 
-    @cached_property
+    @property
     def shapes(self) -> tuple[tuple[int, ...], ...]:
-        """Return, for every group of members, how many choices there are for each column and for
-        each coin.
-        """
-        plain = [len(widths) for widths in self.widths]
-        if self.rounding == "mirror":
-            own = [self.columns.index(column) for column in self.groups]
-            return tuple(
-                tuple(count + (at == place) for at, count in enumerate(plain)) for place in own
-            )
-        coins = {"none": 0, "one": 1, "all": len(self.groups)}[self.rounding]
-        return ((*plain, *([2] * coins)),) * (len(self.groups) if self.rounding == "one" else 1)
+        """Return how many choices each column and each coin has, for every group of members."""
+        return self._grid.shapes
 
     def place(self, index: int) -> tuple[int, tuple[int, ...]]:
         """Return the group of a member and its choice for each column and each coin."""
-        group = next(at for at, end in enumerate(self._ends) if index + self.first < end)
-        rest, digits = index + self.first - (self._ends[group - 1] if group else 0), []
-        for radix in reversed(self.shapes[group]):
-            rest, digit = divmod(rest, radix)
-            digits.append(digit)
-        return group, tuple(reversed(digits))
+        return self._grid.place(index)
 
     def cell(self, index: int) -> Cell:
         """Return what a member asks for."""
-        group, digits = self.place(index)
-        chosen, coins = digits[: len(self.columns)], digits[len(self.columns) :]
-        own = self.groups[group : group + 1] if self.rounding in ("one", "mirror") else self.groups
-        mirrored = own if self.rounding == "mirror" else ()
-        widths = [
-            (0, *one)[digit] if column in mirrored else one[digit]
-            for column, one, digit in zip(self.columns, self.widths, chosen, strict=True)
-        ]
-        rounded = tuple(column for column, coin in zip(own, coins, strict=False) if coin)
-        weighted = bool(self.most) and (self.rounding == "none" or bool(rounded))
-        made = Cell(
-            self.table,
-            self.columns,
-            self.sizes,
-            tuple(widths),
-            self.most,
-            weighted,
-            rounded,
-            mirrored,
-        )
-        return made if made.cells <= 1 << ALIGNED_FROM else _aligned(made)
+        return self._grid.cell(index)
 
     @cached_property
-    def _ends(self) -> tuple[int, ...]:
-        return tuple(accumulate(prod(shape) for shape in self.shapes))
-
-    @cached_property
-    def _made(self) -> dict[int, Question]:
+    def _questions(self) -> dict[int, Question]:
         return {}
 
     def _mechanism(self, cell: Cell) -> Mechanism | None:
         size, groups = _key(cell)
-        return self._served.get((size, groups)) or self._served.get((size, ()))
+        return self._by_key.get((size, groups)) or self._by_key.get((size, ()))
 
     @cached_property
-    def _served(self) -> dict[Key, Mechanism]:
-        return {(one.size, getattr(one, "groups", ())): one for one in self.mechanisms}
+    def _by_key(self) -> dict[Key, Mechanism]:
+        keys = [(mechanism.size, getattr(mechanism, "groups", ())) for mechanism in self.mechanisms]
+        return dict(zip(keys, self.mechanisms, strict=True))
 
 
-def _aligned(cell: Cell) -> Cell:
-    settings = (
-        cell.table,
-        cell.columns,
-        cell.sizes,
-        cell.widths,
-        cell.most,
-        cell.weighted,
-        cell.rounded,
-    )
-    return Cell(*settings, cell.mirrored, aligned=True)
+@dataclass(frozen=True)
+class _Grid:
+    """The layers without their mechanisms: which cell every member asks for."""
+
+    table: int
+    columns: tuple[int, ...]
+    sizes: tuple[int, ...]
+    widths: tuple[tuple[int, ...], ...]
+    most: int = 0
+    rounding: str = "none"
+    groups: tuple[int, ...] = ()
+    first: int = 0
+
+    def check(self) -> None:
+        """Refuse settings that do not make layers."""
+        if self.rounding not in ROUNDINGS or bool(self.groups) != (self.rounding != "none"):
+            raise ParameterError(
+                f"a rounding is one of {', '.join(ROUNDINGS)}, and names the columns it is for"
+            )
+        widths = len(self.widths) == len(self.columns) and all(self.widths)
+        if self.first not in (0, 1) or not widths:
+            raise ParameterError(
+                "layers have some widths for every column, and leave out one layer at the most"
+            )
+        if not 1 <= len(self) <= MOST_LAYERS:
+            raise ParameterError(
+                f"a table has from 1 to {MOST_LAYERS:,} layers: fewer columns, or a larger fan-out"
+            )
+
+    def __len__(self) -> int:
+        return self.ends[-1] - self.first
+
+    @cached_property
+    def shapes(self) -> tuple[tuple[int, ...], ...]:
+        """Return how many choices each column and each coin has, for every group of members."""
+        plain = [len(widths) for widths in self.widths]
+        if self.rounding == "mirror":
+            return tuple(self._mirrored_shape(plain, column) for column in self.groups)
+        if self.rounding == "one":
+            return ((*plain, 2),) * len(self.groups)
+        coins = len(self.groups) if self.rounding == "all" else 0
+        return ((*plain, *([2] * coins)),)
+
+    def _mirrored_shape(self, plain: list[int], column: int) -> tuple[int, ...]:
+        """Return the shape of a group whose own column may also be everything."""
+        shape = list(plain)
+        shape[self.columns.index(column)] += 1
+        return tuple(shape)
+
+    @cached_property
+    def ends(self) -> tuple[int, ...]:
+        """Return where every group of members ends, were no layer left out."""
+        return tuple(accumulate(prod(shape) for shape in self.shapes))
+
+    def place(self, index: int) -> tuple[int, tuple[int, ...]]:
+        """Return the group of a member and its choice for each column and each coin."""
+        number = index + self.first
+        group = next(group for group, end in enumerate(self.ends) if number < end)
+        rest = number - (self.ends[group - 1] if group else 0)
+        choices = []
+        for radix in reversed(self.shapes[group]):
+            rest, choice = divmod(rest, radix)
+            choices.append(choice)
+        return group, tuple(reversed(choices))
+
+    def cell(self, index: int) -> Cell:
+        """Return what a member asks for."""
+        group, choices = self.place(index)
+        by_group = self.rounding in ("one", "mirror")
+        own = self.groups[group : group + 1] if by_group else self.groups
+        mirrored = own if self.rounding == "mirror" else ()
+        widths = []
+        for column, listed, choice in zip(self.columns, self.widths, choices, strict=False):
+            widths.append((0, *listed)[choice] if column in mirrored else listed[choice])
+        coins = choices[len(self.columns) :]
+        rounded = tuple(column for column, coin in zip(own, coins, strict=False) if coin)
+        weighted = bool(self.most) and (self.rounding == "none" or bool(rounded))
+        shared = (self.table, self.columns, self.sizes, tuple(widths), self.most)
+        cell = Cell(*shared, weighted, rounded, mirrored)
+        return cell if cell.cells <= 1 << ALIGNED_FROM else replace(cell, aligned=True)
 
 
 def _key(cell: Cell) -> Key:
