@@ -1,7 +1,7 @@
 """Which internal names of sqlglot the grammar stands on: an upgrade that changes one of them fails
 here.
 
-The reason for using them is in docs/decisions/0010-grammar-of-sql.md.
+The reason for using them is in docs/decisions/0021-grammar-of-sql.md.
 """
 
 import ast

@@ -3,7 +3,7 @@ begins.
 
 A strict recursive descent over sqlglot's tokens: what the grammar does not know is refused at its
 position, by the rule that the word breaks.  Why sqlglot's own parser is not enough, and which of
-its internal names are used here: docs/decisions/0010-grammar-of-sql.md.
+its internal names are used here: docs/decisions/0021-grammar-of-sql.md.
 """
 
 from collections.abc import Callable
