@@ -25,9 +25,17 @@ COARSE, FINE = "GRR, 16 bins", 512
 )
 def test_prefix_sums_are_the_matrix(size, reach, epsilon, rows, seed):
     wave, dice = SquareWave(epsilon, size, reach=min(reach, size // 2)), np.random.default_rng(seed)
-    dense, inputs, outputs = Dense(wave.channel()), dice.random((rows, size)), dice.random((rows, wave.outputs))
-    np.testing.assert_allclose(wave.sliding.forward(inputs), dense.forward(inputs), rtol=0, atol=1e-12)
-    np.testing.assert_allclose(wave.sliding.backward(outputs), dense.backward(outputs), rtol=0, atol=1e-12)
+    dense, inputs, outputs = (
+        Dense(wave.channel()),
+        dice.random((rows, size)),
+        dice.random((rows, wave.outputs)),
+    )
+    np.testing.assert_allclose(
+        wave.sliding.forward(inputs), dense.forward(inputs), rtol=0, atol=1e-12
+    )
+    np.testing.assert_allclose(
+        wave.sliding.backward(outputs), dense.backward(outputs), rtol=0, atol=1e-12
+    )
     assert isinstance(wave.sliding, Channel)
 
 
@@ -52,11 +60,19 @@ def test_both_channels_lead_to_the_same_fit(smooth):
 def test_rows_do_not_see_each_other(smooth):
     """Rows of different lengths of run, together and alone."""
     wave = SquareWave(1.0, 40)
-    counts = np.stack([_counts(wave, name, users) for name, users in (("spiky", 10**6), ("Beta(2, 5)", 300))])
-    together, alone = em(counts, wave.sliding, smooth=smooth), [em(row, wave.sliding, smooth=smooth) for row in counts]
+    counts = np.stack(
+        [_counts(wave, name, users) for name, users in (("spiky", 10**6), ("Beta(2, 5)", 300))]
+    )
+    together, alone = (
+        em(counts, wave.sliding, smooth=smooth),
+        [em(row, wave.sliding, smooth=smooth) for row in counts],
+    )
     for row, fit in enumerate(alone):
         np.testing.assert_allclose(together.frequencies[row], fit.frequencies, atol=1e-12)
-        assert (together.iterations[row], together.converged[row]) == (fit.iterations, fit.converged)
+        assert (together.iterations[row], together.converged[row]) == (
+            fit.iterations,
+            fit.converged,
+        )
         assert together.log_likelihood[row] == pytest.approx(float(fit.log_likelihood))
     assert together.iterations[0] != together.iterations[1]
     nested = em(counts.reshape(2, 1, -1), wave.sliding, smooth=smooth)
@@ -75,10 +91,14 @@ def test_the_likelihood_never_falls_along_em(name, epsilon):
     assert plain[-1] > smoothed[-1]
 
 
-@given(st.lists(st.integers(0, 1000), min_size=9, max_size=9).filter(any), st.booleans(), st.integers(1, 50))
+@given(
+    st.lists(st.integers(0, 1000), min_size=9, max_size=9).filter(any),
+    st.booleans(),
+    st.integers(1, 50),
+)
 def test_total_mass_is_one(counts, smooth, most):
     wave = SquareWave(1.0, 5, reach=2)
-    fit = em(np.array(counts), wave.sliding, smooth=smooth, most=most)
+    fit = em(np.array(counts), wave.sliding, smooth=smooth, max_steps=most)
     assert fit.frequencies.sum() == pytest.approx(1, abs=1e-12)
     assert (fit.frequencies >= 0).all()
 
@@ -86,7 +106,7 @@ def test_total_mass_is_one(counts, smooth, most):
 def test_likelihood_and_largest_change_are_what_they_say():
     wave = SquareWave(1.0, 20)
     counts = _counts(wave, "bimodal", 1_000)
-    fits = [em(counts, wave.sliding, smooth=True, tolerance=0, most=most) for most in (7, 8)]
+    fits = [em(counts, wave.sliding, smooth=True, tolerance=0, max_steps=most) for most in (7, 8)]
     before, after = (fit.frequencies for fit in fits)
     assert fits[1].log_likelihood == pytest.approx(float(counts @ np.log(wave.channel() @ after)))
     assert fits[1].largest_change == pytest.approx(np.abs(after - before).max())
@@ -97,7 +117,7 @@ def test_it_stops_by_itself_or_says_that_it_did_not():
     wave = SquareWave(1.0, 64)
     counts = _counts(wave, "spiky", 1_000_000)
     loose, tight, cut = (
-        em(counts, wave.sliding, smooth=False, tolerance=tolerance, most=most)
+        em(counts, wave.sliding, smooth=False, tolerance=tolerance, max_steps=most)
         for tolerance, most in ((1e-6, 10_000), (1e-8, 10_000), (1e-8, 10))
     )
     assert loose.converged
@@ -148,7 +168,9 @@ def test_square_wave_is_nearer_to_the_truth_than_binned_randomised_response(name
     nearer.
     """
     assert COARSE in BINS
-    for wave, binned in zip(_distances("EMS", name, 1.0), _distances(COARSE, name, 1.0), strict=True):
+    for wave, binned in zip(
+        _distances("EMS", name, 1.0), _distances(COARSE, name, 1.0), strict=True
+    ):
         assert wave < binned
 
 
@@ -173,7 +195,7 @@ def test_what_cannot_be_decoded_is_refused():
         em(np.zeros(wave.outputs, np.int64), wave.sliding, smooth=True)
     with pytest.raises(MismatchError):
         em(np.ones(wave.outputs + 1, np.int64), wave.channel(), smooth=True)
-    for settings in ({"tolerance": -1e-9}, {"tolerance": float("nan")}, {"most": 0}):
+    for settings in ({"tolerance": -1e-9}, {"tolerance": float("nan")}, {"max_steps": 0}):
         with pytest.raises(ParameterError):
             em(np.ones(wave.outputs, np.int64), wave.sliding, smooth=True, **settings)
 
@@ -184,7 +206,9 @@ def _counts(wave, name, users, rows=None):
 
 
 def _path(counts, channel, *, smooth):
-    ends = [em(counts, channel, smooth=smooth, tolerance=0, most=most) for most in range(1, 60)]
+    ends = [
+        em(counts, channel, smooth=smooth, tolerance=0, max_steps=most) for most in range(1, 60)
+    ]
     return np.array([fit.log_likelihood for fit in ends])
 
 

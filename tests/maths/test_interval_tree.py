@@ -43,7 +43,9 @@ def test_impossible_trees_and_levels_are_refused():
 @pytest.mark.parametrize("fanout", [2, 3, 5])
 @pytest.mark.parametrize("size", [2, 5, 8, 25, 26, 250])
 def test_a_doubled_tree_has_the_two_halves_as_nodes_below_its_root(size, fanout):
-    """Padding twice the values to a power of the fan-out would not: 250 of them end within a node."""
+    """Padding twice the values to a power of the fan-out would not: 250 of them end within a
+    node.
+    """
     plain, tree = Hierarchy(size, fanout), Hierarchy(size, fanout, doubled=True)
     assert (tree.height, tree.leaves) == (plain.height + 1, 2 * plain.leaves)
     assert (tree.nodes(0), tree.nodes(1), tree.width(1), tree.children(0)) == (

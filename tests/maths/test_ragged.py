@@ -12,7 +12,9 @@ from sottovoce.maths.ragged import Baskets
 
 ITEMS = 7
 people = st.lists(st.lists(st.integers(0, ITEMS - 1), max_size=9), max_size=12)
-itemsets = st.sets(st.frozensets(st.integers(0, ITEMS - 1), min_size=1, max_size=4), min_size=1, max_size=6)
+itemsets = st.sets(
+    st.frozensets(st.integers(0, ITEMS - 1), min_size=1, max_size=4), min_size=1, max_size=6
+)
 
 
 def baskets(held):
@@ -42,7 +44,9 @@ def test_every_item_has_an_owner(held):
 @given(people)
 def test_counts_are_of_people(held):
     found = baskets(held)
-    assert found.counts(ITEMS).tolist() == [sum(item in one for one in held) for item in range(ITEMS)]
+    assert found.counts(ITEMS).tolist() == [
+        sum(item in one for one in held) for item in range(ITEMS)
+    ]
     assert [found.holds(item).tolist() for item in range(ITEMS)] == [
         [item in one for one in held] for item in range(ITEMS)
     ]
@@ -53,7 +57,9 @@ def test_some_people_keep_their_baskets(held, data):
     found, everybody = baskets(held), lists(baskets(held))
     chosen = data.draw(st.lists(st.integers(0, len(held) - 1), max_size=20)) if held else []
     assert lists(found[np.array(chosen, np.int64)]) == [everybody[one] for one in chosen]
-    mask = np.array(data.draw(st.lists(st.booleans(), min_size=len(held), max_size=len(held))), bool)
+    mask = np.array(
+        data.draw(st.lists(st.booleans(), min_size=len(held), max_size=len(held))), bool
+    )
     assert lists(found[mask]) == [one for one, kept in zip(everybody, mask, strict=True) if kept]
     low, high = sorted(data.draw(st.tuples(st.integers(0, 12), st.integers(0, 12))))
     assert lists(found[low:high]) == everybody[low:high]
@@ -62,7 +68,9 @@ def test_some_people_keep_their_baskets(held, data):
 @given(people, itemsets)
 def test_a_candidate_is_held_if_all_of_it_is(held, wanted):
     candidates = [tuple(sorted(one)) for one in wanted]
-    expected = [[place for place, one in enumerate(candidates) if set(one) <= set(mine)] for mine in held]
+    expected = [
+        [place for place, one in enumerate(candidates) if set(one) <= set(mine)] for mine in held
+    ]
     found = baskets(held).holding(candidates)
     assert lists(found) == expected
     assert lists(found[::2]) == expected[::2]
@@ -77,7 +85,9 @@ def test_items_that_no_candidate_names_do_not_matter():
     assert lists(baskets([[5, 1000], [1000], []]).holding([(5,), (2, 5)])) == [[0], [], []]
 
 
-@pytest.mark.parametrize(("sizes", "items"), [([1], []), ([0], [1]), ([2], [1, -1]), ([-1, 2], [0])])
+@pytest.mark.parametrize(
+    ("sizes", "items"), [([1], []), ([0], [1]), ([2], [1, -1]), ([-1, 2], [0])]
+)
 def test_baskets_that_do_not_add_up_are_refused(sizes, items):
     with pytest.raises(ParameterError):
         Baskets.of(sizes, items)

@@ -1,0 +1,1 @@
+"""Accounting in the shuffle model: arithmetic alone, without input or output."""

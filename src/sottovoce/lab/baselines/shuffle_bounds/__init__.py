@@ -1,0 +1,1 @@
+"""Published bounds of amplification by shuffling, for comparison with the accountant."""
