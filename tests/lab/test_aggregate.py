@@ -10,7 +10,8 @@ from sottovoce.domains.bits import Bits
 from sottovoce.domains.strings import Strings
 from sottovoce.errors import NoDataError, ParameterError
 from sottovoce.lab import aggregate
-from sottovoce.lab.aggregate import DrawnCollected, drawn
+from sottovoce.lab.aggregate import DrawnCollected
+from sottovoce.lab.aggregate import draw_answer as drawn
 from sottovoce.lab.checks import FIVE_SIGMA
 from sottovoce.lab.truth.metrics import f1
 from sottovoce.mechanisms.affine_prefix import AffinePrefix
@@ -20,7 +21,8 @@ from sottovoce.tasks.question import Address
 from sottovoce.tasks.task import Task
 
 RUNS = 500
-# Two groups with so much epsilon that the three values are found in every run: their totals are free of selection.
+# Two groups with so much epsilon that the three values are found in every run: their totals are
+# free of selection.
 CLEAR = Task("clear", HeavyHitters(Bits(8), 4, groups=2), epsilon=7.0)
 CLEAR_HELD = {3: 900, 100: 600, 200: 500}
 # So little epsilon that more than half is missed.
@@ -41,7 +43,9 @@ def quick(task, held):
 def totals(answers):
     """(runs, values): what is estimated for the three clear values."""
     found = [dict(zip(answer.labels, answer.estimate.totals, strict=True)) for answer in answers]
-    return np.array([[one[CLEAR.plan.domain.label(value)] for value in CLEAR_HELD] for one in found])
+    return np.array(
+        [[one[CLEAR.plan.domain.label(value)] for value in CLEAR_HELD] for one in found]
+    )
 
 
 def scores(answers):
@@ -51,8 +55,15 @@ def scores(answers):
 
 
 def sigmas_apart(these, those):
-    """(2, columns): how many standard errors the means and the variances of two samples lie apart."""
-    return np.array([_distance(these, those), _distance(*((one - one.mean(axis=0)) ** 2 for one in (these, those)))])
+    """(2, columns): how many standard errors the means and the variances of two samples lie
+    apart.
+    """
+    return np.array(
+        [
+            _distance(these, those),
+            _distance(*((one - one.mean(axis=0)) ** 2 for one in (these, those))),
+        ]
+    )
 
 
 def _distance(these, those):
@@ -90,7 +101,14 @@ def test_totals_have_the_variance_of_theory(source, clear):
 def test_drawn_searches_find_as_much_as_genuine_ones(noisy):
     found = scores(quick(NOISY, NOISY_HELD))
     distances = sigmas_apart(found, noisy)
-    print("F1 drawn", found.mean(), "genuine", noisy.mean(), "sigma between means and variances", distances.ravel())
+    print(
+        "F1 drawn",
+        found.mean(),
+        "genuine",
+        noisy.mean(),
+        "sigma between means and variances",
+        distances.ravel(),
+    )
     assert 0.2 < noisy.mean() < 0.6
     assert distances.max() < FIVE_SIGMA
 
@@ -136,17 +154,24 @@ def test_missing_noise_is_caught_by_what_is_found(noisy, monkeypatch):
 def test_the_same_seed_gives_the_same_answer_and_the_same_question_too():
     first, again = (drawn(NOISY, NOISY_HELD, 7) for _ in range(2))
     assert first.to_dict() == again.to_dict()
-    collected = DrawnCollected(NOISY, tuple(NOISY_HELD), np.array(list(NOISY_HELD.values())), start=7)
+    collected = DrawnCollected(
+        NOISY, tuple(NOISY_HELD), np.array(list(NOISY_HELD.values())), start=7
+    )
     blocks = Blocks((0, 1), 4)
     one, other = (collected.estimate(Address(0, 0), blocks) for _ in range(2))
     assert one.totals.tolist() == other.totals.tolist()
 
 
 def test_groups_are_a_split_of_everybody():
-    collected = DrawnCollected(NOISY, tuple(NOISY_HELD), np.array(list(NOISY_HELD.values())), start=1)
+    collected = DrawnCollected(
+        NOISY, tuple(NOISY_HELD), np.array(list(NOISY_HELD.values())), start=1
+    )
     assert collected.groups.shape == (2, len(NOISY_HELD))
     assert collected.groups.sum(axis=0).tolist() == list(NOISY_HELD.values())
-    sizes = [collected.estimate(Address(0, group), Blocks((0,), 5 + 3 * group)).users for group in range(2)]
+    sizes = [
+        collected.estimate(Address(0, group), Blocks((0,), 5 + 3 * group)).users
+        for group in range(2)
+    ]
     assert sum(sizes) == collected.users(0) == sum(NOISY_HELD.values())
 
 

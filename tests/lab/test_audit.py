@@ -9,7 +9,7 @@ import pytest
 
 import sottovoce as sv
 from sottovoce.errors import ParameterError
-from sottovoce.lab.audit import _log_ratio
+from sottovoce.lab.audit import log_ratio_bound
 from sottovoce.mechanisms.affine import AffineResponse
 from sottovoce.mechanisms.grr import GRR
 
@@ -86,7 +86,9 @@ def test_a_broken_randomiser_is_caught_by_its_reports(broken):
 
 
 def test_the_bit_that_betrays_is_named():
-    assert sv.audit(Telltale(1.0, 50), samples=10_000, seed=1).event.startswith("bit 0 of the report is")
+    assert sv.audit(Telltale(1.0, 50), samples=10_000, seed=1).event.startswith(
+        "bit 0 of the report is"
+    )
 
 
 def test_a_likelihood_that_admits_more_is_caught_by_arithmetic():
@@ -114,7 +116,7 @@ def test_a_large_domain_says_why_nothing_was_listed():
 
 def test_the_bounds_are_those_of_clopper_and_pearson():
     """All and none of ten at 2.5 % a side: 0.6915 and 0.3085 in any table."""
-    ratio = _log_ratio(np.array([10, 0]), np.array([0, 10]), 10, 0.025)
+    ratio = log_ratio_bound(np.array([10, 0]), np.array([0, 10]), 10, 0.025)
     assert ratio[0] == pytest.approx(log(0.6915 / 0.3085), abs=3e-4)
     assert ratio[1] == -np.inf
 
@@ -126,7 +128,9 @@ def test_the_same_seed_gives_the_same_audit_and_none_gives_real_dice():
 
 
 @pytest.mark.parametrize(
-    "settings", [{"samples": 1}, {"samples": 1 << 31}, {"confidence": 0}, {"confidence": 1}], ids=str
+    "settings",
+    [{"samples": 1}, {"samples": 1 << 31}, {"confidence": 0}, {"confidence": 1}],
+    ids=str,
 )
 def test_impossible_settings_are_refused(settings):
     with pytest.raises(ParameterError):

@@ -10,7 +10,7 @@ from sottovoce.kernels.olh import support_counts
 from sottovoce.lab.bench import TOPICS, affine, collecting, discovery, marginals, olh, queries, run
 from sottovoce.lab.bench.growth import exponent
 from sottovoce.lab.bench.privatizing import draw_blocks
-from sottovoce.lab.bench.row import Goal, Row
+from sottovoce.lab.bench.row import BenchmarkRow, Goal
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.mechanisms.oue import OUE
 
@@ -26,7 +26,9 @@ def once(monkeypatch):
         monkeypatch.setattr(topic, "REPEATS", 1)
 
 
-@pytest.mark.parametrize("topic", [topic for topic in TOPICS if topic != "spark"])  # which starts a cluster
+@pytest.mark.parametrize(
+    "topic", [topic for topic in TOPICS if topic != "spark"]
+)  # which starts a cluster
 def test_a_topic_runs_and_its_rows_have_the_documented_fields(topic, capsys):
     rows = run(topic, json=True, scale=TINY)
     assert json.loads(capsys.readouterr().out) == rows
@@ -63,7 +65,9 @@ def test_an_unknown_topic_is_refused(only):
 @pytest.mark.parametrize("bits", [5, 10])
 def test_the_bare_scatter_decodes_what_the_kernel_decodes(bits, rank):
     job = affine.Job.drawn(3000, bits, rank)
-    bare = affine.bare(job.increments(), bits) + len(job.seeds)  # the empty subset adds the users everywhere
+    bare = affine.bare(job.increments(), bits) + len(
+        job.seeds
+    )  # the empty subset adds the users everywhere
     np.testing.assert_array_equal(bare >> rank, job.decode())
     np.testing.assert_array_equal(job.decode(2), job.decode())
     np.testing.assert_array_equal(np.sort(job.whole()), np.sort(job.decode()))
@@ -84,10 +88,10 @@ def test_the_drawing_side_takes_as_many_words_as_the_mechanism():
 
 
 def test_goals_bound_the_figure_or_the_ratio():
-    assert Row("t", "n", 3.0, "ns", "x", 1.5, Goal("ratio", "<=", 2.0)).met
-    assert not Row("t", "n", 3.0, "ns", "x", 1.5, Goal("figure", "<", 3.0)).met
-    assert Row("t", "n", 3.0, "ns", goal=Goal("figure", ">=", 3.0)).met
-    assert Row("t", "n", 3.0, "ns").met is None
+    assert BenchmarkRow("t", "n", 3.0, "ns", "x", 1.5, Goal("ratio", "<=", 2.0)).met
+    assert not BenchmarkRow("t", "n", 3.0, "ns", "x", 1.5, Goal("figure", "<", 3.0)).met
+    assert BenchmarkRow("t", "n", 3.0, "ns", goal=Goal("figure", ">=", 3.0)).met
+    assert BenchmarkRow("t", "n", 3.0, "ns").met is None
 
 
 def test_the_exponent_of_a_square_is_two():

@@ -41,7 +41,9 @@ def test_a_stranger_in_the_crowd_is_refused():
 
 def test_a_bundle_is_one_message_with_a_report_in_every_slot_under_one_subject():
     task = sv.Task("pets", sv.Histogram(["cat", "dog"]), epsilon=2.0, declares=("subject",))
-    half = Question(sv.Task("half", sv.Histogram(["cat", "dog"]), epsilon=1.0).opening.ask.mechanism)
+    half = Question(
+        sv.Task("half", sv.Histogram(["cat", "dog"]), epsilon=1.0).opening.ask.mechanism
+    )
     asked = Round(0, Bundle((half, half)))
     messages = crowd.messages(task, ["cat", "dog", "dog"], asked)
     assert len(messages) == 3

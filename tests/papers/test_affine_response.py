@@ -1,7 +1,9 @@
-"""The claims of docs/affine-response.md that only samples or whole collections can show, and its tables of losses.
+"""The claims of docs/affine-response.md that only samples or whole collections can show, and its
+tables of losses.
 
-Enumerations up to four bits are in tests/mechanisms/test_affine.py, decoding is in tests/kernels/test_affine.py, the
-chooser in tests/frequencies/test_choose.py; the golden vectors, and the mistakes they catch, in tests/test_hashing.py.
+Enumerations up to four bits are in tests/mechanisms/test_affine.py, decoding is in
+tests/kernels/test_affine.py, the chooser in tests/frequencies/test_choose.py; the golden vectors,
+and the mistakes they catch, in tests/test_hashing.py.
 """
 
 from itertools import combinations
@@ -10,10 +12,13 @@ from math import exp, sqrt
 import numpy as np
 import pytest
 
-from papers.experiments import covariance, genuine_errors, mse_spread, zipf
 from sottovoce.kernels import affine as kernels
 from sottovoce.lab.aggregate import collections
 from sottovoce.lab.checks import FIVE_SIGMA
+from sottovoce.lab.experiments.wang_chapter3.error_laws import exact_covariance as covariance
+from sottovoce.lab.experiments.wang_chapter3.error_laws import genuine_errors
+from sottovoce.lab.experiments.wang_chapter3.error_laws import relative_mse_spread as mse_spread
+from sottovoce.lab.populations.zipf import zipf
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.maths import hashing, walsh
 from sottovoce.maths.normal import quantile
@@ -62,7 +67,9 @@ def supported(affine, held, rng):
 
 
 def subset_chance(affine, others, holds):
-    """The chance that a random subset has so many given ``others``, and the held value too if ``holds``."""
+    """The chance that a random subset has so many given ``others``, and the held value too if
+    ``holds``.
+    """
     p, cells, chosen = affine.p, affine.cells, affine.cells // affine.buckets
     with_it = without = 1.0
     for taken in range(others):
@@ -72,7 +79,9 @@ def subset_chance(affine, others, holds):
 
 
 def joint_scores(affine, held, inside):
-    """Sigmas between sampled and exact chances of every single, every pair, and every triple with the held point."""
+    """Sigmas between sampled and exact chances of every single, every pair, and every triple with
+    the held point.
+    """
     scores, points = [], range(inside.shape[1])
     for group in [group for length in (1, 2, 3) for group in combinations(points, length)]:
         if len(group) == 3 and held not in group:
@@ -86,28 +95,50 @@ def joint_scores(affine, held, inside):
 @pytest.mark.parametrize("coin", COINS)
 @pytest.mark.parametrize("bits", [6, 10, 16])
 def test_three_values_are_supported_together_as_in_a_random_subset(bits, coin):
-    """Beyond the four bits that can be listed, for seeds drawn at random and for seeds counted up."""
+    """Beyond the four bits that can be listed, for seeds drawn at random and for seeds counted
+    up.
+    """
     affine = AffineResponse(1.0, 1 << bits)
     for held in (0, 3, 6):
         scores = joint_scores(affine, held, supported(affine, held, COINS[coin](held)))
-        print("bits", bits, "seeds", coin, "held", held, "largest sigma", np.abs(scores).max(), "of", len(scores))
+        print(
+            "bits",
+            bits,
+            "seeds",
+            coin,
+            "held",
+            held,
+            "largest sigma",
+            np.abs(scores).max(),
+            "of",
+            len(scores),
+        )
         assert np.abs(scores).max() < FIVE_SIGMA
 
 
 def test_the_joint_law_catches_masks_without_a_rank_test(monkeypatch):
-    monkeypatch.setattr(hashing, "_dependent", lambda rows: np.zeros(rows.shape[1], bool))
+    monkeypatch.setattr(hashing, "dependent_seeds", lambda rows: np.zeros(rows.shape[1], bool))
     affine = AffineResponse(1.0, 64)
     assert np.abs(joint_scores(affine, 3, supported(affine, 3, SeededRng(1)))).max() > FIVE_SIGMA
 
 
 def test_four_values_whose_xor_is_zero_are_not_those_of_a_random_subset():
-    """Held 3, and 0, 1, 2 supported together: p (s-1)(s-2) / ((D-1)(D-2)), since 0 and 1 and 2 imply 3."""
+    """Held 3, and 0, 1, 2 supported together: p (s-1)(s-2) / ((D-1)(D-2)), since 0 and 1 and 2
+    imply 3.
+    """
     affine = AffineResponse(1.0, 64)
     found = supported(affine, 3, SeededRng(2))[:, :3].all(axis=1).mean()
     chance = affine.p * (16 - 1) * (16 - 2) / ((64 - 1) * (64 - 2))
     random_subset = subset_chance(affine, 3, holds=False)
     sigma = sqrt(chance * (1 - chance) / REPORTS)
-    print("three values with the held one implied", found, "expected", chance, "of a random subset", random_subset)
+    print(
+        "three values with the held one implied",
+        found,
+        "expected",
+        chance,
+        "of a random subset",
+        random_subset,
+    )
     assert abs(found - chance) < FIVE_SIGMA * sigma
     assert abs(found - random_subset) > 20 * sigma
 
@@ -118,21 +149,45 @@ def test_errors_over_a_zipf_population_are_the_exact_ones(size, epsilon):
     """Single cells, a power of two and one more, which doubles the padded domain."""
     mechanism, truth, runs = AffineResponse(epsilon, size), zipf(size, USERS), 40
     together = covariance(mechanism, truth)
-    ratio = (genuine_errors(mechanism, truth, runs, seed=size) ** 2).mean() / np.diag(together).mean()
+    ratio = (genuine_errors(mechanism, truth, runs, seed=size) ** 2).mean() / np.diag(
+        together
+    ).mean()
     sigma = mse_spread(together, runs)
-    print("size", size, "epsilon", epsilon, "MSE over its expectation", ratio, "expected 1, sigma", sigma)
-    assert np.diag(together).mean() == pytest.approx(USERS * average_variance(mechanism.p, mechanism.q, size))
+    print(
+        "size",
+        size,
+        "epsilon",
+        epsilon,
+        "MSE over its expectation",
+        ratio,
+        "expected 1, sigma",
+        sigma,
+    )
+    assert np.diag(together).mean() == pytest.approx(
+        USERS * average_variance(mechanism.p, mechanism.q, size)
+    )
     assert abs(ratio - 1) < FIVE_SIGMA * sigma
 
 
 def test_small_domains_err_less_than_with_independent_hashes():
-    """At 16 values and epsilon 1 the variance is 0.85 of that of OLH with as many buckets: whose law is caught."""
+    """At 16 values and epsilon 1 the variance is 0.85 of that of OLH with as many buckets: whose
+    law is caught.
+    """
     mechanism, truth, runs = AffineResponse(1.0, 16), zipf(16, USERS), 400
     hashed = OLH(1.0, 16, mechanism.buckets)
     error = (genuine_errors(mechanism, truth, runs, seed=3) ** 2).mean()
-    ours, theirs = (error / (USERS * average_variance(one.p, one.q, 16)) for one in (mechanism, hashed))
+    ours, theirs = (
+        error / (USERS * average_variance(one.p, one.q, 16)) for one in (mechanism, hashed)
+    )
     sigma = mse_spread(covariance(mechanism, truth), runs)
-    print("MSE over that of affine maps", ours, "over that of independent hashes", theirs, "sigma", sigma)
+    print(
+        "MSE over that of affine maps",
+        ours,
+        "over that of independent hashes",
+        theirs,
+        "sigma",
+        sigma,
+    )
     assert abs(ours - 1) < FIVE_SIGMA * sigma
     assert abs(theirs - 1) > FIVE_SIGMA * sigma
 
@@ -151,8 +206,8 @@ def test_small_domains_err_less_than_with_independent_hashes():
 def test_intervals_of_cells_and_ranges_cover_ninety_five_percent(epsilon, size, users, runs):
     """Common, rare and last value, aligned and unaligned ranges: within five sigma.
 
-    At 65, 200 and 1025 values the padding is filled with the mean.  The exact chances for smaller domains are in
-    tests/plans/frequencies/test_coverage.py.
+    At 65, 200 and 1025 values the padding is filled with the mean.  The exact chances for smaller
+    domains are in tests/plans/frequencies/test_coverage.py.
     """
     mechanism, truth = AffineResponse(epsilon, size), zipf(size, users)
     cells = np.array([0, size // 2, size - 1])
@@ -171,7 +226,9 @@ def test_intervals_of_cells_and_ranges_cover_ninety_five_percent(epsilon, size, 
 
 
 def target(affine, chosen):
-    """The transform of a range: the padding filled with the mean, moved through the permutation if there is one."""
+    """The transform of a range: the padding filled with the mean, moved through the permutation if
+    there is one.
+    """
     cells = np.full(affine.cells, chosen.mean())
     cells[affine.points(np.arange(affine.size))] = chosen
     return walsh.transform(cells)
@@ -195,7 +252,9 @@ def half(size):
 
 @pytest.mark.parametrize("bits", [6, 10])
 def test_without_the_permutation_almost_no_report_answers_half_of_the_domain(bits):
-    """Only spans with the leading bit do, g - 1 of D - 1: kurtosis (D-1)/(g-1), 21 and 341; with pi, 2.9 to 3.1."""
+    """Only spans with the leading bit do, g - 1 of D - 1: kurtosis (D-1)/(g-1), 21 and 341; with
+    pi, 2.9 to 3.1.
+    """
     answered, reports = {}, 200_000
     for kind in (AffineResponse, AffinePrefix):
         affine = kind(1.0, 1 << bits)
@@ -208,7 +267,9 @@ def test_without_the_permutation_almost_no_report_answers_half_of_the_domain(bit
 
 
 def covered(affine, truth, runs, seed):
-    """How often the interval of half of the domain, by the spread of the scores, holds the truth."""
+    """How often the interval of half of the domain, by the spread of the scores, holds the
+    truth.
+    """
     table, rng = target(affine, half(affine.size)), SeededRng(seed)
     people, held = np.repeat(np.arange(len(truth)), truth), truth[: len(truth) // 2].sum()
     hits = 0
@@ -219,16 +280,28 @@ def covered(affine, truth, runs, seed):
 
 
 def test_without_the_permutation_intervals_of_aligned_ranges_fail_at_sixteen_bits():
-    """Two collections in five have no report that answers, 1 - exp(-20,000 * 3/65,535) = 60 % have; with pi, 95 %."""
+    """Two collections in five have no report that answers, 1 - exp(-20,000 * 3/65,535) = 60 % have;
+    with pi, 95 %.
+    """
     truth, runs = zipf(1 << 16, USERS), 400
-    without, with_pi = (covered(kind(1.0, 1 << 16), truth, runs, seed=6) for kind in (AffinePrefix, AffineResponse))
-    print("covered without the permutation", without, "expected 0.60; with it", with_pi, "expected 0.95")
+    without, with_pi = (
+        covered(kind(1.0, 1 << 16), truth, runs, seed=6) for kind in (AffinePrefix, AffineResponse)
+    )
+    print(
+        "covered without the permutation",
+        without,
+        "expected 0.60; with it",
+        with_pi,
+        "expected 0.95",
+    )
     assert abs(without - 0.60) < FIVE_SIGMA * sqrt(0.6 * 0.4 / runs)
     assert abs(with_pi - 0.95) < FIVE_SIGMA * sqrt(0.95 * 0.05 / runs)
 
 
 def slow_scores(affine, reports, table):
-    """``scored`` from the masks as hashing gives them, and which reports have a mask that depends on others."""
+    """``scored`` from the masks as hashing gives them, and which reports have a mask that depends
+    on others.
+    """
     masks, offsets = hashing.masks(reports["seed"], affine.bits, affine.rank)
     positions, signs = np.zeros((len(reports), 1), np.uint64), np.ones((len(reports), 1))
     for r in range(affine.rank):
@@ -240,9 +313,11 @@ def slow_scores(affine, reports, table):
 
 
 def test_without_the_rank_test_half_of_the_variance_sits_in_a_few_reports(monkeypatch):
-    """Of 200,000 reports 3/D have a dependent mask, 586 at ten bits, and then answer with the whole domain.
+    """Of 200,000 reports 3/D have a dependent mask, 586 at ten bits, and then answer with the whole
+    domain.
 
-    They make half of the variance and a kurtosis of about D/12 = 85; independent masks have that of a normal law.
+    They make half of the variance and a kurtosis of about D/12 = 85; independent masks have that of
+    a normal law.
     """
     affine, people = AffineResponse(1.0, 1 << 10), np.arange(200_000) % (1 << 10)
     table = target(affine, half(affine.size))
@@ -251,25 +326,34 @@ def test_without_the_rank_test_half_of_the_variance_sits_in_a_few_reports(monkey
     np.testing.assert_allclose(scores, scored(affine, sound, table), rtol=1e-9, atol=1e-9)
     assert not dependent.any()
     assert kurtosis(scores) < 3.2
-    monkeypatch.setattr(hashing, "_dependent", lambda rows: np.zeros(rows.shape[1], bool))
+    monkeypatch.setattr(hashing, "dependent_seeds", lambda rows: np.zeros(rows.shape[1], bool))
     scores, dependent = slow_scores(affine, affine.privatize(people, SeededRng(7)), table)
     squares = (scores - scores.mean()) ** 2
     share = squares[dependent].sum() / squares.sum()
-    print("dependent", dependent.sum(), "share of the variance", share, "kurtosis", kurtosis(scores))
+    print(
+        "dependent", dependent.sum(), "share of the variance", share, "kurtosis", kurtosis(scores)
+    )
     assert abs(dependent.sum() - 586) < FIVE_SIGMA * sqrt(586)
-    assert abs(share - 0.5) < FIVE_SIGMA * 0.25 * 1.25 / sqrt(586)  # share (1 - share) times the spread of their sum
+    assert abs(share - 0.5) < FIVE_SIGMA * 0.25 * 1.25 / sqrt(
+        586
+    )  # share (1 - share) times the spread of their sum
     assert kurtosis(scores) > 40
 
 
 def test_padding_left_at_zero_is_caught_by_the_spread_of_a_large_range():
-    """Nine tenths of 1025 values, epsilon 1: variance per user 340 with the padding filled, 1,870 without."""
+    """Nine tenths of 1025 values, epsilon 1: variance per user 340 with the padding filled, 1,870
+    without.
+    """
     affine, reports = AffineResponse(1.0, 1025), 200_000
     chosen, uniform = (np.arange(1025) < 0.9 * 1025).astype(float), np.full(1025, 1 / 1025)
     stated, loose = (law.linear(chosen, uniform, 1) for law in (affine.noise, affine.noise.among()))
     made = affine.privatize(np.arange(reports) % 1025, SeededRng(8))
     empty = np.zeros(affine.cells)
     empty[affine.points(np.flatnonzero(chosen))] = 1
-    filled, unfilled = (scored(affine, made, table).var() for table in (target(affine, chosen), walsh.transform(empty)))
+    filled, unfilled = (
+        scored(affine, made, table).var()
+        for table in (target(affine, chosen), walsh.transform(empty))
+    )
     print("variance filled", filled, "expected", stated, "unfilled", unfilled, "expected", loose)
     tolerance = FIVE_SIGMA * sqrt(2 / reports)
     assert (stated, loose) == (pytest.approx(340, rel=0.01), pytest.approx(1870, rel=0.001))
@@ -295,7 +379,9 @@ LOSSES = {
 
 
 def loss(epsilon):
-    """The exact variance over that of e^epsilon + 1 buckets, 4 e^epsilon / (e^epsilon - 1)^2, less one."""
+    """The exact variance over that of e^epsilon + 1 buckets, 4 e^epsilon / (e^epsilon - 1)^2, less
+    one.
+    """
     affine, odds = AffineResponse(epsilon, 1 << 40), exp(epsilon)
     return average_variance(affine.p, affine.q, affine.size) * (odds - 1) ** 2 / (4 * odds) - 1
 
@@ -316,7 +402,9 @@ def test_a_power_of_two_of_buckets_never_loses_eight_percent():
 
 
 def against_subsets(epsilon, size):
-    """The chosen mechanism's mean variance over that of subset selection with the best size of subset."""
+    """The chosen mechanism's mean variance over that of subset selection with the best size of
+    subset.
+    """
     chosen, odds = choose(size, epsilon).mechanism, exp(epsilon)
     subsets = np.arange(1, size)
     p = subsets * odds / (subsets * odds + size - subsets)
@@ -325,10 +413,14 @@ def against_subsets(epsilon, size):
 
 
 def test_sizes_just_above_a_power_of_two_cost_some_of_the_accuracy_of_subset_selection():
-    """At epsilon 1: 13.5 % at 9 values, 0.4 % at 1025; powers of two only lose what the number of buckets does."""
+    """At epsilon 1: 13.5 % at 9 values, 0.4 % at 1025; powers of two only lose what the number of
+    buckets does.
+    """
     costs = [against_subsets(1.0, size) for size in (9, 17, 33, 65, 257, 1025)]
     assert costs == pytest.approx([1.135, 1.077, 1.042, 1.022, 1.008, 1.004], abs=6e-4)
-    assert [against_subsets(1.0, size) for size in (8, 16, 64, 1024)] == pytest.approx([1, 1, 1.0024, 1.0024], abs=1e-4)
+    assert [against_subsets(1.0, size) for size in (8, 16, 64, 1024)] == pytest.approx(
+        [1, 1, 1.0024, 1.0024], abs=1e-4
+    )
 
 
 @pytest.mark.parametrize(
@@ -353,14 +445,17 @@ def test_the_worst_size_below_three_hundred(epsilon, worst, size, kind):
 def test_doubling_the_padded_domain_costs_single_cells_little():
     """1025 values against 1024, a value that nobody holds, epsilon 0.5 to 4."""
     unheld = [
-        [AffineResponse(epsilon, size).noise.unheld for size in (1024, 1025)] for epsilon in (0.5, 1.0, 2.0, 3.0, 4.0)
+        [AffineResponse(epsilon, size).noise.unheld for size in (1024, 1025)]
+        for epsilon in (0.5, 1.0, 2.0, 3.0, 4.0)
     ]
     percent = [100 * (more / less - 1) for less, more in unheld]
     assert percent == pytest.approx([0.10, 0.13, 0.23, 0.47, 1.5], abs=0.025)
 
 
 def test_affine_maps_beat_independent_hashes_with_as_many_buckets():
-    """The variance of a value nobody holds, epsilon 1: 0.70 of OLH's at 8 values, 0.84 at 16, 0.9975 at 1024."""
+    """The variance of a value nobody holds, epsilon 1: 0.70 of OLH's at 8 values, 0.84 at 16,
+    0.9975 at 1024.
+    """
     pairs = [
         (affine, OLH(1.0, affine.size, affine.buckets))
         for affine in (AffineResponse(1.0, size) for size in (8, 16, 1024))

@@ -1,7 +1,9 @@
-"""Cormode 2018: experiments with marginals, on populations invented to look like the published ones.
+"""Cormode 2018: experiments with marginals, on populations invented to look like the published
+ones.
 
-Total variation is half the sum of absolute errors of a table, its mean taken over tables; raw estimates are scored, so
-it may exceed 1.  Windows surround what an independent implementation measured on the same populations.
+Total variation is half the sum of absolute errors of a table, its mean taken over tables; raw
+estimates are scored, so it may exceed 1.  Windows surround what an independent implementation
+measured on the same populations.
 """
 
 from dataclasses import dataclass
@@ -13,18 +15,28 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from papers.records import domain, held, movielens_like, shares, taxi_like
 from sottovoce.lab.aggregate import collections
+from sottovoce.lab.baselines.marginals.baseline_marginals import BaselineMarginals
+from sottovoce.lab.baselines.marginals.input_em import InputEM, ask_record, maximise
+from sottovoce.lab.baselines.marginals.whole_table import WholeTable
+from sottovoce.lab.populations.records import (
+    as_columns,
+    movielens_like,
+    record_domain,
+    taxi_like,
+    true_table,
+)
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.mechanisms.oue import OUE
-from sottovoce.plans.marginals import input_em
-from sottovoce.plans.marginals.full import Whole
-from sottovoce.plans.marginals.input_em import climbed
-from sottovoce.plans.marginals.marginals import Marginals
 
 LN3 = float(np.log(3))
 SIX = ("inp_rr", "inp_ps", "inp_ht", "marg_rr", "marg_ps", "marg_ht")
 MOST_TABLES = 60  # of each collection; of 16 attributes there are up to 560
+
+
+def shares(people, view):
+    """The true table of some bits."""
+    return true_table(people, (2,) * people.shape[1], view)
 
 
 def tables(attributes, order):
@@ -35,15 +47,19 @@ def tables(attributes, order):
 
 
 def model(method, people, order, epsilon, seed):
-    """What a collection knows; unary encoding of the whole table by the exact law of its independent bits."""
+    """What a collection knows; unary encoding of the whole table by the exact law of its
+    independent bits.
+    """
     users, attributes = people.shape
     if method != "inp_rr":
-        task = sv.Task("joint", Marginals(domain(attributes), users, order, method), epsilon)
-        return sv.simulate(task, held(people), seed=seed).model
+        task = sv.Task(
+            "joint", BaselineMarginals(record_domain((2,) * attributes), method, order), epsilon
+        )
+        return sv.simulate(task, as_columns(people), seed=seed).model
     codes = people @ (1 << np.arange(attributes)[::-1])
     mechanism = OUE(epsilon, 1 << attributes)
     counts = next(collections(mechanism, np.bincount(codes, minlength=1 << attributes), 1, seed))
-    return Whole((2,) * attributes, mechanism.estimate_counts(counts, users))
+    return WholeTable((2,) * attributes, mechanism.estimate_counts(counts, users))
 
 
 def estimated(method, people, order, epsilon, seed):
@@ -79,7 +95,8 @@ def variation(*setting, **options):
 
 @dataclass(frozen=True)
 class Exact:
-    """The exact mean squared error of a table, per user, for attributes of two values: section 4, corrected.
+    """The exact mean squared error of a table, per user, for attributes of two values: section 4,
+    corrected.
 
     ``squares`` is the mean over tables of the sum of squared shares.
     """
@@ -127,7 +144,11 @@ class Exact:
     def _signs(self, many):
         gain, drawn = (self.odds + 1) / (self.odds - 1), 1 - 1 / many
         signs = self.cells * self.squares - 1
-        return many / self.cells * ((self.cells - 1) * (gain**2 - 1) + drawn * (self.cells - 1 - signs))
+        return (
+            many
+            / self.cells
+            * ((self.cells - 1) * (gain**2 - 1) + drawn * (self.cells - 1 - signs))
+        )
 
     def _views(self, p, q):
         many = comb(self.attributes, self.order)
@@ -142,21 +163,32 @@ def squares(kind, order):
 
 @pytest.mark.parametrize("method", SIX)
 def test_the_squared_error_is_the_exact_one(method):
-    """Twelve collections of 2^16 people, eight attributes, tables of two: within four standard errors."""
+    """Twelve collections of 2^16 people, eight attributes, tables of two: within four standard
+    errors.
+    """
     seen = scores(method, movielens_like, 16, 8, 2, runs=12)[1]
     exact = Exact(8, 2, LN3, squares(movielens_like, 2))(method) / (1 << 16)
-    assert abs(seen.mean() - exact) < 4 * seen.std(ddof=1) / np.sqrt(len(seen)), (seen.mean(), exact)
+    assert abs(seen.mean() - exact) < 4 * seen.std(ddof=1) / np.sqrt(len(seen)), (
+        seen.mean(),
+        exact,
+    )
 
 
 @pytest.mark.parametrize("method", SIX)
 def test_four_times_the_people_halve_the_error(method):
-    """Figure 4, for every method: that of preferential sampling falls as well, it only starts very high."""
-    few, many = (variation(method, movielens_like, bits, 8, 2, runs=runs) for bits, runs in ((16, 12), (18, 4)))
+    """Figure 4, for every method: that of preferential sampling falls as well, it only starts very
+    high.
+    """
+    few, many = (
+        variation(method, movielens_like, bits, 8, 2, runs=runs)
+        for bits, runs in ((16, 12), (18, 4))
+    )
     assert many / few == pytest.approx(0.5, abs=0.08)
 
 
 @pytest.mark.parametrize(
-    ("attributes", "order"), [(8, 2), (8, 3), (16, 2), pytest.param(16, 3, marks=pytest.mark.papers)]
+    ("attributes", "order"),
+    [(8, 2), (8, 3), (16, 2), pytest.param(16, 3, marks=pytest.mark.papers)],
 )
 def test_random_coefficients_have_the_least_error_of_the_six(attributes, order):
     """Figure 4."""
@@ -167,12 +199,16 @@ def test_random_coefficients_have_the_least_error_of_the_six(attributes, order):
 @pytest.mark.parametrize(("attributes", "order"), [(8, 1), (8, 2), (8, 3), (16, 2), (16, 3)])
 def test_preferential_sampling_of_the_whole_record_collapses(attributes, order):
     """Figure 4: more than five times the error of random coefficients from eight attributes on."""
-    direct, signs = (variation(method, movielens_like, 16, attributes, order) for method in ("inp_ps", "inp_ht"))
+    direct, signs = (
+        variation(method, movielens_like, 16, attributes, order) for method in ("inp_ps", "inp_ht")
+    )
     assert direct > 5 * signs
 
 
 def test_the_errors_are_those_that_were_measured():
-    """The table of an independent run of ten collections, to a fifth; of ten collections each is known to some 5 %."""
+    """The table of an independent run of ten collections, to a fifth; of ten collections each is
+    known to some 5 %.
+    """
     published = {
         "inp_rr": 0.093,
         "inp_ps": 0.324,
@@ -182,13 +218,16 @@ def test_the_errors_are_those_that_were_measured():
         "marg_ht": 0.048,
     }
     for method, seen in published.items():
-        assert variation(method, movielens_like, 16, 8, 2, runs=12) == pytest.approx(seen, rel=0.2), method
+        assert variation(method, movielens_like, 16, 8, 2, runs=12) == pytest.approx(
+            seen, rel=0.2
+        ), method
 
 
 def test_single_attributes_are_as_well_known_by_four_methods():
     """Figure 4 at k = 1: views of one attribute and coefficients of one are the same question."""
     found = [
-        variation(method, movielens_like, 16, 8, 1, runs=6) for method in ("marg_ps", "marg_rr", "marg_ht", "inp_ht")
+        variation(method, movielens_like, 16, 8, 1, runs=6)
+        for method in ("marg_ps", "marg_rr", "marg_ht", "inp_ht")
     ]
     assert max(found) < 1.35 * min(found), found
     exact = [Exact(8, 1, LN3, 0.6)(method) for method in ("marg_ps", "marg_ht", "inp_ht")]
@@ -196,13 +235,18 @@ def test_single_attributes_are_as_well_known_by_four_methods():
 
 
 def test_whole_records_take_over_where_tables_have_more_than_half_of_the_attributes():
-    """Figure 5: taxi trips, eight attributes; by the exact errors the two cross between four and five."""
+    """Figure 5: taxi trips, eight attributes; by the exact errors the two cross between four and
+    five.
+    """
     orders = range(1, 8)
     runs = {
         method: [variation(method, taxi_like, 16, 8, order, runs=4) for order in orders]
         for method in ("inp_ht", "inp_rr")
     }
-    better = [coefficients < whole for coefficients, whole in zip(runs["inp_ht"], runs["inp_rr"], strict=True)]
+    better = [
+        coefficients < whole
+        for coefficients, whole in zip(runs["inp_ht"], runs["inp_rr"], strict=True)
+    ]
     assert better[:4] == [True] * 4, runs
     assert better[5:] == [False] * 2, runs
     exact = [Exact(8, order, LN3, squares(taxi_like, order)) for order in orders]
@@ -218,27 +262,30 @@ def test_a_whole_record_in_unary_is_much_longer_than_a_coefficient():
     """Section 5.3: 2^d bits against d + 1."""
     assert pytest.approx(28.4, abs=0.05) == 2**8 / 9
     assert pytest.approx(3855, abs=0.5) == 2**16 / 17
-    widths = [sv.Task("t", Marginals(domain(8), 100, 2, one), 1.0).opening.width for one in ("inp_rr", "inp_ht")]
+    widths = [
+        sv.Task("t", BaselineMarginals(record_domain((2,) * 8), one, 2), 1.0).opening.width
+        for one in ("inp_rr", "inp_ht")
+    ]
     assert widths == [32, 1]
 
 
 def split(people, epsilon, seed):
     """The reports of whole records, the budget split over the attributes."""
     attributes = people.shape[1]
-    mechanism = input_em.ask(epsilon, (2,) * attributes).mechanism
-    reports = mechanism.privatize(mechanism.joined(list(people.T)), SeededRng(seed))
+    mechanism = ask_record(epsilon, (2,) * attributes).mechanism
+    reports = mechanism.privatize(mechanism.join(list(people.T)), SeededRng(seed))
     records, times = np.unique(reports, return_counts=True)
-    return input_em.InputEM(mechanism, tuple(mechanism.digits(records)), times)
+    return InputEM(mechanism, tuple(mechanism.split(records)), times)
 
 
 def maximised(people, epsilon, order=2, seed=0):
     """(tables, cells) by expectation maximisation from the uniform start, and the steps of each."""
     reported = split(people, epsilon, seed)
     views = list(combinations(range(people.shape[1]), order))
-    observed = np.array([reported._observed(view) for view in views])
-    found, steps = climbed(observed, reported._channels(views[0]))
+    observed = np.array([reported.observed(view) for view in views])
+    fit = maximise(observed, reported.channels(views[0]))
     truth = np.array([shares(people, view).ravel() for view in views])
-    return abs(found - truth).sum(axis=1).mean() / 2, steps
+    return abs(fit.frequencies - truth).sum(axis=1).mean() / 2, fit.iterations
 
 
 @pytest.mark.parametrize(
@@ -251,7 +298,9 @@ def maximised(people, epsilon, order=2, seed=0):
     ],
 )
 def test_expectation_maximisation_stops_where_it_started(bits, attributes, epsilon, low, high):
-    """Table 3, rows 3, 5, 6 and 7: the share of tables of two attributes that never leave the uniform start."""
+    """Table 3, rows 3, 5, 6 and 7: the share of tables of two attributes that never leave the
+    uniform start.
+    """
     people, runs = (
         population(taxi_like, bits, attributes),
         4 if low < 0.9 else 1,
@@ -279,7 +328,9 @@ EPSILONS = (0.4, 0.6, 0.8, 1.0, 1.2, 1.4)
 
 
 def test_random_coefficients_are_best_at_every_epsilon_by_the_exact_errors():
-    """Figure 9; and a response in the view beats a coefficient of it from some epsilon on: 0.57 at k = 2, 1.0 at 3."""
+    """Figure 9; and a response in the view beats a coefficient of it from some epsilon on: 0.57 at
+    k = 2, 1.0 at 3.
+    """
     for kind in (movielens_like, taxi_like):
         for order, crossing in ((2, 0.57), (3, 1.0)):
             held = squares(kind, order)
@@ -294,7 +345,10 @@ def test_random_coefficients_are_best_at_every_epsilon_by_the_exact_errors():
 def test_coefficients_of_a_view_beat_its_cells_at_a_small_epsilon_only():
     """Figure 9 at k = 3: a ratio of squared errors of 1.67 at epsilon 0.4 and of 0.71 at 1.4."""
     for epsilon, ratio in ((0.4, 1.67), (1.4, 0.71)):
-        cells, signs = (variation(one, movielens_like, 16, 8, 3, epsilon=epsilon) for one in ("marg_ps", "marg_ht"))
+        cells, signs = (
+            variation(one, movielens_like, 16, 8, 3, epsilon=epsilon)
+            for one in ("marg_ps", "marg_ht")
+        )
         assert (signs < cells) == (epsilon < 1)
         exact = Exact(8, 3, epsilon, squares(movielens_like, 3))
         assert exact.marg_ps() / exact.marg_ht() == pytest.approx(ratio, abs=0.03)

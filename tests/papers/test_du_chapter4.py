@@ -1,19 +1,22 @@
 """Correlated attributes: the claims of Du 2025, chapter 4, on populations with one hidden factor.
 
-Its data are not at hand: TH, PM2.5, CMC and CLAVE stand for populations of the same size, number of attributes and
-range of correlations.  What a formula can say is compared exactly; counts are drawn where it cannot.
+Its data are not at hand: TH, PM2.5, CMC and CLAVE stand for populations of the same size, number of
+attributes and range of correlations.  What a formula can say is compared exactly; counts are drawn
+where it cannot.
 """
 
 import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce.lab.baselines.attribute_groups import Grouping, noise
+from sottovoce.lab.baselines.attribute_groups import Grouping
+from sottovoce.lab.baselines.attribute_groups import vote_variance as noise
 from sottovoce.lab.baselines.correlated import Correlated
 from sottovoce.lab.baselines.correlation_bounds import Ties
 from sottovoce.lab.populations.correlated import (
     POPULATIONS,
     SPLITS,
+    BinaryCounts,
     apart,
     consecutive,
     even,
@@ -28,7 +31,9 @@ EPSILONS = (0.5, 1.0, 2.0, 3.0, 4.0, 5.0)
 
 
 def equal(count, rate):
-    return Ties.of_agreements([[1.0 if i == j else rate for j in range(count)] for i in range(count)])
+    return Ties.of_agreements(
+        [[1.0 if i == j else rate for j in range(count)] for i in range(count)]
+    )
 
 
 def grouped(population, epsilon, size):
@@ -43,7 +48,12 @@ def mean_square(estimates, truth):
 def test_figure_3_errors_fall_with_epsilon_and_grow_with_correlation(count):
     """Figure 4.3, synthetic data of 2, 4, 7 and 10 attributes and 100,000 users."""
     rates = (0.5, 0.6, 0.7, 0.8, 0.9)
-    errors = np.array([[noise(2, equal(count, rate).spent(epsilon)) / 1e5 for epsilon in EPSILONS] for rate in rates])
+    errors = np.array(
+        [
+            [noise(2, equal(count, rate).spent(epsilon)) / 1e5 for epsilon in EPSILONS]
+            for rate in rates
+        ]
+    )
     assert (np.diff(errors, axis=0) > 0).all()
     assert (np.diff(errors, axis=1) < 0).all()
 
@@ -51,23 +61,34 @@ def test_figure_3_errors_fall_with_epsilon_and_grow_with_correlation(count):
 @pytest.mark.parametrize("count", [2, 4, 7, 10])
 @pytest.mark.parametrize("rate", [0.5, 0.7, 0.9])
 def test_figure_3_measured_errors_are_those_of_the_formula(count, rate):
-    """100 runs: within 4.5 sigma; attributes of these people are drawn independently, errors do not depend on them."""
+    """100 runs: within 4.5 sigma; attributes of these people are drawn independently, errors do not
+    depend on them.
+    """
     dice, users, runs = np.random.default_rng([count, int(10 * rate)]), 100_000, 100
     ones = dice.integers(0, users, count)
     for epsilon in (0.5, 2.0, 5.0):
         response = GRR(equal(count, rate).spent(epsilon), 2)
-        measured = mean_square(together(ones, users, response, runs, dice), ones / users)
-        assert abs(measured / (noise(2, response.epsilon) / users) - 1) < 4.5 * np.sqrt(2 / (runs * count))
+        measured = mean_square(
+            together(BinaryCounts(ones, users), response, runs, dice), ones / users
+        )
+        assert abs(measured / (noise(2, response.epsilon) / users) - 1) < 4.5 * np.sqrt(
+            2 / (runs * count)
+        )
 
 
 def compared(population, epsilon, ties):
-    """The exact mean squared errors of CBP, Sampling_1, and of RR, OUE and SUE that split epsilon."""
+    """The exact mean squared errors of CBP, Sampling_1, and of RR, OUE and SUE that split
+    epsilon.
+    """
     users, count = round(0.9 * population.users), population.attributes
     baselines = [
-        split(scheme, epsilon, count).noise.variances(np.full(2, 0.5), 1)[1] for scheme in ("rr", "oue", "sue")
+        split(scheme, epsilon, count).noise.variances(np.full(2, 0.5), 1)[1]
+        for scheme in ("rr", "oue", "sue")
     ]
     alone = sampling(population.ties, epsilon, 1).total(users) / count
-    return np.array([noise(2, ties.spent(epsilon)) / users, alone, *(one / users for one in baselines)])
+    return np.array(
+        [noise(2, ties.spent(epsilon)) / users, alone, *(one / users for one in baselines)]
+    )
 
 
 @pytest.mark.parametrize("name", POPULATIONS)
@@ -101,8 +122,8 @@ REFERENCE = [
 def test_figure_4_errors_are_those_measured_elsewhere(row):
     """60 runs of an independent implementation, two digits: 4.5 sigma and the rounding.
 
-    For CBP that one took the rates of agreement of a tenth of the people as they were, so it is held against the range
-    of twelve such samples.
+    For CBP that one took the rates of agreement of a tenth of the people as they were, so it is
+    held against the range of twelve such samples.
     """
     name, epsilon, *measured = row
     population = POPULATIONS[name]
@@ -113,23 +134,30 @@ def test_figure_4_errors_are_those_measured_elsewhere(row):
     seen = []
     for _ in range(12):
         sample = population.people(people, dice)
-        seen.append(Ties.of_agreements((sample[:, :, None] == sample[:, None]).mean(axis=0).tolist()))
+        seen.append(
+            Ties.of_agreements((sample[:, :, None] == sample[:, None]).mean(axis=0).tolist())
+        )
     possible = [noise(2, ties.spent(epsilon)) / round(0.9 * population.users) for ties in seen]
     assert min(possible) * (1 - window) < measured[0] < max(possible) * (1 + window)
 
 
 @pytest.mark.parametrize("name", POPULATIONS)
 def test_figure_4_measured_errors_keep_the_order(name):
-    """60 runs on drawn people, 90 in 100 of them evaluated: each scheme within 4.5 sigma of its formula."""
+    """60 runs on drawn people, 90 in 100 of them evaluated: each scheme within 4.5 sigma of its
+    formula.
+    """
     population, dice, runs = POPULATIONS[name], np.random.default_rng(5), 60
     users, count = round(0.9 * population.users), population.attributes
     ones = population.people(users, dice).sum(axis=0)
     for epsilon in (1.0, 4.0):
         alone = sampling(population.ties, epsilon, 1)
         drawn = [
-            together(ones, users, GRR(population.ties.spent(epsilon), 2), runs, dice),
-            apart(ones, users, alone, alone.users(users), runs, dice),
-            *(together(ones, users, split(one, epsilon, count), runs, dice) for one in ("rr", "oue", "sue")),
+            together(BinaryCounts(ones, users), GRR(population.ties.spent(epsilon), 2), runs, dice),
+            apart(BinaryCounts(ones, users), alone, alone.users(users), runs, dice),
+            *(
+                together(BinaryCounts(ones, users), split(one, epsilon, count), runs, dice)
+                for one in ("rr", "oue", "sue")
+            ),
         ]
         measured = np.array([mean_square(one, ones / users) for one in drawn])
         ratio = measured / compared(population, epsilon, population.ties)
@@ -161,7 +189,10 @@ def test_figure_6_two_attributes_are_best_but_for_weak_ties_all_of_them(name):
     """Figure 4.6, epsilon 1: the noise alone, to three digits."""
     population = POPULATIONS[name]
     count, users = population.attributes, population.users
-    errors = {size: grouped(population, 1.0, size).noise_total(users) / count for size in range(1, count + 1)}
+    errors = {
+        size: grouped(population, 1.0, size).noise_total(users) / count
+        for size in range(1, count + 1)
+    }
     for size, expected in FIGURE_6[name].items():
         assert errors[size] == pytest.approx(expected, rel=5e-3)
     shown = {size: errors[size] for size in (1, 2, 4, 8, count)}
@@ -176,7 +207,8 @@ def test_figure_6_two_attributes_are_best_but_for_weak_ties_all_of_them(name):
 def test_figure_6_measured_variances_are_the_theoretical_ones_once_the_drawing_is_counted(name):
     """1000 runs: within 8 in 100 of the full variance.
 
-    Lemma 2, which leaves the drawing out, is caught where it says a fifth too little: with one attribute a user.
+    Lemma 2, which leaves the drawing out, is caught where it says a fifth too little: with one
+    attribute a user.
     """
     population, dice, runs = POPULATIONS[name], np.random.default_rng(6), 1000
     users, count = population.users, population.attributes
@@ -184,16 +216,22 @@ def test_figure_6_measured_variances_are_the_theoretical_ones_once_the_drawing_i
     for size in (1, 2, 4, 8, count):
         made = grouped(population, 1.0, size)
         given = made.users(users)
-        measured = mean_square(apart(ones, users, made, given, runs, dice), ones / users) * count
+        measured = (
+            mean_square(apart(BinaryCounts(ones, users), made, given, runs, dice), ones / users)
+            * count
+        )
         assert abs(measured / made.total(users) - 1) < 0.08
         assert size > 1 or measured / made.noise_total(users) - 1 > 0.16
 
 
 def test_the_sampling_variance_of_one_group_is_the_known_multiple_of_the_noise():
-    """20,000 users, 5,000 in the group, kept with 0.95, a share of 0.2: three times lemma 2.  2000 runs."""
+    """20,000 users, 5,000 in the group, kept with 0.95, a share of 0.2: three times lemma 2.
+
+    2000 runs.
+    """
     dice, runs, users, some = np.random.default_rng(7), 2000, 20_000, 5_000
     made = Grouping(equal(4, 0.5), (2,) * 4, float(np.log(19)), ((0,), (1,), (2,), (3,)))
-    estimates = apart(np.full(4, 4_000), users, made, (some,) * 4, runs, dice)
+    estimates = apart(BinaryCounts(np.full(4, 4_000), users), made, (some,) * 4, runs, dice)
     z = (estimates.mean(axis=0) - 0.2) / (estimates.std(axis=0) / np.sqrt(runs))
     assert np.abs(z).max() < 4.5, z
     measured = mean_square(estimates, 0.2)
@@ -204,7 +242,9 @@ def test_the_sampling_variance_of_one_group_is_the_known_multiple_of_the_noise()
 
 @pytest.mark.parametrize(("name", "gain"), [("TH", 1.075), ("PM2.5", 1.178), ("CMC", 1.152)])
 def test_figure_7_the_optimal_allocation_is_best(name, gain):
-    """Figure 4.7, epsilon 1, groups of four in order; with groups that are alike there is nothing to gain."""
+    """Figure 4.7, epsilon 1, groups of four in order; with groups that are alike there is nothing
+    to gain.
+    """
     population, dice = POPULATIONS[name], np.random.default_rng(8)
     count, users = population.attributes, population.users
     made = Grouping(population.ties, (2,) * count, 1.0, consecutive(count, 4))
@@ -214,7 +254,9 @@ def test_figure_7_the_optimal_allocation_is_best(name, gain):
     assert best < uniform < chance
     assert uniform / best == pytest.approx(gain, abs=6e-4)
     alike = grouped(population, 1.0, 2)
-    assert alike.noise_total(users, even(len(alike.groups), users)) / alike.noise_total(users) <= 1.005
+    assert (
+        alike.noise_total(users, even(len(alike.groups), users)) / alike.noise_total(users) <= 1.005
+    )
 
 
 def test_two_clusters_are_each_estimated_as_if_alone():
@@ -232,13 +274,17 @@ def test_two_clusters_are_each_estimated_as_if_alone():
     answers = sv.simulate(sv.Task("two", plan, plan.epsilon_record), values, seed=1)
     for place in range(8):
         estimate = answers[f"a{place}"].estimate
-        assert estimate.errors[1] == pytest.approx(np.sqrt(users * noise(2, plan.groupings[0].spent[0])), rel=1e-6)
+        assert estimate.errors[1] == pytest.approx(
+            np.sqrt(users * noise(2, plan.groupings[0].spent[0])), rel=1e-6
+        )
         assert abs(estimate.totals[1] - people[:, place].sum()) < 5 * estimate.errors[1]
 
 
 @pytest.mark.parametrize("size", [0, 2])
 def test_drawn_counts_have_the_errors_of_genuine_reports(size):
-    """60 whole collections of the CMC population, report by report: the same formula at 4.5 sigma."""
+    """60 whole collections of the CMC population, report by report: the same formula at 4.5
+    sigma.
+    """
     population, runs = POPULATIONS["CMC"], 60
     people = population.people(population.users, np.random.default_rng(10))
     domain = {f"a{place}": range(2) for place in range(population.attributes)}

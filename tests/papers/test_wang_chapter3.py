@@ -1,4 +1,6 @@
-"""Wang 2021, chapter 3: the published table and figure of variances, from the mechanisms' own p and q."""
+"""Wang 2021, chapter 3: the published table and figure of variances, from the mechanisms' own p and
+q.
+"""
 
 from math import exp, log
 
@@ -35,9 +37,12 @@ TABLE_3_2 = {
     4.0: [0.02, 0.03, 0.37, 0.50, 0.34, 0.18, 0.08, 1.08, 0.08],
 }
 CELLS = [
-    (name, epsilon, printed) for epsilon, row in TABLE_3_2.items() for name, printed in zip(COLUMNS, row, strict=True)
+    (name, epsilon, printed)
+    for epsilon, row in TABLE_3_2.items()
+    for name, printed in zip(COLUMNS, row, strict=True)
 ]
-# The table takes e^eps + 1 buckets where a hash needs a whole number of them; at two decimals that shows in two cells.
+# The table takes e^eps + 1 buckets where a hash needs a whole number of them; at two decimals that
+# shows in two cells.
 WHOLE_BUCKETS = {("OLH", 0.5): 15.82, ("OLH", 1.0): 3.69}
 
 
@@ -97,7 +102,9 @@ def test_figure_3_1_unary_encoding_and_hashing_coincide(buckets):
 
 
 def test_figure_3_1_binary_hashing_tends_to_one_per_user():
-    """A hash bit of its own is half right by chance, whatever epsilon; the other curves go to zero."""
+    """A hash bit of its own is half right by chance, whatever epsilon; the other curves go to
+    zero.
+    """
     curve = [variance(BLH(epsilon, LARGE)) for epsilon in (1.0, 4.0, 8.0, 20.0)]
     assert curve == sorted(curve, reverse=True)
     assert 1 < curve[-1] < 1 + 1e-8
@@ -122,5 +129,8 @@ def test_significance_threshold_of_the_click_stream(kind, least):
     assert upper_quantile(0.05 / 41_270) == pytest.approx(4.714499, abs=5e-7)
     estimate = Estimate(np.zeros(41_270), kind(4.0, 41_270).noise, 8_019_015, 4.0)
     assert round(estimate.threshold(alpha=0.05)) == least
-    assert round(Estimate(np.zeros(5), estimate.noise, 8_019_015, 4.0).threshold(tested=41_270)) == least
+    assert (
+        round(Estimate(np.zeros(5), estimate.noise, 8_019_015, 4.0).threshold(tested=41_270))
+        == least
+    )
     assert not estimate.significant().any()

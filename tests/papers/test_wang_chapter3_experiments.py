@@ -1,9 +1,10 @@
-"""Wang 2021, chapter 3: what its experiments showed, with genuine clients and with a stand-in for the click stream.
+"""Wang 2021, chapter 3: what its experiments showed, with genuine clients and with a stand-in for
+the click stream.
 
-Counts of unary encoding at 1024 values are drawn from the exact law of its independent bits; `make papers` makes the
-reports as well.
-Windows are those of ten-run calibrations on this stand-in; beside every window stands what theory expects, to five
-sigma.  RAPPOR, the fourth curve of Figures 3.3 to 3.5, has its check in tests/mechanisms/test_bloom.py.
+Counts of unary encoding at 1024 values are drawn from the exact law of its independent bits; `make
+papers` makes the reports as well. Windows are those of ten-run calibrations on this stand-in;
+beside every window stands what theory expects, to five sigma.  RAPPOR, the fourth curve of Figures
+3.3 to 3.5, has its check in tests/mechanisms/test_bloom.py.
 """
 
 from functools import cache
@@ -13,11 +14,16 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from papers.experiments import SmallQ, covariance, genuine_errors, mse_spread, zipf
-from papers.kosarak import CLICKS, PAGES, clicks, estimates
+from papers.broken_twins import SmallQ
 from sottovoce.core.estimate import Estimate
 from sottovoce.lab.aggregate import collections
 from sottovoce.lab.checks import FIVE_SIGMA
+from sottovoce.lab.experiments.wang_chapter3.error_laws import exact_covariance as covariance
+from sottovoce.lab.experiments.wang_chapter3.error_laws import genuine_errors
+from sottovoce.lab.experiments.wang_chapter3.error_laws import relative_mse_spread as mse_spread
+from sottovoce.lab.populations.kosarak_clicks import CLICKS, PAGES, clicks
+from sottovoce.lab.populations.kosarak_clicks import draw_estimates as estimates
+from sottovoce.lab.populations.zipf import zipf
 from sottovoce.mechanisms.affine import AffineResponse, average_variance
 from sottovoce.mechanisms.blh import BLH
 from sottovoce.mechanisms.grr import GRR
@@ -51,7 +57,9 @@ CASES += [pytest.param(kind, True, marks=pytest.mark.papers) for kind in UNARY]
 
 def mse_ratio(mechanism, deviations):
     """The mean squared error over its exact expectation averaged over the domain."""
-    return (deviations**2).mean() / (USERS * average_variance(mechanism.p, mechanism.q, mechanism.size))
+    return (deviations**2).mean() / (
+        USERS * average_variance(mechanism.p, mechanism.q, mechanism.size)
+    )
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
@@ -60,7 +68,14 @@ def test_figure_3_2_measured_errors_are_the_analytic_ones(kind, genuine, epsilon
     mechanism = kind(epsilon, LARGE)
     ratio = mse_ratio(mechanism, errors(kind, epsilon, genuine))
     sigma = mse_spread(covariance(mechanism, zipf(LARGE, USERS)), RUNS)
-    print(mechanism.kind, epsilon, "MSE over its expectation", ratio, "expected 1 within", FIVE_SIGMA * sigma)
+    print(
+        mechanism.kind,
+        epsilon,
+        "MSE over its expectation",
+        ratio,
+        "expected 1 within",
+        FIVE_SIGMA * sigma,
+    )
     assert 0.9 <= ratio <= 1.1
     assert abs(ratio - 1) < FIVE_SIGMA * sigma
 
@@ -68,19 +83,25 @@ def test_figure_3_2_measured_errors_are_the_analytic_ones(kind, genuine, epsilon
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_figure_3_2_catches_an_estimator_with_another_q(epsilon):
     mechanism = OLH(epsilon, LARGE)
-    ratio = mse_ratio(mechanism, genuine_errors(SmallQ(epsilon, LARGE), zipf(LARGE, USERS), 1, seed=1))
+    ratio = mse_ratio(
+        mechanism, genuine_errors(SmallQ(epsilon, LARGE), zipf(LARGE, USERS), 1, seed=1)
+    )
     assert not 0.9 <= ratio <= 1.1, ratio
 
 
 @pytest.mark.parametrize("kind", [OUE, OLH])
 def test_figure_3_2_few_values_err_more_than_the_approximation_says(kind):
-    """At 16 values and epsilon 4 the term of the held value, which Var* drops, is nearly as large as Var* itself."""
+    """At 16 values and epsilon 4 the term of the held value, which Var* drops, is nearly as large
+    as Var* itself.
+    """
     mechanism, truth = kind(4.0, SMALL), zipf(SMALL, USERS)
     mse = (genuine_errors(mechanism, truth, SMALL_RUNS, seed=2) ** 2).mean()
     ratio = mse / (USERS * mechanism.noise.unheld)
     expected = average_variance(mechanism.p, mechanism.q, SMALL) / mechanism.noise.unheld
     sigma = expected * mse_spread(covariance(mechanism, truth), SMALL_RUNS)
-    print(mechanism.kind, "MSE over Var*", ratio, "expected", expected, "within", FIVE_SIGMA * sigma)
+    print(
+        mechanism.kind, "MSE over Var*", ratio, "expected", expected, "within", FIVE_SIGMA * sigma
+    )
     assert expected == pytest.approx(1.82, abs=0.01)
     assert 1.3 <= ratio <= 2.4
     assert abs(ratio - expected) < FIVE_SIGMA * sigma
@@ -98,7 +119,14 @@ def test_unary_encoding_and_hashing_err_alike(epsilon):
     """Section 3.4.1: OUE and OLH have one variance; whole buckets cost OLH less than 1 %."""
     oue, olh = ((errors(kind, epsilon, kind is OLH) ** 2).mean() for kind in (OUE, OLH))
     sigma = sqrt(2) * mse_spread(covariance(OUE(epsilon, LARGE), zipf(LARGE, USERS)), RUNS)
-    print("epsilon", epsilon, "MSE of OUE over that of OLH", oue / olh, "expected 0.99 to 1, sigma", sigma)
+    print(
+        "epsilon",
+        epsilon,
+        "MSE of OUE over that of OLH",
+        oue / olh,
+        "expected 0.99 to 1, sigma",
+        sigma,
+    )
     assert FIVE_SIGMA * sigma < 0.06  # so that the window is wide enough on either side of 0.99
     assert 0.93 <= oue / olh <= 1.07
 
@@ -111,16 +139,22 @@ def test_binary_hashing_does_not_err_like_unary_encoding(epsilon):
 
 @cache
 def click_estimates(kind, epsilon):
-    return estimates(kind(epsilon, PAGES), clicks(), CLICK_RUNS, seed=round(10 * epsilon) + (kind is BLH))
+    return estimates(
+        kind(epsilon, PAGES), clicks(), CLICK_RUNS, seed=round(10 * epsilon) + (kind is BLH)
+    )
 
 
 def significance(kind, epsilon):
     """T_s of section 3.5.2."""
-    return Estimate(np.zeros(PAGES), kind(epsilon, PAGES).noise, CLICKS, epsilon).threshold(alpha=0.05)
+    return Estimate(np.zeros(PAGES), kind(epsilon, PAGES).noise, CLICKS, epsilon).threshold(
+        alpha=0.05
+    )
 
 
 def expected_above(kind, epsilon, threshold, chosen):
-    """How many of the chosen pages to expect above a threshold, and one sigma of the mean of ten runs."""
+    """How many of the chosen pages to expect above a threshold, and one sigma of the mean of ten
+    runs.
+    """
     held = clicks()[chosen].astype(float)
     z = (threshold - held) / np.sqrt(kind(epsilon, PAGES).noise.variances(held, CLICKS))
     chances = np.array([erfc(each / sqrt(2)) / 2 for each in z])
@@ -128,10 +162,22 @@ def expected_above(kind, epsilon, threshold, chosen):
 
 
 def counted_above(kind, epsilon, threshold, chosen):
-    """How many of the chosen pages are estimated above a threshold, the mean of ten runs, checked against theory."""
+    """How many of the chosen pages are estimated above a threshold, the mean of ten runs, checked
+    against theory.
+    """
     found = np.count_nonzero(click_estimates(kind, epsilon)[:, chosen] > threshold) / CLICK_RUNS
     expected, sigma = expected_above(kind, epsilon, threshold, chosen)
-    print(kind.kind, epsilon, "pages above", round(threshold), found, "expected", expected, "sigma", sigma)
+    print(
+        kind.kind,
+        epsilon,
+        "pages above",
+        round(threshold),
+        found,
+        "expected",
+        expected,
+        "sigma",
+        sigma,
+    )
     assert abs(found - expected) < FIVE_SIGMA * sigma
     return found
 
@@ -143,7 +189,16 @@ def top_mse(kind, epsilon):
     expected = kind(epsilon, PAGES).noise.variances(truth[top].astype(float), CLICKS)
     found = ((click_estimates(kind, epsilon)[:, top] - truth[top]) ** 2).mean()
     sigma = mse_spread(np.diag(expected), CLICK_RUNS)
-    print(kind.kind, epsilon, "MSE of the top thirty", found, "expected", expected.mean(), "relative sigma", sigma)
+    print(
+        kind.kind,
+        epsilon,
+        "MSE of the top thirty",
+        found,
+        "expected",
+        expected.mean(),
+        "relative sigma",
+        sigma,
+    )
     assert abs(found / expected.mean() - 1) < FIVE_SIGMA * sigma
     return found
 
@@ -176,13 +231,19 @@ def test_figure_3_4_hashing_into_more_buckets_finds_more_pages_as_epsilon_grows(
 
 @pytest.mark.parametrize("kind", [OLH, BLH])
 def test_figure_3_4_pages_nobody_visits_are_hardly_ever_significant(kind):
-    """At most alpha = 0.05 of them in expectation; ten runs find more than six with a chance of one in a million."""
+    """At most alpha = 0.05 of them in expectation; ten runs find more than six with a chance of one
+    in a million.
+    """
     nobody = np.zeros(PAGES, np.int64)
     nobody[0] = CLICKS
     found = estimates(kind(4.0, PAGES), nobody, CLICK_RUNS, seed=5)[:, 1:]
     assert np.count_nonzero(found > significance(kind, 4.0)) <= 6
-    alone = Estimate(np.zeros(1), kind(4.0, PAGES).noise, CLICKS, 4.0).threshold(alpha=0.05, tested=1)
-    assert np.count_nonzero(found > alone) / CLICK_RUNS > 1000  # without the correction for many tests
+    alone = Estimate(np.zeros(1), kind(4.0, PAGES).noise, CLICKS, 4.0).threshold(
+        alpha=0.05, tested=1
+    )
+    assert (
+        np.count_nonzero(found > alone) / CLICK_RUNS > 1000
+    )  # without the correction for many tests
 
 
 @pytest.mark.parametrize(("kind", "low", "high"), [(OLH, 5, 60), (BLH, 1500, 2600)])
@@ -200,7 +261,9 @@ def test_figure_3_5_true_positives_are_similar():
 def test_figures_3_4_and_3_5_catch_one_mechanism_s_counts_under_the_other_s_law():
     for kind, other in ((OLH, BLH), (BLH, OLH)):
         expected, sigma = expected_above(other, 4.0, 5000, clicks() <= 5000)
-        found = np.count_nonzero(click_estimates(kind, 4.0)[:, clicks() <= 5000] > 5000) / CLICK_RUNS
+        found = (
+            np.count_nonzero(click_estimates(kind, 4.0)[:, clicks() <= 5000] > 5000) / CLICK_RUNS
+        )
         assert abs(found - expected) > 20 * sigma
 
 
@@ -208,7 +271,8 @@ QUESTIONS = ("a", "b", "c", "d")
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "questions", "ratio"), [(1, 2, 2.128), (1, 4, 4.322), (2, 4, 5.411), (4, 2, 4.762), (4, 8, 25.77)]
+    ("epsilon", "questions", "ratio"),
+    [(1, 2, 2.128), (1, 4, 4.322), (2, 4, 5.411), (4, 2, 4.762), (4, 8, 25.77)],
 )
 def test_splitting_the_budget_costs_more_than_partitioning_the_users(epsilon, questions, ratio):
     """Section 3.4.2: the ratio of the two variances of a rare value."""
@@ -217,14 +281,22 @@ def test_splitting_the_budget_costs_more_than_partitioning_the_users(epsilon, qu
 
 
 def test_a_survey_errs_less_than_four_histograms_on_a_quarter_of_the_budget():
-    """Section 3.4.2, Q = 4, epsilon = 2: a ratio of 5.41 for rare values, measured on everybody holding the first."""
+    """Section 3.4.2, Q = 4, epsilon = 2: a ratio of 5.41 for rare values, measured on everybody
+    holding the first.
+    """
     users, size, runs = 20_000, 256, 20
-    survey = sv.Task("four", sv.Survey({name: range(size) for name in QUESTIONS}, mechanism="oue"), epsilon=2.0)
+    survey = sv.Task(
+        "four", sv.Survey({name: range(size) for name in QUESTIONS}, mechanism="oue"), epsilon=2.0
+    )
     quarter = sv.Task("one of four", sv.Histogram(range(size), "oue"), epsilon=0.5)
     people = np.zeros(users, np.int64)
-    asked_one = [sv.simulate(survey, dict.fromkeys(QUESTIONS, people), seed=run) for run in range(runs)]
+    asked_one = [
+        sv.simulate(survey, dict.fromkeys(QUESTIONS, people), seed=run) for run in range(runs)
+    ]
     asked_all = [sv.simulate(quarter, people, seed=run) for run in range(runs)]
-    partition = np.array([[answer[name].estimate.totals[1:] for name in QUESTIONS] for answer in asked_one])
+    partition = np.array(
+        [[answer[name].estimate.totals[1:] for name in QUESTIONS] for answer in asked_one]
+    )
     split = np.array([answer.estimate.totals[1:] for answer in asked_all])
     ratio = (split**2).mean() / (partition**2).mean()
     sigma = 5.411 * sqrt(2 / split.size + 2 / partition.size)
@@ -234,14 +306,20 @@ def test_a_survey_errs_less_than_four_histograms_on_a_quarter_of_the_budget():
 
 
 def test_the_error_of_a_survey_includes_who_was_asked():
-    """Section 3.4.2 leaves out that a group is a sample: Q^2 Var(N) + n f (1-f)(Q-1), f = 0.3, epsilon = 4, n = 20,000.
+    """Section 3.4.2 leaves out that a group is a sample: Q^2 Var(N) + n f (1-f)(Q-1), f = 0.3,
+    epsilon = 4, n = 20,000.
 
     Of 42,870 the drawing of the group makes 12,600; noise alone and Var* alone are caught.
     """
     users, share, runs = 20_000, 0.3, 200
-    task = sv.Task("four", sv.Survey({name: range(8) for name in QUESTIONS}, mechanism="olh"), epsilon=4.0)
+    task = sv.Task(
+        "four", sv.Survey({name: range(8) for name in QUESTIONS}, mechanism="olh"), epsilon=4.0
+    )
     held = np.repeat([0, 1], [round(share * users), users - round(share * users)])
-    columns = {name: np.random.default_rng(number).permutation(held) for number, name in enumerate(QUESTIONS)}
+    columns = {
+        name: np.random.default_rng(number).permutation(held)
+        for number, name in enumerate(QUESTIONS)
+    }
     answers = [sv.simulate(task, columns, seed=run) for run in range(runs)]
     parts = [answer[name].estimate for answer in answers for name in QUESTIONS]
     found = np.mean([(part.totals[0] - share * users) ** 2 for part in parts])
@@ -249,9 +327,20 @@ def test_the_error_of_a_survey_includes_who_was_asked():
     rare, whole = 4 * users * noise.unheld, 4 * users * (noise.unheld + share * noise.held)
     drawing = users * share * (1 - share) * 3
     tolerance = FIVE_SIGMA * sqrt(2 / len(parts))
-    print("variance", found, "expected", whole + drawing, "within", tolerance, "of which drawing", drawing)
+    print(
+        "variance",
+        found,
+        "expected",
+        whole + drawing,
+        "within",
+        tolerance,
+        "of which drawing",
+        drawing,
+    )
     assert whole + drawing == pytest.approx(42_870, rel=1e-3)
     assert abs(found / (whole + drawing) - 1) < tolerance
     assert abs(found / whole - 1) > tolerance
     assert abs(found / rare - 1) > tolerance
-    assert np.mean([part.variance[0] for part in parts]) == pytest.approx(whole + drawing, rel=0.005)
+    assert np.mean([part.variance[0] for part in parts]) == pytest.approx(
+        whole + drawing, rel=0.005
+    )

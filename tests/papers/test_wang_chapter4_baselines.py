@@ -1,12 +1,14 @@
-"""Wang 2021, chapter 4: segment pairs and multiple channels beside prefix extension (Figures 4.2, 4.5a, 4.6).
+"""Wang 2021, chapter 4: segment pairs and multiple channels beside prefix extension (Figures 4.2,
+4.5a, 4.6).
 
-A million people hold 64-bit values and sixteen are sought; every run is a collection by genuine clients from values
-with codes of its own, since which values share a channel decides what the multiple channel method can find.  Windows
-are those of calibrations with optimised local hashing and pieces of 8 bits; the published size is not known.
+A million people hold 64-bit values and sixteen are sought; every run is a collection by genuine
+clients from values with codes of its own, since which values share a channel decides what the
+multiple channel method can find.  Windows are those of calibrations with optimised local hashing
+and pieces of 8 bits; the published size is not known.
 
-`make test` asks an eighth of the people with so much epsilon that about as much is lost to noise.  A vote for a part x
-of epsilon has a variance of about 4 e^x / (e^x - 1)^2 per user, and a pair of votes of its square; the channels split
-epsilon in two, the segments in three.
+`make test` asks an eighth of the people with so much epsilon that about as much is lost to noise.
+A vote for a part x of epsilon has a variance of about 4 e^x / (e^x - 1)^2 per user, and a pair of
+votes of its square; the channels split epsilon in two, the segments in three.
 """
 
 from dataclasses import dataclass
@@ -17,22 +19,36 @@ import pytest
 
 import sottovoce as sv
 from lab.baselines.pieces import gathered
-from papers.longvalues import LONG, TOP, codes, geometric, most_frequent, pem, people, searches
-from sottovoce.lab.baselines import candidates
+from sottovoce.lab.baselines.candidates import rank_candidates, whole_value
 from sottovoce.lab.baselines.hashed_channels import HashedChannels
 from sottovoce.lab.baselines.segment_pairs import SegmentPairs
 from sottovoce.lab.checks import FIVE_SIGMA
+from sottovoce.lab.experiments.wang_chapter4.long_values import (
+    LONG,
+    TOP,
+    geometric,
+    most_frequent,
+    people,
+    searches,
+)
+from sottovoce.lab.experiments.wang_chapter4.long_values import published_pem as pem
+from sottovoce.lab.experiments.wang_chapter4.long_values import random_codes as codes
 from sottovoce.lab.simulate import simulate
 from sottovoce.lab.truth.metrics import f1, ncr
 from sottovoce.tasks.question import Address
 from sottovoce.tasks.task import Task
 
-PLANS = {"hash": HashedChannels, "spm": SegmentPairs}  # 64 channels and pieces of 8 bits; segments of 16
+PLANS = {
+    "hash": HashedChannels,
+    "spm": SegmentPairs,
+}  # 64 channels and pieces of 8 bits; segments of 16
 
 
 @dataclass(frozen=True)
 class Crowd:
-    """How many people are asked, and the epsilon of each method that loses as much to noise as the published one."""
+    """How many people are asked, and the epsilon of each method that loses as much to noise as the
+    published one.
+    """
 
     users: int
     channels: float  # for 1.2
@@ -98,30 +114,37 @@ def test_figure_4_2_it_finds_more_than_segments_with_partitioned_users_too(crowd
 
 
 def spread(plan, users=20_000, strangers=2000):
-    """The mean squared error per user of the last test at epsilon 2, of values that nobody holds; and its theory."""
+    """The mean squared error per user of the last test at epsilon 2, of values that nobody holds;
+    and its theory.
+    """
     task = sv.Task("long values", plan, 2.0)
     held = np.array(codes(users, LONG.bits, seed=7), np.uint64)
     members = 1 if isinstance(plan, HashedChannels) else len(plan.pairs)
     unknown = codes(strangers, LONG.bits, seed=8)
-    _, estimate = candidates.ranked(
-        gathered(task, held), [Address(0, member) for member in range(members)], LONG, unknown, strangers
-    )
+    addresses = [Address(0, member) for member in range(members)]
+    estimate = rank_candidates(gathered(task, held), addresses, LONG, unknown, strangers).estimate
     assert (estimate.users, estimate.population) == (users, users)
     return (estimate.totals**2).mean() / users, estimate.noise.unheld
 
 
 def test_figure_4_6_counts_of_the_channels_err_less_than_those_of_the_segments():
-    """The last test has a half of epsilon there and a third here: 3.68 and 8.67 per user at epsilon 2."""
+    """The last test has a half of epsilon there and a third here: 3.68 and 8.67 per user at epsilon
+    2.
+    """
     for plan, published in ((HashedChannels(LONG, TOP), 3.68), (SegmentPairs(LONG, TOP), 8.67)):
         measured, theory = spread(plan)
         print(plan.kind, measured, theory)
         assert abs(measured / theory - 1) < FIVE_SIGMA * np.sqrt(2 / 2000)
         assert theory == pytest.approx(published, rel=0.05)  # buckets are a power of two
-    assert 6 * candidates.whole(LONG, 2.0).mechanism.noise.unheld == pytest.approx(4.34, rel=0.05)  # prefix extension
+    assert 6 * whole_value(LONG, 2.0).mechanism.noise.unheld == pytest.approx(
+        4.34, rel=0.05
+    )  # prefix extension
 
 
 def test_figure_4_6_the_check_sees_a_last_test_with_another_part_of_epsilon():
-    """A broken twin: estimates of the segments' last test are not as good as a half of epsilon would make them."""
+    """A broken twin: estimates of the segments' last test are not as good as a half of epsilon
+    would make them.
+    """
     measured, _ = spread(SegmentPairs(LONG, TOP))
-    half = candidates.whole(LONG, 1.0).mechanism.noise.unheld
+    half = whole_value(LONG, 1.0).mechanism.noise.unheld
     assert abs(measured / half - 1) > FIVE_SIGMA * np.sqrt(2 / 2000)

@@ -1,8 +1,10 @@
-"""Wang 2021, chapter 4: what its experiments with prefix extension showed, on stand-ins for its data.
+"""Wang 2021, chapter 4: what its experiments with prefix extension showed, on stand-ins for its
+data.
 
-The searches are the real plan over drawn support counts; genuine clients confirm them.  Windows are those of ten-run
-calibrations with optimised local hashing.  Affine response, whose buckets are a power of two, has up to 6 % more
-variance (at epsilon 0.6) and stays within them all.  Table 4.1 and Figure 4.1 are in test_wang_chapter4.py.
+The searches are the real plan over drawn support counts; genuine clients confirm them.  Windows are
+those of ten-run calibrations with optimised local hashing.  Affine response, whose buckets are a
+power of two, has up to 6 % more variance (at epsilon 0.6) and stays within them all.  Table 4.1 and
+Figure 4.1 are in test_wang_chapter4.py.
 """
 
 from functools import cache
@@ -13,26 +15,26 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from papers.longvalues import (
+from sottovoce.domains.bits import Bits
+from sottovoce.encodings.segment import cut
+from sottovoce.lab.checks import FIVE_SIGMA
+from sottovoce.lab.experiments.wang_chapter4.long_values import (
     LONG,
     RUNS,
     TOP,
     USERS,
-    asking,
+    SingleGroupSearch,
     f1_scores,
-    found,
-    found_among_all,
     geometric,
     most_frequent,
-    one_bit,
-    pem,
     people,
     searches,
     zipfian,
 )
-from sottovoce.domains.bits import Bits
-from sottovoce.encodings.segment import cut
-from sottovoce.lab.checks import FIVE_SIGMA
+from sottovoce.lab.experiments.wang_chapter4.long_values import one_bit_pem as one_bit
+from sottovoce.lab.experiments.wang_chapter4.long_values import published_pem as pem
+from sottovoce.lab.experiments.wang_chapter4.long_values import search as found
+from sottovoce.lab.experiments.wang_chapter4.long_values import task_of as asking
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.lab.truth.metrics import f1, ncr, squared_error
 from sottovoce.maths import hashing
@@ -45,9 +47,13 @@ from sottovoce.tasks.collected import Blocks
 def zipf_found(epsilon, groups):
     """How many of the sixteen most frequent 32-bit values are found, one number per run."""
     if groups == 1:
-        return [found_among_all(epsilon, zipfian(), TOP, 32, seed) for seed in range(RUNS)]
+        search = SingleGroupSearch(epsilon, 32, TOP)
+        return [search.hits(zipfian(), seed) for seed in range(RUNS)]
     domain = Bits(32)
-    truth, plan = set(most_frequent(zipfian(), TOP, domain)), HeavyHitters(domain, TOP, groups=groups)
+    truth, plan = (
+        set(most_frequent(zipfian(), TOP, domain)),
+        HeavyHitters(domain, TOP, groups=groups),
+    )
     return [len(truth & set(found(plan, epsilon, zipfian(), seed))) for seed in range(RUNS)]
 
 
@@ -55,7 +61,9 @@ def zipf_found(epsilon, groups):
 def test_table_4_2_more_groups_find_no_more(epsilon):
     means = [np.mean(zipf_found(epsilon, groups)) for groups in (1, 2, 3, 4)]
     print("epsilon", epsilon, "found with 1 to 4 groups", means)
-    assert all(later <= earlier + 1.0 for place, earlier in enumerate(means) for later in means[place:])
+    assert all(
+        later <= earlier + 1.0 for place, earlier in enumerate(means) for later in means[place:]
+    )
 
 
 def test_table_4_2_one_group_finds_more_than_four():
@@ -66,7 +74,9 @@ FEW = {97 * rank: 24_000 // (rank + 8) for rank in range(400)}  # holders of val
 
 
 def listed():
-    """How many of sixteen are found among 2^16 values when every estimate is drawn, one number per run."""
+    """How many of sixteen are found among 2^16 values when every estimate is drawn, one number per
+    run.
+    """
     domain = Bits(16)
     truth, plan = set(most_frequent(FEW, TOP, domain)), HeavyHitters(domain, TOP, groups=1)
     return np.array([len(truth & set(found(plan, 1.0, FEW, seed))) for seed in range(100)])
@@ -74,19 +84,24 @@ def listed():
 
 def unlisted(strangers=0):
     """The same where of the unheld values only the largest estimates are drawn."""
-    return np.array([found_among_all(1.0, FEW, TOP, 16, seed, strangers) for seed in range(100)])
+    search = SingleGroupSearch(1.0, 16, TOP, strangers)
+    return np.array([search.hits(FEW, seed) for seed in range(100)])
 
 
 def apart(these, those):
     """How many standard errors the means of two samples lie apart."""
-    return abs(these.mean() - those.mean()) / sqrt(these.var(ddof=1) / len(these) + those.var(ddof=1) / len(those))
+    return abs(these.mean() - those.mean()) / sqrt(
+        these.var(ddof=1) / len(these) + those.var(ddof=1) / len(those)
+    )
 
 
 def test_the_largest_of_many_unheld_estimates_stand_for_all_of_them():
     whole, short = listed(), unlisted()
     print("found", whole.mean(), short.mean(), "sigma apart", apart(whole, short))
     assert apart(whole, short) < FIVE_SIGMA
-    assert apart(whole, unlisted(strangers=1 << 12)) > FIVE_SIGMA  # the broken twin: too few of them
+    assert (
+        apart(whole, unlisted(strangers=1 << 12)) > FIVE_SIGMA
+    )  # the broken twin: too few of them
 
 
 WINDOWS = {0.6: (0.30, 0.50), 0.9: (0.65, 0.85), 1.2: (0.85, 1.0), 2.0: (0.92, 1.0)}
@@ -118,11 +133,16 @@ def test_figure_4_2_few_groups_beat_one_bit_per_group(epsilon):
 def test_figure_4_2_f1_and_the_rank_of_what_is_found_move_together(plan):
     truth = most_frequent(geometric(), TOP)
     shares = [f1_scores(plan, epsilon).mean() for epsilon in WINDOWS]
-    ranks = [np.mean([ncr(truth, list(values)) for values in searches(plan, epsilon)]) for epsilon in WINDOWS]
+    ranks = [
+        np.mean([ncr(truth, list(values)) for values in searches(plan, epsilon)])
+        for epsilon in WINDOWS
+    ]
     print("F1", shares, "cumulative rank", ranks)
     assert sorted(shares) == shares
     assert sorted(ranks) == ranks
-    assert all(share <= rank for share, rank in zip(shares, ranks, strict=True))  # the least frequent are missed first
+    assert all(
+        share <= rank for share, rank in zip(shares, ranks, strict=True)
+    )  # the least frequent are missed first
 
 
 @pytest.mark.parametrize(("top", "low", "high"), [(30, 0.88, 1.0), (48, 0.0, 0.78)])
@@ -148,26 +168,39 @@ def test_figure_4_5b_longer_steps_find_more():
     assert 0.65 <= means[-1] <= 0.85
 
 
-MANY = 30  # runs: a mean squared error over 16 values then lies within 6.5 % (one sigma) of its expectation
+# runs: a mean squared error over 16 values then lies within 6.5 % (one sigma) of its expectation
+MANY = 30
 
 
 def count_errors(plan, epsilon, scale=1.0):
-    """The mean squared error of the counts of what was rightly found, and what theory expects of it."""
+    """The mean squared error of the counts of what was rightly found, and what theory expects of
+    it.
+    """
     counts = {LONG.label(value): count for value, count in geometric().items()}
     held = {label: counts[label] for label in most_frequent(geometric(), TOP)}
-    runs = [{label: total * scale for label, total in values.items()} for values in searches(plan, epsilon, MANY)]
+    runs = [
+        {label: total * scale for label, total in values.items()}
+        for values in searches(plan, epsilon, MANY)
+    ]
     right = [[count for label, count in held.items() if label in values] for values in runs]
-    measured = np.average([squared_error(held, values) for values in runs], weights=[len(counts) for counts in right])
+    measured = np.average(
+        [squared_error(held, values) for values in runs], weights=[len(counts) for counts in right]
+    )
     return measured, expected_error(plan, epsilon, np.concatenate(right))
 
 
 def expected_error(plan, epsilon, held):
-    """g n sigma^2 + c (g - 1), noise and the drawing of the last group, and g c: the term of the held value.
+    """g n sigma^2 + c (g - 1), noise and the drawing of the last group, and g c: the term of the
+    held value.
 
-    Figure 4.6 leaves the last term out.  It is 4 % of the whole at epsilon 2, but more than a quarter at 4.
+    Figure 4.6 leaves the last term out.  It is 4 % of the whole at epsilon 2, but more than a
+    quarter at 4.
     """
     groups, noise = plan.groups, AffinePrefix(epsilon, 1 << 64).noise
-    return np.mean(groups * (USERS * noise.unheld + noise.held * held) + held * (1 - held / USERS) * (groups - 1))
+    return np.mean(
+        groups * (USERS * noise.unheld + noise.held * held)
+        + held * (1 - held / USERS) * (groups - 1)
+    )
 
 
 @pytest.mark.parametrize("epsilon", [2.0, 4.0])
@@ -200,7 +233,12 @@ def test_figure_4_6_ten_times_the_groups_make_ten_times_the_error(epsilon):
 @pytest.mark.parametrize("runs", [1, pytest.param(3, marks=pytest.mark.papers)])
 def test_genuine_reports_find_what_drawn_counts_promise(runs):
     truth, task = most_frequent(geometric(), TOP), asking(pem(), 1.2)
-    genuine = np.array([f1(truth, sv.simulate(task, people(geometric()), seed=seed).labels) for seed in range(runs)])
+    genuine = np.array(
+        [
+            f1(truth, sv.simulate(task, people(geometric()), seed=seed).labels)
+            for seed in range(runs)
+        ]
+    )
     promised, weaker = f1_scores(pem(), 1.2), f1_scores(pem(), 0.6)
     sigma = promised.std(ddof=1) * sqrt(1 / len(genuine) + 1 / len(promised))
     print("genuine F1", genuine, "drawn", promised.mean(), "sigma", sigma)
@@ -209,7 +247,9 @@ def test_genuine_reports_find_what_drawn_counts_promise(runs):
 
 
 class FewSeeds(AffinePrefix):
-    """A broken twin: seeds from a pool of a thousand, so that hashing no longer tells users apart."""
+    """A broken twin: seeds from a pool of a thousand, so that hashing no longer tells users
+    apart.
+    """
 
     def privatize(self, values, rng):
         reports = super().privatize(values, rng)
@@ -220,12 +260,17 @@ class FewSeeds(AffinePrefix):
 
 
 def unheld_spread(kind, group, epsilon=1.2):
-    """The spread over theory of the genuine estimates of one group for 16 384 candidates, held ones left out."""
+    """The spread over theory of the genuine estimates of one group for 16 384 candidates, held ones
+    left out.
+    """
     shorter, length = pem().lengths[group : group + 2]
     mechanism, rng = kind(epsilon, 1 << length), SeededRng(group)
     members = rng.generator.choice(people(geometric()), USERS // 6, replace=False)
     reports = mechanism.privatize(cut(LONG.indices(members), 64 - length, length), rng)
-    blocks = Blocks(tuple(sorted({value >> (64 - shorter) for value in list(geometric())[:50]})[:16]), length - shorter)
+    blocks = Blocks(
+        tuple(sorted({value >> (64 - shorter) for value in list(geometric())[:50]})[:16]),
+        length - shorter,
+    )
     votes = mechanism.estimate_blocks(reports, blocks.prefixes, blocks.extension).votes
     held = {value >> (64 - length) for value in geometric()}
     nobodys = [vote for place, vote in enumerate(votes) if blocks[place] not in held]

@@ -1,11 +1,12 @@
-"""Wang 2021, chapter 5: experiments with sets, on stand-ins for the published transactions (Figures 5.3 to 5.8).
+"""Wang 2021, chapter 5: experiments with sets, on stand-ins for the published transactions (Figures
+5.3 to 5.8).
 
-Windows surround what was measured on the same stand-ins by an independent implementation.  Searches follow the
-published protocol to the letter, without the guard on the correction.
+Windows surround what was measured on the same stand-ins by an independent implementation.  Searches
+follow the published protocol to the letter, without the guard on the correction.
 
-`make test` asks a tenth of the users with twice the epsilon.  The variance of a share is about
-4 e^epsilon / ((e^epsilon - 1)^2 users), so that this loses as much to noise as all users do at epsilon 2; the same
-windows hold.
+`make test` asks a tenth of the users with twice the epsilon.  The variance of a share is about 4
+e^epsilon / ((e^epsilon - 1)^2 users), so that this loses as much to noise as all users do at
+epsilon 2; the same windows hold.
 """
 
 from dataclasses import dataclass
@@ -14,8 +15,8 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from papers.transactions import KOSARAK, ONLINE, POS, top_items, top_itemsets
 from sottovoce.lab.baselines.ldpminer import Miner
+from sottovoce.lab.populations.transactions import KOSARAK, ONLINE, POS, top_items, top_itemsets
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.lab.truth.metrics import ncr, squared_error
 from sottovoce.plans.itemsets.itemsets import Itemsets
@@ -68,7 +69,8 @@ def sets(sales):
 def scored(truth, searches):
     """The mean normalised cumulative rank, number of hits, and squared error of what was found."""
     scores = [
-        (ncr(list(truth), list(found)), len(set(truth) & set(found)), squared_error(truth, found)) for found in searches
+        (ncr(list(truth), list(found)), len(set(truth) & set(found)), squared_error(truth, found))
+        for found in searches
     ]
     return np.mean(scores, axis=0)
 
@@ -85,7 +87,10 @@ def searched(plan, epsilon, baskets, runs=RUNS):
 
 
 def climbed(number, epsilon, baskets, runs=RUNS, shop=POS):
-    return [Miner(shop.items, TOP, epsilon).climb(number, baskets, SeededRng(seed)) for seed in range(runs)]
+    return [
+        Miner(shop.items, TOP, epsilon).mine(number, baskets, SeededRng(seed))
+        for seed in range(runs)
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -123,14 +128,18 @@ def test_the_plan_and_the_last_rung_are_one_protocol(ours, ladder):
 
 
 def test_the_adaptive_oracle_is_the_largest_step(ladder):
-    """Figure 5.3: the error of the third protocol falls by two orders of magnitude, from (2k)^2 to 2k."""
+    """Figure 5.3: the error of the third protocol falls by two orders of magnitude, from (2k)^2 to
+    2k.
+    """
     assert ladder[3][2] >= 100 * ladder[4][2], (ladder[3][2], ladder[4][2])
     steps = {number: ladder[number + 1][0] - ladder[number][0] for number in range(1, 6)}
     assert max(steps, key=steps.get) == 3, steps
 
 
 def test_hashing_and_a_length_of_one_find_more_but_do_not_estimate_better(ladder):
-    """Figure 5.3: the first two steps raise the rank and leave the error within a factor of three."""
+    """Figure 5.3: the first two steps raise the rank and leave the error within a factor of
+    three.
+    """
     assert ladder[1][0] < ladder[2][0] < ladder[3][0]
     assert 1 / 3 < ladder[3][2] / ladder[1][2] < 3
 
@@ -154,7 +163,9 @@ def test_the_original_ldpminer_is_worse_still(setting, sales, items, ladder):
 
 
 def test_many_more_items_are_harder(setting, ours):
-    """Figure 5.6: Kosarak, with 41,270 items, is worse than the others (measured elsewhere: .72 against .83)."""
+    """Figure 5.6: Kosarak, with 41,270 items, is worse than the others (measured elsewhere: .72
+    against .83).
+    """
     baskets = setting.baskets(KOSARAK)
     truth = top_items(baskets, KOSARAK.items, TOP)
     rank, _, _ = scored(truth, climbed(6, setting.epsilon(2.0), baskets, runs=1, shop=KOSARAK))
@@ -173,11 +184,16 @@ def test_another_shop_comes_out_as_elsewhere(setting):
 def mined(setting, sales, sets):
     """SVSM at epsilon 1 and 2."""
     plan = Itemsets(range(POS.items), TOP, paper=True)
-    return {epsilon: scored(sets, searched(plan, setting.epsilon(epsilon), sales)) for epsilon in (1.0, 2.0)}
+    return {
+        epsilon: scored(sets, searched(plan, setting.epsilon(epsilon), sales))
+        for epsilon in (1.0, 2.0)
+    }
 
 
 def test_the_top_is_made_of_items_pairs_and_triples(sets):
-    assert [sum(len(chosen) == size for chosen in sets) for size in (1, 2, 3)] == pytest.approx([26, 30, 8], abs=3)
+    assert [sum(len(chosen) == size for chosen in sets) for size in (1, 2, 3)] == pytest.approx(
+        [26, 30, 8], abs=3
+    )
 
 
 def test_svsm_finds_most_of_the_top_sets(mined):
@@ -187,7 +203,9 @@ def test_svsm_finds_most_of_the_top_sets(mined):
 
 
 def test_ldpminer_finds_few_of_the_top_sets(setting, mined, sales, sets):
-    """Figure 5.4: around .2 at epsilon 2, seven times fewer, with an error two orders of magnitude larger."""
+    """Figure 5.4: around .2 at epsilon 2, seven times fewer, with an error two orders of magnitude
+    larger.
+    """
     miner = Miner(POS.items, TOP, setting.epsilon(2.0))
     searches = [miner.itemsets(sales, SeededRng(seed)) for seed in range(RUNS)]
     rank, hits, error = scored(sets, searches)

@@ -1,7 +1,9 @@
-"""Wang 2021, chapter 7: the claims of its experiments, by exact errors and by collections of local size.
+"""Wang 2021, chapter 7: the claims of its experiments, by exact errors and by collections of local
+size.
 
-The published data are replaced by draws of the same sizes.  MNAE is the mean absolute error over the sum of the
-measure's absolute values; of a normal error with variance v it is the root of 2 v / pi.
+The published data are replaced by draws of the same sizes.  MNAE is the mean absolute error over
+the sum of the measure's absolute values; of a normal error with variance v it is the root of 2 v /
+pi.
 """
 
 from functools import cache
@@ -44,7 +46,12 @@ ONE = {  # volume: MNAE of MG, HI and HIO for 1024 values, a million people and 
     0.5: (0.0188, 0.0195, 0.0076),
     0.8: (0.0238, 0.0210, 0.0083),
 }
-TWO = {0.01: (0.021, 0.030), 0.1: (0.067, 0.045), 0.25: (0.106, 0.050), 0.8: (0.190, 0.059)}  # MG and HIO, 256 x 256
+TWO = {
+    0.01: (0.021, 0.030),
+    0.1: (0.067, 0.045),
+    0.25: (0.106, 0.050),
+    0.8: (0.190, 0.059),
+}  # MG and HIO, 256 x 256
 THREE = {0.25: (0.85, 0.32), 0.5: (1.20, 0.34), 0.8: (1.52, 0.33)}  # 256 x 256 x 64
 
 
@@ -56,15 +63,23 @@ def along(method, volume, epsilon=2.0, size=1024):
     """The MNAE of a range of one column, averaged over all places where it can start."""
     width = round(size * volume)
     starts = np.arange(size - width + 1)
-    nodes = np.full(len(starts), width) if method == "mg" else nodes_of(size, starts, starts + width - 1)
+    nodes = (
+        np.full(len(starts), width)
+        if method == "mg"
+        else nodes_of(size, starts, starts + width - 1)
+    )
     heights = (1,) if method == "mg" else (Hierarchy(size).height,)
     return float(np.mean(mnae(error_of(method, heights, {0: (nodes, width / size)}, epsilon))))
 
 
 @cache
 def across(method, sizes, volume):
-    """The MNAE averaged over random boxes of a volume, and the standard error of such an average over 30 of them."""
-    errors = [mnae(published_error(method, sizes, box, 2.0)) for box in boxes(sizes, volume, 400, 1)]
+    """The MNAE averaged over random boxes of a volume, and the standard error of such an average
+    over 30 of them.
+    """
+    errors = [
+        mnae(published_error(method, sizes, box, 2.0)) for box in boxes(sizes, volume, 400, 1)
+    ]
     return float(np.mean(errors)), float(np.std(errors) / sqrt(30))
 
 
@@ -75,7 +90,9 @@ def test_one_column_has_the_predicted_errors(volume):
     assert found == pytest.approx(ONE[volume], rel=0.03)
 
 
-@pytest.mark.parametrize(("epsilon", "expected"), [(0.5, 0.0310), (1.0, 0.0153), (2.0, 0.0068), (5.0, 0.0020)])
+@pytest.mark.parametrize(
+    ("epsilon", "expected"), [(0.5, 0.0310), (1.0, 0.0153), (2.0, 0.0068), (5.0, 0.0020)]
+)
 def test_one_column_has_the_predicted_errors_for_every_epsilon(epsilon, expected):
     """Figure 7.3, volume 0.25."""
     assert along("hio", 0.25, epsilon) == pytest.approx(expected, rel=0.03)
@@ -107,17 +124,24 @@ def test_collections_have_the_predicted_errors():
     people = Shape((1024,)).people(users, 2) | {MEASURE: measure(users, KAPPA, 3)}
     spent = people[MEASURE].astype(float)
     database = repeated(
-        table({"o0": range(1024)}, public={MEASURE: range(HIGHEST + 1)}, published=True), 2.0, people, runs, 5
+        table({"o0": range(1024)}, public={MEASURE: range(HIGHEST + 1)}, published=True),
+        2.0,
+        people,
+        runs,
+        5,
     )
     noise, height = noise_of(2.0), 5
     found, expected = [], []
     for (side,) in boxes((1024,), 0.25, 10, seed=6):
         held = inside(people, {"o0": side})
-        (one,) = asked(database, f"SELECT SUM({MEASURE}) FROM people WHERE {condition({'o0': side})}")
+        (one,) = asked(
+            database, f"SELECT SUM({MEASURE}) FROM people WHERE {condition({'o0': side})}"
+        )
         found.append(np.abs(one.values - (held * spent).sum()).mean())
         outer, inner = (spent**2).sum(), (held * spent**2).sum()
         variance = (
-            height * (int(nodes_of(1024, side[0], side[-1])) * outer * noise.unheld + inner * noise.held)
+            height
+            * (int(nodes_of(1024, side[0], side[-1])) * outer * noise.unheld + inner * noise.held)
             + (height - 1) * inner
         )
         expected.append(sqrt(2 * variance / pi))
@@ -132,9 +156,10 @@ TABLES = [((256, 256), volume) for volume in TWO] + [((256, 256, 64), volume) fo
 def test_several_columns_have_the_predicted_errors(sizes, volume):
     """Figures 7.5 and 7.7.
 
-    How the sides of a box share its volume is not published: here at random, in logarithms.  The table averages over
-    random boxes, of which the experiments had 30 a point: HIO is held to two standard errors of that, 7 to 15 %.  For
-    marginals, of which only the number of cells matters, it is 3 %.
+    How the sides of a box share its volume is not published: here at random, in logarithms.  The
+    table averages over random boxes, of which the experiments had 30 a point: HIO is held to two
+    standard errors of that, 7 to 15 %.  For marginals, of which only the number of cells matters,
+    it is 3 %.
     """
     mg, hio = (TWO if len(sizes) == 2 else THREE)[volume]
     assert across("mg", sizes, volume)[0] == pytest.approx(mg, rel=0.03)
@@ -150,9 +175,13 @@ def mean(method, sizes, volume):
 def test_with_two_columns_marginals_are_better_for_small_boxes_only(sizes):
     """Figures 7.5 and 7.6."""
     assert mean("mg", sizes, 0.01) < mean("hio", sizes, 0.01)
-    assert all(mean("hio", sizes, volume) < mean("mg", sizes, volume) for volume in (0.1, 0.25, 0.5, 0.8))
+    assert all(
+        mean("hio", sizes, volume) < mean("mg", sizes, volume) for volume in (0.1, 0.25, 0.5, 0.8)
+    )
     assert mean("mg", sizes, 0.5) > 2.5 * mean("hio", sizes, 0.5)
-    assert all(mean("hi", sizes, volume) > 3 * mean("hio", sizes, volume) for volume in (0.01, 0.25, 0.8))
+    assert all(
+        mean("hi", sizes, volume) > 3 * mean("hio", sizes, volume) for volume in (0.01, 0.25, 0.8)
+    )
 
 
 @pytest.mark.parametrize("volume", [0.5, 0.8])
@@ -167,7 +196,9 @@ TYPES = {"1+0": (0,), "1+1": (0, 2), "2+0": (0, 1), "2+2": (0, 1, 2, 3)}
 def of_type(method, columns, heights=(4, 4, 1, 1), nodes=16, share=0.1, epsilon=5.0):
     """The error of a question about some columns: ranges of so many nodes, labels of one."""
     each = share ** (1 / len(columns))
-    return error_of(method, heights, {at: (nodes if heights[at] > 1 else 1, each) for at in columns}, epsilon)
+    return error_of(
+        method, heights, {at: (nodes if heights[at] > 1 else 1, each) for at in columns}, epsilon
+    )
 
 
 def test_types_of_questions_have_the_predicted_errors_and_order():
@@ -215,7 +246,9 @@ SHOP_WHERE = {
 
 @pytest.fixture(scope="module")
 def shop():
-    """Averages of a measure that is mostly nought, by epsilon: the case study of table 7.3 at local size."""
+    """Averages of a measure that is mostly nought, by epsilon: the case study of table 7.3 at local
+    size.
+    """
     users, runs = 1500, 100
     people = SHOP.people(users, 8)
     people |= {MEASURE: (np.random.default_rng(9).random(users) < 0.17).astype(int)}
@@ -230,7 +263,9 @@ def shop():
 
 
 def holders(people, name):
-    one = (np.array(people["l0"]) == "v0") & (np.array(people["l1"]) == "v0" if name == "narrow" else True)
+    one = (np.array(people["l0"]) == "v0") & (
+        np.array(people["l1"]) == "v0" if name == "narrow" else True
+    )
     low, high = (50, 74) if name == "narrow" else (25, 99)
     return one & (people["o0"] >= low) & (people["o0"] <= high)
 
@@ -240,7 +275,9 @@ def test_averages_get_better_with_epsilon(shop, name):
     """Tables 7.2 and 7.3: the median error falls from epsilon to epsilon."""
     people, found = shop
     truth = people[MEASURE][holders(people, name)].mean()
-    medians = [np.median(np.abs(found[epsilon, name][0].values - truth)) for epsilon in (1.0, 2.0, 5.0)]
+    medians = [
+        np.median(np.abs(found[epsilon, name][0].values - truth)) for epsilon in (1.0, 2.0, 5.0)
+    ]
     assert medians == sorted(medians, reverse=True)
 
 
@@ -262,12 +299,18 @@ def test_an_average_has_the_error_of_its_linear_part(shop):
     apart = (spent - truth) ** 2
     nodes = int(nodes_of(125, 25, 99))
     inner = (apart * held).sum()
-    variance = layers * (nodes * apart.sum() * noise.unheld + inner * noise.held) + (layers - 1) * inner
+    variance = (
+        layers * (nodes * apart.sum() * noise.unheld + inner * noise.held) + (layers - 1) * inner
+    )
     average, _ = found[5.0, "wide"]
-    assert average.ratio(variance / held.sum() ** 2) == pytest.approx(1, abs=within(len(average.values)))
+    assert average.ratio(variance / held.sum() ** 2) == pytest.approx(
+        1, abs=within(len(average.values))
+    )
 
 
-RANGES = {  # what the default gains over the published hierarchy on these tables, in variance, over random boxes
+# what the default gains over the published hierarchy on these tables, in variance, over random
+# boxes
+RANGES = {
     (1024,): 2.0,
     (256, 256): 5.0,
     (125, 125, 25): 10.0,
@@ -277,7 +320,9 @@ RANGES = {  # what the default gains over the published hierarchy on these table
 @pytest.mark.parametrize("sizes", RANGES)
 def test_the_default_is_better_than_the_published_hierarchy_by_formula(sizes):
     columns = {f"o{at}": Integers(0, size - 1) for at, size in enumerate(sizes)}
-    ours, theirs = (layout_of(columns, "hio", 2.0, fanout=5, published=one) for one in (False, True))
+    ours, theirs = (
+        layout_of(columns, "hio", 2.0, fanout=5, published=one) for one in (False, True)
+    )
     gains = []
     for box in boxes(sizes, 0.25, 10, seed=7):
         query = question(ours, dict(enumerate(box)))
@@ -287,19 +332,32 @@ def test_the_default_is_better_than_the_published_hierarchy_by_formula(sizes):
 
 
 def test_the_default_is_better_than_the_published_hierarchy_in_collections():
-    """The same people, a count, a public and a private measure: the formula's gains but for four sigma, all above 4."""
+    """The same people, a count, a public and a private measure: the formula's gains but for four
+    sigma, all above 4.
+    """
     runs, users = 300, 200
     people = Shape((125, 25)).people(users, 12) | {MEASURE: measure(users, KAPPA, 3)}
     where = "o0 BETWEEN 30 AND 91 AND o1 BETWEEN 4 AND 18"
     spread, expected = {}, {}
     for published in (False, True):
-        own = table({"o0": range(125), "o1": range(25)}, public={MEASURE: range(HIGHEST + 1)}, published=published)
+        own = table(
+            {"o0": range(125), "o1": range(25)},
+            public={MEASURE: range(HIGHEST + 1)},
+            published=published,
+        )
         database = repeated(own, 2.0, people, runs, 13)
-        numbers = asked(database, f"SELECT COUNT(*) AS n, SUM({MEASURE}) AS s, SUM(o0) AS o FROM people WHERE {where}")
+        numbers = asked(
+            database,
+            f"SELECT COUNT(*) AS n, SUM({MEASURE}) AS s, SUM(o0) AS o FROM people WHERE {where}",
+        )
         spread[published] = np.array([one.values.var(ddof=1) for one in numbers])
         sides = {0: range(30, 92), 1: range(4, 19)}
-        queries = [question(database.layout, sides, measured=measured) for measured in (None, None, 0)]
-        expected[published] = np.array([plan(database.layout, query).variances[0] for query in queries])
+        queries = [
+            question(database.layout, sides, measured=measured) for measured in (None, None, 0)
+        ]
+        expected[published] = np.array(
+            [plan(database.layout, query).variances[0] for query in queries]
+        )
     gains = spread[True] / spread[False]
     assert (np.abs(gains * expected[False] / expected[True] - 1) < sqrt(2) * within(runs)).all()
     assert (gains > 4).all()

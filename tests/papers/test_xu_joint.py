@@ -1,6 +1,8 @@
-"""Published claims about several services, figures 8, 9, 11 and 12, and our answers beside the published ones.
+"""Published claims about several services, figures 8, 9, 11 and 12, and our answers beside the
+published ones.
 
-The figures carry no numbers; compared is with what the exact formulas give for people of the stated shapes.
+The figures carry no numbers; compared is with what the exact formulas give for people of the stated
+shapes.
 
 Source: Xu 2020, sections 5, 7 and 8.
 """
@@ -29,7 +31,8 @@ from sottovoce.sql.aggregates.count import Count
 from sottovoce.sql.query import Column, Monomial, Query
 
 ONE, OTHER = Column(0, 1), Column(1, 0)  # the label of the first table, the number of the second
-FIGURE_8 = {  # epsilon: standard deviations of COUNT by the root of people, HIO-JOIN and SC-JOIN, for C, O and CO
+# epsilon: standard deviations of COUNT by the root of people, HIO-JOIN and SC-JOIN, for C, O and CO
+FIGURE_8 = {
     0.5: ((32.2, 24.0), (79.9, 179.0), (2570, 4300)),
     1.0: ((15.9, 12.0), (39.5, 89.5), (629, 1080)),
     2.0: ((7.69, 6.06), (19.1, 44.8), (147, 271)),
@@ -44,7 +47,9 @@ def layout(method, epsilon, most=0, rows=1):
 
 
 def conditions(name, low=40):
-    """Return the sets of a question about a label (C), a range of 15 values (O), or both in different services (CO)."""
+    """Return the sets of a question about a label (C), a range of 15 values (O), or both in
+    different services (CO).
+    """
     numbers = np.arange(125)
     label, span = {ONE: np.arange(500) == 7}, {OTHER: (numbers >= low) & (numbers < low + 15)}
     return (label if "C" in name else {}) | (span if "O" in name else {})
@@ -71,10 +76,13 @@ def leading(made):
 
 
 @pytest.mark.parametrize(
-    "epsilon", [0.5, *(pytest.param(epsilon, marks=pytest.mark.papers) for epsilon in (1.0, 2.0)), 5.0]
+    "epsilon",
+    [0.5, *(pytest.param(epsilon, marks=pytest.mark.papers) for epsilon in (1.0, 2.0)), 5.0],
 )
 def test_joins_have_the_errors_that_the_formulas_of_figure_8_give(epsilon):
-    """One rounding coin in either service, as many attributes on both sides; SC wins only a single label."""
+    """One rounding coin in either service, as many attributes on both sides; SC wins only a single
+    label.
+    """
     for name, stated in zip(("C", "O", "CO"), FIGURE_8[epsilon], strict=True):
         lows = range(0, 111, 3) if "O" in name else [40]
         plans = [layout(method, epsilon) for method in ("ahio", "sc_join")]
@@ -94,7 +102,9 @@ TEXTS = {
 
 
 def test_collected_joins_have_the_predicted_errors_and_their_order():
-    """Figure 8 at epsilon 0.5, where squares are least skewed: squared contributions of 150,000 people."""
+    """Figure 8 at epsilon 0.5, where squares are least skewed: squared contributions of 150,000
+    people.
+    """
     errors, population = {}, syn_2(PEOPLE)
     for method in ("ahio", "sc_join"):
         database = population.collected(0.5, seed=3, method=method, published=True)
@@ -116,7 +126,9 @@ def second_moments(epsilon):
 
 
 def closed(rows, epsilon):
-    """The error of COUNT relative to 10^6 joined records of people with one to ten of them, evenly: section 6."""
+    """The error of COUNT relative to 10^6 joined records of people with one to ten of them, evenly:
+    section 6.
+    """
     s0, s1 = second_moments(epsilon / (1 + rows))
     first = s0 + (s1 - s0) / 500
     second = 2 * NODES * s0 + (s1 - s0) * SHARE * 0.55
@@ -128,7 +140,9 @@ def test_more_reported_records_make_joins_worse_as_in_figure_8(epsilon, first):
     found = []
     for rows in (1, 2, 4):
         made = layout("ahio", epsilon, 10, rows)
-        found.append(np.mean([work(made, "CO", low).variances[0] for low in range(0, 111, 3)]) / 5.5 / 1e6)
+        found.append(
+            np.mean([work(made, "CO", low).variances[0] for low in range(0, 111, 3)]) / 5.5 / 1e6
+        )
     assert found == pytest.approx([closed(rows, epsilon) for rows in (1, 2, 4)], rel=0.05)
     assert found[0] == pytest.approx(first, rel=0.1)
     assert 2 < found[1] / found[0] < 4.5
@@ -145,7 +159,9 @@ def homes():
 
 
 def drawn_squares(inside, nodes):
-    """The expected sum of squares of COUNT of people in the city with a condition of so many nodes: section 6."""
+    """The expected sum of squares of COUNT of people in the city with a condition of so many nodes:
+    section 6.
+    """
     data = homes()[0].data
     s0, s1 = second_moments(2.5)
     counted = np.bincount(data["persons"]["uid"], inside, HOUSEHOLDS) / 10
@@ -154,8 +170,11 @@ def drawn_squares(inside, nodes):
 
 
 def check(condition, inside, nodes):
-    """Return the standard error that the formula gives for all of Illinois, which the collection must have too."""
-    text = f"SELECT COUNT(*) FROM households JOIN persons USING (uid) WHERE city = 'largest' AND {condition}"
+    """Return the standard error that the formula gives for all of Illinois, which the collection
+    must have too.
+    """
+    joined = "households JOIN persons USING (uid)"
+    text = f"SELECT COUNT(*) FROM {joined} WHERE city = 'largest' AND {condition}"
     z = contributions(homes()[1], text)[:, 0]
     stated = drawn_squares(inside, nodes)
     assert abs((z**2).sum() - stated) < FIVE_SIGMA * np.sqrt((z**4).sum()), condition
@@ -163,19 +182,27 @@ def check(condition, inside, nodes):
 
 
 def test_groups_have_nearly_equal_errors_and_the_largest_stands_out():
-    """Figures 11 and 12: people in the largest city by race; 4.4e5 for the largest, 3.3e5 to 3.4e5 for the others."""
+    """Figures 11 and 12: people in the largest city by race; 4.4e5 for the largest, 3.3e5 to 3.4e5
+    for the others.
+    """
     race = homes()[0].data["persons"]["race"]
     errors = {one: check(f"race = '{one}'", race == one, 1) for one in RACES}
     assert errors["W"] == pytest.approx(4.4e5, rel=0.05)
     assert [errors[one] for one in "ANCJO"] == pytest.approx([3.35e5] * 5, rel=0.05)
     assert (max(errors.values()) / min(errors.values())) ** 2 < 3
     lead = PERSONS * 0.45 * (RACES["W"] - RACES["A"])
-    assert lead > 2 * np.hypot(errors["W"], errors["A"])  # so that it is ranked first in 95 % of all runs and more
+    assert lead > 2 * np.hypot(
+        errors["W"], errors["A"]
+    )  # so that it is ranked first in 95 % of all runs and more
 
 
-@pytest.mark.parametrize(("low", "high", "nodes"), [(1, 20, 4), (21, 45, 5), (46, 70, 5), (71, 95, 5)])
+@pytest.mark.parametrize(
+    ("low", "high", "nodes"), [(1, 20, 4), (21, 45, 5), (46, 70, 5), (71, 95, 5)]
+)
 def test_ages_in_a_city_have_the_predicted_errors(low, high, nodes):
-    """Figure 9 at epsilon 5: an NMSE of 0.009 to 0.011 for ranges of five nodes, less for one of four."""
+    """Figure 9 at epsilon 5: an NMSE of 0.009 to 0.011 for ranges of five nodes, less for one of
+    four.
+    """
     age = homes()[0].data["persons"]["age"]
     error = check(f"age BETWEEN {low} AND {high}", (age >= low) & (age <= high), nodes)
     assert 0.009 * nodes / 5 < (error / PERSONS) ** 2 < 0.0115
@@ -198,14 +225,18 @@ def ratios(request):
 
 
 def test_our_answers_need_less_than_half_of_the_people_that_the_best_published_ones_need(ratios):
-    """Squared errors against the best of HIO, AHIO and EHIO, their ranges added up or combined, on the same people."""
+    """Squared errors against the best of HIO, AHIO and EHIO, their ranges added up or combined, on
+    the same people.
+    """
     for one in ratios:
         goal = GOALS[one.contest.wanted.partition("(")[0].replace("COUNT", "COUNT(*)")]
         assert one.gain() > goal, (one.contest, one.best(), one.gain())
 
 
 def test_our_answers_are_as_far_from_the_truth_as_they_say(ratios):
-    """None is further than five standard errors, and over all of them the squares are not too large."""
+    """None is further than five standard errors, and over all of them the squares are not too
+    large.
+    """
     off = np.array([one.off for one in ratios])
     assert np.abs(off).max() < FIVE_SIGMA
     assert (off**2).sum() < len(off) + FIVE_SIGMA * np.sqrt(2 * len(off)) + FIVE_SIGMA
@@ -213,5 +244,7 @@ def test_our_answers_are_as_far_from_the_truth_as_they_say(ratios):
 
 def test_the_page_has_a_row_for_every_contest():
     lines = page(3_000, CONTESTS[:1]).splitlines()
-    assert lines[-1].startswith("| SYN-1, 2 numbers | 2 | `COUNT(*) FROM t WHERE a BETWEEN 41 AND 59` |")
+    assert lines[-1].startswith(
+        "| SYN-1, 2 numbers | 2 | `COUNT(*) FROM t WHERE a BETWEEN 41 AND 59` |"
+    )
     assert len({line.count("|") for line in lines[-3:]}) == 1

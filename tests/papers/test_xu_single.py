@@ -1,7 +1,9 @@
-"""Published claims about one service: figure 6, table 2, figure 7, and the gains of section 6 that lie behind it.
+"""Published claims about one service: figure 6, table 2, figure 7, and the gains of section 6 that
+lie behind it.
 
-The published figures carry no numbers, and its people are not public.  Compared is with what the exact formulas give
-for invented people of the same shape, and with the published standard deviations of table 2 by order of magnitude.
+The published figures carry no numbers, and its people are not public.  Compared is with what the
+exact formulas give for invented people of the same shape, and with the published standard
+deviations of table 2 by order of magnitude.
 
 Source: Xu 2020, sections 3, 6 and 7.
 """
@@ -27,7 +29,8 @@ from sottovoce.sql.query import Column, Monomial, Options, Query
 
 MILLION = 1_000_000
 METHODS = ("hio", "ahio", "ehio")
-FIGURE_6 = {  # values of the measure: NMSE of SUM, then of COUNT, by HIO, AHIO and EHIO, for a million people
+# values of the measure: NMSE of SUM, then of COUNT, by HIO, AHIO and EHIO, for a million people
+FIGURE_6 = {
     5: (2.54e-4, 4.89e-4, 3.67e-4, 4.30e-5, 8.60e-5, 8.45e-5),
     25: (2.02e-3, 9.43e-4, 6.28e-4, 6.45e-5, 1.29e-4, 1.21e-4),
     125: (1.37e-2, 1.34e-3, 8.35e-4, 8.60e-5, 1.72e-4, 1.58e-4),
@@ -47,10 +50,15 @@ def ranges(width=19, step=7):
 
 
 def predicted(made, kind, sets, options=None):
-    """Return the mean variance of one person's part over ranges of the second column, were people spread evenly."""
+    """Return the mean variance of one person's part over ranges of the second column, were people
+    spread evenly.
+    """
     aggregate = Sum("x", (MeasureTerm(1.0, Column(0, 0)),)) if kind == "sum" else Count("x")
     options = options or Options()
-    queries = [Query((0,), (aggregate,), (Monomial(1.0, {Column(0, 1): one}),), options=options) for one in sets]
+    queries = [
+        Query((0,), (aggregate,), (Monomial(1.0, {Column(0, 1): one}),), options=options)
+        for one in sets
+    ]
     return np.mean([plan(made, one).variances[0] for one in queries])
 
 
@@ -59,7 +67,9 @@ def errors(size):
     """Return the normalised mean squared errors of SUM and COUNT that a million people lead to."""
     scales = {"sum": ((size + 1) / 2) ** 2, "count": 1.0}
     plans = [layout(method, size) for method in METHODS]
-    return [predicted(one, kind, ranges()) / scales[kind] / MILLION for kind in scales for one in plans]
+    return [
+        predicted(one, kind, ranges()) / scales[kind] / MILLION for kind in scales for one in plans
+    ]
 
 
 @pytest.mark.parametrize("size", FIGURE_6)
@@ -68,7 +78,9 @@ def test_predicted_errors_are_those_of_figure_6(size):
 
 
 def test_the_order_of_the_methods_is_that_of_figure_6():
-    """COUNT is best by HIO; SUM by EHIO, then AHIO; only for five values enumeration is no worse than rounding."""
+    """COUNT is best by HIO; SUM by EHIO, then AHIO; only for five values enumeration is no worse
+    than rounding.
+    """
     for size in FIGURE_6:
         hio, ahio, ehio, *counts = errors(size)
         assert counts[0] < min(counts[1:])
@@ -82,23 +94,30 @@ def test_the_order_of_the_methods_is_that_of_figure_6():
 def test_errors_grow_with_attributes_and_hardly_with_the_volume_but_for_marginals():
     narrow, wide = ranges(5, 17), ranges(38, 13)
     for kind in ("count", "sum"):
-        by_columns = [predicted(layout("ehio", 125, columns=count), kind, ranges(step=25)) for count in (2, 3, 4)]
+        by_columns = [
+            predicted(layout("ehio", 125, columns=count), kind, ranges(step=25))
+            for count in (2, 3, 4)
+        ]
         assert by_columns == sorted(by_columns)
         for method in METHODS:
             made = layout(method, 125)
             assert predicted(made, kind, wide) / predicted(made, kind, narrow) < 3
     leaves = layout("mg", 125)
-    assert predicted(leaves, "count", wide) / predicted(leaves, "count", narrow) == pytest.approx(38 / 5, rel=0.1)
+    assert predicted(leaves, "count", wide) / predicted(leaves, "count", narrow) == pytest.approx(
+        38 / 5, rel=0.1
+    )
 
 
 @cache
 def numbers(size):
-    return syn_1(100_000, size=size, other=125)
+    return syn_1(100_000, size=size, further_size=125)
 
 
 @pytest.mark.parametrize("size", [25, 125])
 def test_collections_have_the_errors_of_figure_6(size):
-    """By squared contributions to eight ranges each, of 100,000 people; the published pass mark is a factor of 1.5."""
+    """By squared contributions to eight ranges each, of 100,000 people; the published pass mark is
+    a factor of 1.5.
+    """
     population, found = numbers(size), []
     data = population.data["t"]
     for method in METHODS:
@@ -106,7 +125,9 @@ def test_collections_have_the_errors_of_figure_6(size):
         both = np.array([np.sum(spread(database, held), axis=0) for held in ranges(step=14)])
         found.append(both.mean(axis=0))
     scale = len(data["a"]) / MILLION  # errors fall with the number of people
-    sums, counts = np.array(found).T * scale / np.array([[data["a"].sum() ** 2], [len(data["a"]) ** 2]])
+    sums, counts = (
+        np.array(found).T * scale / np.array([[data["a"].sum() ** 2], [len(data["a"]) ** 2]])
+    )
     assert sums == pytest.approx(FIGURE_6[size][:3], rel=0.2)
     assert counts == pytest.approx(FIGURE_6[size][3:], rel=0.1)
     assert sums[2] < sums[1] < sums[0]
@@ -157,7 +178,9 @@ def every_column(self, place):
 
 
 def average_error(database, condition, options):
-    """Return the standard error of an average around the true one, as of three million, and its relative error."""
+    """Return the standard error of an average around the true one, as of three million, and its
+    relative error.
+    """
     total, count = true_figures(condition)
     text = f"SELECT SUM(hours), COUNT(*) FROM persons WHERE {condition} WITH ({options})"
     z = contributions(database, text) @ np.array([1, -total / count]) / count
@@ -166,18 +189,25 @@ def average_error(database, condition, options):
 
 @pytest.mark.parametrize("epsilon", TABLE_2)
 def test_standard_errors_of_table_2(epsilon, monkeypatch):
-    """One collection of a fifteenth of the people, errors scaled; rounding is spread over all three columns, as there.
+    """One collection of a fifteenth of the people, errors scaled; rounding is spread over all three
+    columns, as there.
 
-    The second question has no number for RDC: it depends on which decompositions are combined, which is not published.
+    The second question has no number for RDC: it depends on which decompositions are combined,
+    which is not published.
     """
     monkeypatch.setattr(Layout, "numbers", every_column)
-    plans = {method: persons().collected(epsilon, seed=1, method=method, published=True) for method in ("hio", "ahio")}
+    plans = {
+        method: persons().collected(epsilon, seed=1, method=method, published=True)
+        for method in ("hio", "ahio")
+    }
     for at, (method, options) in enumerate(WAYS):
         database = plans[method]
         for question, condition in enumerate(QUESTIONS.values()):
             found, relative = average_error(database, condition, options)
             stated = TABLE_2[epsilon][at][question]
-            assert stated is None or found == pytest.approx(stated, rel=0.03 + FIVE_SIGMA * relative), (
+            assert stated is None or found == pytest.approx(
+                stated, rel=0.03 + FIVE_SIGMA * relative
+            ), (
                 options,
                 question,
             )
@@ -197,14 +227,20 @@ def test_combining_decompositions_changes_nothing_without_a_range():
 
 
 def test_two_decompositions_of_the_second_question_leave_what_their_shared_nodes_say():
-    """Of 8 nodes added up, 4 and 6 combined leave 3.36: what AHIO-RDC gains where hardly anybody holds a node."""
+    """Of 8 nodes added up, 4 and 6 combined leave 3.36: what AHIO-RDC gains where hardly anybody
+    holds a node.
+    """
     database = persons().collected(0.5, seed=1, method="ahio", published=True)
     text = f"SELECT COUNT(*) FROM persons WHERE {QUESTIONS['Q2']} WITH (METHOD = "
-    plain, combined = ((contributions(database, f"{text}{way})") ** 2).sum() for way in ("ADD", "RDC"))
+    plain, combined = (
+        (contributions(database, f"{text}{way})") ** 2).sum() for way in ("ADD", "RDC")
+    )
     assert combined / plain == pytest.approx(3.36 / 8, rel=0.15)
 
 
-GAINS = {  # squared coefficients against those of nodes that are added up: smallest signed, RDC of 2, 4, 8, 16; BLUE
+# squared coefficients against those of nodes that are added up: smallest signed, RDC of 2, 4, 8,
+# 16; BLUE
+GAINS = {
     1: (0.778, 0.619, 0.524, 0.484, None, 0.423),
     2: (0.613, 0.466, 0.375, 0.304, 0.277, 0.181),
     3: (0.471, 0.356, 0.278, 0.220, 0.181, 0.075),
@@ -218,9 +254,17 @@ def squares(terms):
     """Return the squared coefficients of a sum of products over columns."""
     weights, shared = np.array([term.weight for term in terms]), 1.0
     for axes in zip(*(term.axes for term in terms), strict=True):
-        width = [next((len(one) for one in column if one is not None), 0) for column in zip(*axes, strict=True)]
+        width = [
+            next((len(one) for one in column if one is not None), 0)
+            for column in zip(*axes, strict=True)
+        ]
         rows = [
-            np.concatenate([np.zeros(size) if one is None else one for one, size in zip(axis, width, strict=True)])
+            np.concatenate(
+                [
+                    np.zeros(size) if one is None else one
+                    for one, size in zip(axis, width, strict=True)
+                ]
+            )
             for axis in axes
         ]
         shared = shared * (np.array(rows) @ np.array(rows).T)
@@ -233,7 +277,9 @@ def drawn_ranges(count):
 
 
 def drawn_questions(many):
-    """Return, for every number of ranges, so many questions: the places of their ranges among a hundred."""
+    """Return, for every number of ranges, so many questions: the places of their ranges among a
+    hundred.
+    """
     dice = np.random.default_rng(12)
     return {count: [dice.integers(0, 100, count) for _ in range(many)] for count in GAINS}
 
@@ -252,9 +298,13 @@ def remembered(monkeypatch):
     monkeypatch.setattr(module, "smallest_sets", look)
 
 
-@pytest.mark.parametrize("count", [1, 2, *(pytest.param(count, marks=pytest.mark.papers) for count in (3, 4))])
+@pytest.mark.parametrize(
+    "count", [1, 2, *(pytest.param(count, marks=pytest.mark.papers) for count in (3, 4))]
+)
 def test_squared_coefficients_fall_as_in_figure_7(remembered, count):
-    """200 random questions of one to four ranges; larger k pays the more, the more ranges there are."""
+    """200 random questions of one to four ranges; larger k pays the more, the more ranges there
+    are.
+    """
     pool, ratios = drawn_ranges(100), []
     factor = layout("hio", 125, columns=max(2, count)).factors[0]
     for places in drawn_questions(200)[count]:
@@ -270,11 +320,17 @@ def test_squared_coefficients_fall_as_in_figure_7(remembered, count):
 
 
 def test_measured_gains_are_the_predicted_ones():
-    """Figure 7 with the noise of people who hold a node: ratios of squared contributions of 100,000 people."""
+    """Figure 7 with the noise of people who hold a node: ratios of squared contributions of 100,000
+    people.
+    """
     population = numbers(125)
     database = population.collected(2.0, seed=4, published=True)
-    text = "SELECT COUNT(*) FROM t WHERE a BETWEEN 31 AND 78 AND b BETWEEN 22 AND 69 WITH (METHOD = {})"
-    found = {way: contributions(database, text.format(way))[:, 0] for way in ("ADD", "SIGNED", "RDC", "GLS", "BLUE")}
+    condition = "a BETWEEN 31 AND 78 AND b BETWEEN 22 AND 69"
+    text = f"SELECT COUNT(*) FROM t WHERE {condition} WITH (METHOD = {{}})"
+    found = {
+        way: contributions(database, text.format(way))[:, 0]
+        for way in ("ADD", "SIGNED", "RDC", "GLS", "BLUE")
+    }
     base = (found["ADD"] ** 2).sum()
     for way, z in found.items():
         ratio = (z**2).sum() / base
@@ -286,7 +342,10 @@ def test_measured_gains_are_the_predicted_ones():
 
 def _two_ranges():
     values = np.arange(1, 126)
-    sets = {Column(0, 0): (values >= 31) & (values <= 78), Column(0, 1): (values >= 22) & (values <= 69)}
+    sets = {
+        Column(0, 0): (values >= 31) & (values <= 78),
+        Column(0, 1): (values >= 22) & (values <= 69),
+    }
     return Query((0,), (Count("x"),), (Monomial(1.0, sets),))
 
 

@@ -78,20 +78,39 @@ class Audit:
         )
 
 
-def audit(mechanism: Mechanism, *, samples: int = 200_000, confidence: float = 0.999, seed: int | None = None) -> Audit:
+def audit(
+    mechanism: Mechanism,
+    *,
+    samples: int = 200_000,
+    confidence: float = 0.999,
+    seed: int | None = None,
+) -> Audit:
     """Return what a mechanism spends by its likelihood and by its reports.
 
     Without a ``seed`` the randomness is the operating system's.
     """
     if samples < 2 or samples * mechanism.width > MOST_BYTES:
         most = MOST_BYTES // mechanism.width
-        raise ParameterError(f"`samples` must be from 2 to {most:,} for reports of {mechanism.width} bytes")
+        raise ParameterError(
+            f"`samples` must be from 2 to {most:,} for reports of {mechanism.width} bytes"
+        )
     if not 0 < confidence < 1:
         raise ParameterError("`confidence` must lie between 0 and 1, both excluded")
     exact, note = _exact(mechanism)
     lower, event = _proved(mechanism, samples // 2, confidence, _rng(seed))
     stated, realised = mechanism.epsilon, mechanism.epsilon_realised
-    return Audit(mechanism.kind, mechanism.size, stated, realised, exact, note, lower, event, samples, confidence)
+    return Audit(
+        mechanism.kind,
+        mechanism.size,
+        stated,
+        realised,
+        exact,
+        note,
+        lower,
+        event,
+        samples,
+        confidence,
+    )
 
 
 def _exact(mechanism: Mechanism) -> tuple[float | None, str]:
@@ -126,9 +145,15 @@ class _Half:
     def counts(self, listed: list[bytes]) -> Ints:
         """Return how often each listed report was made, and each bit was set and not set."""
         names, counts = np.unique(self.names, return_counts=True)
-        by_name = {name.tobytes(): count for name, count in zip(names, counts, strict=True)} if listed else {}
+        by_name = (
+            {name.tobytes(): count for name, count in zip(names, counts, strict=True)}
+            if listed
+            else {}
+        )
         listed_counts = np.array([by_name.get(name, 0) for name in listed], np.int64)
-        bits = np.unpackbits(self.rows[:, :_BYTES_SEEN], axis=1, bitorder="little").sum(axis=0, dtype=np.int64)
+        bits = np.unpackbits(self.rows[:, :_BYTES_SEEN], axis=1, bitorder="little").sum(
+            axis=0, dtype=np.int64
+        )
         return np.concatenate([listed_counts, bits, len(self.rows) - bits])
 
     def supporting(self, mechanism: PureMechanism, first: int, second: int) -> int:
@@ -147,9 +172,12 @@ def _proved(mechanism: Mechanism, half: int, confidence: float, rng: Rng) -> tup
     tail = (1 - confidence) / (2 * len(pairs))  # two bounds per pair
     bounds = []
     for first, second in pairs:
-        seen = [_with_support(mechanism, drawn[value], counted[value], (first, second)) for value in (first, second)]
-        event = int(_log_ratio(seen[0][0], seen[1][0], half, tail).argmax())
-        bound = float(_log_ratio(seen[0][1], seen[1][1], half, tail)[event])
+        seen = [
+            _with_support(mechanism, drawn[value], counted[value], (first, second))
+            for value in (first, second)
+        ]
+        event = int(log_ratio_bound(seen[0][0], seen[1][0], half, tail).argmax())
+        bound = float(log_ratio_bound(seen[0][1], seen[1][1], half, tail)[event])
         name = _named(event, listed, counted[first][0])
         bounds.append((max(bound, 0.0), f"{name}: value {first} against {second}"))
     return max(bounds)
@@ -171,11 +199,13 @@ def _with_support(
     return [np.append(counts, more) for counts, more in zip(counted, supporting, strict=True)]
 
 
-def _log_ratio(often: Ints, seldom: Ints, trials: int, tail: float) -> Floats:
+def log_ratio_bound(often: Ints, seldom: Ints, trials: int, tail: float) -> Floats:
     """Return lower bounds on the log-ratios of two chances, from how often each event happened."""
     beta = _inverse_beta()
     low = np.where(often > 0, beta(np.maximum(often, 1), trials - often + 1, tail), 0.0)
-    high = np.where(seldom < trials, beta(seldom + 1, np.maximum(trials - seldom, 1), 1 - tail), 1.0)
+    high = np.where(
+        seldom < trials, beta(seldom + 1, np.maximum(trials - seldom, 1), 1 - tail), 1.0
+    )
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(low / high))
 

@@ -17,7 +17,8 @@ from sottovoce.errors import MissingExtraError, UnavailableError
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _PAGE = Path(__file__).with_suffix(".html")
 _QUIET = (
-    "--headless", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--headless", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
 )  # fmt: skip
 _PATIENCE = 60  # seconds
@@ -34,11 +35,14 @@ def answer(collector: str, task: str, people: Sequence[Mapping[str, Any]]) -> in
     if browser is None:
         raise MissingExtraError("Chromium is not installed")
     with _Host(people) as host, tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        address = f"http://127.0.0.1:{host.server_port}/?{urlencode({'collector': collector, 'task': task})}"
+        query = urlencode({"collector": collector, "task": task})
+        address = f"http://127.0.0.1:{host.server_port}/?{query}"
         # Chromium's sandbox does not work for root.
         sandbox = ("--no-sandbox",) if os.geteuid() == 0 else ()
         command = [browser, *_QUIET, *sandbox, f"--user-data-dir={profile}", address]
-        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        with subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        ) as process:
             try:
                 if not host.finished.wait(_PATIENCE):
                     raise UnavailableError("the page in the browser did not finish in time")
@@ -70,7 +74,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         path = urlsplit(self.path).path
-        body, kind = (_PAGE.read_bytes(), "text/html") if path == "/" else (self.server.people, "application/json")
+        body, kind = (
+            (_PAGE.read_bytes(), "text/html")
+            if path == "/"
+            else (self.server.people, "application/json")
+        )
         self._reply(200 if path in ("/", "/people.json") else 404, body, kind)
 
     def do_POST(self) -> None:

@@ -1,7 +1,8 @@
 """Contract checks that every mechanism passes by listing itself once, and scripted randomness.
 
-Arithmetic comes before sampling: on small domains ``likelihood`` makes privacy, bias and variance exact
-equalities.  Sampled checks are seeded and stand at five sigma or at a significance of one in a million.
+Arithmetic comes before sampling: on small domains ``likelihood`` makes privacy, bias and variance
+exact equalities.  Sampled checks are seeded and stand at five sigma or at a significance of one in
+a million.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,7 +13,7 @@ import numpy as np
 
 from sottovoce.arrays import Bools, Floats, Ints, Longs, Words
 from sottovoce.core.rng import Rng
-from sottovoce.errors import CodecError, DomainError, MismatchError, NoDataError
+from sottovoce.errors import CodecError, DomainError, MismatchError, NoDataError, ParameterError
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.mechanisms.base import Mechanism, PureMechanism
 from sottovoce.wire import codec
@@ -41,8 +42,15 @@ class RecordedRng(Rng):
 class ScriptedRng(Rng):
     """Draws given by hand, one list per kind of draw."""
 
-    def __init__(self, bernoulli: Sequence[bool] = (), integers: Sequence[int] = (), longs: Sequence[int] = ()) -> None:
-        self._bernoulli, self._integers, self._longs = list(bernoulli), list(integers), list(longs)
+    def __init__(
+        self,
+        bernoulli: Sequence[bool] = (),
+        integers: Sequence[int] = (),
+        longs: Sequence[int] = (),
+    ) -> None:
+        self._bernoulli = list(bernoulli)
+        self._integers = list(integers)
+        self._longs = list(longs)
 
     def bytes(self, count: int) -> "bytes":
         raise AssertionError("a scripted source has no bytes")
@@ -61,12 +69,18 @@ class ScriptedRng(Rng):
 
 
 def samples_follow_the_likelihood(mechanism: Mechanism) -> None:
-    """Chi-square of sampled reports against ``likelihood``, over the outcomes that sampling can tell apart."""
+    """Chi-square of sampled reports against ``likelihood``.
+
+    Only outcomes that sampling can tell apart are compared.
+    """
     for value in (0, mechanism.size - 1):
         reports = mechanism.privatize(np.full(SAMPLES, value), SeededRng(value + 1))
-        outcomes, expected = mechanism.outcomes(), mechanism.likelihood(mechanism.outcomes())[:, value]
+        outcomes = mechanism.outcomes()
+        expected = mechanism.likelihood(mechanism.outcomes())[:, value]
         observed = _frequencies(mechanism, reports, outcomes)
-        known = observed.sum()  # with the coin fixed at a few seeds, outcomes list only part of the reports
+        known = (
+            observed.sum()
+        )  # with the coin fixed at a few seeds, outcomes list only part of the reports
         if known < SAMPLES:
             _hashed_reports_follow(mechanism, reports, value)
             continue
@@ -110,7 +124,10 @@ def a_cut_report_is_refused(mechanism: Mechanism) -> None:
 
 
 def tallies_add_up(mechanism: Mechanism) -> None:
-    """Any split of the reports merges to the tally of all of them; other mechanisms' tallies are refused."""
+    """Any split of the reports merges to the tally of all of them.
+
+    The tallies of other mechanisms are refused.
+    """
     reports = mechanism.privatize(np.arange(3001) % mechanism.size, SeededRng(5))
     whole = mechanism.tally(reports)
     for cut in (0, 1, 1234, 3000):
@@ -147,6 +164,12 @@ def the_document_restores_it(mechanism: Mechanism) -> None:
     assert codec.mechanism(codec.parse(text)) == mechanism
 
 
+def no_document_names_it(mechanism: Mechanism) -> None:
+    """A baseline of the laboratory is refused by whoever reads its document."""
+    text = codec.canonical(codec.document(mechanism))
+    _raises(ParameterError, codec.mechanism, codec.parse(text))
+
+
 def one_report_is_an_unbiased_estimate(mechanism: PureMechanism) -> None:
     """Summed over all outcomes, the vote for v of a user holding t is 1 if v = t, else 0."""
     expected, _ = _moments(mechanism)
@@ -158,7 +181,9 @@ def the_variance_is_as_stated(mechanism: PureMechanism) -> None:
     _, covariances = _moments(mechanism)
     for held, covariance in enumerate(covariances):
         votes = np.eye(mechanism.size)[held]
-        np.testing.assert_allclose(np.diag(covariance), mechanism.noise.variances(votes, 1), rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(
+            np.diag(covariance), mechanism.noise.variances(votes, 1), rtol=1e-9, atol=1e-12
+        )
         coefficients = np.random.default_rng(held).normal(size=mechanism.size)
         stated = mechanism.noise.linear(coefficients, votes, 1)
         assert abs(coefficients @ covariance @ coefficients - stated) <= 1e-9 * max(1.0, stated)
@@ -169,7 +194,9 @@ def sampled_estimates_are_unbiased(mechanism: PureMechanism) -> None:
     truth = _skewed(mechanism.size)
     reports = mechanism.privatize(np.repeat(np.arange(mechanism.size), truth), SeededRng(7))
     estimate = mechanism.estimate(mechanism.tally(reports))
-    z = (estimate.totals - truth) / np.sqrt(mechanism.noise.variances(truth.astype(float), int(truth.sum())))
+    z = (estimate.totals - truth) / np.sqrt(
+        mechanism.noise.variances(truth.astype(float), int(truth.sum()))
+    )
     assert np.abs(z).max() < FIVE_SIGMA, z
 
 
@@ -184,7 +211,7 @@ def sampled_variance_is_as_stated(mechanism: PureMechanism) -> None:
     assert (np.abs(votes.var(0) - stated) <= tolerance).all(), (votes.var(0), stated)
 
 
-CONTRACT_CHECKS: list[Check] = [
+BASELINE_CHECKS: list[Check] = [
     samples_follow_the_likelihood,
     epsilon_is_never_exceeded,
     likelihoods_sum_to_one,
@@ -193,12 +220,21 @@ CONTRACT_CHECKS: list[Check] = [
     tallies_add_up,
     draws_do_not_depend_on_the_value,
     values_outside_the_domain_are_refused_before_a_draw,
+    no_document_names_it,
+]
+CONTRACT_CHECKS: list[Check] = [
+    *(check for check in BASELINE_CHECKS if check is not no_document_names_it),
     the_document_restores_it,
 ]
 EXACT_CHECKS: list[Check] = [one_report_is_an_unbiased_estimate, the_variance_is_as_stated]
 SAMPLED_CHECKS: list[Check] = [sampled_estimates_are_unbiased, sampled_variance_is_as_stated]
 # A mechanism whose whole randomness can be listed, and one whose public coin can only be sampled.
-PURE_CHECKS: list[Check] = [*CONTRACT_CHECKS, epsilon_is_spent_whole, *EXACT_CHECKS, *SAMPLED_CHECKS]
+PURE_CHECKS: list[Check] = [
+    *CONTRACT_CHECKS,
+    epsilon_is_spent_whole,
+    *EXACT_CHECKS,
+    *SAMPLED_CHECKS,
+]
 HASHED_CHECKS: list[Check] = [*CONTRACT_CHECKS, epsilon_is_spent_whole, *SAMPLED_CHECKS]
 
 
@@ -218,7 +254,9 @@ def _moments(mechanism: PureMechanism) -> tuple[Floats, list[Floats]]:
     votes = mechanism.votes(outcomes, np.arange(mechanism.size))
     expected = chances.T @ votes
     seconds = [(votes * chances[:, [held]]).T @ votes for held in range(mechanism.size)]
-    return expected, [second - np.outer(mean, mean) for second, mean in zip(seconds, expected, strict=True)]
+    return expected, [
+        second - np.outer(mean, mean) for second, mean in zip(seconds, expected, strict=True)
+    ]
 
 
 def _frequencies(mechanism: Mechanism, reports: Any, outcomes: Any) -> Floats:
@@ -233,17 +271,22 @@ def _rows(mechanism: Mechanism, reports: Any) -> Any:
 
 
 def _hashed_reports_follow(mechanism: Mechanism, reports: Any, value: int) -> None:
-    """Given its own coin a report keeps the value's bucket or not: how many keep it has a known chance."""
+    """Given its own coin a report keeps the value's bucket, or not, with a known probability."""
     chances = mechanism.likelihood(reports)[:, value]
     kept = chances.max()
-    assert len(np.unique(chances.round(15))) == 2, "given its coin, a hashed report has one of two chances"
+    assert len(np.unique(chances.round(15))) == 2, (
+        "given its coin, a hashed report has one of two chances"
+    )
     honest = float(np.isclose(chances, kept).sum())
-    _chi_square(np.array([honest, len(reports) - honest]), np.array([kept, 1 - kept]) * len(reports))
+    _chi_square(
+        np.array([honest, len(reports) - honest]), np.array([kept, 1 - kept]) * len(reports)
+    )
 
 
 def _chi_square(observed: Floats, expected: Floats) -> None:
     assert not observed[expected == 0].any(), "a report turned up that the law calls impossible"
-    observed, expected = observed[expected > 0], expected[expected > 0]
+    observed = observed[expected > 0]
+    expected = expected[expected > 0]
     order = np.argsort(expected)
     small = np.cumsum(expected[order]) < 20  # pool cells too rare for the chi-square law
     pooled = [(observed[order[small]].sum(), expected[order[small]].sum())] if small.any() else []
@@ -252,7 +295,9 @@ def _chi_square(observed: Floats, expected: Floats) -> None:
     freedom = max(len(cells) - 1, 1)
     # Wilson and Hilferty: the cube root of a chi-square over its freedom is nearly normal.
     z = ((statistic / freedom) ** (1 / 3) - (1 - 2 / (9 * freedom))) / sqrt(2 / (9 * freedom))
-    assert z < FIVE_SIGMA, f"chi-square {statistic:.1f} with {freedom} degrees of freedom, z = {z:.1f}"
+    assert z < FIVE_SIGMA, (
+        f"chi-square {statistic:.1f} with {freedom} degrees of freedom, z = {z:.1f}"
+    )
 
 
 def _skewed(size: int) -> Ints:

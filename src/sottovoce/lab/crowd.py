@@ -15,9 +15,13 @@ from sottovoce.wire import codec
 from sottovoce.wire.envelope import ID_BYTES, Envelopes
 
 
-def messages(task: Task, values: Any, asked: Round | None = None, rng: Rng | None = None) -> list[bytes]:
+def messages(
+    task: Task, values: Any, asked: Round | None = None, rng: Rng | None = None
+) -> list[bytes]:
     """Return one message per person for a round; ``rng`` is the system's by default."""
-    sender = _Sender(codec.digest_bytes(codec.document(task)), asked or task.opening, rng or SystemRng())
+    sender = _Sender(
+        codec.digest_bytes(codec.document(task)), asked or task.opening, rng or SystemRng()
+    )
     indices = task.plan.domain.indices(values)
     sent: list[bytes] = [b""] * len(indices)
     subjects = _random(len(indices), sender.rng) if "subject" in task.declares else None
@@ -39,16 +43,22 @@ class _Sender:
 
     def envelopes(self, address: Address, indices: Values, subjects: Bytes | None) -> list[bytes]:
         """Return one envelope for every person who answers at an address."""
-        question, count = self.asked.question(address), len(indices)
+        question = self.asked.question(address)
+        count = len(indices)
         payloads = np.zeros((count, self.asked.width), np.uint8)
         packed = question.mechanism.pack(question.privatize(indices, self.rng))
-        payloads[:, : question.width] = np.frombuffer(packed, np.uint8).reshape(count, question.width)
+        payloads[:, : question.width] = np.frombuffer(packed, np.uint8).reshape(
+            count, question.width
+        )
         members = np.full(count, address.member)
         slots = np.full(count, address.slot) if self.asked.slots > 1 else None
         public = tuple(getattr(indices, "public", ()))  # what people let everybody see
         ids = _random(count, self.rng)
-        envelopes = Envelopes(self.digest, self.asked.number, members, ids, payloads, subjects, slots, public)
-        whole, ends = envelopes.write(), [0, *np.cumsum(envelopes.sizes).tolist()]
+        envelopes = Envelopes(
+            self.digest, self.asked.number, members, ids, payloads, subjects, slots, public
+        )
+        whole = envelopes.write()
+        ends = [0, *np.cumsum(envelopes.sizes).tolist()]
         return [whole[start:end] for start, end in pairwise(ends)]
 
 

@@ -1,4 +1,7 @@
-"""The whole path on invented people: a real collector, real clients over HTTP, and the truth beside the answers."""
+"""The whole path on invented people, with the truth beside the answers.
+
+The collector is a real one, and real clients send over HTTP.
+"""
 
 import json
 import shutil
@@ -34,7 +37,7 @@ DEVICES, PAGE = 1_000, 1_000  # people with a Python device, and people in a bro
 AT_ONCE = 1_000  # messages of the crowd in one request
 _PATIENCE = 60  # seconds until a round must be sealed
 
-Told = Callable[[int], None]
+Progress = Callable[[int], None]
 
 
 @dataclass(frozen=True)
@@ -92,61 +95,85 @@ def hosted(folder: Path) -> Iterator[Hosted]:
             assert process.stdout is not None
             line = process.stdout.readline()
             if not line:
-                raise UnavailableError(f"the collector did not start: see {folder / 'collector.log'}")
+                raise UnavailableError(
+                    f"the collector did not start: see {folder / 'collector.log'}"
+                )
             yield Hosted(json.loads(line)["url"], folder, token, process)
         finally:
             process.terminate()
 
 
-def demonstrate(host: Hosted, people: int, epsilon: float, seed: int, told: Told | None = None) -> Demonstration:
+def demonstrate(
+    host: Hosted, people: int, epsilon: float, seed: int, progress: Progress | None = None
+) -> Demonstration:
     """Run both collections to their answers."""
-    told = told or (lambda count: None)
+    progress = progress or (lambda count: None)
     survey, sleep = _tasks(people, epsilon)
-    held, hours = residents.people(people, seed), residents.sleep(people, seed)
+    values = residents.people(people, seed)
+    hours = residents.sleep(people, seed)
     with _collector(host.folder) as collector:
         for task in (survey, sleep):
             collector.create(codec.canonical(codec.document(task)), toml=False)
             _appears(host, task.name)
         started = time.perf_counter()
-        sent = _survey(host, survey, held, told)
-        _crowd(host, sleep, hours, told)
-        answers, slept = _answer(collector, survey), _answer(collector, sleep)
+        sent = _survey(host, survey, values, progress)
+        _crowd(host, sleep, hours, progress)
+        answers = _answer(collector, survey)
+        slept = _answer(collector, sleep)
     seconds = time.perf_counter() - started
-    compared = compare(survey.plan, held, answers)
+    compared = compare(survey.plan, values, answers)
     return Demonstration(survey, answers, compared, sleep, slept, hours, *sent, seconds)
 
 
 def _tasks(people: int, epsilon: float) -> tuple[Task, Task]:
     settings = Collection(quota=people, grace=0, minimum=min(50, people))
-    survey, sleep = Survey(residents.QUESTIONS), Distribution(*residents.HOURS, 240)
+    survey = Survey(residents.QUESTIONS)
+    sleep = Distribution(*residents.HOURS, 240)
     return (
-        Task("survey", survey, epsilon, "Four questions, one of them to each person.", collection=settings),
+        Task(
+            "survey",
+            survey,
+            epsilon,
+            "Four questions, one of them to each person.",
+            collection=settings,
+        ),
         Task("hours of sleep", sleep, epsilon, "How long did you sleep?", collection=settings),
     )
 
 
-def _survey(host: Hosted, task: Task, held: dict[str, Any], told: Told) -> tuple[bytes, int, int, int, str]:
+def _survey(
+    host: Hosted, task: Task, values: dict[str, Any], progress: Progress
+) -> tuple[bytes, int, int, int, str]:
     """Let everybody answer: some on devices, some in a page, the crowd all at once."""
-    columns = [list(column) for column in held.values()]
+    columns = [list(column) for column in values.values()]
     people = len(columns[0])
-    devices, page = min(DEVICES, people // 10), min(PAGE, people // 10)
-    records = [_record(held, index) for index in range(devices + page)]
-    message, note = _devices(host, task.name, records[:devices], told), ""
+    devices = min(DEVICES, people // 10)
+    page = min(PAGE, people // 10)
+    records = [_record(values, index) for index in range(devices + page)]
+    message = _devices(host, task.name, records[:devices], progress)
+    note = ""
     try:
         in_page = browser.answer(host.url, task.name, records[devices:])
-        told(in_page)
+        progress(in_page)
     except (MissingExtraError, UnavailableError) as error:
-        in_page, note = 0, f"nobody answered in a browser: {error}"
+        in_page = 0
+        note = f"nobody answered in a browser: {error}"
     first = devices + in_page
-    _crowd(host, task, {name: column[first:] for name, column in zip(held, columns, strict=True)}, told)
+    others = {name: column[first:] for name, column in zip(values, columns, strict=True)}
+    _crowd(host, task, others, progress)
     return message, devices, in_page, people - first, note
 
 
-def _record(held: dict[str, Any], index: int) -> dict[str, Any]:
-    return {name: column[index].item() if hasattr(column, "dtype") else column[index] for name, column in held.items()}
+def _record(values: dict[str, Any], index: int) -> dict[str, Any]:
+    return {
+        name: column[index].item() if hasattr(column, "dtype") else column[index]
+        for name, column in values.items()
+    }
 
 
-def _devices(host: Hosted, name: str, records: Sequence[dict[str, Any]], told: Told) -> bytes:
+def _devices(
+    host: Hosted, name: str, records: Sequence[dict[str, Any]], progress: Progress
+) -> bytes:
     """Let each person's own device fetch the task, answer and send; returns one of the messages."""
     message = b""
     for record in records:
@@ -155,17 +182,18 @@ def _devices(host: Hosted, name: str, records: Sequence[dict[str, Any]], told: T
         message = device.answer(name, record)
         device.flush()
         ledger.close()
-        told(1)
+        progress(1)
     return message
 
 
-def _crowd(host: Hosted, task: Task, values: Any, told: Told) -> None:
-    messages, remote = crowd.messages(task, values), CollectorApi(host.url)
+def _crowd(host: Hosted, task: Task, values: Any, progress: Progress) -> None:
+    messages = crowd.messages(task, values)
+    remote = CollectorApi(host.url)
     for start in range(0, len(messages), AT_ONCE):
         receipt = remote.send(task.name, messages[start : start + AT_ONCE])
         if receipt.refused:
             raise UnavailableError("the collector refused messages of the demonstration")
-        told(receipt.accepted)
+        progress(receipt.accepted)
 
 
 def _appears(host: Hosted, name: str) -> None:

@@ -23,19 +23,28 @@ from the code (`make docs`): a new file in one of these families adds its own li
 
 def page() -> str:
     """Return the page."""
-    return "\n".join([_HEAD, *_plans(), *_domains(), *_mechanisms(), *_encodings(), *_methods(), *_stores()])
+    return "\n".join(
+        [_HEAD, *_plans(), *_domains(), *_mechanisms(), *_encodings(), *_methods(), *_stores()]
+    )
 
 
 def _plans() -> list[str]:
     rows = [_described(plan) for plan in Plan.kinds.classes()]
-    about = "What a collection asks and answers: `kind` in the `[plan]` of a task file, beside the settings."
+    about = (
+        "What a collection asks and answers: `kind` in the `[plan]` of a task file,"
+        " beside the settings."
+    )
     return _section("Plans", about, ("kind", "class", "what it does", "settings"), rows)
 
 
 def _domains() -> list[str]:
     rows = [(*_described(domain), _short_forms(domain)) for domain in Domain.kinds.classes()]
-    about = "What a person may hold. A short form is a table with exactly these entries in a task file."
-    return _section("Domains", about, ("kind", "class", "what it is", "settings", "short forms"), rows)
+    about = (
+        "What a person may hold. A short form is a table with exactly these entries in a task file."
+    )
+    return _section(
+        "Domains", about, ("kind", "class", "what it is", "settings", "short forms"), rows
+    )
 
 
 def _mechanisms() -> list[str]:
@@ -46,7 +55,9 @@ def _mechanisms() -> list[str]:
 
 def _encodings() -> list[str]:
     rows = [_described(encoding) for encoding in Encoding.kinds.classes()]
-    about = "What a device does with a value before a mechanism randomises it. Plans choose encodings."
+    about = (
+        "What a device does with a value before a mechanism randomises it. Plans choose encodings."
+    )
     return _section("Encodings", about, ("kind", "class", "what it does", "settings"), rows)
 
 
@@ -55,7 +66,9 @@ def _methods() -> list[str]:
         (_code(method.name), method.summary, _needs(method), _settings(method.rule_for, skip=1))
         for method in known_methods().values()
     ]
-    about = "Post-processing of an answer: `--method` on the command line, `method` in Python and HTTP."
+    about = (
+        "Post-processing of an answer: `--method` on the command line, `method` in Python and HTTP."
+    )
     return _section("Post-processing", about, ("name", "what it does", "needs", "options"), rows)
 
 
@@ -68,7 +81,9 @@ def _stores() -> list[str]:
     return _section("Stores", about, ("class", "what it is", "URL"), rows)
 
 
-def _section(title: str, about: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+def _section(
+    title: str, about: str, headings: Sequence[str], rows: Iterable[Sequence[str]]
+) -> list[str]:
     lines = [f"## {title}", "", about, "", _row(headings), _row(["---"] * len(headings))]
     return [*lines, *map(_row, rows), ""]
 

@@ -1,4 +1,7 @@
-"""A whole collection on data you hold: the clients' own code over arrays of people, and a plan to its outcome."""
+"""A whole collection on data you hold.
+
+The code of the clients runs over arrays of people, and a plan is driven to its outcome.
+"""
 
 import warnings
 from collections.abc import Callable, Iterable
@@ -33,22 +36,23 @@ def simulate(
 ) -> Outcome:
     """Return the outcome that a task gives when these people are asked.
 
-    Every report is made, packed and unpacked as on a device.  Without a ``seed`` the randomness is the
-    operating system's, as it is there.  With an ``attack`` some of those who answer are attackers.
+    Every report is made, packed and unpacked as on a device.  Without a ``seed`` the randomness is
+    the operating system's, as it is there.  With an ``attack`` some of those who answer are
+    attackers.
     """
     rng = SystemRng() if seed is None else SeededRng(seed)
-    held = task.plan.domain.indices(values)
-    if not len(held):
+    indices = task.plan.domain.indices(values)
+    if not len(indices):
         raise NoDataError("there is nobody to ask")
     if attack and "subject" in task.declares:
         raise ParameterError("`attack` does not apply to tasks whose reports carry subjects yet")
     for concern in task.concerns:
         warnings.warn(concern, ConcernWarning, stacklevel=2)
-    coins = rng.longs(len(held)).copy()
+    coins = rng.longs(len(indices)).copy()
     known = "subject" in task.declares
 
     def gather(asked: Round) -> dict[Address, ReportBatch]:
-        answering = _belonging(asked, held, coins)
+        answering = _belonging(asked, indices, coins)
         honest = report_batches(asked, answering, rng, progress, subjects=known)
         return attack.beside(honest, asked, len(answering), rng) if attack else honest
 
@@ -57,7 +61,7 @@ def simulate(
 
 @dataclass(frozen=True)
 class Poisoned:
-    """An attack by a ``share`` of all who answer: that many false reports stand beside the honest ones."""
+    """An attack by a ``share`` of all who answer, beside the honest reports of the others."""
 
     attack: Attack
     share: float
@@ -80,49 +84,65 @@ class Poisoned:
 
 
 def report_batches(
-    asked: Round, held: Values, rng: Rng, progress: Progress | None = None, *, subjects: bool = False
+    asked: Round,
+    indices: Values,
+    rng: Rng,
+    progress: Progress | None = None,
+    *,
+    subjects: bool = False,
 ) -> dict[Address, ReportBatch]:
     """Return the reports of everybody who is asked in a round, by address.
 
-    With ``subjects`` each report also says whose it is: the position of its person in ``held``.
+    With ``subjects`` each report also says whose it is: the position of its person in ``indices``.
     """
     reports_by_address: dict[Address, list[tuple[Reports, Ints]]] = {}
-    for start in range(0, len(held), PEOPLE_AT_ONCE):
-        people = np.arange(start, min(start + PEOPLE_AT_ONCE, len(held)))
-        for address, reports, owners in _reports(asked, held, people, rng):
+    for start in range(0, len(indices), PEOPLE_AT_ONCE):
+        people = np.arange(start, min(start + PEOPLE_AT_ONCE, len(indices)))
+        for address, reports, owners in _reports(asked, indices, people, rng):
             reports_by_address.setdefault(address, []).append((reports, owners))
         if progress:
             progress(len(people))
-    return {address: _batch(pieces, held, subjects=subjects) for address, pieces in sorted(reports_by_address.items())}
+    return {
+        address: _batch(pieces, indices, subjects=subjects)
+        for address, pieces in sorted(reports_by_address.items())
+    }
 
 
-def _batch(pieces: list[tuple[Reports, Ints]], held: Values, *, subjects: bool) -> ReportBatch:
+def _batch(pieces: list[tuple[Reports, Ints]], indices: Values, *, subjects: bool) -> ReportBatch:
     reports = np.concatenate([piece for piece, _ in pieces])
     if not subjects:
         return ReportBatch(reports)
     people = np.concatenate([owners for _, owners in pieces])
-    public = getattr(held, "public", ())  # what people of a task about tables let everybody see
+    public = getattr(indices, "public", ())  # what people of a task about tables let everybody see
     texts = np.array([public[person] for person in people], object) if public else None
     return ReportBatch(reports, people, texts)
 
 
-def _belonging(asked: Round, held: Values, coins: Longs) -> Values:
+def _belonging(asked: Round, indices: Values, coins: Longs) -> Values:
     """Return what the people hold whose coins fall into a round."""
     inside = (coins >= np.uint64(asked.low)) & (coins <= np.uint64(asked.high - 1))
-    return held[np.flatnonzero(inside)]
+    return indices[np.flatnonzero(inside)]
 
 
-def _reports(asked: Round, held: Values, people: Ints, rng: Rng) -> list[tuple[Address, Reports, Ints]]:
-    """Return the reports of some people by address; one mechanism for all members answers all at once."""
+def _reports(
+    asked: Round, indices: Values, people: Ints, rng: Rng
+) -> list[tuple[Address, Reports, Ints]]:
+    """Return the reports of some people by address.
+
+    If all members have one mechanism, it answers for all at once.
+    """
     mechanism = asked.ask.shared_mechanism
     if mechanism is not None:
-        members, reports = asked.ask.privatize_by_coin(held[people], rng)
+        members, reports = asked.ask.privatize_by_coin(indices[people], rng)
         reports = mechanism.unpack(mechanism.pack(reports))
-        return [(Address(asked.number, member), reports[places], people[places]) for member, places in grouped(members)]
+        return [
+            (Address(asked.number, member), reports[places], people[places])
+            for member, places in grouped(members)
+        ]
     answered = []
     for address, owners in asked.assigned(people, rng):
         question = asked.question(address)
-        reports = question.privatize(held[owners], rng)
+        reports = question.privatize(indices[owners], rng)
         packed = question.mechanism.pack(reports)
         answered.append((address, question.mechanism.unpack(packed), owners))
     return answered

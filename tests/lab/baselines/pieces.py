@@ -1,4 +1,6 @@
-"""What the tests of methods by pieces share: exact prices of whole asks, planted values, and collections of them."""
+"""What the tests of methods by pieces share: exact prices of whole asks, planted values, and
+collections of them.
+"""
 
 import numpy as np
 
@@ -18,7 +20,8 @@ from sottovoce.tasks.collection import Collection
 
 
 def spent(ask, domain):
-    """(values, values): the largest log-ratio that all a user may send under two values can have, parts listed.
+    """(values, values): the largest log-ratio that all a user may send under two values can have,
+    parts listed.
 
     Parts are randomised independently, so what they reveal adds up; the coin of a choice is public.
     """
@@ -46,7 +49,9 @@ def planted(domain, shares, users, seed=0):
 
 
 def is_found(answer, domain, shares, held):
-    """The planted values are the answer, in order, and each count lies within five standard errors."""
+    """The planted values are the answer, in order, and each count lies within five standard
+    errors.
+    """
     counts = [held.count(value) for value in shares]
     assert answer.labels == tuple(domain.label(value) for value in shares), answer.labels
     z = (answer.estimate.totals - counts) / answer.estimate.errors
@@ -60,15 +65,25 @@ def gathered(task, held, seed=1):
 
 
 def envelopes(messages):
-    """Every envelope on its own, in an order that has nothing to do with the one they were sent in."""
+    """Every envelope on its own, in an order that has nothing to do with the one they were sent
+    in.
+    """
     width = min(len(message) for message in messages)
-    whole = [message[start : start + width] for message in messages for start in range(0, len(message), width)]
+    whole = [
+        message[start : start + width]
+        for message in messages
+        for start in range(0, len(message), width)
+    ]
     return [whole[place] for place in np.random.default_rng(5).permutation(len(whole))]
 
 
 def collected(task, messages, folder):
-    """The answer of a collector over a store of its own, with its admission and its sealed files."""
-    with_rules = sv.Task(task.name, task.plan, task.epsilon, collection=Collection(minimum=2, grace=0))
+    """The answer of a collector over a store of its own, with its admission and its sealed
+    files.
+    """
+    with_rules = sv.Task(
+        task.name, task.plan, task.epsilon, collection=Collection(minimum=2, grace=0)
+    )
     store = SqliteStore(folder / "collector.db")
     try:
         collector = Collector(store, folder, Clock())

@@ -1,4 +1,6 @@
-"""The plan for correlated attributes: what it asks, what it is charged, and how far off its answers are."""
+"""The plan for correlated attributes: what it asks, what it is charged, and how far off its answers
+are.
+"""
 
 from math import exp, log
 
@@ -8,7 +10,8 @@ import pytest
 import sottovoce as sv
 from sottovoce.encodings.view import View
 from sottovoce.errors import ConcernWarning, NoDataError, ParameterError
-from sottovoce.lab.baselines.attribute_groups import Grouping, allocated
+from sottovoce.lab import crowd
+from sottovoce.lab.baselines.attribute_groups import Grouping, allocate
 from sottovoce.lab.baselines.correlated import PAIRWISE, TABLE, Correlated
 from sottovoce.lab.baselines.correlation_bounds import Ties, audit
 from sottovoce.lab.baselines.waiver import WaivedQuestion
@@ -31,7 +34,9 @@ def bits(count):
 
 
 def columns(people):
-    return {f"a{place}": np.where(column == 1, "yes", "no") for place, column in enumerate(people.T)}
+    return {
+        f"a{place}": np.where(column == 1, "yes", "no") for place, column in enumerate(people.T)
+    }
 
 
 def correlated(users, count, shown, seed, share=0.5):
@@ -59,24 +64,32 @@ def test_the_cost_of_a_record_is_the_sum_of_all_logits_exactly():
     assert exact.log(mechanism.worst_ratio) <= exact.stated(plan.epsilon_record)
 
 
-def test_a_device_is_charged_the_cost_of_the_record():
+def test_a_task_is_charged_the_cost_of_the_record():
     plan = Correlated(bits(3), 1.0, rates(3, 0.8))
     task = sv.Task("habits", plan, plan.epsilon_record)
-    client = sv.Client(task, ":memory:")
-    message = client.answer({"a0": "no", "a1": "yes", "a2": "yes"})
-    assert client.ledger.spent == plan.epsilon_record > 1.37
-    assert f"costs epsilon {plan.epsilon_record:g}" in client.explain()
-    assert sv.answer(task, [message])["a1"].estimate.users == 1
+    assert task.opening.epsilon == plan.epsilon_record > 1.37
+    messages = crowd.messages(task, [{"a0": "no", "a1": "yes", "a2": "yes"}])
+    assert sv.answer(task, messages)["a1"].estimate.users == 1
+
+
+def test_no_device_answers_it():
+    plan = Correlated(bits(3), 1.0, rates(3, 0.8))
+    with pytest.raises(ParameterError, match="unknown mechanism kind"):
+        sv.Client(sv.Task("habits", plan, plan.epsilon_record), ":memory:")
 
 
 def test_a_task_that_states_only_the_weaker_epsilon_is_refused_and_told_the_price():
     plan = Correlated(bits(3), 1.0, rates(3, 0.8))
-    with pytest.raises(ParameterError, match=f"at least {plan.epsilon_record!r}, the cost of a whole report"):
+    with pytest.raises(
+        ParameterError, match=f"at least {plan.epsilon_record!r}, the cost of a whole report"
+    ):
         sv.Task("habits", plan, 1.0)
 
 
 def test_independent_attributes_still_cost_their_sum():
-    """Nobody is two disjoint people: budgets of one record add, whatever its attributes have to do with each other."""
+    """Nobody is two disjoint people: budgets of one record add, whatever its attributes have to do
+    with each other.
+    """
     plan = Correlated(bits(4), 1.0, rates(4, 0.5))
     assert plan.epsilon_record == 4.0
 
@@ -105,7 +118,7 @@ def test_groups_get_users_by_the_root_of_their_cost():
     task = sv.Task("habits", plan, plan.epsilon_record)
     made = Grouping.greedy(Ties.of_agreements(pairs), (2,) * 4, 1.0, 3)
     assert isinstance(task.opening.ask, Choice)
-    assert task.opening.ask.weights == allocated(made.costs, 10_000)
+    assert task.opening.ask.weights == allocate(made.costs, 10_000)
     assert len(set(task.opening.ask.weights)) == 2
     assert task.opening.ask.epsilon == plan.epsilon_record
 
@@ -129,7 +142,7 @@ def test_attributes_alone_in_a_cluster_spend_all_of_epsilon():
 def test_too_many_combinations_of_groups_are_refused():
     clusters = tuple(tuple(range(4 * place, 4 * place + 4)) for place in range(6))
     plan = Correlated(bits(24), 0.3, rates(24, 0.6), clusters=clusters, group=1)
-    with pytest.raises(ParameterError, match="at most 1024 ways"):
+    with pytest.raises(ParameterError, match="more than 1024 ways"):
         sv.Task("habits", plan, 5.0)
 
 
@@ -143,7 +156,7 @@ def test_weights_of_many_clusters_stay_small_enough_to_deal():
 
 def test_a_record_that_would_cost_too_much_is_refused():
     plan = Correlated(bits(10), 3.0, rates(10, 0.5))
-    with pytest.raises(ParameterError, match="smaller groups"):
+    with pytest.raises(ParameterError, match="must be smaller"):
         sv.Task("habits", plan, 20.0)
 
 
@@ -177,7 +190,9 @@ def test_agreements_are_for_two_values_and_tables_for_more():
 
 
 def full_variance(plan, place, share, users, population):
-    """What lemma 2 says of a share, the noise, and what it should: with the drawing of a group without replacement."""
+    """What lemma 2 says of a share, the noise, and what it should: with the drawing of a group
+    without replacement.
+    """
     for question in plan.questions:
         if place in question.encoding.columns:
             keep = question.mechanism.keeps[question.encoding.columns.index(place)] / exact.UNIT
@@ -188,7 +203,9 @@ def full_variance(plan, place, share, users, population):
 
 @pytest.mark.parametrize("group", [0, 2, 1])
 def test_shares_are_unbiased_and_their_variance_is_the_full_one(group):
-    """400 collections of 1500 people; forgetting the drawing of users is noticed wherever there is one."""
+    """400 collections of 1500 people; forgetting the drawing of users is noticed wherever there is
+    one.
+    """
     people, runs = correlated(1500, 4, 0.85, 2, share=0.3), 400
     plan = Correlated(bits(4), 4.0, rates(4, 0.75), group=group)
     task, truth = sv.Task("habits", plan, plan.epsilon_record), people.mean(axis=0)
@@ -239,7 +256,9 @@ def test_attributes_of_several_values_are_estimated_by_their_tables():
     held = np.stack([cells // 3, cells % 3], axis=1)
     plan = Correlated({"left": ["a", "b", "c"], "right": range(3)}, 1.0, tables=[joint.tolist()])
     task = sv.Task("pairs", plan, plan.epsilon_record)
-    answers = sv.simulate(task, {"left": np.array(["a", "b", "c"])[held[:, 0]], "right": held[:, 1]}, seed=3)
+    answers = sv.simulate(
+        task, {"left": np.array(["a", "b", "c"])[held[:, 0]], "right": held[:, 1]}, seed=3
+    )
     for place, name in enumerate(("left", "right")):
         truth = np.bincount(held[:, place], minlength=3)
         z = (answers[name].estimate.totals - truth) / answers[name].estimate.errors
@@ -255,7 +274,8 @@ def test_records_too_wide_to_tally_are_read_as_they_are():
     assert not plan.questions[0].mechanism.has_tally
     answers = sv.simulate(sv.Task("habits", plan, plan.epsilon_record), columns(people), seed=4)
     z = [
-        (answers[name].estimate.totals[1] - people[:, place].sum()) / answers[name].estimate.errors[1]
+        (answers[name].estimate.totals[1] - people[:, place].sum())
+        / answers[name].estimate.errors[1]
         for place, name in enumerate(plan.domain.names)
     ]
     assert np.abs(z).max() < SIGMAS, z
@@ -264,13 +284,15 @@ def test_records_too_wide_to_tally_are_read_as_they_are():
 def test_an_attribute_that_nobody_was_asked_about_has_no_answer():
     plan = Correlated(bits(4), 1.0, rates(4, 0.7), group=1)
     task = sv.Task("habits", plan, plan.epsilon_record)
-    message = sv.Client(task, ":memory:").answer(dict.fromkeys(bits(4), "no"))
+    messages = crowd.messages(task, [dict.fromkeys(bits(4), "no")])
     with pytest.raises(NoDataError, match="has no reports yet"):
-        sv.answer(task, [message])
+        sv.answer(task, messages)
 
 
 def test_reports_of_the_two_worst_records_differ_by_the_record_and_not_by_the_claim():
-    """A million reports of 000 and of 111: every ratio within its error of the sum of logits, and one reaches it."""
+    """A million reports of 000 and of 111: every ratio within its error of the sum of logits, and
+    one reaches it.
+    """
     plan = Correlated(bits(3), 1.0, rates(3, 0.8))
     mechanism, draws = plan.questions[0].mechanism, 1_000_000
     counts = [
@@ -303,10 +325,18 @@ def test_with_a_waiver_the_weaker_epsilon_is_stated_and_the_true_one_told():
 def test_a_plan_shows_what_a_known_joint_distribution_leaks():
     """All pairs agree at 0.8 as stated, yet three together break the claim of 1, and so do two."""
     joint = np.zeros((2, 2, 2))
-    joint[0, 0, 0], joint[1, 0, 0], joint[1, 0, 1], joint[1, 1, 0], joint[1, 1, 1] = 0.05, 0.1, 0.1, 0.1, 0.65
+    joint[0, 0, 0], joint[1, 0, 0], joint[1, 0, 1], joint[1, 1, 0], joint[1, 1, 1] = (
+        0.05,
+        0.1,
+        0.1,
+        0.1,
+        0.65,
+    )
     (whole,) = Correlated(bits(3), 1.0, rates(3, 0.8)).audit(joint)
     assert max(whole.attributes) == pytest.approx(1.2207, abs=5e-5)
-    pair, single = sorted(Correlated(bits(3), 1.0, rates(3, 0.8), group=2).audit(joint), key=lambda one: -one.record)
+    pair, single = sorted(
+        Correlated(bits(3), 1.0, rates(3, 0.8), group=2).audit(joint), key=lambda one: -one.record
+    )
     assert max(pair.attributes) > 1.1
     assert single.attributes == pytest.approx((1.0,), abs=1e-9)
     with pytest.raises(ParameterError, match="one axis for every attribute"):
@@ -320,7 +350,11 @@ def test_only_groups_that_need_a_waiver_carry_it():
 
 
 def test_what_is_kept_follows_from_the_two_chances_of_direct_response():
-    plan = Correlated({"a": range(4), "b": range(2)}, 1.0, tables=[[[0.2, 0.05]] * 2 + [[0.05, 0.2]] * 2])
+    plan = Correlated(
+        {"a": range(4), "b": range(2)}, 1.0, tables=[[[0.2, 0.05]] * 2 + [[0.05, 0.2]] * 2]
+    )
     spent = plan.epsilon_record / 2
     keeps = [keep / exact.UNIT for keep in plan.questions[0].mechanism.keeps]
-    assert keeps == pytest.approx([exp(spent) / (exp(spent) + 3), exp(spent) / (exp(spent) + 1)], abs=1e-9)
+    assert keeps == pytest.approx(
+        [exp(spent) / (exp(spent) + 3), exp(spent) / (exp(spent) + 1)], abs=1e-9
+    )

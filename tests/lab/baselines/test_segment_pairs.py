@@ -1,4 +1,6 @@
-"""The segment pairs method: frequent segments, frequent pairs of them, whole values of such pairs."""
+"""The segment pairs method: frequent segments, frequent pairs of them, whole values of such
+pairs.
+"""
 
 from itertools import combinations
 
@@ -13,9 +15,10 @@ from sottovoce.domains.strings import Strings
 from sottovoce.encodings.segment import Segment
 from sottovoce.errors import NoDataError, ParameterError
 from sottovoce.lab import crowd
-from sottovoce.lab.baselines import candidates, segment_pairs
-from sottovoce.lab.baselines.joining import joint
-from sottovoce.lab.baselines.segment_pairs import MOST_SOUGHT, SegmentPairs
+from sottovoce.lab.baselines import segment_pairs
+from sottovoce.lab.baselines.candidates import rank_candidates
+from sottovoce.lab.baselines.joining import PatternVotes, shares_of_pairs
+from sottovoce.lab.baselines.segment_pairs import MAX_TOP, SegmentPairs
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.mechanisms.affine import AffineResponse
 from sottovoce.mechanisms.affine_prefix import AffinePrefix
@@ -59,7 +62,9 @@ def test_partitioned_a_tenth_tests_with_all_of_epsilon_and_the_rest_reports_two_
     whole, *pairs = asked.ask.members
     assert whole.mechanism == AffinePrefix(3.0, 1 << 64)
     assert len(pairs) == 28
-    assert all([part.mechanism for part in pair.parts] == [AffineResponse(1.5, 256)] * 2 for pair in pairs)
+    assert all(
+        [part.mechanism for part in pair.parts] == [AffineResponse(1.5, 256)] * 2 for pair in pairs
+    )
     assert asked.ask.weights[0] * 10 == sum(asked.ask.weights)
     assert len(set(asked.ask.weights[1:])) == 1
 
@@ -77,15 +82,17 @@ def test_all_that_a_user_sends_reveals_exactly_epsilon(segments, partitioned):
     assert spent(asking(plan, 1.3).opening.ask, plan.domain).max() == pytest.approx(1.3, abs=1e-9)
 
 
-class Greedy(SegmentPairs, kind="greedy_spm"):
+class Greedy(SegmentPairs, kind="greedy_spm", wire=False):
     """A broken twin: the three reports cost a half each."""
 
-    def _ask(self, epsilon):
-        return super()._ask(1.5 * epsilon)
+    def ask(self, epsilon):
+        return super().ask(1.5 * epsilon)
 
 
 def test_a_plan_that_spends_three_halves_is_refused_its_task():
-    assert spent(Greedy(Bits(6), 4, segments=2)._ask(1.3), Bits(6)).max() == pytest.approx(1.95, abs=1e-9)
+    assert spent(Greedy(Bits(6), 4, segments=2).ask(1.3), Bits(6)).max() == pytest.approx(
+        1.95, abs=1e-9
+    )
     with pytest.raises(ParameterError, match="spends more"):
         asking(Greedy(Bits(6), 4, segments=2), 1.3)
 
@@ -102,14 +109,21 @@ def test_planted_values_are_found_in_a_simulation(plan, held):
     answer = sv.simulate(asking(plan, 6.0), held, seed=3)
     is_found(answer, plan.domain, SHARES, held)
     assert answer.estimate.population == len(held)
-    assert answer.estimate.users == pytest.approx(len(held) / (10 if plan.partitioned else 1), rel=0.1)
+    assert answer.estimate.users == pytest.approx(
+        len(held) / (10 if plan.partitioned else 1), rel=0.1
+    )
     assert answer.estimate.tested == answer.details["candidates"] >= 3
     assert not answer.details["candidates_left_out"]
 
 
 def test_segments_joined_to_those_of_strangers_are_caught(held, monkeypatch):
     """A broken twin: every second segment is taken for the next user's."""
-    monkeypatch.setattr(segment_pairs, "joint", lambda one, other: joint(one, (np.roll(other[0], 1), other[1])))
+
+    def with_strangers(first, second):
+        strangers = PatternVotes(np.roll(second.subjects, 1), second.votes)
+        return shares_of_pairs(first, strangers)
+
+    monkeypatch.setattr(segment_pairs, "shares_of_pairs", with_strangers)
     with pytest.raises(AssertionError):
         is_found(sv.simulate(asking(PLANS[2], 6.0), held, seed=3), Bits(16), SHARES, held)
 
@@ -126,13 +140,17 @@ def test_the_order_of_messages_and_of_their_envelopes_does_not_matter(plan, held
 
 
 def test_segments_are_counted_by_everybody_who_reports_them(held):
-    """Three of six groups report each segment: its most frequent patterns are those of the planted values."""
+    """Three of six groups report each segment: its most frequent patterns are those of the planted
+    values.
+    """
     plan = SegmentPairs(Bits(16), 3)
     found = gathered(asking(plan, 6.0), held[:20_000])
-    assert [plan._frequent(found, segment).tolist() for segment in range(4)] == [
+    assert [plan.frequent_patterns(found, segment).tolist() for segment in range(4)] == [
         sorted(value >> shift & 15 for value in SHARES) for shift in (12, 8, 4, 0)
     ]
-    reporters = [len(found.scores(plan._places(pair)[0], np.eye(16)[0])[0]) for pair in plan.pairs]
+    reporters = [
+        len(found.scores(plan.addresses(pair)[0], np.eye(16)[0])[0]) for pair in plan.pairs
+    ]
     assert sum(reporters) == 20_000
 
 
@@ -142,14 +160,16 @@ def test_the_last_test_uses_every_users_report_of_the_whole_value(held):
     found = gathered(asking(plan, 6.0), some)
     numbers = np.array(list(SHARES))
     mechanism = AffinePrefix(2.0, 1 << 16)
-    supports = sum(mechanism.count(found.batches[Address(0, member)].reports, numbers) for member in range(6))
-    labels, estimate = candidates.ranked(
+    supports = sum(
+        mechanism.count(found.batches[Address(0, member)].reports, numbers) for member in range(6)
+    )
+    ranked = rank_candidates(
         found, [Address(0, member) for member in range(6)], plan.domain, list(SHARES), 3
     )
-    assert labels == tuple(plan.domain.label(value) for value in SHARES)
+    assert ranked.labels == tuple(plan.domain.label(value) for value in SHARES)
     expected = mechanism.estimate_counts(supports, len(some))
-    np.testing.assert_allclose(estimate.totals, expected.totals)
-    np.testing.assert_allclose(estimate.variance, expected.variance)
+    np.testing.assert_allclose(ranked.estimate.totals, expected.totals)
+    np.testing.assert_allclose(ranked.estimate.variance, expected.variance)
 
 
 def test_texts_of_eighty_bits_are_found():
@@ -169,7 +189,7 @@ def test_without_reports_of_a_pair_there_is_no_answer():
     "settings",
     [
         {"top": 0},
-        {"top": MOST_SOUGHT + 1},
+        {"top": MAX_TOP + 1},
         {"top": True},
         {"top": 2.0},
         {"segments": 1},

@@ -13,7 +13,9 @@ TRUTH = np.array([20_000, 10_000, 5_000, 0])
 
 
 def test_estimates_are_unbiased_with_the_stated_variance():
-    """Totals within five standard errors, and the spread of single reports 8 / epsilon^2: Wang 2021, theorem 3.3.3."""
+    """Totals within five standard errors, and the spread of single reports 8 / epsilon^2: Wang
+    2021, theorem 3.3.3.
+    """
     she = SHE(epsilon=1.0, size=4)
     reports = she.privatize(np.repeat(np.arange(4), TRUTH), SeededRng(21))
     estimate = she.estimate_reports(reports)
@@ -43,11 +45,15 @@ def test_densities_of_real_noise_keep_epsilon():
     assert she.epsilon_realised <= she.epsilon
 
 
-@pytest.mark.parametrize(("epsilon", "betrayed"), [(0.5, 0.08), (1.0, 0.15), (2.0, 0.27), (4.0, 0.45)])
+@pytest.mark.parametrize(
+    ("epsilon", "betrayed"), [(0.5, 0.08), (1.0, 0.15), (2.0, 0.27), (4.0, 0.45)]
+)
 def test_the_last_digits_of_float_noise_betray_the_value(epsilon, betrayed):
-    """One plus any float is a multiple of 2^-53, so a finer report cannot come from a 1: its epsilon is infinite.
+    """One plus any float is a multiple of 2^-53, so a finer report cannot come from a 1: its
+    epsilon is infinite.
 
-    Near -1, where 1 + noise falls on small numbers, floats are 2^-53 apart and the sum is exact; nothing finer is left.
+    Near -1, where 1 + noise falls on small numbers, floats are 2^-53 apart and the sum is exact;
+    nothing finer is left.
     """
     reports = SHE(epsilon, 2).privatize(np.ones(400_000, np.int64), SeededRng(23))
     finer = np.mod(reports * 2.0**53, 1) != 0
@@ -67,7 +73,7 @@ def test_nothing_of_it_can_travel():
         lambda: she.tally(reports),
         lambda: she.estimate(None),
     ):
-        with pytest.raises(ParameterError, match="raw floats never travel"):
+        with pytest.raises(ParameterError, match="raw floats and cannot be packed"):
             action()
     with pytest.raises(ParameterError, match="unknown mechanism kind"):
         Mechanism.kinds["she"]

@@ -17,7 +17,9 @@ def test_every_row_has_its_truth_and_says_whether_it_is_covered():
     assert compared.truth == {"a": 700, "b": 300, "c": 0}
     rows = compared.rows()
     assert [row["truth"] for row in rows] == [700, 300, 0]
-    assert [row["covered"] for row in rows] == [row["low"] <= row["truth"] <= row["high"] for row in rows]
+    assert [row["covered"] for row in rows] == [
+        row["low"] <= row["truth"] <= row["high"] for row in rows
+    ]
     assert compared.covered == sum(row["covered"] for row in rows)
     assert json.loads(json.dumps(compared.to_dict()))["intervals"] == 3
 
@@ -90,11 +92,25 @@ def test_items_are_counted_by_the_people_who_have_them():
 
 def test_sets_are_counted_by_the_people_who_have_them_whole():
     plan = sv.Itemsets(FOODS, 6)
-    sought = {"bread": 750, "milk": 550, "bread + milk": 550, "tea": 270, "bread + tea": 150, "milk + tea": 150}
+    sought = {
+        "bread": 750,
+        "milk": 550,
+        "bread + milk": 550,
+        "tea": 270,
+        "bread + tea": 150,
+        "milk + tea": 150,
+    }
     assert plan.sought(baskets()) == sought
     assert list(plan.sought(baskets())) == list(sought)
     labels = ["milk", "bread + milk + tea", "a + b", "tea + a + b", "a", "bread + salt"]
-    true = {"milk": 550, "bread + milk + tea": 150, "a + b": 120, "tea + a + b": 120, "a": 30, "bread + salt": 0}
+    true = {
+        "milk": 550,
+        "bread + milk + tea": 150,
+        "a + b": 120,
+        "tea + a + b": 120,
+        "a": 30,
+        "bread + salt": 0,
+    }
     assert plan.domain.counts(plan.domain.indices(baskets()), labels) == true
 
 
@@ -102,5 +118,7 @@ def test_the_most_frequent_sets_are_those_of_a_count_of_every_set():
     plan, dice = sv.Itemsets(range(8), 8), np.random.default_rng(3)
     held = [np.flatnonzero(dice.random(8) < 0.6).tolist() for _ in range(300)]
     every = [items for size in range(1, 9) for items in combinations(range(8), size)]
-    counts = sorted((sum(set(items) <= set(basket) for basket in held) for items in every), reverse=True)
+    counts = sorted(
+        (sum(set(items) <= set(basket) for basket in held) for items in every), reverse=True
+    )
     assert list(plan.sought(held).values()) == counts[:8]

@@ -11,7 +11,9 @@ from sottovoce.plans.frequencies.advice import advise_histogram
 
 
 def squared_errors(answer, users):
-    """Return the squared errors of the shares of all values but the first, which everybody holds."""
+    """Return the squared errors of the shares of all values but the first, which everybody
+    holds.
+    """
     return (answer.estimate.totals[1:] / users) ** 2
 
 
@@ -29,7 +31,9 @@ def test_the_error_of_a_rare_value_is_as_predicted(size, epsilon, users, runs):
 
 
 def test_the_error_over_all_values_is_as_predicted():
-    """Everybody holds the first value of six: its larger variance counts one sixth, whoever holds what."""
+    """Everybody holds the first value of six: its larger variance counts one sixth, whoever holds
+    what.
+    """
     users, task = 2_000, sv.Task("t", sv.Histogram(range(6)), 3.0)
     held = np.zeros(users, np.int64)
     truth = np.array([1.0, 0, 0, 0, 0, 0])
@@ -44,7 +48,9 @@ def test_the_error_of_three_questions_is_as_predicted():
     task = sv.Task("t", sv.Survey({name: range(size) for name in "abc"}), 1.0)
     held = dict.fromkeys("abc", np.zeros(users, np.int64))
     answers = [sv.simulate(task, held, seed=seed) for seed in range(12)]
-    simulated = np.sqrt(np.mean([squared_errors(part, users) for one in answers for part in one.values()]))
+    simulated = np.sqrt(
+        np.mean([squared_errors(part, users) for one in answers for part in one.values()])
+    )
     predicted = advise_histogram(users, size, 1.0, questions=3)
     assert simulated == pytest.approx(predicted.error, rel=0.1)
     assert predicted.error > 1.6 * advise_histogram(users, size, 1.0).error
@@ -52,9 +58,11 @@ def test_the_error_of_three_questions_is_as_predicted():
 
 @pytest.mark.parametrize(("share", "questions"), [(0.4, 3)])
 def test_the_drawing_of_groups_counts_for_frequent_values(share, questions):
-    """A value that 40 % hold, at epsilon 4: without the drawing the prediction would be a fifth too small."""
+    """A value that 40 % hold, at epsilon 4: without the drawing the prediction would be a fifth too
+    small.
+    """
     from sottovoce.mechanisms.grr import GRR
-    from sottovoce.plans.frequencies.advice import _Crowd
+    from sottovoce.plans.frequencies.advice import Respondents
 
     users, size = 3_000, 5
     held = np.zeros(users, np.int64)
@@ -63,9 +71,9 @@ def test_the_drawing_of_groups_counts_for_frequent_values(share, questions):
     answers = [sv.simulate(task, dict.fromkeys("abc", held), seed=seed) for seed in range(500)]
     errors = [part.estimate.frequencies[0] - share for one in answers for part in one.values()]
     grr = GRR(4.0, size)
-    predicted = _Crowd(users, questions).error(grr, share)
+    predicted = Respondents(users, questions).error(grr, share)
     assert np.sqrt(np.mean(np.square(errors))) == pytest.approx(predicted, rel=0.1)
-    assert _Crowd(users // questions, 1).error(grr, share) < 0.8 * predicted
+    assert Respondents(users // questions, 1).error(grr, share) < 0.8 * predicted
 
 
 def test_a_detectable_value_is_detected_95_times_in_100():
@@ -73,7 +81,9 @@ def test_a_detectable_value_is_detected_95_times_in_100():
     advice = advise_histogram(users, 4, 1.5)
     held = (np.arange(users) >= round(advice.detectable * users)).astype(np.int64) * 3
     task = sv.Task("t", sv.Histogram(range(4)), 1.5)
-    found = np.mean([sv.simulate(task, held, seed=seed).estimate.significant()[0] for seed in range(runs)])
+    found = np.mean(
+        [sv.simulate(task, held, seed=seed).estimate.significant()[0] for seed in range(runs)]
+    )
     reach = 5 * np.sqrt(0.95 * 0.05 / runs)
     assert abs(found - 0.95) < reach, (found, reach)
 
@@ -93,11 +103,20 @@ def test_the_users_needed_suffice_and_fewer_do_not(questions):
 
 @pytest.mark.parametrize(
     ("epsilon", "questions", "ratio"),
-    [(1.0, 1, 1.0), (1.0, 2, 2.128), (1.0, 4, 4.322), (2.0, 4, 5.411), (4.0, 2, 4.762), (4.0, 8, 25.77)],
+    [
+        (1.0, 1, 1.0),
+        (1.0, 2, 2.128),
+        (1.0, 4, 4.322),
+        (2.0, 4, 5.411),
+        (4.0, 2, 4.762),
+        (4.0, 8, 25.77),
+    ],
 )
 def test_splitting_costs_what_was_published(epsilon, questions, ratio):
     """Wang 2021, section 3.4.2."""
-    assert advise_histogram(1_000, 100, epsilon, questions=questions).split_ratio == pytest.approx(ratio, rel=5e-4)
+    assert advise_histogram(1_000, 100, epsilon, questions=questions).split_ratio == pytest.approx(
+        ratio, rel=5e-4
+    )
 
 
 @pytest.mark.parametrize("size", [4, 1_000])
@@ -111,7 +130,9 @@ def test_the_advised_mechanism_has_the_least_average_error_of_all_compared():
     by_kind = {one.mechanism: one for one in advice.alternatives}
     assert {"grr", "affine"} <= set(by_kind)
     assert by_kind[advice.mechanism].average_error == advice.average_error
-    assert all(one.average_error >= advice.average_error * (1 - 1e-9) for one in advice.alternatives)
+    assert all(
+        one.average_error >= advice.average_error * (1 - 1e-9) for one in advice.alternatives
+    )
 
 
 def test_a_mechanism_that_cannot_serve_the_domain_is_left_out():

@@ -1,8 +1,10 @@
-"""Ninety-five per cent intervals cover ninety-five per cent: exact, from the law of the supports of a collection.
+"""Ninety-five per cent intervals cover ninety-five per cent: exact, from the law of the supports of
+a collection.
 
-Whether an interval holds the truth depends on one number, the weighted sum of all supports.  Its law is the convolution
-of the laws of single reports, which are known: no collection has to be drawn.  The same law is compared with drawn
-collections; `make papers` repeats the affine cases with twelve thousand collections of genuine reports each.
+Whether an interval holds the truth depends on one number, the weighted sum of all supports.  Its
+law is the convolution of the laws of single reports, which are known: no collection has to be
+drawn.  The same law is compared with drawn collections; `make papers` repeats the affine cases with
+twelve thousand collections of genuine reports each.
 """
 
 from functools import cache, cached_property
@@ -52,9 +54,11 @@ def targets(size):
 
 
 def weights(mechanism, chosen):
-    """What the support of each value adds to the sum: whole numbers in proportion to the coefficients of the total.
+    """What the support of each value adds to the sum: whole numbers in proportion to the
+    coefficients of the total.
 
-    In a padded domain the total of a range takes off the mean coefficient, so that everybody together is exact.
+    In a padded domain the total of a range takes off the mean coefficient, so that everybody
+    together is exact.
     """
     coefficients = np.zeros(mechanism.size, np.int64)
     coefficients[chosen] = 1
@@ -66,9 +70,16 @@ def weights(mechanism, chosen):
 
 @cache
 def subspaces(bits, rank):
-    """(subspaces, points): the bucket of every point, for every space of ``rank`` independent masks."""
+    """(subspaces, points): the bucket of every point, for every space of ``rank`` independent
+    masks.
+    """
     bases = [basis for pivots in combinations(range(bits), rank) for basis in echelons(pivots)]
-    parity = np.array([[(mask & point).bit_count() & 1 for point in range(1 << bits)] for mask in range(1 << bits)])
+    parity = np.array(
+        [
+            [(mask & point).bit_count() & 1 for point in range(1 << bits)]
+            for mask in range(1 << bits)
+        ]
+    )
     return sum(parity[rows] << place for place, rows in enumerate(np.array(bases).T))
 
 
@@ -81,11 +92,17 @@ def echelons(pivots):
 def echelon_rows(pivot, pivots):
     """Every mask with this leading bit and no other leading bit."""
     free = [1 << bit for bit in range(pivot) if bit not in pivots]
-    return [(1 << pivot) + sum(chosen) for length in range(len(free) + 1) for chosen in combinations(free, length)]
+    return [
+        (1 << pivot) + sum(chosen)
+        for length in range(len(free) + 1)
+        for chosen in combinations(free, length)
+    ]
 
 
 def report_law(mechanism, weighted, modulus):
-    """(values, modulus): the chance of every sum, modulo ``modulus``, of one report of each value."""
+    """(values, modulus): the chance of every sum, modulo ``modulus``, of one report of each
+    value.
+    """
     if isinstance(mechanism, GRR):
         return direct_law(mechanism, weighted, modulus)
     if isinstance(mechanism, OUE):
@@ -125,7 +142,9 @@ def affine_law(mechanism, weighted, modulus):
     for value, point in enumerate(points):
         own = np.take_along_axis(sums, buckets[:, point, None], axis=1)[:, 0]
         law[value] = lie * anything
-        law[value] += (mechanism.p - lie) * np.bincount(own % modulus, minlength=modulus) / len(buckets)
+        law[value] += (
+            (mechanism.p - lie) * np.bincount(own % modulus, minlength=modulus) / len(buckets)
+        )
     return law
 
 
@@ -145,7 +164,9 @@ class Sum:
         coefficients = np.zeros(self.mechanism.size)
         coefficients[self.chosen] = 1
         if len(self.chosen) == 1:
-            return sqrt(self.mechanism.noise.variances(self.truth.astype(float), USERS)[self.chosen[0]])
+            return sqrt(
+                self.mechanism.noise.variances(self.truth.astype(float), USERS)[self.chosen[0]]
+            )
         return sqrt(self.mechanism.noise.linear(coefficients, self.truth.astype(float), USERS))
 
     @cached_property
@@ -153,17 +174,25 @@ class Sum:
         """The sums within eight standard errors of the mean, and the chance of each."""
         modulus = 1 << int(16 * self.sigma).bit_length()
         transformed = np.ones(modulus // 2 + 1, complex)
-        for law, holders in zip(report_law(self.mechanism, self.weighted, modulus), self.truth, strict=True):
+        for law, holders in zip(
+            report_law(self.mechanism, self.weighted, modulus), self.truth, strict=True
+        ):
             if holders:
                 transformed *= np.fft.rfft(law) ** holders
         start = round(self.mean) - modulus // 2
-        return start + np.arange(modulus), np.roll(np.fft.irfft(transformed, modulus), -start % modulus)
+        return start + np.arange(modulus), np.roll(
+            np.fft.irfft(transformed, modulus), -start % modulus
+        )
 
     def estimated(self, weighted_sum):
-        """The total and its stated error where the supports have this weighted sum, however it is spread."""
+        """The total and its stated error where the supports have this weighted sum, however it is
+        spread.
+        """
         mechanism = self.mechanism
         expected = mechanism.p * self.truth + mechanism.q * (USERS - self.truth)
-        centred = self.weighted - self.weighted.mean()  # as many supports as before, in other places
+        centred = (
+            self.weighted - self.weighted.mean()
+        )  # as many supports as before, in other places
         counts = expected + (weighted_sum - self.mean) * centred / (self.weighted @ centred)
         estimate = mechanism.estimate_counts(counts, USERS)
         if len(self.chosen) == 1:
@@ -172,17 +201,23 @@ class Sum:
         return total.total, total.error
 
     def bound(self, holds, direction):
-        """The last sum in a direction whose interval still holds the truth: the stated error grows with the total."""
+        """The last sum in a direction whose interval still holds the truth: the stated error grows
+        with the total.
+        """
         inside, outside = self.mean, self.mean + direction * 20 * self.sigma
         assert holds(*self.estimated(inside))
         assert not holds(*self.estimated(outside))
         while abs(outside - inside) > 1e-6 * self.sigma:
             middle = (inside + outside) / 2
-            inside, outside = (middle, outside) if holds(*self.estimated(middle)) else (inside, middle)
+            inside, outside = (
+                (middle, outside) if holds(*self.estimated(middle)) else (inside, middle)
+            )
         return inside
 
     def covered(self, reach=REACH, error=None):
-        """The chance that the interval holds the truth; ``error`` replaces the stated standard error."""
+        """The chance that the interval holds the truth; ``error`` replaces the stated standard
+        error.
+        """
         true = self.truth[self.chosen].sum()
 
         def holds(total, stated):
@@ -221,11 +256,20 @@ COLLECTIONS = 400
 
 @pytest.mark.parametrize("mechanism", MECHANISMS, ids=name)
 def test_collections_have_this_law(mechanism):
-    """Mean and variance of four hundred drawn collections, of affine response by genuine reports: five sigma."""
+    """Mean and variance of four hundred drawn collections, of affine response by genuine reports:
+    five sigma.
+    """
     counts = np.array(list(collections(mechanism, population(mechanism.size), COLLECTIONS, seed=5)))
     for law in laws(mechanism):
         scores = (counts @ law.weighted - law.mean) / law.sigma
-        print(law.chosen[[0, -1]], "mean", scores.mean(), "expected 0; variance", scores.var(), "expected 1")
+        print(
+            law.chosen[[0, -1]],
+            "mean",
+            scores.mean(),
+            "expected 0; variance",
+            scores.var(),
+            "expected 1",
+        )
         assert abs(scores.mean()) < FIVE_SIGMA / sqrt(COLLECTIONS)
         assert abs(scores.var() - 1) < FIVE_SIGMA * sqrt(2 / COLLECTIONS)
 
@@ -233,9 +277,13 @@ def test_collections_have_this_law(mechanism):
 def test_collections_with_other_chances_are_caught():
     """A broken twin: reports of epsilon 1.1, read as those of epsilon 1."""
     mechanism = AffineResponse(1.0, 65)
-    counts = np.array(list(collections(AffineResponse(1.1, 65), population(65), COLLECTIONS, seed=6)))
+    counts = np.array(
+        list(collections(AffineResponse(1.1, 65), population(65), COLLECTIONS, seed=6))
+    )
     law = laws(mechanism)[0]
-    assert abs((counts @ law.weighted - law.mean).mean() / law.sigma) > FIVE_SIGMA / sqrt(COLLECTIONS)
+    assert abs((counts @ law.weighted - law.mean).mean() / law.sigma) > FIVE_SIGMA / sqrt(
+        COLLECTIONS
+    )
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS, ids=name)
@@ -245,7 +293,9 @@ def test_intervals_a_tenth_too_narrow_are_caught(mechanism):
 
 
 def test_ranges_without_covariance_are_caught():
-    """Adding the variances of cells, as if hashed reports were independent, covers too much of a large range."""
+    """Adding the variances of cells, as if hashed reports were independent, covers too much of a
+    large range.
+    """
     mechanism, chosen = AffineResponse(1.0, 64), np.arange(58)
     truth = population(64)
     added = sqrt(mechanism.noise.variances(truth.astype(float), USERS)[chosen].sum())

@@ -18,21 +18,29 @@ PLACES = ["home", "office", "road"]
 
 
 def test_estimates_are_unbiased_in_every_epoch():
-    """1,500 real devices over three epochs, a third of which move once: totals within 5 sigma of the truth."""
+    """1,500 real devices over three epochs, a third of which move once: totals within 5 sigma of
+    the truth.
+    """
     task = sv.Task("where", Tracking(PLACES, 3), epsilon=6.0, distinct=2)
     clients = [Client(task, ":memory:") for _ in range(1500)]
     truth, sent = [], []
     for number in range(3):
         held = [PLACES[(place + (number > 1 and place % 3 == 0)) % 2] for place in range(1500)]
         asked = Round(number, task.opening.ask)
-        sent.append([client.answer(value, asked=asked) for client, value in zip(clients, held, strict=True)])
+        sent.append(
+            [client.answer(value, asked=asked) for client, value in zip(clients, held, strict=True)]
+        )
         truth.append([held.count(place) for place in PLACES])
     answers = sv.answer(task, chain(*sent))
     assert list(answers) == ["epoch 1", "epoch 2", "epoch 3"]
     for answer, counts in zip(answers.values(), truth, strict=True):
         assert answer.labels == tuple(PLACES)
         off = np.abs(answer.estimate.totals - counts)
-        assert (off < 5 * answer.estimate.errors).all(), (answer.name, answer.estimate.totals, counts)
+        assert (off < 5 * answer.estimate.errors).all(), (
+            answer.name,
+            answer.estimate.totals,
+            counts,
+        )
         assert answer.estimate.users == 1500
     assert all(client.ledger.spent == 6.0 for client in clients)
 
@@ -43,13 +51,20 @@ def test_reports_of_one_device_differ_from_epoch_to_epoch_unless_another_mechani
     for kind, expected in (("sue", 20), ("oue", 1), ("olh", 1), ("grr", 1)):
         task = sv.Task("where", Tracking(labels, 20, kind), epsilon=4.0, distinct=2)
         client = Client(task, ":memory:")
-        sent = {client.answer("7", asked=Round(number, task.opening.ask))[44:] for number in range(20)}
+        sent = {
+            client.answer("7", asked=Round(number, task.opening.ask))[44:] for number in range(20)
+        }
         assert len(sent) == expected, kind
 
 
 def test_both_epsilons_are_stated():
-    """Permanent: the task's divided by the distinct values.  Once: that of RAPPOR with 3/4 and 1/4."""
-    mechanism = sv.Task("where", Tracking(PLACES, 5), epsilon=2 * np.log(9), distinct=2).opening.ask.mechanism
+    """Permanent: the task's divided by the distinct values.
+
+    Once: that of RAPPOR with 3/4 and 1/4.
+    """
+    mechanism = sv.Task(
+        "where", Tracking(PLACES, 5), epsilon=2 * np.log(9), distinct=2
+    ).opening.ask.mechanism
     assert mechanism.epsilon == pytest.approx(np.log(9))
     assert mechanism.epsilon_realised <= mechanism.epsilon
     assert mechanism.epsilon_once == pytest.approx(2 * np.log(0.625 / 0.375))

@@ -17,17 +17,15 @@ from sottovoce.encodings.segment import Segment
 from sottovoce.engine.memory import batches_of, drive
 from sottovoce.errors import NoDataError, ParameterError
 from sottovoce.lab import crowd
+from sottovoce.lab.attacks.support_target import SupportTarget
+from sottovoce.lab.baselines.pem1 import pem1
 from sottovoce.lab.checks import RecordedRng
 from sottovoce.lab.seeded import SeededRng
+from sottovoce.lab.simulate import Poisoned
 from sottovoce.maths.hashing import indices_of
 from sottovoce.mechanisms.affine_prefix import AffinePrefix
 from sottovoce.plans.heavy_hitters import prefixes
-from sottovoce.plans.heavy_hitters.heavy_hitters import (
-    MOST_CANDIDATES,
-    MOST_KEPT,
-    HeavyHitters,
-    pem1,
-)
+from sottovoce.plans.heavy_hitters.heavy_hitters import MAX_CANDIDATES, MAX_KEPT, HeavyHitters
 from sottovoce.tasks.choice import Choice
 from sottovoce.tasks.question import Address
 from sottovoce.tasks.round import Round
@@ -101,7 +99,9 @@ def test_by_default_there_are_as_few_groups_as_the_published_budget_allows(bits,
     assert HeavyHitters(Bits(bits), queries=1 << 14).groups > groups
 
 
-@pytest.mark.parametrize(("plan", "first"), [(pem1(Bits(16), 5), 3), (pem1(Strings(2), 16), 4), (pem1(Bits(4), 16), 4)])
+@pytest.mark.parametrize(
+    ("plan", "first"), [(pem1(Bits(16), 5), 3), (pem1(Strings(2), 16), 4), (pem1(Bits(4), 16), 4)]
+)
 def test_pem1_adds_one_bit_with_every_group(plan, first):
     steps = [longer - shorter for shorter, longer in pairwise(plan.lengths)]
     assert plan.lengths[0] == first
@@ -120,13 +120,13 @@ def test_a_task_survives_its_document(plan):
     "settings",
     [
         {"top": 0},
-        {"top": MOST_KEPT + 1},
+        {"top": MAX_KEPT + 1},
         {"top": 2.0},
         {"top": True},
         {"threshold": 1.0},
         {"threshold": -0.1},
         {"threshold": float("nan")},
-        {"threshold": 1 / MOST_KEPT / 2},
+        {"threshold": 1 / MAX_KEPT / 2},
         {"groups": -1},
         {"groups": 45},
         {"groups": 2.0},
@@ -146,32 +146,41 @@ def test_impossible_settings_are_refused(settings):
 
 @pytest.mark.parametrize("domain", [Categories(("a", "b")), Integers(0, 255), 48, None])
 def test_other_domains_are_refused(domain):
-    with pytest.raises(ParameterError, match="heavy hitters"):
+    with pytest.raises(ParameterError, match="`domain`"):
         HeavyHitters(domain)
 
 
-@given(some.integers(2, 480), some.floats(1 / MOST_KEPT, 0.99))
+@given(some.integers(2, 480), some.floats(1 / MAX_KEPT, 0.99))
 def test_however_many_pass_a_threshold_the_next_group_can_be_decoded(bits, threshold):
     try:
         plan = HeavyHitters(Bits(bits), threshold=threshold)
     except ParameterError:
-        assert prefixes.queries(bits, int(1 / threshold), bits - (int(1 / threshold) - 1).bit_length()) > 1 << 20
+        assert (
+            prefixes.queries(bits, int(1 / threshold), bits - (int(1 / threshold) - 1).bit_length())
+            > 1 << 20
+        )
         return
     steps = [longer - shorter for shorter, longer in pairwise(plan.lengths)]
-    assert 1 << plan.lengths[1] <= MOST_CANDIDATES
+    assert 1 << plan.lengths[1] <= MAX_CANDIDATES
     for group, extension in enumerate(steps[1:]):
-        assert min(plan.kept, 1 << plan.lengths[group + 1]) <= plan._most(group) <= MOST_KEPT
-        assert plan._most(group) << extension <= MOST_CANDIDATES
-    assert plan._most(plan.groups - 1) == MOST_KEPT
+        assert min(plan.kept, 1 << plan.lengths[group + 1]) <= plan.max_kept(group) <= MAX_KEPT
+        assert plan.max_kept(group) << extension <= MAX_CANDIDATES
+    assert plan.max_kept(plan.groups - 1) == MAX_KEPT
 
 
 def searched(task, batches, *, ties=1):
-    """The twin, in Python integers: every candidate hashed by itself, the order written out; returns counts too."""
+    """The twin, in Python integers: every candidate hashed by itself, the order written out;
+    returns counts too.
+    """
     plan, kept, shorter = task.plan, [0], 0
     for group, length in enumerate(plan.lengths[1:]):
         reports = batches[Address(0, group)].reports
         mechanism = task.opening.ask.members[group].mechanism
-        candidates = [one << (length - shorter) | low for one in kept for low in range(1 << (length - shorter))]
+        candidates = [
+            one << (length - shorter) | low
+            for one in kept
+            for low in range(1 << (length - shorter))
+        ]
         counts = mechanism.support(reports, indices_of(candidates, length)).sum(axis=0).tolist()
         frequent = {
             one: (count / len(reports) - mechanism.q) / (mechanism.p - mechanism.q)
@@ -239,7 +248,9 @@ def test_few_values_are_simply_all_estimated(domain, values):
     plain = question.mechanism.estimate(question.mechanism.tally(reports)).totals
     answer = sv.answer(task, messages)
     assert sorted(answer.labels) == [domain.label(one) for one in range(values)]
-    assert answer.estimate.totals == pytest.approx([plain[int(label, 16)] for label in answer.labels])
+    assert answer.estimate.totals == pytest.approx(
+        [plain[int(label, 16)] for label in answer.labels]
+    )
 
 
 def test_fewer_possible_values_than_sought_are_all_returned():
@@ -251,16 +262,22 @@ def test_fewer_possible_values_than_sought_are_all_returned():
 def test_impossible_texts_are_never_answers(seed):
     """Nearly all noise: of the texts that it invents, every one could have been somebody's."""
     domain = Strings(4)
-    answer = sv.simulate(asking(HeavyHitters(domain, 64), 0.5), ["grün", "weiß", "€"] * 30, seed=seed)
+    answer = sv.simulate(
+        asking(HeavyHitters(domain, 64), 0.5), ["grün", "weiß", "€"] * 30, seed=seed
+    )
     assert len(answer.labels) == 64
     assert all("\ufffd" not in label and "\0" not in label for label in answer.labels)
-    plain = [label for label in answer.labels if "\\" not in label]  # the others have something escaped
+    plain = [
+        label for label in answer.labels if "\\" not in label
+    ]  # the others have something escaped
     assert plain
     assert [domain.label(number) for number in domain.indices(plain).tolist()] == plain
 
 
 def test_what_others_sent_cannot_move_a_cursor():
-    answer = sv.simulate(asking(HeavyHitters(Strings(6), 4), 4.0), ["\x1b[2Jx", "fine"] * 2000, seed=1)
+    answer = sv.simulate(
+        asking(HeavyHitters(Strings(6), 4), 4.0), ["\x1b[2Jx", "fine"] * 2000, seed=1
+    )
     assert "\\x1b[2Jx" in answer.labels
     assert all(label.isprintable() for label in answer.labels)
 
@@ -285,7 +302,13 @@ def test_planted_values_are_found_with_their_numbers(where):
     values = population(users, dict(zip(planted, shares, strict=True)), strangers)
     answer = sv.simulate(asking(HeavyHitters(domain, 4), 4.0), values, seed=6)
     assert set(answer.labels) >= {domain.label(_number(domain, value)) for value in planted}
-    found = dict(zip(answer.labels, zip(answer.estimate.totals, answer.estimate.errors, strict=True), strict=True))
+    found = dict(
+        zip(
+            answer.labels,
+            zip(answer.estimate.totals, answer.estimate.errors, strict=True),
+            strict=True,
+        )
+    )
     for value in planted:
         total, error = found[domain.label(_number(domain, value))]
         truth = values.count(value)
@@ -296,7 +319,9 @@ def test_planted_values_are_found_with_their_numbers(where):
 
 def _number(domain, value):
     row = domain.indices([value])[0].tolist()
-    return row if isinstance(row, int) else sum(word << 32 * place for place, word in enumerate(row))
+    return (
+        row if isinstance(row, int) else sum(word << 32 * place for place, word in enumerate(row))
+    )
 
 
 RUNS, PEOPLE, SHARE = 300, 1000, 0.15
@@ -304,29 +329,43 @@ RUNS, PEOPLE, SHARE = 300, 1000, 0.15
 
 @pytest.fixture(scope="module")
 def repeated():
-    """Votes, group sizes and the numbers they were scaled to, of one planted value in many collections."""
+    """Votes, group sizes and the numbers they were scaled to, of one planted value in many
+    collections.
+    """
     plan = HeavyHitters(Bits(12), 2, groups=4)
     task, found = asking(plan, 5.0), []
-    values = np.array(population(PEOPLE, {5: SHARE, 4000: 0.2}, lambda rng: int(rng.integers(4096))))
+    values = np.array(
+        population(PEOPLE, {5: SHARE, 4000: 0.2}, lambda rng: int(rng.integers(4096)))
+    )
     for seed in range(RUNS):
         answer = sv.simulate(task, values, seed=seed)
         place = answer.labels.index("0x005")
-        found.append((answer.estimate.votes[place], answer.estimate.users, answer.estimate.totals[place]))
+        found.append(
+            (answer.estimate.votes[place], answer.estimate.users, answer.estimate.totals[place])
+        )
     votes, users, totals = np.array(found).T
-    return task.opening.ask.members[-1].mechanism, np.count_nonzero(values == 5), votes, users, totals
+    return (
+        task.opening.ask.members[-1].mechanism,
+        np.count_nonzero(values == 5),
+        votes,
+        users,
+        totals,
+    )
 
 
 def scores(repeated, totals, *, drawing=1.0):
     """Sigmas of the mean and of the variance of standardised errors.
 
     A total has variance n^2/N (unheld + f held) from the randomiser; drawing N of n people adds
-    n^2/N (n - N)/(n - 1) f (1 - f).  With N = n/g that is g n sigma^2 + c (g - 1)(1 - f); the published c (g - 1)
-    is for totals scaled by g, these are scaled by the reports that came.
+    n^2/N (n - N)/(n - 1) f (1 - f).  With N = n/g that is g n sigma^2 + c (g - 1)(1 - f); the
+    published c (g - 1) is for totals scaled by g, these are scaled by the reports that came.
     """
     mechanism, count, _, users, _ = repeated
     share, noise = count / PEOPLE, mechanism.noise
     drawn = drawing * (PEOPLE - users) / (PEOPLE - 1) * share * (1 - share)
-    errors = (totals - count) / np.sqrt(PEOPLE**2 / users * (noise.unheld + share * noise.held + drawn))
+    errors = (totals - count) / np.sqrt(
+        PEOPLE**2 / users * (noise.unheld + share * noise.held + drawn)
+    )
     return errors.mean() * np.sqrt(RUNS), ((errors**2).mean() - 1) / np.sqrt(2 / RUNS)
 
 
@@ -373,9 +412,9 @@ def test_a_threshold_that_nothing_reaches_is_no_data():
 
 def test_more_candidates_above_a_threshold_than_are_followed_are_cut_and_said_to_be():
     """Fifty people: half of 65,536 values exceed the smallest threshold by noise alone."""
-    plan = HeavyHitters(Bits(16), threshold=1 / MOST_KEPT)
+    plan = HeavyHitters(Bits(16), threshold=1 / MAX_KEPT)
     answer = sv.simulate(asking(plan, 1.0), [7] * 50, seed=9)
-    assert len(answer.labels) == MOST_KEPT
+    assert len(answer.labels) == MAX_KEPT
     assert answer.about["candidates_left_out"] is True
 
 
@@ -407,15 +446,23 @@ def test_messages_of_a_crowd_give_the_same_kind_of_answer(where):
     domain, planted, strangers = PLANTED[where]
     values = population(6000, dict(zip(planted, (0.4, 0.3, 0.25), strict=True)), strangers)
     task = asking(HeavyHitters(domain, 3), 4.0)
-    sent, simulated = sv.answer(task, crowd.messages(task, values, rng=SeededRng(3))), sv.simulate(task, values, seed=3)
+    sent, simulated = (
+        sv.answer(task, crowd.messages(task, values, rng=SeededRng(3))),
+        sv.simulate(task, values, seed=3),
+    )
     assert set(sent.labels) == set(simulated.labels)
     assert set(sent.about) == set(simulated.about)
-    assert (sent.mechanism, sent.estimate.population) == (simulated.mechanism, simulated.estimate.population)
+    assert (sent.mechanism, sent.estimate.population) == (
+        simulated.mechanism,
+        simulated.estimate.population,
+    )
     assert all(row["low"] <= row["estimate"] <= row["high"] for row in sent.rows())
 
 
 def test_devices_answer_one_by_one():
-    """Ninety devices of their own with the system's randomness; chances of another outcome are below 1e-9."""
+    """Ninety devices of their own with the system's randomness; chances of another outcome are
+    below 1e-9.
+    """
     task = asking(HeavyHitters(Strings(6), 2), 10.0)
     clients = [Client(task, ":memory:") for _ in range(90)]
     messages = [client.answer("weiß") for client in clients]
@@ -434,10 +481,17 @@ def test_an_answer_says_what_it_could_have_seen():
     assert about["candidates"] == answer.estimate.tested == 16 << 11
     psi = prefixes.sensitivity(2.0, (16 << 11) - 16, answer.estimate.users)
     assert about["sensitivity"] == psi
-    assert (about["population"], about["epsilon"], about["mechanism"]) == (4000, 2.0, "affine_prefix")
+    assert (about["population"], about["epsilon"], about["mechanism"]) == (
+        4000,
+        2.0,
+        "affine_prefix",
+    )
 
 
-ALIKE = {domain: asking(HeavyHitters(domain, 8)).opening for domain in (Bits(48), Bits(100), Strings(7), Strings(20))}
+ALIKE = {
+    domain: asking(HeavyHitters(domain, 8)).opening
+    for domain in (Bits(48), Bits(100), Strings(7), Strings(20))
+}
 BYTES = np.random.default_rng(10).bytes(1 << 12)
 
 
@@ -445,7 +499,9 @@ BYTES = np.random.default_rng(10).bytes(1 << 12)
 @given(some.data())
 def test_what_is_sent_has_one_length_and_takes_the_same_draws_whatever_the_value(data):
     domain = data.draw(some.sampled_from(list(ALIKE)))
-    texts = some.text(some.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=30)
+    texts = some.text(
+        some.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=30
+    )
     values = texts if isinstance(domain, Strings) else some.integers(0, domain.size - 1)
     pair = [domain.indices([data.draw(values)]) for _ in range(2)]
     for question in ALIKE[domain].ask.members:
@@ -456,3 +512,45 @@ def test_what_is_sent_has_one_length_and_takes_the_same_draws_whatever_the_value
             assert len(sent) == ALIKE[domain].width
             used.append(rng.consumed)
         assert used[0] == used[1]
+
+
+def test_robust_to_flags_planted_values_and_spares_the_frequent_ones():
+    """5 % of all plant one value, which nobody holds; two values are held by many.
+
+    What brought the planted value among the found is the share of the attackers, and no more; the
+    twin without attackers does not find it.
+    """
+    task = sv.Task("values", HeavyHitters(Bits(16), 3), epsilon=4.0)
+    values = [7] * 12_000 + [40_000] * 8_000 + list(range(10_000, 20_000))
+    attack = Poisoned(SupportTarget(task.plan.domain, 60_000), 0.05)
+    answer = sv.simulate(task, values, seed=1, attack=attack)
+    rows = {row["value"]: row for row in answer.rows()}
+    planted = rows[task.plan.domain.shown(60_000)]
+    noise = planted["error"] / answer.estimate.population
+    influence = answer.estimate.law.cells(1)[0]
+    print(planted, influence, noise)
+    assert planted["robust_to"] <= 0.05 + 5 * noise / influence.up
+    for held in (7, 40_000):
+        assert rows[task.plan.domain.shown(held)]["robust_to"] > 0.05
+    assert all(row["robust_to"] <= row["share"] / influence.up + 1e-12 for row in rows.values()), (
+        "the next candidate takes something off"
+    )
+    quiet = sv.simulate(task, values, seed=1)
+    assert task.plan.domain.shown(60_000) not in {row["value"] for row in quiet.rows()}
+
+
+def test_above_a_threshold_the_lead_is_that_over_the_threshold():
+    task = sv.Task("values", HeavyHitters(Bits(8), threshold=0.2), epsilon=4.0)
+    answer = sv.simulate(task, [7] * 3000 + [9] * 2000 + [11] * 500, seed=1)
+    up = answer.estimate.law.cells(1)[0].up
+    for row in answer.rows():
+        assert row["robust_to"] == pytest.approx((row["share"] - 0.2) / up)
+
+
+def test_where_every_candidate_is_reported_the_lead_is_that_over_nobody():
+    task = sv.Task("values", HeavyHitters(Bits(2), 4), epsilon=4.0)
+    answer = sv.simulate(task, [0, 1, 2, 3] * 500, seed=1)
+    up = answer.estimate.law.cells(1)[0].up
+    assert len(answer.rows()) == 4
+    for row in answer.rows():
+        assert row["robust_to"] == pytest.approx(max(row["share"], 0) / up)

@@ -6,7 +6,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from sottovoce.errors import ParameterError
-from sottovoce.plans.itemsets.adaptive_sampling import Asked, distance, opening_users, round_users
+from sottovoce.plans.itemsets.adaptive_sampling import (
+    ItemReports,
+    distance,
+    opening_users,
+    round_users,
+)
 
 
 @pytest.mark.parametrize(
@@ -23,7 +28,9 @@ def test_the_even_start_is_the_one_that_leaves_the_most(users, items, expected):
     assert found == expected
 
 
-@pytest.mark.parametrize(("users", "items", "epsilon"), [(10_000, 100, 1.0), (5000, 10, 0.3), (800, 1, 1.0)])
+@pytest.mark.parametrize(
+    ("users", "items", "epsilon"), [(10_000, 100, 1.0), (5000, 10, 0.3), (800, 1, 1.0)]
+)
 def test_no_other_start_leaves_more(users, items, epsilon):
     """The whole objective on a grid of all whole numbers."""
     starts = np.arange(1, users + 1)
@@ -45,7 +52,8 @@ def test_too_few_users_for_the_items_are_refused():
 
 
 @pytest.mark.parametrize(
-    ("deviation", "gap", "square"), [(0.43, 0.07, 0.006718459454), (0.5, 0.01, 1.790868732e-4), (0.3, 0.0, 0.0)]
+    ("deviation", "gap", "square"),
+    [(0.43, 0.07, 0.006718459454), (0.5, 0.01, 1.790868732e-4), (0.3, 0.0, 0.0)],
 )
 def test_the_distance_solves_bernsteins_inequality(deviation, gap, square):
     found = float(distance(np.array([deviation]), np.array([gap]))[0])
@@ -71,7 +79,7 @@ def test_weights_are_the_checked_ones(deviation, gap, times, weight):
 
 def asked(rates, times=100, sought=2):
     ones = np.round(np.array(rates) * times).astype(np.int64)
-    return Asked(np.full(len(rates), times), ones, sought)
+    return ItemReports(np.full(len(rates), times), ones, sought)
 
 
 def test_the_boundary_is_measured_to_the_other_side():
@@ -97,9 +105,13 @@ def test_thousands_of_reports_do_not_underflow():
 
 
 def test_an_item_nobody_was_asked_about_weighs_as_much_as_any_can():
-    known = Asked(np.array([100, 0, 100, 100]), np.array([80, 0, 30, 20]), 1)
+    known = ItemReports(np.array([100, 0, 100, 100]), np.array([80, 0, 30, 20]), 1)
     for even in (False, True):
-        assert known.weights(even=even)[1] == known.weights(even=even).max() == pytest.approx(np.log(3))
+        assert (
+            known.weights(even=even)[1]
+            == known.weights(even=even).max()
+            == pytest.approx(np.log(3))
+        )
     assert known.shares().sum() == pytest.approx(1)
     assert not known.top[1]
 
@@ -121,12 +133,14 @@ def test_items_in_another_order_get_their_shares_in_that_order(items, shuffler, 
     assume(len(set((ones / times).tolist())) == len(items))
     order = list(range(len(items)))
     shuffler.shuffle(order)
-    straight, mixed = Asked(times, ones, 2), Asked(times[order], ones[order], 2)
+    straight, mixed = ItemReports(times, ones, 2), ItemReports(times[order], ones[order], 2)
     assert (straight.gaps >= 0).all()
-    assert mixed.shares(even=even) == pytest.approx(straight.shares(even=even)[order], rel=1e-12, abs=1e-300)
+    assert mixed.shares(even=even) == pytest.approx(
+        straight.shares(even=even)[order], rel=1e-12, abs=1e-300
+    )
 
 
-class ReversedBoundary(Asked):
+class ReversedBoundary(ItemReports):
     """The printed case: the top looks up to its own last item, the rest down to its own first."""
 
     @property
@@ -136,7 +150,9 @@ class ReversedBoundary(Asked):
 
 
 def test_the_printed_boundary_would_call_the_last_of_the_top_undecided_for_ever():
-    """However clear the gap, the k-th and the next item would be at no distance from it, and take half of all users."""
+    """However clear the gap, the k-th and the next item would be at no distance from it, and take
+    half of all users.
+    """
     clear = asked([0.9, 0.8, 0.2, 0.1], times=2000)
     twin = ReversedBoundary(clear.times, clear.ones, 2)
     assert (twin.gaps == 0).sum() == 2
@@ -146,7 +162,7 @@ def test_the_printed_boundary_would_call_the_last_of_the_top_undecided_for_ever(
 
 def test_even_weights_of_the_top_stay_in_their_range():
     """All of the top are asked about evenly: their weights lie in [1.82, 3]."""
-    known = Asked(np.array([100, 140, 90, 400, 300]), np.array([70, 90, 55, 120, 60]), 3)
+    known = ItemReports(np.array([100, 140, 90, 400, 300]), np.array([70, 90, 55, 120, 60]), 3)
     weights = np.exp(known.weights(even=True))[known.top]
     assert ((weights > 1.81) & (weights <= 3)).all()
 
@@ -157,7 +173,7 @@ def test_rounds_use_everybody_and_none_is_nearly_empty():
     times = np.full(20, 100)
     ones = rng.binomial(times, rates)
     for rest in range(rounds, 0, -1):
-        known = Asked(times, ones, 5)
+        known = ItemReports(times, ones, 5)
         sizes.append(round_users(known, known.shares(), left, rest))
         more = rng.multinomial(sizes[-1], known.shares())
         times, ones, left = times + more, ones + rng.binomial(more, rates), left - sizes[-1]
@@ -166,7 +182,9 @@ def test_rounds_use_everybody_and_none_is_nearly_empty():
 
 
 def test_errors_of_two_forms_would_empty_the_round():
-    """The printed objective takes the first error from weights up to 3 instead of 2: its minimum is at nobody."""
+    """The printed objective takes the first error from weights up to 3 instead of 2: its minimum is
+    at nobody.
+    """
     known = asked(np.linspace(0.6, 0.4, 12), times=60, sought=4)
     whole = 2 * 3000 / 4
     tried = np.arange(0, whole + 1)
@@ -177,7 +195,10 @@ def test_errors_of_two_forms_would_empty_the_round():
 
 
 def linear_state(epsilon):
-    """One hundred items of which 1, 2, ... 100 percent of people have each, after the even start of ten thousand."""
+    """One hundred items of which 1, 2, ...
+
+    100 percent of people have each, after the even start of ten thousand.
+    """
     lie = 1 / (np.exp(epsilon) + 1)
     rates = lie + np.arange(1, 101) / 100 * (1 - 2 * lie)
     times = np.full(100, opening_users(10_000, 100, epsilon) // 100)
@@ -185,7 +206,9 @@ def linear_state(epsilon):
 
 
 def printed_round_users(known, shares, left, rounds_left):
-    """The published objective with Bernstein's weights, up to 3, before and Hoeffding's, up to 2, after."""
+    """The published objective with Bernstein's weights, up to 3, before and Hoeffding's, up to 2,
+    after.
+    """
     if rounds_left == 1:
         return left
     whole = 2 * left / rounds_left
@@ -199,7 +222,7 @@ def sizes(times, rates, sized, rounds):
     rng = np.random.default_rng(45)
     ones, left, found = rng.binomial(times, rates), 10_000 - int(times.sum()), []
     for rest in range(rounds, 0, -1):
-        known = Asked(times, ones, 30)
+        known = ItemReports(times, ones, 30)
         found.append(sized(known, known.shares(), left, rest))
         more = rng.multinomial(found[-1], known.shares())
         times, ones, left = times + more, ones + rng.binomial(more, rates), left - found[-1]
@@ -207,7 +230,9 @@ def sizes(times, rates, sized, rounds):
 
 
 def test_rounds_grow_gently_and_the_printed_ones_collapse():
-    """Linear frequencies, epsilon 1, five rounds: none below 100 and none smaller than the one before."""
+    """Linear frequencies, epsilon 1, five rounds: none below 100 and none smaller than the one
+    before.
+    """
     found = sizes(*linear_state(1.0), round_users, 5)
     assert min(found) >= 100
     assert found == sorted(found)
@@ -230,11 +255,12 @@ def test_the_size_of_a_round_is_the_best_of_all_sizes():
 
 
 @pytest.mark.parametrize(
-    ("times", "ones", "sought"), [([1, 1], [0, 1], 2), ([1, 1], [0, 1], 0), ([-1, 1], [-1, 1], 1), ([1, 1], [2, 1], 1)]
+    ("times", "ones", "sought"),
+    [([1, 1], [0, 1], 2), ([1, 1], [0, 1], 0), ([-1, 1], [-1, 1], 1), ([1, 1], [2, 1], 1)],
 )
 def test_what_cannot_have_been_asked_is_refused(times, ones, sought):
     with pytest.raises(ParameterError):
-        Asked(np.array(times), np.array(ones), sought)
+        ItemReports(np.array(times), np.array(ones), sought)
 
 
 def test_a_round_needs_users():

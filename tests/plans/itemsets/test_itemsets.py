@@ -27,10 +27,14 @@ from sottovoce.wire import codec
 
 def guesses(items, counts, most):
     """Every set of allowed size that may be likely, and its product of guessed shares."""
-    shares = {item: max(0.0, 0.9 * count / max(counts)) for item, count in zip(items, counts, strict=True)}
+    shares = {
+        item: max(0.0, 0.9 * count / max(counts)) for item, count in zip(items, counts, strict=True)
+    }
     sizes = [size for size in range(2, len(items) + 1) if size < log2(most / 2)]
     every = {
-        tuple(sorted(one)): prod(shares[item] for item in one) for size in sizes for one in combinations(items, size)
+        tuple(sorted(one)): prod(shares[item] for item in one)
+        for size in sizes
+        for one in combinations(items, size)
     }
     return {chosen: likely for chosen, likely in every.items() if likely > 0}
 
@@ -52,7 +56,9 @@ def test_sets_have_fewer_items_than_the_logarithm_of_how_many_are_sought():
 
 
 @given(
-    st.lists(st.floats(-50, 1000), min_size=2, max_size=9, unique=True).filter(lambda counts: max(counts) > 0),
+    st.lists(st.floats(-50, 1000), min_size=2, max_size=9, unique=True).filter(
+        lambda counts: max(counts) > 0
+    ),
     st.integers(5, 40),
     st.randoms(use_true_random=False),
 )
@@ -63,7 +69,9 @@ def test_the_search_finds_what_listing_all_sets_finds(counts, sought, random):
     found = likely_sets(items, counts, 2 * sought)
     assert len(found) == len(set(found)) == min(len(expected), 2 * sought)
     likelihoods = [expected[one] for one in found]
-    assert likelihoods == pytest.approx(sorted(expected.values(), reverse=True)[: 2 * sought], rel=1e-12, abs=0)
+    assert likelihoods == pytest.approx(
+        sorted(expected.values(), reverse=True)[: 2 * sought], rel=1e-12, abs=0
+    )
     assert all(one == tuple(sorted(one)) for one in found)
 
 
@@ -77,7 +85,9 @@ def test_items_that_seem_to_be_held_by_nobody_make_no_set():
 
 
 def people(users, seed=1):
-    """Ten items held apart from each other, the first two often together, the first three sometimes."""
+    """Ten items held apart from each other, the first two often together, the first three
+    sometimes.
+    """
     rng = np.random.default_rng(seed)
     held = rng.random((users, 24)) < np.concatenate([[0.3, 0.25, 0.15], np.full(21, 0.02)])
     held[: users * 2 // 5, :2] = True
@@ -108,9 +118,14 @@ def search(request):
 
 def test_five_rounds_ask_everybody_once(search):
     collected = search[1]
-    bounds = [asked.low / exact.UNIT for asked in collected.rounds] + [collected.rounds[-1].high / exact.UNIT]
+    bounds = [asked.low / exact.UNIT for asked in collected.rounds] + [
+        collected.rounds[-1].high / exact.UNIT
+    ]
     assert bounds == pytest.approx([0, 0.25, 0.3, 0.5, 0.6, 1.0])
-    assert all(one.high == other.low for one, other in zip(collected.rounds[:-1], collected.rounds[1:], strict=True))
+    assert all(
+        one.high == other.low
+        for one, other in zip(collected.rounds[:-1], collected.rounds[1:], strict=True)
+    )
     assert sum(collected.users(number) for number in range(5)) == 8000
     assert {asked.epsilon for asked in collected.rounds} == {4.0}
 
@@ -124,23 +139,31 @@ def test_the_second_half_is_asked_about_likely_sets(search):
     assert len(sets.among) == 18
     assert {len(one) for one in sets.among} == {2, 3}
     assert collected.rounds[3].ask.mechanism.size == 19
-    assert sets.length == set_questions.padding(collected, 3, paper=search[0].plan.paper).length
+    assert (
+        sets.length
+        == set_questions.estimate_padding(collected, 3, paper=search[0].plan.paper).length
+    )
 
 
 def test_the_answer_ranks_single_items_and_sets_together(search):
     task, collected, _, answer = search
     paper = task.plan.paper
     first = task.plan.search.estimate(collected, 8000)
-    singles = sorted(zip(first.totals, task.plan.search.candidates(collected), strict=True), reverse=True)[:9]
-    second = set_questions.corrected(
-        set_questions.sampled(collected, 4, 8000), set_questions.padding(collected, 3, paper=paper)
+    singles = sorted(
+        zip(first.totals, task.plan.search.candidates(collected), strict=True), reverse=True
+    )[:9]
+    second = set_questions.correct_for_padding(
+        set_questions.estimate_sampled(collected, 4, 8000),
+        set_questions.estimate_padding(collected, 3, paper=paper),
     )
     sets = list(zip(second.totals, collected.rounds[4].ask.encoding.among, strict=True))
     best = sorted([*singles, *sets], reverse=True)[:9]
     assert answer.labels == tuple(" + ".join(NAMES[item] for item in chosen) for _, chosen in best)
     assert answer.estimate.totals == pytest.approx([total for total, _ in best])
     assert answer.estimate.tested == 9 + 18
-    errors = dict(zip(first.totals, first.errors, strict=True)) | dict(zip(second.totals, second.errors, strict=True))
+    errors = dict(zip(first.totals, first.errors, strict=True)) | dict(
+        zip(second.totals, second.errors, strict=True)
+    )
     assert answer.estimate.errors == pytest.approx([errors[total] for total, _ in best])
 
 
@@ -189,7 +212,9 @@ def test_few_items_leave_out_the_first_round():
 
 
 def test_where_no_set_is_likely_the_single_items_are_the_answer():
-    """Only one item stands out of nothing: there is no pair to ask about, and the search ends after its first half."""
+    """Only one item stands out of nothing: there is no pair to ask about, and the search ends after
+    its first half.
+    """
     task = sv.Task("sets", Itemsets(range(5), 5), epsilon=1.0)
     collected = MemoryCollected(task)
     for counts in ([300, 20, 20, 20, 20, 20], None):
@@ -213,6 +238,11 @@ def test_empty_sets_never_stop_the_search():
     assert {len(answer.labels) for answer in answers} == {5}
     assert any(answer.details["candidates"] == 5 for answer in answers)  # no set was likely
     assert any(answer.details["candidates"] > 5 for answer in answers)
+
+
+def test_so_few_items_that_no_set_could_be_sought_are_refused():
+    with pytest.raises(ParameterError, match="`domain` must have at least 5 items, not 3"):
+        Itemsets(range(3))
 
 
 @pytest.mark.parametrize("top", [0, 4, 25, 5.0])

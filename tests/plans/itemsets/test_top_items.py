@@ -30,7 +30,9 @@ def people(users, items=30, seed=1):
 
 
 def played(task, baskets, seed=1):
-    """All that is collected, its messages, and the answer: everybody belongs to the round of their coin."""
+    """All that is collected, its messages, and the answer: everybody belongs to the round of their
+    coin.
+    """
     rng = SeededRng(seed)
     coins = rng.longs(len(baskets)).copy()
     collected, sent = MemoryCollected(task), []
@@ -50,8 +52,13 @@ def search(request):
 def test_half_a_tenth_and_the_rest_are_asked(search):
     collected = search[1]
     shares = [(asked.low / exact.UNIT, asked.high / exact.UNIT) for asked in collected.rounds]
-    assert [bound for share in shares for bound in share] == pytest.approx([0, 0.5, 0.5, 0.6, 0.6, 1])
-    assert all(one.high == other.low for one, other in zip(collected.rounds[:-1], collected.rounds[1:], strict=True))
+    assert [bound for share in shares for bound in share] == pytest.approx(
+        [0, 0.5, 0.5, 0.6, 0.6, 1]
+    )
+    assert all(
+        one.high == other.low
+        for one, other in zip(collected.rounds[:-1], collected.rounds[1:], strict=True)
+    )
     assert sum(collected.users(number) for number in range(3)) == 6000
 
 
@@ -61,7 +68,7 @@ def test_first_all_items_are_narrowed_down_to_twice_as_many_as_are_sought(search
     assert prune == Sample(30, 1)
     assert len(size.among) == 10
     assert estimate.among == size.among == task.plan.search.candidates(collected)
-    votes = set_questions.sampled(collected, 0, collected.users(0)).votes
+    votes = set_questions.estimate_sampled(collected, 0, collected.users(0)).votes
     assert {item for (item,) in size.among} == set(np.argsort(-votes)[:10].tolist())
 
 
@@ -75,9 +82,11 @@ def test_then_sizes_from_none_to_all_candidates_are_asked(search):
 
 def test_then_one_candidate_is_asked_padded_as_the_sizes_say(search):
     task, collected, _, answer = search
-    reached = set_questions.padding(collected, 1, paper=task.plan.paper)
+    reached = set_questions.estimate_padding(collected, 1, paper=task.plan.paper)
     asked = collected.rounds[2].ask
-    assert asked == set_questions.which(2.0, 30, reached.length, asked.encoding.among, paper=task.plan.paper)
+    assert asked == set_questions.ask_which(
+        2.0, 30, reached.length, asked.encoding.among, paper=task.plan.paper
+    )
     assert answer.details["padded_to"] == reached.length == asked.encoding.length
     assert answer.details["correction"] == reached.correction
     assert answer.details["sizes_seen"]
@@ -90,11 +99,14 @@ def test_everybody_pays_the_whole_epsilon_once(search):
 
 def test_the_answer_is_the_largest_of_the_last_round_scaled_to_everybody(search):
     task, collected, _, answer = search
-    estimate = set_questions.corrected(
-        set_questions.sampled(collected, 2, 6000), set_questions.padding(collected, 1, paper=task.plan.paper)
+    estimate = set_questions.correct_for_padding(
+        set_questions.estimate_sampled(collected, 2, 6000),
+        set_questions.estimate_padding(collected, 1, paper=task.plan.paper),
     )
     best = np.argsort(-estimate.totals)[:5]
-    assert answer.labels == tuple(LABELS[collected.rounds[2].ask.encoding.among[place][0]] for place in best)
+    assert answer.labels == tuple(
+        LABELS[collected.rounds[2].ask.encoding.among[place][0]] for place in best
+    )
     assert answer.estimate.totals == pytest.approx(estimate.totals[best])
     assert (answer.estimate.population, answer.estimate.users) == (6000, collected.users(2))
     assert answer.estimate.tested == 10
@@ -107,7 +119,9 @@ def test_a_step_taken_again_is_the_same_step(search):
         so_far = MemoryCollected(task, collected.rounds[:number], collected.batches)
         again = task.plan.step(so_far)
         assert again == task.plan.step(so_far) == collected.rounds[number]
-        assert codec.canonical(codec.document(again)) == codec.canonical(codec.document(collected.rounds[number]))
+        assert codec.canonical(codec.document(again)) == codec.canonical(
+            codec.document(collected.rounds[number])
+        )
         assert codec.round_(codec.parse(codec.canonical(codec.document(again)))) == again
     assert task.plan.step(collected).to_dict() == answer.to_dict()
 
@@ -152,7 +166,9 @@ def test_one_item_more_is_narrowed_down():
 
 
 def test_sizes_that_nobody_could_make_out_are_admitted():
-    """Everybody's set is empty: nothing stands out, nothing is corrected, and the answer says so."""
+    """Everybody's set is empty: nothing stands out, nothing is corrected, and the answer says
+    so.
+    """
     nothing = Baskets.of([0] * 2000, [])
     answer = sv.simulate(sv.Task("top", TopItems(range(100), 3), epsilon=0.5), nothing, seed=1)
     assert answer.details["sizes_seen"] is False
@@ -161,7 +177,9 @@ def test_sizes_that_nobody_could_make_out_are_admitted():
 
 
 def test_clear_winners_are_found_and_their_counts_are_right():
-    """Sets of at most four: the estimate is unbiased but for what the padding cuts, which is given back."""
+    """Sets of at most four: the estimate is unbiased but for what the padding cuts, which is given
+    back.
+    """
     held = people(60_000)
     answer = sv.simulate(sv.Task("top", TopItems(range(30), 4), epsilon=4.0), held, seed=2)
     truth = held.counts(30)
@@ -172,7 +190,9 @@ def test_clear_winners_are_found_and_their_counts_are_right():
 
 
 def test_every_device_answers_one_round_once():
-    """Real devices with ledgers and coins: each is asked in exactly one round, and cannot answer twice."""
+    """Real devices with ledgers and coins: each is asked in exactly one round, and cannot answer
+    twice.
+    """
     task = sv.Task("top", TopItems(range(30), 3), epsilon=2.0)
     held = people(150)
     devices = [Client(task, ":memory:") for _ in range(len(held))]
@@ -181,16 +201,22 @@ def test_every_device_answers_one_round_once():
     while isinstance(asked := task.plan.step(collected), Round):
         for place, device in enumerate(devices):
             if asked.asks(device.coin):
-                sent[place].append(device.answer(held[place : place + 1].items.tolist(), asked=asked))
+                sent[place].append(
+                    device.answer(held[place : place + 1].items.tolist(), asked=asked)
+                )
                 with pytest.raises(BudgetError):
                     device.answer([1], asked=asked)
             else:
                 with pytest.raises(MismatchError, match="other users"):
                     device.answer([1], asked=asked)
-        arrived = [one[-1] for place, one in enumerate(sent) if one and asked.asks(devices[place].coin)]
+        arrived = [
+            one[-1] for place, one in enumerate(sent) if one and asked.asks(devices[place].coin)
+        ]
         collected = collected.after(asked, batches_of(task, asked, arrived))
     assert [len(one) for one in sent] == [1] * len(devices)
-    assert sum(len(collected.batches[Address(number)].reports) for number in range(3)) == len(devices)
+    assert sum(len(collected.batches[Address(number)].reports) for number in range(3)) == len(
+        devices
+    )
     read = sv.answer(task, [message for one in sent for message in one])
     assert read.to_dict() == {**asked.to_dict(), "name": "top"}
 
@@ -215,7 +241,9 @@ def test_an_impossible_number_of_items_is_refused(top):
 
 
 def test_all_items_may_be_sought():
-    answer = sv.simulate(sv.Task("all", TopItems(range(4), 4), epsilon=4.0), people(2000, items=4), seed=1)
+    answer = sv.simulate(
+        sv.Task("all", TopItems(range(4), 4), epsilon=4.0), people(2000, items=4), seed=1
+    )
     assert set(answer.labels) == {"0", "1", "2", "3"}
 
 

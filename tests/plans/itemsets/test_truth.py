@@ -12,7 +12,11 @@ def test_items_come_with_the_most_frequent_first():
 
 
 def test_of_equal_sets_the_smaller_comes_first():
-    assert list(most_frequent_sets(DOMAIN, BASKETS, 3).items()) == [("a", 8), ("b", 5), ("a + b", 5)]
+    assert list(most_frequent_sets(DOMAIN, BASKETS, 3).items()) == [
+        ("a", 8),
+        ("b", 5),
+        ("a + b", 5),
+    ]
 
 
 def test_sets_that_nobody_has_are_not_listed():

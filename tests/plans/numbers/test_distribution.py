@@ -15,7 +15,9 @@ ANSWER = sv.simulate(TASK, HOURS, seed=2)
 def test_figures_lie_within_their_errors():
     """Four stated errors: they come from a bootstrap, and smoothing has a bias."""
     truth = {"mean": HOURS.mean(), "variance": HOURS.var()}
-    truth |= {f"{100 * share:g} %": np.quantile(HOURS, share) for share in (0.05, 0.25, 0.5, 0.75, 0.95)}
+    truth |= {
+        f"{100 * share:g} %": np.quantile(HOURS, share) for share in (0.05, 0.25, 0.5, 0.75, 0.95)
+    }
     measures = ANSWER.measures()
     for name, figure in measures.figures.items():
         assert abs(figure.total - truth[name]) < 4 * figure.error, (name, figure, truth[name])
@@ -24,7 +26,9 @@ def test_figures_lie_within_their_errors():
 
 
 def test_the_shape_is_found():
-    """Total variation from the true histogram; the uniform distribution, which knows nothing, is far off."""
+    """Total variation from the true histogram; the uniform distribution, which knows nothing, is
+    far off.
+    """
     truth = np.histogram(HOURS, ANSWER.edges)[0] / len(HOURS)
     assert np.abs(ANSWER.estimate.frequencies - truth).sum() / 2 < 0.06
     assert np.abs(1 / 128 - truth).sum() / 2 > 0.3
@@ -46,11 +50,13 @@ def test_another_level_keeps_the_kind_of_answer():
 
 def test_documents_clients_and_refusals():
     assert codec.task(codec.parse(codec.canonical(codec.document(TASK)))) == TASK
-    client = sv.Client(TASK, ":memory:")
     with pytest.raises(DomainError):
-        client.answer(24.1)
+        TASK.plan.domain.indices([24.1])
+    client = sv.Client(TASK, ":memory:")
     assert len(client.answer(24.0)) == 45  # 128 buckets and their surroundings fit one byte
-    clamped = sv.Client(sv.Task("hours", sv.Distribution(0, 24, 128, clamped=True), epsilon=1.0), ":memory:")
+    clamped = sv.Client(
+        sv.Task("hours", sv.Distribution(0, 24, 128, clamped=True), epsilon=1.0), ":memory:"
+    )
     clamped.answer(30.0)
 
 
@@ -64,3 +70,9 @@ def test_plain_data_has_buckets_and_measures():
 def test_the_density_is_drawn_with_its_band(tmp_path):
     ANSWER.plot(tmp_path / "hours.png", truth=TASK.plan.truth(HOURS, ANSWER)[ANSWER.name])
     assert (tmp_path / "hours.png").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize("buckets", [1, 2.5])
+def test_an_impossible_number_of_buckets_is_named(buckets):
+    with pytest.raises(ParameterError, match="`buckets` must be a whole number from 2 to 2"):
+        sv.Distribution(0.0, 1.0, buckets)

@@ -1,7 +1,7 @@
 """Input manipulation: attackers follow the protocol, but answer as if they held another value.
 
-Nobody can tell such a report from an honest one.  It is the weakest attack, and the one that no check at
-the collector's door can stop.
+Nobody can tell such a report from an honest one.  It is the weakest attack, and the one that no
+check at the collector's door can stop.
 
 Source: Cao, Jia and Gong 2021.
 """

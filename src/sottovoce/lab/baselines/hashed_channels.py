@@ -1,8 +1,11 @@
-"""HASH, the multiple channel method: a public hash parts the values into channels, and each channel spells out one.
+"""HASH, the multiple channel method.
 
-Every user reports the whole value, and one piece of it together with the value's channel.  The collector puts the most
-frequent pieces of every channel together and tests that one value.  A baseline: prefer PEM, which needs no second
-report and does not lose what shares its channel with something more frequent.
+A public hash divides the values into channels, and each channel spells out one value.
+
+Every user reports the whole value, and one segment of it together with the value's channel.  The
+collector joins the most frequent segments of every channel to one value and tests it.  A baseline:
+prefer PEM, which needs no second report and does not lose values that share a channel with a more
+frequent one.
 
 Source: Wang 2021, section 4.1.2.
 """
@@ -14,15 +17,21 @@ import numpy as np
 
 from sottovoce.answers.answer import Answer
 from sottovoce.arrays import Ints
+from sottovoce.core.settings import whole
 from sottovoce.domains.base import Domain
 from sottovoce.domains.bits import Bits
 from sottovoce.domains.strings import Strings
-from sottovoce.encodings.channel import MOST_CHANNELS, Channel
 from sottovoce.errors import ParameterError
-from sottovoce.lab.baselines import candidates
+from sottovoce.lab.baselines.candidates import (
+    check_search,
+    rank_candidates,
+    whole_value,
+    with_testers,
+)
+from sottovoce.lab.baselines.channel_bits import ChannelBits
+from sottovoce.lab.baselines.channel_segment import MAX_CHANNELS, ChannelSegment
 from sottovoce.maths import exact
 from sottovoce.mechanisms.affine import MAX_SPECTRUM_BITS, AffineResponse
-from sottovoce.mechanisms.channels import Channels
 from sottovoce.tasks.bundle import Bundle
 from sottovoce.tasks.choice import Choice
 from sottovoce.tasks.collected import Collected
@@ -30,16 +39,17 @@ from sottovoce.tasks.plan import Plan
 from sottovoce.tasks.question import Address, Ask, Question
 from sottovoce.tasks.round import Round
 
-MOST_SOUGHT = 1024
+MAX_TOP = 1024
 
 
 @dataclass(frozen=True, init=False)
 class HashedChannels(Plan, kind="hash", wire=False):
-    """Find the ``top`` values by pieces of ``block`` bits in ``channels``, by default top^1.5 of them.
+    """Find the ``top`` values by segments of ``block`` bits in ``channels``.
 
-    Pieces of one bit are the published ones: one bit for every channel.  Longer ones are hashed together with their
-    channel, which has the law of a hashed piece in its channel and noise in all others, and are far more accurate.
-    Where users are ``partitioned``, one of ten tests whole values and nobody splits epsilon.
+    There are top^1.5 channels by default.  Segments of one bit are the published ones: a report has
+    one bit for every channel.  Longer segments are hashed together with their channel and are far
+    more accurate.  Where users are ``partitioned``, one of ten tests whole values and nobody splits
+    epsilon.
 
     >>> HashedChannels(Bits(64), 16).channels
     64
@@ -52,62 +62,86 @@ class HashedChannels(Plan, kind="hash", wire=False):
     partitioned: bool
 
     def __init__(
-        self, domain: Domain, top: int = 16, *, channels: int = 0, block: int = 8, partitioned: bool = False
+        self,
+        domain: Domain,
+        top: int = 16,
+        *,
+        channels: int = 0,
+        block: int = 8,
+        partitioned: bool = False,
     ) -> None:
-        candidates.check_settings(domain, top, MOST_SOUGHT)
-        number = channels or max(2, round(top**1.5))
-        settings = {"domain": domain, "top": top, "channels": number, "block": block, "partitioned": bool(partitioned)}
-        for name, setting in settings.items():
-            object.__setattr__(self, name, setting)
-        if type(number) is not int or not 2 <= number <= MOST_CHANNELS:
-            raise ParameterError(f"there are from 2 to {MOST_CHANNELS} channels")
-        if type(block) is not int or not 1 <= block <= MAX_SPECTRUM_BITS or number << block > 1 << MAX_SPECTRUM_BITS:
-            raise ParameterError(f"a piece has at least one bit, and with its channel at most {MAX_SPECTRUM_BITS}")
+        check_search(domain, top, MAX_TOP)
+        if channels == 0:
+            channels = max(2, round(top**1.5))
+        whole("channels", channels, 2, MAX_CHANNELS)
+        whole("block", block, 1, MAX_SPECTRUM_BITS)
+        if channels << block > 1 << MAX_SPECTRUM_BITS:
+            raise ParameterError(
+                f"`channels` and `block` must give indices of at most {MAX_SPECTRUM_BITS} bits"
+            )
+        object.__setattr__(self, "domain", domain)
+        object.__setattr__(self, "top", top)
+        object.__setattr__(self, "channels", channels)
+        object.__setattr__(self, "block", block)
+        object.__setattr__(self, "partitioned", bool(partitioned))
 
     @property
-    def pieces(self) -> tuple[Channel, ...]:
-        """Return what is asked of each position; the last piece may be shorter."""
+    def segments(self) -> tuple[ChannelSegment, ...]:
+        """Return the segments that are asked about; the last may be shorter."""
         bits = self.domain.bits
-        starts = range(0, bits, self.block)
-        return tuple(Channel(bits, self.channels, start, min(self.block, bits - start)) for start in starts)
+        segments = []
+        for start in range(0, bits, self.block):
+            length = min(self.block, bits - start)
+            segments.append(ChannelSegment(bits, self.channels, start, length))
+        return tuple(segments)
 
     def step(self, collected: Collected) -> Round | Answer:
-        return self._answer(collected) if collected.rounds else Round(0, self._ask(collected.epsilon))
+        if collected.rounds:
+            return self._answer(collected)
+        return Round(0, self.ask(collected.epsilon))
 
-    def _ask(self, epsilon: float) -> Ask:
-        share = epsilon if self.partitioned else exact.part(epsilon, 2)
-        whole, pieces = candidates.whole(self.domain, share), tuple(self._question(share, one) for one in self.pieces)
-        return candidates.with_testers(whole, pieces) if self.partitioned else Bundle((whole, Choice(pieces)))
+    def ask(self, epsilon: float) -> Ask:
+        part = epsilon if self.partitioned else exact.part(epsilon, 2)
+        tested = whole_value(self.domain, part)
+        segments = tuple(self._question(part, segment) for segment in self.segments)
+        if self.partitioned:
+            return with_testers(tested, segments)
+        return Bundle((tested, Choice(segments)))
 
-    def _question(self, epsilon: float, piece: Channel) -> Question:
-        size = piece.outputs(self.domain)
-        return Question(Channels(epsilon, size) if self.block == 1 else AffineResponse(epsilon, size), piece)
+    def _question(self, epsilon: float, segment: ChannelSegment) -> Question:
+        size = segment.outputs(self.domain)
+        if self.block == 1:
+            return Question(ChannelBits(epsilon, size), segment)
+        return Question(AffineResponse(epsilon, size), segment)
 
     def _answer(self, collected: Collected) -> Answer:
-        numbers = self._spelled(collected)
-        labels, estimate = candidates.ranked(collected, [Address(0)], self.domain, numbers, self.top)
-        return Answer("heavy hitters", labels, estimate, "affine_prefix", details=self._facts(len(numbers)))
+        numbers = self.spelled(collected)
+        best = rank_candidates(collected, [Address(0)], self.domain, numbers, self.top)
+        details = self._details(len(numbers))
+        return Answer("heavy hitters", best.labels, best.estimate, "affine_prefix", details=details)
 
-    def _spelled(self, collected: Collected) -> list[int]:
-        """Return one value for each channel, its best piece at every position, unless that is impossible."""
+    def spelled(self, collected: Collected) -> list[int]:
+        """Return one value for each channel, made of its best segments, unless it is impossible."""
         values = [0] * self.channels
-        for place, piece in enumerate(self.pieces):
-            address = Address(0, place + 1) if self.partitioned else Address(0, place, 1)
-            best = _best(collected, address, self.channels).tolist()
-            values = [value << piece.length | symbol for value, symbol in zip(values, best, strict=True)]
-        return [value for value in dict.fromkeys(values) if self.domain.possible(value, self.domain.bits)]
+        for index, segment in enumerate(self.segments):
+            address = Address(0, index + 1) if self.partitioned else Address(0, index, 1)
+            best = _best_segments(collected, address, self.channels).tolist()
+            pairs = zip(values, best, strict=True)
+            values = [value << segment.length | symbol for value, symbol in pairs]
+        distinct = dict.fromkeys(values)
+        return [value for value in distinct if self.domain.possible(value, self.domain.bits)]
 
-    def _facts(self, tried: int) -> dict[str, Any]:
+    def _details(self, candidate_count: int) -> dict[str, Any]:
         return {
             "channels": self.channels,
-            "positions": len(self.pieces),
+            "positions": len(self.segments),
             "block": self.block,
             "partitioned": self.partitioned,
-            "candidates": tried,
+            "candidates": candidate_count,
         }
 
 
-def _best(collected: Collected, address: Address, channels: int) -> Ints:
-    """Return the most frequent piece of every channel; of equal ones the first."""
+def _best_segments(collected: Collected, address: Address, channels: int) -> Ints:
+    """Return the most frequent segment of every channel; of equal ones the first."""
     votes = collected.estimate(address).votes.reshape(channels, -1)
     return np.asarray(np.argmax(votes, axis=1), np.int64)

@@ -1,53 +1,67 @@
-"""PriView: the same views where a curator who is trusted holds all records, as the line that CALM is measured against.
+"""PriView: the views of CALM published by a trusted curator who holds all records.
 
-Everybody is counted in every view, and Laplace noise on counts falls with the users, not with their root.  What is made
-of the views afterwards is the same.
+The line that CALM is measured against.  Everybody is counted in every view, and the Laplace noise
+of a share falls with the number of users, not with its square root.  What is computed from the
+views is the same as in CALM.
 
 Source: Wang 2021, chapter 6.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 
 import numpy as np
 
 from sottovoce.arrays import Ints
-from sottovoce.core import settings
-from sottovoce.errors import NoDataError, ParameterError
+from sottovoce.core.settings import entries, epsilon, flag, wholes
+from sottovoce.errors import NoDataError
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.plans.marginals.calm import Calm
-from sottovoce.plans.marginals.tables import Table, View
-from sottovoce.plans.marginals.views import Reported
+from sottovoce.plans.marginals.marginal_table import MarginalTable, View, shape_of
+from sottovoce.plans.marginals.reported_views import ReportedViews
 
 
-def priview(
-    records: Ints, sizes: Sequence[int], views: Sequence[View], epsilon: float, seed: int, *, replace: bool = True
-) -> Calm:
-    """Return the views of (users, attributes) as a curator would publish them.
+@dataclass(frozen=True)
+class PriView:
+    """The views that a curator publishes, and the noise that protects one record.
 
-    Replacing one record by another changes two counts of every view, adding or removing one changes one.
+    Replacing one record by another changes two counts of every view; adding or removing one
+    (``replace=False``) changes one count.
     """
-    settings.epsilon("epsilon", epsilon)
-    if not views or any(not 0 <= one < len(sizes) for view in views for one in view):
-        raise ParameterError("there is at least one view, of attributes that there are")
-    if not len(records):
-        raise NoDataError("there are no records")
-    scale, dice = (2 if replace else 1) * len(views) / epsilon / len(records), SeededRng(seed).generator
-    tables = {}
-    for view in views:
-        shares = counted(records, sizes, view) / len(records)
-        spread = np.eye(shares.size) * 2 * scale**2
-        tables[view] = Table(view, (shares + dice.laplace(0, scale, shares.size)).reshape(_shape(sizes, view)), spread)
-    return Calm(Reported(tables, len(records)), tuple(sizes))
+
+    sizes: tuple[int, ...]
+    views: tuple[View, ...]
+    epsilon: float
+    replace: bool = True
+
+    def __post_init__(self) -> None:
+        entries("views", self.views, 1)
+        for view in self.views:
+            wholes("views", view, 0, len(self.sizes) - 1)
+        epsilon("epsilon", self.epsilon)
+        flag("replace", self.replace)
+
+    def publish(self, records: Ints, seed: int) -> Calm:
+        """Return what is known from the noisy views of (users, attributes)."""
+        if not len(records):
+            raise NoDataError("there are no records")
+        sensitivity = 2 if self.replace else 1
+        scale = sensitivity * len(self.views) / self.epsilon / len(records)
+        generator = SeededRng(seed).generator
+        tables = {}
+        for view in self.views:
+            shares = cell_counts(records, self.sizes, view) / len(records)
+            noisy = shares + generator.laplace(0, scale, shares.size)
+            covariance = np.eye(shares.size) * 2 * scale**2
+            table = noisy.reshape(shape_of(self.sizes, view))
+            tables[view] = MarginalTable(view, table, covariance)
+        return Calm(ReportedViews(tables, len(records)), self.sizes)
 
 
-def counted(records: Ints, sizes: Sequence[int], view: View) -> Ints:
-    """Return how many records fall into every cell of a view, the last attribute's values changing fastest."""
+def cell_counts(records: Ints, sizes: Sequence[int], view: View) -> Ints:
+    """Return how many records fall into every cell of a view, the last attribute fastest."""
     cells = np.zeros(len(records), np.int64)
-    for one in view:
-        cells = cells * sizes[one] + records[:, one]
-    return np.bincount(cells, minlength=prod(_shape(sizes, view)))
-
-
-def _shape(sizes: Sequence[int], view: View) -> tuple[int, ...]:
-    return tuple(sizes[one] for one in view)
+    for attribute in view:
+        cells = cells * sizes[attribute] + records[:, attribute]
+    return np.bincount(cells, minlength=prod(shape_of(sizes, view)))

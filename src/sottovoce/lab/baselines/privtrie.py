@@ -1,11 +1,13 @@
-"""PrivTrie, a baseline for long values: a trie grown character by character, each user asked about its frontier.
+"""PrivTrie, a baseline for long values: a trie that grows character by character.
 
-Users come in batches.  A batch answers, with symmetric unary encoding, which of the current prefixes its values begin
-with; a prefix above a threshold that falls with the users asked about it gives way to its 256 extensions.  No prefix
-asked of one user extends another one, so a value begins with at most one of them and the answers together cost
-epsilon.  The threshold is about two deviations: every fiftieth prefix passes it by chance, and 256 extensions of each
-multiply until no more can be asked about.  A ``patient`` search, which is not the published one, avoids that.  Both are
-interactive; prefer the prefix extending method, these are for comparison.
+Users come in batches.  A batch reports by symmetric unary encoding which of the current prefixes
+its values begin with.  A prefix above a threshold, which falls with the users asked about it, gives
+way to its 256 extensions.  No prefix that one user is asked about extends another one, so a value
+begins with at most one of them and all answers of a user together cost epsilon.
+
+The threshold is about two standard deviations: every fiftieth prefix passes it by chance, and 256
+extensions of each multiply until no more can be asked about.  A ``patient`` search, which is not
+the published one, avoids that.  Both are interactive; prefer the prefix extending method (PEM).
 
 Source: Wang 2021, section 4.2.4, which leaves the randomiser and any limit to the trie open.
 """
@@ -18,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from sottovoce.arrays import Bools, Floats, Ints
+from sottovoce.core.settings import whole
 from sottovoce.domains.bits import Bits
 from sottovoce.domains.strings import Strings
 from sottovoce.errors import BudgetError, NoDataError, ParameterError
@@ -26,114 +29,145 @@ from sottovoce.lab.seeded import SeededRng
 from sottovoce.mechanisms.sue import SUE
 
 CHARACTERS = 1 << 8
-FAMILIES = 384  # of 256 prefixes: as many candidates as the published runs of PEM estimate, 6 * 16384
-
-_ARRAYS = ("asked", "supports", "open")
+MAX_FAMILIES = 384  # of 256 prefixes: as many candidates as the published runs of PEM, 6 * 16384
 
 
 @dataclass(frozen=True, eq=False)
 class Trie:
     """The frontier of a search: families of 256 prefixes that differ in their last character.
 
-    ``open`` (families, 256) tells which of them are asked about; the others have given way to families of their own.
+    ``stems`` are what the prefixes of each family have in common, ``asked`` the users each family
+    was asked of, and ``supports`` (families, 256) how many of them said yes.  ``open`` (families,
+    256) tells which prefixes are asked about; the others have given way to families of their own.
     """
 
-    stems: tuple[bytes, ...]  # what the prefixes of a family have in common
-    asked: Ints  # how many users each family was asked of
-    supports: Ints  # (families, 256): how many of them said yes
+    stems: tuple[bytes, ...]
+    asked: Ints
+    supports: Ints
     open: Bools
 
     @classmethod
     def planted(cls, stem: bytes = b"") -> "Trie":
-        """Return one family that nobody has been asked about: that of all first characters, or of a stem."""
+        """Return a family that nobody was asked about: all first characters, or those of a stem."""
         shape = (1, CHARACTERS)
         return cls((stem,), np.zeros(1, np.int64), np.zeros(shape, np.int64), np.ones(shape, bool))
 
     @property
     def depths(self) -> Ints:
-        """Return the characters of the prefixes of each family."""
+        """Return the number of characters of the prefixes of each family."""
         return np.array([len(stem) + 1 for stem in self.stems])
 
     def __post_init__(self) -> None:
-        places = {stem: family for family, stem in enumerate(self.stems)}
-        if len(places) < len(self.stems) or any(self._asks_above(stem, places) for stem in self.stems):
-            raise BudgetError("to ask one user about a prefix and its extension would spend up to twice epsilon")
+        families = {stem: family for family, stem in enumerate(self.stems)}
+        repeated = len(families) < len(self.stems)
+        if repeated or any(self._asks_above(stem, families) for stem in self.stems):
+            raise BudgetError(
+                "a user must not be asked about a prefix and its extension:"
+                " that spends epsilon twice"
+            )
 
-    def _asks_above(self, stem: bytes, places: Mapping[bytes, int]) -> bool:
-        above = ((places.get(stem[:end]), stem[end]) for end in range(len(stem)))
-        return any(family is not None and self.open[family, character] for family, character in above)
+    def _asks_above(self, stem: bytes, families: Mapping[bytes, int]) -> bool:
+        """Return whether a prefix of the stem is still asked about."""
+        for end in range(len(stem)):
+            family = families.get(stem[:end])
+            if family is not None and self.open[family, stem[end]]:
+                return True
+        return False
 
-    def answered(self, held: Ints, users: int, mechanism: SUE, rng: np.random.Generator) -> "Trie":
-        """Return the trie after a batch, of whom so many hold values that begin with each prefix.
+    def answered(
+        self, holders: Ints, users: int, mechanism: SUE, generator: np.random.Generator
+    ) -> "Trie":
+        """Return the trie after a batch of users.
 
-        Bits of unary encoding err independently, so the sums are drawn from the exact joint law of genuine reports.
+        ``holders`` is how many values begin with each prefix.
+
+        Bits of unary encoding err independently, so the sums are drawn from the exact joint law of
+        genuine reports.
         """
-        said, some = rng.binomial(users, mechanism.q, held.shape), held > 0
-        said[some] = rng.binomial(held[some], mechanism.p) + rng.binomial(users - held[some], mechanism.q)
-        return replace(self, asked=self.asked + users, supports=self.supports + said)
+        supports = generator.binomial(users, mechanism.q, holders.shape)
+        held = holders > 0
+        honest = generator.binomial(holders[held], mechanism.p)
+        supports[held] = honest + generator.binomial(users - holders[held], mechanism.q)
+        return replace(self, asked=self.asked + users, supports=self.supports + supports)
 
     def estimates(self, mechanism: SUE) -> Floats:
-        """Return (families, 256): the unbiased share of the population that begins with each prefix."""
-        said = self.supports / self._users[:, None]
-        return np.asarray((said - mechanism.q) / (mechanism.p - mechanism.q))
+        """Return (families, 256): the unbiased share of people whose value begins like this."""
+        rates = self.supports / self._users[:, None]
+        return np.asarray((rates - mechanism.q) / (mechanism.p - mechanism.q))
 
     @property
     def _users(self) -> Ints:
-        return np.maximum(self.asked, 1)  # a family that nobody was asked about has nothing above the threshold
+        return np.maximum(self.asked, 1)  # a family that nobody was asked about passes no threshold
 
     def above(self, mechanism: SUE) -> Floats:
-        """Return (families, 256): the estimates in units of the threshold, nothing for prefixes not asked about."""
-        threshold = 4 / (mechanism.epsilon * np.sqrt(self._users))  # of the population: 4 n / (epsilon sqrt(asked))
+        """Return (families, 256): estimates in units of the threshold, 0 where nothing is asked."""
+        # as a share of the population: 4 n / (epsilon sqrt(asked)) users
+        threshold = 4 / (mechanism.epsilon * np.sqrt(self._users))
         return np.where(self.open, self.estimates(mechanism) / threshold[:, None], 0.0)
 
     def grown(self, family: int, last: int) -> "Trie":
         """Return the trie in which one prefix gives way to all its extensions."""
-        fresh, closed = Trie.planted(self.stems[family] + bytes([last])), self.open.copy()
-        closed[family, last] = False
-        kept = replace(self, open=closed)
-        joined = {name: np.concatenate([getattr(kept, name), getattr(fresh, name)]) for name in _ARRAYS}
-        return Trie(self.stems + fresh.stems, **joined)
+        fresh = Trie.planted(self.stems[family] + bytes([last]))
+        still_open = self.open.copy()
+        still_open[family, last] = False
+        return Trie(
+            self.stems + fresh.stems,
+            np.concatenate([self.asked, fresh.asked]),
+            np.concatenate([self.supports, fresh.supports]),
+            np.concatenate([still_open, fresh.open]),
+        )
 
 
 @dataclass(frozen=True)
 class PrivTrie:
-    """A search among texts or values of whole bytes, in a trie of at most so many families.
+    """A search among texts or values of whole bytes, in a trie of at most ``max_families``.
 
-    A patient search extends one prefix with every batch, the one farthest above its threshold, instead of all that are
-    above.
+    A ``patient`` search extends one prefix with every batch, the one farthest above its threshold,
+    instead of all that are above.
     """
 
     domain: Bits | Strings
     epsilon: float
-    most: int = FAMILIES
+    max_families: int = MAX_FAMILIES
     patient: bool = False
 
     def __post_init__(self) -> None:
-        if self.domain.bits % 8 or self.most < 1:
-            raise ParameterError("a trie has at least one family, and its values have whole bytes")
+        whole("max_families", self.max_families, 1)
+        if self.domain.bits % 8:
+            raise ParameterError("`domain` must have values of whole bytes")
 
-    def find(self, held: Mapping[Any, int], seed: int) -> dict[str, float]:
-        """Return what is found where so many people hold each value, with estimated counts, most frequent first."""
-        mechanism, rng = SUE(self.epsilon, CHARACTERS), SeededRng(seed).generator
-        characters = _characters(self.domain, held)
-        people = rng.permutation(np.repeat(np.arange(len(held)), list(held.values())))
-        trie, families = Trie.planted(), np.zeros(len(held), np.int64)
+    def find(self, holders: Mapping[Any, int], seed: int) -> dict[str, float]:
+        """Return the values found with their estimated counts, most frequent first.
+
+        ``holders`` is how many people hold each value.
+        """
+        mechanism = SUE(self.epsilon, CHARACTERS)
+        generator = SeededRng(seed).generator
+        characters = _characters(self.domain, holders)
+        values = np.repeat(np.arange(len(holders)), list(holders.values()))
+        people = generator.permutation(values)
+        trie = Trie.planted()
+        families = np.zeros(len(holders), np.int64)  # the family of each value
         for batch in batches(people, mechanism.epsilon):
-            places = _places(trie, families, characters)
-            asked = np.bincount(places[batch], minlength=trie.open.size).reshape(trie.open.shape)
-            trie = trie.answered(asked, len(batch), mechanism, rng)
-            for place in self._passing(trie, mechanism)[: self.most - len(trie.stems)]:
-                families = np.where(places == place, len(trie.stems), families)
-                trie = trie.grown(*divmod(place, CHARACTERS))
-        whole = (trie.above(mechanism) > 1) & (trie.depths == self.domain.bits // 8)[:, None]
-        return _named(self.domain, trie, whole, len(people) * trie.estimates(mechanism)[whole])
+            prefixes = _prefixes(trie, families, characters)
+            counts = np.bincount(prefixes[batch], minlength=trie.open.size)
+            trie = trie.answered(counts.reshape(trie.open.shape), len(batch), mechanism, generator)
+            room = self.max_families - len(trie.stems)
+            for prefix in self._passing(trie, mechanism)[:room]:
+                families = np.where(prefixes == prefix, len(trie.stems), families)
+                trie = trie.grown(*divmod(prefix, CHARACTERS))
+        complete = trie.depths == self.domain.bits // 8
+        whole_values = (trie.above(mechanism) > 1) & complete[:, None]
+        counts = len(people) * trie.estimates(mechanism)[whole_values]
+        return _labelled(self.domain, trie, whole_values, counts)
 
     def _passing(self, trie: Trie, mechanism: SUE) -> list[int]:
-        """Return which prefixes that are not whole values are extended, the farthest above the threshold first."""
-        above = (trie.above(mechanism) * (trie.depths < self.domain.bits // 8)[:, None]).ravel()
-        places = np.flatnonzero(above > 1)
-        chosen: list[int] = places[np.argsort(-above[places], kind="stable")].tolist()
-        return chosen[:1] if self.patient else chosen
+        """Return which prefixes are extended, the farthest above the threshold first."""
+        extendable = trie.depths < self.domain.bits // 8
+        above = (trie.above(mechanism) * extendable[:, None]).ravel()
+        passing = np.flatnonzero(above > 1)
+        ordered: list[int] = passing[np.argsort(-above[passing], kind="stable")].tolist()
+        return ordered[:1] if self.patient else ordered
 
 
 def batches(people: Ints, epsilon: float) -> Iterator[Ints]:
@@ -148,19 +182,27 @@ def batches(people: Ints, epsilon: float) -> Iterator[Ints]:
     return (people[start : start + step] for start in range(0, len(people), step))
 
 
-def _characters(domain: Bits | Strings, held: Mapping[Any, int]) -> Ints:
+def _characters(domain: Bits | Strings, holders: Mapping[Any, int]) -> Ints:
     """Return (values, length): the characters of every value."""
-    coded = b"".join(number.to_bytes(domain.bits // 8, "big") for number in numbers_of(domain.indices(list(held))))
-    return np.frombuffer(coded, np.uint8).reshape(len(held), -1).astype(np.int64)
+    numbers = numbers_of(domain.indices(list(holders)))
+    coded = b"".join(number.to_bytes(domain.bits // 8, "big") for number in numbers)
+    return np.frombuffer(coded, np.uint8).reshape(len(holders), -1).astype(np.int64)
 
 
-def _places(trie: Trie, families: Ints, characters: Ints) -> Ints:
-    """Return which of all the prefixes, family by family, each value begins with."""
-    return families * CHARACTERS + characters[np.arange(len(families)), trie.depths[families] - 1]
+def _prefixes(trie: Trie, families: Ints, characters: Ints) -> Ints:
+    """Return which prefix, numbered family by family, each value begins with."""
+    last = characters[np.arange(len(families)), trie.depths[families] - 1]
+    return families * CHARACTERS + last
 
 
-def _named(domain: Bits | Strings, trie: Trie, whole: Bools, counts: Floats) -> dict[str, float]:
-    found = [trie.stems[family] + bytes([last]) for family, last in np.argwhere(whole).tolist()]
-    numbers = [int.from_bytes(value, "big") for value in found]
-    order = (place for place in np.argsort(-counts, kind="stable") if domain.possible(numbers[place], domain.bits))
-    return {domain.label(numbers[place]): float(counts[place]) for place in order}
+def _labelled(
+    domain: Bits | Strings, trie: Trie, whole_values: Bools, counts: Floats
+) -> dict[str, float]:
+    numbers = []
+    for family, last in np.argwhere(whole_values).tolist():
+        numbers.append(int.from_bytes(trie.stems[family] + bytes([last]), "big"))
+    labelled = {}
+    for index in np.argsort(-counts, kind="stable").tolist():
+        if domain.possible(numbers[index], domain.bits):
+            labelled[domain.label(numbers[index])] = float(counts[index])
+    return labelled

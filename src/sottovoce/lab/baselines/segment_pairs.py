@@ -1,8 +1,9 @@
-"""SPM, the segment pairs method: frequent segments of a value, joined where two of them are frequent together.
+"""SPM, the segment pairs method: frequent segments, joined where two of them are frequent together.
 
-Every user reports the whole value and two of its segments, each for a third of epsilon.  The collector finds the most
-frequent patterns of each segment, estimates how often two of them go together, puts whole values together from
-frequent pairs and tests those.  A baseline: prefer PEM, which spends epsilon once and joins nothing.
+Every user reports the whole value and two of its segments, each with a third of epsilon.  The
+collector finds the most frequent patterns of each segment, estimates how often two patterns go
+together, joins frequent pairs to whole values and tests those.  A baseline: prefer PEM, which
+spends epsilon once and joins nothing.
 
 Source: Wang 2021, section 4.1.1.
 """
@@ -17,13 +18,27 @@ import numpy as np
 
 from sottovoce.answers.answer import Answer
 from sottovoce.arrays import Floats, Ints
+from sottovoce.core.settings import whole
 from sottovoce.domains.base import Domain
 from sottovoce.domains.bits import Bits
 from sottovoce.domains.strings import Strings
 from sottovoce.encodings.segment import Segment
 from sottovoce.errors import ParameterError
-from sottovoce.lab.baselines import candidates
-from sottovoce.lab.baselines.joining import Joined, Row, Scored, join, joint
+from sottovoce.lab.baselines.candidates import (
+    check_search,
+    piece_mechanism,
+    rank_candidates,
+    whole_value,
+    with_testers,
+)
+from sottovoce.lab.baselines.joining import (
+    JoinedRows,
+    PatternRow,
+    PatternVotes,
+    SegmentPair,
+    join,
+    shares_of_pairs,
+)
 from sottovoce.maths import exact
 from sottovoce.tasks.bundle import Bundle
 from sottovoce.tasks.choice import Choice
@@ -32,17 +47,17 @@ from sottovoce.tasks.plan import Plan
 from sottovoce.tasks.question import Address, Question
 from sottovoce.tasks.round import Round
 
-MOST_SOUGHT = 256
-LONGEST_SEGMENT = 20  # bits, so that all patterns of a segment can be estimated
-MOST_SEGMENTS = 32
+MAX_TOP = 256
+MAX_SEGMENT_BITS = 20  # all patterns of a segment are estimated
+MAX_SEGMENTS = 32
 
 
 @dataclass(frozen=True, init=False)
 class SegmentPairs(Plan, kind="spm", wire=False):
     """Find the ``top`` values by pairs of ``segments`` of equal length.
 
-    Where users are ``partitioned``, one of ten tests whole values with all of epsilon, and the others report two
-    segments for half of it each.
+    Where users are ``partitioned``, one of ten tests whole values with the whole epsilon, and the
+    others report two segments with half of it each.
 
     >>> SegmentPairs(Bits(64), 16, segments=4).pairs[:3]
     ((0, 1), (0, 2), (0, 3))
@@ -55,15 +70,20 @@ class SegmentPairs(Plan, kind="spm", wire=False):
 
     needs: ClassVar[tuple[str, ...]] = ("subject",)  # the two segments of one user are joined
 
-    def __init__(self, domain: Domain, top: int = 16, *, segments: int = 4, partitioned: bool = False) -> None:
-        candidates.check_settings(domain, top, MOST_SOUGHT)
-        settings = {"domain": domain, "top": top, "segments": segments, "partitioned": bool(partitioned)}
-        for name, setting in settings.items():
-            object.__setattr__(self, name, setting)
-        if type(segments) is not int or not 2 <= segments <= MOST_SEGMENTS or self.domain.bits % segments:
-            raise ParameterError(f"from 2 to {MOST_SEGMENTS} segments divide the bits of a value evenly")
-        if self.length > LONGEST_SEGMENT:
-            raise ParameterError(f"a segment has at most {LONGEST_SEGMENT} bits")
+    def __init__(
+        self, domain: Domain, top: int = 16, *, segments: int = 4, partitioned: bool = False
+    ) -> None:
+        check_search(domain, top, MAX_TOP)
+        object.__setattr__(self, "domain", domain)
+        object.__setattr__(self, "top", top)
+        object.__setattr__(self, "segments", whole("segments", segments, 2, MAX_SEGMENTS))
+        object.__setattr__(self, "partitioned", bool(partitioned))
+        if self.domain.bits % segments:
+            raise ParameterError("`segments` must divide the bits of a value evenly")
+        if self.length > MAX_SEGMENT_BITS:
+            raise ParameterError(
+                f"`segments` must leave at most {MAX_SEGMENT_BITS} bits to each: take more segments"
+            )
 
     @property
     def length(self) -> int:
@@ -71,63 +91,80 @@ class SegmentPairs(Plan, kind="spm", wire=False):
         return self.domain.bits // self.segments
 
     @property
-    def pairs(self) -> tuple[tuple[int, int], ...]:
+    def pairs(self) -> tuple[SegmentPair, ...]:
         """Return the pairs of segments, one for each group of users."""
         return tuple(combinations(range(self.segments), 2))
 
     def step(self, collected: Collected) -> Round | Answer:
-        return self._answer(collected) if collected.rounds else Round(0, self._ask(collected.epsilon))
+        if collected.rounds:
+            return self._answer(collected)
+        return Round(0, self.ask(collected.epsilon))
 
-    def _ask(self, epsilon: float) -> Choice:
+    def ask(self, epsilon: float) -> Choice:
         if self.partitioned:
-            members = [Bundle(self._segments(exact.part(epsilon, 2), pair)) for pair in self.pairs]
-            return candidates.with_testers(candidates.whole(self.domain, epsilon), members)
+            half = exact.part(epsilon, 2)
+            members = [Bundle(self._segment_questions(half, pair)) for pair in self.pairs]
+            return with_testers(whole_value(self.domain, epsilon), members)
         third = exact.part(epsilon, 3)
-        whole = candidates.whole(self.domain, third)
-        return Choice(tuple(Bundle((whole, *self._segments(third, pair))) for pair in self.pairs))
+        tested = whole_value(self.domain, third)
+        return Choice(
+            tuple(Bundle((tested, *self._segment_questions(third, pair))) for pair in self.pairs)
+        )
 
-    def _segments(self, epsilon: float, pair: tuple[int, int]) -> tuple[Question, ...]:
+    def _segment_questions(self, epsilon: float, pair: SegmentPair) -> tuple[Question, ...]:
         bits, length = self.domain.bits, self.length
-        mechanism = candidates.over(epsilon, 1 << length)
-        return tuple(Question(mechanism, Segment(bits, segment * length, length)) for segment in pair)
+        mechanism = piece_mechanism(epsilon, 1 << length)
+        return tuple(
+            Question(mechanism, Segment(bits, segment * length, length)) for segment in pair
+        )
 
     def _answer(self, collected: Collected) -> Answer:
-        kept = [self._frequent(collected, segment) for segment in range(self.segments)]
-        shares = {pair: self._together(collected, pair, kept) for pair in self.pairs}
-        joined = join(shares, self.top, lambda row: self._possible(kept, row))
-        numbers = [self._number(kept, row) for row in joined.rows]
+        patterns = [self.frequent_patterns(collected, index) for index in range(self.segments)]
+        shares = {pair: self._shares(collected, pair, patterns) for pair in self.pairs}
+        joined = join(shares, self.top, lambda row: self._possible(patterns, row))
+        numbers = [self._number(patterns, row) for row in joined.rows]
         tests = [Address(0, member) for member in range(1 if self.partitioned else len(self.pairs))]
-        labels, estimate = candidates.ranked(collected, tests, self.domain, numbers, self.top)
-        return Answer("heavy hitters", labels, estimate, "affine_prefix", details=self._facts(joined))
+        best = rank_candidates(collected, tests, self.domain, numbers, self.top)
+        details = self._details(joined)
+        return Answer("heavy hitters", best.labels, best.estimate, "affine_prefix", details=details)
 
-    def _places(self, pair: tuple[int, int]) -> tuple[Address, Address]:
-        """Return where the two segments of a pair are reported: after the whole value, which has a member or a slot."""
-        member, slot = self.pairs.index(pair) + self.partitioned, int(not self.partitioned)
-        return Address(0, member, slot), Address(0, member, slot + 1)
+    def addresses(self, pair: SegmentPair) -> tuple[Address, Address]:
+        """Return where the two segments of a pair are reported.
 
-    def _frequent(self, collected: Collected, segment: int) -> Ints:
+        The whole value comes before them: as a member where users are partitioned, else as a slot.
+        """
+        index = self.pairs.index(pair)
+        if self.partitioned:
+            return Address(0, index + 1, 0), Address(0, index + 1, 1)
+        return Address(0, index, 1), Address(0, index, 2)
+
+    def frequent_patterns(self, collected: Collected, segment: int) -> Ints:
         """Return the most frequent patterns of a segment, from all users who reported it."""
-        places = [self._places(pair)[pair.index(segment)] for pair in self.pairs if segment in pair]
-        tally = reduce(add, (collected.tally(place) for place in places))
-        estimate = collected.rounds[0].question(places[0]).mechanism.estimate(tally)
-        return np.sort(np.argsort(-estimate.votes, kind="stable")[: self.top])
+        containing = [pair for pair in self.pairs if segment in pair]
+        addresses = [self.addresses(pair)[pair.index(segment)] for pair in containing]
+        tally = reduce(add, (collected.tally(address) for address in addresses))
+        mechanism = collected.rounds[0].question(addresses[0]).mechanism
+        votes = mechanism.estimate(tally).votes
+        return np.sort(np.argsort(-votes, kind="stable")[: self.top])
 
-    def _together(self, collected: Collected, pair: tuple[int, int], kept: list[Ints]) -> Floats:
+    def _shares(self, collected: Collected, pair: SegmentPair, patterns: list[Ints]) -> Floats:
         """Return (patterns, patterns): the estimated shares of users with both."""
-        scored = [
-            _votes(collected, place, kept[segment], 1 << self.length)
-            for segment, place in zip(pair, self._places(pair), strict=True)
-        ]
-        return joint(*scored)
+        first, second = (
+            _pattern_votes(collected, address, patterns[segment], 1 << self.length)
+            for segment, address in zip(pair, self.addresses(pair), strict=True)
+        )
+        return shares_of_pairs(first, second)
 
-    def _number(self, kept: list[Ints], row: Row) -> int:
-        symbols = (int(patterns[place]) for patterns, place in zip(kept, row, strict=True))
-        return reduce(lambda number, symbol: number << self.length | symbol, symbols)
+    def _number(self, patterns: list[Ints], row: PatternRow) -> int:
+        number = 0
+        for listed, index in zip(patterns, row, strict=True):
+            number = number << self.length | int(listed[index])
+        return number
 
-    def _possible(self, kept: list[Ints], row: Row) -> bool:
-        return self.domain.possible(self._number(kept, row), self.domain.bits)
+    def _possible(self, patterns: list[Ints], row: PatternRow) -> bool:
+        return self.domain.possible(self._number(patterns, row), self.domain.bits)
 
-    def _facts(self, joined: Joined) -> dict[str, Any]:
+    def _details(self, joined: JoinedRows) -> dict[str, Any]:
         return {
             "segments": self.segments,
             "partitioned": self.partitioned,
@@ -137,13 +174,14 @@ class SegmentPairs(Plan, kind="spm", wire=False):
         }
 
 
-def _votes(collected: Collected, address: Address, patterns: Ints, size: int) -> Scored:
-    """Return the subjects, and (patterns, users) votes for some patterns of a segment."""
-    found = [collected.scores(address, _only(pattern, size)) for pattern in patterns.tolist()]
-    return found[0][0], np.array([scores for _, scores in found])
-
-
-def _only(pattern: int, size: int) -> Floats:
-    target = np.zeros(size)
-    target[pattern] = 1
-    return target
+def _pattern_votes(
+    collected: Collected, address: Address, patterns: Ints, size: int
+) -> PatternVotes:
+    """Return the votes of all subjects for some patterns of a segment."""
+    votes = []
+    for pattern in patterns.tolist():
+        target = np.zeros(size)
+        target[pattern] = 1
+        subjects, scores = collected.scores(address, target)
+        votes.append(scores)
+    return PatternVotes(subjects, np.array(votes))

@@ -1,7 +1,8 @@
-"""Summation with histogram encoding: Laplace noise on every bit, summed.  A published baseline, never for devices.
+"""Summation with histogram encoding: Laplace noise on every bit, summed.
 
-Its noise is floating point, whose last digits betray the value: at epsilon 1 three in twenty reports of a 0 are
-provably not of a 1.  Hence it has no kind that a task could name, and its reports do not pack.
+A published baseline, never for devices: its noise is floating point, whose last digits betray the
+value. At epsilon 1 three in twenty reports of a 0 are provably not of a 1.  It has no kind that a
+task could name, and its reports do not pack.
 
 Source: Wang 2021, section 3.3.2; Mironov 2012 (the last digits).
 """
@@ -45,7 +46,8 @@ class SHE(Mechanism):
     @property
     def worst_ratio(self) -> Fraction:
         """Return the ratio of real-valued noise; that of its floats has no bound."""
-        return Fraction(exact.exp(self.epsilon)) * (1 - Fraction(1, 10**50))  # its sixtieth digit may be rounded up
+        # The sixtieth digit of the exponential may have been rounded up.
+        return Fraction(exact.exp(self.epsilon)) * (1 - Fraction(1, 10**50))
 
     def privatize(self, values: Values, rng: Rng) -> Reports:
         values = self.check(values)
@@ -60,8 +62,9 @@ class SHE(Mechanism):
     def likelihood(self, reports: Reports) -> Floats:
         """Return densities, of real-valued noise."""
         shifts = np.abs(reports) - np.abs(reports - 1)
-        nobody = -np.abs(reports).sum(axis=1, keepdims=True) / self.scale - self.size * np.log(2 * self.scale)
-        return np.asarray(np.exp(nobody + shifts / self.scale))
+        distances = np.abs(reports).sum(axis=1, keepdims=True)
+        log_density = -distances / self.scale - self.size * np.log(2 * self.scale)
+        return np.asarray(np.exp(log_density + shifts / self.scale))
 
     @property
     def width(self) -> int:
@@ -83,9 +86,10 @@ class SHE(Mechanism):
         return _refuse()
 
     def _laplace(self, words: Longs) -> Floats:
-        centred = ((words >> np.uint64(12)) + 0.5) * 2.0**-52 - 0.5  # uniform in (-1/2, 1/2), never 0
+        # uniform in (-1/2, 1/2), never 0
+        centred = ((words >> np.uint64(12)) + 0.5) * 2.0**-52 - 0.5
         return np.asarray(-self.scale * np.sign(centred) * np.log1p(-2 * np.abs(centred)))
 
 
 def _refuse() -> NoReturn:
-    raise ParameterError("raw floats never travel: SHE lives in the laboratory, use estimate_reports")
+    raise ParameterError("reports of SHE are raw floats and cannot be packed: use estimate_reports")

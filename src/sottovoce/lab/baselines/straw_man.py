@@ -1,9 +1,10 @@
-"""The straw-man of joint collection and the attack that undoes it.  Nothing may ever be collected like this.
+"""The straw man of joint collection, and the attack that undoes it.  Never collect like this.
 
-Every record that a person has is reported, each for an equal part of the budget.  The values are protected, their
-number is not: whoever counts the reports of a person knows how many records there are, and of whoever sends none that
-there are none.  No epsilon bounds that.  It is kept so that tests of the real collection can show that they would
-notice, and so that what an attacker learns there can be compared with something.  To collect, use ``Joint``.
+Every record that a person has is reported, each with an equal part of the budget.  The values are
+protected, their number is not: whoever counts the reports of a person knows how many records there
+are, and that a person who sends none has none.  No epsilon bounds that.  It is kept so that tests
+of the real collection can show that they would notice, and for comparison with what an attacker
+learns there.  To collect, use ``Joint``.
 
 Source: Xu 2020, sections 1 and 5.1.
 """
@@ -21,8 +22,8 @@ from sottovoce.mechanisms.grr import GRR
 
 
 @dataclass(frozen=True, eq=False)
-class GivenAway:
-    """What the collector of the straw-man gets: whose each report is, of which table, and what it says."""
+class StrawManReports:
+    """What the collector of the straw man gets: owner, table and value of each report."""
 
     owners: Ints
     tables: Ints
@@ -31,7 +32,7 @@ class GivenAway:
 
 @dataclass(frozen=True)
 class StrawMan:
-    """Everybody's record of the first table and all their records of the second, for epsilon over their number.
+    """Report everybody's record of the first table and all their records of the second.
 
     ``sizes`` are how many values a record of each table has.
     """
@@ -40,35 +41,41 @@ class StrawMan:
     sizes: tuple[int, int]
 
     def mechanism(self, table: int, records: int) -> GRR:
-        """Return what randomises a record of somebody with so many in the second table."""
+        """Return the mechanism for a person with so many records in the second table."""
         return GRR(exact.part(self.epsilon, 1 + records), self.sizes[table])
 
-    def give_away(self, single: Values, many: Rows, rng: Rng) -> GivenAway:
-        """Return as many reports as there are records: that is what is wrong with it."""
-        made = [self._alike(single, many, count, rng) for count in np.unique(many.sizes).tolist()]
-        owners, tables, reports = (np.concatenate(column) for column in zip(*made, strict=True))
-        return GivenAway(owners, tables, reports)
+    def report(self, single: Values, many: Rows, rng: Rng) -> StrawManReports:
+        """Return as many reports as there are records, which is what is wrong with it."""
+        counts = np.unique(many.sizes).tolist()
+        parts = [self._reports_of(single, many, count, rng) for count in counts]
+        owners, tables, reports = (np.concatenate(column) for column in zip(*parts, strict=True))
+        return StrawManReports(owners, tables, reports)
 
-    def _alike(self, single: Values, many: Rows, count: int, rng: Rng) -> tuple[Ints, Ints, Ints]:
-        """Return the reports of all who have the same number of records."""
+    def _reports_of(
+        self, single: Values, many: Rows, count: int, rng: Rng
+    ) -> tuple[Ints, Ints, Ints]:
+        """Return owners, tables and reports of all people with ``count`` records."""
         people = np.flatnonzero(many.sizes == count)
-        said = self.mechanism(0, count).privatize(single[people], rng)
+        first = self.mechanism(0, count).privatize(single[people], rng)
         if not count:
-            return people, np.zeros(len(people), np.int64), said
-        more = self.mechanism(1, count).privatize(many[people].cells[:, 0], rng)
-        tables = np.repeat([0, 1], [len(said), len(more)])
-        return np.concatenate([people, people.repeat(count)]), tables, np.concatenate([said, more])
+            return people, np.zeros(len(people), np.int64), first
+        second = self.mechanism(1, count).privatize(many[people].cells[:, 0], rng)
+        owners = np.concatenate([people, people.repeat(count)])
+        tables = np.repeat([0, 1], [len(first), len(second)])
+        return owners, tables, np.concatenate([first, second])
 
 
-def frequency_attack(seen: GivenAway, people: int) -> Ints:
-    """Return how many records of the second table everybody has: the reports under each name, counted."""
-    return np.bincount(seen.owners[seen.tables == 1], minlength=people)
+def frequency_attack(reports: StrawManReports, people: int) -> Ints:
+    """Return how many records of the second table everybody has, by counting their reports."""
+    return np.bincount(reports.owners[reports.tables == 1], minlength=people)
 
 
 def likeliest_sizes(mechanism: Mechanism, cells: Floats, reports: Reports) -> Ints:
-    """Return the likeliest number of records behind every report, all numbers being as likely beforehand.
+    """Return the likeliest number of records behind every report.
 
-    The best that can be tried where the number of reports says nothing.  ``cells`` is (numbers, size): the chance of
-    each cell for somebody with so many records.
+    All numbers are equally likely beforehand.
+
+    The best attack where the number of reports says nothing.  ``cells`` is (numbers, size): the
+    chance of each cell for a person with so many records.
     """
     return np.asarray((mechanism.likelihood(reports) @ cells.T).argmax(axis=1), np.int64)

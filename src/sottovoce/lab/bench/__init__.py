@@ -1,7 +1,9 @@
-"""Speed as ratios: every figure beside the least work that could do the same job, timed in turns in one run.
+"""Speed as ratios, each beside the least work that could do the same job.
 
-Ratios travel between machines, seconds do not; so each topic races the package against a bare loop, a plain read or
-the drawing of the same random words, and says whether its goal was met.
+All sides are timed in turns, in one run.
+
+Ratios travel between machines, seconds do not; so each topic races the package against a bare loop,
+a plain read or the drawing of the same random words, and says whether its goal was met.
 """
 
 from collections.abc import Iterable, Iterator
@@ -11,7 +13,7 @@ from typing import Any
 
 from sottovoce.errors import ParameterError
 from sottovoce.lab.bench.report import print_tables, say
-from sottovoce.lab.bench.row import Row
+from sottovoce.lab.bench.row import BenchmarkRow
 
 TOPICS = (
     "affine",
@@ -29,21 +31,29 @@ TOPICS = (
 )
 
 
-def run(only: str | Iterable[str] = "", *, json: bool = False, scale: float = 1.0) -> list[dict[str, Any]]:
-    """Run the topics, or only the named ones, print their rows and return them; ``scale`` multiplies the users."""
+def run(
+    only: str | Iterable[str] = "", *, json: bool = False, scale: float = 1.0
+) -> list[dict[str, Any]]:
+    """Run the topics, or only the named ones, print their rows and return them.
+
+    ``scale`` multiplies the users.
+    """
     named = {only} - {""} if isinstance(only, str) else set(only)
     if named - set(TOPICS):
         raise ParameterError(f"a benchmark is one of {', '.join(TOPICS)}")
-    made = [row for topic in TOPICS if not named or topic in named for row in measure(topic, scale)]
-    documents = [row.document() for row in made]
+    rows: list[BenchmarkRow] = []
+    for topic in TOPICS:
+        if not named or topic in named:
+            rows += measure(topic, scale)
+    documents = [row.document() for row in rows]
     if json:
         print(dumps(documents, indent=1))
     else:
-        print_tables(made)
+        print_tables(rows)
     return documents
 
 
-def measure(topic: str, scale: float) -> Iterator[Row]:
+def measure(topic: str, scale: float) -> Iterator[BenchmarkRow]:
     """Yield the rows of a topic as they are measured; what it needs is imported only now."""
     for row in import_module(f"{__name__}.{topic}").rows(scale):
         say(f"{topic}: {row.name}: {row.figure:,.4g} {row.unit}")

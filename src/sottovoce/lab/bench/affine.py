@@ -1,12 +1,13 @@
 """Decoding affine reports, against a bare scatter of the same increments and one transform.
 
-The bare side gets every position and sign ready made, so a ratio of one would mean that seeds expand for free.
+The bare side gets every position and sign ready made, so a ratio of one would mean that seeds
+expand for free.
 
 Source: docs/affine-response.md.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,7 @@ import numpy.typing as npt
 from sottovoce.arrays import Ints, Longs, Words
 from sottovoce.kernels import affine, jit, walsh
 from sottovoce.kernels.affine_words import SIGN
-from sottovoce.lab.bench.row import Goal, Row
+from sottovoce.lab.bench.row import BenchmarkRow, Goal
 from sottovoce.lab.bench.timing import race, scaled
 from sottovoce.maths import hashing
 
@@ -41,7 +42,7 @@ class Job:
 
     def decode(self, threads: int = 1) -> Ints:
         """Return every support count, in the order of the permuted domain."""
-        layout = affine.Layout(self.bits, permuted=False)
+        layout = affine.PointLayout(self.bits, permuted=False)
         return affine.supports(self.spectrum(threads), layout, self.rank, 1 << self.bits)
 
     def spectrum(self, threads: int = 1) -> Ints:
@@ -51,19 +52,24 @@ class Job:
 
     def whole(self) -> Ints:
         """Return every support count in the order of the domain, permutation included."""
-        return affine.supports(self.spectrum(), affine.Layout(self.bits), self.rank, 1 << self.bits)
+        layout = affine.PointLayout(self.bits)
+        return affine.supports(self.spectrum(), layout, self.rank, 1 << self.bits)
 
     def increments(self) -> Words:
-        """Return position and sign of every increment, report by report, the empty subset left out."""
+        """Return position and sign of every increment of every report, but for empty subsets."""
         masks, offsets = hashing.masks(self.seeds, self.bits, self.rank)
-        odd = (self.buckets ^ offsets)[:, None] >> np.arange(self.rank, dtype=np.uint16) & np.uint16(1)
+        odd = (self.buckets ^ offsets)[:, None] >> np.arange(
+            self.rank, dtype=np.uint16
+        ) & np.uint16(1)
         words = masks.astype(np.uint32) | odd.astype(np.uint32) << np.uint32(31)
         subsets = range(1, 1 << self.rank)
         chosen = [[r for r in range(self.rank) if subset >> r & 1] for subset in subsets]
-        return np.stack([np.bitwise_xor.reduce(words[:, rows], axis=1) for rows in chosen], axis=1).ravel()
+        return np.stack(
+            [np.bitwise_xor.reduce(words[:, rows], axis=1) for rows in chosen], axis=1
+        ).ravel()
 
 
-def rows(scale: float) -> Iterator[Row]:
+def rows(scale: float) -> Iterator[BenchmarkRow]:
     """Yield one core against the bare scatter, then the whole decoding, then two threads."""
     for bits, rank in SHAPES:
         yield _against_bare(Job.drawn(scaled(USERS, scale), bits, rank))
@@ -89,22 +95,24 @@ def scatter(words: Words, spectrum: npt.NDArray[np.int32]) -> None:
         spectrum[w & ~SIGN] += np.int32(1) - np.int32(w >> np.uint32(31) << np.uint32(1))
 
 
-def _against_bare(job: Job) -> Row:
+def _against_bare(job: Job) -> BenchmarkRow:
     words = job.increments()
     ours, least = race(job.decode, lambda: bare(words, job.bits))
-    return _row(job, "", ours.cpu, "bare scatter + transform", ours.cpu / least.cpu, GOALS.get((job.bits, job.rank)))
+    row = _row(job, "", ours.cpu, "bare scatter + transform", ours.cpu / least.cpu)
+    return replace(row, goal=GOALS.get((job.bits, job.rank)))
 
 
-def _whole(job: Job) -> Row:
+def _whole(job: Job) -> BenchmarkRow:
     whole, plain = race(job.whole, job.decode)
     return _row(job, ", with the permutation", whole.cpu, "without it", whole.cpu / plain.cpu)
 
 
-def _two_threads(job: Job) -> Row:
-    two, one = race(lambda: job.decode(2), job.decode)
-    return _row(job, ", two threads, wall", two.wall, "one thread, wall", two.wall / one.wall)
+def _two_threads(job: Job) -> BenchmarkRow:
+    two, single = race(lambda: job.decode(2), job.decode)
+    return _row(job, ", two threads, wall", two.wall, "one thread, wall", two.wall / single.wall)
 
 
-def _row(job: Job, how: str, seconds: float, against: str, ratio: float, goal: Goal | None = None) -> Row:
+def _row(job: Job, how: str, seconds: float, against: str, ratio: float) -> BenchmarkRow:
     name = f"decode {len(job.seeds):,} reports, size 2^{job.bits}, k = {job.rank}{how}"
-    return Row("affine", name, 1e9 * seconds / len(job.seeds), "ns/report", against, ratio, goal)
+    per_report = 1e9 * seconds / len(job.seeds)
+    return BenchmarkRow("affine", name, per_report, "ns/report", against, ratio)

@@ -1,4 +1,6 @@
-"""The least that a collector on this stack must do: a Starlette route that decodes an upload and counts it.
+"""The least that a collector on this stack must do.
+
+A Starlette route decodes an upload and counts it.
 
 Run as a module it serves on a free port, which it prints.
 """
@@ -17,7 +19,9 @@ from sottovoce.collector import wire
 async def decode(request: Request) -> Response:
     """Decode, and answer with the shape of a real outcome."""
     upload = wire.json_upload.decode(await request.body())
-    return Response(wire.as_json(wire.UploadReceipt(len(upload.reports), 0, [])), media_type="application/json")
+    return Response(
+        wire.as_json(wire.UploadReceipt(len(upload.reports), 0, [])), media_type="application/json"
+    )
 
 
 def main() -> None:

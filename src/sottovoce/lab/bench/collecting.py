@@ -1,7 +1,10 @@
-"""Taking reports over HTTP until they are durable, against two ceilings measured in turns in the same run.
+"""Taking reports over HTTP until they are durable, against two ceilings.
 
-One is a bare Starlette route on the same server that only decodes the same requests under the same load; the other a
-bare SQLite writer, without HTTP and without checks, that only commits the same rows a thousand at a time.
+All are measured in turns, in the same run.
+
+One is a bare Starlette route on the same server that only decodes the same requests under the same
+load; the other a bare SQLite writer, without HTTP and without checks, that only commits the same
+rows a thousand at a time.
 """
 
 import base64
@@ -22,7 +25,7 @@ import numpy as np
 from sottovoce.arrays import Bytes
 from sottovoce.lab import crowd
 from sottovoce.lab.bench.load import Load, load, post
-from sottovoce.lab.bench.row import Goal, Row
+from sottovoce.lab.bench.row import BenchmarkRow, Goal
 from sottovoce.lab.bench.timing import scaled
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.plans.frequencies.histogram import Histogram
@@ -41,7 +44,7 @@ TASK = Task("load", Histogram(range(1024)), 1.0, collection=Collection())
 PATH = f"/v1/tasks/{TASK.name}/reports"
 
 
-def rows(scale: float) -> Iterator[Row]:
+def rows(scale: float) -> Iterator[BenchmarkRow]:
     """Yield reports per second and latency for every size of request, and how memory grows."""
     with _process("-m", "sottovoce.lab.bench.bare") as (bare, _):
         for size, usual in REPORTS.items():
@@ -49,8 +52,11 @@ def rows(scale: float) -> Iterator[Row]:
     yield from _memory(scaled(MANY, scale))
 
 
-def _race(size: int, count: int, bare: int) -> Iterator[Row]:
-    """Yield a turn's rows; collector and writer start empty every time, so that their trees are equally deep."""
+def _race(size: int, count: int, bare: int) -> Iterator[BenchmarkRow]:
+    """Yield the rows of one turn.
+
+    Collector and writer start empty every time, so that their trees are equally deep.
+    """
     best: dict[str, Load] = {}
     writer = float("inf")
     for turn in range(TURNS):
@@ -58,60 +64,90 @@ def _race(size: int, count: int, bare: int) -> Iterator[Row]:
         with _served() as (ours, _, _):
             for name, port in (("bare", bare), ("ours", ours)):
                 taken = load(port, requests(sent, size), CONNECTIONS[size])
-                best[name] = min(taken, best.get(name, taken), key=lambda one: one.seconds)
+                best[name] = min(taken, best.get(name, taken), key=lambda run: run.seconds)
         writer = min(writer, _written(sent))
-    speeds = {"bare Starlette route": count / best["bare"].seconds, "bare SQLite writer": count / writer}
+    speeds = {
+        "bare Starlette route": count / best["bare"].seconds,
+        "bare SQLite writer": count / writer,
+    }
     lower = min(speeds, key=lambda name: speeds[name])
     speed = count / best["ours"].seconds
     goal = Goal("ratio", ">=", SHARE) if size > 1 else None
     many = f"{size:,} per request"
     for name, ceiling in speeds.items():
-        yield Row("collecting", f"{many}: {name}", ceiling, "reports/s")
-    yield Row("collecting", f"{many}: accepted and durable", speed, "reports/s", lower, speed / speeds[lower], goal)
-    yield Row("collecting", f"{many}: 99 % of requests within", 1000 * best["ours"].percentile(99), "ms")
+        yield BenchmarkRow("collecting", f"{many}: {name}", ceiling, "reports/s")
+    yield BenchmarkRow(
+        "collecting",
+        f"{many}: accepted and durable",
+        speed,
+        "reports/s",
+        lower,
+        speed / speeds[lower],
+        goal,
+    )
+    yield BenchmarkRow(
+        "collecting", f"{many}: 99 % of requests within", 1000 * best["ours"].percentile(99), "ms"
+    )
 
 
-def _memory(count: int) -> Iterator[Row]:
-    """Yield what the process and the disk hold after a quarter of many reports, at the end, and once sealed."""
+def _memory(count: int) -> Iterator[BenchmarkRow]:
+    """Yield what the process and the disk hold while many reports arrive.
+
+    They are measured after a quarter of the reports, at the end, and once the round is sealed.
+    """
     with _served() as (port, process, data):
         parts = [messages(count // 4, seed=[7, part]) for part in range(4)]
-        held = []
+        resident = []
         for part in parts:
             load(port, requests(part, 1_000), CONNECTIONS[1_000])
-            held.append(_resident(process))
+            resident.append(_resident(process))
         before = _bytes(data)
         _command("task", "close", TASK.name, "--now", "--data", str(data))
         after = _bytes(data / "sealed")
-    yield Row("collecting", f"memory after {count // 4:,} reports", held[0] / 1e6, "MB")
+    yield BenchmarkRow(
+        "collecting", f"memory after {count // 4:,} reports", resident[0] / 1e6, "MB"
+    )
     goal = Goal("ratio", "<=", 1.1)
-    yield Row(
+    yield BenchmarkRow(
         "collecting",
         f"memory after {count:,} reports",
-        held[-1] / 1e6,
+        resident[-1] / 1e6,
         "MB",
         "a quarter of them",
-        held[-1] / held[0],
+        resident[-1] / resident[0],
         goal,
     )
     many = len(parts) * len(parts[0])
-    yield Row("collecting", f"disk while open, messages of {len(parts[0][0])} bytes", before / many, "bytes/report")
-    yield Row("collecting", "disk once sealed", after / many, "bytes/report")
+    yield BenchmarkRow(
+        "collecting",
+        f"disk while open, messages of {len(parts[0][0])} bytes",
+        before / many,
+        "bytes/report",
+    )
+    yield BenchmarkRow("collecting", "disk once sealed", after / many, "bytes/report")
 
 
 def messages(count: int, seed: list[int]) -> list[bytes]:
     """Return messages of devices as they go over the wire, made all at once."""
-    return crowd.messages(TASK, np.arange(count) % 1024, rng=SeededRng(np.random.SeedSequence(seed)))
+    return crowd.messages(
+        TASK, np.arange(count) % 1024, rng=SeededRng(np.random.SeedSequence(seed))
+    )
 
 
 def requests(sent: list[bytes], size: int) -> list[bytes]:
     """Return the uploads of these messages, so many in each."""
     texts = [base64.b64encode(message).decode() for message in sent]
-    bodies = (json.dumps({"reports": texts[start : start + size]}) for start in range(0, len(texts), size))
+    bodies = (
+        json.dumps({"reports": texts[start : start + size]}) for start in range(0, len(texts), size)
+    )
     return [post(PATH, body.encode()) for body in bodies]
 
 
 def _written(sent: list[bytes]) -> float:
-    """Return the seconds that SQLite needs for the same rows: an id each, and the messages of a group in one blob."""
+    """Return the seconds that SQLite needs for the same rows.
+
+    Every message has an id, and the messages of a group stand in one blob.
+    """
     whole = np.frombuffer(b"".join(sent), np.uint8).reshape(len(sent), -1)
     ids = envelope.read(sent, TASK.opening.width)[0].ids
     with (
@@ -126,7 +162,9 @@ def _written(sent: list[bytes]) -> float:
             "wal_autocheckpoint = 32768",
         ):
             book.execute(f"pragma {pragma}").fetchall()
-        book.execute("create table seen (round integer, id blob, primary key (round, id)) without rowid")
+        book.execute(
+            "create table seen (round integer, id blob, primary key (round, id)) without rowid"
+        )
         book.execute("create table segments (round integer, data blob)")
         started = perf_counter()
         for start in range(0, len(whole), GROUP):
@@ -144,9 +182,10 @@ def _values(ids: Bytes) -> Iterator[tuple[bytes]]:
 
 @contextmanager
 def _served() -> "Iterator[tuple[int, subprocess.Popen[str], Path]]":
-    """Yield the port, the process and the folder of a real collector with the task of this topic."""
+    """Yield port, process and folder of a real collector with the task of this topic."""
     with tempfile.TemporaryDirectory() as folder:
-        task, data = Path(folder) / "task.json", Path(folder) / "data"
+        task = Path(folder) / "task.json"
+        data = Path(folder) / "data"
         task.write_text(codec.canonical(codec.document(TASK)), encoding="utf-8")
         _command("task", "create", str(task), "--data", str(data))
         options = ("serve", "--data", str(data), "--port", "0", "--rate", "0", "--json")
@@ -168,7 +207,9 @@ def _bytes(folder: Path) -> int:
 def _process(*arguments: str) -> "Iterator[tuple[str, subprocess.Popen[str]]]":
     """Yield the first line that a Python process prints, and the process."""
     command = [sys.executable, *arguments]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as process:
         assert process.stdout is not None
         try:
             yield process.stdout.readline(), process

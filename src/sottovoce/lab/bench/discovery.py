@@ -1,7 +1,8 @@
-"""Searches for long values: decoding by blocks of prefixes against hashing every candidate, and what is found.
+"""Searches for long values: decoding by blocks of prefixes against hashing every candidate.
 
-Reports are genuine, one for each user.  Hashing all of them for each of a hundred thousand candidates takes minutes to
-hours, so that side counts some of the candidates in some of the reports of every group, and its time is scaled up.
+Reports are genuine, one for each user.  Hashing all of them for each of a hundred thousand
+candidates takes minutes to hours, so that side counts some of the candidates in some of the reports
+of every group, and its time is scaled up.
 
 Source: Wang 2021, chapter 4; docs/affine-response.md.
 """
@@ -20,9 +21,9 @@ from sottovoce.core.estimate import Estimate
 from sottovoce.domains.bits import Bits
 from sottovoce.domains.strings import Strings
 from sottovoce.engine.memory import MemoryCollected, ReportBatch
-from sottovoce.lab import aggregate
+from sottovoce.lab.aggregate import draw_answer, numbers_of
 from sottovoce.lab.bench.growth import LINEAR, exponent
-from sottovoce.lab.bench.row import Goal, Row
+from sottovoce.lab.bench.row import BenchmarkRow, Goal
 from sottovoce.lab.bench.timing import race, scaled
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.lab.truth import metrics
@@ -35,39 +36,50 @@ from sottovoce.tasks.task import Task
 
 EPSILON, TOP = 2.0, 16
 DOMAINS = (Bits(48), Bits(64), Strings(20))
-USERS, GROWING = 1_000_000, (100_000, 300_000, 1_000_000)
+USERS = 1_000_000
+GROWING_USERS = (100_000, 300_000, 1_000_000)
 VALUES = 1000  # that somebody holds
-HASHED, COUNTED = 4096, 4096  # candidates and reports of every group that are hashed directly
-DRAWN = 20  # searches whose counts are drawn
+HASHED_CANDIDATES = 4096  # of every group
+HASHED_REPORTS = 4096  # of every group
+DRAWN_SEARCHES = 20
 REPEATS = 3
 FASTER = Goal("ratio", ">=", 20.0)
 
 
-def rows(scale: float) -> Iterator[Row]:
-    """Yield making, decoding and finding for each length, then how decoding grows with the users."""
+def rows(scale: float) -> Iterator[BenchmarkRow]:
+    """Yield making, decoding and finding for each length, then the growth with the users."""
     for domain in DOMAINS:
-        search = Search(domain, scaled(USERS, scale))
-        yield _made(search)
-        yield _decoded(search)
-        yield _found(search, max(2, int(DRAWN * min(1.0, scale))))
+        study = SearchStudy(domain, scaled(USERS, scale))
+        yield _making_row(study)
+        yield _decoding_row(study)
+        yield _finding_row(study, max(2, int(DRAWN_SEARCHES * min(1.0, scale))))
     for domain in DOMAINS[::2]:
-        yield _grown(domain, [scaled(users, scale) for users in GROWING])
+        yield _growth_row(domain, [scaled(users, scale) for users in GROWING_USERS])
 
 
 @dataclass(frozen=True, eq=False)
-class Watched(MemoryCollected):
+class WatchedCollected(MemoryCollected):
     """What was collected, and the candidates that a plan asked for."""
 
-    seen: dict[Address, Blocks] = field(default_factory=dict)
+    asked: dict[Address, Blocks] = field(default_factory=dict)
 
     def estimate(self, address: Address, among: Values | Blocks | None = None) -> Estimate:
         assert isinstance(among, Blocks)
-        self.seen[address] = among
+        self.asked[address] = among
         return super().estimate(address, among)
 
 
 @dataclass(frozen=True, eq=False)
-class Search:
+class HashedSample:
+    """Some reports of a group, and some of the candidates that the plan estimated from them."""
+
+    mechanism: AffinePrefix
+    reports: Reports
+    candidates: Values
+
+
+@dataclass(frozen=True, eq=False)
+class SearchStudy:
     """A population, and the task that looks for its most frequent values."""
 
     domain: Bits | Strings
@@ -79,101 +91,117 @@ class Search:
         return Task("discovery", HeavyHitters(self.domain, TOP), EPSILON)
 
     @cached_property
-    def held(self) -> dict[Any, int]:
+    def holders(self) -> dict[Any, int]:
         """Return how many people hold each value: a few are common, most are rare."""
-        rng = np.random.default_rng([self.users, self.domain.bits])
+        generator = np.random.default_rng([self.users, self.domain.bits])
         shares = 1 / (5.0 + np.arange(VALUES)) ** 1.5
-        counts = rng.multinomial(self.users, shares / shares.sum()).tolist()
-        return {_value(self.domain, rng): count for count in counts}
+        counts = generator.multinomial(self.users, shares / shares.sum()).tolist()
+        return {_random_value(self.domain, generator): count for count in counts}
 
     @cached_property
-    def collected(self) -> Watched:
+    def collected(self) -> WatchedCollected:
         """Return everybody's report."""
-        return Watched(self.task, (self.task.opening,), self.reports())
+        return WatchedCollected(self.task, (self.task.opening,), self.reports())
 
     def reports(self) -> dict[Address, ReportBatch]:
         """Return one report for each user, as devices make them."""
-        asked, rng = self.task.opening, SeededRng(self.users)
-        values = self.domain.indices(list(self.held))
-        people = np.repeat(np.arange(len(values)), list(self.held.values()))
-        groups = asked.assigned(people, rng)
-        return {address: ReportBatch(asked.question(address).privatize(values[held], rng)) for address, held in groups}
+        opening = self.task.opening
+        rng = SeededRng(self.users)
+        values = self.domain.indices(list(self.holders))
+        people = np.repeat(np.arange(len(values)), list(self.holders.values()))
+        batches = {}
+        for address, group in opening.assigned(people, rng):
+            question = opening.question(address)
+            batches[address] = ReportBatch(question.privatize(values[group], rng))
+        return batches
 
     def decode(self) -> Answer:
         """Return what the plan finds."""
-        found = self.task.plan.step(self.collected)
-        assert isinstance(found, Answer)
-        return found
+        answer = self.task.plan.step(self.collected)
+        assert isinstance(answer, Answer)
+        return answer
 
     @cached_property
-    def sample(self) -> list[tuple[AffinePrefix, Reports, Values]]:
-        """Return some reports of every group with some of the candidates that the plan estimated from them."""
-        found = []
-        for address, blocks in self.collected.seen.items():
+    def samples(self) -> list[HashedSample]:
+        """Return what is hashed directly, for every group."""
+        samples = []
+        for address, blocks in self.collected.asked.items():
             mechanism = self.task.opening.question(address).mechanism
             assert isinstance(mechanism, AffinePrefix)
-            places = np.linspace(0, len(blocks) - 1, min(HASHED, len(blocks))).astype(int).tolist()
-            candidates = indices_of([blocks[place] for place in places], mechanism.bits)
-            found.append((mechanism, self.collected.batches[address].reports[:COUNTED], candidates))
-        return found
+            count = min(HASHED_CANDIDATES, len(blocks))
+            indices = np.linspace(0, len(blocks) - 1, count).astype(int).tolist()
+            candidates = indices_of([blocks[index] for index in indices], mechanism.bits)
+            reports = self.collected.batches[address].reports[:HASHED_REPORTS]
+            samples.append(HashedSample(mechanism, reports, candidates))
+        return samples
 
-    def hash(self) -> None:
-        """Count the supports of the sample directly."""
-        for mechanism, reports, candidates in self.sample:
-            mechanism.count(reports, candidates)
+    def hash_samples(self) -> None:
+        """Count the supports of the samples directly."""
+        for sample in self.samples:
+            sample.mechanism.count(sample.reports, sample.candidates)
 
     @property
     def factor(self) -> float:
-        """Return how many times the work on the sample all of it is."""
-        batches, seen = self.collected.batches, self.collected.seen
-        whole = sum(len(batches[address].reports) * len(blocks) for address, blocks in seen.items())
-        return whole / sum(len(reports) * len(candidates) for _, reports, candidates in self.sample)
+        """Return how many times the work on the samples the whole work is."""
+        batches, asked = self.collected.batches, self.collected.asked
+        whole = sum(
+            len(batches[address].reports) * len(blocks) for address, blocks in asked.items()
+        )
+        hashed = sum(len(sample.reports) * len(sample.candidates) for sample in self.samples)
+        return whole / hashed
 
-    def f1(self, found: Any) -> float:
+    def f1(self, answer: Any) -> float:
         """Return how well an answer names the most frequent values."""
-        best = sorted(self.held, key=lambda value: -self.held[value])[:TOP]
-        numbers = aggregate.numbers_of(self.domain.indices(best))
-        return metrics.f1([self.domain.shown(number) for number in numbers], found.labels)
+        best = sorted(self.holders, key=lambda value: -self.holders[value])[:TOP]
+        numbers = numbers_of(self.domain.indices(best))
+        return metrics.f1([self.domain.shown(number) for number in numbers], answer.labels)
 
     def __str__(self) -> str:
-        length = f"{self.domain.length} bytes" if isinstance(self.domain, Strings) else f"{self.domain.bits} bits"
-        return f"{self.users:,} users, values of {length}"
+        if isinstance(self.domain, Strings):
+            return f"{self.users:,} users, values of {self.domain.length} bytes"
+        return f"{self.users:,} users, values of {self.domain.bits} bits"
 
 
-def _value(domain: Bits | Strings, rng: np.random.Generator) -> Any:
+def _random_value(domain: Bits | Strings, generator: np.random.Generator) -> Any:
     if isinstance(domain, Strings):
-        return "".join(chr(code) for code in rng.integers(ord("a"), ord("z") + 1, domain.length))
-    return int.from_bytes(rng.bytes(domain.bits // 8))
+        codes = generator.integers(ord("a"), ord("z") + 1, domain.length)
+        return "".join(chr(code) for code in codes)
+    return int.from_bytes(generator.bytes(domain.bits // 8))
 
 
-def _made(search: Search) -> Row:
-    (made,) = race(search.reports, repeats=REPEATS)
-    return Row("discovery", f"make reports, {search}", 1e9 * made.cpu / search.users, "ns/report")
+def _making_row(study: SearchStudy) -> BenchmarkRow:
+    (making,) = race(study.reports, repeats=REPEATS)
+    per_report = 1e9 * making.cpu / study.users
+    return BenchmarkRow("discovery", f"make reports, {study}", per_report, "ns/report")
 
 
-def _decoded(search: Search) -> Row:
-    search.decode()  # shows which candidates there are
-    blocks, direct = race(search.decode, search.hash, repeats=REPEATS)
-    estimated, factor = sum(map(len, search.collected.seen.values())), search.factor
-    name = f"decode {estimated:,} candidates, {search}"
-    against = (
-        f"direct hashing, {HASHED:,} candidates x {COUNTED:,} reports of a group, scaled by {factor:,.1f}; theirs/ours"
-    )
-    return Row("discovery", name, blocks.cpu, "s", against, factor * direct.cpu / blocks.cpu, FASTER)
+def _decoding_row(study: SearchStudy) -> BenchmarkRow:
+    study.decode()  # shows which candidates there are
+    blocks, direct = race(study.decode, study.hash_samples, repeats=REPEATS)
+    estimated = sum(map(len, study.collected.asked.values()))
+    factor = study.factor
+    name = f"decode {estimated:,} candidates, {study}"
+    sample = f"{HASHED_CANDIDATES:,} candidates x {HASHED_REPORTS:,} reports of a group"
+    against = f"direct hashing, {sample}, scaled by {factor:,.1f}; theirs/ours"
+    ratio = factor * direct.cpu / blocks.cpu
+    return BenchmarkRow("discovery", name, blocks.cpu, "s", against, ratio, FASTER)
 
 
-def _found(search: Search, searches: int) -> Row:
-    found = search.f1(search.decode())
-    drawn = fmean(search.f1(aggregate.drawn(search.task, search.held, seed)) for seed in range(searches))
+def _finding_row(study: SearchStudy, searches: int) -> BenchmarkRow:
+    genuine = study.f1(study.decode())
+    answers = (draw_answer(study.task, study.holders, seed) for seed in range(searches))
+    drawn = fmean(study.f1(answer) for answer in answers)
+    name = f"F1 of the {TOP} most frequent, {study}"
     against = f"mean of {searches} searches with drawn counts: {drawn:.3f}"
-    return Row(
-        "discovery", f"F1 of the {TOP} most frequent, {search}", found, "F1", against, found / drawn if drawn else None
+    return BenchmarkRow(
+        "discovery", name, genuine, "F1", against, genuine / drawn if drawn else None
     )
 
 
-def _grown(domain: Bits | Strings, users: list[int]) -> Row:
-    searches = [Search(domain, count) for count in users]
-    timings = race(*(search.decode for search in searches), repeats=2)
+def _growth_row(domain: Bits | Strings, users: list[int]) -> BenchmarkRow:
+    studies = [SearchStudy(domain, count) for count in users]
+    timings = race(*(study.decode for study in studies), repeats=2)
     slope = exponent(users, [max(timing.cpu, 1e-9) for timing in timings])
     name = f"decode values of {domain.bits} bits, in users"
-    return Row("discovery", name, slope, "exponent", f"{min(users):,} to {max(users):,}", goal=LINEAR)
+    span = f"{min(users):,} to {max(users):,}"
+    return BenchmarkRow("discovery", name, slope, "exponent", span, goal=LINEAR)

@@ -1,4 +1,7 @@
-"""How times grow: the slope of log time over log users or log size, fitted by least squares.  One is linear."""
+"""How times grow: the slope of log time over log users or log size, by least squares.
+
+A slope of one is linear growth.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -7,7 +10,7 @@ import numpy as np
 from sottovoce.core.rng import SystemRng
 from sottovoce.lab.bench.affine import Job
 from sottovoce.lab.bench.privatizing import values
-from sottovoce.lab.bench.row import Goal, Row
+from sottovoce.lab.bench.row import BenchmarkRow, Goal
 from sottovoce.lab.bench.timing import Side, race, scaled
 from sottovoce.mechanisms.affine import AffineResponse
 from sottovoce.mechanisms.base import Mechanism
@@ -20,18 +23,38 @@ MANY, FEW = 1_000_000, 1024
 LINEAR = Goal("figure", "<=", 1.1)
 
 
-def rows(scale: float) -> Iterator[Row]:
+def rows(scale: float) -> Iterator[BenchmarkRow]:
     """Yield the exponents of decoding and randomising in users and in size."""
-    users, many, few = [scaled(count, scale) for count in USERS], scaled(MANY, scale), scaled(FEW, scale)
-    yield _row("decode affine, size 2^10, in users", users, lambda count: Job.drawn(count, 10, 2).whole)
-    yield _row("decode affine, size 2^20, in users", users, lambda count: Job.drawn(count, 20, 2).whole)
-    yield _row("privatize affine, size 2^10, in users", users, lambda count: _privatizing(_affine(10), count))
-    sizes = [1 << bits for bits in BITS]
-    yield _row(f"decode affine, {many:,} users, in size", sizes, lambda size: Job.drawn(many, _bits(size), 2).whole)
+    users = [scaled(count, scale) for count in USERS]
+    many = scaled(MANY, scale)
+    few = scaled(FEW, scale)
     yield _row(
-        f"privatize affine, {many:,} users, in size", sizes, lambda size: _privatizing(_affine(_bits(size)), many)
+        "decode affine, size 2^10, in users", users, lambda count: Job.drawn(count, 10, 2).whole
     )
-    yield _row(f"privatize oue, {few:,} users, in size", WIDTHS, lambda size: _privatizing(OUE(1.0, size), few))
+    yield _row(
+        "decode affine, size 2^20, in users", users, lambda count: Job.drawn(count, 20, 2).whole
+    )
+    yield _row(
+        "privatize affine, size 2^10, in users",
+        users,
+        lambda count: _privatizing(_affine(10), count),
+    )
+    sizes = [1 << bits for bits in BITS]
+    yield _row(
+        f"decode affine, {many:,} users, in size",
+        sizes,
+        lambda size: Job.drawn(many, _bits(size), 2).whole,
+    )
+    yield _row(
+        f"privatize affine, {many:,} users, in size",
+        sizes,
+        lambda size: _privatizing(_affine(_bits(size)), many),
+    )
+    yield _row(
+        f"privatize oue, {few:,} users, in size",
+        WIDTHS,
+        lambda size: _privatizing(OUE(1.0, size), few),
+    )
 
 
 def exponent(points: Sequence[int], seconds: Sequence[float]) -> float:
@@ -43,14 +66,17 @@ def exponent(points: Sequence[int], seconds: Sequence[float]) -> float:
     return float(np.polyfit(np.log(points), np.log(seconds), 1)[0])
 
 
-def _row(name: str, points: Sequence[int], side: Callable[[int], Side]) -> Row:
+def _row(name: str, points: Sequence[int], side: Callable[[int], Side]) -> BenchmarkRow:
     timings = race(*(side(point) for point in points), repeats=5)
     slope = exponent(points, [max(timing.cpu, 1e-9) for timing in timings])
-    return Row("growth", name, slope, "exponent", f"{min(points):,} to {max(points):,}", goal=LINEAR)
+    return BenchmarkRow(
+        "growth", name, slope, "exponent", f"{min(points):,} to {max(points):,}", goal=LINEAR
+    )
 
 
 def _privatizing(mechanism: Mechanism, users: int) -> Side:
-    held, rng = values(users, mechanism.size), SystemRng()
+    held = values(users, mechanism.size)
+    rng = SystemRng()
     return lambda: mechanism.privatize(held, rng)
 
 

@@ -1,4 +1,4 @@
-"""A load generator: many connections that each send the next request as soon as the last was answered."""
+"""A load generator: many connections, each sending its next request after an answer."""
 
 import asyncio
 import time
@@ -36,18 +36,22 @@ def load(port: int, requests: Sequence[bytes], connections: int) -> Load:
 
 def post(path: str, body: bytes, kind: str = "application/json") -> bytes:
     """Return a request as it goes over the wire."""
-    head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n"
+    fields = f"Host: localhost\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}"
+    head = f"POST {path} HTTP/1.1\r\n{fields}\r\n\r\n"
     return head.encode() + body
 
 
 async def _run(port: int, requests: Sequence[bytes], connections: int) -> Load:
     loop = asyncio.get_running_loop()
-    waiting, latencies = iter(requests), np.zeros(len(requests))
+    waiting = iter(requests)
+    latencies = np.zeros(len(requests))
     count = iter(range(len(requests)))
     started = time.perf_counter()
     ends = []
     for _ in range(min(connections, len(requests))):
-        _, line = await loop.create_connection(lambda: _Line(waiting, count, latencies), "127.0.0.1", port)
+        _, line = await loop.create_connection(
+            lambda: _Line(waiting, count, latencies), "127.0.0.1", port
+        )
         ends.append(line.done)
     await asyncio.gather(*ends)
     return Load(time.perf_counter() - started, latencies)
@@ -71,7 +75,8 @@ class _Line(asyncio.Protocol):
             self.done.set_result(None)
             self._transport.close()
             return
-        self._got, self._sent = b"", time.perf_counter()
+        self._got = b""
+        self._sent = time.perf_counter()
         self._transport.write(request)
 
     def data_received(self, data: bytes) -> None:

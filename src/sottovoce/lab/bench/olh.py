@@ -9,14 +9,14 @@ import numpy as np
 
 from sottovoce.arrays import Ints, Longs, Words
 from sottovoce.kernels import olh
-from sottovoce.lab.bench.row import Goal, Row
+from sottovoce.lab.bench.row import BenchmarkRow, Goal
 from sottovoce.lab.bench.timing import race, scaled
 
 USERS, SIZE, BUCKETS = 100_000, 1024, 4
 TILE = 64  # reports at a time: words and scratch of a tile stay in the second level of the cache
 
 
-def rows(scale: float) -> Iterator[Row]:
+def rows(scale: float) -> Iterator[BenchmarkRow]:
     """Yield pairs per second and the ratio to the twin."""
     seeds, reported, candidates = drawn(scaled(USERS, scale), SIZE, BUCKETS)
     pairs = len(seeds) * SIZE
@@ -26,20 +26,35 @@ def rows(scale: float) -> Iterator[Row]:
         repeats=5,
     )
     name = f"count {len(seeds):,} reports, size {SIZE}, {BUCKETS} buckets"
-    yield Row("olh", name, pairs / ours.cpu, "pairs/s", goal=Goal("figure", ">=", 1.5e9))
+    yield BenchmarkRow("olh", name, pairs / ours.cpu, "pairs/s", goal=Goal("figure", ">=", 1.5e9))
     speed_up = plain.cpu / ours.cpu
-    yield Row("olh", f"{name}, speed-up", speed_up, "times", "NumPy twin", speed_up, Goal("ratio", ">=", 5.0))
+    yield BenchmarkRow(
+        "olh",
+        f"{name}, speed-up",
+        speed_up,
+        "times",
+        "NumPy twin",
+        speed_up,
+        Goal("ratio", ">=", 5.0),
+    )
 
 
 def drawn(users: int, size: int, buckets: int) -> tuple[Words, Words, Words]:
     """Return random seeds and buckets, and the whole domain as candidates."""
     rng = np.random.default_rng([users, size, buckets])
     seeds = rng.integers(0, 1 << 32, users, dtype=np.uint32)
-    return seeds, rng.integers(0, buckets, users, dtype=np.uint32), np.arange(size, dtype=np.uint32)[:, None]
+    return (
+        seeds,
+        rng.integers(0, buckets, users, dtype=np.uint32),
+        np.arange(size, dtype=np.uint32)[:, None],
+    )
 
 
 def twin(seeds: Words, reported: Words, candidates: Words, buckets: int) -> Ints:
-    """Return the counts of ``olh.support_counts`` for candidates of one word, block by block and in place."""
+    """Return the counts of ``olh.support_counts`` for candidates of one word.
+
+    They are counted block by block and in place.
+    """
     starts = candidates[:, 0] * olh.PRIME_3 + np.uint32(olh.PRIME_5 + np.uint32(4))
     low, span = _ranges(reported, buckets)
     counts = np.zeros(len(candidates), np.int64)
@@ -48,7 +63,9 @@ def twin(seeds: Words, reported: Words, candidates: Words, buckets: int) -> Ints
         hashes = _hashes(seeds[tile, None] + starts)
         hashes -= low[tile, None]
         hits = hashes <= span[tile, None]
-        counts += np.add.reduce(hits.view(np.uint8), axis=0, dtype=np.uint8)  # a tile is shorter than 256
+        counts += np.add.reduce(
+            hits.view(np.uint8), axis=0, dtype=np.uint8
+        )  # a tile is shorter than 256
     return counts
 
 
@@ -56,7 +73,9 @@ def _ranges(reported: Words, buckets: int) -> tuple[Words, Words]:
     """Return the first hash of each reported bucket, and how many more follow it."""
     wide = reported.astype(np.uint64)
     first = _first(wide, buckets)
-    return first.astype(np.uint32), (_first(wide + np.uint64(1), buckets) - first - np.uint64(1)).astype(np.uint32)
+    return first.astype(np.uint32), (
+        _first(wide + np.uint64(1), buckets) - first - np.uint64(1)
+    ).astype(np.uint32)
 
 
 def _first(named: Longs, buckets: int) -> Longs:

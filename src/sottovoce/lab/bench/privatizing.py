@@ -6,7 +6,7 @@ import numpy as np
 
 from sottovoce.arrays import Values
 from sottovoce.core.rng import Rng, SystemRng
-from sottovoce.lab.bench.row import Goal, Row
+from sottovoce.lab.bench.row import BenchmarkRow, Goal
 from sottovoce.lab.bench.timing import race, scaled
 from sottovoce.mechanisms.affine import AffineResponse
 from sottovoce.mechanisms.base import Mechanism
@@ -17,7 +17,7 @@ USERS, ROWS = 1_000_000, 100_000
 WORDS = 8, 4  # bytes that GRR takes of the source: one coin and one lie
 
 
-def rows(scale: float) -> Iterator[Row]:
+def rows(scale: float) -> Iterator[BenchmarkRow]:
     """Yield values per second of the short reports, then the price of unary ones."""
     rng = SystemRng()
     for mechanism, words in (
@@ -42,17 +42,40 @@ def draw_blocks(mechanism: OUE, users: int, rng: Rng) -> None:
         rng.longs(len(block))
 
 
-def _short(mechanism: Mechanism, words: tuple[int, ...], users: int, rng: Rng) -> Row:
+def _short(mechanism: Mechanism, words: tuple[int, ...], users: int, rng: Rng) -> BenchmarkRow:
     held = values(users, mechanism.size)
     ours, drawing = race(
-        lambda: mechanism.privatize(held, rng), lambda: [np.frombuffer(rng.bytes(width * users)) for width in words]
+        lambda: mechanism.privatize(held, rng),
+        lambda: [np.frombuffer(rng.bytes(width * users)) for width in words],
     )
-    name, goal = f"{users:,} values, {mechanism.kind}, size {mechanism.size:,}", Goal("figure", ">=", 5e6)
-    return Row("privatizing", name, users / ours.cpu, "values/s", "drawing the words", ours.cpu / drawing.cpu, goal)
+    name = f"{users:,} values, {mechanism.kind}, size {mechanism.size:,}"
+    goal = Goal("figure", ">=", 5e6)
+    return BenchmarkRow(
+        "privatizing",
+        name,
+        users / ours.cpu,
+        "values/s",
+        "drawing the words",
+        ours.cpu / drawing.cpu,
+        goal,
+    )
 
 
-def _unary(mechanism: OUE, users: int, rng: Rng) -> Row:
+def _unary(mechanism: OUE, users: int, rng: Rng) -> BenchmarkRow:
     held = values(users, mechanism.size)
-    ours, drawing = race(lambda: mechanism.privatize(held, rng), lambda: draw_blocks(mechanism, users, rng), repeats=3)
-    name, goal = f"{users:,} values, {mechanism.kind}, size {mechanism.size:,}", Goal("ratio", "<=", 3.0)
-    return Row("privatizing", name, users / ours.cpu, "values/s", "drawing the words", ours.cpu / drawing.cpu, goal)
+    ours, drawing = race(
+        lambda: mechanism.privatize(held, rng),
+        lambda: draw_blocks(mechanism, users, rng),
+        repeats=3,
+    )
+    name = f"{users:,} values, {mechanism.kind}, size {mechanism.size:,}"
+    goal = Goal("ratio", "<=", 3.0)
+    return BenchmarkRow(
+        "privatizing",
+        name,
+        users / ours.cpu,
+        "values/s",
+        "drawing the words",
+        ours.cpu / drawing.cpu,
+        goal,
+    )

@@ -13,7 +13,7 @@ import numpy as np
 from sottovoce.arrays import Floats, Reports
 from sottovoce.engine.memory import MemoryCollected
 from sottovoce.lab.bench.growth import LINEAR, exponent
-from sottovoce.lab.bench.row import Goal, Row
+from sottovoce.lab.bench.row import BenchmarkRow, Goal
 from sottovoce.lab.bench.timing import race, scaled
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.lab.simulate import report_batches
@@ -30,8 +30,10 @@ from sottovoce.tasks.plan import Plan
 from sottovoce.tasks.task import Task
 
 EPSILON, USERS, REPEATS, HASHED = 2.0, 1_000_000, 5, 256
-ANSWERED, JOINED = Goal("figure", "<=", 0.5), Goal("figure", "<=", 2.0)
-FASTER, INDEPENDENT = Goal("ratio", ">=", 20.0), Goal("figure", "<=", 0.1)
+ANSWERED = Goal("figure", "<=", 0.5)
+JOINED = Goal("figure", "<=", 2.0)
+FASTER = Goal("ratio", ">=", 20.0)
+INDEPENDENT = Goal("figure", "<=", 0.1)
 RANGES = (
     "a BETWEEN 20 AND 70",
     "a BETWEEN 20 AND 70 AND b > 30",
@@ -51,10 +53,10 @@ WIDER = (
 )
 
 
-def rows(scale: float) -> Iterator[Row]:
+def rows(scale: float) -> Iterator[BenchmarkRow]:
     """Yield queries over one table and two, the share of hashing every cell, and how times grow."""
     users = scaled(USERS, scale)
-    table = Study(Table({name: range(1, 126) for name in "abcd"}), users)
+    table = QueryStudy(Table({name: range(1, 126) for name in "abcd"}), users)
     for count, condition in enumerate(RANGES, 1):
         name = f"COUNT, {count} range{'s' if count > 1 else ''}, 4 columns"
         yield _answered(table, name, f"SELECT COUNT(*) FROM people WHERE {condition}")
@@ -62,11 +64,11 @@ def rows(scale: float) -> Iterator[Row]:
     yield _independent(table)
     yield _hashed(table, "BLUE", COUNTED)
     yield _hashed(table, "LIN", SUMMED)
-    large = Study(Table({name: range(1, 626) for name in "abc"}), users)
+    large = QueryStudy(Table({name: range(1, 626) for name in "abc"}), users)
     yield _answered(large, "COUNT, 2 ranges, cells by groups", COUNTED, None)
     shop = Joint({"users": {"columns": _columns()}, "sales": {"columns": _columns(), "most": 10}})
-    yield _answered(Study(shop, users), "AVG over a join of 2 services", AVERAGED, JOINED)
-    yield _grown([Study(table.plan, scaled(1 << 17, scale) << step) for step in range(4)])
+    yield _answered(QueryStudy(shop, users), "AVG over a join of 2 services", AVERAGED, JOINED)
+    yield _grown([QueryStudy(table.plan, scaled(1 << 17, scale) << step) for step in range(4)])
 
 
 def _columns() -> dict[str, Any]:
@@ -74,7 +76,7 @@ def _columns() -> dict[str, Any]:
 
 
 @dataclass(frozen=True, eq=False)
-class Study:
+class QueryStudy:
     """People with tables, and the task that asks about them."""
 
     plan: Any
@@ -90,21 +92,21 @@ class Study:
     def database(self) -> Database:
         """Return everybody's reports, ready to be asked."""
         dice = np.random.default_rng(self.users)
-        held = self.plan.domain.indices(
-            self._tables(dice) if len(self.plan.domain.names) > 1 else self._one(dice, 0)
+        values = self.plan.domain.indices(
+            self._tables(dice) if len(self.plan.domain.names) > 1 else self._drawn(dice, 0)
         )
-        asked = self.task.opening
-        made = report_batches(asked, held, SeededRng(self.users), subjects=True)
-        found = self.plan.step(MemoryCollected(self.task).after(asked, made))
-        assert isinstance(found, Database)
-        return found
+        opening = self.task.opening
+        batches = report_batches(opening, values, SeededRng(self.users), subjects=True)
+        database = self.plan.step(MemoryCollected(self.task).after(opening, batches))
+        assert isinstance(database, Database)
+        return database
 
     def ask(self, question: str) -> None:
         """Ask a question."""
         self.database.sql(question)
 
-    def _one(self, dice: Any, place: int, people: int = 0) -> dict[str, Any]:
-        records = self.plan.domain.records(place)
+    def _drawn(self, dice: Any, table: int, people: int = 0) -> dict[str, Any]:
+        records = self.plan.domain.records(table)
         drawn = {}
         for name, kind in zip(records.names, records.attributes, strict=True):
             middle = dice.normal(kind.size / 2, kind.size / 4, people or self.users)
@@ -117,24 +119,26 @@ class Study:
         owners = np.repeat(np.arange(self.users), dice.integers(0, 4, self.users))
         names = self.plan.domain.names
         return {
-            names[0]: self._one(dice, 0),
-            names[1]: {"uid": owners, **self._one(dice, 1, len(owners))},
+            names[0]: self._drawn(dice, 0),
+            names[1]: {"uid": owners, **self._drawn(dice, 1, len(owners))},
         }
 
 
-def _answered(study: Study, name: str, question: str, goal: Goal | None = ANSWERED) -> Row:
+def _answered(
+    study: QueryStudy, name: str, question: str, goal: Goal | None = ANSWERED
+) -> BenchmarkRow:
     study.ask(question)
     (timing,) = race(lambda: study.ask(question), repeats=REPEATS)
-    return Row("queries", f"{name}, {study.users:,} users", timing.wall, "s", goal=goal)
+    return BenchmarkRow("queries", f"{name}, {study.users:,} users", timing.wall, "s", goal=goal)
 
 
-def _independent(study: Study) -> Row:
+def _independent(study: QueryStudy) -> BenchmarkRow:
     questions = [f"SELECT COUNT(*) FROM people WHERE {condition}" for condition in WIDER]
     timings = race(
         *(lambda question=question: study.ask(question) for question in questions), repeats=REPEATS
     )
     slope = exponent([1, 3, 11, 41, 123], [timing.wall for timing in timings])
-    return Row(
+    return BenchmarkRow(
         "queries",
         "an answer in values of the condition",
         slope,
@@ -144,7 +148,7 @@ def _independent(study: Study) -> Row:
     )
 
 
-def _hashed(study: Study, name: str, query: str) -> Row:
+def _hashed(study: QueryStudy, name: str, query: str) -> BenchmarkRow:
     """Return the time of scoring all reports against that of hashing every cell of their layers.
 
     Hashing is compiled too, and timed for some reports of some layers.
@@ -159,10 +163,10 @@ def _hashed(study: Study, name: str, query: str) -> Row:
     scale = sum(count for *_, count in jobs) / sum(min(HASHED, count) for *_, count in jobs)
     note = f"hashing every cell, compiled, of {HASHED} reports a layer, scaled by {scale:.3g}"
     ratio = direct.cpu * scale / mine.cpu
-    return Row("queries", f"scoring {name} targets", mine.cpu, "s", note, ratio, FASTER)
+    return BenchmarkRow("queries", f"scoring {name} targets", mine.cpu, "s", note, ratio, FASTER)
 
 
-def _scoring_jobs(study: Study, query: str) -> list[tuple[AffineResponse, Floats, int]]:
+def _scoring_jobs(study: QueryStudy, query: str) -> list[tuple[AffineResponse, Floats, int]]:
     """Return the mechanism, the coefficients and the number of reports of every eighth layer."""
     layout = study.database.layout
     (scoring,) = plan_query(read(query, layout.tables), Source(layout)).scorings.values()
@@ -179,8 +183,8 @@ def _scoring_jobs(study: Study, query: str) -> list[tuple[AffineResponse, Floats
 
 
 def _job(mechanism: Any, coefficients: Floats, count: int) -> tuple[Any, Reports, Floats]:
-    held = np.random.default_rng(count).integers(mechanism.size, size=count)
-    return mechanism, mechanism.privatize(held, SeededRng(count)), coefficients
+    values = np.random.default_rng(count).integers(mechanism.size, size=count)
+    return mechanism, mechanism.privatize(values, SeededRng(count)), coefficients
 
 
 def _score(jobs: Sequence[tuple[Any, Reports, Floats]]) -> None:
@@ -188,12 +192,12 @@ def _score(jobs: Sequence[tuple[Any, Reports, Floats]]) -> None:
         mechanism.score(reports, coefficients)
 
 
-def _grown(studies: Sequence[Study]) -> Row:
+def _grown(studies: Sequence[QueryStudy]) -> BenchmarkRow:
     assert all(study.database.users for study in studies)
     timings = race(*(lambda study=study: study.ask(COUNTED) for study in studies), repeats=REPEATS)
     points = [study.users for study in studies]
     slope = exponent(points, [timing.cpu for timing in timings])
-    return Row(
+    return BenchmarkRow(
         "queries",
         "an answer in users",
         slope,

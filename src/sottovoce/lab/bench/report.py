@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
-from sottovoce.lab.bench.row import Row
+from sottovoce.lab.bench.row import BenchmarkRow
 
 WIDE = 132  # columns of a table that goes to a file
 
 
-def print_tables(rows: Sequence[Row]) -> None:
+def print_tables(rows: Sequence[BenchmarkRow]) -> None:
     """Print one table per topic."""
     console = Console() if Console().is_terminal else Console(width=WIDE)
     for topic in dict.fromkeys(row.topic for row in rows):
@@ -24,13 +24,15 @@ def say(text: str) -> None:
     Console(stderr=True).print(text, style="dim", highlight=False)
 
 
-def _table(topic: str, rows: Sequence[Row]) -> Table:
+def _table(topic: str, rows: Sequence[BenchmarkRow]) -> Table:
     table = Table(title=topic, title_justify="left")
     for heading in ("what", "ours", "against", "ratio", "goal", "met"):
         table.add_column(heading, justify="right" if heading in ("ours", "ratio") else "left")
     for row in rows:
         ratio = "" if row.ratio is None else f"{row.ratio:,.3g}"
         met = {None: "", True: "[green]yes[/green]", False: "[red]no[/red]"}[row.met]
-        figure = f"{row.figure:,.3g} {row.unit}" if row.figure < 1e6 else f"{row.figure:.3g} {row.unit}"
+        figure = (
+            f"{row.figure:,.3g} {row.unit}" if row.figure < 1e6 else f"{row.figure:.3g} {row.unit}"
+        )
         table.add_row(row.name, figure, row.against, ratio, str(row.goal or ""), met)
     return table

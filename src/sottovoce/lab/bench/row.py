@@ -21,15 +21,20 @@ class Goal:
         value = figure if self.of == "figure" else ratio
         if value is None:
             return False
-        return {"<=": value <= self.limit, "<": value < self.limit, ">=": value >= self.limit}[self.sign]
+        return {"<=": value <= self.limit, "<": value < self.limit, ">=": value >= self.limit}[
+            self.sign
+        ]
 
     def __str__(self) -> str:
         return f"{self.of} {self.sign} {self.limit:,.12g}"
 
 
 @dataclass(frozen=True)
-class Row:
-    """A measured figure; ``ratio`` is to what ``against`` names, and without a goal the row only informs."""
+class BenchmarkRow:
+    """A measured figure.
+
+    ``ratio`` is to what ``against`` names.  A row without a goal only informs.
+    """
 
     topic: str
     name: str

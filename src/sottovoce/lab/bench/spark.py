@@ -1,7 +1,9 @@
-"""Questions in SQL on Spark: how the time to an answer grows with the reports, beside one machine in the same run.
+"""Queries in SQL on Spark: how the time to an answer grows with the reports.
 
-Spark reads its log from files every time, one machine has the reports in memory: the ratio tells what the way through
-files and processes costs where one machine would do.
+One machine is measured beside it, in the same run.
+
+Spark reads its log from files every time, one machine has the reports in memory: the ratio tells
+what the way through files and processes costs where one machine would do.
 """
 
 import shutil
@@ -22,7 +24,7 @@ from sottovoce.engine import spark
 from sottovoce.engine.memory import MemoryCollected, ReportBatch
 from sottovoce.lab.bench.growth import LINEAR, exponent
 from sottovoce.lab.bench.report import say
-from sottovoce.lab.bench.row import Row
+from sottovoce.lab.bench.row import BenchmarkRow
 from sottovoce.lab.bench.timing import Side, Timing, race, scaled
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.lab.simulate import report_batches
@@ -39,34 +41,50 @@ PART, PARTS = 250_000, (4, 8, 16)  # reports in a file, and files in a log
 REPEATS = 3
 
 
-def rows(scale: float) -> Iterator[Row]:
-    """Yield the times of both engines for logs of three sizes, and how they grow; nothing where there is no Spark."""
-    missing = next((name for name in ("pyspark", "pyarrow", "pandas") if find_spec(name) is None), None)
+def rows(scale: float) -> Iterator[BenchmarkRow]:
+    """Yield the times of both engines for logs of three sizes, and how they grow.
+
+    Nothing is measured where there is no Spark.
+    """
+    missing = next(
+        (name for name in ("pyspark", "pyarrow", "pandas") if find_spec(name) is None), None
+    )
     if missing or shutil.which("java") is None:
         say(f"spark: left out, for there is no {missing or 'Java'} here")
         return
     with _session() as session, tempfile.TemporaryDirectory() as folder:
-        study = Study.made(Path(folder), scaled(PART, scale))
+        study = SparkStudy.made(Path(folder), scaled(PART, scale))
         sides = [study.asked(session, count) for count in PARTS]
         timings = race(*(side for pair in sides for side in pair), repeats=REPEATS)
     yield from _read([study.part * count for count in PARTS], timings[::2], timings[1::2])
 
 
-def _read(users: Sequence[int], many: Sequence[Timing], one: Sequence[Timing]) -> Iterator[Row]:
-    for count, ours, theirs in zip(users, many, one, strict=True):
+def _read(
+    users: Sequence[int], many: Sequence[Timing], local: Sequence[Timing]
+) -> Iterator[BenchmarkRow]:
+    for count, ours, theirs in zip(users, many, local, strict=True):
         name = f"COUNT, 2 ranges, 4 columns, {count:,} users"
-        yield Row("spark", name, ours.wall, "s", "one machine, reports in memory", ours.wall / theirs.wall)
+        yield BenchmarkRow(
+            "spark", name, ours.wall, "s", "one machine, reports in memory", ours.wall / theirs.wall
+        )
     span = f"{min(users):,} to {max(users):,}"
-    for name, timings, goal in (("Spark", many, LINEAR), ("one machine", one, None)):
+    for name, timings, goal in (("Spark", many, LINEAR), ("one machine", local, None)):
         seconds = [timing.wall for timing in timings]
         further = 1e9 * float(np.polyfit(users, seconds, 1)[0])
-        yield Row("spark", f"an answer in users, {name}", exponent(users, seconds), "exponent", span, goal=goal)
-        yield Row("spark", f"every further report, {name}", further, "ns", span)
+        yield BenchmarkRow(
+            "spark",
+            f"an answer in users, {name}",
+            exponent(users, seconds),
+            "exponent",
+            span,
+            goal=goal,
+        )
+        yield BenchmarkRow("spark", f"every further report, {name}", further, "ns", span)
 
 
 @dataclass(frozen=True, eq=False)
-class Study:
-    """A log in files of so many people each: all files hold the same reports, of different people."""
+class SparkStudy:
+    """A log in files of so many people each: the same reports, of different people."""
 
     task: Task
     part: int
@@ -74,46 +92,62 @@ class Study:
     files: Sequence[Path]
 
     @classmethod
-    def made(cls, folder: Path, part: int) -> "Study":
+    def made(cls, folder: Path, part: int) -> "SparkStudy":
         """Return the study, its files written."""
-        task, dice = Task("bench", PLAN, 2.0), np.random.default_rng(part)
-        held = PLAN.domain.indices({name: dice.integers(1, 126, part) for name in "abcd"})
-        found = report_batches(task.opening, held, SeededRng(part), subjects=True)
-        files = [folder / f"part-{place}.parquet" for place in range(max(PARTS))]
+        task = Task("bench", PLAN, 2.0)
+        dice = np.random.default_rng(part)
+        values = PLAN.domain.indices({name: dice.integers(1, 126, part) for name in "abcd"})
+        batches = report_batches(task.opening, values, SeededRng(part), subjects=True)
+        files = [folder / f"part-{number}.parquet" for number in range(max(PARTS))]
         for file in files:
-            _write(file, task, found, dice)
-        return cls(task, part, found, files)
+            _write(file, task, batches, dice)
+        return cls(task, part, batches, files)
 
     def asked(self, session: Any, count: int) -> tuple[Side, Side]:
-        """Return the question to so many files on Spark and to one machine, whose answers have been found alike."""
-        many = spark.answer(self.task, session, {0: self.files[:count]})
-        here = self.task.plan.step(MemoryCollected(self.task).after(self.task.opening, self._repeated(count)))
+        """Return the question to so many files on Spark, and to one machine.
+
+        Their answers have been compared and are equal.
+        """
+        files = self.files[:count]
+        checksums = {0: spark.checksum(self.task, session, files)}
+        many = spark.answer(self.task, session, {0: files}, checksums)
+        here = self.task.plan.step(
+            MemoryCollected(self.task).after(self.task.opening, self._repeated(count))
+        )
         assert isinstance(many, Database)
         assert isinstance(here, Database)
-        found = [engine.answer(read(QUESTION, PLAN.domain)) for engine in (many, here)]
-        assert [one.users for one in found] == [self.part * count] * 2
-        assert isclose(*(one.figures[0][0].value for one in found), rel_tol=1e-9)
+        answers = [engine.answer(read(QUESTION, PLAN.domain)) for engine in (many, here)]
+        assert [answer.users for answer in answers] == [self.part * count] * 2
+        assert isclose(*(answer.figures[0][0].value for answer in answers), rel_tol=1e-9)
         return lambda: many.sql(QUESTION), lambda: here.sql(QUESTION)
 
     def _repeated(self, count: int) -> dict[Address, ReportBatch]:
         return {
             address: ReportBatch(
                 np.concatenate([batch.reports] * count),
-                np.concatenate([np.asarray(batch.subjects) + self.part * place for place in range(count)]),
+                np.concatenate(
+                    [np.asarray(batch.subjects) + self.part * number for number in range(count)]
+                ),
             )
             for address, batch in self.batches.items()
         }
 
 
-def _write(file: Path, task: Task, found: dict[Address, ReportBatch], dice: np.random.Generator) -> None:
+def _write(
+    file: Path, task: Task, batches: dict[Address, ReportBatch], dice: np.random.Generator
+) -> None:
     import pyarrow
     from pyarrow import parquet
 
-    payloads, members = [], []
-    for address, batch in found.items():
-        mechanism, count = task.opening.question(address).mechanism, len(batch.reports)
+    payloads = []
+    members = []
+    for address, batch in batches.items():
+        mechanism = task.opening.question(address).mechanism
+        count = len(batch.reports)
         padded = np.zeros((count, task.opening.width), np.uint8)
-        padded[:, : mechanism.width] = np.frombuffer(mechanism.pack(batch.reports), np.uint8).reshape(count, -1)
+        padded[:, : mechanism.width] = np.frombuffer(
+            mechanism.pack(batch.reports), np.uint8
+        ).reshape(count, -1)
         payloads.append(padded)
         members.append(np.full(count, address.member, np.uint32))
     whole = np.concatenate(members)
@@ -124,14 +158,19 @@ def _write(file: Path, task: Task, found: dict[Address, ReportBatch], dice: np.r
         "payload": _binary(np.concatenate(payloads)),
         "subject": _binary(dice.integers(0, 256, (len(whole), ID_BYTES), np.uint8)),
     }
-    parquet.write_table(pyarrow.table(columns).take(dice.permutation(len(whole))), file, compression="zstd")
+    parquet.write_table(
+        pyarrow.table(columns).take(dice.permutation(len(whole))), file, compression="zstd"
+    )
 
 
 def _binary(rows: Bytes) -> Any:
     import pyarrow
 
-    kind, data = pyarrow.binary(rows.shape[1]), pyarrow.py_buffer(np.ascontiguousarray(rows))
-    return pyarrow.FixedSizeBinaryArray.from_buffers(kind, len(rows), [None, data]).cast(pyarrow.binary())
+    kind = pyarrow.binary(rows.shape[1])
+    data = pyarrow.py_buffer(np.ascontiguousarray(rows))
+    return pyarrow.FixedSizeBinaryArray.from_buffers(kind, len(rows), [None, data]).cast(
+        pyarrow.binary()
+    )
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Timing: the best of several repeats, all sides taking turns so that a noisy minute hurts them alike."""
+"""Timing: the best of several repeats; all sides take turns, so a noisy minute hurts all."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,7 +18,9 @@ class Timing:
 
 
 def race(*sides: Side, repeats: int = REPEATS) -> tuple[Timing, ...]:
-    """Return the best times of every side; each runs once beforehand, unmeasured, to compile and to touch memory.
+    """Return the best times of every side.
+
+    Each runs once beforehand, unmeasured, to compile and to touch memory.
 
     >>> [timing.cpu >= 0 for timing in race(lambda: None, lambda: None, repeats=2)]
     [True, True]
@@ -27,7 +29,8 @@ def race(*sides: Side, repeats: int = REPEATS) -> tuple[Timing, ...]:
         side()
     turns = [[_timed(side) for side in sides] for _ in range(repeats)]
     return tuple(
-        Timing(min(cpu for cpu, _ in column), min(wall for _, wall in column)) for column in zip(*turns, strict=True)
+        Timing(min(cpu for cpu, _ in column), min(wall for _, wall in column))
+        for column in zip(*turns, strict=True)
     )
 
 
@@ -41,6 +44,7 @@ def scaled(users: int, scale: float) -> int:
 
 
 def _timed(side: Side) -> tuple[float, float]:
-    cpu, wall = process_time(), perf_counter()
+    cpu = process_time()
+    wall = perf_counter()
     side()
     return process_time() - cpu, perf_counter() - wall

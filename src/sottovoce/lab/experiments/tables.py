@@ -25,7 +25,9 @@ from sottovoce.sql.reading import read
 from sottovoce.tasks.task import Task
 
 SPREAD = 10.0  # of further numbers around the first
-MARRIED, SINGLE, OTHERS = "married", "single", ("apart", "separated", "divorced", "widowed")
+MARRIED = "married"
+SINGLE = "single"
+OTHERS = ("apart", "separated", "divorced", "widowed")
 RACES = {"W": 0.92, "A": 0.04, "N": 0.01, "C": 0.01, "J": 0.01, "O": 0.01}
 CITY_SHARES = {"IN": 0.11, "IL": 0.45}
 HOUSEHOLD = 10  # people at the most
@@ -38,8 +40,9 @@ MORE = "RDC, K = 16"
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """Tables about the same people: the settings of each for a plan, and what everybody holds in
-    it.
+    """Tables about the same people.
+
+    Each has its settings for a plan, and what everybody holds in it.
     """
 
     tables: Mapping[str, Mapping[str, Any]]
@@ -54,8 +57,9 @@ class Population:
         published: bool = False,
         **settings: Any,
     ) -> Database:
-        """Return the database of one collection: our own, or that of a baseline's method or
-        published form.
+        """Return the database of one collection by our plan or by a baseline.
+
+        A ``method``, or ``published``, names the baseline.
 
         ``settings`` are those of the plan.
         """
@@ -124,21 +128,25 @@ class Ratio:
 
 
 def syn_1(
-    people: int, *, numbers: int = 2, size: int = 125, other: int = 0, seed: int = 0
+    people: int, *, numbers: int = 2, size: int = 125, further_size: int = 0, seed: int = 0
 ) -> Population:
     """Return one table ``t`` of correlated numbers ``a``, ``b``, ... from 1 on.
 
-    The first is normal around the middle, further ones lie around it; they are of ``other`` values
-    if that is given.
+    The first is normal around the middle, further ones lie around it; they have ``further_size``
+    values if that is given.
     """
     dice = np.random.default_rng(seed)
-    names, first = "abcdefgh"[:numbers], dice.normal(size / 2, size / 4, people)
+    names = "abcdefgh"[:numbers]
+    first = dice.normal(size / 2, size / 4, people)
     data = {names[0]: _clamped(first, size)}
     for name in names[1:]:
-        scale = (other or size) / size
-        data[name] = _clamped((first + dice.normal(0, SPREAD, people)) * scale, other or size)
-    sizes = [size, *[other or size] * (numbers - 1)]
-    columns = {name: range(1, one + 1) for name, one in zip(names, sizes, strict=True)}
+        scale = (further_size or size) / size
+        numbers_around = (first + dice.normal(0, SPREAD, people)) * scale
+        data[name] = _clamped(numbers_around, further_size or size)
+    sizes = [size, *[further_size or size] * (numbers - 1)]
+    columns = {
+        name: range(1, column_size + 1) for name, column_size in zip(names, sizes, strict=True)
+    }
     return Population({"t": {"columns": columns}}, {"t": data})
 
 
@@ -156,7 +164,7 @@ def syn_2(
         if most
         else np.arange(people)
     )
-    names = tuple(f"k{at}" for at in range(labels))
+    names = tuple(f"k{number}" for number in range(labels))
     one = {"a": _clamped(first, size), "c": _labelled(dice.integers(0, labels, people), names)}
     two = {"b": _clamped(first[owners] + dice.normal(0, SPREAD, len(owners)), size)}
     two |= {"d": _labelled(dice.integers(0, labels, len(owners)), names)}
@@ -170,8 +178,9 @@ def syn_2(
 
 
 def pums_p(people: int, *, seed: int = 0) -> Population:
-    """Return a table ``persons`` of age, marital status and weekly hours of work, invented to be
-    like a census.
+    """Return a table ``persons`` of age, marital status and weekly hours of work.
+
+    It is invented to be like a census.
     """
     dice = np.random.default_rng(seed)
     age = np.clip(np.rint(dice.triangular(0, 30, 95, people)), 1, 96).astype(np.int64)
@@ -181,8 +190,9 @@ def pums_p(people: int, *, seed: int = 0) -> Population:
     single = np.interp(
         age, (0, 17, 22, 30, 40, 60, 75, 96), (1, 1, 0.85, 0.42, 0.22, 0.10, 0.06, 0.04)
     )
-    coin, other = dice.random(people), dice.integers(2, 2 + len(OTHERS), people)
-    status = np.where(coin < married, 0, np.where(coin < married + single, 1, other))
+    coin = dice.random(people)
+    other_status = dice.integers(2, 2 + len(OTHERS), people)
+    status = np.where(coin < married, 0, np.where(coin < married + single, 1, other_status))
     works = dice.random(people) < np.interp(
         age, (0, 15, 18, 25, 30, 55, 62, 70, 80), (0, 0, 0.5, 0.8, 0.82, 0.78, 0.6, 0.25, 0.05)
     )
@@ -323,11 +333,13 @@ def contested(
     *,
     seed: int = 1,
 ) -> list[Ratio]:
-    """Return how our default does beside every published way, each from one collection of the same
-    people.
+    """Return how our default does beside every published way.
+
+    Each is computed from one collection of the same people.
     """
-    found: list[Ratio] = []
-    for name, epsilon in dict.fromkeys((one.population, one.epsilon) for one in contests):
+    ratios: list[Ratio] = []
+    settings = dict.fromkeys((contest.population, contest.epsilon) for contest in contests)
+    for name, epsilon in settings:
         population = POPULATIONS[name](people)
         ours = population.collected(epsilon, seed=seed)
         theirs = {
@@ -339,28 +351,29 @@ def contested(
                 truth = population.truth(contest.text())[0]
                 published = {
                     f"{method.upper()}, {way}": answered(
-                        one, contest, truth, f"WITH (METHOD = {way})"
+                        database, contest, truth, f"WITH (METHOD = {way})"
                     ).variance
-                    for method, one in theirs.items()
+                    for method, database in theirs.items()
                     for way in ways
                 }
-                found.append(Ratio(contest, truth[-1], answered(ours, contest, truth), published))
-    return found
+                ratios.append(Ratio(contest, truth[-1], answered(ours, contest, truth), published))
+    return ratios
 
 
 def answered(
     database: Database, contest: Contest, truth: tuple[float, ...], options: str = ""
 ) -> Figure:
-    """Return an answer with the variance that its own reports tell; of an average both around the
-    true one.
+    """Return an answer with the variance that its own reports tell.
+
+    Both are around the true average where an average is asked for.
 
     The variances of a sum, a count and their ratio tell their covariance.
     """
-    found = database.sql(contest.text(options))
-    assert isinstance(found, Result)
+    result = database.sql(contest.text(options))
+    assert isinstance(result, Result)
     if not contest.wanted.startswith("AVG"):
-        return found.figure
-    total, people, mean = found.figures[0]
+        return result.figure
+    total, people, mean = result.figures[0]
     tilt = total.variance + mean.value**2 * people.variance - mean.variance * people.value**2
     covariance = tilt / (2 * mean.value)
     size, true = truth[1:]
@@ -392,13 +405,14 @@ def contributions(database: Database, text: str) -> Floats:
 def page(people: int = 300_000, contests: tuple[Contest, ...] = CONTESTS) -> str:
     """Return the gains in some contests as a page."""
     lines = [_HEAD.format(people=people)]
-    for one in contested(contests, people):
-        contest, best = one.contest, one.best()
-        asked = f"`{contest.wanted} {contest.rest}`"
-        errors = f"{one.ours.error:,.4g} | {one.published[best] ** 0.5:,.4g} | {best}"
-        gains = f"{one.gain():.2f} | {one.gain(largest=True):.2f}"
+    for ratio in contested(contests, people):
+        contest = ratio.contest
+        best = ratio.best()
+        query = f"`{contest.wanted} {contest.rest}`"
+        errors = f"{ratio.ours.error:,.4g} | {ratio.published[best] ** 0.5:,.4g} | {best}"
+        gains = f"{ratio.gain():.2f} | {ratio.gain(largest=True):.2f}"
         lines.append(
-            f"| {contest.population} | {contest.epsilon:g} | {asked} | {errors} | {gains} |"
+            f"| {contest.population} | {contest.epsilon:g} | {query} | {errors} | {gains} |"
         )
     return "\n".join([*lines, ""])
 

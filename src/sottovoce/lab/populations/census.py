@@ -43,11 +43,14 @@ def census(count: int, seed: int = 0) -> dict[str, list[str]]:
     roads = np.array([[90, 8, 1, 1], [10, 25, 35, 30], [6, 14, 35, 45], [35, 15, 10, 40]], float)
     columns = (age, sex, school, work, income, married, children, _drawn(roads, work, dice))
     return {
-        name: [SCHEMA[name][value] for value in column.tolist()] for name, column in zip(SCHEMA, columns, strict=True)
+        name: [SCHEMA[name][value] for value in column.tolist()]
+        for name, column in zip(SCHEMA, columns, strict=True)
     }
 
 
 def _drawn(weights: Floats, given: Ints, dice: np.random.Generator) -> Ints:
     bounds = np.cumsum(weights / weights.sum(axis=1, keepdims=True), axis=1)
-    chosen: Ints = np.minimum((dice.random(len(given))[:, None] >= bounds[given]).sum(axis=1), weights.shape[1] - 1)
+    chosen: Ints = np.minimum(
+        (dice.random(len(given))[:, None] >= bounds[given]).sum(axis=1), weights.shape[1] - 1
+    )
     return chosen

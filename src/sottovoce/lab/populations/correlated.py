@@ -1,8 +1,9 @@
-"""Correlated binary attributes in the laboratory: populations with one hidden factor, and what CBP is compared with.
+"""Correlated binary attributes: populations with one hidden factor, and baselines of CBP.
 
-The baselines give local differential privacy of the whole record: they split epsilon over all attributes (``split``),
-or over those of the one group that a user is drawn for.  Counts come from their law, attribute by attribute: the errors
-of one attribute are exact, how those of two hang together is not.
+The baselines give local differential privacy of the whole record: they split epsilon over all
+attributes (``split``), or over those of the one group that a user is drawn for.  Counts come from
+their law, attribute by attribute: the errors of one attribute are exact, how those of two hang
+together is not.
 
 Source: Du 2025, section 4.4.
 """
@@ -28,9 +29,12 @@ SPLITS = {"rr": "grr", "rappor": "sue", "sue": "sue", "oue": "oue"}  # basic RAP
 
 @dataclass(frozen=True)
 class OneFactor:
-    """People whose attributes each equal one hidden fair coin, attribute i with probability (1 + loading i) / 2.
+    """People whose attributes each copy one hidden fair coin, or its opposite.
 
-    Loadings grow in equal steps from zero; the two largest make a pair that agrees at 0.5 + ``deviation``.
+    Attribute i equals the coin with probability (1 + loading i) / 2.
+
+    Loadings grow in equal steps from zero; the two largest make a pair that agrees at 0.5 +
+    ``deviation``.
     """
 
     attributes: int
@@ -74,24 +78,48 @@ def split(scheme: str, epsilon: float, attributes: int) -> PureMechanism:
     """Return how a baseline reports one of so many attributes: with an equal part of epsilon."""
     if scheme not in SPLITS:
         raise ParameterError(f"a baseline is one of {', '.join(SPLITS)}")
-    made: object = Mechanism.kinds[SPLITS[scheme]](exact.part(epsilon, attributes), 2)  # type: ignore[call-arg]
-    assert isinstance(made, PureMechanism)
-    return made
+    kind = Mechanism.kinds[SPLITS[scheme]]
+    mechanism: object = kind(exact.part(epsilon, attributes), 2)  # type: ignore[call-arg]
+    assert isinstance(mechanism, PureMechanism)
+    return mechanism
 
 
-def together(ones: Ints, users: int, response: PureMechanism, runs: int, dice: Dice) -> Floats:
-    """Return (runs, attributes) estimated shares of ones where every user reports every attribute alike."""
-    return _shares(np.broadcast_to(ones, (runs, len(ones))), users, response, dice)
+@dataclass(frozen=True, eq=False)
+class BinaryCounts:
+    """How many of so many ``users`` hold a one in each attribute."""
+
+    ones: Ints
+    users: int
 
 
-def apart(ones: Ints, users: int, grouping: Grouping, given: Sequence[int], runs: int, dice: Dice) -> Floats:
-    """Return (runs, attributes) estimated shares of ones where each group is asked of some users, drawn at random."""
-    made = np.zeros((runs, len(ones)))
-    for group, spent, some in zip(grouping.groups, grouping.spent, given, strict=True):
-        places = list(group)
-        held = dice.hypergeometric(ones[places], users - ones[places], some, (runs, len(places)))
-        made[:, places] = _shares(held, some, GRR(spent, 2), dice)
-    return made
+def together(counts: BinaryCounts, response: PureMechanism, runs: int, dice: Dice) -> Floats:
+    """Return (runs, attributes): estimated shares of ones.
+
+    Every user reports every attribute alike.
+    """
+    holders = np.broadcast_to(counts.ones, (runs, len(counts.ones)))
+    return _shares(holders, counts.users, response, dice)
+
+
+def apart(
+    counts: BinaryCounts,
+    grouping: Grouping,
+    users_by_group: Sequence[int],
+    runs: int,
+    dice: Dice,
+) -> Floats:
+    """Return (runs, attributes): estimated shares of ones.
+
+    Each group of attributes is asked of some users, drawn at random.
+    """
+    estimates = np.zeros((runs, len(counts.ones)))
+    groups = zip(grouping.groups, grouping.spent, users_by_group, strict=True)
+    for group, spent, users in groups:
+        columns = list(group)
+        ones = counts.ones[columns]
+        holders = dice.hypergeometric(ones, counts.users - ones, users, (runs, len(columns)))
+        estimates[:, columns] = _shares(holders, users, GRR(spent, 2), dice)
+    return estimates
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,10 +132,10 @@ class SplitGrouping(Grouping):
 
 
 def sampling(ties: Ties, epsilon: float, size: int) -> SplitGrouping:
-    """Return the baseline that asks about so many attributes, with an equal part of epsilon each."""
-    made = SplitGrouping.greedy(ties, (2,) * len(ties), epsilon, size)
-    assert isinstance(made, SplitGrouping)
-    return made
+    """Return the baseline that asks about so many attributes, with equal parts of epsilon."""
+    grouping = SplitGrouping.greedy(ties, (2,) * len(ties), epsilon, size)
+    assert isinstance(grouping, SplitGrouping)
+    return grouping
 
 
 def consecutive(count: int, size: int) -> tuple[Group, ...]:
@@ -121,7 +149,7 @@ def consecutive(count: int, size: int) -> tuple[Group, ...]:
 
 def even(groups: int, users: int) -> tuple[int, ...]:
     """Return equal numbers of users for every group: UNI_allo."""
-    return tuple(users // groups + (place < users % groups) for place in range(groups))
+    return tuple(users // groups + (group < users % groups) for group in range(groups))
 
 
 def random(groups: int, users: int, dice: Dice) -> tuple[int, ...]:
@@ -130,6 +158,6 @@ def random(groups: int, users: int, dice: Dice) -> tuple[int, ...]:
     return tuple(np.diff([0, *cuts.tolist(), users]).tolist())
 
 
-def _shares(held: Ints, users: int, response: PureMechanism, dice: Dice) -> Floats:
-    support = dice.binomial(held, response.p) + dice.binomial(users - held, response.q)
+def _shares(holders: Ints, users: int, response: PureMechanism, dice: Dice) -> Floats:
+    support = dice.binomial(holders, response.p) + dice.binomial(users - holders, response.q)
     return np.asarray((support / users - response.q) / (response.p - response.q))

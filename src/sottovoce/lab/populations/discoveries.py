@@ -1,6 +1,7 @@
 """Invented people with something to discover: pages they visit, words they type, songs they keep.
 
-Nobody real is described.  Frequencies fall by rank as they do in life: a few things are common, most are rare.
+Nobody real is described.  Frequencies fall by rank as they do in life: a few things are common,
+most are rare.
 """
 
 import numpy as np
@@ -9,16 +10,31 @@ from sottovoce.arrays import Floats
 from sottovoce.maths.ragged import Baskets
 
 SITES = (
-    "wikipedia.org", "youtube.com", "news.example", "weather.example", "maps.example", "mail.example", "bank.example",
-    "shop.example", "recipes.example", "jobs.example", "games.example", "films.example", "radio.example",
-    "sport.example", "travel.example", "health.example",
+    "wikipedia.org", "youtube.com", "news.example", "weather.example", "maps.example",
+    "mail.example", "bank.example", "shop.example", "recipes.example", "jobs.example",
+    "games.example", "films.example", "radio.example", "sport.example", "travel.example",
+    "health.example",
 )  # fmt: skip
-PAGES = ("", "/a", "/en", "/de", "/top", "/live", "/new", "/help", "/login", "/cart", "/map", "/faq")
+PAGES = (
+    "",
+    "/a",
+    "/en",
+    "/de",
+    "/top",
+    "/live",
+    "/new",
+    "/help",
+    "/login",
+    "/cart",
+    "/map",
+    "/faq",
+)
 
 NEW_WORDS = (
-    "doomscroll", "shrinkflation", "situationship", "rizz", "deepfake", "vibecoding", "quishing", "goblincore",
-    "touchgrass", "nepobaby", "copium", "sleepmaxxing", "promptcraft", "greenhushing", "girlmath", "funemployed",
-    "bedrotting", "softlaunch", "sidequest", "microretirement",
+    "doomscroll", "shrinkflation", "situationship", "rizz", "deepfake", "vibecoding", "quishing",
+    "goblincore", "touchgrass", "nepobaby", "copium", "sleepmaxxing", "promptcraft",
+    "greenhushing", "girlmath", "funemployed", "bedrotting", "softlaunch", "sidequest",
+    "microretirement",
 )  # fmt: skip
 _SYLLABLES = (
     "ba",
@@ -49,23 +65,31 @@ def visits(count: int, seed: int = 0) -> list[str]:
     """Return the page that each of so many people visits most."""
     dice = np.random.default_rng(seed)
     pages = [f"{site}{page}" for page in PAGES for site in SITES]
-    return [pages[place] for place in dice.choice(len(pages), count, p=_falling(len(pages), 1.3))]
+    return [pages[index] for index in dice.choice(len(pages), count, p=_falling(len(pages), 1.3))]
 
 
 def typed_words(count: int, seed: int = 0) -> list[str]:
-    """Return one word that each of so many people typed and no dictionary has: new ones, and slips of the finger."""
+    """Return one word that each of so many people typed and no dictionary has.
+
+    Some are new words, some are typing errors.
+    """
     dice = np.random.default_rng(seed)
     new = dice.choice(len(NEW_WORDS), count, p=_falling(len(NEW_WORDS), 1.0))
     slips = dice.integers(len(_SYLLABLES), size=(count, 4))
     slipped = dice.random(count) < 0.4
     return [
-        "".join(_SYLLABLES[place] for place in slips[person]) if slipped[person] else NEW_WORDS[new[person]]
+        "".join(_SYLLABLES[index] for index in slips[person])
+        if slipped[person]
+        else NEW_WORDS[new[person]]
         for person in range(count)
     ]
 
 
 def playlists(count: int, seed: int = 0) -> Baskets:
-    """Return the songs that each of so many people keep: mostly of one genre, mostly the well known ones."""
+    """Return the songs that each of so many people keep.
+
+    They are mostly of one genre, and mostly the well known ones.
+    """
     dice = np.random.default_rng(seed)
     sizes = 1 + dice.poisson(5, count)
     favourite = np.repeat(dice.choice(len(GENRES), count, p=_falling(len(GENRES), 0.7)), sizes)

@@ -25,13 +25,14 @@ BROWSERS = {  # shares of the young, the middle-aged and the old
     "another one": (0.7, 1, 0.5),
 }
 DISHES = (
-    "pizza", "sushi", "burger", "lasagne", "tacos", "curry", "ramen", "roast chicken", "pad thai", "steak",
-    "fish and chips", "dumplings", "falafel", "paella", "risotto", "pho", "carbonara", "moussaka", "fried rice", "stew",
-    "biryani", "gyoza", "kebab", "schnitzel", "goulash", "gnocchi", "ceviche", "bibimbap", "shakshuka", "tagine",
-    "pierogi", "fondue", "quiche", "ratatouille", "chilli", "jambalaya", "couscous", "borscht", "dosa", "laksa",
-    "arepas", "empanadas", "okonomiyaki", "poutine", "rendang", "haggis", "feijoada", "injera", "jollof", "kimchi",
-    "meatballs", "nasi goreng", "ossobuco", "pancakes", "raclette", "satay", "souvlaki", "tempura", "tortilla",
-    "waffles",
+    "pizza", "sushi", "burger", "lasagne", "tacos", "curry", "ramen", "roast chicken", "pad thai",
+    "steak", "fish and chips", "dumplings", "falafel", "paella", "risotto", "pho", "carbonara",
+    "moussaka", "fried rice", "stew", "biryani", "gyoza", "kebab", "schnitzel", "goulash",
+    "gnocchi", "ceviche", "bibimbap", "shakshuka", "tagine", "pierogi", "fondue", "quiche",
+    "ratatouille", "chilli", "jambalaya", "couscous", "borscht", "dosa", "laksa", "arepas",
+    "empanadas", "okonomiyaki", "poutine", "rendang", "haggis", "feijoada", "injera", "jollof",
+    "kimchi", "meatballs", "nasi goreng", "ossobuco", "pancakes", "raclette", "satay", "souvlaki",
+    "tempura", "tortilla", "waffles",
 )  # fmt: skip
 CONFESSION = "drove after drinking"
 HOURS = (0.0, 12.0)  # of sleep
@@ -49,7 +50,9 @@ def people(count: int, seed: int = 0) -> dict[str, Any]:
     dice = np.random.default_rng(seed)
     ages = dice.choice(np.array(AGES), count, p=_age_shares())
     generations = np.digitize(ages, [35, 60])
-    drank = dice.random(count) < np.interp(ages, [18, 26, 40, 65, 99], [0.19, 0.31, 0.22, 0.11, 0.03])
+    drank = dice.random(count) < np.interp(
+        ages, [18, 26, 40, 65, 99], [0.19, 0.31, 0.22, 0.11, 0.03]
+    )
     browsers = _drawn(np.array(list(BROWSERS.values())).T, generations, dice)
     dishes = _drawn(_dish_weights(), generations, dice)
     return {
@@ -74,8 +77,10 @@ def _age_shares() -> Floats:
 
 
 def _dish_weights() -> Floats:
-    """Return (generations, dishes): each generation has its own favourite, and likes what is listed near it."""
-    return np.array([1 / (3 + np.abs(np.arange(len(DISHES)) - 2 * generation)) for generation in range(3)])
+    """Return (generations, dishes): each generation likes the dishes near its own favourite."""
+    return np.array(
+        [1 / (3 + np.abs(np.arange(len(DISHES)) - 2 * generation)) for generation in range(3)]
+    )
 
 
 def _drawn(weights: Floats, generations: Ints, dice: np.random.Generator) -> list[int]:

@@ -15,16 +15,20 @@ MOST = 4  # purchases that count
 
 
 def schema() -> Joint:
-    """Return the two services: who customers are, with their plan in public, and what they bought."""
+    """Return two services: who customers are, with a public plan, and what they bought."""
     customers = Table(
-        {"age": range(16, 80), "income": Buckets(0, 100_000, 25), "region": REGIONS}, public={"plan": PLANS}
+        {"age": range(16, 80), "income": Buckets(0, 100_000, 25), "region": REGIONS},
+        public={"plan": PLANS},
     )
     purchases = Table({"amount": range(1, 65), "category": CATEGORIES}, most=MOST)
     return Joint({"customers": customers, "purchases": purchases}, fanout=8)
 
 
 def shop(people: int, seed: int) -> dict[str, dict[str, Any]]:
-    """Return the tables of so many customers: the young buy sports, the rich pay more, the premium buy more often."""
+    """Return the tables of so many customers.
+
+    The young buy sports, the rich pay more, and premium customers buy more often.
+    """
     dice = np.random.default_rng(seed)
     age = np.clip(dice.gamma(5, 5, people).round() + 13, 16, 79).astype(np.int64)
     income = np.clip(dice.gamma(4, 9_000, people) * (0.6 + age / 100), 0, 100_000)
@@ -33,9 +37,17 @@ def shop(people: int, seed: int) -> dict[str, dict[str, Any]]:
     counts = np.minimum(dice.poisson(0.8 + 1.2 * premium), MOST)
     owner = np.repeat(np.arange(people), counts)
     young = np.clip((60 - age[owner]) / 45, 0, 1)
-    odds = np.stack([0.9 + 0 * young, 1.3 - 0.3 * young, 0.9 - 0.6 * young, 0.2 + 2.2 * young], axis=1)
-    category = (odds.cumsum(axis=1) / odds.sum(axis=1, keepdims=True) < dice.random((len(owner), 1))).sum(axis=1)
-    amount = np.clip(dice.gamma(4, 5, len(owner)) * (0.6 + income[owner] / 60_000), 1, 64).round().astype(np.int64)
+    odds = np.stack(
+        [0.9 + 0 * young, 1.3 - 0.3 * young, 0.9 - 0.6 * young, 0.2 + 2.2 * young], axis=1
+    )
+    category = (
+        odds.cumsum(axis=1) / odds.sum(axis=1, keepdims=True) < dice.random((len(owner), 1))
+    ).sum(axis=1)
+    amount = (
+        np.clip(dice.gamma(4, 5, len(owner)) * (0.6 + income[owner] / 60_000), 1, 64)
+        .round()
+        .astype(np.int64)
+    )
     return {
         "customers": {
             "age": age,

@@ -1,5 +1,6 @@
-"""Invented tables for experiments with SQL: ordered columns, labels, a public measure, and random
-boxes to ask about.
+"""Invented tables for experiments with SQL, and random boxes to ask about.
+
+They have ordered columns, columns of labels and a public measure.
 
 They stand in for the data of the published experiments, which are not drawn but real.
 
@@ -21,9 +22,7 @@ HIGHEST = 100_000  # of the measure, whose mean is a hundredth of it
 
 @dataclass(frozen=True)
 class Shape:
-    """A table by the sizes of its ordered columns, o0 and so on, and of its columns of labels, l0
-    and so on.
-    """
+    """A table by the sizes of its columns: ordered ones o0, o1, ... and labels l0, l1, ..."""
 
     ordered: tuple[int, ...]
     labels: tuple[int, ...] = ()
@@ -31,27 +30,31 @@ class Shape:
     @property
     def columns(self) -> dict[str, Any]:
         """Return the columns as a table is made of them."""
-        numbers: dict[str, Any] = {f"o{at}": range(size) for at, size in enumerate(self.ordered)}
+        numbers: dict[str, Any] = {
+            f"o{index}": range(size) for index, size in enumerate(self.ordered)
+        }
         return numbers | {
-            f"l{at}": [f"v{value}" for value in range(size)] for at, size in enumerate(self.labels)
+            f"l{index}": [f"v{value}" for value in range(size)]
+            for index, size in enumerate(self.labels)
         }
 
     def people(self, count: int, seed: int, *, even: bool = False) -> dict[str, Any]:
-        """Return a value of everybody for each column: clipped normal numbers and falling shares,
-        or all alike.
+        """Return a value of everybody for each column.
+
+        Numbers are normal and clipped, and shares of labels fall; with ``even`` all are alike.
         """
         dice = np.random.default_rng(seed)
-        found: dict[str, Any] = {}
-        for at, size in enumerate(self.ordered):
-            found[f"o{at}"] = (
+        values: dict[str, Any] = {}
+        for index, size in enumerate(self.ordered):
+            values[f"o{index}"] = (
                 dice.integers(0, size, count) if even else clipped_normal(count, size, dice)
             )
-        for at, size in enumerate(self.labels):
+        for index, size in enumerate(self.labels):
             shares = np.ones(size) if even else 1 / np.arange(1, size + 1)
-            found[f"l{at}"] = [
+            values[f"l{index}"] = [
                 f"v{value}" for value in dice.choice(size, count, p=shares / shares.sum())
             ]
-        return found
+        return values
 
 
 def clipped_normal(count: int, size: int, dice: np.random.Generator) -> Ints:
@@ -72,14 +75,15 @@ def measure(count: int, kappa: float, seed: int) -> Ints:
 
 
 def boxes(sizes: Sequence[int], volume: float, count: int, seed: int) -> list[tuple[range, ...]]:
-    """Return random boxes that hold about such a share of all cells, their sides of random
-    proportions.
+    """Return random boxes that contain about such a share of all cells.
+
+    Their sides have random proportions.
     """
     dice = np.random.default_rng(seed)
     parts = dice.dirichlet(np.ones(len(sizes)), count)
     return [
-        tuple(_side(size, volume**part, dice) for size, part in zip(sizes, one, strict=True))
-        for one in parts
+        tuple(_side(size, volume**part, dice) for size, part in zip(sizes, box_parts, strict=True))
+        for box_parts in parts
     ]
 
 

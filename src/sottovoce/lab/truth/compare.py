@@ -57,7 +57,12 @@ class ComparedPart:
     def _beside(self, row: Row, members: tuple[str, ...]) -> Row:
         true = sum(self.truth[member] for member in members)
         rest = {key: entry for key, entry in row.items() if key != "members"}
-        return {"value": row["value"], "truth": true, **rest, "covered": row["low"] <= true <= row["high"]}
+        return {
+            "value": row["value"],
+            "truth": true,
+            **rest,
+            "covered": row["low"] <= true <= row["high"],
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +89,9 @@ class Comparison:
 
     def to_csv(self) -> str:
         """Return the rows of all parts as CSV, the name of the part in the first column."""
-        return csv_text([{"question": part.part.name, **row} for part in self.parts for row in part.rows()])
+        return csv_text(
+            [{"question": part.part.name, **row} for part in self.parts for row in part.rows()]
+        )
 
 
 def compare(plan: Plan, values: Any, outcome: Outcome) -> Comparison:

@@ -35,7 +35,11 @@ def squared_error(truth: Mapping[Any, float], returned: Mapping[Any, float]) -> 
     4.0
     """
     common = set(truth) & set(returned)
-    return sum((truth[value] - returned[value]) ** 2 for value in common) / len(common) if common else nan
+    return (
+        sum((truth[value] - returned[value]) ** 2 for value in common) / len(common)
+        if common
+        else nan
+    )
 
 
 def top_error(truth: Mapping[Any, float], returned: Mapping[Any, float]) -> float:
@@ -44,4 +48,6 @@ def top_error(truth: Mapping[Any, float], returned: Mapping[Any, float]) -> floa
     >>> top_error({"a": 10, "b": 5}, {"a": 12, "x": 3})
     14.5
     """
-    return sum((share - returned.get(value, 0.0)) ** 2 for value, share in truth.items()) / len(truth)
+    return sum((share - returned.get(value, 0.0)) ** 2 for value, share in truth.items()) / len(
+        truth
+    )

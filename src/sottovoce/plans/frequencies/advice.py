@@ -1,6 +1,7 @@
-"""Advice before anything is asked: which mechanism, how large an error, how many people, how many bytes.
+"""Advice before a histogram is collected: mechanism, error, users and bytes.
 
-Every number is the exact variance of the mechanism at the asked size, group sampling included; nothing is simulated.
+Every number follows from the exact variance of the mechanism at the asked size, with the drawing of
+groups; nothing is simulated.
 
 Source: Wang 2021, equation 3.2 and sections 3.4 and 3.5.2.
 """
@@ -14,6 +15,7 @@ import numpy as np
 from sottovoce.core import settings
 from sottovoce.core.estimate import Estimate
 from sottovoce.errors import ParameterError
+from sottovoce.maths.bisection import bisect
 from sottovoce.maths.normal import quantile, upper_quantile
 from sottovoce.mechanisms.base import Mechanism, PureMechanism
 from sottovoce.plans.frequencies.choose_mechanism import choose
@@ -38,9 +40,10 @@ class Alternative:
 class HistogramAdvice(Advice):
     """What to expect of a collection; errors and ``detectable`` are shares of all users.
 
-    ``error`` is that of a value hardly anybody holds, ``average_error`` the root mean square over the domain.  A value
-    as frequent as ``detectable`` passes the significance threshold (0.05 over all values together) with probability
-    0.95; it is None where not even a value that everybody holds would.
+    ``error`` is that of a value that hardly anybody holds, ``average_error`` the root mean square
+    over the domain.  A value as frequent as ``detectable`` passes the significance threshold (0.05
+    over all values together) with probability 0.95; it is None if not even a value that everybody
+    holds would.
     """
 
     users: int
@@ -66,7 +69,8 @@ class HistogramAdvice(Advice):
 
     def __str__(self) -> str:
         asked = f", {self.questions} questions" if self.questions > 1 else ""
-        title = f"Advice for {self.users:,} users, {self.size:,} values, epsilon {self.epsilon:g}{asked}"
+        people = f"{self.users:,} users, {self.size:,} values"
+        title = f"Advice for {people}, epsilon {self.epsilon:g}{asked}"
         width = max(len(name) for name, _ in self._lines())
         lines = [f"  {name:<{width}}  {text}" for name, text in self._lines()]
         return "\n".join([title, "", *lines, "", *self._table()])
@@ -77,11 +81,18 @@ class HistogramAdvice(Advice):
             ("mechanism", f"{self.mechanism}: {self.reason}"),
             (
                 "a rare value",
-                f"standard error {_percent(self.error)} ({people}), 95 % margin ± {_percent(self.margin)}",
+                f"standard error {_percent(self.error)} ({people}),"
+                f" 95 % margin ± {_percent(self.margin)}",
             ),
-            ("over all values", f"standard error {_percent(self.average_error)} (root mean square)"),
+            (
+                "over all values",
+                f"standard error {_percent(self.average_error)} (root mean square)",
+            ),
             ("detectable", self._detection()),
-            ("bytes", f"{self.report_bytes} a report, {self.message_bytes} a message with its envelope"),
+            (
+                "bytes",
+                f"{self.report_bytes} a report, {self.message_bytes} a message with its envelope",
+            ),
         ]
         if self.users_needed is not None:
             wished = f"for a standard error of {_percent(self.wished_error or 0)}"
@@ -93,21 +104,24 @@ class HistogramAdvice(Advice):
     def _detection(self) -> str:
         if self.detectable is None:
             return "nothing: even a value that everybody holds could pass for noise"
-        return f"a value held by {_percent(self.detectable)} stands out of the noise 95 times in 100"
+        return (
+            f"a value held by {_percent(self.detectable)} stands out of the noise 95 times in 100"
+        )
 
     def _partition(self) -> str:
         group = self.users // self.questions
         return (
-            f"ask each user one, drawn at random, with the whole epsilon ({group:,} reports a question); "
-            f"splitting epsilon over all {self.questions} would multiply the variance by {self.split_ratio:.2f}"
+            "ask each user one, drawn at random, with the whole epsilon"
+            f" ({group:,} reports a question); splitting epsilon over all {self.questions}"
+            f" would multiply the variance by {self.split_ratio:.2f}"
         )
 
     def _table(self) -> list[str]:
         lines = [f"  {'mechanism':<10}  {'rare value':>10}  {'all values':>10}  {'bytes':>7}"]
-        for one in self.alternatives:
-            mark = "  <- advised" if one.mechanism == self.mechanism else ""
-            errors = f"{_percent(one.error):>10}  {_percent(one.average_error):>10}"
-            lines.append(f"  {one.mechanism:<10}  {errors}  {one.report_bytes:>7,}{mark}")
+        for each in self.alternatives:
+            mark = "  <- advised" if each.mechanism == self.mechanism else ""
+            errors = f"{_percent(each.error):>10}  {_percent(each.average_error):>10}"
+            lines.append(f"  {each.mechanism:<10}  {errors}  {each.report_bytes:>7,}{mark}")
         return lines
 
 
@@ -115,8 +129,9 @@ class HistogramAdvice(Advice):
 class HistogramWishes:
     """What else is asked of advice about a histogram.
 
-    ``questions`` are those that the users are divided among, ``error`` is a wished standard error as a
-    share of the users, ``rule`` says how to choose a mechanism, and ``mechanism`` is one to compare with.
+    ``questions`` are those that the users are divided among, ``error`` is a wished standard error
+    as a share of the users, ``rule`` says how to choose a mechanism, and ``mechanism`` is one to
+    compare with.
     """
 
     questions: int = 1
@@ -126,11 +141,15 @@ class HistogramWishes:
 
     def __post_init__(self) -> None:
         if self.error is not None and not 0 < self.error < 1:
-            raise ParameterError("`error` must be a share of the users between 0 and 1, both excluded")
+            raise ParameterError(
+                "`error` must be a share of the users between 0 and 1, both excluded"
+            )
 
 
 def advise_histogram(users: int, size: int, epsilon: float, **wishes: Any) -> HistogramAdvice:
-    """Return which mechanism to use and what to expect of it; ``wishes`` are those of HistogramWishes.
+    """Return which mechanism to use and what to expect of it.
+
+    ``wishes`` are those of HistogramWishes.
 
     >>> advise_histogram(users=50_000, size=1_000, epsilon=1.0, error=0.005).users_needed
     147292
@@ -138,9 +157,9 @@ def advise_histogram(users: int, size: int, epsilon: float, **wishes: Any) -> Hi
     wished = HistogramWishes(**wishes)
     _check(users, size, wished.questions)
     chosen = choose(size, settings.epsilon("epsilon", epsilon), wished.rule)
-    crowd = _Crowd(users, wished.questions)
+    respondents = Respondents(users, wished.questions)
     mechanism = chosen.mechanism
-    rare = crowd.error(mechanism, 0.0)
+    rare = respondents.error(mechanism, 0.0)
     return HistogramAdvice(
         users=users,
         size=size,
@@ -149,20 +168,20 @@ def advise_histogram(users: int, size: int, epsilon: float, **wishes: Any) -> Hi
         mechanism=mechanism.kind,
         reason=chosen.reason,
         error=rare,
-        average_error=crowd.error(mechanism, 1 / size),
+        average_error=respondents.error(mechanism, 1 / size),
         margin=quantile(LEVEL) * rare,
-        detectable=crowd.detectable(mechanism),
+        detectable=respondents.detectable(mechanism),
         report_bytes=mechanism.width,
         message_bytes=_message_bytes(mechanism.width),
         split_ratio=_split_ratio(mechanism.epsilon, wished.questions),
         wished_error=wished.error,
-        users_needed=None if wished.error is None else crowd.needed(mechanism, wished.error),
-        alternatives=tuple(map(crowd.alternative, _compared(mechanism, wished.mechanism))),
+        users_needed=None if wished.error is None else respondents.needed(mechanism, wished.error),
+        alternatives=tuple(map(respondents.alternative, _compared(mechanism, wished.mechanism))),
     )
 
 
 @dataclass(frozen=True)
-class _Crowd:
+class Respondents:
     """How many people there are, and over how many questions they are partitioned."""
 
     users: int
@@ -171,24 +190,23 @@ class _Crowd:
     def estimate(self, mechanism: PureMechanism, share: float) -> Estimate:
         """Return what is to be expected of a value that this share of the users hold."""
         group = self.users // self.questions
-        return Estimate(np.array([share * group]), mechanism.noise, group, mechanism.epsilon, self.users)
+        return Estimate(
+            np.array([share * group]), mechanism.noise, group, mechanism.epsilon, self.users
+        )
 
     def error(self, mechanism: PureMechanism, share: float) -> float:
         """Return the standard error of the estimated share."""
         return float(self.estimate(mechanism, share).errors[0]) / self.users
 
     def detectable(self, mechanism: PureMechanism) -> float | None:
-        """Return the f with f - z sd(f) = T_s / n, by bisection: the left side is convex, hence one root."""
+        """Return the f with f - z sd(f) = T_s / n; the left side is convex, so there is one."""
         threshold = self.estimate(mechanism, 0.0).threshold(tested=mechanism.size) / self.users
         reach = upper_quantile(1 - LEVEL)
-        low, high = 0.0, 1.0
-        if high - reach * self.error(mechanism, high) < threshold:
-            return None
-        for _ in range(50):
-            middle = (low + high) / 2
-            passes = middle - reach * self.error(mechanism, middle) >= threshold
-            low, high = (low, middle) if passes else (middle, high)
-        return high
+
+        def too_rare(share: float) -> bool:
+            return share - reach * self.error(mechanism, share) < threshold
+
+        return None if too_rare(1.0) else bisect(too_rare, 0.0, 1.0).high
 
     def needed(self, mechanism: PureMechanism, error: float) -> int:
         """Return the users whose reports give a rare value this standard error."""
@@ -201,7 +219,11 @@ class _Crowd:
 
 
 def _check(users: int, size: int, questions: int) -> None:
-    for name, number, least in (("users", users, 1), ("size", size, 2), ("questions", questions, 1)):
+    for name, number, least in (
+        ("users", users, 1),
+        ("size", size, 2),
+        ("questions", questions, 1),
+    ):
         if isinstance(number, bool) or not isinstance(number, int) or number < least:
             raise ParameterError(f"`{name}` must be a whole number of at least {least}")
     if users < questions:
@@ -219,21 +241,23 @@ def _made(kind: str, chosen: PureMechanism) -> PureMechanism | None:
     if kind == chosen.kind:
         return chosen
     try:
-        made: Any = Mechanism.kinds[kind]
-        mechanism = made(epsilon=chosen.epsilon, size=chosen.size)
-    except ParameterError:  # no such kind here, or it cannot serve this domain
+        mechanism_class: Any = Mechanism.kinds[kind]
+        mechanism = mechanism_class(epsilon=chosen.epsilon, size=chosen.size)
+    except ParameterError:  # no such kind, or it cannot serve this domain
         return None
     return mechanism if isinstance(mechanism, PureMechanism) else None
 
 
 def _message_bytes(width: int) -> int:
-    ids, payloads = np.zeros((1, ID_BYTES), np.uint8), np.zeros((1, width), np.uint8)
+    ids = np.zeros((1, ID_BYTES), np.uint8)
+    payloads = np.zeros((1, width), np.uint8)
     return len(Envelopes(bytes(ID_BYTES), 0, np.zeros(1, np.int64), ids, payloads).write())
 
 
 def _split_ratio(epsilon: float, questions: int) -> float:
-    """Return the variance of splitting epsilon over that of partitioning the users, for unary noise."""
-    whole, part = exp(epsilon), exp(epsilon / questions)
+    """Return the variance of splitting epsilon over that of dividing the users (unary noise)."""
+    whole = exp(epsilon)
+    part = exp(epsilon / questions)
     return (part / (part - 1) ** 2) / (questions * whole / (whole - 1) ** 2)
 
 

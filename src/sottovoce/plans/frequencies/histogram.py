@@ -1,4 +1,7 @@
-"""A histogram: how many people hold each value of a known domain.  One round, one report a person."""
+"""A histogram: how many people hold each value of a known domain.
+
+One round, one report per person.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -20,9 +23,10 @@ from sottovoce.tasks.round import Round
 
 @dataclass(frozen=True, init=False)
 class Histogram(Plan, kind="histogram"):
-    """Ask everyone for their value.
+    """Ask everybody for their value.
 
-    ``mechanism`` names a kind (``"oue"``); left out, the kind with the least error is taken.
+    ``mechanism`` names a kind, such as ``"oue"``; by default the one with the least error is
+    chosen.
 
     >>> Histogram(["cat", "dog"]).domain.size
     2
@@ -31,7 +35,9 @@ class Histogram(Plan, kind="histogram"):
     domain: Domain
     mechanism: str
 
-    def __init__(self, domain: Domain | Iterable[Any], mechanism: str = "", *, declinable: bool = False) -> None:
+    def __init__(
+        self, domain: Domain | Iterable[Any], mechanism: str = "", *, declinable: bool = False
+    ) -> None:
         object.__setattr__(self, "domain", domain_of(domain, declinable=declinable))
         object.__setattr__(self, "mechanism", mechanism)
 
@@ -39,10 +45,25 @@ class Histogram(Plan, kind="histogram"):
         if not collected.rounds:
             return Round(0, Question(mechanism_for(self.domain, collected.epsilon, self.mechanism)))
         estimate = collected.estimate(Address())
-        return Answer("histogram", self.domain.labels, estimate, collected.rounds[0].question(Address()).mechanism.kind)
+        return Answer(
+            "histogram",
+            self.domain.labels,
+            estimate,
+            collected.rounds[0].question(Address()).mechanism.kind,
+        )
 
-    def advise(self, users: int, epsilon: float, *, error: float | None = None, rule: str = "least variance") -> Advice:
-        """Return the mechanism to use and the error to expect; ``error`` asks how many users it takes."""
+    def advise(
+        self,
+        users: int,
+        epsilon: float,
+        *,
+        error: float | None = None,
+        rule: str = "least variance",
+    ) -> Advice:
+        """Return the mechanism to use and the error to expect.
+
+        With a wished ``error`` it says how many users are needed.
+        """
         from sottovoce.plans.frequencies.advice import advise_histogram
 
         wishes = {"error": error, "rule": rule, "mechanism": self.mechanism}
@@ -52,11 +73,16 @@ class Histogram(Plan, kind="histogram"):
 def mechanism_for(domain: Domain, epsilon: float, kind: str = "") -> Mechanism:
     """Return a mechanism of the named kind for a domain, or the best one if none is named."""
     if not domain.listed:
-        raise ParameterError(f"`domain` must have a label for each value: a {domain.kind} domain has none")
+        raise ParameterError(
+            f"`domain` must have a label for each value: a {domain.kind} domain has none"
+        )
     if not kind:
         return choose(domain.size, epsilon).mechanism
-    made: Any = Mechanism.kinds[kind]
-    if issubclass(made, NumericMechanism):
-        raise ParameterError(f"{kind} randomises numbers: ask for a mean or a distribution")
-    mechanism: Mechanism = made(epsilon=epsilon, size=domain.size)
+    mechanism_class: Any = Mechanism.kinds[kind]
+    if issubclass(mechanism_class, NumericMechanism):
+        raise ParameterError(
+            f"`mechanism` must not be {kind}, which randomises numbers:"
+            " ask for a mean or a distribution"
+        )
+    mechanism: Mechanism = mechanism_class(epsilon=epsilon, size=domain.size)
     return mechanism

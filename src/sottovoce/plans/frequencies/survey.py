@@ -1,7 +1,8 @@
-"""Several histograms at once: every person answers one question, drawn by a public coin, with the whole budget.
+"""Several histograms at once: every person answers one question with the whole budget.
 
-Splitting the budget over Q questions instead makes every error larger: with unary noise by a factor of
-about Q in variance at small epsilon, and far more at large (5.4 at Q = 4, epsilon = 2).
+A public coin draws the question.  Splitting the budget over Q questions instead makes every error
+larger: with unary noise by a factor of about Q in variance at a small epsilon, and far more at a
+large one (5.4 at Q = 4, epsilon = 2).
 
 Source: Wang 2021, section 3.4.2.
 """
@@ -12,6 +13,7 @@ from typing import Any
 
 from sottovoce.answers.answer import Answer
 from sottovoce.answers.answers import Answers
+from sottovoce.core.settings import wholes
 from sottovoce.domains.base import Domain
 from sottovoce.domains.listed import domain_of
 from sottovoce.domains.records import Records
@@ -35,12 +37,16 @@ class Survey(Plan, kind="survey"):
     mechanism: str
 
     def __init__(
-        self, domain: Records | Mapping[str, Domain | Iterable[Any]], weights: Sequence[int] = (), mechanism: str = ""
+        self,
+        domain: Records | Mapping[str, Domain | Iterable[Any]],
+        weights: Sequence[int] = (),
+        mechanism: str = "",
     ) -> None:
         if not isinstance(domain, Records):
             domain = Records(tuple(domain), tuple(domain_of(values) for values in domain.values()))
-        if weights and (len(weights) != len(domain.names) or min(weights) < 1):
-            raise ParameterError("a survey needs one positive whole weight for every question")
+        if weights and len(weights) != len(domain.names):
+            raise ParameterError("`weights` must have one entry for every question")
+        wholes("weights", weights, 1)
         object.__setattr__(self, "domain", domain)
         object.__setattr__(self, "weights", tuple(weights))
         object.__setattr__(self, "mechanism", mechanism)
@@ -48,23 +54,44 @@ class Survey(Plan, kind="survey"):
     def step(self, collected: Collected) -> Round | Answers:
         if not collected.rounds:
             return Round(0, Choice(self._members(collected.epsilon), self.weights))
-        return Answers("survey", {name: self._answer(collected, index) for index, name in enumerate(self.domain.names)})
+        return Answers(
+            "survey",
+            {name: self._answer(collected, index) for index, name in enumerate(self.domain.names)},
+        )
 
     def _members(self, epsilon: float) -> tuple[Question, ...]:
-        mechanisms = [mechanism_for(attribute, epsilon, self.mechanism) for attribute in self.domain.attributes]
-        return tuple(Question(mechanism, Attribute(column)) for column, mechanism in enumerate(mechanisms))
+        mechanisms = [
+            mechanism_for(attribute, epsilon, self.mechanism)
+            for attribute in self.domain.attributes
+        ]
+        return tuple(
+            Question(mechanism, Attribute(column)) for column, mechanism in enumerate(mechanisms)
+        )
 
     def _answer(self, collected: Collected, index: int) -> Answer:
-        name, attribute = self.domain.names[index], self.domain.attributes[index]
+        name = self.domain.names[index]
+        attribute = self.domain.attributes[index]
         address = Address(0, index)
         try:
             estimate = collected.estimate(address)
         except NoDataError:
             raise NoDataError(f"question {name!r} of this survey has no reports yet") from None
-        return Answer(name, attribute.labels, estimate, collected.rounds[0].question(address).mechanism.kind)
+        return Answer(
+            name, attribute.labels, estimate, collected.rounds[0].question(address).mechanism.kind
+        )
 
-    def advise(self, users: int, epsilon: float, *, error: float | None = None, rule: str = "least variance") -> Advice:
-        """Return what to expect of the question with the most values; users are divided among all questions."""
+    def advise(
+        self,
+        users: int,
+        epsilon: float,
+        *,
+        error: float | None = None,
+        rule: str = "least variance",
+    ) -> Advice:
+        """Return what to expect of the question with the most values.
+
+        The users are divided among all questions.
+        """
         from sottovoce.plans.frequencies.advice import advise_histogram
 
         size = max(attribute.size for attribute in self.domain.attributes)

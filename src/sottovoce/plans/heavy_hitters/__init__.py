@@ -1,1 +1,1 @@
-"""Finding what is frequent in domains too large to list."""
+"""The most frequent values of domains that are too large to list."""

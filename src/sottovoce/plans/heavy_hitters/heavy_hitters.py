@@ -1,20 +1,24 @@
-"""PEM, the prefix extending method: the most frequent of values too many to list.
+"""PEM, the prefix extending method: the most frequent of values that are too many to list.
 
-Every group of users reports a longer prefix of its value than the one before.  The collector estimates all prefixes of
-the first group, keeps the most frequent, extends them by every continuation and estimates those from the next group,
-until whole values remain.  Users report once and all at the same time; only the collector goes from group to group.
+    1. Users are divided into groups by a public coin.  Every group reports a longer prefix of its
+       value than the group before.  All users report once, at the same time.
+    2. The collector estimates all prefixes of the first group and keeps the most frequent.
+    3. It extends them by every continuation, estimates those from the next group, and so on, until
+       whole values remain.
 
 Source: Wang 2021, chapter 4.
 """
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from sottovoce.answers.answer import Answer
-from sottovoce.arrays import Ints
+from sottovoce.arrays import Floats
 from sottovoce.core.estimate import Estimate
+from sottovoce.core.settings import instance, real, whole
 from sottovoce.domains.base import Domain
 from sottovoce.domains.bits import Bits
 from sottovoce.domains.strings import Strings
@@ -29,16 +33,16 @@ from sottovoce.tasks.plan import Plan
 from sottovoce.tasks.question import Address, Question
 from sottovoce.tasks.round import Round
 
-MOST_KEPT = 4096  # prefixes above a threshold that are followed
-MOST_CANDIDATES = 1 << 24  # estimated in all: the counts of a group must fit in memory
+MAX_KEPT = 4096  # prefixes that are followed
+MAX_CANDIDATES = 1 << 24  # estimated in all: the counts of a group must fit in memory
 
 
 @dataclass(frozen=True, init=False)
 class HeavyHitters(Plan, kind="pem"):
     """Find the ``top`` values, or all that more than a share ``threshold`` of people hold.
 
-    Fewer groups lose fewer values; by default there are as few as a budget of ``queries`` candidates allows.  One bit
-    to a group is the published PEM1.
+    Fewer ``groups`` lose fewer values; by default there are as few as a budget of ``queries``
+    candidates allows.
 
     >>> HeavyHitters(Strings(20)).lengths[:4]
     (4, 16, 28, 40)
@@ -59,80 +63,116 @@ class HeavyHitters(Plan, kind="pem"):
         groups: int = 0,
         queries: int = prefixes.QUERY_BUDGET,
     ) -> None:
-        if not isinstance(domain, (Bits, Strings)):
-            raise ParameterError("heavy hitters are sought among values of some bits or texts of some bytes")
-        if any(type(number) is not int for number in (top, groups, queries)):
-            raise ParameterError("values sought, groups and queries are whole numbers")
-        if not 1 <= top <= MOST_KEPT or not 0 <= threshold < 1:
-            raise ParameterError(f"from 1 to {MOST_KEPT} values are sought, or those above a share from 0 to 1")
-        if threshold and threshold < 1 / MOST_KEPT:
-            raise ParameterError(f"a threshold is at least 1/{MOST_KEPT}")
-        settings = {"domain": domain, "top": top, "threshold": float(threshold), "groups": groups, "queries": queries}
+        settings = {
+            "domain": instance("domain", domain, Bits, Strings),
+            "top": whole("top", top, 1, MAX_KEPT),
+            "threshold": _check_threshold(threshold),
+            "groups": whole("groups", groups, 0),
+            "queries": whole("queries", queries, 1),
+        }
         for name, setting in settings.items():
             object.__setattr__(self, name, setting)
+        bits = self.domain.bits
         if not groups:
-            object.__setattr__(self, "groups", prefixes.fewest_groups(domain.bits, self.kept, queries))
-        if prefixes.queries(domain.bits, self.kept, self.groups) > MOST_CANDIDATES:
-            raise ParameterError("so few groups leave more candidates than can be decoded")
+            fewest = prefixes.fewest_groups(bits, self.kept, queries)
+            object.__setattr__(self, "groups", fewest)
+        if prefixes.queries(bits, self.kept, self.groups) > MAX_CANDIDATES:
+            raise ParameterError(
+                f"`groups` must be larger: these leave more than {MAX_CANDIDATES:,} candidates"
+            )
 
     @property
     def kept(self) -> int:
-        """Return how many prefixes are followed: with a threshold at most as many as could lie above it."""
+        """Return how many prefixes are followed; above a threshold, as many as could lie there."""
         most = int(1 / self.threshold) if self.threshold else self.top
         return min(max(most, 2), self.domain.size)
 
     @property
     def lengths(self) -> tuple[int, ...]:
-        """Return the bits of the prefixes: those that need no question, then those of every group."""
+        """Return the bits of prefixes: those that need no question, then those of every group."""
         return prefixes.lengths(self.domain.bits, self.kept, self.groups)
 
     def step(self, collected: Collected) -> Round | Answer:
-        if not collected.rounds:
-            return Round(0, Choice(tuple(self._question(collected.epsilon, length) for length in self.lengths[1:])))
-        return self._found(collected)
+        if collected.rounds:
+            return self._answer(collected)
+        questions = [self._question(collected.epsilon, length) for length in self.lengths[1:]]
+        return Round(0, Choice(tuple(questions)))
 
     def _question(self, epsilon: float, length: int) -> Question:
         return Question(AffinePrefix(epsilon, 1 << length), Segment(self.domain.bits, 0, length))
 
-    def _found(self, collected: Collected) -> Answer:
+    def _answer(self, collected: Collected) -> Answer:
         kept: tuple[int, ...] = (0,)
-        shorter, full = 0, False
+        shorter, left_out = 0, False
         for group, length in enumerate(self.lengths[1:]):
             blocks = Blocks(kept, length - shorter)
             estimate = collected.estimate(Address(0, group), blocks)
-            places = self._places(estimate, blocks, group)
-            full |= bool(self.threshold) and len(places) == self._most(group)
-            kept, shorter = tuple(sorted(blocks[place] for place in places)), length
-        labels = tuple(self.domain.shown(blocks[place]) for place in places)
-        details = {**self._facts(len(blocks), estimate), "candidates_left_out": full}
-        return Answer("heavy hitters", labels, estimate.picked(np.array(places)), "affine_prefix", details=details)
+            best = self._best_candidates(estimate, blocks, group)
+            if self.threshold and len(best) == self.max_kept(group):
+                left_out = True
+            kept = tuple(sorted(blocks[index] for index in best))
+            shorter = length
+        labels = tuple(self.domain.shown(blocks[index]) for index in best)
+        details = {**self._details(len(blocks), estimate), "candidates_left_out": left_out}
+        picked = estimate.picked(np.array(best))
+        robust_to = self._robust_to(picked, self._next_share(estimate, blocks, best))
+        columns = {"robust_to": tuple(robust_to.tolist())}
+        return Answer(
+            "heavy hitters", labels, picked, "affine_prefix", details=details, columns=columns
+        )
 
-    def _places(self, estimate: Estimate, blocks: Blocks, group: int) -> list[int]:
-        """Return where the candidates stand that are kept, most frequent first; of equal ones the first."""
-        order, length = _descending(estimate), self.lengths[group + 1]
+    def _next_share(self, estimate: Estimate, blocks: Blocks, best: list[int]) -> float:
+        """Return the share that a value must exceed to be reported: that of the next candidate."""
+        if self.threshold:
+            return self.threshold
+        found = set(best)
+        for index in np.argsort(-estimate.votes, kind="stable").tolist():
+            possible = self.domain.possible(blocks[index], self.domain.bits)
+            if index not in found and possible:
+                return float(estimate.frequencies[index])
+        return 0.0  # every candidate is reported
+
+    def _robust_to(self, found: Estimate, next_share: float) -> Floats:
+        """Return the share of false reports in the last group that could have made each value one
+        of the found: (f - f of the next value) / (influence of one report).
+        """
+        law = found.law
+        assert law is not None
+        lead = np.maximum(found.frequencies - next_share, 0.0)
+        return np.asarray(lead / law.cells(len(lead)).up)
+
+    def _best_candidates(self, estimate: Estimate, blocks: Blocks, group: int) -> list[int]:
+        """Return the indices of the candidates that are kept, most frequent first.
+
+        Of equally frequent candidates the first come first.
+        """
+        order = np.argsort(-estimate.votes, kind="stable")
         if self.threshold:
             order = order[estimate.frequencies[order] > self.threshold]
-        possible = (place for place in order.tolist() if self.domain.possible(blocks[place], length))
-        places = [place for place, _ in zip(possible, range(self._most(group)), strict=False)]
-        if not places:
+        length = self.lengths[group + 1]
+        possible = (
+            index for index in order.tolist() if self.domain.possible(blocks[index], length)
+        )
+        best = list(islice(possible, self.max_kept(group)))
+        if not best:
             raise NoDataError("no value is as frequent as the threshold")
-        return places
+        return best
 
-    def _most(self, group: int) -> int:
-        """Return how many candidates of a group are kept at the most."""
-        last = group == self.groups - 1
+    def max_kept(self, group: int) -> int:
+        """Return how many candidates of a group are kept at most."""
+        is_last = group == self.groups - 1
         if not self.threshold:
-            return self.top if last else self.kept
-        extension = 0 if last else self.lengths[group + 2] - self.lengths[group + 1]
-        return min(MOST_KEPT, MOST_CANDIDATES >> extension)
+            return self.top if is_last else self.kept
+        extension = 0 if is_last else self.lengths[group + 2] - self.lengths[group + 1]
+        return min(MAX_KEPT, MAX_CANDIDATES >> extension)
 
-    def _facts(self, candidates: int, last: Estimate) -> dict[str, Any]:
-        unheld = max(candidates - self.kept, 2)
+    def _details(self, candidates: int, last: Estimate) -> dict[str, Any]:
+        strangers = max(candidates - self.kept, 2)
         return {
             "groups": self.groups,
             "prefix_lengths": list(self.lengths),
             "candidates": candidates,
-            "sensitivity": prefixes.sensitivity(last.epsilon, unheld, last.users),
+            "sensitivity": prefixes.sensitivity(last.epsilon, strangers, last.users),
         }
 
     @property
@@ -143,8 +183,11 @@ class HeavyHitters(Plan, kind="pem"):
         return ("none", *methods(whole_domain=False, equal_errors=False))
 
     def advise(self, users: int, epsilon: float, *, share: float | None = None) -> Advice:
-        """Return what share of people must hold a value for it to be found; ``share`` asks for users."""
-        from sottovoce.plans.itemsets.search_advice import advise_values
+        """Return what share of people must hold a value for it to be found.
+
+        With a wished ``share`` it says how many users are needed.
+        """
+        from sottovoce.plans.heavy_hitters.advice import advise_values
 
         return advise_values(users, self.domain.bits, epsilon, top=self.top, share=share)
 
@@ -157,11 +200,10 @@ class HeavyHitters(Plan, kind="pem"):
         return {label: count for label, count in ranked if count > self.threshold * people}
 
 
-def pem1(domain: Bits | Strings, top: int = 16, *, threshold: float = 0.0) -> HeavyHitters:
-    """Return the plan that adds one bit with every group: the published baseline."""
-    whole = HeavyHitters(domain, top, threshold=threshold)
-    return HeavyHitters(domain, top, threshold=threshold, groups=max(1, domain.bits - whole.lengths[0]))
-
-
-def _descending(estimate: Estimate) -> Ints:
-    return np.argsort(-estimate.votes, kind="stable")
+def _check_threshold(threshold: float) -> float:
+    if threshold == 0:
+        return 0.0
+    checked = real("threshold", threshold)
+    if not 1 / MAX_KEPT <= checked < 1:
+        raise ParameterError(f"`threshold` must be 0, or at least 1/{MAX_KEPT} and below 1")
+    return checked

@@ -1,1 +1,1 @@
-"""Finding what is frequent in people's sets: items, sets of items, the top k."""
+"""The items and the sets of items that most people have."""

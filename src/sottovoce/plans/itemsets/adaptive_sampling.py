@@ -1,8 +1,14 @@
-"""The arithmetic of adaptive sampling: which item to ask about next so that the top k is settled soonest.
+"""The arithmetic of adaptive sampling: which item to ask about next.
 
-Everybody is asked about one item and answers by randomised response.  An item near the boundary between the k largest
-and the rest deserves more questions: its weight is 3 exp(-t H^2), the chance left that it stands on the wrong side.
-``Asked`` holds what is known; rates are of reported ones, because that is where the noise lives.
+The aim is to settle the top k with as few users as possible.
+
+Everybody is asked about one item and answers by randomised response.  An item near the boundary
+between the k largest and the rest deserves more questions.  Its weight is
+
+    3 exp(-t H^2)        t times asked        3 H^2 + sqrt(2) sigma H = gap to the other side
+
+a bound on the chance that it stands on the wrong side.  Rates are those of reported ones, because
+that is where the noise is.
 
 Source: Du 2025, chapter 5.
 """
@@ -14,45 +20,53 @@ from math import log, log1p, tanh
 import numpy as np
 
 from sottovoce.arrays import Bools, Floats, Ints
+from sottovoce.core.settings import whole
 from sottovoce.errors import ParameterError
+from sottovoce.maths.bisection import bisect_to_width
 
 
 def opening_users(users: int, items: int, epsilon: float) -> int:
-    """Return how many users to spend evenly on all items before adapting: the maximum of (n - x)(1 - d exp(-c x)).
+    """Return how many users to spend evenly on all items before adapting.
 
-    All of them, if they are too few for anything better.
+    It is the maximum of (n - x)(1 - d exp(-c x)) over x, with n users and d items; all users if
+    they are too few for anything better.
 
     >>> opening_users(10_000, 100, 2.0), opening_users(10_000, 100, 0.5)
     (2658, 10000)
     """
-    if items < 1 or users < items:
-        raise ParameterError("there are fewer users than items to ask about: prune the items first")
+    whole("items", items, 1)
+    if users < items:
+        raise ParameterError("`users` must be at least as many as `items`: prune the items first")
     rate = tanh(epsilon / 2) ** 2 / (2 * items)
     if users * rate <= log(items):
         return users
-    low, high = log(items) / rate if items > 1 else 0.0, float(users)
-    while high - low > 1e-6:  # the slope log d + log(1 + c(n - x)) - c x falls from positive to negative
-        middle = (low + high) / 2
-        rising = log(items) + log1p(rate * (users - middle)) > rate * middle
-        low, high = (middle, high) if rising else (low, middle)
-    return round((low + high) / 2)
+
+    def rising(spent: float) -> bool:
+        """Return the sign of the slope, log d + log(1 + c (n - x)) - c x, which falls with x."""
+        return log(items) + log1p(rate * (users - spent)) > rate * spent
+
+    low = log(items) / rate if items > 1 else 0.0
+    return round(bisect_to_width(rising, low, float(users), 1e-6).middle)
 
 
 def distance(deviation: Floats, gap: Floats) -> Floats:
-    """Return H, the positive root of 3 H^2 + sqrt(2) sigma H = gap, without cancellation (Bernstein, inverted).
+    """Return H, the positive root of 3 H^2 + sqrt(2) sigma H = gap (Bernstein, inverted).
 
     >>> float(distance(np.array(0.43), np.array(0.07)) ** 2).__round__(12)
     0.006718459454
     """
+    # the root without cancellation: 2 gap / (sqrt(2) sigma + sqrt(2 sigma^2 + 12 gap))
     spread = np.sqrt(2) * deviation + np.sqrt(2 * deviation**2 + 12 * gap)
     return np.asarray(np.divide(2 * gap, spread, out=np.zeros_like(spread), where=spread > 0))
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
-    """How often each item was asked about, how many ones were reported, and how many items are sought.
+class ItemReports:
+    """How often each item was asked about, and how many ones were reported.
 
-    An item that nobody was asked about counts as reported by nobody, and weighs as much as any can.
+    ``sought`` is how many items are sought.
+
+    An item that nobody was asked about counts as reported by nobody, and has the largest weight.
     """
 
     times: Ints
@@ -60,10 +74,16 @@ class Asked:
     sought: int
 
     def __post_init__(self) -> None:
-        if len(self.times) != len(self.ones) or not 1 <= self.sought < len(self.times):
-            raise ParameterError("from one item to all but one can be sought")
+        if len(self.times) != len(self.ones):
+            raise ParameterError("`times` and `ones` must have one entry for every item")
+        whole("sought", self.sought, 1, len(self.times) - 1)
         if (self.ones < 0).any() or (self.ones > self.times).any():
-            raise ParameterError("an item has from no ones to as many as it was asked about")
+            raise ParameterError(
+                "each entry of `ones` must be from 0 to the item's entry of `times`"
+            )
+
+    def __add__(self, more: "ItemReports") -> "ItemReports":
+        return ItemReports(self.times + more.times, self.ones + more.ones, self.sought)
 
     @cached_property
     def rates(self) -> Floats:
@@ -84,9 +104,13 @@ class Asked:
 
     @cached_property
     def gaps(self) -> Floats:
-        """Return how far each item is from the other side: the top from the best of the rest, they from its last."""
-        above, below = self.rates[self.order[self.sought - 1]], self.rates[self.order[self.sought]]
-        return np.asarray(np.abs(self.rates - np.where(self.top, below, above)))
+        """Return how far the rate of each item is from the other side of the boundary.
+
+        Items of the top are compared with the best of the rest, the rest with the last of the top.
+        """
+        last_of_top = self.rates[self.order[self.sought - 1]]
+        best_of_rest = self.rates[self.order[self.sought]]
+        return np.asarray(np.abs(self.rates - np.where(self.top, best_of_rest, last_of_top)))
 
     @property
     def deviations(self) -> Floats:
@@ -96,7 +120,7 @@ class Asked:
     def weights(self, *, even: bool = False) -> Floats:
         """Return the logarithm of every item's weight, log 3 - t H^2 (ARBS).
 
-        With ``even`` the items of the top are weighed towards one common accuracy instead (ARBSF).
+        With ``even``, items of the top are weighted towards one common accuracy instead (ARBSF).
         """
         gaps = self.gaps
         if even:
@@ -111,28 +135,28 @@ class Asked:
         return np.asarray(raised / raised.sum())
 
     def doubt(self, shares: Floats, more: float) -> tuple[float, float]:
-        """Return the sum of 2 exp(-2 t gap^2) over all items after so many more users (Hoeffding), and its slope."""
-        steep = 2 * self.gaps**2
-        terms = 2 * np.exp(-steep * (self.times + more * shares))
-        return float(terms.sum()), -float((terms * steep) @ shares)
+        """Return the sum of 2 exp(-2 t gap^2) after more users (Hoeffding), and its slope."""
+        steepness = 2 * self.gaps**2
+        terms = 2 * np.exp(-steepness * (self.times + more * shares))
+        return float(terms.sum()), -float((terms * steepness) @ shares)
 
 
-def round_users(asked: Asked, shares: Floats, left: int, rounds_left: int) -> int:
+def round_users(reports: ItemReports, shares: Floats, left: int, rounds_left: int) -> int:
     """Return how many users the next of the remaining rounds asks with these shares (DBS).
 
-    It minimises x e(0) + (S - x) e(x) with S twice an even share of the users that are left, which is convex; both
-    errors are of one form, or the first round would be empty.
+    It minimises x e(0) + (S - x) e(x), which is convex; S is twice an even share of the users that
+    are left.  Both errors have the same form, or the first round would be empty.
     """
-    if rounds_left < 1 or left < 1:
-        raise ParameterError("a round needs users")
+    whole("rounds_left", rounds_left, 1)
+    whole("left", left, 1)
     if rounds_left == 1:
         return left
-    whole = 2 * left / rounds_left
-    now, _ = asked.doubt(shares, 0.0)
-    low, high = 0.0, whole
-    while high - low > 0.1:
-        middle = (low + high) / 2
-        later, slope = asked.doubt(shares, middle)
-        falling = now - later + (whole - middle) * slope < 0
-        low, high = (middle, high) if falling else (low, middle)
-    return max(1, min(round((low + high) / 2), left // rounds_left))
+    double_share = 2 * left / rounds_left
+    now, _ = reports.doubt(shares, 0.0)
+
+    def falling(users: float) -> bool:
+        later, slope = reports.doubt(shares, users)
+        return now - later + (double_share - users) * slope < 0
+
+    best = bisect_to_width(falling, 0.0, double_share, 0.1).middle
+    return max(1, min(round(best), left // rounds_left))

@@ -1,7 +1,9 @@
 """SVSM, set-value itemset mining: the sets of items that most people have whole.
 
-Half of the users find the items that are frequent alone.  Sets of them that would be frequent if items were held
-independently are the candidates; the other half say how many of those they have, and report one of them.
+    1. Half of the users find the items that are frequent by themselves (SVIM).
+    2. The candidates are the sets of them that would be frequent if items were held independently.
+    3. A tenth of the users report how many candidates they have; that gives the padding.
+    4. The rest report one candidate, padded to that length.
 
 Source: Wang 2021, section 5.3.2.
 """
@@ -16,89 +18,125 @@ import numpy as np
 
 from sottovoce.answers.answer import Answer
 from sottovoce.core.estimate import Estimate
+from sottovoce.core.influence import StatedInfluence
 from sottovoce.core.noise import StatedNoise
+from sottovoce.core.settings import whole
 from sottovoce.domains.base import Domain
-from sottovoce.domains.sets import Sets
+from sottovoce.domains.sets import JOINT, Sets
 from sottovoce.errors import ParameterError
-from sottovoce.plans.itemsets import set_questions
-from sottovoce.plans.itemsets.top_items import Search, check_top, padded
+from sottovoce.plans.itemsets.set_questions import (
+    Candidates,
+    ask_how_many,
+    ask_which,
+    candidates_of,
+    correct_for_padding,
+    estimate_padding,
+    estimate_sampled,
+    largest,
+    later_asks,
+    round_with_share,
+    total_users,
+)
+from sottovoce.plans.itemsets.top_items import ItemSearch, padding_details
 from sottovoce.plans.itemsets.truth import most_frequent_sets
 from sottovoce.tasks.advice import Advice
 from sottovoce.tasks.collected import Collected
 from sottovoce.tasks.plan import Plan
 from sottovoce.tasks.question import Address
 from sottovoce.tasks.round import Round
+from sottovoce.tasks.round_limits import RoundLimits
 
-_FEWEST = 5  # sought sets: with fewer no set of two would be a candidate
-_DAMPED = 0.9  # the guess for the most frequent item: no set is as frequent as its items
-_SHARES = (10, 40)  # percentages of all users: sizes, then sets
+MIN_TOP = 5  # with fewer sought sets, no set of two would be a candidate
+_DAMPING = 0.9  # the guess for the most frequent item: no set is as frequent as its items
+_PERCENTAGES = (10, 40)  # of all users: sizes, then sets
 
 
 @dataclass(frozen=True, init=False)
 class Itemsets(Plan, kind="svsm"):
-    """Find the ``top`` sets of items, single ones among them, and how many people have each whole."""
+    """Find the ``top`` sets of items, single items among them, and how many people have each whole.
+
+    With ``paper`` everything is as published, as in ``TopItems``.
+    """
 
     domain: Sets
     top: int
     paper: bool
 
-    def __init__(self, domain: Domain | Iterable[Any], top: int = 16, *, paper: bool = False) -> None:
+    def __init__(
+        self, domain: Domain | Iterable[Any], top: int = 16, *, paper: bool = False
+    ) -> None:
         sets = domain if isinstance(domain, Sets) else Sets(domain)
-        check_top(top, sets.items.size)
-        if top < _FEWEST:
-            raise ParameterError(f"at least {_FEWEST} sets are sought: with fewer, ask for top items")
+        if sets.items.size < MIN_TOP:
+            raise ParameterError(
+                f"`domain` must have at least {MIN_TOP} items, not {sets.items.size}:"
+                " among fewer no set of two would be sought"
+            )
         object.__setattr__(self, "domain", sets)
-        object.__setattr__(self, "top", top)
+        object.__setattr__(self, "top", whole("top", top, MIN_TOP, sets.items.size))
         object.__setattr__(self, "paper", bool(paper))
 
     @property
-    def search(self) -> Search:
+    def search(self) -> ItemSearch:
         """Return the rounds of the first half, which finds single items."""
-        return Search(self.domain.items.size, self.top, (25, 5, 20), self.paper)
+        return ItemSearch(self.domain.items.size, self.top, (25, 5, 20), self.paper)
 
     def step(self, collected: Collected) -> Round | Answer:
-        search, items = self.search, self.domain.items.size
-        asked = search.ask(collected)
-        if asked is not None:
-            return asked
-        number, shares, sets = len(collected.rounds), (*search.stages, *_SHARES), self._sets(collected)
-        if sets and number == len(search.stages):
-            question = set_questions.how_many(collected.epsilon, items, sets, paper=self.paper)
-            return set_questions.share_of(number, question, shares)
-        if sets and number == len(search.stages) + 1:
-            length = set_questions.padding(collected, number - 1, paper=self.paper).length
-            question = set_questions.which(collected.epsilon, items, length, sets, paper=self.paper)
-            return set_questions.share_of(number, question, shares)
-        return self._answer(collected, sets)
+        search = self.search
+        item_round = search.ask(collected)
+        if item_round is not None:
+            return item_round
+        sets = self._candidate_sets(collected)
+        rounds_after = len(collected.rounds) - len(search.stages)
+        if not sets or rounds_after == len(_PERCENTAGES):
+            return self._answer(collected, sets)
+        return self._ask_about_sets(collected, sets, rounds_after)
 
-    def _singles(self, collected: Collected) -> tuple[list[int], Estimate]:
+    def _ask_about_sets(self, collected: Collected, sets: Candidates, rounds_after: int) -> Round:
+        number = len(collected.rounds)
+        items = self.domain.items.size
+        if rounds_after == 0:
+            question = ask_how_many(collected.epsilon, items, sets, paper=self.paper)
+        else:
+            length = estimate_padding(collected, number - 1, paper=self.paper).length
+            question = ask_which(collected.epsilon, items, length, sets, paper=self.paper)
+        return round_with_share(number, question, (*self.search.stages, *_PERCENTAGES))
+
+    def later_rounds(self, opening: Round) -> RoundLimits | None:
+        search = self.search
+        items = self.domain.items.size
+        about_sets = later_asks(opening.epsilon, items, 2 * self.top, paper=self.paper)
+        count = len(search.stages) + len(_PERCENTAGES)
+        return RoundLimits.of(count, [*search.later_asks(opening.epsilon), *about_sets])
+
+    def _frequent_items(self, collected: Collected) -> tuple[list[int], Estimate]:
         """Return the frequent items, most frequent first, and how many people have each."""
-        estimate = self.search.estimate(collected, set_questions.everybody(collected))
-        best = set_questions.largest(estimate, self.top)
+        estimate = self.search.estimate(collected, total_users(collected))
+        best = largest(estimate, self.top)
         candidates = self.search.candidates(collected)
-        return [candidates[place][0] for place in best.tolist()], estimate.picked(best)
+        return [candidates[index][0] for index in best.tolist()], estimate.picked(best)
 
-    def _sets(self, collected: Collected) -> set_questions.Candidates:
-        """Return the likely sets; none, if fewer than two items stand out of nothing."""
+    def _candidate_sets(self, collected: Collected) -> Candidates:
+        """Return the likely sets; none if fewer than two items were found at all."""
         later = collected.rounds[len(self.search.stages) :]
         if later:
-            return set_questions.candidates_of(later[0])
-        items, estimate = self._singles(collected)
+            return candidates_of(later[0])
+        items, estimate = self._frequent_items(collected)
         return likely_sets(items, estimate.totals.tolist(), 2 * self.top)
 
-    def _answer(self, collected: Collected, sets: set_questions.Candidates) -> Answer:
-        items, both = self._singles(collected)
-        number, reached = len(collected.rounds) - 1, self.search.reached(collected)
+    def _answer(self, collected: Collected, sets: Candidates) -> Answer:
+        items, estimate = self._frequent_items(collected)
+        last = len(collected.rounds) - 1
+        padding = self.search.padding(collected)
         if sets:
-            reached = set_questions.padding(collected, number - 1, paper=self.paper)
-            raw = set_questions.sampled(collected, number, set_questions.everybody(collected))
-            both = _together(both, set_questions.corrected(raw, reached))
+            padding = estimate_padding(collected, last - 1, paper=self.paper)
+            raw = estimate_sampled(collected, last, total_users(collected))
+            estimate = _concatenated(estimate, correct_for_padding(raw, padding))
         candidates = (*((item,) for item in items), *sets)
-        best, names = set_questions.largest(both, self.top), self.domain.labels
-        labels = tuple(" + ".join(names[item] for item in candidates[place]) for place in best.tolist())
-        kind = collected.rounds[number].question(Address(number)).mechanism.kind
-        details = {"candidates": len(candidates), **padded(reached)}
-        return Answer("itemsets", labels, both.picked(best), kind, details=details)
+        best = largest(estimate, self.top)
+        labels = tuple(self._label(candidates[index]) for index in best.tolist())
+        kind = collected.rounds[last].question(Address(last)).mechanism.kind
+        details = {"candidates": len(candidates), **padding_details(padding)}
+        return Answer("itemsets", labels, estimate.picked(best), kind, details=details)
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -107,59 +145,86 @@ class Itemsets(Plan, kind="svsm"):
 
         return ("none", *methods(whole_domain=False, equal_errors=False))
 
-    def advise(self, users: int, epsilon: float, *, basket: float = 5.0, share: float | None = None) -> Advice:
-        """Return how to search for items in sets of ``basket`` items on average; ``share`` asks for users."""
-        from sottovoce.plans.itemsets.search_advice import advise_items
+    def advise(
+        self, users: int, epsilon: float, *, basket: float = 5.0, share: float | None = None
+    ) -> Advice:
+        """Return how to search for items in sets of ``basket`` items on average.
 
-        return advise_items(users, self.domain.items.size, epsilon, top=self.top, basket=basket, share=share)
+        With a wished ``share`` it says how many users are needed.
+        """
+        from sottovoce.plans.itemsets.advice import advise_items
+
+        return advise_items(
+            users, self.domain.items.size, epsilon, top=self.top, basket=basket, share=share
+        )
 
     def sought(self, values: Any) -> dict[str, int]:
         return most_frequent_sets(self.domain, values, self.top)
 
+    def _label(self, items: tuple[int, ...]) -> str:
+        return JOINT.join(self.domain.labels[item] for item in items)
 
-def likely_sets(items: Sequence[int], counts: Sequence[float], most: int) -> set_questions.Candidates:
-    """Return the sets of at least two items with the largest product of guessed shares, at most ``most`` of them.
 
-    ``items`` come in descending order of their counts.  Sets have fewer than log2(k) items where k are sought, half of
-    ``most``.  Every factor is below 1, so a set is never likelier than its parts and the search can stop early.
+def likely_sets(items: Sequence[int], counts: Sequence[float], max_sets: int) -> Candidates:
+    """Return the sets of at least two items with the largest products of guessed shares.
+
+    ``items`` come in descending order of their counts.  Sets have fewer than log2(k) items where k
+    are sought, half of ``max_sets``.  Every factor is below 1, so a set is never likelier than its
+    parts and the search can stop early.
 
     >>> likely_sets([7, 3, 5], [100, 80, 50], 16)
     ((3, 7), (5, 7), (3, 5))
     """
-    largest = log2(most / 2)
-    guesses = [max(0.0, _DAMPED * count / max(counts)) if max(counts) > 0 else 0.0 for count in counts]
-    best: list[tuple[float, tuple[int, ...]]] = []  # a heap of the likeliest so far; earlier ranks win ties
+    size_limit = log2(max_sets / 2)
+    most = max(counts)
+    guesses = [max(0.0, _DAMPING * count / most) if most > 0 else 0.0 for count in counts]
+    # A heap of the likeliest sets so far, as (likelihood, negative ranks): earlier ranks win ties.
+    best: list[tuple[float, tuple[int, ...]]] = []
 
-    def extend(ranks: tuple[int, ...], guess: float) -> None:
-        if len(ranks) + 1 >= largest:
+    def extend(ranks: tuple[int, ...], likelihood: float) -> None:
+        if len(ranks) + 1 >= size_limit:
             return
         for rank in range(ranks[-1] + 1 if ranks else 0, len(items)):
-            likely = guess * guesses[rank]
-            if not likely or (len(best) == most and likely <= best[0][0]):
-                return  # later ones are no likelier
+            likely = likelihood * guesses[rank]
+            if not likely or (len(best) == max_sets and likely <= best[0][0]):
+                return  # later items are no likelier
             larger = (*ranks, rank)
             if len(larger) > 1:
-                entry = (likely, tuple(-one for one in larger))
-                if len(best) < most:
+                entry = (likely, tuple(-each for each in larger))
+                if len(best) < max_sets:
                     heappush(best, entry)
                 else:
                     heapreplace(best, entry)
             extend(larger, likely)
 
     extend((), 1.0)
-    return tuple(tuple(sorted(items[-rank] for rank in ranks)) for _, ranks in sorted(best, reverse=True))
+    ordered = [negative_ranks for _, negative_ranks in sorted(best, reverse=True)]
+    return tuple(tuple(sorted(items[-rank] for rank in ranks)) for ranks in ordered)
 
 
-def _together(singles: Estimate, sets: Estimate) -> Estimate:
-    """Return two estimates of one population as one, with the errors that each of them had."""
+def _concatenated(items: Estimate, sets: Estimate) -> Estimate:
+    """Return two estimates of one population as one, with the errors that each of them has."""
     raw = None
-    if singles.raw or sets.raw:
-        raw = _together(singles.raw or singles, sets.raw or sets)
+    if items.raw or sets.raw:
+        raw = _concatenated(items.raw or items, sets.raw or sets)
     return Estimate(
-        np.concatenate([singles.totals, sets.totals]),
-        StatedNoise(np.concatenate([singles.variance, sets.variance])),
-        singles.population,
-        singles.epsilon,
-        steps=tuple(dict.fromkeys((*singles.steps, *sets.steps))),
+        np.concatenate([items.totals, sets.totals]),
+        StatedNoise(np.concatenate([items.variance, sets.variance])),
+        items.population,
+        items.epsilon,
+        steps=tuple(dict.fromkeys((*items.steps, *sets.steps))),
         raw=raw,
+        law=_stated_influence(items, sets),
+    )
+
+
+def _stated_influence(items: Estimate, sets: Estimate) -> StatedInfluence | None:
+    """Return the influence of one report on every total of two estimates."""
+    first, second = items.influence, sets.influence
+    if first is None or second is None:
+        return None
+    return StatedInfluence(
+        np.concatenate([first.up, second.up]),
+        np.concatenate([first.down, second.down]),
+        np.concatenate([first.stands_for, second.stands_for]),
     )

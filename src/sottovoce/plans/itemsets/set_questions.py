@@ -1,4 +1,6 @@
-"""The questions that every search in sets is made of: which candidate, and how many of them.
+"""The questions that every search in sets consists of: which candidate, and how many of them.
+
+Candidates are sets of items; a single item is a set of one.
 
 Source: Wang 2021, section 5.3.
 """
@@ -11,6 +13,7 @@ import numpy as np
 
 from sottovoce.arrays import Ints
 from sottovoce.core.estimate import Estimate
+from sottovoce.core.influence import ScaledInfluence
 from sottovoce.core.noise import SetNoise
 from sottovoce.encodings.sample import Sample
 from sottovoce.encodings.size import Size
@@ -21,7 +24,13 @@ from sottovoce.mechanisms.base import PureMechanism
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.olh import OLH
 from sottovoce.plans.frequencies.choose_mechanism import choose
-from sottovoce.plans.itemsets.padding import MISTAKE, Reach, amplified, direct_is_better, reach
+from sottovoce.plans.itemsets.padding import (
+    MISTAKE,
+    Padding,
+    amplified,
+    direct_is_better,
+    fit_padding,
+)
 from sottovoce.postprocess.shifted_noise import ShiftedNoise
 from sottovoce.tasks.collected import Collected
 from sottovoce.tasks.question import Address, Ask, Question
@@ -29,88 +38,123 @@ from sottovoce.tasks.round import Round
 
 Candidates = tuple[tuple[int, ...], ...]
 
-_LARGEST_INNER = 20.0
+_MAX_INNER_EPSILON = 20.0
+_FEW_CANDIDATES = 8  # beyond that the largest number of them shows which mechanism counts them
 
 
-def which(epsilon: float, items: int, length: int, among: Candidates = (), *, paper: bool = False) -> Question:
-    """Return the question for one candidate of a set padded to ``length``; the oracle adapts (Adap).
+def ask_which(
+    epsilon: float, items: int, length: int, among: Candidates = (), *, paper: bool = False
+) -> Question:
+    """Return the question about one candidate of a set padded to ``length``.
 
-    Direct response is amplified by the sampling, so it wins over hashing for small sets of candidates.
+    The mechanism adapts: direct response is amplified by the sampling, so it wins over hashing for
+    small sets of candidates.  With ``paper``, hashing is by OLH as published.
     """
     encoding = Sample(items, length, among)
     size = encoding.candidates + length
     if direct_is_better(epsilon, length, encoding.candidates):
-        return _direct(epsilon, size, encoding)
-    return Question(_hashed(epsilon, size, paper=paper), encoding)
+        return _amplified_question(epsilon, size, encoding)
+    return Question(_hashing(epsilon, size, paper=paper), encoding)
 
 
-def _direct(epsilon: float, size: int, encoding: Sample) -> Question:
-    inner = min(amplified(epsilon, encoding.length), _LARGEST_INNER)
+def _hashing(epsilon: float, size: int, *, paper: bool) -> PureMechanism:
+    if paper or size < AffineResponse.min_size:
+        return OLH(epsilon, size)
+    return AffineResponse(epsilon, size)
+
+
+def _amplified_question(epsilon: float, size: int, encoding: Sample) -> Question:
+    inner = min(amplified(epsilon, encoding.length), _MAX_INNER_EPSILON)
     while True:
         try:
             return Question(GRR(inner, size), encoding, epsilon)
-        except ParameterError:  # a rounding of the last digit too much
+        except ParameterError:  # rounding made the last digit too large
             inner = nextafter(inner, 0.0)
 
 
-def _hashed(epsilon: float, size: int, *, paper: bool) -> PureMechanism:
-    return OLH(epsilon, size) if paper or size < AffineResponse.min_size else AffineResponse(epsilon, size)
-
-
-def how_many(epsilon: float, items: int, among: Candidates, *, paper: bool = False) -> Question:
-    """Return the question for the number of candidates that somebody has."""
+def ask_how_many(epsilon: float, items: int, among: Candidates, *, paper: bool = False) -> Question:
+    """Return the question about the number of candidates that a person has."""
     size = len(among) + 1
-    return Question(OLH(epsilon, size) if paper else choose(size, epsilon).mechanism, Size(items, among))
+    mechanism = OLH(epsilon, size) if paper else choose(size, epsilon).mechanism
+    return Question(mechanism, Size(items, among))
 
 
-def share_of(number: int, ask: Ask, shares: Sequence[int]) -> Round:
-    """Return the round that takes its percentage of all users, after those of the rounds before it."""
-    before = sum(shares[:number])
-    return Round(number, ask, UNIT * before // 100, UNIT * (before + shares[number]) // 100)
+def later_asks(
+    epsilon: float, items: int, max_candidates: int, *, paper: bool = False
+) -> list[Ask]:
+    """Return questions that stand for all about so many candidates: the widest of every kind."""
+    candidates = tuple((item,) for item in range(min(max_candidates, items)))
+    shortest, longest = (Sample(items, length, candidates) for length in (1, len(candidates)))
+    asks: list[Ask] = [_amplified_question(epsilon, 2 * len(candidates), longest)]
+    for encoding in (shortest, longest):
+        size = encoding.candidates + encoding.length
+        asks.append(Question(_hashing(epsilon, size, paper=paper), encoding))
+    counts = {*range(1, min(len(candidates), _FEW_CANDIDATES) + 1), len(candidates)}
+    asks += [
+        ask_how_many(epsilon, items, candidates[:count], paper=paper) for count in sorted(counts)
+    ]
+    return asks
+
+
+def round_with_share(number: int, ask: Ask, percentages: Sequence[int]) -> Round:
+    """Return the round that asks its percentage of all users, after those of earlier rounds."""
+    before = sum(percentages[:number])
+    after = before + percentages[number]
+    return Round(number, ask, UNIT * before // 100, UNIT * after // 100)
 
 
 def candidates_of(asked: Round) -> Candidates:
-    """Return the candidates that a round has asked about."""
+    """Return the candidates that a round asked about."""
     encoding = asked.question(Address(asked.number)).encoding
     assert isinstance(encoding, (Sample, Size))
     return encoding.among
 
 
-def everybody(collected: Collected) -> int:
+def total_users(collected: Collected) -> int:
     """Return how many users all rounds had."""
     return sum(collected.users(asked.number) for asked in collected.rounds)
 
 
-def sampled(collected: Collected, number: int, population: int) -> Estimate:
+def estimate_sampled(collected: Collected, number: int, population: int) -> Estimate:
     """Return how many people have each candidate, from a round that asked for one of them."""
     question = collected.rounds[number].question(Address(number))
     encoding, mechanism = question.encoding, question.mechanism
     assert isinstance(encoding, Sample)
     assert isinstance(mechanism, PureMechanism)
-    estimate, length = collected.estimate(Address(number)), encoding.length
+    estimate = collected.estimate(Address(number))
+    length = encoding.length
     noise = SetNoise.sampled(mechanism.p, mechanism.q, length)
     votes = length * estimate.votes[: encoding.candidates]
-    return Estimate(votes, noise, estimate.users, question.epsilon, population)
+    law = ScaledInfluence(mechanism.influence_law, length)
+    sampled = Estimate(votes, noise, estimate.users, question.epsilon, law=law)
+    return sampled.of(population, coins_checked=collected.coins_checked)
 
 
-def padding(collected: Collected, number: int, *, paper: bool = False) -> Reach:
+def estimate_padding(collected: Collected, number: int, *, paper: bool = False) -> Padding:
     """Return how far to pad, from a round that asked how many candidates people have."""
     estimate = collected.estimate(Address(number))
-    counts, lengths = estimate.totals[1:], len(estimate.votes) - 1
-    return reach(counts.tolist(), estimate.threshold(MISTAKE, lengths), guarded=not paper)
+    counts = estimate.totals[1:]
+    threshold = estimate.threshold(MISTAKE, len(counts))
+    return fit_padding(counts.tolist(), threshold, guarded=not paper)
 
 
-def corrected(estimate: Estimate, reached: Reach) -> Estimate:
-    """Return the estimate with what sets beyond the padding lost given back, the raw one kept beside it."""
+def correct_for_padding(estimate: Estimate, padding: Padding) -> Estimate:
+    """Return the estimate times the correction of the padding; the raw one is kept beside it.
+
+    The influence of one report is that under this padding: what false reports do to the padding
+    itself is not in it.
+    """
     # One factor is right for all items together, not for each: errors include the whole move.
-    factor = reached.correction
+    factor = padding.correction
     if factor == 1:
         return estimate
-    step = f"times {factor:.4g} for sets of more than {reached.length}"
+    step = f"times {factor:.4g} for sets of more than {padding.length}"
     noise = ShiftedNoise(estimate.votes, estimate.noise, whole=False)
-    return replace(estimate, votes=factor * estimate.votes, noise=noise, steps=(step,), raw=estimate)
+    votes = factor * estimate.votes
+    law = estimate.law and ScaledInfluence(estimate.law, factor)
+    return replace(estimate, votes=votes, noise=noise, steps=(step,), raw=estimate, law=law)
 
 
 def largest(estimate: Estimate, count: int) -> Ints:
-    """Return the places of the largest estimates, in descending order; of equal ones the first."""
+    """Return the indices of the largest estimates, in descending order; of equal ones the first."""
     return np.argsort(-estimate.votes, kind="stable")[:count]

@@ -1,1 +1,1 @@
-"""Joint statistics of several attributes from one report per person."""
+"""Joint tables of several attributes from one report per person."""

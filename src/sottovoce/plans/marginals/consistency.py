@@ -1,109 +1,130 @@
-"""Views that agree: whatever two of them both contain, they say the same about it.
+"""Consistency: views that overlap are made to agree on the attributes that they share.
 
-The step for one set of attributes takes the average of all views that contain it, weighted by precision, and moves each
-view there, evenly over the cells behind each of its cells.  Over all sets that several views share, the smaller ones
-first, one pass makes all views agree.  Estimates stay unbiased and become more precise.  Making cells non-negative
-undoes the agreement, so both are repeated.  Axes before those of the attributes are collections of the same views.
+For a set of shared attributes, all views that contain it are projected onto it.  The target is the
+mean of these marginals, weighted by their precision, and every view moves to the target:
+
+    cell += (target - marginal) / (number of cells of the view behind a cell of the marginal)
+
+Going once over all intersections of views, smaller ones first, makes all views agree.  Estimates
+stay unbiased and become more precise.  Norm-Sub then removes negative cells, which undoes the
+agreement, so both are repeated and agreement comes last.
 
 Source: Wang 2021, section 6.2.3.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations
 
 import numpy as np
 
 from sottovoce.arrays import Floats
-from sottovoce.errors import ParameterError
-from sottovoce.plans.marginals.tables import View
+from sottovoce.core.settings import whole
+from sottovoce.plans.marginals.marginal_table import View, expand, project
 from sottovoce.postprocess.norm_sub import norm_sub
 
-ROUNDS = 3
-
-Tables = Mapping[View, Floats]  # the last axes of a table are the attributes of its view, in ascending order
+ROUNDS = 3  # repetitions of Norm-Sub and agreement
 
 
-def shared(views: Sequence[View]) -> list[View]:
-    """Return the intersections of views that at least two of them contain, the empty one too, the smaller ones first.
+@dataclass(frozen=True)
+class Overlap:
+    """A set of attributes that at least two views contain, and these views."""
 
-    >>> shared([(0, 1, 2), (1, 2, 3), (2, 3)])
-    [(), (2,), (1, 2), (2, 3)]
-    """
-    return [common for common, _ in _holders(tuple(views))]
+    attributes: View
+    views: tuple[View, ...]
 
 
 @lru_cache(maxsize=64)
-def _holders(views: tuple[View, ...]) -> list[tuple[View, list[View]]]:
-    """Return every shared set of attributes with the views that contain it."""
-    masks = {view: sum(1 << one for one in view) for view in views}
-    closed = new = set(masks.values())
+def overlaps(views: tuple[View, ...]) -> tuple[Overlap, ...]:
+    """Return all intersections of views that at least two contain, smaller sets first.
+
+    The empty set is one of them: all views agree that everything sums to 1.
+
+    >>> [overlap.attributes for overlap in overlaps(((0, 1, 2), (1, 2, 3), (2, 3)))]
+    [(), (2,), (1, 2), (2, 3)]
+    """
+    masks = {view: sum(1 << attribute for attribute in view) for view in views}
+    shared = []
+    for mask in {0, *_closed_under_intersection(set(masks.values()))}:
+        containing = tuple(view for view in views if mask & ~masks[view] == 0)
+        if len(containing) > 1:
+            shared.append(Overlap(_attributes_of(mask), containing))
+    return tuple(sorted(shared, key=lambda entry: (len(entry.attributes), entry.attributes)))
+
+
+def _closed_under_intersection(masks: set[int]) -> set[int]:
+    """Return the sets, and all their intersections, as masks of bits."""
+    closed = set(masks)
+    new = closed
     while new:
-        new = {one & other for one in new for other in masks.values()} - closed
+        intersections = {first & second for first in new for second in masks}
+        new = intersections - closed
         closed = closed | new
-    found = []
-    for common in {0, *closed}:
-        holders = [view for view, mask in masks.items() if common & ~mask == 0]
-        if len(holders) > 1:
-            found.append((tuple(one for one in range(common.bit_length()) if common >> one & 1), holders))
-    return sorted(found, key=lambda entry: (len(entry[0]), entry[0]))
+    return closed
 
 
-def agreed(tables: Tables, precisions: Mapping[View, float]) -> dict[View, Floats]:
-    """Return the views after one pass; ``precisions`` are those of a single cell of each."""
-    made = {view: np.array(table, np.float64) for view, table in tables.items()}
-    for common, holders in _holders(tuple(tables)):
-        _agree(made, common, holders, precisions)
-    return made
+def _attributes_of(mask: int) -> View:
+    return tuple(bit for bit in range(mask.bit_length()) if mask >> bit & 1)
 
 
-def consistent(tables: Tables, precisions: Mapping[View, float], rounds: int = ROUNDS) -> dict[View, Floats]:
-    """Return views that agree, with next to no negative cells: both are repeated, and agreement has the last word."""
-    if rounds < 0:
-        raise ParameterError("consistency is repeated a whole number of times")
-    made = agreed(tables, precisions)
+def agree(tables: Mapping[View, Floats], precisions: Mapping[View, float]) -> dict[View, Floats]:
+    """Return the views after all overlaps were made to agree once.
+
+    ``precisions`` are those of a single cell of each view.
+    """
+    agreeing = {view: np.array(table, np.float64) for view, table in tables.items()}
+    for overlap in overlaps(tuple(tables)):
+        agree_on(agreeing, overlap, precisions)
+    return agreeing
+
+
+def make_consistent(
+    tables: Mapping[View, Floats], precisions: Mapping[View, float], rounds: int = ROUNDS
+) -> dict[View, Floats]:
+    """Return views that agree and have next to no negative cells."""
+    whole("rounds", rounds, 0)
+    agreeing = agree(tables, precisions)
     for _ in range(rounds):
-        made = agreed(_positive(made), precisions)
-    return made
+        agreeing = agree(_without_negative_cells(agreeing), precisions)
+    return agreeing
 
 
-def projected(table: Floats, view: View, kept: View) -> Floats:
-    """Return the marginal of a table over some of its attributes."""
-    return np.asarray(table.sum(axis=missing(view, kept)))
-
-
-def missing(view: View, kept: View) -> tuple[int, ...]:
-    """Return the axes of a table's other attributes, counted from the last."""
-    return tuple(axis - len(view) for axis, one in enumerate(view) if one not in kept)
-
-
-def disagreement(tables: Tables) -> float:
-    """Return the largest difference between what two views say about the same cell."""
-    gaps = [
-        np.abs(projected(tables[one], one, both) - projected(tables[other], other, both)).max()
-        for one, other in combinations(tables, 2)
-        for both in [tuple(sorted(set(one) & set(other)))]
+def agree_on(
+    tables: dict[View, Floats], overlap: Overlap, precisions: Mapping[View, float]
+) -> None:
+    """Move all views of an overlap to one marginal; of no attributes, to a total of 1."""
+    shared = overlap.attributes
+    marginals = [project(tables[view], view, shared) for view in overlap.views]
+    cells_per_sum = [
+        tables[view].size / marginal.size
+        for view, marginal in zip(overlap.views, marginals, strict=True)
     ]
-    return float(max(gaps, default=0.0))
+    target = np.ones(())
+    if shared:
+        # A cell that sums L others has 1/L of their precision.
+        pairs = zip(overlap.views, cells_per_sum, strict=True)
+        weights = np.array([precisions[view] / cells for view, cells in pairs])
+        target = np.asarray(np.tensordot(weights / weights.sum(), np.stack(marginals), axes=1))
+    for view, marginal, cells in zip(overlap.views, marginals, cells_per_sum, strict=True):
+        tables[view] += expand((target - marginal) / cells, shared, view)
 
 
-def _agree(tables: dict[View, Floats], common: View, holders: Sequence[View], precisions: Mapping[View, float]) -> None:
-    """Move all tables that contain some attributes to one marginal of them; of none, to a total of 1."""
-    marginals = [projected(tables[view], view, common) for view in holders]
-    behind = [tables[view].size / marginal.size for view, marginal in zip(holders, marginals, strict=True)]
-    # A cell that sums L others has 1/L of their precision.
-    weights = np.array([precisions[view] / cells for view, cells in zip(holders, behind, strict=True)])
-    target = np.asarray(np.tensordot(weights / weights.sum(), np.stack(marginals), axes=1)) if common else np.ones(())
-    for view, marginal, cells in zip(holders, marginals, behind, strict=True):
-        tables[view] += np.expand_dims((target - marginal) / cells, missing(view, common))
+def _without_negative_cells(tables: Mapping[View, Floats]) -> dict[View, Floats]:
+    """Return the nearest tables without negative cells.
 
-
-def _positive(tables: Tables) -> dict[View, Floats]:
-    """Return the nearest tables without negative cells; those of one number of cells all at once."""
-    flat = {view: table.reshape(*table.shape[: table.ndim - len(view)], -1) for view, table in tables.items()}
-    made = {}
+    Views with equally many cells are computed together.
+    """
+    flat = {view: _flattened(table, len(view)) for view, table in tables.items()}
+    projected: dict[View, Floats] = {}
     for shape in {table.shape for table in flat.values()}:
-        alike = [view for view, table in flat.items() if table.shape == shape]
-        nearest = norm_sub(np.stack([flat[view] for view in alike]))
-        made.update({view: table.reshape(tables[view].shape) for view, table in zip(alike, nearest, strict=True)})
-    return {view: made[view] for view in tables}
+        views = [view for view, table in flat.items() if table.shape == shape]
+        nearest = norm_sub(np.stack([flat[view] for view in views]))
+        for view, table in zip(views, nearest, strict=True):
+            projected[view] = table.reshape(tables[view].shape)
+    return {view: projected[view] for view in tables}
+
+
+def _flattened(table: Floats, attributes: int) -> Floats:
+    """Return a table whose last axis holds all cells of the view."""
+    collections: Sequence[int] = table.shape[: table.ndim - attributes]
+    return table.reshape(*collections, -1)

@@ -1,8 +1,9 @@
-"""Covering designs: few blocks of attributes that together contain every set of some size.
+"""Covering designs: few blocks of attributes that together contain every set of a given size.
 
-Greedy, the block with the most sets still uncovered first: once with ties to the first block, which finds the perfect
-designs that are lexicodes, then with ties to others; the fewest blocks of all tries.  Where all blocks are too many to
-list, blocks are grown one attribute at a time.
+Greedy search: the next block is the one that contains the most sets that are still uncovered.
+Several attempts break ties differently, and the attempt with the fewest blocks wins.  In the first
+attempt ties go to the first block, which finds the perfect designs that are lexicodes.  Where all
+blocks are too many to list, blocks are grown one attribute at a time.  The search is deterministic.
 
 Source: Wang 2021, section 6.2.
 """
@@ -16,142 +17,160 @@ from typing import Any
 import numpy as np
 
 from sottovoce.arrays import Bools, Floats, Ints, Longs, Words
+from sottovoce.core.settings import whole
 from sottovoce.errors import ParameterError
 from sottovoce.maths.hashing import mix
 
-TRIES = 20
-_LISTED = 40_000  # blocks that are compared all at once
-_PAIRS = 1 << 26  # of blocks and sets
-_SETS = 1 << 20  # that are told apart
-_WORK = 1 << 24  # sets looked at while blocks grow, over all tries but the first three
+MAX_ATTRIBUTES = 63  # a block is a mask of bits
+MAX_ATTEMPTS = 20
+MIN_GROWN_ATTEMPTS = 3
+_MAX_LISTED_BLOCKS = 40_000  # compared all at once
+_MAX_PAIRS = 1 << 26  # of blocks and sets
+_MAX_SETS = 1 << 20
+_MAX_GROWN_WORK = 1 << 24  # sets looked at while blocks grow, in all attempts but the first three
 
 Blocks = tuple[tuple[int, ...], ...]
 
 
-def fewest(attributes: int, covered: int, size: int) -> int:
+def fewest_blocks(attributes: int, covered: int, size: int) -> int:
     """Return a lower bound on the blocks of a covering (Schönheim).
 
-    >>> fewest(16, 3, 4), fewest(8, 2, 4)
+    >>> fewest_blocks(16, 3, 4), fewest_blocks(8, 2, 4)
     (140, 6)
     """
-    _check(attributes, covered, size)
+    whole("attributes", attributes, 1, MAX_ATTRIBUTES)
+    whole("size", size, 1, attributes)
+    whole("covered", covered, 1, size)
     bound = 1
     for step in range(covered, 0, -1):
         bound = ceil(bound * (attributes - step + 1) / (size - step + 1))
     return bound
 
 
-def cover(attributes: int, covered: int, size: int, most: int = 0) -> Blocks | None:
-    """Return blocks of ``size`` attributes that contain every set of ``covered``; nothing if ``most`` do not suffice.
+def cover(attributes: int, covered: int, size: int, max_blocks: int = 0) -> Blocks | None:
+    """Return blocks of ``size`` attributes that contain every set of ``covered`` attributes.
 
-    The same arguments give the same blocks.
+    Returns None if more than ``max_blocks`` are needed; 0 allows any number.  The same arguments
+    give the same blocks.
 
     >>> len(cover(8, 2, 4)), len(cover(8, 3, 4))
     (6, 14)
     """
-    if most and fewest(attributes, covered, size) > most:
+    if max_blocks and fewest_blocks(attributes, covered, size) > max_blocks:
         return None
-    found = _covering(attributes, covered, size)
-    return None if most and len(found) > most else found
+    blocks = compute_covering(attributes, covered, size)
+    return None if max_blocks and len(blocks) > max_blocks else blocks
 
 
 def covers(blocks: Iterable[Iterable[int]], attributes: int, covered: int) -> bool:
     """Return whether every set of ``covered`` attributes lies in some block."""
-    seen = {one for block in blocks for one in combinations(sorted(block), covered)}
-    return len(seen) == comb(attributes, covered)
+    contained: set[tuple[int, ...]] = set()
+    for block in blocks:
+        contained.update(combinations(sorted(block), covered))
+    return len(contained) == comb(attributes, covered)
 
 
 @lru_cache(maxsize=256)
-def _covering(attributes: int, covered: int, size: int) -> Blocks:
-    bound = fewest(attributes, covered, size)
+def compute_covering(attributes: int, covered: int, size: int) -> Blocks:
+    """Return the blocks of ``cover``, of any number; a covering is computed once."""
+    bound = fewest_blocks(attributes, covered, size)
     if size == attributes:
         return (tuple(range(attributes)),)
-    if comb(attributes, covered) > _SETS:
-        raise ParameterError(f"a covering is of at most {_SETS:,} sets")
-    return tuple(combinations(range(attributes), size)) if size == covered else _best(attributes, covered, size, bound)
+    if comb(attributes, covered) > _MAX_SETS:
+        raise ParameterError(f"a covering must be of at most {_MAX_SETS:,} sets")
+    if size == covered:
+        return tuple(combinations(range(attributes), size))
+    return _best_attempt(attributes, covered, size, bound)
 
 
-def _best(attributes: int, covered: int, size: int, bound: int) -> Blocks:
-    listed = comb(attributes, size) <= _LISTED and comb(attributes, size) * comb(attributes, covered) <= _PAIRS
+def _best_attempt(attributes: int, covered: int, size: int, bound: int) -> Blocks:
+    block_count = comb(attributes, size)
+    set_count = comb(attributes, covered)
+    listed = block_count <= _MAX_LISTED_BLOCKS and block_count * set_count <= _MAX_PAIRS
+    search = _search_listed if listed else _search_grown
     best: Blocks = ()
-    attempt, tries = 0, TRIES
-    while attempt < tries and len(best) != bound:
-        found = (_listed if listed else _grown)(attributes, covered, size, attempt)
-        if not best or len(found) < len(best):
-            best = found
+    attempt, attempts = 0, MAX_ATTEMPTS
+    while attempt < attempts and len(best) != bound:
+        blocks = search(attributes, covered, size, attempt)
+        if not best or len(blocks) < len(best):
+            best = blocks
         if not listed:
-            tries = max(3, min(TRIES, _WORK // (len(found) * size * comb(attributes, covered))))
+            affordable = _MAX_GROWN_WORK // (len(blocks) * size * set_count)
+            attempts = max(MIN_GROWN_ATTEMPTS, min(MAX_ATTEMPTS, affordable))
         attempt += 1
     return best
 
 
-def _listed(attributes: int, covered: int, size: int, attempt: int) -> Blocks:
-    """Return a covering taken from the list of all blocks."""
-    blocks, held = _incidence(attributes, covered, size)
+def _search_listed(attributes: int, covered: int, size: int, attempt: int) -> Blocks:
+    """Return a covering whose blocks are taken from the list of all blocks."""
+    blocks, contains = _incidence(attributes, covered, size)
     ranks = _ranks(len(blocks), attempt)
-    gains, left = held.sum(axis=0, dtype=np.int64), np.ones(len(held), bool)
+    gains = contains.sum(axis=0, dtype=np.int64)
+    uncovered = np.ones(len(contains), bool)
     chosen = []
-    while left.any():
-        block = _first(gains, ranks)
-        chosen.append(tuple(int(one) for one in blocks[block]))
-        new = np.flatnonzero(held[:, block] & left)
-        left[new] = False
-        gains -= held[new].sum(axis=0, dtype=np.int64)
+    while uncovered.any():
+        block = _first_of_largest(gains, ranks)
+        chosen.append(tuple(int(attribute) for attribute in blocks[block]))
+        newly_covered = np.flatnonzero(contains[:, block] & uncovered)
+        uncovered[newly_covered] = False
+        gains -= contains[newly_covered].sum(axis=0, dtype=np.int64)
     return tuple(chosen)
 
 
 @lru_cache(maxsize=4)
 def _incidence(attributes: int, covered: int, size: int) -> tuple[Ints, Bools]:
-    """Return all blocks, and (sets, blocks): which contain each of all sets."""
+    """Return all blocks, and (sets, blocks): which block contains which set."""
     blocks = np.array(list(combinations(range(attributes), size)), np.int64)
     sets = _masks(np.array(list(combinations(range(attributes), covered)), np.int64))
     return blocks, (sets[:, None] & _masks(blocks)) == sets[:, None]
 
 
-def _grown(attributes: int, covered: int, size: int, attempt: int) -> Blocks:
-    """Return a covering of blocks that grow from a set still uncovered by the attribute that covers most."""
+def _search_grown(attributes: int, covered: int, size: int, attempt: int) -> Blocks:
+    """Return a covering whose blocks grow from sets that are still uncovered."""
     sets = np.array(list(combinations(range(attributes), covered)), np.int64)
-    left = sets[np.argsort(_ranks(len(sets), attempt))]
-    holds = np.zeros((len(left), attributes))
-    np.put_along_axis(holds, left, 1.0, axis=1)
+    uncovered = sets[np.argsort(_ranks(len(sets), attempt))]
+    contains = np.zeros((len(uncovered), attributes))
+    np.put_along_axis(contains, uncovered, 1.0, axis=1)
     ranks = _ranks(attributes, attempt)
     chosen = []
-    while len(holds):
-        block = _block(holds, size, ranks)
-        holds = holds[holds[:, block].sum(axis=1) < covered]
+    while len(contains):
+        block = _grow_block(contains, size, ranks)
+        contains = contains[contains[:, block].sum(axis=1) < covered]
         chosen.append(tuple(sorted(block)))
     return tuple(chosen)
 
 
-def _block(holds: Floats, size: int, ranks: Words) -> list[int]:
-    """Return the block that grows from the first of the sets, ``holds`` being which attributes each has."""
-    block = np.flatnonzero(holds[0]).tolist()
-    missing = len(block) - holds[:, block].sum(axis=1).astype(np.int64)
-    # A set that lacks one attribute counts most; sums of powers of two are exact, so that ties are the same everywhere.
+def _grow_block(contains: Floats, size: int, ranks: Words) -> list[int]:
+    """Return a block that grows from the first set by the attribute that covers most.
+
+    ``contains`` is (sets, attributes): which attributes each uncovered set has.
+    """
+    block = np.flatnonzero(contains[0]).tolist()
+    missing = len(block) - contains[:, block].sum(axis=1).astype(np.int64)
+    # A set that lacks one attribute counts most.  Sums of powers of two are exact, so ties are the
+    # same on every machine.
     worth = np.append(0.0, 8.0 ** -np.arange(1.0, len(block) + 1))
     while len(block) < size:
-        gains = worth[missing] @ holds  # how much closer each attribute brings the block to the sets that are left
+        gains = worth[missing] @ contains
         gains[block] = -1.0
-        block.append(_first(gains, ranks))
-        missing -= holds[:, block[-1]].astype(np.int64)
+        block.append(_first_of_largest(gains, ranks))
+        missing -= contains[:, block[-1]].astype(np.int64)
     return block
 
 
 def _ranks(count: int, attempt: int) -> Words:
-    """Return an order of so many things: their own the first time, then another with every attempt."""
-    places = np.arange(count, dtype=np.uint32)
-    return places if not attempt else mix(places + np.uint32(attempt * 0x9E3779B1 & 0xFFFFFFFF))
+    """Return the order in which ties are broken: first the natural one, then one per attempt."""
+    numbers = np.arange(count, dtype=np.uint32)
+    if not attempt:
+        return numbers
+    return mix(numbers + np.uint32(attempt * 0x9E3779B1 & 0xFFFFFFFF))
 
 
-def _first(gains: Any, ranks: Words) -> int:
+def _first_of_largest(gains: Any, ranks: Words) -> int:
     ties = np.flatnonzero(gains == gains.max())
     return int(ties[np.argmin(ranks[ties])])
 
 
 def _masks(sets: Ints) -> Longs:
-    return np.asarray(np.bitwise_or.reduce(np.uint64(1) << sets.astype(np.uint64), axis=1), np.uint64)
-
-
-def _check(attributes: int, covered: int, size: int) -> None:
-    if not 1 <= covered <= size <= attributes <= 63:
-        raise ParameterError("a covering needs 1 <= covered <= size of a block <= attributes <= 63")
+    bits = np.uint64(1) << sets.astype(np.uint64)
+    return np.asarray(np.bitwise_or.reduce(bits, axis=1), np.uint64)

@@ -13,11 +13,12 @@ from sottovoce.answers.measure import Measure
 from sottovoce.answers.outcome import Outcome
 from sottovoce.arrays import Floats, Ints
 from sottovoce.errors import NoDataError, ParameterError
-from sottovoce.plans.marginals.structure import mutual_information, pairwise
-from sottovoce.plans.marginals.tables import View
+from sottovoce.plans.marginals.chow_liu import mutual_information, pairwise
+from sottovoce.plans.marginals.marginal_table import View
 
 if TYPE_CHECKING:
-    from sottovoce.plans.marginals.marginals import Marginals, Tables
+    from sottovoce.plans.marginals.marginal_answers import MarginalAnswers
+    from sottovoce.plans.marginals.marginals import Marginals
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ def counts(plan: "Marginals", records: Ints, names: Sequence[str]) -> dict[str, 
 
 def measures(plan: "Marginals", records: Ints, outcome: Outcome) -> tuple[Measure, ...]:
     """Return how far all tables of the plan's order are off, and the tree as estimated and real."""
-    tables: Tables = outcome  # type: ignore[assignment]
+    tables: MarginalAnswers = outcome  # type: ignore[assignment]
     apart, count = distance(tables, records)
     text = f"mean total variation distance of the {count:,} tables of {plan.order}: {apart:.4f}"
     edges = tree(tables, records)
@@ -62,11 +63,13 @@ def measures(plan: "Marginals", records: Ints, outcome: Outcome) -> tuple[Measur
     )
 
 
-def distance(tables: "Tables", records: Ints) -> tuple[float, int]:
+def distance(tables: "MarginalAnswers", records: Ints) -> tuple[float, int]:
     """Return the mean total variation distance of the plan's tables, and their number."""
     plan = tables.plan
     views = list(combinations(range(len(plan.sizes)), plan.order))
-    apart = [np.abs(tables.table(view).shares - shares(plan, records, view)).sum() / 2 for view in views]
+    apart = [
+        np.abs(tables.table(view).shares - shares(plan, records, view)).sum() / 2 for view in views
+    ]
     return float(np.mean(apart)), len(views)
 
 
@@ -75,13 +78,15 @@ def information(plan: "Marginals", records: Ints) -> Floats:
     return pairwise(len(plan.sizes), lambda pair: mutual_information(shares(plan, records, pair)))
 
 
-def tree(tables: "Tables", records: Ints) -> tuple[Edge, ...]:
+def tree(tables: "MarginalAnswers", records: Ints) -> tuple[Edge, ...]:
     """Return the edges of the tree, the strongest first; none if the method asks about no pairs."""
     try:
-        edges, estimated = tables.tree().edges, tables.information()
+        edges = tables.tree().edges
+        estimated = tables.information()
     except (ParameterError, NoDataError):
         return ()
-    names, true = tables.plan.domain.names, information(tables.plan, records)
+    names = tables.plan.domain.names
+    true = information(tables.plan, records)
     pairs = [(names[i], names[j], float(estimated[i, j]), float(true[i, j])) for i, j in edges]
     return tuple(sorted((Edge(*pair) for pair in pairs), key=lambda edge: -edge.estimate))
 

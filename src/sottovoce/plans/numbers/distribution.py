@@ -1,14 +1,15 @@
-"""A distribution: its shape, mean, variance and quantiles, from one bucket a person.
+"""The distribution of a number: shape, mean, variance and quantiles, from one bucket each.
 
-Square Wave reports, decoded by expectation maximisation with smoothing.  Errors come from a parametric bootstrap
-of the whole decoding.  Intervals of the mean cover as stated; those of quantiles do inside a smooth shape, and miss at
-its ends and at narrow peaks, which smoothing flattens: docs/evidence/numbers.md has the measured shares.
+Reports by Square Wave, decoded by expectation maximisation with smoothing (EMS).  Errors come from
+a parametric bootstrap of the whole decoding.  Intervals of the mean cover as stated.  Intervals of
+quantiles cover inside a smooth shape and miss at its ends and at narrow peaks, which smoothing
+flattens; docs/evidence/numbers.md has the measured coverage.
 
 Source: Li et al. 2020.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,12 @@ from sottovoce.answers.number_answer import NumberAnswer
 from sottovoce.answers.outcome import Outcome
 from sottovoce.arrays import Floats
 from sottovoce.core.estimate import Total
+from sottovoce.core.settings import open_share
 from sottovoce.domains.buckets import Buckets
+from sottovoce.domains.real_range import check_points
 from sottovoce.errors import ParameterError
-from sottovoce.plans.numbers.mean import numeric
+from sottovoce.mechanisms.numeric import NumericMechanism
+from sottovoce.plans.numbers.mean import numeric, on_scale
 from sottovoce.plans.numbers.truth import true_figures
 from sottovoce.tasks.collected import Collected
 from sottovoce.tasks.plan import Plan
@@ -35,7 +39,7 @@ FIGURES = ("mean", "variance", *(f"{100 * share:g} %" for share in QUARTILES))
 
 @dataclass(frozen=True, init=False)
 class Distribution(Plan, kind="distribution"):
-    """Ask everyone for the interval that their number from ``low`` to ``high`` lies in.
+    """Ask everybody for the interval that contains their number, from ``low`` to ``high``.
 
     >>> Distribution(0, 100, 50).domain.count
     50
@@ -52,14 +56,27 @@ class Distribution(Plan, kind="distribution"):
         clamped: bool = False,
         domain: Buckets | None = None,
     ) -> None:
-        object.__setattr__(self, "domain", domain or Buckets(low, high, buckets, clamped))
+        if domain is None:
+            check_points("buckets", buckets)
+            domain = Buckets(low, high, buckets, clamped)
+        object.__setattr__(self, "domain", domain)
 
     def step(self, collected: Collected) -> "Round | DistributionAnswer":
         if not collected.rounds:
             return Round(0, Question(numeric("square_wave", collected.epsilon, self.domain.size)))
         estimate = collected.estimate(Address())
         labels, edges = self.domain.labels, self.domain.edges
-        return DistributionAnswer("distribution", labels, estimate, "square_wave", edges=edges)
+        linear_mean = self._linear_mean(collected) if estimate.users > 1 else None
+        return DistributionAnswer(
+            "distribution", labels, estimate, "square_wave", edges=edges, linear_mean=linear_mean
+        )
+
+    def _linear_mean(self, collected: Collected) -> Total:
+        """Return the mean by the linear read-out of the reports, which EM does not use."""
+        mechanism = collected.rounds[0].question(Address()).mechanism
+        assert isinstance(mechanism, NumericMechanism)
+        mean = mechanism.mean(collected.tally(Address()))
+        return on_scale(mean, self.domain.low, self.domain.high)
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -75,13 +92,18 @@ class Distribution(Plan, kind="distribution"):
 
 @dataclass(frozen=True, eq=False)
 class DistributionAnswer(Answer):
-    """A histogram of intervals that also knows its mean, variance and quantiles."""
+    """A histogram of intervals that also knows its mean, variance and quantiles.
+
+    ``linear_mean`` is the mean without EM.  What one false report does to it is known, which cannot
+    be said of EM: bounds that allow for false reports exist for the mean alone.
+    """
 
     edges: Floats = field(kw_only=True)
+    linear_mean: Total | None = field(default=None, kw_only=True)
 
     def postprocess(self, method: str, **options: Any) -> "Answer":
-        """Refuse: expectation maximisation has made the shares consistent already, and its errors are its own."""
-        raise ParameterError("a distribution is consistent as it is: it takes no further post-processing")
+        """Refuse: expectation maximisation has made the shares consistent already."""
+        raise ParameterError("a distribution takes no post-processing: it is consistent already")
 
     @property
     def middles(self) -> Floats:
@@ -90,7 +112,8 @@ class DistributionAnswer(Answer):
 
     def mean(self) -> Total:
         """Return the mean with its bootstrap error."""
-        return self._figure(lambda shares: shares @ self.middles)
+        mean = self._figure(lambda shares: shares @ self.middles)
+        return replace(mean, raw=self.linear_mean)
 
     def variance(self) -> Total:
         """Return the variance of the number between people, with its bootstrap error."""
@@ -98,8 +121,7 @@ class DistributionAnswer(Answer):
 
     def quantile(self, share: float) -> Total:
         """Return the number that this share of people is below, with its bootstrap error."""
-        if not 0 < share < 1:
-            raise ParameterError("a quantile is of a share between 0 and 1")
+        open_share("share", share)
         return self._figure(lambda shares: self._quantiles(shares, share))
 
     def measures(self) -> NumberAnswer:
@@ -108,13 +130,22 @@ class DistributionAnswer(Answer):
         figures |= {f"{100 * share:g} %": self.quantile(share) for share in QUARTILES}
         estimate = self.estimate
         return NumberAnswer(
-            self.name, figures, estimate.users, estimate.epsilon, self.mechanism, estimate.steps, self.level
+            self.name,
+            figures,
+            estimate.users,
+            estimate.epsilon,
+            self.mechanism,
+            estimate.steps,
+            self.level,
+            self.fakes,
         )
 
     def highlights(self) -> Outcome:
         return self.measures()
 
-    def plot(self, path: str | Path | None = None, *, truth: Mapping[str, float] | None = None) -> Any:
+    def plot(
+        self, path: str | Path | None = None, *, truth: Mapping[str, float] | None = None
+    ) -> Any:
         """Draw the density with a band of its intervals; ``truth`` counts people by interval."""
         optional("matplotlib", "plot")
         from sottovoce.answers.chart import density
@@ -131,9 +162,10 @@ class DistributionAnswer(Answer):
     def _figure(self, function: Any) -> Total:
         figure = float(function(self.estimate.frequencies[None, :])[0])
         replicates = function(self.estimate.noise.replicates / self.estimate.users)
-        return Total(figure, float(((replicates - figure) ** 2).mean()))  # replicates were drawn from this figure
+        # The replicates were drawn from this figure, so their distance from it includes the bias.
+        return Total(figure, float(((replicates - figure) ** 2).mean()))
 
     def _quantiles(self, shares: Floats, share: float) -> Floats:
-        """Return the quantile of every row, straight lines within intervals."""
+        """Return the quantile of every row, interpolated within intervals."""
         sums = np.concatenate([np.zeros((len(shares), 1)), shares.cumsum(axis=1)], axis=1)
         return np.array([np.interp(share, row, self.edges) for row in sums])

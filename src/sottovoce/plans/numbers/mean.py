@@ -1,6 +1,7 @@
-"""A mean: what a number is on average.  One round, one small report a person.
+"""The mean of a number.  One round, one small report per person.
 
-The hybrid mechanism is the default: its worst case is never above the better of the two it mixes.
+The hybrid mechanism is the default: its worst variance is never above that of the better of the two
+mechanisms it mixes (Duchi's and the piecewise mechanism).
 
 Source: Wang et al. 2019.
 """
@@ -11,6 +12,7 @@ from typing import Any
 from sottovoce.answers.number_answer import NumberAnswer
 from sottovoce.answers.outcome import Outcome
 from sottovoce.core.estimate import Total
+from sottovoce.core.influence import Exposure
 from sottovoce.domains.numbers import Numbers
 from sottovoce.errors import ParameterError
 from sottovoce.mechanisms.base import Mechanism
@@ -21,12 +23,16 @@ from sottovoce.tasks.plan import Plan
 from sottovoce.tasks.question import Address, Question
 from sottovoce.tasks.round import Round
 
-POINTS = (1 << 20) + 1  # rounding to the nearest moves a number by at most a two-millionth of the range
+POINTS = (
+    1 << 20
+) + 1  # rounding to the nearest moves a number by at most a two-millionth of the range
 
 
 @dataclass(frozen=True, init=False)
 class Mean(Plan, kind="mean"):
-    """Ask everyone for a number from ``low`` to ``high``; others are refused, or moved to an end if ``clamped``.
+    """Ask everybody for a number from ``low`` to ``high``.
+
+    Numbers outside are refused, or moved to the nearer end if ``clamped``.
 
     >>> Mean(0, 120).domain.high
     120.0
@@ -54,12 +60,14 @@ class Mean(Plan, kind="mean"):
         mechanism = collected.rounds[0].question(Address()).mechanism
         assert isinstance(mechanism, NumericMechanism)
         figure = on_scale(mechanism.mean(tally), self.domain.low, self.domain.high)
-        return NumberAnswer("mean", {"mean": figure}, tally.users, collected.epsilon, mechanism.kind)
+        return NumberAnswer(
+            "mean", {"mean": figure}, tally.users, collected.epsilon, mechanism.kind
+        )
 
     def _mechanism(self, epsilon: float) -> NumericMechanism:
         mechanism = numeric(self.mechanism, epsilon, self.domain.size)
-        if mechanism.end != 1:  # its indices are middles of buckets, those of this domain are points up to the ends
-            raise ParameterError(f"{mechanism.kind} is for distributions: take hybrid, piecewise or duchi for a mean")
+        if mechanism.end != 1:  # its indices are the middles of buckets, not points up to the ends
+            raise ParameterError("`mechanism` of a mean must be hybrid, piecewise or duchi")
         return mechanism
 
     @property
@@ -67,19 +75,30 @@ class Mean(Plan, kind="mean"):
         return ("none",)
 
     def truth(self, values: Any, outcome: Outcome) -> dict[str, dict[str, float]]:
-        return {outcome.name: true_figures(self.domain, values, [row["value"] for row in outcome.rows()])}
+        return {
+            outcome.name: true_figures(
+                self.domain, values, [row["value"] for row in outcome.rows()]
+            )
+        }
 
 
 def numeric(kind: str, epsilon: float, size: int) -> NumericMechanism:
     """Return the numeric mechanism of a kind."""
-    made: Any = Mechanism.kinds[kind]
-    mechanism = made(epsilon=epsilon, size=size)
+    mechanism_class: Any = Mechanism.kinds[kind]
+    mechanism = mechanism_class(epsilon=epsilon, size=size)
     if not isinstance(mechanism, NumericMechanism):
-        raise ParameterError(f"{kind} does not randomise numbers: take hybrid, piecewise, duchi or square_wave")
+        raise ParameterError(
+            "`mechanism` must randomise numbers: hybrid, piecewise, duchi or square_wave"
+        )
     return mechanism
 
 
 def on_scale(figure: Total, low: float, high: float) -> Total:
     """Return a figure of [-1, 1] on the scale from low to high."""
     half = (high - low) / 2
-    return Total(low + half * (1 + figure.total), half**2 * figure.variance)
+    exposure = None
+    if figure.exposure:
+        influence = figure.exposure.influence.times(half)
+        origin = low + half * (1 + figure.exposure.origin)
+        exposure = Exposure(influence, figure.exposure.people, origin)
+    return Total(low + half * (1 + figure.total), half**2 * figure.variance, exposure)

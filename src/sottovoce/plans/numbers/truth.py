@@ -9,7 +9,9 @@ from sottovoce.arrays import Floats
 from sottovoce.domains.real_range import RealRange
 
 
-def true_figures(domain: RealRange, values: Sequence[Any], names: Iterable[str]) -> dict[str, float]:
+def true_figures(
+    domain: RealRange, values: Sequence[Any], names: Iterable[str]
+) -> dict[str, float]:
     """Return the named figures of numbers, each moved into the range of the domain first."""
     numbers = np.clip(np.asarray(values, np.float64), domain.low, domain.high)
     return {name: true_figure(name, numbers) for name in names}

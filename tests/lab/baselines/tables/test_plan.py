@@ -17,14 +17,20 @@ COLUMNS = {"age": range(8), "home": ["flat", "house"]}
 @pytest.mark.parametrize("published", [True, False])
 @pytest.mark.parametrize("method", LAYOUTS)
 def test_every_method_is_simulated_and_close_to_the_truth(method, published):
-    people = {"age": np.arange(20_000) % 8, "home": np.array(["flat", "house"])[np.arange(20_000) // 8 % 2]}
+    people = {
+        "age": np.arange(20_000) % 8,
+        "home": np.array(["flat", "house"])[np.arange(20_000) // 8 % 2],
+    }
     plan = published_table(COLUMNS, method, fanout=2, published=published)
     database = sv.simulate(sv.Task("t", plan, 6.0), people, seed=1)
     figure = database.sql("SELECT COUNT(*) FROM people WHERE age > 3 AND home = 'flat'").figure
     assert abs(figure.value - 5000) < FIVE_SIGMA * figure.error
     assert database.layout.name == method
     words = "as published" if published else "affine response"
-    assert database.sql("EXPLAIN SELECT COUNT(*) FROM people").facts["collected by"] == f"{method}, {words}"
+    assert (
+        database.sql("EXPLAIN SELECT COUNT(*) FROM people").facts["collected by"]
+        == f"{method}, {words}"
+    )
 
 
 def test_a_document_cannot_name_it():
@@ -46,4 +52,6 @@ def test_it_takes_the_tables_of_a_plan_or_their_settings():
 
 def test_the_product_asks_what_hio_asks_with_the_same_mechanisms():
     table = sv.Table(COLUMNS, fanout=2)
-    assert PublishedTables(table, fanout=2, published=False).layout(2.0).ask == table.layout(2.0).ask
+    assert (
+        PublishedTables(table, fanout=2, published=False).layout(2.0).ask == table.layout(2.0).ask
+    )

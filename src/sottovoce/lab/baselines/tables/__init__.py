@@ -1,3 +1,4 @@
-"""The published ways to collect tables, to compare with: one layout each, and a plan that takes any
-of them.
+"""The published ways to collect tables, for comparison.
+
+Each has a layout, and one plan takes any of them.
 """

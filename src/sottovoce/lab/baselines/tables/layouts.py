@@ -89,7 +89,8 @@ class BaselineLayout(Layout):
 
     def _rounding(self, table: int) -> dict[str, Any]:
         """Return how layers round numbers, or whether the layer of everything is left out."""
-        numbers, lists = self.numbers(table), bool(self.tables.most(table))
+        numbers = self.numbers(table)
+        lists = bool(self.tables.most(table))
         if numbers and self.rounding != "none":
             return {"rounding": self._rounding_of(lists=lists), "groups": numbers}
         left_out = not lists and not (self.published and len(self.columns(table)) > 1)

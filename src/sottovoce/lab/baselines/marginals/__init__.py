@@ -1,0 +1,1 @@
+"""Published methods for marginals other than CALM, to compare it with."""

@@ -1,0 +1,1 @@
+"""Wang et al. 2020: post-processing to consistency."""

@@ -1,0 +1,1 @@
+"""Cormode 2018: marginals."""

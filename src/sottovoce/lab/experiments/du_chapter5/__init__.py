@@ -1,0 +1,1 @@
+"""Du 2025, chapter 5: adaptive sampling for top items."""

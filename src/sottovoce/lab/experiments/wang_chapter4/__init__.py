@@ -1,0 +1,1 @@
+"""Wang 2021, chapter 4: long values."""

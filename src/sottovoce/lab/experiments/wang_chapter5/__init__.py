@@ -1,0 +1,1 @@
+"""Wang 2021, chapter 5: frequent items and itemsets."""

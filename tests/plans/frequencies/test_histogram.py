@@ -1,0 +1,56 @@
+"""A histogram: one question, one report a person, the whole domain estimated."""
+
+import numpy as np
+import pytest
+
+import sottovoce as sv
+from sottovoce.domains.bits import Bits
+from sottovoce.engine.memory import MemoryCollected, ReportBatch
+from sottovoce.errors import ParameterError
+from sottovoce.lab.seeded import SeededRng
+from sottovoce.mechanisms.grr import GRR
+from sottovoce.plans.frequencies.choose_mechanism import choose
+from sottovoce.plans.frequencies.histogram import Histogram, mechanism_for
+from sottovoce.tasks.collected import NothingCollected
+from sottovoce.tasks.question import Address
+
+
+def opening_mechanism(plan, epsilon):
+    return plan.step(NothingCollected(epsilon)).ask.mechanism
+
+
+@pytest.mark.parametrize(("size", "epsilon"), [(2, 1.0), (4, 1.0), (1_000, 1.0), (1_000, 4.0)])
+def test_the_mechanism_with_the_least_error_is_asked(size, epsilon):
+    plan = Histogram([str(number) for number in range(size)])
+    assert opening_mechanism(plan, epsilon) == choose(size, epsilon).mechanism
+
+
+def test_a_named_mechanism_is_taken():
+    assert opening_mechanism(Histogram(["cat", "dog", "fish"], "grr"), 1.0) == GRR(1.0, 3)
+
+
+def test_a_declinable_question_has_one_more_value():
+    assert Histogram(["cat", "dog"], declinable=True).domain.labels[-1] == "prefer not to say"
+
+
+def test_a_domain_without_labels_is_refused():
+    with pytest.raises(ParameterError, match="`domain` must have a label for each value"):
+        mechanism_for(Bits(8), 1.0)
+
+
+def test_a_mechanism_for_numbers_is_refused():
+    with pytest.raises(ParameterError, match="duchi, which randomises numbers"):
+        opening_mechanism(Histogram(["cat", "dog"], "duchi"), 1.0)
+
+
+def test_the_answer_is_the_estimate_of_the_mechanism():
+    """The plan adds nothing to, and takes nothing from, what the mechanism estimates."""
+    task = sv.Task("pets", Histogram(["cat", "dog", "fish"], "grr"), epsilon=1.0)
+    mechanism = GRR(1.0, 3)
+    reports = mechanism.privatize(np.repeat([0, 1, 2], [50, 30, 20]), SeededRng(4))
+    collected = MemoryCollected(task).after(task.opening, {Address(): ReportBatch(reports)})
+    answer = task.plan.step(collected)
+    direct = mechanism.estimate(mechanism.tally(reports))
+    assert answer.labels == ("cat", "dog", "fish")
+    assert np.array_equal(answer.estimate.votes, direct.votes)
+    assert np.array_equal(answer.estimate.variance, direct.variance)
