@@ -1,4 +1,6 @@
-"""A small collector over real sockets: it keeps what it gets, and answers what a test tells it to."""
+"""A small collector over real sockets: it keeps what it gets, and answers what a test tells it
+to.
+"""
 
 import json
 import socket

@@ -11,22 +11,29 @@ import pytest
 import sottovoce as sv
 from client.clock import Clock
 from client.serving import Collecting, free_port, serving
-from sottovoce.client.device import GAVE_UP, MAX_ATTEMPTS, Device, Flushed
+from client.values import Untouchable
+from sottovoce.client.client import Client
+from sottovoce.client.device import MAX_RETRY_AFTER, MAX_WAIT, Device, Flushed
 from sottovoce.client.ledger import DiskLedger
 from sottovoce.client.outbox import MAX_WAITING, Posting
 from sottovoce.core import coin
+from sottovoce.encodings.holds import Holds
+from sottovoce.encodings.sample import Sample
 from sottovoce.errors import (
     AccessError,
     BudgetError,
-    DomainError,
     MismatchError,
     ParameterError,
     StateError,
     UnavailableError,
 )
+from sottovoce.mechanisms.grr import GRR
+from sottovoce.mechanisms.oue import OUE
 from sottovoce.plans.frequencies.tracking import Tracking
+from sottovoce.plans.itemsets.set_questions import ask_which
 from sottovoce.tasks.budget import Spend, SpendingWindow
 from sottovoce.tasks.collection import Collection
+from sottovoce.tasks.question import Question
 from sottovoce.tasks.round import Round
 from sottovoce.wire import codec
 
@@ -114,21 +121,40 @@ def test_a_busy_collector_is_left_alone_for_as_long_as_it_says(url, ledger, cloc
     assert device.flush() == Flushed(1, 0, 0)
 
 
-def test_waits_grow_and_end_after_eight_attempts(ledger, clock):
+def test_waits_grow_to_an_hour_and_never_end(ledger, clock):
     device = Device(f"http://127.0.0.1:{free_port()}", ledger, delay=0.0)
     device.answer(codec.document(PETS), "dog")
-    for attempt in range(MAX_ATTEMPTS - 1):
+    for attempt in range(30):
         assert device.flush() == Flushed(0, 0, 1)
-        (report,) = ledger.queue()
-        assert report.attempts == attempt + 1
-        assert 30 * 2**attempt <= report.due - clock.time <= 60 * 2**attempt
+        (report,) = device.waiting()
+        assert (report.attempts, report.reason) == (attempt + 1, "unreachable")
+        longest = min(60 * 2**attempt, MAX_WAIT)
+        assert longest / 2 <= report.due - clock.time <= longest
         assert device.flush() == Flushed(0, 0, 1)
-        assert ledger.queue() == [report], "what is not due is not tried"
+        assert device.waiting() == [report], "what is not due is not tried"
         clock.time = report.due
-    assert device.flush() == Flushed(0, 1, 0)
-    (report,) = ledger.queue()
-    assert (report.state, report.code) == ("refused", GAVE_UP)
-    assert ledger.message(report.task) == report.message
+
+
+def test_a_collector_may_ask_for_a_day_and_no_more(url, ledger, clock, collecting):
+    device = Device(url, ledger, delay=0.0)
+    device.answer("pets", "dog")
+    collecting.scripted = [(503, {"Retry-After": "999999999"}, b"")]
+    device.flush()
+    (report,) = device.waiting()
+    assert report.reason == "busy"
+    assert MAX_RETRY_AFTER <= report.due - clock.time <= MAX_RETRY_AFTER + 30
+
+
+def test_what_waits_and_why_survives_a_restart(tmp_path, clock):
+    address = f"http://127.0.0.1:{free_port()}"
+    with DiskLedger(tmp_path / "l", clock=clock) as ledger:
+        device = Device(address, ledger, delay=0.0)
+        device.answer(codec.document(PETS), "dog")
+        device.flush()
+        before = device.waiting()
+    with DiskLedger(tmp_path / "l", clock=clock) as ledger:
+        assert Device(address, ledger).waiting() == before
+        assert before[0].attempts == 1
 
 
 def test_force_sends_what_is_not_due(url, ledger):
@@ -198,7 +224,7 @@ def test_a_report_refused_for_good_is_dropped_and_one_to_retry_is_not(
     clock.time += 1000
     assert device.flush() == Flushed(0, 1, 0)
     (report,) = ledger.queue()
-    assert (report.state, report.code, report.attempts) == ("refused", "too-late", 2)
+    assert (report.state, report.reason, report.attempts) == ("refused", "too-late", 2)
     assert collecting.bodies[0] == collecting.bodies[1]
 
 
@@ -212,6 +238,7 @@ def test_a_strangers_page_loses_nothing(url, ledger, clock, collecting):
     ):
         collecting.scripted = [reply]
         assert device.flush() == Flushed(0, 0, 1)
+        assert device.waiting()[0].reason == "unexpected"
         clock.time += 1000
     assert device.flush() == Flushed(1, 0, 0)
 
@@ -228,7 +255,7 @@ def test_every_message_travels_alone(url, ledger, collecting):
 
 def test_a_full_queue_refuses_before_charging(url, ledger):
     for number in range(MAX_WAITING):
-        ledger.answer(Spend(f"{number}", 0.0), lambda: b"m", Posting("x", "elsewhere"))
+        ledger.answer(Spend(f"{number}", 0.0), lambda: b"m", Posting("x", url))
     with pytest.raises(BudgetError, match="wait for the network"):
         Device(url, ledger).answer("pets", "dog")
     assert ledger.spent == 0
@@ -278,14 +305,15 @@ def test_a_task_that_does_not_ask_now_costs_nothing(url, ledger, collecting):
 
 def test_a_collector_that_lies_about_the_task_gets_no_answer(url, ledger, collecting):
     dearer = sv.Task("pets", PETS.plan, 5.0)
-    pinned = {"pets": codec.publish(PETS).digest}
+    digest = codec.publish(PETS).digest
+    pinned = {"pets": sv.Accepts(digest=digest)}
     collecting.documents["pets"] = codec.document(dearer)
-    with pytest.raises(MismatchError):
-        Device(url, ledger, digests=pinned).answer("pets", "dog")
-    with pytest.raises(MismatchError):
-        Device(url, ledger, digests=pinned).answer(codec.document(dearer), "dog")
+    with pytest.raises(MismatchError, match="another digest"):
+        Device(url, ledger, accepts=pinned).answer("pets", "dog")
+    with pytest.raises(MismatchError, match="another digest"):
+        Device(url, ledger, accepts=pinned).answer(codec.document(dearer), "dog")
     body = codec.canonical(codec.document(dearer)).encode()
-    collecting.scripted = [(200, {"ETag": f'"{pinned["pets"]}"'}, body)]
+    collecting.scripted = [(200, {"ETag": f'"{digest}"'}, body)]
     with pytest.raises(MismatchError):
         Device(url, ledger).answer("pets", "dog")
     assert ledger.spent == 0
@@ -308,11 +336,14 @@ def test_a_round_of_another_task_is_not_answered(url, ledger, collecting):
     assert ledger.spent == 0
 
 
-def test_a_value_outside_the_domain_costs_nothing(url, ledger):
-    with pytest.raises(DomainError):
-        Device(url, ledger).answer("pets", "bird")
-    assert ledger.spent == 0
-    assert ledger.queue() == []
+def test_a_value_outside_the_domain_is_sent_and_charged_as_any_other(url, ledger, collecting):
+    said = []
+    device = Device(url, ledger, delay=0.0, notify=said.append)
+    message = device.answer("pets", "bird")
+    assert device.flush() == Flushed(1, 0, 0)
+    assert collecting.messages == [message]
+    assert ledger.spent == 1.0
+    assert said == ["a value must be one of the 3 categories of the task"]
 
 
 def test_fetching_needs_the_network(ledger):
@@ -389,3 +420,181 @@ def test_a_kill_around_sending_neither_loses_nor_doubles_a_report(
     assert Device(url, ledger).flush() == Flushed(1, 0, 0)
     assert collecting.messages == [ledger.queue()[0].message]
     assert ledger.spent == 1.0
+
+
+# --- what the application and the owner have agreed to ---
+
+
+def test_the_owner_agrees_to_what_was_shown(url, ledger, collecting):
+    device = Device(url, ledger, delay=0.0)
+    device.answer("pets", "dog")
+    more = sv.Task("pets", sv.Histogram(["cat", "dog", "fish", "newt"]), epsilon=1.0)
+    collecting.documents["pets"] = codec.document(more)
+    collecting.ask("pets", more.opening)
+    with pytest.raises(MismatchError, match="`domain` has changed; call agree"):
+        device.answer("pets", "dog")
+    notice = device.notice("pets")
+    assert "one of 4 possible answers" in device.explain(notice)
+    dearer = sv.Task("pets", more.plan, epsilon=2.0)
+    collecting.documents["pets"] = codec.document(dearer)
+    collecting.ask("pets", dearer.opening)
+    device.agree(notice)
+    with pytest.raises(MismatchError, match="`epsilon` has changed"):
+        device.answer("pets", "dog")
+    assert ledger.spent == 1.0
+    device.agree(device.notice("pets"))
+    device.answer("pets", "dog")
+    assert ledger.spent == 3.0
+
+
+def test_looking_remembers_nothing(url, ledger):
+    device = Device(url, ledger)
+    device.explain(device.notice("pets"))
+    assert ledger.meaning(url, "pets") is None
+
+
+def test_each_collector_has_its_own_memory(url, ledger):
+    other = Collecting(sv.Task("pets", sv.Histogram(["a", "b"]), epsilon=1.0))
+    Device(url, ledger).answer("pets", "dog")
+    with serving(other) as elsewhere:
+        Device(elsewhere, ledger).answer("pets", "a")
+    assert ledger.spent == 2.0
+
+
+def test_a_task_that_was_not_agreed_to_is_refused_before_the_owner_is_asked(url, ledger):
+    asked = []
+
+    def consent(notice, text):
+        asked.append(notice)
+        return True
+
+    accepts = {"pets": sv.Accepts(epsilon=0.5)}
+    with pytest.raises(MismatchError, match=r"accepts at most 0\.5"):
+        Device(url, ledger, consent=consent, accepts=accepts).answer("pets", Untouchable())
+    assert asked == []
+
+
+# --- tracking ---
+
+
+def test_a_round_of_its_own_is_not_answered(url, ledger, collecting):
+    """Another number, another share, another width, another mechanism."""
+    ask = PETS.opening.ask
+    wide = Question(OUE(1.0, 3))
+    for asked in (Round(7, ask), Round(0, ask, high=5), Round(0, wide), Round(1, wide)):
+        collecting.ask("pets", asked)
+        with pytest.raises(MismatchError):
+            Device(url, ledger).answer("pets", Untouchable())
+    assert ledger.entries() == []
+
+
+LADDER = sv.Task("foods", sv.TopItems([f"item {number}" for number in range(40)], 2), 1.0)
+
+
+def test_a_later_round_stays_within_what_the_task_states(ledger):
+    """Three rounds, reports of ten bytes, asked for by sampling or by size."""
+    candidates = ((0,), (1,), (2,), (3,))
+    good = ask_which(1.0, 40, 2, candidates)
+    hidden = Question(OUE(1.0, 6), Sample(40, 2, candidates))
+    held = Question(GRR(1.0, 2), Holds(40, 3))
+    other = (Round(3, good), Round(1, hidden), Round(1, held), Round(65_535, good))
+    for asked in other:
+        with pytest.raises(MismatchError, match="the task"):
+            Client(LADDER, ledger).answer(Untouchable(), asked=asked)
+    assert ledger.entries() == []
+    Client(LADDER, ledger).answer(["item 3"], asked=Round(2, good))
+
+
+def test_witnesses_show_the_same_round_or_nothing_is_answered(url, ledger, collecting):
+    witness = Collecting(PETS, WHERE)
+    with serving(witness) as mirror:
+        device = Device(url, ledger, delay=0.0, witnesses=[mirror])
+        collecting.ask("where", Round(3, WHERE.opening.ask))
+        with pytest.raises(MismatchError, match="a witness shows another round"):
+            device.answer("where", Untouchable())
+        witness.ask("where", Round(3, WHERE.opening.ask))
+        device.answer("where", "home")
+        witness.documents["pets"] = codec.document(sv.Task("pets", PETS.plan, 2.0))
+        with pytest.raises(MismatchError, match="another task"):
+            device.answer("pets", Untouchable())
+    with pytest.raises(UnavailableError):
+        device.answer("pets", Untouchable())
+    assert ledger.spent == 2.0
+
+
+def test_one_witness_is_a_list_of_one(ledger):
+    with pytest.raises(ParameterError, match="`witnesses` must be a list"):
+        Device("https://collector.example", ledger, witnesses="https://mirror.example")
+
+
+@pytest.mark.parametrize("url", ["http://collector.example", "ftp://collector.example"])
+def test_messages_travel_protected(ledger, url):
+    with pytest.raises(ParameterError, match="`url` must begin with https://"):
+        Device(url, ledger)
+    with pytest.raises(ParameterError, match="`url` must begin with https://"):
+        Device("https://collector.example", ledger, witnesses=[url])
+
+
+# --- outages ---
+
+HOUR = 3600.0
+DAY = 24 * HOUR
+
+
+class Outage(Collecting):
+    """A collector that is up and down as a function of the clock."""
+
+    def __init__(self, clock, is_up, *tasks):
+        super().__init__(*tasks)
+        self.clock = clock
+        self.is_up = is_up
+
+    def post(self, body):
+        return super().post(body) if self.is_up(self.clock()) else (503, {}, b"")
+
+
+OUTAGES = {
+    "an hour": lambda now: now >= HOUR,
+    "two hours": lambda now: now >= 2 * HOUR,
+    "a day": lambda now: now >= DAY,
+    "a week": lambda now: now >= 7 * DAY,
+    "three quarters of the time": lambda now: now % 2000 < 500,
+}
+
+
+@pytest.mark.parametrize("outage", OUTAGES)
+def test_nothing_is_lost_in_an_outage(tmp_path, outage):
+    """Devices that flush until nothing waits: the collector gets all reports, each once."""
+    clock = Clock(0.0)
+    collecting = Outage(clock, OUTAGES[outage], PETS)
+    with serving(collecting) as address:
+        sent = []
+        for number in range(3):
+            with DiskLedger(tmp_path / str(number), clock=clock) as ledger:
+                sent.append(Device(address, ledger).answer(codec.document(PETS), "dog"))
+        end = 7 * DAY + 3 * HOUR
+        ledgers = [DiskLedger(tmp_path / str(number), clock=clock) for number in range(3)]
+        devices = [Device(address, ledger) for ledger in ledgers]
+        while clock.time < end and any(device.waiting() for device in devices):
+            due = min(report.due for device in devices for report in device.waiting())
+            clock.time = max(clock.time + 60, due)
+            for device in devices:
+                device.flush()
+        for ledger in ledgers:
+            ledger.close()
+    assert sorted(collecting.messages) == sorted(sent)
+    assert len(sent) == 3
+
+
+def test_a_collector_that_is_not_there_for_a_week_gets_the_report_when_it_is_back(ledger, clock):
+    port = free_port()
+    device = Device(f"http://127.0.0.1:{port}", ledger, delay=0.0)
+    message = device.answer(codec.document(PETS), "dog")
+    end = clock.time + 7 * DAY
+    while clock.time < end:
+        assert device.flush() == Flushed(0, 0, 1)
+        clock.time = device.waiting()[0].due
+    collecting = Collecting(PETS)
+    with serving(collecting, port):
+        assert device.flush() == Flushed(1, 0, 0)
+    assert collecting.messages == [message]

@@ -13,7 +13,7 @@ import pytest
 import sottovoce as sv
 from client.clock import Clock
 from sottovoce.client.client import Client
-from sottovoce.client.ledger import DiskLedger, tag_of
+from sottovoce.client.ledger import MESSAGE_DAYS, DiskLedger, tag_of
 from sottovoce.client.outbox import Posting
 from sottovoce.errors import BudgetError, ParameterError
 from sottovoce.tasks.budget import Spend, SpendingWindow
@@ -144,10 +144,10 @@ def test_opting_out_keeps_what_was_sent_and_its_price():
     for task in ("sent", "waiting", "refused"):
         ledger.answer(Spend(task, 0.5), lambda: b"m", Posting(task, "here"))
     sent, _, unwanted = ledger.queue()
-    ledger.outbox.settle(sent, "sent")
-    ledger.outbox.settle(unwanted, "refused", "too-late")
+    ledger.outbox.settle(sent, "sent", 0.0)
+    ledger.outbox.settle(unwanted, "refused", 0.0, "too-late")
     ledger.opt_out()
-    assert [(one.task, one.state, one.code, one.message) for one in ledger.queue()] == [
+    assert [(one.task, one.state, one.reason, one.message) for one in ledger.queue()] == [
         ("sent", "sent", "", b"m"),
         ("refused", "refused", "too-late", None),
     ]
@@ -200,7 +200,7 @@ def test_a_kill_at_any_moment_neither_loses_nor_doubles_a_charge(tmp_path, momen
                 super().post(*arguments)
 
         ledger = Dying(path)
-        ledger.outbox = DyingOutbox(ledger._file)
+        ledger.outbox.__class__ = DyingOutbox
         task = sv.Task("pets", sv.Histogram(["cat", "dog", "fish"]), epsilon=1.0)
         sv.Client(task, ledger).answer("dog", posting=Posting("pets", "here"))
         """
@@ -254,3 +254,60 @@ def test_processes_that_race_for_one_task_get_one_message(tmp_path):
     processes = [run(script, tmp_path / "ledger") for _ in range(6)]
     assert [process.wait() for process in processes] == [0] * 6
     assert DiskLedger(tmp_path / "ledger").spent == 1.0
+
+
+def test_a_meaning_is_kept_by_collector_and_name():
+    ledger = DiskLedger(":memory:")
+    assert ledger.meaning("here", "pets") is None
+    ledger.agree("here", "pets", "one")
+    ledger.agree("there", "pets", "two")
+    ledger.agree("here", "pets", "three")
+    assert (ledger.meaning("here", "pets"), ledger.meaning("there", "pets")) == ("three", "two")
+    assert ledger.meaning("here", "browser") is None
+
+
+def test_an_answer_that_fails_leaves_no_meaning():
+    ledger = DiskLedger(":memory:")
+
+    def fail():
+        ledger.agree("", "pets", "meaning")
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        ledger.answer(Spend("a", 1.0), fail)
+    assert ledger.meaning("", "pets") is None
+
+
+def test_a_message_that_arrived_is_erased_after_thirty_days_and_never_made_again(tmp_path):
+    clock = Clock()
+    with DiskLedger(tmp_path / "ledger", clock=clock) as ledger:
+        client = Client(TASK, ledger)
+        message = client.answer("dog", posting=Posting("pets", "here"))
+        ledger.outbox.settle(ledger.queue()[0], "sent", clock())
+    clock.time += MESSAGE_DAYS * 86_400 - 1
+    with DiskLedger(tmp_path / "ledger", clock=clock) as ledger:
+        assert Client(TASK, ledger).resend() == message
+    clock.time += 1
+    with DiskLedger(tmp_path / "ledger", clock=clock) as ledger:
+        client = Client(TASK, ledger)
+        with pytest.raises(BudgetError, match="arrived more than 30 days ago"):
+            client.resend()
+        with pytest.raises(BudgetError, match="already answered"):
+            client.answer("dog")
+    assert message[28:] not in (tmp_path / "ledger").read_bytes()
+
+
+def test_a_message_that_waits_is_kept_however_long(tmp_path):
+    clock = Clock()
+    with DiskLedger(tmp_path / "ledger", clock=clock) as ledger:
+        message = Client(TASK, ledger).answer("dog", posting=Posting("pets", "here"))
+    clock.time += 400 * 86_400
+    with DiskLedger(tmp_path / "ledger", clock=clock) as ledger:
+        assert Client(TASK, ledger).resend() == message
+
+
+def test_a_ledger_closes_itself_at_the_end_of_its_block(tmp_path):
+    with DiskLedger(tmp_path / "ledger") as ledger:
+        charge(ledger, "a")
+    with pytest.raises(BudgetError):
+        charge(ledger, "b")

@@ -1,19 +1,16 @@
 """The file of a ledger: private, and readable by every release after the one that made it."""
 
+import os
 import sqlite3
 import stat
 
-import numpy as np
 import pytest
 
 import sottovoce as sv
-from client.clock import Clock
 from sottovoce.client.client import Client
 from sottovoce.client.ledger import DiskLedger
-from sottovoce.client.ledger_file import LedgerFile
+from sottovoce.client.ledger_file import MARKER, LedgerFile
 from sottovoce.errors import BudgetError
-from sottovoce.tasks.budget import Spend, SpendingWindow
-from sottovoce.wire.envelope import Envelopes
 
 TASK = sv.Task("pets", sv.Histogram(["cat", "dog", "fish"]), epsilon=1.0)
 
@@ -23,43 +20,6 @@ def test_the_file_is_for_its_owner_alone(tmp_path):
     assert stat.S_IMODE((tmp_path / "ledger").stat().st_mode) == 0o600
 
 
-FIRST_LAYOUT = """
-create table cap (epsilon text not null);
-create table coin (task text primary key, coin blob not null) without rowid;
-create table charge (task text primary key, epsilon text not null, message blob) without rowid;
-insert into cap values ('2.5');
-"""
-
-
-def message_of_round(number):
-    ids = np.zeros((1, 16), np.uint8)
-    payloads = np.full((1, 3), number % 256, np.uint8)
-    return Envelopes(bytes(16), number, np.zeros(1, np.int64), ids, payloads).write()
-
-
-def test_a_ledger_of_the_first_layout_is_taken_over(tmp_path):
-    path, paid = tmp_path / "ledger", sv.Task("paid", TASK.plan, 1.0)
-    messages = {number: message_of_round(number) for number in (0, 513)}
-    made = sqlite3.connect(path, isolation_level=None)
-    made.executescript(FIRST_LAYOUT)
-    digest = Client(paid, ":memory:").notice.digest
-    rows = [("old", "0.25", messages[0]), ("older", "0.25", messages[513]), (digest, "1.0", None)]
-    made.executemany("insert into charge values (?, ?, ?)", rows)
-    made.execute("insert into coin values (?, ?)", (digest, b"c" * 16))
-    made.close()
-    for _ in range(2):  # the second time there is nothing to take over
-        ledger = DiskLedger(path, windows=[SpendingWindow(60, 2.0, 4)], clock=Clock(5.0))
-        assert (ledger.cap, ledger.spent) == (2.5, 1.5)
-        assert ledger.message("old", 0) == messages[0]
-        assert ledger.message("older", 513) == messages[513]
-        assert ledger.coin(digest) == b"c" * 16
-        assert len(ledger.recent(ledger.windows[0])) == 3
-    Client(paid, ledger).answer("cat")
-    assert ledger.spent == 1.5, "what was charged before a crash pays for one message"
-    with pytest.raises(BudgetError):
-        ledger.answer(Spend("old", 0.25), lambda: b"message of old")
-
-
 def test_a_ledger_of_a_later_layout_is_not_touched(tmp_path):
     DiskLedger(tmp_path / "ledger").close()
     later = sqlite3.connect(tmp_path / "ledger")
@@ -67,13 +27,13 @@ def test_a_ledger_of_a_later_layout_is_not_touched(tmp_path):
     later.commit()
     later.close()
     before = (tmp_path / "ledger").read_bytes()
-    with pytest.raises(BudgetError, match="newer version"):
+    with pytest.raises(BudgetError, match="another version"):
         DiskLedger(tmp_path / "ledger")
     assert (tmp_path / "ledger").read_bytes() == before
 
 
 def test_a_block_within_another_is_part_of_it():
-    file = LedgerFile(":memory:", 0.0)
+    file = LedgerFile(":memory:")
 
     def write_two_and_fail():
         with file.writing():
@@ -86,3 +46,94 @@ def test_a_block_within_another_is_part_of_it():
         write_two_and_fail()
     assert file.rows("select task from leaving") == []
     assert file.row("select task from leaving") is None
+
+
+# --- a ledger that is gone ---
+
+
+def used(path):
+    """Make a ledger that has paid for an answer."""
+    with DiskLedger(path) as ledger:
+        Client(TASK, ledger).answer("cat")
+    return path
+
+
+def marker_of(path):
+    return path.with_name(path.name + MARKER)
+
+
+def cut_to(size):
+    return lambda path: os.truncate(path, size)
+
+
+def without_tables(path):
+    path.unlink()
+    empty = sqlite3.connect(path)
+    empty.execute("create table other (x)")
+    empty.commit()
+    empty.close()
+
+
+LOST = {
+    "removed": lambda path: path.unlink(),
+    "emptied": cut_to(0),
+    "without its tables": without_tables,
+}
+DAMAGED = {
+    "cut to its header": cut_to(100),
+    "cut to a page": cut_to(4096),
+    "cut in half": lambda path: os.truncate(path, path.stat().st_size // 2),
+    "overwritten": lambda path: path.write_bytes(b"nothing" * 1000),
+}
+
+
+@pytest.mark.parametrize("loss", LOST)
+def test_a_ledger_that_is_gone_is_noticed_and_nothing_is_sent(tmp_path, loss):
+    path = used(tmp_path / "ledger")
+    LOST[loss](path)
+    for _ in range(2):
+        with pytest.raises(BudgetError, match="a ledger that is gone or cut"):
+            Client(TASK, path)
+    marker_of(path).unlink()
+    path.unlink(missing_ok=True)
+    assert Client(TASK, path).ledger.spent == 0, "the owner has begun anew"
+
+
+@pytest.mark.parametrize("damage", DAMAGED)
+def test_a_damaged_ledger_sends_nothing(tmp_path, damage):
+    path = used(tmp_path / "ledger")
+    DAMAGED[damage](path)
+    with pytest.raises(BudgetError, match=r"gone or cut|cannot be read or written"):
+        Client(TASK, path).answer("cat")
+
+
+def test_a_ledger_that_was_put_back_goes_on(tmp_path):
+    path = used(tmp_path / "ledger")
+    content = path.read_bytes()
+    path.unlink()
+    with pytest.raises(BudgetError):
+        DiskLedger(path)
+    path.write_bytes(content)
+    assert DiskLedger(path).spent == 1.0
+
+
+def test_an_empty_file_without_a_marker_was_never_finished(tmp_path):
+    """A crash between making the file and making its tables."""
+    path = tmp_path / "ledger"
+    path.touch()
+    assert DiskLedger(path).spent == 0
+    assert marker_of(path).exists()
+
+
+def test_tables_without_a_marker_get_one(tmp_path):
+    """A crash between the tables and the marker."""
+    path = used(tmp_path / "ledger")
+    marker_of(path).unlink()
+    assert DiskLedger(path).spent == 1.0
+    assert marker_of(path).exists()
+
+
+def test_a_ledger_in_memory_has_no_marker(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    DiskLedger(":memory:").close()
+    assert list(tmp_path.iterdir()) == []

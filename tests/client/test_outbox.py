@@ -17,6 +17,7 @@ def test_the_queue_shows_every_report_and_is_bounded():
         ledger.answer(Spend(f"{number}", 0.1), lambda: b"m", posting)
     with pytest.raises(BudgetError, match="wait for the network"):
         ledger.answer(Spend("one more", 0.1), lambda: b"m", posting)
+    ledger.answer(Spend("another", 0.1), lambda: b"m", Posting("task", "https://elsewhere"))
     assert not ledger.charged("one more")
     first = ledger.queue()[0]
     assert (first.task, first.round, first.url, first.state) == (
@@ -26,9 +27,9 @@ def test_the_queue_shows_every_report_and_is_bounded():
         "waiting",
     )
     assert (first.due, first.attempts, first.message) == (1005.0, 0, b"m")
-    ledger.outbox.settle(first, "sent")
+    ledger.outbox.settle(first, "sent", clock())
     ledger.answer(Spend("one more", 0.1), lambda: b"m", posting)
-    assert [report.state for report in ledger.queue()].count("waiting") == MAX_WAITING
+    assert len(ledger.outbox.waiting("https://collector")) == MAX_WAITING
 
 
 def test_a_message_is_due_at_its_time_or_if_the_clock_was_set_back():
@@ -46,11 +47,11 @@ def test_what_arrived_stays_so_whatever_another_process_says_later():
     ledger = DiskLedger(":memory:", clock=Clock())
     ledger.answer(Spend("a", 0.1), lambda: b"m", Posting("task", "here"))
     (report,) = ledger.outbox.waiting("here")
-    ledger.outbox.settle(report, "sent")
-    ledger.outbox.settle(report, "refused", "too-late")
-    ledger.outbox.postpone(report, 0.0, 60.0)
+    ledger.outbox.settle(report, "sent", 0.0)
+    ledger.outbox.settle(report, "refused", 0.0, "too-late")
+    ledger.outbox.postpone(report, 0.0, 60.0, "busy")
     (settled,) = ledger.queue()
-    assert (settled.state, settled.code, settled.attempts) == ("sent", "", 1)
+    assert (settled.state, settled.reason, settled.attempts) == ("sent", "", 1)
     assert ledger.outbox.waiting("here") == []
 
 
@@ -60,3 +61,27 @@ def test_all_that_waits_for_an_address_is_listed_in_the_order_in_which_it_is_due
         ledger.answer(Spend(task, 0.1), lambda: b"m", Posting(task, url, delay=delay))
     assert [report.task for report in ledger.outbox.waiting("here")] == ["soon", "late"]
     assert [report.task for report in ledger.outbox.due("here", 1001.0)] == ["soon"]
+
+
+def test_a_report_that_did_not_get_through_says_why_and_when_it_is_tried_again():
+    ledger = DiskLedger(":memory:", clock=Clock())
+    ledger.answer(Spend("a", 0.1), lambda: b"m", Posting("task", "here"))
+    (report,) = ledger.outbox.waiting("here")
+    ledger.outbox.postpone(report, 1000.0, 60.0, "busy")
+    (waiting,) = ledger.outbox.waiting("here")
+    assert (waiting.reason, waiting.due, waiting.attempts) == ("busy", 1060.0, 1)
+
+
+def test_the_bytes_of_a_message_that_arrived_are_erased_and_its_row_stays():
+    clock = Clock()
+    ledger = DiskLedger(":memory:", clock=clock)
+    for task in ("sent", "late", "waiting"):
+        ledger.answer(Spend(task, 0.1), lambda: b"m", Posting(task, "here"))
+    sent, late, _ = ledger.queue()
+    ledger.outbox.settle(sent, "sent", 1000.0)
+    ledger.outbox.settle(late, "sent", 2000.0)
+    ledger.outbox.erase_sent(1000.0)
+    assert [report.message for report in ledger.queue()] == [None, b"m", b"m"]
+    assert ledger.answered("sent")
+    with pytest.raises(BudgetError, match="already answered"):
+        ledger.answer(Spend("sent", 0.1), lambda: b"m")

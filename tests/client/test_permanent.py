@@ -2,6 +2,9 @@
 was paid for.
 """
 
+import sqlite3
+from contextlib import closing
+
 import numpy as np
 import pytest
 
@@ -10,7 +13,7 @@ from sottovoce.client.client import Client
 from sottovoce.client.ledger import DiskLedger
 from sottovoce.core.packing import unpack_bits
 from sottovoce.domains.integers import Integers
-from sottovoce.errors import BudgetError, DomainError, MismatchError, ParameterError
+from sottovoce.errors import BudgetError, MismatchError, ParameterError
 from sottovoce.mechanisms.affine import AffineResponse
 from sottovoce.plans.frequencies.tracking import Tracking
 from sottovoce.tasks.collection import Collection
@@ -27,12 +30,17 @@ def epoch(task, number):
     return Round(number, task.opening.ask)
 
 
-def responses(client):
-    """The permanent responses that the device remembers."""
-    rows = client.ledger._file.rows(
-        "select response from memo where task = ?", client.notice.digest
-    )
-    return {response for (response,) in rows}
+class WatchedLedger(DiskLedger):
+    """A ledger in memory that tells which permanent responses it has given."""
+
+    def __init__(self):
+        super().__init__(":memory:")
+        self.responses = set()
+
+    def remember(self, *arguments):
+        response = super().remember(*arguments)
+        self.responses.add(response)
+        return response
 
 
 def payload(message):
@@ -76,7 +84,7 @@ def test_one_value_has_one_permanent_response_over_restarts(tmp_path):
 
 
 def test_two_values_have_two_responses_and_a_third_repeats_the_last_one_used():
-    client = Client(PERMANENT, ":memory:")
+    client = Client(PERMANENT, WatchedLedger())
     told = [0, 1, 0, 2, 1, 3, 4, 0]
     sent = [
         payload(client.answer(LABELS[place], asked=epoch(PERMANENT, n)))
@@ -84,7 +92,7 @@ def test_two_values_have_two_responses_and_a_third_repeats_the_last_one_used():
     ]
     first, second = sent[0], sent[1]
     assert sent == [first, second, first, first, second, second, second, first]
-    assert responses(client) == {first, second}
+    assert client.ledger.responses == {first, second}
 
 
 def test_devices_have_responses_of_their_own():
@@ -96,11 +104,11 @@ def test_averaging_a_thousand_epochs_leads_to_the_permanent_response_and_no_furt
     """Exactly one permanent response exists; the mean of the reports is within 5 sigma of what is
     sent of its bits.
     """
-    client = Client(TRACKED, ":memory:")
+    client = Client(TRACKED, WatchedLedger())
     sent = [
         payload(client.answer(LABELS[2], asked=epoch(TRACKED, number))) for number in range(1000)
     ]
-    (permanent,) = responses(client)
+    (permanent,) = client.ledger.responses
     bits = unpack_bits(np.frombuffer(permanent, np.uint8)[None, :], 6)[0]
     means = unpack_bits(np.frombuffer(b"".join(sent), np.uint8).reshape(1000, -1), 6).mean(axis=0)
     expected = np.where(bits, 0.75, 0.25)
@@ -124,7 +132,9 @@ def test_the_responses_of_the_memory_follow_the_mechanism():
 
 
 def test_another_question_under_the_same_task_is_refused_without_a_charge():
-    """A memory answers one question: others would draw more from the same secret than was paid for."""
+    """A memory answers one question: others would draw more from the same secret than was paid
+    for.
+    """
     client = Client(TRACKED, ":memory:")
     other = Round(1, sv.Task("where", Tracking(LABELS, 9, "oue"), 4.0, distinct=2).opening.ask)
     with pytest.raises(MismatchError, match="the same question"):
@@ -154,19 +164,22 @@ def test_too_many_values_to_remember_are_refused_without_a_charge():
     assert client.ledger.spent == 0
 
 
-def test_a_value_outside_the_domain_is_refused_without_a_charge():
-    client = Client(TRACKED, ":memory:")
-    with pytest.raises(DomainError):
-        client.answer("elsewhere")
-    assert client.ledger.spent == 0
-    assert responses(client) == set()
+def test_a_value_outside_the_domain_is_answered_and_charged_as_any_other():
+    client = Client(TRACKED, WatchedLedger())
+    outside = client.answer("elsewhere")
+    inside = Client(TRACKED, ":memory:").answer(LABELS[0])
+    assert len(outside) == len(inside)
+    assert client.ledger.spent == 4.0
+    assert len(client.ledger.responses) == 1
 
 
 def test_opting_out_erases_secret_and_memory(tmp_path):
     client = Client(PERMANENT, tmp_path / "ledger")
     client.answer(LABELS[0])
     secret = client.ledger.secret(client.notice.digest)
-    tags = [tag for (tag,) in client.ledger._file.rows("select tag from memo")]
+    with closing(sqlite3.connect(tmp_path / "ledger")) as book:
+        tags = [tag for (tag,) in book.execute("select tag from memo")]
+    assert tags
     client.opt_out()
     with pytest.raises(BudgetError, match="opted out"):
         client.answer(LABELS[0], asked=epoch(PERMANENT, 1))
@@ -197,7 +210,7 @@ def test_it_says_what_a_life_and_what_one_report_costs():
 
 def test_a_longitudinal_rehearsal_is_free_in_every_round():
     task = sv.Task("where", TRACKED.plan, 4.0, distinct=2, collection=Collection(sandbox=True))
-    client = Client(task, DiskLedger(":memory:", cap=0.0))
+    client = Client(task, DiskLedger(":memory:", cap=0.1))
     for number in range(5):
         client.answer(LABELS[0], asked=epoch(task, number))
     assert client.ledger.spent == 0

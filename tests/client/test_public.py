@@ -11,17 +11,21 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import sottovoce as sv
+from client.values import Untouchable
 from plans.tables.plans import collecting
 from sottovoce.client import client as device
+from sottovoce.client.accepts import Accepts
 from sottovoce.client.client import Client
 from sottovoce.client.ledger import DiskLedger
 from sottovoce.core import coin
 from sottovoce.domains.buckets import Buckets
-from sottovoce.errors import BudgetError, DomainError, MismatchError
+from sottovoce.errors import BudgetError, MismatchError
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.plans.tables.joint import Joint
 from sottovoce.plans.tables.table import Table
 from sottovoce.tasks.collection import Collection
+from sottovoce.tasks.notice import Notice
+from sottovoce.tasks.round import Round
 from sottovoce.wire import codec, envelope
 
 MOST = 3
@@ -52,8 +56,12 @@ def person(trades, age=20):
     return {"users": {"age": age, "state": "NY"}, "homes": {"rooms": 3}, "trades": listed}
 
 
-def client(task=NOTICE, token=None):
-    return Client(task, ":memory:", token)
+PUBLIC = ("users.os", "users.height", "users.born")
+
+
+def client(task=NOTICE, token=None, **options):
+    accepts = Accepts(public=PUBLIC)
+    return Client(task, ":memory:", token, **{"accepts": accepts, **options})
 
 
 def envelopes(message, task=SHOP):
@@ -61,7 +69,9 @@ def envelopes(message, task=SHOP):
 
 
 def test_messages_have_one_shape_whatever_is_held():
-    """AT-9: number, lengths and fields for nobody's, one and all records, and for more than count."""
+    """AT-9: number, lengths and fields for nobody's, one and all records, and for more than
+    count.
+    """
     shapes = set()
     for trades in (0, 1, MOST, MOST + 4):
         message = client().answer(person(trades))
@@ -76,8 +86,8 @@ def test_messages_have_one_shape_whatever_is_held():
 def test_a_device_that_only_reports_what_is_there_has_another_shape(monkeypatch):
     """What the check of shapes is for."""
     message = client().answer(person(0))
-    all_of_them = Client._questions
-    monkeypatch.setattr(Client, "_questions", lambda self, asked: all_of_them(self, asked)[:2])
+    all_of_them = Round.addresses
+    monkeypatch.setattr(Round, "addresses", lambda self, coins: all_of_them(self, coins)[:2])
     assert len(client().answer(person(0))) != len(message)
 
 
@@ -220,13 +230,15 @@ def test_a_collector_accepts_what_a_device_writes_and_it_does_not_depend_on_priv
         {"more": "quagga"},
     ],
 )
-def test_a_refused_public_value_costs_nothing_and_is_never_named(changes):
-    own = client(OPEN)
-    with pytest.raises(DomainError) as refused:
-        own.answer(open_person(**changes))
-    assert "quagga" not in str(refused.value)
-    assert own.ledger.spent == 0
-    own.answer(open_person())
+def test_an_impossible_public_value_is_replaced_by_a_random_one_and_never_named(changes):
+    said = []
+    own = client(OPEN, notify=said.append)
+    (read,) = envelopes(own.answer(open_person(**changes)), OPEN)
+    OPEN.plan.domain.check_public(read.public[0])
+    assert b"quagga" not in read.public[0]
+    assert own.ledger.spent == 1.0
+    assert len(said) == 1
+    assert "quagga" not in said[0]
 
 
 UNDECLARED = [(OPEN, ["subject"]), (SHOP, ["subject", "public"])]
@@ -256,14 +268,38 @@ def test_a_public_part_that_is_not_declared_or_missing_is_refused_and_costs_noth
     )  # the same task, declared rightly
 
 
-def test_a_device_that_does_not_compare_them_would_send_what_nobody_declared():
+def test_a_device_that_does_not_compare_them_would_send_what_nobody_declared(monkeypatch):
     """What the check of declarations is for."""
-    own = client(redeclared(OPEN, ["subject"]))
-    opening = own.notice.opening
-    (read,) = envelopes(
-        own._message(own._indices(open_person()), opening, own._questions(opening)), OPEN
-    )
+    monkeypatch.setattr(Notice, "check_public", lambda self: None)
+    (read,) = envelopes(client(redeclared(OPEN, ["subject"])).answer(open_person()), OPEN)
     assert b"iOS" in read.public[0]
+
+
+def test_what_is_public_does_not_tell_that_a_private_value_was_outside():
+    (read,) = envelopes(client(OPEN).answer(open_person(age=3)), OPEN)
+    assert read.public[0] == b'{"users.born":1990,"users.height":"1.75","users.os":"iOS"}'
+
+
+def test_columns_leave_in_clear_only_if_the_application_says_so():
+    """Whatever the document says, with a digest, on first use, or after an agreement."""
+    digest = codec.publish(OPEN).digest
+    for accepts in (None, Accepts(), Accepts(digest=digest), Accepts(public=PUBLIC[:2])):
+        own = client(OPEN, accepts=accepts)
+        own.agree()
+        with pytest.raises(MismatchError, match="in clear, and the application does not accept"):
+            own.answer(Untouchable())
+        assert own.ledger.entries() == []
+
+
+def test_a_column_that_was_moved_to_the_public_ones_is_refused_before_the_value_is_looked_at():
+    ledger = DiskLedger(":memory:")
+    plain = sv.Task("users", Table({"age": range(18, 30), "os": ["a", "b"]}, name="users"), 1.0)
+    Client(plain, ledger).answer({"age": 20, "os": "a"})
+    moved = Table({"age": range(18, 30)}, public={"os": ["a", "b"]}, name="users")
+    own = Client(sv.Task("users", moved, 1.0), ledger)
+    with pytest.raises(MismatchError, match=r"sends the column 'users\.os' in clear"):
+        own.answer(Untouchable())
+    assert ledger.spent == 1.0
 
 
 def test_a_rehearsal_shows_no_public_value_of_its_person():
@@ -277,5 +313,4 @@ def test_a_rehearsal_shows_no_public_value_of_its_person():
         texts.add(read.public[0])
         assert own.ledger.spent == 0
     assert len(texts) > 20  # of 3 x 25 x 120, each as likely: fewer has a chance below 1e-40
-    with pytest.raises(DomainError):
-        client(notice).answer(open_person(os="quagga"))
+    client(notice).answer(Untouchable())

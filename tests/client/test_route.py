@@ -87,4 +87,4 @@ def test_a_route_that_is_closed_or_refuses_is_treated_as_a_collector_is(url, led
     relay.is_open = True
     relay.receipt = Receipt(0, 0, (RefusedReport(0, "too-late", retry=False),))
     assert device.flush(force=True) == Flushed(0, refused=1, waiting=0)
-    assert ledger.queue()[0].code == "too-late"
+    assert ledger.queue()[0].reason == "too-late"

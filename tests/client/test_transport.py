@@ -36,8 +36,10 @@ def collector(collecting):
         yield CollectorApi(url + "/", timeout=5)
 
 
-def test_a_task_is_fetched_and_known_by_its_digest(collector):
-    assert collector.task(TASK.name) == collector.task(TASK.name, DIGEST) == codec.publish(TASK)
+def test_a_task_is_fetched_and_known_by_its_digest(collector, collecting):
+    assert collector.task(TASK.name) == collector.task(TASK.name) == codec.publish(TASK)
+    tags = [headers.get("If-None-Match") for _, _, headers in collecting.requests]
+    assert tags == [None, f'"{DIGEST}"']
 
 
 def test_a_request_says_nothing_about_the_device(collector, collecting):
@@ -72,9 +74,39 @@ def test_a_digest_that_is_not_the_documents_is_refused(collector, collecting):
             collector.task(TASK.name)
 
 
-def test_another_task_than_the_pinned_one_is_refused(collector):
-    with pytest.raises(MismatchError, match="another task"):
-        collector.task(TASK.name, codec.publish(OTHER).digest)
+def test_nothing_that_the_collector_chose_is_repeated_to_it(collector, collecting):
+    """An entity tag of its own, a cookie and a redirection would tell devices apart."""
+    body = codec.canonical(codec.document(TASK)).encode()
+    asked = {"digest": DIGEST, "state": "open", "round": codec.document(TASK.opening)}
+    round_body = codec.canonical(asked).encode()
+    marks = {"Set-Cookie": "who=you", "Last-Modified": "Mon, 01 Jan 2024 00:00:07 GMT"}
+    collecting.scripted = [
+        (200, {"ETag": f'W/"{DIGEST}"', **marks}, body),
+        (200, {"ETag": '"device-7"', **marks}, round_body),
+    ]
+    for _ in range(2):
+        collector.task(TASK.name)
+        collector.round(TASK.name)
+    sent = [headers for _, _, headers in collecting.requests]
+    assert [headers.get("If-None-Match") for headers in sent] == [None, None, f'"{DIGEST}"', None]
+    assert not any("Cookie" in headers or "If-Modified-Since" in headers for headers in sent)
+    assert "device-7" not in str(sent)
+
+
+def test_a_document_under_a_tag_of_its_own_is_refused_and_not_remembered(collector, collecting):
+    body = codec.canonical(codec.document(TASK)).encode()
+    collecting.scripted = [(200, {"ETag": '"device-7"'}, body)]
+    with pytest.raises(MismatchError, match="another digest"):
+        collector.task(TASK.name)
+    collector.task(TASK.name)
+    assert "If-None-Match" not in collecting.requests[-1][2]
+
+
+def test_nothing_has_changed_only_where_something_is_known(collector, collecting):
+    for ask in (lambda: collector.task(TASK.name), lambda: collector.round(TASK.name)):
+        collecting.scripted = [(304, {}, b"")]
+        with pytest.raises(MismatchError):
+            ask()
 
 
 def test_a_task_of_another_name_is_refused(collector, collecting):
@@ -98,7 +130,7 @@ def test_the_round_is_that_of_the_task(collector, collecting):
         collector.round(TASK.name, codec.publish(OTHER).digest)
 
 
-def test_what_has_not_changed_is_not_fetched_again(collector, collecting):
+def test_a_round_is_fetched_anew_every_time(collector, collecting):
     tracked = sv.Task("where", Tracking(["a", "b"], 3), 1.0, distinct=1)
     for name, document in Collecting(tracked).documents.items():
         collecting.documents[name], collecting.rounds[name] = (
@@ -115,7 +147,7 @@ def test_what_has_not_changed_is_not_fetched_again(collector, collecting):
         for _, path, headers in collecting.requests
         if path.endswith("/round")
     ]
-    assert known == [False, True, True, True]
+    assert known == [False, False, False, False]
 
 
 @pytest.mark.parametrize(
@@ -279,10 +311,13 @@ def test_reports_are_not_taken_elsewhere_even_on_the_same_host(collector, collec
     assert len(collecting.requests) == 5
 
 
-def test_a_redirect_on_the_same_host_is_followed(collector, collecting):
+def test_a_redirect_on_the_same_host_is_not_followed_either(collector, collecting):
+    """Its address could be one for each device."""
     collecting.documents["moved"] = collecting.documents[TASK.name]
     collecting.scripted = [(301, {"Location": "/v1/tasks/moved"}, b"")]
-    assert collector.task(TASK.name) == codec.publish(TASK)
+    with pytest.raises(MismatchError, match="elsewhere"):
+        collector.task(TASK.name)
+    assert len(collecting.requests) == 1
 
 
 def test_an_oversized_answer_is_refused(collector, collecting):
@@ -291,7 +326,33 @@ def test_an_oversized_answer_is_refused(collector, collecting):
         collector.task(TASK.name)
 
 
-@pytest.mark.parametrize("url", ["file:///etc/passwd", "ftp://host", "collector", "http://", ""])
-def test_an_address_that_is_not_http_is_refused(url):
-    with pytest.raises(ParameterError, match="https://"):
+UNPROTECTED = ["file:///etc/passwd", "ftp://host", "collector", "http://", "", "https://"]
+UNPROTECTED += ["http://collector.example", "http://10.0.0.1", "http://192.168.1.7:8080"]
+UNPROTECTED += ["http://localhost.example", "http://[::2]", "http://0.0.0.0", "https://host:port"]
+
+
+@pytest.mark.parametrize("url", UNPROTECTED)
+def test_an_address_that_is_not_protected_on_its_way_is_refused(url):
+    with pytest.raises(ParameterError, match="`url` must begin with https://"):
         CollectorApi(url)
+
+
+PROTECTED = ["https://collector.example", "https://10.0.0.1:8443/base", "http://127.0.0.1:80"]
+PROTECTED += ["http://127.9.9.9", "http://localhost:8000/", "http://[::1]:8000"]
+
+
+@pytest.mark.parametrize("url", PROTECTED)
+def test_https_is_for_everybody_and_http_for_this_machine(url):
+    assert CollectorApi(url).url == url.rstrip("/")
+
+
+@pytest.mark.parametrize("url", ["https://user@host", "https://host?device=7", "https://host#7"])
+def test_an_address_says_nothing_about_the_device(url):
+    with pytest.raises(ParameterError, match="`url` must have no user name"):
+        CollectorApi(url)
+
+
+@pytest.mark.parametrize("timeout", [0, -1, float("inf"), "30"])
+def test_an_impossible_timeout_is_refused(timeout):
+    with pytest.raises(ParameterError, match="`timeout` must be"):
+        CollectorApi("https://collector.example", timeout)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from sottovoce.core.estimate import Estimate
+from sottovoce.core.influence import AnySetInfluence, Influence
 from sottovoce.core.noise import (
     BalancedNoise,
     IndependentNoise,
@@ -145,3 +146,43 @@ def test_what_is_picked_is_picked_from_the_raw_estimate_too():
     assert picked.raw.totals.tolist() == [25.0, 10.0]
     assert picked.raw.tested == 3
     assert picked.threshold() == raw.threshold()
+
+
+def exposed(**settings):
+    """An estimate of three values by 1,000 users whose reports add 3 people and take 1."""
+    law = AnySetInfluence(0.5, 0.25)
+    votes = np.array([300.0, 200.0, 500.0])
+    return Estimate(votes, IndependentNoise.of(0.5, 0.25), 1000, 1.0, law=law, **settings)
+
+
+def test_a_report_of_a_group_stands_for_its_part_of_the_population():
+    free = exposed().of(4000)
+    assert free.influence[1] == Influence(12.0, 4.0, 4.0)
+    checked = exposed().of(4000, coins_checked=True)
+    assert checked.influence[1] == Influence(3.0, 1.0, 1.0)
+    total = free.sum(np.array([0]))
+    assert total.exposure.influence == Influence(12.0, 4.0, 4.0)
+    assert checked.sum(np.array([0])).exposure.influence == Influence(3.0, 1.0, 1.0)
+
+
+def test_attacked_bounds_of_cells_are_those_of_their_sums():
+    estimate = exposed().of(4000)
+    low, high = estimate.attacked(0.9, 0.05)
+    for cell in range(3):
+        alone = estimate.sum(np.array([cell])).attacked(0.9, 0.05)
+        assert alone == pytest.approx((low[cell], high[cell]))
+    wide = estimate.attacked(0.9, 0.05, simultaneous=True)
+    assert (wide[0] < low).all()
+
+
+def test_an_estimate_without_a_law_has_no_bounds():
+    estimate = Estimate(np.array([300.0, 700.0]), NOISE, 1000, 1.0)
+    assert estimate.influence is None
+    assert estimate.attacked(0.95, 0.01) is None
+    assert estimate.sum(np.array([0])).attacked(0.95, 0.01) is None
+
+
+def test_picked_candidates_keep_their_influence():
+    picked = exposed().picked(np.array([2, 0]))
+    assert picked.influence[0] == Influence(3.0, 1.0)
+    assert len(picked.influence.up) == 2

@@ -1,5 +1,8 @@
 """The shared validators: what each lets pass, and the one rule that its error states."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -212,3 +215,55 @@ def test_ascending_numbers_grow():
         assert refusal(settings.ascending, "columns", values) == (
             f"`columns` must ascend without repetition, not {values}"
         )
+
+
+def test_bytes_of_the_exact_length_pass():
+    assert settings.octets("digest", bytes(32), 32) == bytes(32)
+
+
+@pytest.mark.parametrize("value", [b"", bytes(31), bytes(33)])
+def test_bytes_of_another_length_are_refused_and_not_shown(value):
+    expected = f"`digest` must have exactly 32 bytes, not {len(value)}"
+    assert refusal(settings.octets, "digest", value, 32) == expected
+
+
+@pytest.mark.parametrize("value", [None, "secret", 32, bytearray(32), [0] * 32])
+def test_anything_but_bytes_is_refused_and_not_shown(value):
+    expected = f"`digest` must be of class bytes, not {type(value).__name__}"
+    assert refusal(settings.octets, "digest", value, 32) == expected
+
+
+def test_plain_text_shows_what_it_holds():
+    for words in ("", "Which pet?", "città", "a\u200db", "x" * 20):
+        assert settings.plain_text("name", words, 20) == words
+
+
+@pytest.mark.parametrize(
+    ("value", "rule"),
+    [
+        (3, "`name` must be text, not 3"),
+        ("x" * 21, "`name` must be text of at most 20 characters, not 'xxxxxxxxxxxxxxxxxxxxx'"),
+        ("e\u0301", "`name` must be text in composed form (NFC), not 'e\u0301'"),
+        (
+            "a\tb",
+            "`name` must be text without control, invisible and direction characters, not 'a\\tb'",
+        ),
+    ],
+)
+def test_text_that_hides_something_is_refused(value, rule):
+    assert refusal(settings.plain_text, "name", value, 20) == rule
+
+
+def test_every_range_of_hidden_characters_is_refused_to_its_ends():
+    ranges = json.loads(Path(settings.__file__).with_name("hidden_characters.json").read_text())
+    assert len(ranges["ranges"]) == 13
+    for low, high in ranges["ranges"]:
+        for code_point in (int(low, 16), int(high, 16)):
+            text = refusal(settings.plain_text, "name", chr(code_point), 20)
+            assert "without control, invisible and direction characters" in text
+
+
+def test_each_entry_of_plain_texts_is_plain():
+    assert settings.plain_texts("names", ["a", "b"], 1) == ("a", "b")
+    text = refusal(settings.plain_texts, "names", ["a", "b\0"], 9)
+    assert text.startswith("each entry of `names` must be text without control")

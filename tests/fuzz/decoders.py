@@ -41,7 +41,8 @@ from sottovoce.tasks.round import Round
 from sottovoce.tasks.task import Task
 from sottovoce.web.problems import CATALOGUE
 from sottovoce.web.settings import Settings
-from sottovoce.wire import codec, envelope
+from sottovoce.wire import codec, envelope, seal, tokens
+from sottovoce.wire.round_keys import KeyStatement
 from system.chain import Chain, People, chain_task
 
 _GOLDEN = Path(__file__).parents[1] / "golden"
@@ -211,7 +212,9 @@ def _task_rows() -> list[dict[str, Any]]:
 
 
 def _tables() -> list[Task]:
-    """Return tasks about tables: a record and a list with a public column, and every way to round."""
+    """Return tasks about tables: a record and a list with a public column, and every way to
+    round.
+    """
     shop = {
         "a": {"columns": {"n": range(9)}, "public": {"p": ["x", "y"]}},
         "b": {"columns": {"m": range(5)}, "most": 3},
@@ -436,6 +439,66 @@ def _admission_cases() -> list[Case]:
     ]
 
 
+def _sealed_cases() -> list[Case]:
+    """Return the messages of the golden vectors as their first hops receive them."""
+    cases = []
+    for row in _vectors("seal")["messages"]:
+        message, sealed = bytes.fromhex(row["message"]), bytes.fromhex(row["layers"][0])
+        digest = bytes.fromhex(row["digest"])
+        context = seal.SealContext(digest, row["round"], row["hops"], len(message))
+        opener = seal.LayerOpener(bytes.fromhex(row["private_keys"][0]), context, 0)
+        cases.append(Case([sealed], partial(_open, opener, sealed)))
+    return cases
+
+
+def _open(opener: seal.LayerOpener, sealed: bytes, data: bytes) -> str:
+    opener.open(data)
+    law(data == sealed, "only what was sealed opens")
+    return "accepted"
+
+
+def _signature_cases() -> list[Case]:
+    cases = []
+    for row in _vectors("seal")["statements"]:
+        digest, public_key, verifying_key, signature = (
+            bytes.fromhex(row[name])
+            for name in ("digest", "public_key", "verifying_key", "signature")
+        )
+        statement = KeyStatement(digest, row["round"], row["hop"], public_key)
+        read = partial(_signature, statement, verifying_key, signature)
+        cases.append(Case([signature], read))
+    return cases
+
+
+def _signature(statement: KeyStatement, key: bytes, signature: bytes, data: bytes) -> str:
+    statement.verify(data, key)
+    law(data == signature, "only the signature passes")
+    return "accepted"
+
+
+def _blind_token_cases() -> list[Case]:
+    rows = _vectors("tokens")["issued"]
+    key = tokens.IssuerPublicKey(bytes.fromhex(rows[0]["key"]))
+    return [
+        Case(
+            [bytes.fromhex(row["token"])],
+            partial(_blind_token, key, bytes.fromhex(row["digest"]), bytes.fromhex(row["token"])),
+        )
+        for row in rows
+    ]
+
+
+def _blind_token(key: tokens.IssuerPublicKey, digest: bytes, token: bytes, data: bytes) -> str:
+    tokens.verify(tokens.Token.from_bytes(data), key, digest)
+    law(data == token, "only what the issuer signed passes")
+    return "accepted"
+
+
+def _issuer_key(data: bytes) -> str:
+    law(tokens.IssuerPublicKey(data).data == data, "a key is kept as it was given")
+    return "accepted"
+
+
 DECODERS: dict[str, Opened] = {
     "envelope.read": _cases(_envelope_cases),
     "envelope.by_round": _simple(lambda: _messages(), _rounds),
@@ -457,6 +520,12 @@ DECODERS: dict[str, Opened] = {
     ),
     "wire token request": _simple(
         lambda: [b'{"scope":"analyst","label":"x","count":3,"days":7}'], _token_request, text=True
+    ),
+    "seal.open_layer": _cases(_sealed_cases),
+    "round_keys.verify": _cases(_signature_cases),
+    "tokens.verify": _cases(_blind_token_cases),
+    "tokens.IssuerPublicKey": _simple(
+        lambda: [bytes.fromhex(_vectors("tokens")["keys"][0]["key"])], _issuer_key
     ),
     "admission.admit": _cases(_admission_cases),
     "the upload route": _route_cases,

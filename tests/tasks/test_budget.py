@@ -21,7 +21,7 @@ def test_an_impossible_window_is_refused(seconds, epsilon, reports):
 @pytest.mark.parametrize("name", ["seconds", "epsilon", "reports"])
 def test_an_impossible_limit_is_named(name):
     settings = {"seconds": 60.0, "epsilon": 1.0, "reports": 1} | {name: 0}
-    with pytest.raises(ParameterError, match=f"`{name}` of a spending window"):
+    with pytest.raises(ParameterError, match=f"`{name}` must be"):
         SpendingWindow(**settings)
 
 

@@ -59,7 +59,7 @@ def test_everybody_is_assigned_to_every_slot_once():
 
 
 def test_impossible_parts_are_refused():
-    with pytest.raises(ParameterError, match="`parts` must have at least 1 entry, not 0"):
+    with pytest.raises(ParameterError, match="`parts` must have from 1 to 256 entries, not 0"):
         Bundle(())
     for part in (Bundle((NARROW,)), Choice((Bundle((NARROW,)),))):
         with pytest.raises(ParameterError, match="must be questions, or choices of questions"):

@@ -95,7 +95,7 @@ def test_a_member_that_is_not_there_is_refused():
 @pytest.mark.parametrize(
     ("members", "weights", "rule"),
     [
-        ((), (), "`members` must have at least 1 entry, not 0"),
+        ((), (), "`members` must have from 1 to 4096 entries, not 0"),
         ((NARROW, WIDE), (1,), "`weights` must have exactly 2 entries, not 1"),
         ((NARROW,), (0,), "each entry of `weights` must be a whole number of at least 1, not 0"),
         (

@@ -8,6 +8,11 @@ from hypothesis import strategies as some
 
 import sottovoce as sv
 from sottovoce.errors import CodecError, ParameterError, SottovoceError
+from sottovoce.mechanisms.grr import GRR
+from sottovoce.tasks.bundle import Bundle
+from sottovoce.tasks.choice import Choice
+from sottovoce.tasks.families.views import Views
+from sottovoce.tasks.question import Ask, Question
 from sottovoce.wire import codec
 
 TASK = sv.Task(
@@ -131,3 +136,77 @@ def _leaves(content):
             yield from _leaves(value)
     else:
         yield content
+
+
+def parsed(text):
+    with pytest.raises(CodecError) as refused:
+        codec.parse(text)
+    return str(refused.value)
+
+
+def test_a_text_is_measured_before_it_is_read():
+    assert parsed(" " * (1 << 20) + "{}") == "a document may have at most 1,048,576 bytes"
+    assert parsed("é" * (1 << 19) + "{}") == "a document may have at most 1,048,576 bytes"
+    assert parsed('{"a":[' + "0," * 70_000 + "0]}") == "a document may have at most 65,536 entries"
+    assert parsed('"' * 300_000) == "a document may have at most 65,536 entries"
+    assert parsed('{"kind":1},' * 2049) == "a document may have at most 2,048 kinds"
+
+
+def test_lists_and_objects_lie_at_most_32_deep_within_one_another():
+    for opening, closing in (("[", "]"), ('{"a":', "}")):
+        inner = "0" if opening != "[" else ""
+        assert codec.parse('{"a":' + opening * 31 + inner + closing * 31 + "}")
+        deep = '{"a":' + opening * 32 + inner + closing * 32 + "}"
+        assert parsed(deep) == "a document may have at most 32 levels, each of them closed"
+    quoted = codec.parse('{"a":"' + "[{" * 100 + '\\"[[","b":"]"}')
+    assert quoted == {"a": "[{" * 100 + '"[[', "b": "]"}
+
+
+@pytest.mark.parametrize("text", ['{"a":"\\ud800"}', '{"a":"\ud800"}', b'{"a":"\xed\xa0\x80"}'])
+def test_halves_of_surrogate_pairs_are_refused(text):
+    assert parsed(text) == "this is not a JSON document of whole numbers, text and lists"
+
+
+def test_numbers_are_short():
+    content = codec.document(sv.Task("t", sv.Histogram(range(4)), 1.0))
+    for high in ("9" * 161, "9" * 5000):
+        with pytest.raises(CodecError, match="a whole number has at most 160 digits"):
+            codec.notice({**content, "domain": {"kind": "integers", "low": 0, "high": high}})
+    with pytest.raises(CodecError, match="shortest form"):
+        codec.notice({**content, "epsilon": "1." + "0" * 40})
+
+
+def test_equal_mechanisms_of_a_document_are_made_once():
+    survey = sv.Survey({"a": ["x", "y"], "b": ["x", "y"]})
+    members = codec.publish(sv.Task("s", survey, 1.0)).opening.ask.members
+    assert members[0].mechanism is members[1].mechanism
+
+
+def choice_of(mechanisms):
+    return {"kind": "choice", "members": mechanisms, "weights": []}
+
+
+def test_a_document_has_few_different_mechanisms():
+    questions = [codec.document(Question(GRR(1.0, size))) for size in range(2, 300)]
+    assert codec.read(Ask, choice_of(questions[:256]))
+    with pytest.raises(CodecError, match="at most 256 different mechanisms"):
+        codec.read(Ask, choice_of(questions[:257]))
+
+
+def test_the_families_of_a_document_have_few_members_together():
+    pairs = tuple((first, second) for first in range(50) for second in range(50, 100))
+    views = Choice(Views((2,) * 100, pairs, (GRR(0.1, 4),)))
+    others = Choice(Views((2,) * 100, pairs[1:], (GRR(0.1, 4),)))
+    assert codec.read(Ask, codec.document(Bundle((views, views))))
+    with pytest.raises(CodecError, match="at most 4,096 members"):
+        codec.read(Ask, codec.document(Bundle((views, others))))
+
+
+def test_a_notice_knows_the_kind_of_its_plan_and_no_more():
+    content = codec.document(sv.Task("t", sv.Histogram(range(4)), 1.0))
+    assert codec.notice({**content, "plan": {"kind": "unheard-of", "x": [1]}}).plan == "unheard-of"
+    for plan in ({}, {"kind": 3}, [], "histogram"):
+        with pytest.raises(CodecError, match="a task must have a plan"):
+            codec.notice({**content, "plan": plan})
+    with pytest.raises(ParameterError, match="`kind` must be text without control"):
+        codec.notice({**content, "plan": {"kind": "a\0"}})

@@ -104,7 +104,9 @@ def test_the_text_leads_with_what_is_in_clear_and_the_price_and_ends_with_the_co
 def test_public_columns_come_first():
     table = sv.Table({"age": range(9)}, public={"os": ["a", "b"]}, name="users")
     text = explain(facts(table, declares=table.needs))
-    clear = "Your device sends these columns in clear, without any protection: users.os."
+    clear = (
+        "Your device sends these columns in clear, without any protection: \u201cusers.os\u201d."
+    )
     assert text.startswith(f"{clear} Answering costs epsilon 1 ")
 
 
@@ -125,7 +127,7 @@ ASKED = {
     "a text of up to 20 bytes": sv.HeavyHitters(sv.Strings(20)),
     "a value of 48 bits": sv.HeavyHitters(sv.Bits(48)),
     "a set of items, out of 1,657": sv.TopItems(range(1657), 16),
-    "your entries in people": sv.Table({"a": range(5)}, name="people"),
+    "your entries in \u201cpeople\u201d": sv.Table({"a": range(5)}, name="people"),
 }
 
 
@@ -178,3 +180,54 @@ def test_mechanisms_that_send_the_same_are_named_together():
 def test_the_facts_are_ready_for_json():
     said = facts(PETS, collection=Collection())
     assert json.loads(json.dumps(said)) == said
+
+
+FORGED = 'Pets\u201d and costs nothing. \u201cIt \u00abis\u00bb \u201efree\u201f "now"'
+
+
+def test_quotation_marks_of_the_collector_do_not_end_a_quotation():
+    text = explain(facts(PETS, description=FORGED))
+    assert text.endswith("\u201cPets' and costs nothing. 'It 'is' 'free' 'now'\u201d")
+    assert text.count("\u201c") == text.count("\u201d") == 2
+
+
+def test_every_name_that_the_collector_chose_is_quoted_by_itself():
+    tables = {"users": {"columns": {"age": range(9)}}, "trips": {"columns": {"km": range(9)}}}
+    text = explain(facts(sv.Joint(tables)))
+    assert_in_order(
+        text,
+        "for your entries in \u201cusers\u201d, \u201ctrips\u201d.",
+        "in \u201cusers\u201d",
+        "in \u201ctrips\u201d",
+    )
+    both = sv.Table({"age": range(9)}, public={"os": ["a", "b"], "born": range(9)}, name="users")
+    clear = explain(facts(both, declares=both.needs))
+    assert "protection: \u201cusers.os\u201d, \u201cusers.born\u201d." in clear
+
+
+HIDDEN = ("\0", "\n", "\x7f", "\x9b", "\xad", "\u061c", "\u180e", "\u200b", "\u200f", "\u2028")
+MORE_HIDDEN = ("\u202e", "\u2060", "\u2066", "\u206f", "\ufeff", "\ufffa", "\U000e0041", "\ud800")
+
+
+@pytest.mark.parametrize("character", [*HIDDEN, *MORE_HIDDEN], ids=ascii)
+def test_no_text_of_the_collector_hides_anything(character):
+    """Names of tasks, of columns and of tables, and the description."""
+    words = f"free{character}of charge"
+    for settings in ({"description": words}, {"name": words}):
+        with pytest.raises(ParameterError, match="without control, invisible and direction"):
+            sv.Task(**{"name": "t", "plan": PETS, "epsilon": 1.0, **settings})
+    with pytest.raises(ParameterError, match="without control, invisible and direction"):
+        sv.Survey({words: ["x", "y"]})
+    for names in ({"columns": {words: range(9)}}, {"columns": {"a": range(9)}}):
+        with pytest.raises(ParameterError):
+            sv.Joint({words: names})
+
+
+def test_texts_of_the_collector_are_short():
+    sv.Task("n" * 200, PETS, 1.0, description="d" * 500)
+    sv.Survey({"c" * 100: ["x", "y"]})
+    for settings in ({"name": "n" * 201}, {"description": "d" * 501}):
+        with pytest.raises(ParameterError, match="of at most"):
+            sv.Task(**{"name": "t", "plan": PETS, "epsilon": 1.0, **settings})
+    with pytest.raises(ParameterError, match="of at most 100 characters"):
+        sv.Survey({"c" * 101: ["x", "y"]})

@@ -1,8 +1,15 @@
-"""A client: it checks what a task costs, charges the ledger, randomises, and returns a message.
+"""A client: it checks what a task asks, charges the ledger, randomises, and returns a message.
+
+A task is written by a stranger.  What a device sends, when, how long it is, what it charges and
+whether it refuses depend on the documents, the ledger, the application and the owner, never on the
+value: everything is checked before the value is looked at, and a value outside of the domain is
+answered with the response to a random one.
 
 Randomness is the operating system's; there is no way to pass in another.
 """
 
+from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +17,9 @@ import numpy as np
 
 from sottovoce.arrays import Bytes, Values
 from sottovoce.client import spending
-from sottovoce.client.ledger import DiskLedger
+from sottovoce.client.accepts import Accepts, changed_field, meaning_of
+from sottovoce.client.held import held_index, random_index
+from sottovoce.client.ledger import MESSAGE_DAYS, DiskLedger
 from sottovoce.client.outbox import Posting
 from sottovoce.client.permanent import PermanentResponses
 from sottovoce.core import coin
@@ -24,22 +33,34 @@ from sottovoce.tasks.task import Task
 from sottovoce.wire import codec, statement
 from sottovoce.wire.envelope import ID_BYTES, Envelopes
 
+Notify = Callable[[str], None]  # gets the reason why a value was answered with a random one
+Questions = list[tuple[Address, Question]]
+
 
 class Client:
     """Answers one task for one person: once, or once a round if the task is longitudinal.
 
     ``task`` is the task or its published document.  ``ledger`` is a file that outlives the process
     (``":memory:"`` for experiments).  With an enrolment ``token`` the public coin follows from it.
+    ``accepts`` says what the application agrees that a task of this name asks; what it leaves open
+    is remembered from the first answer.  ``notify`` is told if a value was outside of the domain,
+    in the words of the domain and without the value.
     """
+
+    origin = ""  # the address of the collector, where a device has one
 
     def __init__(
         self,
         task: Task | Notice | codec.Document | str,
         ledger: DiskLedger | str | Path,
         token: str | None = None,
+        accepts: Accepts | None = None,
+        notify: Notify | None = None,
     ) -> None:
         self.notice = notice_of(task)
         self.ledger = ledger if isinstance(ledger, DiskLedger) else DiskLedger(ledger)
+        self.accepts = Accepts() if accepts is None else accepts
+        self._notify = notify
         self._enrolled: bytes | None = None
         if token is not None:
             self._enrolled = coin.enrolled_bytes(token, self.notice.digest)
@@ -63,24 +84,50 @@ class Client:
         ledger queues the message for sending.
         """
         asked = asked or self.notice.opening
+        questions = self.check(asked)
+        refusals: list[str] = []
+
+        def make() -> bytes:  # within the ledger's transaction, after the charge
+            self._check_first_use()  # another process may have answered meanwhile
+            self.agree()
+            return self._message(self._indices(value, refusals), asked, questions)
+
+        message = self.ledger.answer(self._spend(asked), make, posting)
+        if refusals and self._notify is not None:
+            self._notify(refusals[0])
+        return message
+
+    def check(self, asked: Round | None = None) -> Questions:
+        """Return what this device is asked in a round; refuse what nobody agreed to or can answer.
+
+        Nothing is charged, and no value is needed.
+        """
+        asked = asked or self.notice.opening
+        self.accepts.check(self.notice)
+        self._check_first_use()
+        self.notice.check_public()
         self._check_round(asked)
-        questions = self._questions(asked)
-        indices = self._indices(value)  # refused values and questions are never charged
-        self._check_public(indices)
-        spend = Spend(
-            task=self.notice.digest,
-            epsilon=0.0 if self.rehearsing else self.notice.epsilon,
-            round=asked.number,
-            longitudinal=self.notice.distinct is not None,
-        )
-        return self.ledger.answer(spend, lambda: self._message(indices, asked, questions), posting)
+        return self._questions(asked)
+
+    def agree(self) -> None:
+        """Remember what the task asks, in place of what one of its name asked before.
+
+        Call it if the application or the owner agrees that the task has changed.
+        """
+        self.ledger.agree(self.origin, self.notice.name, self._meaning)
 
     def resend(self, number: int | None = None) -> bytes:
         """Return the message of a round, or of the last one answered; it never changes."""
-        message = self.ledger.message(self.notice.digest, number)
-        if message is None:
-            raise BudgetError("this device has not answered this task")
-        return message
+        digest = self.notice.digest
+        message = self.ledger.message(digest, number)
+        if message is not None:
+            return message
+        if self.ledger.answered(digest, number):
+            raise BudgetError(
+                f"the message of this task arrived more than {MESSAGE_DAYS} days ago,"
+                " and this device has erased it"
+            )
+        raise BudgetError("this device has not answered this task")
 
     def statement(self) -> dict[str, Any]:
         """Return what answering means, as plain data."""
@@ -99,45 +146,66 @@ class Client:
         """
         self.ledger.opt_out(self.notice.digest)
 
+    @cached_property
+    def _meaning(self) -> str:
+        return meaning_of(self.notice)
+
     @property
     def _device_bytes(self) -> bytes:
         return self.ledger.coin(self.notice.digest, self._enrolled)
 
+    def _check_first_use(self) -> None:
+        """Refuse a task that asks for something else than the last time under its name.
+
+        What the application states may change; what it leaves open may not.
+        """
+        name = self.notice.name
+        before = self.ledger.meaning(self.origin, name)
+        changed = changed_field(before, self._meaning, self.accepts.stated)
+        if changed is not None:
+            raise MismatchError(
+                f"the task {name!r} asks for something else than when this device first answered"
+                f" it: `{changed}` has changed; call agree() if the app or the owner agrees"
+            )
+
     def _check_round(self, asked: Round) -> None:
-        """Refuse a round that changes a longitudinal question, costs too much, or asks others."""
-        if self.notice.distinct is not None and asked.ask != self.notice.opening.ask:
-            raise MismatchError("a longitudinal task asks the same question in every round")
+        """Refuse a round that the task does not state, or that asks others."""
         self.notice.check(asked)
         if not asked.asks(self.coin):
             raise MismatchError(
                 "this round is put to other users: this device's coin lies outside its share"
             )
 
-    def _indices(self, value: Any) -> Any:
-        """Return the index of the value; of a random one in a rehearsal, after the same checks."""
-        domain = self.notice.domain
-        indices = domain.indices([value])
-        return domain.random_value(SystemRng()) if self.rehearsing else indices
+    def _spend(self, asked: Round) -> Spend:
+        return Spend(
+            task=self.notice.digest,
+            epsilon=0.0 if self.rehearsing else self.notice.epsilon,
+            round=asked.number,
+            longitudinal=self.notice.distinct is not None,
+        )
 
-    def _check_public(self, indices: Any) -> None:
-        """Refuse a task whose document and domain disagree about a public part."""
-        has_public_part = bool(self.notice.domain.public_parts(indices))
-        is_declared = "public" in self.notice.declares
-        if has_public_part and not is_declared:
-            raise MismatchError("the task asks for public columns, but declares no public part")
-        if is_declared and not has_public_part:
-            raise MismatchError("the task declares a public part, but asks for no public columns")
+    def _indices(self, value: Any, refusals: list[str]) -> Any:
+        """Return the index of a value, or of a random one; a refusal by the domain is noted.
 
-    def _message(
-        self, indices: Any, asked: Round, questions: list[tuple[Address, Question]]
-    ) -> bytes:
+        A rehearsal never looks at the value.
+        """
+        if self.rehearsing:
+            return random_index(self.notice.domain)
+        held = held_index(self.notice.domain, value)
+        if held.refusal:
+            refusals.append(held.refusal)
+        return held.indices
+
+    def _message(self, indices: Any, asked: Round, questions: Questions) -> bytes:
         """Return the message with one envelope for every question; this draws all randomness."""
         rng = SystemRng()
         subjects = _random_id(rng) if "subject" in self.notice.declares else None
         public = tuple(self.notice.domain.public_parts(indices))
+        width = asked.width
+        slotted = asked.slots > 1
         envelopes = []
         for address, question in questions:
-            payload = self._payload(indices, address, question, rng).ljust(asked.width, b"\0")
+            payload = self._payload(indices, address, question, rng).ljust(width, b"\0")
             envelope = Envelopes(
                 digest=codec.digest_to_bytes(self.notice.digest),
                 round=asked.number,
@@ -145,7 +213,7 @@ class Client:
                 ids=_random_id(rng),
                 payloads=np.frombuffer(payload, np.uint8)[None, :],
                 subjects=subjects,
-                slots=np.array([address.slot]) if asked.slots > 1 else None,
+                slots=np.array([address.slot]) if slotted else None,
                 public=public,
             )
             envelopes.append(envelope.write())
@@ -157,7 +225,7 @@ class Client:
         permanent = PermanentResponses(self.ledger, self.notice)
         return question.mechanism.pack(permanent.report(indices, address, question, rng))
 
-    def _questions(self, asked: Round) -> list[tuple[Address, Question]]:
+    def _questions(self, asked: Round) -> Questions:
         """Return what this device is asked; in a longitudinal task the same in every round."""
         number = asked.number if self.notice.distinct is None else 0
         addresses = asked.addresses(lambda slot: coin.choice_coin(self._device_bytes, number, slot))

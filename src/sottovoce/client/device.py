@@ -1,21 +1,22 @@
 """A device with a network: it fetches a task, asks its owner, answers, and sends later.
 
 Every message waits for a random time, leaves alone, and is sent again unchanged until the collector
-has it or has refused it.  So no request tells which messages have a sender in common, and no loss
-or repetition counts twice.
+has it or has refused it for good.  So no request tells which messages have a sender in common, and
+no loss or repetition counts twice.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import inf
 from typing import Any
 
-from sottovoce.client.client import Client, notice_of
+from sottovoce.client.accepts import Accepts
+from sottovoce.client.client import Client, Notify, notice_of
 from sottovoce.client.ledger import DiskLedger
 from sottovoce.client.outbox import Posting, Report
 from sottovoce.client.route import DirectRoute, Route
-from sottovoce.client.transport import CollectorApi, Receipt
+from sottovoce.client.transport import BusyError, CollectorApi, Receipt
+from sottovoce.core import settings
 from sottovoce.core.rng import SystemRng
 from sottovoce.errors import (
     AccessError,
@@ -31,11 +32,9 @@ from sottovoce.tasks.round import Round
 from sottovoce.wire import codec
 
 DEFAULT_DELAY = 60.0  # seconds
-MAX_ATTEMPTS = 8
-GAVE_UP = "gave-up"  # the code of a report that never got through
-
-_FIRST_WAIT = 60.0  # seconds; doubled with every attempt
-_MAX_WAIT = 86_400.0  # seconds
+FIRST_WAIT = 60.0  # seconds after an attempt that failed; doubled with every further one
+MAX_WAIT = 3600.0  # seconds
+MAX_RETRY_AFTER = 86_400.0  # seconds for which a collector may ask to be left alone
 
 Consent = Callable[[Notice, str], bool]
 
@@ -56,8 +55,11 @@ class Device:
     ``token`` is the enrolment token that the collector gave this device (default: none).
     ``consent`` gets the notice of a task and its statement in words, and returns whether the owner
     agrees (default: nobody is asked).  ``delay`` is the longest random wait before a message
-    leaves, in seconds.  ``digests`` are those that the application expects, by task name; other
-    documents are refused.  ``route`` says how messages travel (default: directly to the collector).
+    leaves, in seconds.  ``accepts`` says what the application agrees that tasks ask, by task name;
+    what it leaves open is remembered from the first answer.  ``notify`` is told if a value was
+    outside of the domain, without the value.  ``witnesses`` are further addresses of the
+    collector's public documents: a round that one of them does not show is not answered.
+    ``route`` says how messages travel (default: directly to the collector).
     """
 
     url: str
@@ -65,12 +67,17 @@ class Device:
     token: str | None = None
     consent: Consent | None = None
     delay: float = DEFAULT_DELAY
-    digests: Mapping[str, str] = field(default_factory=dict)
+    accepts: Mapping[str, Accepts] = field(default_factory=dict)
+    notify: Notify | None = None
+    witnesses: Sequence[str] = ()
     route: Route | None = None
 
     def __post_init__(self) -> None:
-        if not 0 <= self.delay < inf:
-            raise ParameterError("`delay` must be a number of seconds from 0 up")
+        settings.real("delay", self.delay, 0)
+        if isinstance(self.witnesses, str):
+            raise ParameterError("`witnesses` must be a list of addresses, not one address")
+        for address in (self.url, *self.witnesses):
+            CollectorApi(address)  # refuses an address that is not protected on its way
 
     def answer(self, task: str | codec.Document | Notice, value: Any) -> bytes:
         """Answer a task and put the message into the outbox, from which ``flush`` sends it.
@@ -80,12 +87,32 @@ class Device:
         """
         notice, asked = self._asked(task)
         token = self._token(notice)
-        client = Client(notice, self.ledger, token)
+        client = self._client(notice, token)
         self.ledger.refuse_if_opted_out(notice.digest)
+        client.check(asked)
         if self.consent is not None and not self.consent(notice, client.explain(asked)):
             raise BudgetError("the owner of this device has not agreed")
         posting = Posting(notice.name, self._route.url, token, _uniform(self.delay))
         return client.answer(value, asked=asked, posting=posting)
+
+    def notice(self, task: str | codec.Document | Notice) -> Notice:
+        """Return the notice of a task, for ``explain`` and ``agree``; nothing is remembered."""
+        return self._api.task(task) if isinstance(task, str) else notice_of(task)
+
+    def explain(self, notice: Notice) -> str:
+        """Return in words what a task asks, what an answer reveals and what is promised."""
+        return self._client(notice).explain()
+
+    def agree(self, notice: Notice) -> None:
+        """Remember what a task asks, in place of what one of its name asked before.
+
+        It takes the notice that was shown: what the collector offers now may be another one.
+        """
+        self._client(notice).agree()
+
+    def waiting(self) -> list[Report]:
+        """Return the reports that wait for the collector, with ``due``, attempts and reasons."""
+        return self.ledger.outbox.waiting(self._route.url)
 
     def flush(self, *, force: bool = False) -> Flushed:
         """Send the messages that are due, or with ``force`` all that wait.
@@ -99,20 +126,31 @@ class Device:
             try:
                 states.append(self._settle(report, self._send(report)))
             except UnavailableError as error:
-                states.append(self._postpone(report, error.retry_after))
+                reason = "busy" if isinstance(error, BusyError) else "unreachable"
+                states.append(self._postpone(report, reason, error.retry_after))
                 break
             except SottovoceError:
                 # The answer of a stranger, such as a hotel's page: the collector may still want it.
-                states.append(self._postpone(report))
+                states.append(self._postpone(report, "unexpected"))
         return Flushed(states.count("sent"), states.count("refused"), len(outbox.waiting(url)))
 
     def opt_out(self) -> None:
         """Erase what any task may still send or build on and never answer again; charges stay."""
         self.ledger.opt_out()
 
+    def _client(self, notice: Notice, token: str | None = None) -> Client:
+        accepts = self.accepts.get(notice.name)
+        client = Client(notice, self.ledger, token, accepts, self.notify)
+        client.origin = self._api.url
+        return client
+
     @cached_property
     def _api(self) -> CollectorApi:
         return CollectorApi(self.url)
+
+    @cached_property
+    def _witnesses(self) -> list[CollectorApi]:
+        return [CollectorApi(address) for address in self.witnesses]
 
     @cached_property
     def _route(self) -> Route:
@@ -133,13 +171,14 @@ class Device:
         """
         if not isinstance(task, str):
             notice = notice_of(task)
-            if self.digests.get(notice.name, notice.digest) != notice.digest:
-                raise MismatchError("this is another task than the one expected under its name")
             return notice, notice.opening
-        notice = self._api.task(task, self.digests.get(task))
+        notice = self._api.task(task)
         state, asked = self._api.round(task, notice.digest)
         if state != "open" or asked is None:
             raise StateError("this task does not ask for answers now")
+        for witness in self._witnesses:
+            if witness.round(task, notice.digest) != (state, asked):
+                raise MismatchError("a witness shows another round than the collector")
         return notice, asked
 
     def _send(self, report: Report) -> Receipt:
@@ -149,22 +188,21 @@ class Device:
     def _settle(self, report: Report, receipt: Receipt) -> str:
         """Note what a receipt says about a report, and return the report's state."""
         if not receipt.refused:
-            self.ledger.outbox.settle(report, "sent")
+            self.ledger.outbox.settle(report, "sent", self.ledger.clock())
             return "sent"
         (refusal,) = receipt.refused
         if refusal.retry:
-            return self._postpone(report)
-        self.ledger.outbox.settle(report, "refused", refusal.code)
+            return self._postpone(report, refusal.code)
+        self.ledger.outbox.settle(report, "refused", self.ledger.clock(), refusal.code)
         return "refused"
 
-    def _postpone(self, report: Report, retry_after: float | None = None) -> str:
-        """Let a report wait longer with every attempt, or give it up; return the report's state."""
-        if report.attempts + 1 >= MAX_ATTEMPTS:
-            self.ledger.outbox.settle(report, "refused", GAVE_UP)
-            return "refused"
-        half = _FIRST_WAIT * 2**report.attempts / 2
-        wait = min(max(retry_after or 0.0, half), _MAX_WAIT) + _uniform(half)
-        self.ledger.outbox.postpone(report, self.ledger.clock(), wait)
+    def _postpone(self, report: Report, reason: str, retry_after: float | None = None) -> str:
+        """Let a report wait longer with every attempt; return the report's state."""
+        doublings = min(report.attempts, 16)  # far beyond the longest wait
+        half = min(FIRST_WAIT * 2**doublings, MAX_WAIT) / 2
+        asked_for = min(retry_after or 0.0, MAX_RETRY_AFTER)
+        wait = max(asked_for, half) + _uniform(half)
+        self.ledger.outbox.postpone(report, self.ledger.clock(), wait, reason)
         return "waiting"
 
 

@@ -2,18 +2,19 @@
 
 One transaction writes the charge and the message; then the message may leave.  A crash before its
 end leaves nothing, and a message once kept is the only one that its task, or round of a
-longitudinal task, will ever send.
+longitudinal task, will ever send.  The bytes of a message are erased some time after the collector
+has acknowledged it; that it was answered stays known.
 """
 
 import hmac
 import os
 import time
 from collections.abc import Callable, Iterable
-from math import inf
 from pathlib import Path
 
 from sottovoce.client.ledger_file import LedgerFile
 from sottovoce.client.outbox import Outbox, Posting, Report
+from sottovoce.core import settings
 from sottovoce.core.coin import COIN_BYTES
 from sottovoce.errors import BudgetError, MismatchError, ParameterError
 from sottovoce.tasks.budget import (
@@ -29,14 +30,18 @@ DEFAULT_CAP = (
     10.0  # what one device reveals in its life at the most, unless its owner says otherwise
 )
 SECRET_BYTES = 32
+MESSAGE_DAYS = 30  # after which the bytes of a message that arrived are erased
+
+_DAY = 86_400  # seconds
 
 
 class DiskLedger(Ledger):
     """The ledger of one device; the path ``:memory:`` keeps it only as long as the object lives.
 
-    ``cap`` bounds the sum of all charges and is fixed when the file is made (default: 10).
-    ``windows`` may be added later and are never removed.  A clock that was set back stands still
-    until it has caught up with the last charge, so that it refills nothing.
+    ``cap`` bounds the sum of all charges and is fixed when the file is made (default: 10); with a
+    cap of 0 nothing leaves, not even a rehearsal.  ``windows`` may be added later and are never
+    removed.  A clock that was set back stands still until it has caught up with the last charge, so
+    that it refills nothing.
     """
 
     def __init__(
@@ -47,15 +52,22 @@ class DiskLedger(Ledger):
         windows: Iterable[SpendingWindow] = (),
         clock: Callable[[], float] = time.time,
     ) -> None:
-        if cap is not None and not 0 <= cap < inf:
-            raise ParameterError("`cap` of a ledger must be a number from 0 up")
+        if cap is not None:
+            settings.real("cap", cap, 0)
         self.clock = clock
-        self._file = LedgerFile(path, clock())
+        self._file = LedgerFile(path)
         self.outbox = Outbox(self._file)
         self.cap = self._stored_cap(cap)
         for window in windows:
             limits = (float(window.seconds), repr(float(window.epsilon)), window.reports)
             self._file.write("insert or ignore into span values (?, ?, ?)", *limits)
+        self.outbox.erase_sent(clock() - MESSAGE_DAYS * _DAY)
+
+    def __enter__(self) -> "DiskLedger":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def answer(
         self, spend: Spend, make: Callable[[], bytes], posting: Posting | None = None
@@ -63,7 +75,7 @@ class DiskLedger(Ledger):
         with self._file.writing():
             self._refuse_again(spend)
             if posting:
-                self.outbox.refuse_full()
+                self.outbox.refuse_full(posting.url)
             self._charge(spend)
             message = make()
             entry = (spend.task, spend.round, message)
@@ -73,10 +85,26 @@ class DiskLedger(Ledger):
         return message
 
     def message(self, task: str, number: int | None = None) -> bytes | None:
-        condition = "task = ? and coalesce(?, round) = round"
-        query = f"select message from message where {condition} order by round desc"
-        row = self._file.row(query, task, number)
-        return None if row is None else bytes(row[0])
+        row = self._message_row(task, number)
+        return None if row is None or row[0] is None else bytes(row[0])
+
+    def answered(self, task: str, number: int | None = None) -> bool:
+        """Return whether a task, or one round of it, has been answered."""
+        return self._message_row(task, number) is not None
+
+    def meaning(self, origin: str, name: str) -> str | None:
+        """Return what a task of this name meant when it was last answered or agreed to, if ever.
+
+        ``origin`` is the address of the collector that offers the task.
+        """
+        query = "select meaning from meaning where origin = ? and name = ?"
+        row = self._file.row(query, origin, name)
+        return None if row is None else str(row[0])
+
+    def agree(self, origin: str, name: str, meaning: str) -> None:
+        """Remember what a task of this name means, in place of what it meant before."""
+        entry = (origin, name, meaning)
+        self._file.write("insert or replace into meaning values (?, ?, ?)", *entry)
 
     def coin(self, task: str, enrolled: bytes | None = None) -> bytes:
         with self._file.writing():
@@ -181,20 +209,28 @@ class DiskLedger(Ledger):
     def _refuse_again(self, spend: Spend) -> None:
         """Raise if the task, or this round of a longitudinal task, has been answered."""
         self.refuse_if_opted_out(spend.task)
-        if self.message(spend.task, spend.round if spend.longitudinal else None) is not None:
+        if self.answered(spend.task, spend.round if spend.longitudinal else None):
             answered = "this round" if spend.longitudinal else "this task"
             raise BudgetError(
                 f"this device has already answered {answered}; resend() repeats the same bytes"
             )
 
     def _charge(self, spend: Spend) -> None:
-        if not spend.epsilon or self.charged(spend.task):
-            return  # a rehearsal, or paid for before
+        if not self.cap:
+            raise BudgetError("the cap of this ledger is 0, so nothing leaves this device")
+        if self.charged(spend.task):
+            return
+        # A rehearsal is charged 0, so that it counts among the reports of every window.
         refuse_beyond(self.cap, total(entry.epsilon for entry in self.entries()), spend.epsilon)
         for window in self.windows:
             refuse_within(window, self.recent(window), spend.epsilon)
         entry = (spend.task, repr(float(spend.epsilon)), self.now())
         self._file.write("insert into charge values (?, ?, ?)", *entry)
+
+    def _message_row(self, task: str, number: int | None) -> tuple[bytes | None] | None:
+        condition = "task = ? and coalesce(?, round) = round"
+        query = f"select message from message where {condition} order by round desc"
+        return self._file.row(query, task, number)
 
     def _stored_cap(self, cap: float | None) -> float:
         """Return the cap of the file; a new file gets the one given here."""

@@ -1,10 +1,15 @@
 """The file under a ledger: SQLite tables that are durable when a call returns.
 
 A device keeps its ledger longer than any release of this software, so the layout of the tables has
-a number.  A file without a number has the first layout, in which the message stood in the row of
-its charge; it is converted when it is opened.
+a number.
+
+Beside the file stands a marker, ``<ledger>.made``, which is written once the tables are on the
+disk.  A marker without tables means that the ledger was removed or cut: what the device has spent
+is not known any more, so nothing may be sent.  An older copy of the file that somebody puts back is
+not noticed.
 """
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,9 +18,10 @@ from threading import RLock
 from typing import Any
 
 from sottovoce.errors import BudgetError
-from sottovoce.wire import envelope
 
 VERSION = 1
+BUSY_SECONDS = 30.0  # how long a call waits for another process to write
+MARKER = ".made"  # what the name of the marker adds to that of the ledger
 
 _LAYOUT = """
 create table if not exists version (number integer not null);
@@ -27,8 +33,11 @@ create table if not exists coin (task text primary key, coin blob not null) with
 create table if not exists charge (
     task text primary key, epsilon text not null, time real not null
 ) without rowid;
+create table if not exists meaning (
+    origin text, name text, meaning text not null, primary key (origin, name)
+) without rowid;
 create table if not exists message (
-    task text, round integer, message blob not null, primary key (task, round)
+    task text, round integer, message blob, primary key (task, round)
 );
 create table if not exists secret (task text primary key, secret blob not null) without rowid;
 create table if not exists memo (
@@ -40,7 +49,7 @@ create table if not exists queue (
     task text, round integer, name text not null, url text not null, token text,
     posted real not null, due real not null,
     attempts integer not null default 0, state text not null default 'waiting',
-    code text not null default '',
+    reason text not null default '', settled real,
     primary key (task, round)
 );
 """
@@ -49,22 +58,23 @@ create table if not exists queue (
 class LedgerFile:
     """The tables of a ledger, written by one process and one thread at a time.
 
-    The path ``:memory:`` makes tables that live as long as the object.  ``now`` is the time that
-    charges get which the first layout kept without one.
+    The path ``:memory:`` makes tables that live as long as the object.
     """
 
-    def __init__(self, path: str | Path, now: float) -> None:
+    def __init__(self, path: str | Path) -> None:
         self._lock = RLock()
+        self._path = None if str(path) == ":memory:" else Path(path).expanduser()
         with _budget_errors():
-            self._connection = sqlite3.connect(
-                _private(path), isolation_level=None, timeout=30, check_same_thread=False
-            )
-            self._connection.execute("pragma journal_mode = delete")
-            # What is written is on the disk when the call returns; what is erased is overwritten.
-            self._connection.execute("pragma synchronous = extra")
-            self._connection.execute("pragma secure_delete = on")
-        with self.writing():
-            self._prepare(now)
+            # The marker is looked for first: another process may be making tables and marker now.
+            had_tables = self._path is not None and _marker(self._path).exists()
+            if had_tables and not _has_content(self._path):
+                raise _gone()
+            self._connection = _connected(self._path)
+            try:
+                self._prepare(had_tables)
+            except BaseException:
+                self._connection.close()
+                raise
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -100,47 +110,70 @@ class LedgerFile:
         """Close the file."""
         self._connection.close()
 
-    def _prepare(self, now: float) -> None:
-        """Make the tables, or convert those of the first layout."""
-        query = "select name from sqlite_master where type = 'table'"
-        tables = {name for (name,) in self.rows(query)}
-        if "version" in tables:
-            if self.row("select number from version") != (VERSION,):
+    def _prepare(self, had_tables: bool) -> None:
+        """Make the tables and the marker, or check those that are there."""
+        with self.writing():
+            query = "select 1 from sqlite_master where type = 'table' and name = 'version'"
+            if self.row(query) is None:
+                if had_tables:
+                    raise _gone()
+                self._make_tables()
+            elif self.row("select number from version") != (VERSION,):
                 raise BudgetError(
-                    "this ledger was written by a newer version of this software:"
+                    "this ledger was written by another version of this software:"
                     " nothing was charged"
                 )
-            return
-        has_first_layout = "charge" in tables
-        if has_first_layout:
-            self.write("alter table charge rename to numberless")
+        if self._path is not None and not had_tables:
+            _write_marker(self._path)
+
+    def _make_tables(self) -> None:
         for statement in filter(str.strip, _LAYOUT.split(";")):
             self.write(statement)
-        if has_first_layout:
-            self._convert_first_layout(now)
         self.write("insert into version values (?)", VERSION)
 
-    def _convert_first_layout(self, now: float) -> None:
-        """Copy the charges of the first layout, as if they were made now.
 
-        The first layout kept no times.  With the present time windows refill late, never early.
-        """
-        for task, epsilon, message in self.rows("select task, epsilon, message from numberless"):
-            self.write("insert into charge values (?, ?, ?)", task, epsilon, now)
-            if message is not None:
-                number = envelope.header(message).round
-                self.write("insert into message values (?, ?, ?)", task, number, message)
-        self.write("drop table numberless")
+def _connected(path: Path | None) -> sqlite3.Connection:
+    """Return a connection to a file that only its owner may read: it holds secrets."""
+    if path is not None and path.parent.is_dir() and not path.exists():
+        path.touch(mode=0o600)
+    name = ":memory:" if path is None else str(path)
+    connection = sqlite3.connect(
+        name, isolation_level=None, timeout=BUSY_SECONDS, check_same_thread=False
+    )
+    connection.execute("pragma journal_mode = delete")
+    # What is written is on the disk when the call returns; what is erased is overwritten.
+    connection.execute("pragma synchronous = extra")
+    connection.execute("pragma secure_delete = on")
+    return connection
 
 
-def _private(path: str | Path) -> str:
-    """Return the path of a file that only its owner may read: it holds secrets."""
-    if str(path) == ":memory:":
-        return ":memory:"
-    expanded = Path(path).expanduser()
-    if expanded.parent.is_dir() and not expanded.exists():
-        expanded.touch(mode=0o600)
-    return str(expanded)
+def _marker(path: Path) -> Path:
+    return path.with_name(path.name + MARKER)
+
+
+def _has_content(path: Path | None) -> bool:
+    return path is not None and path.exists() and path.stat().st_size > 0
+
+
+def _write_marker(path: Path) -> None:
+    """Put the marker beside a ledger, on the disk when the call returns."""
+    with _marker(path).open("w") as marker:
+        marker.write("This device has a ledger: without it, nothing is sent.\n")
+        marker.flush()
+        os.fsync(marker.fileno())
+    if os.name == "posix":  # elsewhere a folder cannot be opened
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def _gone() -> BudgetError:
+    return BudgetError(
+        "this device has had a ledger that is gone or cut, so what it has spent is not known:"
+        " nothing is sent; restore it, or remove the marker to begin anew"
+    )
 
 
 @contextmanager
@@ -148,7 +181,7 @@ def _budget_errors() -> Iterator[None]:
     """Raise ``BudgetError`` for a failing disk or a locked file: nothing is sent uncharged."""
     try:
         yield
-    except (sqlite3.DatabaseError, PermissionError) as error:
+    except (sqlite3.DatabaseError, OSError) as error:
         raise BudgetError(
             "the ledger cannot be read or written, so nothing was charged and nothing is sent"
         ) from error

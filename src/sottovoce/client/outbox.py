@@ -1,7 +1,8 @@
 """The outbox of a device: which messages wait for the network, arrived, or were refused.
 
 A message waits until it is due.  If the clock was set back since it was posted, it does not wait
-for the lost time.  The outbox is bounded, and the device's owner may look into it.
+for the lost time.  It stays until the collector has it or has refused it for good, however long
+that takes.  The outbox is bounded, and the device's owner may look into it.
 """
 
 from dataclasses import dataclass
@@ -10,11 +11,11 @@ from typing import Literal
 from sottovoce.client.ledger_file import LedgerFile
 from sottovoce.errors import BudgetError
 
-MAX_WAITING = 100
+MAX_WAITING = 100  # reports for one address
 
 State = Literal["waiting", "sent", "refused"]
 
-_FIELDS = "task, round, name, url, token, due, attempts, state, code, message"
+_FIELDS = "task, round, name, url, token, due, attempts, state, reason, message"
 _JOINED = f"select {_FIELDS} from queue left join message using (task, round)"
 
 
@@ -30,7 +31,11 @@ class Posting:
 
 @dataclass(frozen=True)
 class Report:
-    """A message in the outbox and its state; ``code`` says why the collector refused it."""
+    """A message in the outbox and its state.
+
+    ``reason`` says why the last attempt failed: ``unreachable``, ``busy``, ``unexpected`` (an
+    answer that no collector gives), or the code with which the collector refused it.
+    """
 
     task: str
     round: int
@@ -40,8 +45,8 @@ class Report:
     due: float
     attempts: int
     state: State
-    code: str
-    message: bytes | None  # erased by an opt-out unless it was sent
+    reason: str
+    message: bytes | None  # erased by an opt-out, and some time after it was sent
 
 
 class Outbox:
@@ -65,9 +70,10 @@ class Outbox:
         query = f"{_JOINED} where state = 'waiting' and url = ? and not ({early}) order by due"
         return [Report(*row) for row in self._file.rows(query, url, now, now)]
 
-    def refuse_full(self) -> None:
-        """Raise if no more messages may wait."""
-        (waiting,) = self._file.rows("select count(*) from queue where state = 'waiting'")[0]
+    def refuse_full(self, url: str) -> None:
+        """Raise if no more messages may wait for an address."""
+        query = "select count(*) from queue where state = 'waiting' and url = ?"
+        (waiting,) = self._file.rows(query, url)[0]
         if waiting >= MAX_WAITING:
             raise BudgetError(
                 f"{MAX_WAITING} reports wait for the network already, so nothing was charged"
@@ -80,13 +86,23 @@ class Outbox:
         statement = f"insert into queue ({columns}) values (?, ?, ?, ?, ?, ?, ?)"
         self._file.write(statement, task, number, *values)
 
-    def settle(self, report: Report, state: State, code: str = "") -> None:
+    def settle(self, report: Report, state: State, now: float, reason: str = "") -> None:
         """Note that a report arrived or was refused, and count the attempt."""
-        self._change(report, "state = ?, code = ?", state, code)
+        self._change(report, "state = ?, settled = ?, reason = ?", state, now, reason)
 
-    def postpone(self, report: Report, now: float, wait: float) -> None:
-        """Note that a report did not get through and when to try again, and count the attempt."""
-        self._change(report, "posted = ?, due = ?", now, now + wait)
+    def postpone(self, report: Report, now: float, wait: float, reason: str) -> None:
+        """Note why a report did not get through and when to try again, and count the attempt."""
+        self._change(report, "posted = ?, due = ?, reason = ?", now, now + wait, reason)
+
+    def erase_sent(self, before: float) -> None:
+        """Erase the bytes of messages that arrived before a time.
+
+        Their rows stay, so that nothing is answered twice.
+        """
+        same = "(queue.task, queue.round) = (message.task, message.round)"
+        sent = f"select 1 from queue where state = 'sent' and settled <= ? and {same}"
+        statement = "update message set message = null where message is not null"
+        self._file.write(f"{statement} and exists ({sent})", before)
 
     def _change(self, report: Report, assignments: str, *arguments: object) -> None:
         # Another process may have settled the report meanwhile: what has arrived has arrived.

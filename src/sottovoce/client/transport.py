@@ -1,22 +1,27 @@
 """HTTP to a collector with the standard library: no cookies, and nothing about the device.
 
-Answers are read strictly and no further than a megabyte.  A task is known by its digest, which is
-computed here and not believed.  Proxies of the environment are not used: whoever wants one names it
-in the URL.
+Answers are read strictly, no further than a megabyte and no longer than one deadline.  A task is
+known by its digest, which is computed here and not believed.  That digest is also the only thing
+that a request repeats of an earlier answer: an entity tag of the collector's choice would tell
+devices apart.  Redirections are not followed, and proxies of the environment are not used: whoever
+wants one names it in the URL.
 """
 
 import json
 import re
+import ssl
 from base64 import b64encode
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from email.message import Message
+from functools import cached_property
 from http.client import HTTPException
+from ipaddress import ip_address
 from typing import Any
-from urllib.error import HTTPError
-from urllib.parse import quote, urlsplit
-from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
+from urllib.parse import SplitResult, quote, urlsplit
 
+from sottovoce.client.deadline import Deadline, DeadlineConnection
+from sottovoce.core import bounds, settings
 from sottovoce.errors import (
     AccessError,
     CodecError,
@@ -29,7 +34,8 @@ from sottovoce.tasks.notice import Notice
 from sottovoce.tasks.round import Round
 from sottovoce.wire import codec
 
-MAX_ANSWER_BYTES = 1 << 20
+DEFAULT_TIMEOUT = 30.0  # seconds
+MAX_ANSWER_BYTES = bounds.MAX_DOCUMENT_BYTES
 STATES = ("open", "closing", "sealed", "finished")
 
 _MAX_TEXT = 200  # characters of a title or a code
@@ -41,6 +47,10 @@ _ERRORS: dict[int, type[SottovoceError]] = {
     415: CodecError,
     422: CodecError,
 }
+
+
+class BusyError(UnavailableError):
+    """The collector was reached and cannot serve now."""
 
 
 @dataclass(frozen=True)
@@ -68,36 +78,37 @@ class Receipt:
 class CollectorApi:
     """The HTTP interface of one collector.
 
-    What the collector says has not changed is not fetched again.  ``timeout`` is in seconds.
+    ``url`` begins with https://, or with http:// for an address of this machine.  ``timeout`` is
+    for a whole exchange, from connecting to the last byte of the answer, in seconds.  A task
+    document that has not changed is not fetched again.
     """
 
-    def __init__(self, url: str, timeout: float = 10.0) -> None:
-        if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
-            raise ParameterError("`url` of a collector must begin with https:// or http://")
+    def __init__(self, url: str, timeout: float = DEFAULT_TIMEOUT) -> None:
+        self._parts = _checked_url(url)
+        self._timeout = settings.positive("timeout", timeout)
         self.url = url.rstrip("/")
-        self._timeout = timeout
-        self._opener = build_opener(ProxyHandler({}), _SameHost())
-        self._known: dict[str, tuple[str, bytes]] = {}
+        self._known: dict[str, Notice] = {}
 
-    def task(self, name: str, digest: str | None = None) -> Notice:
-        """Return the notice of a task.
-
-        Refuses a document that has another digest than the collector states or the caller expects.
-        """
-        body, etag = self._fetch(self._path(name))
-        notice = codec.notice(codec.parse(body))
-        if etag.removeprefix("W/") != f'"{notice.digest}"':
+    def task(self, name: str) -> Notice:
+        """Return the notice of a task; refuse one of another name, or with a wrong digest."""
+        known = self._known.get(name)
+        request = _Request("GET", self._path(name))
+        if known is not None:
+            request.headers["If-None-Match"] = f'"{known.digest}"'
+        answer = self._exchange(request)
+        if answer.status == 304 and known is not None:
+            return known
+        notice = codec.notice(codec.parse(answer.body))
+        if answer.headers.get("ETag", "").removeprefix("W/") != f'"{notice.digest}"':
             raise MismatchError("the collector states another digest than its task document has")
         if notice.name != name:
             raise MismatchError("the collector answers with a task of another name")
-        if digest not in (None, notice.digest):
-            raise MismatchError("the collector offers another task under this name than expected")
+        self._known[name] = notice
         return notice
 
     def round(self, name: str, digest: str | None = None) -> tuple[str, Round | None]:
         """Return the state of a task and the round that is asked now, if any."""
-        body, _ = self._fetch(self._path(name) + "/round")
-        content = codec.parse(body)
+        content = codec.parse(self._exchange(_Request("GET", self._path(name) + "/round")).body)
         if set(content) != {"digest", "state", "round"}:
             raise CodecError("the collector's answer must have a digest, a state and a round")
         state = content["state"]
@@ -114,85 +125,106 @@ class CollectorApi:
         if tokens:
             content["tokens"] = list(tokens)
         headers = {"Content-Type": "application/json"}
-        url = f"{self._path(name)}/reports"
-        request = Request(url, json.dumps(content).encode(), headers, method="POST")
-        body, _ = self._open(request)
-        return _receipt(codec.parse(body), len(messages))
+        request = _Request(
+            "POST", f"{self._path(name)}/reports", headers, json.dumps(content).encode()
+        )
+        return _receipt(codec.parse(self._exchange(request).body), len(messages))
+
+    @cached_property
+    def _tls(self) -> ssl.SSLContext | None:
+        return ssl.create_default_context() if self._parts.scheme == "https" else None
 
     def _path(self, name: str) -> str:
-        return f"{self.url}/v1/tasks/{quote(name, safe='')}"
+        return f"{self._parts.path.rstrip('/')}/v1/tasks/{quote(name, safe='')}"
 
-    def _fetch(self, path: str) -> tuple[bytes, str]:
-        """Return the body at a path and its entity tag, from memory if it has not changed."""
-        request = Request(path)
-        if path in self._known:
-            request.add_header("If-None-Match", self._known[path][0])
-        body, headers = self._open(request)
-        if headers is None:
-            etag, body = self._known[path]
-            return body, etag
-        etag = headers.get("ETag", "")
-        if etag:
-            self._known[path] = (etag, body)
-        return body, etag
-
-    def _open(self, request: Request) -> tuple[bytes, Message | None]:
-        """Return body and headers; no headers if the body has not changed since it was fetched."""
-        request.add_header("User-Agent", "sottovoce")
+    def _exchange(self, request: "_Request") -> "_Answer":
+        """Return what the collector answers, or raise the error that its status stands for."""
+        deadline = Deadline(self._timeout)
+        host = self._parts.hostname or ""
+        connection = DeadlineConnection(host, self._parts.port, deadline, self._tls)
+        headers = {"User-Agent": "sottovoce", "Connection": "close", **request.headers}
         try:
-            with self._opener.open(request, timeout=self._timeout) as answer:
-                return _bounded(answer), answer.headers
-        except HTTPError as error:
-            with error:
-                if error.code == 304 and request.has_header("If-none-match"):
-                    return b"", None
-                raise _problem(error) from None
+            connection.request(request.method, request.path, request.body, headers)
+            with connection.getresponse() as response:
+                body = response.read(MAX_ANSWER_BYTES + 1)
+                answer = _Answer(response.status, response.headers, body)
         except (OSError, HTTPException) as error:
             raise UnavailableError("the collector cannot be reached: try again later") from error
+        finally:
+            connection.close()
+        if answer.status == 304 and "If-None-Match" in request.headers:
+            return answer
+        if not 200 <= answer.status < 300:
+            raise _problem(answer)
+        if len(answer.body) > MAX_ANSWER_BYTES:
+            raise CodecError(f"an answer of a collector may have at most {MAX_ANSWER_BYTES} bytes")
+        return answer
 
 
-class _SameHost(HTTPRedirectHandler):
-    """Follows redirections of GET requests within one host, and no others."""
-
-    def redirect_request(
-        self, req: Request, fp: Any, code: int, msg: str, headers: Any, newurl: str
-    ) -> Request | None:
-        old = urlsplit(req.full_url)
-        new = urlsplit(newurl)
-        same_host = (new.scheme, new.netloc) == (old.scheme, old.netloc)
-        if not same_host or req.get_method() != "GET":
-            fp.close()
-            raise MismatchError("the collector sends this device elsewhere, and it does not go")
-        return super().redirect_request(req, fp, code, msg, headers, newurl)
+@dataclass(frozen=True)
+class _Request:
+    method: str
+    path: str
+    headers: dict[str, str] = field(default_factory=dict)
+    body: bytes | None = None
 
 
-def _bounded(answer: Any) -> bytes:
-    body: bytes = answer.read(MAX_ANSWER_BYTES + 1)
-    if len(body) > MAX_ANSWER_BYTES:
-        raise CodecError(f"an answer of a collector may have at most {MAX_ANSWER_BYTES} bytes")
-    return body
+@dataclass(frozen=True)
+class _Answer:
+    status: int
+    headers: Message
+    body: bytes
 
 
-def _problem(error: HTTPError) -> SottovoceError:
+def _checked_url(url: str) -> SplitResult:
+    """Return the parts of a collector's address, or refuse one that is not protected on its way."""
+    try:
+        parts = urlsplit(url)
+        parts.port  # noqa: B018 - a number that is no port raises here
+    except ValueError:
+        parts = urlsplit("")
+    is_local = parts.scheme == "http" and _is_this_machine(parts.hostname or "")
+    if not parts.hostname or not (parts.scheme == "https" or is_local):
+        raise ParameterError(
+            "`url` must begin with https://, or with http:// for an address of this machine"
+        )
+    if parts.username is not None or parts.query or parts.fragment:
+        raise ParameterError("`url` must have no user name, no query and no fragment")
+    return parts
+
+
+def _is_this_machine(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _problem(answer: _Answer) -> SottovoceError:
     """Return the error for a refused request, with the title of its problem document."""
-    if error.code == 429 or error.code >= 500:
-        seconds = error.headers.get("Retry-After", "")
-        wait = float(seconds) if re.fullmatch(r"\d{1,9}", seconds) else None
-        return UnavailableError("the collector cannot serve now: try again later", wait)
-    return _ERRORS.get(error.code, MismatchError)(
-        f"the collector refuses the request: {_title(error)}"
+    if 300 <= answer.status < 400:
+        return MismatchError("the collector sends this device elsewhere, and it does not go")
+    if answer.status == 429 or answer.status >= 500:
+        seconds = answer.headers.get("Retry-After", "")
+        wait = float(seconds) if re.fullmatch(r"[0-9]{1,9}", seconds) else None
+        return BusyError("the collector cannot serve now: try again later", wait)
+    return _ERRORS.get(answer.status, MismatchError)(
+        f"the collector refuses the request: {_title(answer)}"
     )
 
 
-def _title(error: HTTPError) -> str:
-    if error.headers.get_content_type() != "application/problem+json":
-        return f"status {error.code}"
+def _title(answer: _Answer) -> str:
+    """Return the title of a problem document, if it has a decent one, or the status."""
+    fallback = f"status {answer.status}"
+    if answer.headers.get_content_type() != "application/problem+json":
+        return fallback
     try:
-        title = codec.parse(_bounded(error)).get("title")
-    except (SottovoceError, OSError, HTTPException):
-        title = None
-    text = title if isinstance(title, str) and title.isprintable() else f"status {error.code}"
-    return text[:_MAX_TEXT]
+        title = codec.parse(answer.body).get("title")
+        return settings.plain_text("title", title, MAX_ANSWER_BYTES)[:_MAX_TEXT]
+    except SottovoceError:
+        return fallback
 
 
 def _receipt(content: codec.Document, sent: int) -> Receipt:

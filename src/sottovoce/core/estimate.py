@@ -20,6 +20,7 @@ from math import sqrt
 import numpy as np
 
 from sottovoce.arrays import Bools, Floats, Ints
+from sottovoce.core.influence import CellInfluences, Exposure, InfluenceLaw
 from sottovoce.core.noise import Noise, held_sum
 from sottovoce.errors import NoDataError, ParameterError
 from sottovoce.maths.normal import quantile, upper_quantile
@@ -27,10 +28,16 @@ from sottovoce.maths.normal import quantile, upper_quantile
 
 @dataclass(frozen=True)
 class Total:
-    """One number with its variance."""
+    """One number with its variance.
+
+    ``exposure`` is how false reports move it, where that is known.  ``raw`` is the number before
+    post-processing, whose exposure is known then.
+    """
 
     total: float
     variance: float
+    exposure: Exposure | None = None
+    raw: "Total | None" = None
 
     @property
     def error(self) -> float:
@@ -42,6 +49,21 @@ class Total:
         half_width = quantile(level) * self.error
         return self.total - half_width, self.total + half_width
 
+    def attacked(self, level: float, fakes: float) -> tuple[float, float] | None:
+        """Return the bounds if a share ``fakes`` of all who answer may be false reports.
+
+        They contain the interval, and after post-processing the attacked interval of the raw
+        number.  None if no bound is known.
+        """
+        exposed = self.raw or self
+        if exposed.exposure is None:
+            return None
+        bounds = exposed.exposure.attacked(*exposed.interval(level), fakes)
+        if bounds is None:
+            return None
+        low, high = self.interval(level)
+        return min(low, bounds[0]), max(high, bounds[1])
+
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
@@ -50,7 +72,9 @@ class Estimate:
     ``users`` reported.  They are the whole ``population``, or a random part of it.  Nothing is
     clipped: a total may be negative or exceed the population.  ``steps`` names the post-processing
     that was applied, and ``raw`` is the estimate before it.  ``tested`` is how many candidates
-    these values were picked from, and 0 if none was left out.
+    these values were picked from, and 0 if none was left out.  ``law`` says what one report can do
+    to the votes; None after post-processing, and where no bound is known.  With ``coins_checked``
+    nobody can choose the group in which they report.
     """
 
     votes: Floats
@@ -61,6 +85,8 @@ class Estimate:
     steps: tuple[str, ...] = ()
     raw: "Estimate | None" = None
     tested: int = 0
+    law: InfluenceLaw | None = None
+    coins_checked: bool = False
 
     def __post_init__(self) -> None:
         if self.users < 1:
@@ -72,9 +98,17 @@ class Estimate:
                 f" not {self.population}"
             )
 
-    def of(self, population: int) -> "Estimate":
-        """Return the estimate for the population that this group was drawn from at random."""
-        return replace(self, population=population, raw=self.raw and self.raw.of(population))
+    def of(self, population: int, *, coins_checked: bool = False) -> "Estimate":
+        """Return the estimate for the population that this group was drawn from at random.
+
+        ``coins_checked`` says that the collector made sure of the draw.
+        """
+        return replace(
+            self,
+            population=population,
+            coins_checked=coins_checked,
+            raw=self.raw and self.raw.of(population, coins_checked=coins_checked),
+        )
 
     def picked(self, indices: Ints) -> "Estimate":
         """Return the estimate of some candidates, which remembers how many there were."""
@@ -85,6 +119,7 @@ class Estimate:
             noise=self.noise.picked(indices),
             tested=self.tested or len(self.votes),
             raw=raw,
+            law=self.law and self.law.picked(indices),
         )
 
     @property
@@ -120,6 +155,47 @@ class Estimate:
         half_width = quantile(level, tests) * self.errors
         return self.totals - half_width, self.totals + half_width
 
+    @property
+    def exposed(self) -> "Estimate | None":
+        """Return the estimate that false reports move as the law says: this one or the raw one."""
+        if self.law is not None:
+            return self
+        return self.raw.exposed if self.raw else None
+
+    @property
+    def influence(self) -> CellInfluences | None:
+        """Return the influence of one false report on every total, in people.
+
+        It is that on the raw totals.  A report that may choose its group stands for more people
+        than itself; where coins are checked, it is what a report does on average over the groups.
+        """
+        exposed = self.exposed
+        if exposed is None or exposed.law is None:
+            return None
+        cells = len(exposed.votes)
+        if exposed.coins_checked:
+            return exposed.law.dealt().cells(cells)
+        return exposed.law.cells(cells).standing_for(exposed.scale)
+
+    def attacked(
+        self, level: float, fakes: float, *, simultaneous: bool = False
+    ) -> tuple[Floats, Floats] | None:
+        """Return bounds per value if a share ``fakes`` of the population may be false reports.
+
+        They say how many of the population would hold the value, were all as the honest part of it
+        is.  They contain the interval, and that of the raw totals.  None if no bound is known; not
+        a number where the false reports may be all there are.
+        """
+        exposed = self.exposed
+        influence = self.influence
+        if exposed is None or influence is None:
+            return None
+        raw_low, raw_high = exposed.interval(level, simultaneous=simultaneous)
+        false_reports = fakes * self.population
+        lowest, highest = influence.attacked(raw_low, raw_high, false_reports, self.population)
+        low, high = self.interval(level, simultaneous=simultaneous)
+        return np.minimum(low, lowest), np.maximum(high, highest)
+
     def sum(self, indices: Ints) -> Total:
         """Return the total of a set of values, with the covariance of its cells."""
         coefficients = np.zeros(len(self.votes))
@@ -133,7 +209,19 @@ class Estimate:
         mean_square = held_sum(coefficients**2, self.votes, self.users) / self.users
         noise = self.noise.linear(coefficients, self.votes, self.users)
         drawing = self._drawing * max(0.0, mean_square - mean**2)
-        return Total(total * self.scale, self.scale**2 * noise + drawing)
+        exposed = self.exposed
+        raw = exposed.weighted(coefficients) if exposed not in (None, self) else None
+        variance = self.scale**2 * noise + drawing
+        return Total(total * self.scale, variance, self._exposure(coefficients), raw)
+
+    def _exposure(self, coefficients: Floats) -> Exposure | None:
+        """Return how false reports move the sum with these coefficients."""
+        if self.law is None:
+            return None
+        law = self.law.dealt() if self.coins_checked else self.law
+        influence = law.of(coefficients, padded=self.noise.complete)
+        people = 1.0 if self.coins_checked else self.scale
+        return Exposure(influence.standing_for(people), self.population)
 
     def threshold(self, alpha: float = 0.05, tested: int = 0) -> float:
         """Return the raw total that an unheld value exceeds with probability alpha / tested."""

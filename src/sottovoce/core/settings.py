@@ -12,16 +12,22 @@ Every function returns the setting.  Real numbers are converted to ``float``; wh
 Python's own, because documents are written from them.  ``True`` and ``False`` are no numbers.
 """
 
+import json
+import re
 from collections.abc import Hashable, Iterable, Sequence, Sized
+from functools import cache
 from math import isfinite
 from numbers import Real
+from pathlib import Path
 from typing import Any, NoReturn, TypeVar
+from unicodedata import is_normalized
 
 from sottovoce.errors import ParameterError
 
 MAX_EPSILON = 20.0
 
 _MAX_SHOWN = 60  # characters of an offending setting that an error repeats
+_HIDDEN = Path(__file__).with_name("hidden_characters.json")
 
 Entry = TypeVar("Entry", bound=Hashable)
 Instance = TypeVar("Instance")
@@ -134,6 +140,23 @@ def text(name: str, value: Any, max_length: int | None = None) -> str:
     return str(value)
 
 
+def plain_text(name: str, value: Any, max_length: int) -> str:
+    """Return text that shows what it holds: bounded, composed, without hidden characters.
+
+    It is for text that a stranger chose and a person reads.  The empty text passes.  The hidden
+    characters are those of ``hidden_characters.json``.
+
+    >>> plain_text("name", "free\u202egnihton", 200)
+    Traceback (most recent call last):
+    sottovoce.errors.ParameterError: `name` must be text without control, invisible and direction \
+characters, not 'free\\u202egnihton'
+    """
+    rule = _plain_text_rule(value, max_length)
+    if rule:
+        _refuse(name, rule, value)
+    return str(value)
+
+
 def choice(name: str, value: Any, options: Iterable[str]) -> str:
     """Return one of the options.
 
@@ -160,6 +183,19 @@ def instance(name: str, value: Any, *types: type[Instance]) -> Instance:
     return value
 
 
+def octets(name: str, value: Any, length: int) -> bytes:
+    """Return a byte string of an exact length; the error shows the length alone, never the bytes.
+
+    >>> octets("digest", b"abc", 32)
+    Traceback (most recent call last):
+    sottovoce.errors.ParameterError: `digest` must have exactly 32 bytes, not 3
+    """
+    instance(name, value, bytes)
+    if len(value) != length:
+        raise ParameterError(f"`{name}` must have exactly {length} bytes, not {len(value)}")
+    return bytes(value)
+
+
 def entries(name: str, values: Sized, low: int, high: int | None = None) -> int:
     """Return how many entries a collection has: from ``low`` to ``high``, both allowed.
 
@@ -182,10 +218,11 @@ def wholes(
     sottovoce.errors.ParameterError: each entry of `ids` must be a whole number of at least 1, not 0
     """
     listed = tuple(values)
-    if all(type(value) is int for value in listed):
-        extremes = (min(listed), max(listed)) if listed else ()
-        if all(_between(value, low, high) for value in extremes):
-            return listed  # without a look at every entry: there may be many
+    if not listed:
+        return listed
+    all_whole = set(map(type, listed)) == {int}
+    if all_whole and _between(min(listed), low, None) and _between(max(listed), None, high):
+        return listed  # without a look at every entry: there may be many
     for value in listed:
         if type(value) is not int or not _between(value, low, high):
             _refuse_entry(name, f"be a whole number{_bounds(low, high)}", value)
@@ -203,6 +240,22 @@ def texts(name: str, values: Iterable[Any]) -> tuple[str, ...]:
     for value in listed:
         if not isinstance(value, str) or not value:
             _refuse_entry(name, "be text that is not empty", value)
+    return listed
+
+
+def plain_texts(name: str, values: Iterable[Any], max_length: int) -> tuple[str, ...]:
+    """Return a collection whose every entry is plain text, as ``plain_text`` says.
+
+    >>> plain_texts("names", ("age", "s\u200btate"), 100)
+    Traceback (most recent call last):
+    sottovoce.errors.ParameterError: each entry of `names` must be text without control, invisible \
+and direction characters, not 's\\u200btate'
+    """
+    listed = tuple(values)
+    for value in listed:
+        rule = _plain_text_rule(value, max_length)
+        if rule:
+            _refuse_entry(name, rule, value)
     return listed
 
 
@@ -233,6 +286,27 @@ def ascending(name: str, values: Sequence[int]) -> tuple[int, ...]:
     if sorted(set(values)) != list(values):
         _refuse(name, "ascend without repetition", values)
     return tuple(values)
+
+
+def _plain_text_rule(value: Any, max_length: int) -> str:
+    """Return the rule of plain text that a setting breaks, and nothing if it keeps all of them."""
+    if not isinstance(value, str):
+        return "be text"
+    if len(value) > max_length:
+        return f"be text of at most {max_length} characters"
+    if _hidden_characters().search(value):
+        return "be text without control, invisible and direction characters"
+    if not is_normalized("NFC", value):
+        return "be text in composed form (NFC)"
+    return ""
+
+
+@cache
+def _hidden_characters() -> re.Pattern[str]:
+    """Return a pattern for one character that plain text may not hold."""
+    ranges = json.loads(_HIDDEN.read_text("ascii"))["ranges"]
+    written = [f"\\U{int(low, 16):08x}-\\U{int(high, 16):08x}" for low, high in ranges]
+    return re.compile(f"[{''.join(written)}]")
 
 
 def _is_number(value: Any) -> bool:

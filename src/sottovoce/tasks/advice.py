@@ -4,24 +4,20 @@ Every plan gives some.  A shell shows advice through this contract: facts, rows 
 JSON.
 """
 
-import json
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, TypeAlias
 
+from sottovoce.answers.plain_data import PlainData
+
 Row: TypeAlias = dict[str, Any]
 
 
-class Advice(ABC):
+class Advice(PlainData):
     """What a collection of so many ``users`` at an ``epsilon`` would give."""
 
     users: int
     epsilon: float
-
-    @abstractmethod
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain data."""
 
     def facts(self) -> dict[str, Any]:
         """Return the single numbers and words of the advice, by name."""
@@ -32,10 +28,6 @@ class Advice(ABC):
         is.
         """
         return next((list(entry) for entry in self.to_dict().values() if _is_rows(entry)), [])
-
-    def to_json(self) -> str:
-        """Return everything as JSON."""
-        return json.dumps(self.to_dict(), ensure_ascii=False)
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from math import inf
 
 from sottovoce.core import settings
-from sottovoce.errors import BudgetError, ParameterError
+from sottovoce.errors import BudgetError
 from sottovoce.maths import exact
 
 
@@ -18,7 +17,8 @@ from sottovoce.maths import exact
 class Spend:
     """What one answer costs a device, whatever the answer is.
 
-    A rehearsal costs 0.  The charge of a longitudinal task pays for all its rounds.
+    A rehearsal costs 0, and counts as a report all the same.  The charge of a longitudinal task
+    pays for all its rounds.
     """
 
     task: str
@@ -46,12 +46,9 @@ class SpendingWindow:
     reports: int
 
     def __post_init__(self) -> None:
-        if not 0 < self.seconds < inf:
-            raise ParameterError("`seconds` of a spending window must be a number above 0")
-        if not 0 < self.epsilon < inf:
-            raise ParameterError("`epsilon` of a spending window must be a number above 0")
-        if type(self.reports) is not int or self.reports < 1:
-            raise ParameterError("`reports` of a spending window must be a whole number from 1 up")
+        settings.positive("seconds", self.seconds)
+        settings.positive("epsilon", self.epsilon)
+        settings.whole("reports", self.reports, 1)
 
 
 class Ledger(ABC):

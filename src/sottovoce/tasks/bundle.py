@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
+from sottovoce.accounting.blanket import Blanket
 from sottovoce.arrays import Ints
-from sottovoce.core import settings
+from sottovoce.core import bounds, settings
 from sottovoce.core.rng import Rng
 from sottovoce.errors import ParameterError
 from sottovoce.maths import exact
@@ -20,7 +21,7 @@ class Bundle(Ask, kind="bundle"):
     parts: tuple[Ask, ...]
 
     def __post_init__(self) -> None:
-        settings.entries("parts", self.parts, 1)
+        settings.entries("parts", self.parts, 1, bounds.MAX_SLOTS)
         if any(part.bundled or part.in_slots for part in self.parts):
             raise ParameterError("`parts` of a bundle must be questions, or choices of questions")
 
@@ -34,6 +35,12 @@ class Bundle(Ask, kind="bundle"):
         return sum(part.epsilon_once for part in self.parts)
 
     @property
+    def blanket(self) -> Blanket:
+        # The reports of a message arrive together.  Nothing is known of their joint law but its
+        # epsilon.
+        return Blanket.generic(self.epsilon)
+
+    @property
     def width(self) -> int:
         return max(part.width for part in self.parts)
 
@@ -44,6 +51,10 @@ class Bundle(Ask, kind="bundle"):
     @property
     def in_slots(self) -> bool:
         return True
+
+    @property
+    def most_people(self) -> float:
+        return max(part.most_people for part in self.parts)
 
     @property
     def has_coin(self) -> bool:

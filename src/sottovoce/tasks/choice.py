@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from sottovoce.accounting.blanket import Blanket
 from sottovoce.arrays import Ints, Reports, Values, grouped
-from sottovoce.core import settings
+from sottovoce.core import bounds, settings
 from sottovoce.core.rng import Rng
 from sottovoce.errors import ParameterError
 from sottovoce.mechanisms.base import Mechanism
@@ -31,7 +32,8 @@ class Choice(Ask, kind="choice"):
     weights: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        count = settings.entries("members", self.members, 1)
+        most = bounds.MAX_LISTED_MEMBERS if isinstance(self.members, tuple) else None
+        count = settings.entries("members", self.members, 1, most)
         if any(member.has_coin for member in self._listed):
             raise ParameterError("`members` of a choice must be questions, or bundles of questions")
         if self.weights:
@@ -62,6 +64,21 @@ class Choice(Ask, kind="choice"):
         return max(member.epsilon_once for member in self._representative_members)
 
     @cached_property
+    def blanket(self) -> Blanket:
+        """Return the blanket of all members together, for a coin that the collector cannot see.
+
+        Two values may share a cell in some members; the worst pair differs in every one.
+        """
+        if self.shared_mechanism is not None:
+            return self.members[0].blanket
+        weights = self.weights or (1,) * len(self.members)
+        weight_of: dict[Blanket, int] = {}
+        for member, weight in enumerate(weights):
+            blanket = self.members[member].blanket
+            weight_of[blanket] = weight_of.get(blanket, 0) + weight
+        return Blanket.mixture((weight, blanket) for blanket, weight in weight_of.items())
+
+    @cached_property
     def width(self) -> int:
         return max(member.width for member in self._representative_members)
 
@@ -85,6 +102,12 @@ class Choice(Ask, kind="choice"):
     @property
     def has_coin(self) -> bool:
         return True
+
+    @property
+    def most_people(self) -> float:
+        if self.weights:
+            return sum(self.weights) / min(self.weights)
+        return float(len(self.members))
 
     @property
     def shared_mechanism(self) -> Mechanism | None:

@@ -78,6 +78,13 @@ class Collected(Protocol):
         """Return the public randomness of the task: tie-breaks drawn from it replay exactly."""
 
     @property
+    def coins_checked(self) -> bool:
+        """Return whether enrolment tokens dealt all coins, so that nobody chose a round or group.
+
+        A collector refuses reports whose coin is not that of their token.
+        """
+
+    @property
     def rounds(self) -> tuple[Round, ...]:
         """Return the rounds that have been answered."""
 
@@ -132,6 +139,7 @@ class NothingCollected:
     epsilon: float
     seed: bytes = b""
     rounds: tuple[Round, ...] = ()
+    coins_checked: bool = False
 
     def users(self, round_number: int) -> int:
         """Return 0: nobody has answered yet."""

@@ -1,18 +1,27 @@
-"""The rules that a task and its notice share: names, declared fields, and the price of a round."""
+"""The rules that a task and its notice share: texts, declared fields, price and size of a round."""
 
-from sottovoce.core import settings
+from sottovoce.accounting.blanket import Blanket
+from sottovoce.core import bounds, settings
 from sottovoce.errors import ParameterError
 from sottovoce.maths import exact
 from sottovoce.tasks.round import Round
 
 DECLARABLE = ("subject", "public")  # the optional fields of a report that a task may declare
-MAX_NAME = 200  # characters
 MAX_DISTINCT = (1 << 16) - 1
+ENVELOPE_BYTES = (
+    64  # at least as many as the fields of an envelope take beside public part and payload
+)
 
 
 def check_name(name: str) -> None:
-    """Refuse a task name that is empty or too long."""
-    settings.text("name", name, MAX_NAME)
+    """Refuse a task name that is empty, too long, or shows less than it holds."""
+    settings.text("name", name)
+    settings.plain_text("name", name, bounds.MAX_TASK_NAME)
+
+
+def check_description(description: str) -> None:
+    """Refuse a description that is too long, or shows less than it holds."""
+    settings.plain_text("description", description, bounds.MAX_DESCRIPTION)
 
 
 def check_declared(declares: tuple[str, ...]) -> None:
@@ -36,3 +45,42 @@ def check_price(asked: Round, epsilon: float, distinct: int | None) -> None:
     check_distinct(distinct)
     if exact.stated(asked.epsilon) * (distinct or 1) > exact.stated(epsilon):
         raise ParameterError("this round spends more than the `epsilon` that its task states")
+
+
+def check_message(asked: Round, public_bytes: int, distinct: int | None = None) -> None:
+    """Refuse a round whose messages would be too long or slow to make; none is made to find out.
+
+    ``public_bytes`` is the most that the public part of a report may take.  A longitudinal task,
+    one with ``distinct``, may ask for fewer bytes, because devices derive the noise of each.
+    """
+    message_bytes = asked.slots * (ENVELOPE_BYTES + public_bytes + asked.width)
+    if message_bytes > bounds.MAX_MESSAGE_BYTES:
+        raise ParameterError(
+            f"a message of this round may have up to {message_bytes:,} bytes,"
+            f" and {bounds.MAX_MESSAGE_BYTES:,} are allowed"
+        )
+    if distinct is not None and asked.slots * asked.width > bounds.MAX_REMEMBERED_BYTES:
+        raise ParameterError(
+            f"a longitudinal answer may have up to {bounds.MAX_REMEMBERED_BYTES:,} bytes of"
+            f" reports, and this round asks for {asked.slots * asked.width:,}"
+        )
+    most = max(question.mechanism.steps for question in asked.ask.representatives())
+    if asked.slots * most > bounds.MAX_STEPS:
+        raise ParameterError(
+            f"a message of this round may take {asked.slots * most:,} draws one after another,"
+            f" and {bounds.MAX_STEPS:,} are allowed"
+        )
+
+
+def shuffled_blanket(asked: Round, distinct: int | None) -> Blanket:
+    """Return what hides a message of this round if messages are shuffled.
+
+    A longitudinal task sends the same permanent response in every round.  The response is a
+    pseudonym that links the messages of a person, so that no shuffling hides them.
+    """
+    if distinct is not None:
+        raise ParameterError(
+            "`distinct` must be left out of a shuffled task: permanent responses link the messages"
+            " of one person"
+        )
+    return asked.ask.blanket

@@ -15,6 +15,7 @@ from sottovoce.errors import ParameterError
 from sottovoce.tasks.advice import Advice, CollectionAdvice
 from sottovoce.tasks.collected import Collected, NothingCollected
 from sottovoce.tasks.round import Round
+from sottovoce.tasks.round_limits import RoundLimits
 
 if TYPE_CHECKING:
     from sottovoce.answers.measure import Measure
@@ -46,6 +47,13 @@ class Plan(ABC):
     def needs(self) -> tuple[str, ...]:
         """Return the optional fields of a report that its tasks must declare."""
         return ()
+
+    def later_rounds(self, opening: Round) -> RoundLimits | None:
+        """Return what rounds after the opening may be; a plan with one round has no others.
+
+        Neither has a longitudinal plan: its rounds ask what the opening asks.
+        """
+        return None
 
     def concerns(self, epsilon: float) -> tuple[str, ...]:
         """Return what speaks against collecting like this, known before anybody is asked."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from sottovoce.accounting.blanket import Blanket
 from sottovoce.arrays import Ints, Reports, Values
 from sottovoce.core import settings
 from sottovoce.core.registry import Registry
@@ -20,6 +21,7 @@ from sottovoce.domains.base import Domain
 from sottovoce.encodings.base import Encoding
 from sottovoce.errors import ParameterError
 from sottovoce.maths import exact
+from sottovoce.maths.hashing import MAX_INTEGER_BITS
 from sottovoce.mechanisms.base import Mechanism
 
 
@@ -57,6 +59,15 @@ class Ask(ABC):
         """Return what one message reveals to somebody who never sees another of the same person."""
 
     @property
+    @abstractmethod
+    def blanket(self) -> Blanket:
+        """Return what hides one person's message among the shuffled messages of a round.
+
+        It holds if the messages of a person cannot be linked, and if the collector does not know
+        which member a person's coin picked.
+        """
+
+    @property
     def slots(self) -> int:
         """Return how many reports one person makes at the most."""
         return 1
@@ -87,6 +98,11 @@ class Ask(ABC):
     def has_coin(self) -> bool:
         """Return whether a public coin decides what a person is asked."""
         return False
+
+    @property
+    def most_people(self) -> float:
+        """Return the most people that one report may stand for: for its question, all of them."""
+        return 1.0
 
     @property
     def shared_mechanism(self) -> Mechanism | None:
@@ -155,6 +171,15 @@ class Question(Ask, kind="question"):
         return self.epsilon if once is None else once
 
     @property
+    def blanket(self) -> Blanket:
+        # An encoding mixes laws of the mechanism, and a mixture is hidden at least as well as its
+        # worst part.  But where the encoding hides so much that the question costs less than its
+        # mechanism, only the question's own epsilon is known to hold.
+        if self.mechanism.epsilon <= self.epsilon:
+            return self.mechanism.blanket
+        return Blanket.generic(self.epsilon)
+
+    @property
     def width(self) -> int:
         return self.mechanism.width
 
@@ -184,6 +209,11 @@ class Question(Ask, kind="question"):
             raise ParameterError(
                 f"the mechanism serves {self.mechanism.size} values,"
                 f" but the task's domain has {outputs}"
+            )
+        if self.mechanism.size > 1 << MAX_INTEGER_BITS >= outputs:
+            raise ParameterError(
+                f"the mechanism serves values of more than {MAX_INTEGER_BITS} bits,"
+                " but those of the task's domain are shorter"
             )
 
     def privatize(self, values: Values, rng: Rng) -> Reports:

@@ -11,9 +11,17 @@ from sottovoce.errors import ParameterError
 from sottovoce.maths import exact
 from sottovoce.tasks.collected import NothingCollected
 from sottovoce.tasks.collection import Collection
-from sottovoce.tasks.limits import check_declared, check_distinct, check_name, check_price
+from sottovoce.tasks.limits import (
+    check_declared,
+    check_description,
+    check_distinct,
+    check_message,
+    check_name,
+    check_price,
+)
 from sottovoce.tasks.plan import Plan
 from sottovoce.tasks.round import Round
+from sottovoce.tasks.round_limits import RoundLimits
 
 
 @dataclass(frozen=True)
@@ -38,6 +46,7 @@ class Task:
         needed = (field for field in self.plan.needs if field not in self.declares)
         object.__setattr__(self, "declares", (*self.declares, *needed))
         check_name(self.name)
+        check_description(self.description)
         check_declared(self.declares)
         check_distinct(self.distinct)
         if self.plan.longitudinal and self.distinct is None:
@@ -46,6 +55,7 @@ class Task:
                 " how many distinct values it pays for"
             )
         check_price(self.opening, self.epsilon, self.distinct)
+        check_message(self.opening, self.plan.domain.public_bytes, self.distinct)
 
     @property
     def concerns(self) -> tuple[str, ...]:
@@ -57,6 +67,11 @@ class Task:
         """Return what one response may cost: ``distinct`` of them fit into the task's epsilon."""
         return exact.part(self.epsilon, self.distinct) if self.distinct else self.epsilon
 
+    @property
+    def coins_checked(self) -> bool:
+        """Return whether the collector deals all coins by enrolment tokens, and checks them."""
+        return self.collection is not None and self.collection.enrolment
+
     @cached_property
     def opening(self) -> Round:
         """Return the first round."""
@@ -64,3 +79,8 @@ class Task:
         if not isinstance(first, Round):
             raise ParameterError("a plan must ask something before it gives an outcome")
         return first
+
+    @cached_property
+    def rounds(self) -> RoundLimits | None:
+        """Return what rounds after the opening may be; nothing if devices need not be told."""
+        return self.plan.later_rounds(self.opening)

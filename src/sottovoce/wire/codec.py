@@ -8,13 +8,15 @@ that would be written differently is refused, so that one meaning has one digest
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cache
 from types import UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
-from unicodedata import normalize
+from unicodedata import is_normalized
 
+from sottovoce.core import bounds, settings
 from sottovoce.domains.base import Domain
 from sottovoce.encodings.base import Encoding
 from sottovoce.errors import CodecError, SottovoceError
@@ -25,16 +27,23 @@ from sottovoce.tasks.notice import Notice
 from sottovoce.tasks.plan import Plan
 from sottovoce.tasks.question import Ask
 from sottovoce.tasks.round import Round
+from sottovoce.tasks.round_limits import RoundLimits
 from sottovoce.tasks.task import Task
 
 VERSION = 1
 DIGEST_BYTES = 16
 
+_NO_DOCUMENT = "this is not a JSON document of whole numbers, text and lists"
+
 _MAX_EXACT_IN_JSON = 1 << 53  # integers from here on travel as strings
 _FAMILIES = (Mechanism, Domain, Encoding, Ask, Family, Plan)  # of classes with a kind
+_TEXT_IN_QUOTES = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
+_ALL_BUT_BRACKETS = re.compile(r"[^\[\]{}]+")
+_ONE_KIND = str.maketrans("{}", "[]")  # of brackets: that they match is the reader's business
 _WITHOUT_FAMILY = {"collection": Collection}
-_TASK_FIELDS = {"kind", "domain", "opening", "version", *(entry.name for entry in fields(Task))}
-_OPTIONAL_TASK_FIELDS = {"collection", "distinct"}
+_ADDED_TASK_FIELDS = {"domain", "opening", "rounds", "version"}  # that follow from the plan
+_TASK_FIELDS = {"kind", *_ADDED_TASK_FIELDS, *(entry.name for entry in fields(Task))}
+_OPTIONAL_TASK_FIELDS = {"collection", "distinct", "rounds"}
 
 Document = dict[str, Any]
 Noun = TypeVar("Noun")
@@ -52,6 +61,8 @@ def document(noun: Any) -> Document:
         del content["plan"]["domain"]  # stands once, where devices look for it
         content["domain"] = document(noun.plan.domain)
         content["opening"] = document(noun.opening)
+        if noun.rounds is not None:
+            content["rounds"] = document(noun.rounds)
         content["version"] = VERSION
     return content
 
@@ -70,10 +81,16 @@ def canonical(content: Document) -> str:
 def parse(text: str | bytes) -> Document:
     """Return the document in a text.
 
-    Refuses floating point, repeated keys and anything but an object.
+    Refuses floating point, repeated keys and anything but an object, and a text that is too long,
+    too deep or has too many entries before it is read.
     """
     try:
         plain = text.decode() if isinstance(text, bytes) else text
+        plain.encode()  # refuses halves of surrogate pairs
+    except ValueError as error:
+        raise CodecError(_NO_DOCUMENT) from error
+    _check_size(plain)
+    try:
         content = json.loads(
             plain,
             parse_float=_refuse_float,
@@ -81,9 +98,10 @@ def parse(text: str | bytes) -> Document:
             parse_int=_short_int,
             object_pairs_hook=_without_repeats,
         )
-        canonical(content).encode()  # refuses halves of surrogate pairs
+        if "\\u" in plain:  # an escape may be half of a surrogate pair: refused
+            canonical(content).encode()
     except (ValueError, RecursionError) as error:
-        raise CodecError("this is not a JSON document of whole numbers, text and lists") from error
+        raise CodecError(_NO_DOCUMENT) from error
     if not isinstance(content, dict):
         raise CodecError("a document must be a JSON object")
     return content
@@ -112,7 +130,8 @@ def digest_to_bytes(name: str) -> bytes:
 def seed(task: Task) -> bytes:
     """Return the public randomness of a task: tie-breaks drawn from it replay exactly."""
     content = document(task)
-    del content["opening"]
+    for follows in ("opening", "rounds"):
+        content.pop(follows, None)
     return hashlib.sha256(b"sottovoce/seed/v1" + canonical(content).encode()).digest()
 
 
@@ -122,7 +141,7 @@ def read(noun: type[Noun], content: Any) -> Noun:
     Constructors check what they are given, so that a mechanism which spends more than it states is
     refused here.
     """
-    value: Noun = _read(noun, content)
+    value: Noun = _Reader().read(noun, content)
     return _refuse_other_text(value, content)
 
 
@@ -139,12 +158,11 @@ def round_(content: Document) -> Round:
 def task(content: Document) -> Task:
     """Return the task in a document, plan included: what a collector reads."""
     _check_version(content)
-    added = ("domain", "opening", "version")
-    entries = {key: value for key, value in content.items() if key not in added}
+    entries = {key: value for key, value in content.items() if key not in _ADDED_TASK_FIELDS}
     if not isinstance(entries.get("plan"), dict):
         raise CodecError("a task must have a plan")
     entries["plan"] = {**entries["plan"], "domain": content.get("domain")}
-    value: Task = _read(Task, entries)
+    value: Task = _Reader().read(Task, entries)
     return _refuse_other_text(value, content)
 
 
@@ -156,24 +174,32 @@ def notice(content: Document) -> Notice:
     needed = _TASK_FIELDS - _OPTIONAL_TASK_FIELDS
     if not needed <= set(content) <= _TASK_FIELDS:
         raise CodecError(f"a task has the fields {', '.join(sorted(_TASK_FIELDS))}")
-    if not isinstance(content["plan"], dict):
-        raise CodecError("a task must have a plan")
+    reader = _Reader()
     return Notice(
-        name=_read(str, content["name"]),
-        description=_read(str, content["description"]),
+        name=reader.read(str, content["name"]),
+        description=reader.read(str, content["description"]),
         digest=digest(content),
         domain=read(Domain, content["domain"]),  # type: ignore[type-abstract]
-        epsilon=_read(float, content["epsilon"]),
-        declares=_read(tuple[str, ...], content["declares"]),
+        epsilon=reader.read(float, content["epsilon"]),
+        declares=reader.read(tuple[str, ...], content["declares"]),
         opening=read(Round, content["opening"]),
         collection=read(Collection, content["collection"]) if "collection" in content else None,
         distinct=_short_whole(content["distinct"]) if "distinct" in content else None,
+        plan=_plan_kind(content["plan"]),
+        rounds=read(RoundLimits, content["rounds"]) if "rounds" in content else None,
     )
 
 
 def publish(published: Task) -> Notice:
     """Return the notice of a task, by way of its document as a device would see it."""
     return notice(parse(canonical(document(published))))
+
+
+def _plan_kind(content: Any) -> str:
+    """Return the kind of a plan that stays unread otherwise."""
+    if not isinstance(content, dict) or not isinstance(content.get("kind"), str):
+        raise CodecError("a task must have a plan")
+    return settings.plain_text("kind", content["kind"], bounds.MAX_COLUMN_NAME)
 
 
 def _kind(noun: Any) -> str:
@@ -189,64 +215,138 @@ def _written(value: Any, *, is_threshold: bool = False) -> Any:
     if isinstance(value, float):
         return repr(value)
     if isinstance(value, tuple):
+        types = set(map(type, value))  # there may be many labels and numbers
+        if types == {str} or (types == {int} and _are_exact_in_json(value)):
+            return list(value)
         return [_written(item) for item in value]
     if is_dataclass(value):
         return document(value)
     raise CodecError(f"a document cannot hold a {type(value).__name__}")
 
 
+def _are_exact_in_json(numbers: tuple[int, ...]) -> bool:
+    return min(numbers) > -_MAX_EXACT_IN_JSON and max(numbers) < _MAX_EXACT_IN_JSON
+
+
 def _refuse_other_text(noun: Noun, content: Any) -> Noun:
     """Return a noun that was read from a document, if writing it gives the same document."""
-    if canonical(document(noun)) != canonical(content):
+    # Entries are read strictly, so that equal entries of another type, such as 1 and true, are no
+    # question here.
+    if document(noun) != content:
         raise CodecError(
             "the document is not canonical: reading it and writing it again gives different text"
         )
     return noun
 
 
-def _read(expected: Any, value: Any) -> Any:
-    """Return the value as the type that a field's annotation asks for."""
-    origin = get_origin(expected)
-    if origin is tuple and isinstance(value, list):
-        return tuple(_read(get_args(expected)[0], item) for item in value)
-    if origin in (Union, UnionType):
-        return _read_union(expected, value)
-    if expected is bool and isinstance(value, bool):
-        return value
-    if expected is str and isinstance(value, str) and normalize("NFC", value) == value:
-        return value
-    if expected is int and not isinstance(value, bool) and isinstance(value, (int, str)):
-        return _whole(value)
-    if expected is float and isinstance(value, str):
-        return _real(value)
-    if isinstance(value, dict) and isinstance(expected, type):
-        return _read_noun(expected, value)
-    name = getattr(expected, "__name__", expected)
-    raise CodecError(f"a document has the wrong kind of entry: {name} was expected")
+class _Reader:
+    """Reads the entries of one document; equal mechanisms and families are made once."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, Any] = {}
+        self._mechanisms = 0
+        self._members = 0
+
+    def read(self, expected: Any, value: Any) -> Any:
+        """Return the value as the type that a field's annotation asks for."""
+        origin = get_origin(expected)
+        if origin is tuple and isinstance(value, list):
+            return self._tuple(get_args(expected)[0], value)
+        if origin in (Union, UnionType):
+            return self._union(expected, value)
+        if expected is bool and isinstance(value, bool):
+            return value
+        if expected is str and _is_composed(value):
+            return value
+        if expected is int and not isinstance(value, bool) and isinstance(value, (int, str)):
+            return _whole(value)
+        if expected is float and isinstance(value, str):
+            return _real(value)
+        if isinstance(value, dict) and isinstance(expected, type):
+            return self._noun(expected, value)
+        name = getattr(expected, "__name__", expected)
+        raise CodecError(f"a document has the wrong kind of entry: {name} was expected")
+
+    def _tuple(self, expected: Any, values: list[Any]) -> tuple[Any, ...]:
+        # There may be many labels and numbers: they are not read one by one.
+        if expected is str and all(map(_is_composed, values)):
+            return tuple(values)
+        if expected is int and set(map(type, values)) == {int}:
+            return tuple(values)
+        if expected == tuple[int, ...] and all(map(_is_list_of_integers, values)):
+            return tuple(map(tuple, values))
+        return tuple(self.read(expected, value) for value in values)
+
+    def _union(self, expected: Any, value: Any) -> Any:
+        """Return the value as the first member of a union that can hold it."""
+        members = [member for member in get_args(expected) if member is not type(None)]
+        if isinstance(value, list):
+            members = [member for member in members if get_origin(member) is tuple]
+        elif isinstance(value, dict) and value.get("kind") in _WITHOUT_FAMILY:
+            wanted = _WITHOUT_FAMILY[value["kind"]]
+            members = [member for member in members if member is wanted]
+        elif isinstance(value, dict):
+            kind = str(value.get("kind"))
+            members = [member for member in members if _has_kind(member, kind)]
+        if not members:
+            raise CodecError("a document has an entry of an unexpected kind")
+        return self.read(members[0], value)
+
+    def _noun(self, expected: type, content: Mapping[str, Any]) -> Any:
+        """Return the object that a document describes, of the expected class or family."""
+        noun = _class_of(expected, content.get("kind"))
+        if not issubclass(noun, (Mechanism, Family)):
+            return self._new(noun, content)
+        text = canonical(dict(content))
+        if text not in self._made:
+            self._count_mechanism(noun)
+            self._made[text] = self._new(noun, content)
+            self._count_members(self._made[text])
+        return self._made[text]
+
+    def _new(self, noun: Any, content: Mapping[str, Any]) -> Any:
+        kind = content.get("kind")
+        entries = {key: value for key, value in content.items() if key != "kind"}
+        known = {entry.name: entry for entry in fields(noun)}
+        needed = {name for name, entry in known.items() if _is_required(entry)}
+        if not needed <= set(entries) <= set(known):
+            raise CodecError(f"a {kind} has the fields {', '.join(known)}")
+        hints = _hints(noun)
+        try:
+            return noun(**{name: self.read(hints[name], value) for name, value in entries.items()})
+        except SottovoceError:
+            raise
+        except (TypeError, ValueError, AttributeError) as error:
+            raise CodecError(f"the fields of this {kind} do not fit together") from error
+
+    def _count_mechanism(self, noun: Any) -> None:
+        self._mechanisms += issubclass(noun, Mechanism)
+        if self._mechanisms > bounds.MAX_DOCUMENT_MECHANISMS:
+            most = bounds.MAX_DOCUMENT_MECHANISMS
+            raise CodecError(f"a document may have at most {most} different mechanisms")
+
+    def _count_members(self, noun: Any) -> None:
+        if isinstance(noun, Family):
+            self._members += noun.examined
+        if self._members > bounds.MAX_DOCUMENT_MEMBERS:
+            most = bounds.MAX_DOCUMENT_MEMBERS
+            raise CodecError(f"the families of a document may have at most {most:,} members")
+
+
+def _is_list_of_integers(value: Any) -> bool:
+    return isinstance(value, list) and set(map(type, value)) == {int}
+
+
+def _is_composed(value: Any) -> bool:
+    return isinstance(value, str) and is_normalized("NFC", value)
 
 
 def _short_whole(value: Any) -> int:
     """Return a whole number that is not written as a string."""
     if isinstance(value, str):
         raise CodecError("a whole number below 2^53 is not written as a string")
-    number: int = _read(int, value)
+    number: int = _Reader().read(int, value)
     return number
-
-
-def _read_union(expected: Any, value: Any) -> Any:
-    """Return the value as the first member of a union that can hold it."""
-    members = [member for member in get_args(expected) if member is not type(None)]
-    if isinstance(value, list):
-        members = [member for member in members if get_origin(member) is tuple]
-    elif isinstance(value, dict) and value.get("kind") in _WITHOUT_FAMILY:
-        wanted = _WITHOUT_FAMILY[value["kind"]]
-        members = [member for member in members if member is wanted]
-    elif isinstance(value, dict):
-        kind = str(value.get("kind"))
-        members = [member for member in members if _has_kind(member, kind)]
-    if not members:
-        raise CodecError("a document has an entry of an unexpected kind")
-    return _read(members[0], value)
 
 
 def _has_kind(member: Any, kind: str) -> bool:
@@ -254,24 +354,6 @@ def _has_kind(member: Any, kind: str) -> bool:
     if not isinstance(member, type) or not issubclass(member, _FAMILIES):
         return False
     return issubclass(member.kinds[kind], member)
-
-
-def _read_noun(expected: type, content: Mapping[str, Any]) -> Any:
-    """Return the object that a document describes, of the expected class or family."""
-    kind = content.get("kind")
-    noun = _class_of(expected, kind)
-    entries = {key: value for key, value in content.items() if key != "kind"}
-    known = {entry.name: entry for entry in fields(noun)}
-    needed = {name for name, entry in known.items() if _is_required(entry)}
-    if not needed <= set(entries) <= set(known):
-        raise CodecError(f"a {kind} has the fields {', '.join(known)}")
-    hints = _hints(noun)
-    try:
-        return noun(**{name: _read(hints[name], value) for name, value in entries.items()})
-    except SottovoceError:
-        raise
-    except (TypeError, ValueError, AttributeError) as error:
-        raise CodecError(f"the fields of this {kind} do not fit together") from error
 
 
 def _class_of(expected: type, kind: Any) -> Any:
@@ -296,7 +378,29 @@ def _hints(noun: type) -> dict[str, Any]:
     return get_type_hints(noun)
 
 
+def _check_size(text: str) -> None:
+    """Refuse the text of a document that would take too long to read, or too much memory."""
+    if len(text.encode()) > bounds.MAX_DOCUMENT_BYTES:
+        raise CodecError(f"a document may have at most {bounds.MAX_DOCUMENT_BYTES:,} bytes")
+    entries = sum(map(text.count, ",[{"))
+    keys_and_texts = text.count('"') // 4  # an entry of an object has two texts in quotes
+    if max(entries, keys_and_texts) > bounds.MAX_DOCUMENT_ENTRIES:
+        raise CodecError(f"a document may have at most {bounds.MAX_DOCUMENT_ENTRIES:,} entries")
+    if text.count('"kind"') > bounds.MAX_DOCUMENT_NOUNS:
+        raise CodecError(f"a document may have at most {bounds.MAX_DOCUMENT_NOUNS:,} kinds")
+    # Lists and objects alone remain, and every step takes away the innermost of them.
+    brackets = _ALL_BUT_BRACKETS.sub("", _TEXT_IN_QUOTES.sub("", text)).translate(_ONE_KIND)
+    for _ in range(bounds.MAX_DOCUMENT_DEPTH):
+        brackets = brackets.replace("[]", "")
+    if brackets:
+        raise CodecError(
+            f"a document may have at most {bounds.MAX_DOCUMENT_DEPTH} levels, each of them closed"
+        )
+
+
 def _whole(value: int | str) -> int:
+    if isinstance(value, str) and len(value) > bounds.MAX_INTEGER_DIGITS:
+        raise CodecError(f"a whole number has at most {bounds.MAX_INTEGER_DIGITS} digits")
     try:
         return int(value)
     except ValueError:
@@ -304,6 +408,8 @@ def _whole(value: int | str) -> int:
 
 
 def _real(text: str) -> float:
+    if len(text) > bounds.MAX_REAL_CHARACTERS:
+        raise CodecError("a decimal number must be written in its shortest form")
     try:
         number = float(text)
     except ValueError:

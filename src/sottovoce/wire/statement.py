@@ -5,8 +5,8 @@ device, a collector and a dashboard agree on them.  ``topics`` and ``explain`` t
 sentences of ``statement_texts.json``, which the dashboard and the JavaScript client use as well.
 
 The text begins with what is sent in clear and what answering costs.  Words that the collector
-chose, the name of the task and its description, are quoted and come last, where they cannot pass
-for ours.
+chose are quoted one by one, and quotation marks within them become apostrophes, so that they cannot
+pass for ours.  The name of the task and its description come last.
 """
 
 import json
@@ -20,6 +20,7 @@ from sottovoce.tasks.collection import Collection
 from sottovoce.tasks.notice import Notice
 from sottovoce.tasks.question import Ask
 from sottovoce.tasks.round import Round
+from sottovoce.wire import integrity
 
 _TABLE = Path(__file__).with_name("statement_texts.json")
 TEXTS: dict[str, Any] = json.loads(_TABLE.read_text("utf-8"))
@@ -27,6 +28,7 @@ TEXTS: dict[str, Any] = json.loads(_TABLE.read_text("utf-8"))
 Facts = dict[str, Any]
 
 _DIGITS = 6  # significant digits of a number
+_QUOTATION_MARKS = str.maketrans(dict.fromkeys('"\u201c\u201d\u201e\u201f\u00ab\u00bb', "'"))
 _DAY = 86_400  # seconds
 
 
@@ -53,6 +55,7 @@ def statement(notice: Notice, asked: Round | None = None) -> Facts:
         "odds": exp(notice.epsilon),
         "longitudinal": _longitudinal_facts(notice, current.ask),
         "collector": _collector_facts(notice.collection),
+        "influence": integrity.influence(current.ask, notice.collection),
     }
 
 
@@ -162,7 +165,7 @@ def _is_rehearsal(said: Facts) -> bool:
 def _clear_sentence(said: Facts) -> str:
     if not said["public"]:
         return _sentence("nothing_clear")
-    return _sentence("clear", columns=", ".join(said["public"]))
+    return _sentence("clear", columns=_quoted_list(said["public"]))
 
 
 def _cost_sentences(said: Facts) -> list[str]:
@@ -220,7 +223,7 @@ def _setting(setting: Any) -> str:
     if isinstance(setting, str):
         return setting
     if isinstance(setting, list):
-        return ", ".join(setting)
+        return _quoted_list(setting)
     return _count(setting) if isinstance(setting, int) else _number(setting)
 
 
@@ -229,7 +232,7 @@ def _used_sentences(said: Facts) -> list[str]:
     sentences = [_encoding_sentence(kind, picked=said["coin"]) for kind in said["encodings"]]
     for table in said["tables"]:
         several = len(said["tables"]) > 1
-        where = _sentence("where", table=table["name"]) if several else ""
+        where = _sentence("where", table=_quoted(table["name"])) if several else ""
         sentences.extend(_table_sentences(table, where))
     return [sentence for sentence in sentences if sentence]
 
@@ -276,9 +279,27 @@ def _promise_sentences(collector: Facts | None) -> list[str]:
 
 
 def _described_sentence(said: Facts) -> str:
+    task = _harmless(said["task"])  # the sentences have quotation marks of their own
     if not said["description"]:
-        return _sentence("named", task=said["task"])
-    return _sentence("described", task=said["task"], description=said["description"])
+        return _sentence("named", task=task)
+    return _sentence("described", task=task, description=_harmless(said["description"]))
+
+
+def _quoted_list(words: Iterable[str]) -> str:
+    return ", ".join(_quoted(word) for word in words)
+
+
+def _quoted(words: str) -> str:
+    """Return words that the collector chose, so that a reader sees where they begin and end.
+
+    >>> print(_quoted("age\u201d and \u201cname"))
+    \u201cage' and 'name\u201d
+    """
+    return f"\u201c{_harmless(words)}\u201d"
+
+
+def _harmless(words: str) -> str:
+    return words.translate(_QUOTATION_MARKS)
 
 
 def _sentence(name: str, **entries: str) -> str:

@@ -185,10 +185,10 @@ def test_three_columns_of_a_million_values_are_asked_and_four_are_refused(publis
 
 
 def test_too_many_layers_are_refused_before_they_are_listed():
-    columns = tuple(Integers(0, 999) for _ in range(9))
+    columns = tuple(Integers(0, 15) for _ in range(9))
     services = Tables(("t",), (Records(tuple("abcdefghi"), columns),))
-    with pytest.raises(ParameterError, match="131,072 layers"):
-        assert layout(services, (1,), "hio", fanout=5, published=False, epsilon=1.0).ask
+    with pytest.raises(ParameterError, match="4,096 layers"):
+        assert layout(services, (1,), "hio", fanout=2, published=False, epsilon=1.0).ask
 
 
 @pytest.mark.parametrize(
@@ -238,3 +238,22 @@ def test_layers_of_a_list_are_refused_for_a_table_of_records():
     with pytest.raises(ParameterError, match="domain"):
         layers(most=3)[1].check_domain(Tables(("t",), (records,)))
     layers(most=3)[1].check_domain(Tables(("t",), (Lists(records, 3),)))
+
+
+@pytest.mark.parametrize("most", [0, 3])
+@pytest.mark.parametrize("rounding", ["none", "one", "all", "mirror"])
+@pytest.mark.parametrize("first", [0, 1])
+def test_mechanisms_are_found_for_the_cells_of_every_layer(rounding, most, first):
+    """Keys are computed from factors alone; here every cell is made, large ones among them."""
+    settings = {"table": 0, "columns": (0, 1), "sizes": (4000, 90), "widths": (LARGE, (90, 9, 1))}
+    groups = () if rounding == "none" else (0, 1)
+    settings |= {"rounding": rounding, "groups": groups, "most": most, "first": first}
+    family = Layers.of(hashed, **settings)
+    sizes = set()
+    for index, cell in enumerate(cells(family)):
+        mechanism = family[index].mechanism
+        assert mechanism.size == max(2, cell.cells)
+        assert getattr(mechanism, "groups", ()) == cell.groups
+        sizes.add((mechanism.size, cell.groups))
+    assert len(family.representatives()) == len(sizes)
+    assert family.examined == len(family)

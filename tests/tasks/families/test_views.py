@@ -71,3 +71,17 @@ def test_views_without_their_mechanism_and_other_nonsense_are_refused(columns, m
 def test_the_document_restores_it():
     asked = Round(0, Choice(VIEWS))
     assert codec.round_(codec.parse(codec.canonical(codec.document(asked)))) == asked
+
+
+def test_the_first_view_of_every_number_of_cells_stands_for_the_others():
+    sizes = (2, 2, 3)
+    columns = ((0,), (1,), (0, 2), (2,), (1, 2))
+    family = Views(sizes, columns, tuple(GRR(1.0, size) for size in (2, 6, 3)))
+    assert family.representatives() == [0, 2, 3]
+    assert family.examined == len(family) == 5
+
+
+def test_views_are_bounded():
+    columns = tuple((first, second) for first in range(70) for second in range(70, 140))
+    with pytest.raises(ParameterError, match="`columns` must have from 1 to 4096 entries"):
+        Views((2,) * 140, columns, (GRR(1.0, 4),))

@@ -31,6 +31,11 @@ class Family(ABC):
     @abstractmethod
     def __getitem__(self, index: int) -> Question: ...
 
+    @property
+    def examined(self) -> int:
+        """Return how many members are looked at one by one when the family is made."""
+        return 0
+
     def representatives(self) -> Iterable[int]:
         """Return the indices of members that stand for all: every mechanism occurs in them."""
         return range(1 if self.one_mechanism else len(self))

@@ -1,24 +1,25 @@
-"""One question for every layer of a table: a public coin picks how coarse each column is in the
-report.
+"""One question for every layer of a table: a public coin picks how coarse a report's columns are.
 
 Source: Wang 2021, section 7.4; Xu 2020, section 3.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, product
 from math import prod
 from typing import Any
 
-from sottovoce.encodings.cell import Cell
+from sottovoce.core import bounds
+from sottovoce.core.settings import choice, entries, whole, wholes
+from sottovoce.encodings.cell import MOST_CELLS, Cell, node_count
 from sottovoce.errors import ParameterError
 from sottovoce.mechanisms.base import Mechanism
 from sottovoce.tasks.families.base import Family
 from sottovoce.tasks.question import Question
 
 ALIGNED_FROM = 20  # bits; larger layers are decoded column by column
-MOST_LAYERS = 1 << 17
+MOST_LAYERS = bounds.MAX_DOCUMENT_MEMBERS
 ROUNDINGS = ("none", "one", "all", "mirror")
 
 Key = tuple[int, tuple[int, ...]]  # how many cells, and the bit groups in which they are permuted
@@ -52,137 +53,197 @@ class Layers(Family, kind="layers"):
     first: int = 0
 
     def __post_init__(self) -> None:
-        if self.rounding not in ROUNDINGS or bool(self.groups) != (self.rounding != "none"):
-            raise ParameterError(
-                f"a rounding is one of {', '.join(ROUNDINGS)}, and names the columns it is for"
-            )
-        if (
-            self.first not in (0, 1)
-            or len(self.widths) != len(self.columns)
-            or not all(self.widths)
-        ):
-            raise ParameterError(
-                "layers have some widths for every column, and leave out one layer at the most"
-            )
-        if not 1 <= self._count <= MOST_LAYERS:
-            raise ParameterError(
-                f"a table has from 1 to {MOST_LAYERS:,} layers: fewer columns, or a larger fan-out"
-            )
-        used = {self._mechanism(self.cell(index)) for index in range(len(self))}
+        self._grid.check()
+        used = {self._serving(key) for key in self._grid.keys}
         if used != set(self.mechanisms) or len(used) < len(self.mechanisms):
             raise ParameterError("layers need one mechanism for every number of cells")
 
     @classmethod
     def of(cls, make: Callable[[Key], Mechanism], **settings: Any) -> "Layers":
         """Return the family with a mechanism for every number of cells that its layers have."""
-        blank = object.__new__(cls)
-        for one in fields(cls):
-            object.__setattr__(blank, one.name, settings.get(one.name, one.default))
-        needed = (
-            {_key(blank.cell(index)) for index in range(blank._count)}
-            if blank._count <= MOST_LAYERS
-            else set()
-        )
-        made = dict.fromkeys(
-            make(key) for key in sorted(needed)
-        )  # hashing may serve several keys of one size
-        return cls(**settings, mechanisms=tuple(made))
+        grid = _Grid(**settings)
+        grid.check()
+        # A hashing mechanism may serve several keys of one size: it is listed once.
+        distinct = dict.fromkeys(make(key) for key in sorted(set(grid.keys)))
+        return cls(**settings, mechanisms=tuple(distinct))
+
+    @cached_property
+    def _grid(self) -> "_Grid":
+        settings = {each.name: getattr(self, each.name) for each in fields(_Grid)}
+        return _Grid(**settings)
 
     def __len__(self) -> int:
-        return self._count
-
-    @property
-    def _count(self) -> int:
-        return self._ends[-1] - self.first
+        return len(self._grid)
 
     def __getitem__(self, index: int) -> Question:
-        if index not in self._made:
+        if index not in self._questions:
             cell = self.cell(index)
             mechanism = self._mechanism(cell)
             assert mechanism is not None
-            self._made[index] = Question(mechanism, cell)
-        return self._made[index]
+            self._questions[index] = Question(mechanism, cell)
+        return self._questions[index]
+
+    @property
+    def examined(self) -> int:
+        return len(self)
 
     def representatives(self) -> list[int]:
-        found = {_key(self.cell(index)): index for index in reversed(range(len(self)))}
-        return sorted(found.values())
+        first: dict[Key, int] = {}
+        for index, key in enumerate(self._grid.keys):
+            first.setdefault(key, index)
+        return list(first.values())
 
-    @cached_property
+    @property
     def shapes(self) -> tuple[tuple[int, ...], ...]:
-        """Return, for every group of members, how many choices there are for each column and for
-        each coin.
-        """
-        plain = [len(widths) for widths in self.widths]
-        if self.rounding == "mirror":
-            own = [self.columns.index(column) for column in self.groups]
-            return tuple(
-                tuple(count + (at == place) for at, count in enumerate(plain)) for place in own
-            )
-        coins = {"none": 0, "one": 1, "all": len(self.groups)}[self.rounding]
-        return ((*plain, *([2] * coins)),) * (len(self.groups) if self.rounding == "one" else 1)
+        """Return how many choices each column and each coin has, for every group of members."""
+        return self._grid.shapes
 
     def place(self, index: int) -> tuple[int, tuple[int, ...]]:
         """Return the group of a member and its choice for each column and each coin."""
-        group = next(at for at, end in enumerate(self._ends) if index + self.first < end)
-        rest, digits = index + self.first - (self._ends[group - 1] if group else 0), []
-        for radix in reversed(self.shapes[group]):
-            rest, digit = divmod(rest, radix)
-            digits.append(digit)
-        return group, tuple(reversed(digits))
+        return self._grid.place(index)
 
     def cell(self, index: int) -> Cell:
         """Return what a member asks for."""
-        group, digits = self.place(index)
-        chosen, coins = digits[: len(self.columns)], digits[len(self.columns) :]
-        own = self.groups[group : group + 1] if self.rounding in ("one", "mirror") else self.groups
-        mirrored = own if self.rounding == "mirror" else ()
-        widths = [
-            (0, *one)[digit] if column in mirrored else one[digit]
-            for column, one, digit in zip(self.columns, self.widths, chosen, strict=True)
-        ]
-        rounded = tuple(column for column, coin in zip(own, coins, strict=False) if coin)
-        weighted = bool(self.most) and (self.rounding == "none" or bool(rounded))
-        made = Cell(
-            self.table,
-            self.columns,
-            self.sizes,
-            tuple(widths),
-            self.most,
-            weighted,
-            rounded,
-            mirrored,
-        )
-        return made if made.cells <= 1 << ALIGNED_FROM else _aligned(made)
+        return self._grid.cell(index)
 
     @cached_property
-    def _ends(self) -> tuple[int, ...]:
-        return tuple(accumulate(prod(shape) for shape in self.shapes))
-
-    @cached_property
-    def _made(self) -> dict[int, Question]:
+    def _questions(self) -> dict[int, Question]:
         return {}
 
     def _mechanism(self, cell: Cell) -> Mechanism | None:
-        size, groups = _key(cell)
-        return self._served.get((size, groups)) or self._served.get((size, ()))
+        return self._serving((max(2, cell.cells), cell.groups))
+
+    def _serving(self, key: Key) -> Mechanism | None:
+        size, groups = key
+        return self._by_key.get((size, groups)) or self._by_key.get((size, ()))
 
     @cached_property
-    def _served(self) -> dict[Key, Mechanism]:
-        return {(one.size, getattr(one, "groups", ())): one for one in self.mechanisms}
+    def _by_key(self) -> dict[Key, Mechanism]:
+        keys = [(mechanism.size, getattr(mechanism, "groups", ())) for mechanism in self.mechanisms]
+        return dict(zip(keys, self.mechanisms, strict=True))
 
 
-def _aligned(cell: Cell) -> Cell:
-    settings = (
-        cell.table,
-        cell.columns,
-        cell.sizes,
-        cell.widths,
-        cell.most,
-        cell.weighted,
-        cell.rounded,
-    )
-    return Cell(*settings, cell.mirrored, aligned=True)
+@dataclass(frozen=True)
+class _Grid:
+    """The layers without their mechanisms: which cell every member asks for."""
+
+    table: int
+    columns: tuple[int, ...]
+    sizes: tuple[int, ...]
+    widths: tuple[tuple[int, ...], ...]
+    most: int = 0
+    rounding: str = "none"
+    groups: tuple[int, ...] = ()
+    first: int = 0
+
+    def check(self) -> None:
+        """Refuse settings that do not make layers."""
+        choice("rounding", self.rounding, ROUNDINGS)
+        if (self.rounding == "none") == bool(self.groups):
+            raise ParameterError(
+                "`groups` must name the columns that are rounded, and none if `rounding` is none"
+            )
+        whole("first", self.first, 0, 1)
+        entries("widths", self.widths, len(self.columns), len(self.columns))
+        if not all(self.widths):
+            raise ParameterError("each entry of `widths` must list at least one width")
+        entries("groups", self.groups, 0, len(self.columns))
+        for widths in self.widths:
+            wholes("widths", widths, 1)
+        finest = zip(self.sizes, map(min, self.widths), strict=False)
+        _key_of_factors(tuple(node_count(size, width, doubled=False) for size, width in finest))
+        if not 1 <= len(self) <= MOST_LAYERS:
+            raise ParameterError(
+                f"a table has from 1 to {MOST_LAYERS:,} layers: fewer columns, or a larger fan-out"
+            )
+        for end in self.ends:  # the last layer of a group has all of its coins
+            self.cell(end - self.first - 1)
+
+    def __len__(self) -> int:
+        return self.ends[-1] - self.first
+
+    @cached_property
+    def shapes(self) -> tuple[tuple[int, ...], ...]:
+        """Return how many choices each column and each coin has, for every group of members."""
+        plain = [len(widths) for widths in self.widths]
+        if self.rounding == "mirror":
+            return tuple(self._mirrored_shape(plain, column) for column in self.groups)
+        if self.rounding == "one":
+            return ((*plain, 2),) * len(self.groups)
+        coins = len(self.groups) if self.rounding == "all" else 0
+        return ((*plain, *([2] * coins)),)
+
+    def _mirrored_shape(self, plain: list[int], column: int) -> tuple[int, ...]:
+        """Return the shape of a group whose own column may also be everything."""
+        shape = list(plain)
+        shape[self.columns.index(column)] += 1
+        return tuple(shape)
+
+    @cached_property
+    def ends(self) -> tuple[int, ...]:
+        """Return where every group of members ends, were no layer left out."""
+        return tuple(accumulate(prod(shape) for shape in self.shapes))
+
+    @cached_property
+    def keys(self) -> tuple[Key, ...]:
+        """Return the number of cells and the bit groups of every layer, without making its cell."""
+        keys = [key for group in range(len(self.shapes)) for key in self._keys_of_group(group)]
+        return tuple(keys[self.first :])
+
+    def _keys_of_group(self, group: int) -> Iterator[Key]:
+        mirrored = self.groups[group] if self.rounding == "mirror" else None
+        nodes = []
+        for column, size, widths in zip(self.columns, self.sizes, self.widths, strict=True):
+            own = column == mirrored
+            choices = (0, *widths) if own else widths
+            nodes.append([node_count(size, width, doubled=own) for width in choices])
+        coins = len(self.shapes[group]) - len(self.columns)
+        for factors in product(*nodes):
+            for tossed in product((False, True), repeat=coins):
+                rounded = sum(tossed)
+                weighted = bool(self.most) and (self.rounding == "none" or rounded > 0)
+                yield _key_of_factors((*factors, *([2] * (weighted + rounded))))
+
+    def place(self, index: int) -> tuple[int, tuple[int, ...]]:
+        """Return the group of a member and its choice for each column and each coin."""
+        number = index + self.first
+        group = next(group for group, end in enumerate(self.ends) if number < end)
+        rest = number - (self.ends[group - 1] if group else 0)
+        choices = []
+        for radix in reversed(self.shapes[group]):
+            rest, chosen = divmod(rest, radix)
+            choices.append(chosen)
+        return group, tuple(reversed(choices))
+
+    def cell(self, index: int) -> Cell:
+        """Return what a member asks for."""
+        group, choices = self.place(index)
+        by_group = self.rounding in ("one", "mirror")
+        own = self.groups[group : group + 1] if by_group else self.groups
+        mirrored = own if self.rounding == "mirror" else ()
+        widths = [
+            (0, *listed)[chosen] if column in mirrored else listed[chosen]
+            for column, listed, chosen in zip(self.columns, self.widths, choices, strict=False)
+        ]
+        coins = choices[len(self.columns) :]
+        rounded = tuple(column for column, coin in zip(own, coins, strict=False) if coin)
+        weighted = bool(self.most) and (self.rounding == "none" or bool(rounded))
+        layer = (self.table, self.columns, self.sizes, tuple(widths), self.most)
+        coins_of_layer = (weighted, rounded, mirrored)
+        cell = Cell(*layer, *coins_of_layer)
+        if cell.cells <= 1 << ALIGNED_FROM:
+            return cell
+        return Cell(*layer, *coins_of_layer, aligned=True)
 
 
-def _key(cell: Cell) -> Key:
-    return max(2, cell.cells), cell.groups
+def _key_of_factors(factors: tuple[int, ...]) -> Key:
+    """Return the number of cells with these factors, and their bit groups if they are aligned."""
+    cells = prod(factors)
+    groups: tuple[int, ...] = ()
+    if cells > 1 << ALIGNED_FROM:
+        bits = sorted(((factor - 1).bit_length() for factor in factors), reverse=True)
+        groups = tuple(width for width in bits if width)
+        cells = 1 << sum(groups)
+    if cells > MOST_CELLS:
+        raise ParameterError("a layer has at most 2^62 cells")
+    return max(2, cells), groups

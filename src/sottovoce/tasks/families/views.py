@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
-from sottovoce.core import settings
+from sottovoce.core import bounds, settings
 from sottovoce.encodings.view import View
 from sottovoce.errors import ParameterError
 from sottovoce.mechanisms.base import Mechanism
@@ -24,7 +24,7 @@ class Views(Family, kind="views"):
     mechanisms: tuple[Mechanism, ...]
 
     def __post_init__(self) -> None:
-        settings.entries("columns", self.columns, 1)
+        settings.entries("columns", self.columns, 1, bounds.MAX_DOCUMENT_MEMBERS)
         settings.distinct("columns", self.columns)
         cells = {prod(self._view(columns).sizes) for columns in self.columns}
         served = settings.distinct("mechanisms", [mechanism.size for mechanism in self.mechanisms])
@@ -40,6 +40,17 @@ class Views(Family, kind="views"):
     def __getitem__(self, index: int) -> Question:
         view = self._view(self.columns[index])
         return Question(self._mechanism_of_cells[prod(view.sizes)], view)
+
+    @property
+    def examined(self) -> int:
+        return len(self)
+
+    def representatives(self) -> list[int]:
+        first: dict[int, int] = {}
+        for index, columns in enumerate(self.columns):
+            cells = prod(self.sizes[column] for column in columns)
+            first.setdefault(cells, index)
+        return list(first.values())
 
     @cached_property
     def _mechanism_of_cells(self) -> dict[int, Mechanism]:

@@ -1,0 +1,72 @@
+"""The statement of integrity of a task: what one false report can do, for those who publish it.
+
+It follows from the document of the task alone, before anybody is asked.  The sentences stand in
+``integrity_texts.json``.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from sottovoce.core.influence import CellInfluences, Influence
+from sottovoce.tasks.collection import Collection
+from sottovoce.tasks.notice import Notice
+from sottovoce.tasks.question import Ask, Question
+
+_TABLE = Path(__file__).with_name("integrity_texts.json")
+TEXTS: dict[str, Any] = json.loads(_TABLE.read_text("utf-8"))
+
+Facts = dict[str, Any]
+
+
+def influence(ask: Ask, collection: Collection | None) -> Facts | None:
+    """Return the influence of one false report on the count of one value; None if unknown.
+
+    ``numbers`` says that it is the influence on a sum of numbers, on the scale of [-1, 1].  A
+    report about one of several questions stands for everybody; where enrolment tokens deal the
+    questions, ``up`` and ``down`` are averages over them.
+    """
+    questions = list(ask.representatives())
+    stated = [_influence_of(question) for question in questions]
+    influences = [each for each in stated if each is not None]
+    if len(influences) < len(stated):
+        return None
+    dealt = collection is not None and collection.enrolment
+    people = 1.0 if dealt else ask.most_people
+    largest = CellInfluences.listed(influences).largest
+    return {
+        "up": people * largest.up,
+        "down": people * largest.down,
+        "stands_for": people,
+        "dealt": dealt,
+        "numbers": all(question.mechanism.randomises_numbers for question in questions),
+    }
+
+
+def _influence_of(question: Question) -> Influence | None:
+    single = question.mechanism.influence
+    if single is None or question.encoding is None:
+        return single
+    return single.times(question.encoding.reports_per_value)
+
+
+def sentences(notice: Notice) -> list[str]:
+    """Return what an operator should know about false reports, in plain words."""
+    facts = influence(notice.opening.ask, notice.collection)
+    listed = [_size_sentence(facts)]
+    if facts is not None and notice.opening.ask.has_coin:
+        listed.append(_sentence("dealt" if facts["dealt"] else "chosen"))
+    enrolled = notice.collection is not None and notice.collection.enrolment
+    return [*listed, _sentence("enrolment" if enrolled else "open")]
+
+
+def _size_sentence(facts: Facts | None) -> str:
+    if facts is None:
+        return _sentence("unknown")
+    kind = "number" if facts["numbers"] else "count"
+    return _sentence(kind, up=f"{facts['up']:,.3g}", down=f"{facts['down']:,.3g}")
+
+
+def _sentence(name: str, **entries: str) -> str:
+    text: str = TEXTS["sentences"][name]
+    return text.format(**entries)

@@ -1,0 +1,81 @@
+"""Any document is refused on purpose or answered, with bounded work and memory."""
+
+import random
+
+import pytest
+
+from fuzz.hostile_documents import (
+    MAX_BYTES,
+    MAX_CALLS,
+    changed_document,
+    extremes,
+    outcome,
+    valid_documents,
+)
+from sottovoce.core import bounds
+
+COUNT = 600
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _warm():
+    """Import what reading and answering import, so that no document pays for that."""
+    for text in valid_documents():
+        outcome(text)
+
+
+def within_bounds(taken):
+    """Work is counted in calls: the seconds of a busy machine would say nothing."""
+    return taken.calls <= MAX_CALLS and taken.peak_bytes <= MAX_BYTES
+
+
+def test_the_tasks_of_every_plan_are_answered():
+    assert {outcome(text).ending for text in valid_documents()} == {"answered"}
+
+
+@pytest.mark.parametrize("name", extremes())
+def test_the_worst_of_every_family_is_refused_or_answered_in_a_moment(name):
+    taken = outcome(extremes()[name])
+    assert within_bounds(taken), taken
+
+
+def test_changed_documents_are_refused_or_answered_in_a_moment():
+    dice = random.Random(7)
+    endings = set()
+    for _ in range(COUNT):
+        text = changed_document(dice)
+        taken = outcome(text)
+        endings.add(taken.ending)
+        assert within_bounds(taken), (taken, text[:500])
+    assert {"answered", "CodecError", "ParameterError", "MismatchError"} <= endings
+
+
+def test_the_same_seed_gives_the_same_documents():
+    first, second = (random.Random(3) for _ in range(2))
+    assert [changed_document(first) for _ in range(50)] == [
+        changed_document(second) for _ in range(50)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("bound", "most", "name"),
+    [
+        ("MAX_DOCUMENT_MEMBERS", 1 << 17, "2^17 layers"),
+        ("MAX_STEPS", 1 << 30, "subset 6.55e+04 0.001"),
+        ("MAX_REMEMBERED_BYTES", 1 << 30, "a wide report again and again"),
+    ],
+)
+def test_a_device_without_a_bound_is_caught(bound, most, name, monkeypatch):
+    """The broken twins: what each bound is for."""
+    monkeypatch.setattr(bounds, bound, most)
+    if bound == "MAX_DOCUMENT_MEMBERS":
+        monkeypatch.setattr("sottovoce.tasks.families.layers.MOST_LAYERS", most)
+    assert not within_bounds(outcome(extremes()[name]))
+
+
+def test_a_message_that_would_be_too_long_is_refused_before_it_is_made(monkeypatch):
+    assert outcome(extremes()["a bundle of 256 wide reports"]).ending == "ParameterError"
+    text = extremes()["a bundle of 256 hashes"]
+    assert outcome(text).ending == "answered"
+    monkeypatch.setattr(bounds, "MAX_MESSAGE_BYTES", 1 << 10)
+    assert outcome(text).ending == "ParameterError"

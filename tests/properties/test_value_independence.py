@@ -1,0 +1,318 @@
+"""Whatever a device holds, everything that can be seen from outside of it is the same.
+
+A real collector on this machine serves documents that are valid, changed or hostile.  A device in
+some state answers and sends.  What is seen are the error, the charges, the outbox, every request,
+and the random bytes that were drawn.  For two values all of it is equal, except for the bytes of
+the reports, whose law the tests of the mechanisms enumerate.
+"""
+
+import json
+import random
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+import pytest
+
+import sottovoce as sv
+from client.clock import Clock
+from client.serving import serving
+from client.values import Untouchable
+from fuzz.hostile_documents import changed_document, extremes, valid_documents
+from sottovoce.client import client as client_module
+from sottovoce.client.client import Client
+from sottovoce.client.device import Device
+from sottovoce.client.held import HeldIndex, random_index
+from sottovoce.client.ledger import DiskLedger
+from sottovoce.client.outbox import MAX_WAITING, Posting
+from sottovoce.core import coin
+from sottovoce.errors import CodecError, SottovoceError
+from sottovoce.lab.seeded import SeededRng
+from sottovoce.tasks.budget import Spend, SpendingWindow
+from sottovoce.wire import codec
+
+SCENARIOS = 200
+PUBLIC = {"os": "i", "height": 1.5, "born": 1990}
+INSIDE = (
+    "cat",
+    "newt",
+    37,
+    98,
+    36.6,
+    "hello",
+    12345,
+    ["cat", "milk"],
+    [3, 5, 7],
+    {"home": "cat", "rooms": 3},
+    {"a": "x", "b": 4, "c": 0},
+    {"age": 20, "state": "cat", **PUBLIC},
+    {"age": 63, "state": "newt", **PUBLIC},
+    {"users": {"age": 20, "state": "NY"}, "trades": []},
+    {"users": {"age": 29, "state": "WA"}, "trades": [{"amount": 5}] * 9},
+)
+OUTSIDE = (
+    "bird",
+    "x" * 500,
+    -1,
+    10**40,
+    float("nan"),
+    float("inf"),
+    None,
+    [],
+    {},
+    b"cat",
+    3 + 4j,
+    object(),
+    ["cat", 3],
+    {"home": "palace", "rooms": 3},
+    {"age": 999, "state": "cat", **PUBLIC},
+    {"age": None, **PUBLIC},
+    {"users": 7, "trades": 7},
+    Untouchable(),
+)
+REFUSING = ("spent", "window", "opted out", "all opted out", "answered", "full", "changed")
+STATES = (*["fresh"] * len(REFUSING), *REFUSING)
+REPLIES = ("accepts", "busy", "refuses", "elsewhere")
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A document, what the device has done before, and what becomes of its message."""
+
+    text: str
+    state: str
+    reply: str
+    accepts_public: bool
+
+    @property
+    def name(self):
+        name = self.content.get("name")
+        return name if isinstance(name, str) and name.isprintable() and name else "pets"
+
+    @property
+    def content(self):
+        try:
+            content = json.loads(self.text)
+        except (ValueError, RecursionError):
+            return {}
+        return content if isinstance(content, dict) else {}
+
+
+def scenarios(count):
+    dice = random.Random(20)
+    listed = list(extremes().values())
+    for _ in range(count):
+        draw = dice.random()
+        if draw < 0.6:
+            text = dice.choice(valid_documents())
+        elif draw < 0.95:
+            text = changed_document(dice)
+        else:
+            text = dice.choice(listed)
+        yield Scenario(text, dice.choice(STATES), dice.choice(REPLIES), dice.random() < 0.7)
+
+
+class Collector:
+    """Serves the document of one scenario, and notes what it is asked."""
+
+    def __init__(self):
+        self.scenario = None
+        self.requests = []
+        self.scripted = []
+
+    def get(self, path, headers):
+        content = self.scenario.content
+        try:
+            digest = codec.digest(codec.parse(self.scenario.text))
+        except CodecError:
+            digest = "none"
+        if not path.endswith("/round"):
+            return 200, {"ETag": f'"{digest}"'}, self.scenario.text.encode(errors="replace")
+        asked = {"digest": digest, "state": "open", "round": content.get("opening")}
+        return 200, {}, json.dumps(asked, ensure_ascii=False).encode(errors="replace")
+
+    def post(self, body):
+        self.requests.append(("body", len(body), sorted(json.loads(body))))
+        if self.scenario.reply == "busy":
+            return 503, {"Retry-After": "7"}, b""
+        if self.scenario.reply == "elsewhere":
+            return 302, {"Location": "http://elsewhere.example/"}, b""
+        refused = [{"index": 0, "code": "too-late", "retry": False}]
+        answer = {"accepted": 1, "duplicates": 0, "refused": []}
+        if self.scenario.reply == "refuses":
+            answer = {"accepted": 0, "duplicates": 0, "refused": refused}
+        return 200, {}, json.dumps(answer).encode()
+
+
+class CountedBytes:
+    """The randomness of the operating system, recorded: the same for every value."""
+
+    def __init__(self, seed):
+        self._rng = SeededRng(seed)
+        self.drawn = []
+
+    def __call__(self, count):
+        self.drawn.append(count)
+        return bytes(self._rng.bytes(count))
+
+
+def prepared(scenario, clock, url):
+    """Return a ledger in the state of a scenario; nothing in it depends on the value."""
+    windows = [SpendingWindow(3600, 100.0, 1)] if scenario.state == "window" else ()
+    ledger = DiskLedger(":memory:", cap=50.0, windows=windows, clock=clock)
+    notice = notice_of(scenario)
+    if scenario.state == "spent":
+        for number in range(4):
+            ledger.answer(Spend(f"old {number}", 12.4), lambda: b"m")
+    if scenario.state == "window":
+        ledger.answer(Spend("old", 0.1), lambda: b"m")
+    if scenario.state == "full":
+        for number in range(MAX_WAITING):
+            ledger.answer(Spend(f"old {number}", 0.0), lambda: b"m", Posting("x", url))
+    if scenario.state == "all opted out":
+        ledger.opt_out()
+    if notice is not None and scenario.state == "opted out":
+        ledger.opt_out(notice.digest)
+    if notice is not None and scenario.state == "answered":
+        ledger.answer(Spend(notice.digest, 0.5), lambda: b"m")
+    if notice is not None and scenario.state == "changed":
+        other = sv.Task(notice.name, sv.Histogram(["other", "things"]), 0.1)
+        earlier = Client(other, ledger)
+        earlier.origin = url
+        earlier.answer("other")
+    return ledger
+
+
+def notice_of(scenario):
+    try:
+        return codec.notice(codec.parse(scenario.text))
+    except SottovoceError:
+        return None
+
+
+def asked_token(notice):
+    """Return the token of a device that the opening round asks."""
+    for number in range(50):
+        token = f"device {number}"
+        device_bytes = coin.enrolled_bytes(token, notice.digest)
+        if notice.opening.asks(coin.round_coin(device_bytes, notice.digest)):
+            return token
+    return "device 0"
+
+
+def observed(scenario, value, collector, url):
+    """Return everything that can be seen from outside of a device that holds a value."""
+    clock = Clock()
+    notice = notice_of(scenario)
+    collector.scenario = scenario
+    collector.requests.clear()
+    randomness = CountedBytes(11)
+    seen = {}
+    with ExitStack() as stack:
+        patch = stack.enter_context(pytest.MonkeyPatch.context())
+        patch.setattr("os.urandom", randomness)
+        ledger = stack.enter_context(prepared(scenario, clock, url))
+        if notice is not None and "opted" not in scenario.state:
+            # Searches ask a part of the devices: this one is asked.
+            ledger.coin(notice.digest, coin.enrolled_bytes(asked_token(notice), notice.digest))
+        accepts = {}
+        if notice is not None and scenario.accepts_public:
+            accepts = {notice.name: sv.Accepts(public=notice.domain.public_names)}
+        device = Device(url, ledger, accepts=accepts)
+        try:
+            seen["message"] = len(device.answer(scenario.name, value))
+        except Exception as error:
+            seen["error"] = (type(error).__name__, str(error))
+        if scenario.state != "full":
+            seen["flushed"] = device.flush(force=True)
+        seen["charges"] = ledger.entries()
+        seen["reports"] = [
+            (report.name, report.due, report.attempts, report.state, report.reason)
+            for report in ledger.queue()
+        ]
+        seen["lengths"] = [len(report.message or b"") for report in ledger.queue()]
+        seen["explained"] = (
+            device.explain(notice) if notice is not None else None,
+            ledger.meaning(url, scenario.name),
+        )
+    seen["requests"] = list(collector.requests)
+    seen["drawn"] = randomness.drawn
+    return seen
+
+
+def differences(count, collector, url):
+    """Return the scenarios in which two values can be told apart, and how many were answered."""
+    dice = random.Random(21)
+    found = []
+    answered = 0
+    for scenario in scenarios(count):
+        possible = inside(scenario)
+        first, second = dice.choice(possible), dice.choice(OUTSIDE)
+        if dice.random() < 0.3:
+            second = dice.choice(possible)
+        if has_public_columns(scenario) and scenario.accepts_public:
+            first, second = dice.sample(WITH_PUBLIC, 2)  # public by agreement: the same for both
+        seen = [observed(scenario, value, collector, url) for value in (first, second)]
+        answered += "message" in seen[0]
+        if seen[0] != seen[1]:
+            found.append((scenario, seen))
+    return found, answered
+
+
+def inside(scenario):
+    """Return values of the domain, or any if the document has none."""
+    notice = notice_of(scenario)
+    possible = []
+    for value in INSIDE if notice is not None else ():
+        try:
+            notice.domain.indices([value])
+        except Exception:
+            continue
+        possible.append(value)
+    return possible or list(INSIDE)
+
+
+WITH_PUBLIC = [value for value in (*INSIDE, *OUTSIDE) if type(value) is dict and "os" in value]
+
+
+def has_public_columns(scenario):
+    notice = notice_of(scenario)
+    return notice is not None and bool(notice.domain.public_names)
+
+
+@pytest.fixture(scope="module")
+def serving_collector():
+    collector = Collector()
+    with serving(collector) as url:
+        yield collector, url
+
+
+def test_what_a_device_shows_does_not_depend_on_what_it_holds(serving_collector):
+    found, answered = differences(SCENARIOS, *serving_collector)
+    assert not found, found[0]
+    assert answered > SCENARIOS // 8, "enough devices answered to tell"
+
+
+def test_a_device_that_refuses_values_outside_the_domain_is_caught(serving_collector, monkeypatch):
+    """The broken twin: the value is compared with the domain, and silence tells the outcome."""
+    monkeypatch.setattr(
+        client_module, "held_index", lambda domain, value: HeldIndex(domain.indices([value]))
+    )
+    found, _ = differences(SCENARIOS, *serving_collector)
+    assert len(found) > 5
+    errors = {seen.get("error", ("",))[0] for _, both in found for seen in both}
+    assert "DomainError" in errors
+
+
+def test_a_device_that_draws_only_when_it_must_is_caught(serving_collector, monkeypatch):
+    """The broken twin of the draws: a random value is drawn for values outside alone."""
+
+    def lazy(domain, value):
+        try:
+            return HeldIndex(domain.indices([value]))
+        except Exception:
+            return HeldIndex(random_index(domain), "outside")
+
+    monkeypatch.setattr(client_module, "held_index", lazy)
+    found, _ = differences(SCENARIOS, *serving_collector)
+    assert len(found) > 5
+    assert any(both[0]["drawn"] != both[1]["drawn"] for _, both in found)
