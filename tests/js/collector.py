@@ -1,8 +1,11 @@
-"""A small collector over real HTTP, which also serves the built files and the golden ones to pages."""
+"""A small collector over real HTTP, which also serves the built files and the golden ones to
+pages.
+"""
 
 import base64
 import json
 import threading
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import unquote
@@ -11,6 +14,16 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "clients" / "js"
 SERVED = {"clients/js/dist", "clients/js/support", "tests/golden"}
 TYPES = {".js": "text/javascript", ".json": "application/json"}
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a server sees of a request."""
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    length: int
 
 
 class Collector:
@@ -22,6 +35,8 @@ class Collector:
         self.document, self.digest = document, digest
         self.posts: list[bytes] = []
         self.asked: list[dict[str, str]] = []
+        self.requests: list[Request] = []
+        self.cases: dict[str, tuple[str, str, object]] = {}  # text, digest and round, by folder
         self.port = 0
         self._server: ThreadingHTTPServer | None = None
         self.start()
@@ -46,8 +61,15 @@ class Collector:
 class _Handler(BaseHTTPRequestHandler):
     collector: Collector
 
+    def _note(self, length: int) -> None:
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        self.collector.requests.append(Request(self.command, self.path, headers, length))
+
     def do_GET(self) -> None:
+        self._note(0)
         path = unquote(self.path).lstrip("/")
+        if path.startswith("cases/"):
+            return self._case(path)
         if path == "page":
             return self._say(b"<!doctype html><title>test</title>", "text/html")
         if any(path.startswith(f"{folder}/") for folder in SERVED) and ".." not in path:
@@ -67,8 +89,19 @@ class _Handler(BaseHTTPRequestHandler):
             return self._say(json.dumps(now).encode(), "application/json")
         return self.send_error(404)
 
+    def _case(self, path: str) -> None:
+        """Publish the document of a case: cases/<folder>/<run>/v1/tasks/<name>."""
+        _, folder, _, rest = path.split("/", 3)
+        text, digest, asked = self.collector.cases[folder]
+        if not rest.endswith("/round"):
+            return self._say(text.encode(), "application/json")
+        now = {"digest": digest, "state": "open", "round": asked}
+        return self._say(json.dumps(now).encode(), "application/json")
+
     def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        content = self.rfile.read(int(self.headers["Content-Length"]))
+        self._note(len(content))
+        body = json.loads(content)
         self.collector.asked.append({name.lower(): value for name, value in self.headers.items()})
         (message,) = (base64.b64decode(report, validate=True) for report in body["reports"])
         again = message in self.collector.posts

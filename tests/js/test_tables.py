@@ -62,7 +62,10 @@ SHOP = Tables(("people", "orders"), (PEOPLE, Lists(ORDERS, 5)), PUBLIC)
 
 def person(rng, orders=0):
     """Return what somebody may hold."""
-    price = lambda: float(rng.choice([rng.uniform(0, 1000), rng.integers(1001), -3.5, inf, 1e-9]))  # noqa: E731
+
+    def price():
+        return float(rng.choice([rng.uniform(0, 1000), rng.integers(1001), -3.5, inf, 1e-9]))
+
     return {
         "people": {
             "age": int(rng.integers(18, 100)),

@@ -1,5 +1,6 @@
 import { Device as AnyDevice } from "./client/device.js";
 import { Ledger } from "./client/ledger.js";
+import { goneError } from "./client/ledger_file.js";
 import { MissingExtraError } from "./errors.js";
 export * from "./index.js";
 const STORE = "ledger";
@@ -14,8 +15,17 @@ export class BrowserLedger extends Ledger {
     exchange(work) {
         return navigator.locks.request(`sottovoce/${this.name}`, async () => {
             const database = await openDatabase(this.name);
+            const marker = `sottovoce/${this.name}.made`;
+            const storage = localStorageIfAny();
             try {
-                return await transact(database, work);
+                const result = await transact(database, (stored) => {
+                    if (!stored && storage?.getItem(marker))
+                        throw goneError();
+                    return work(stored);
+                });
+                if (!storage?.getItem(marker))
+                    mark(storage, marker);
+                return result;
             }
             finally {
                 database.close();
@@ -40,6 +50,21 @@ export class Device extends AnyDevice {
 }
 function hasNoPrivacySignal() {
     return navigator.globalPrivacyControl !== true;
+}
+function localStorageIfAny() {
+    try {
+        return globalThis.localStorage;
+    }
+    catch {
+        return undefined;
+    }
+}
+function mark(storage, marker) {
+    try {
+        storage?.setItem(marker, "This device has a ledger: without it, nothing is sent.");
+    }
+    catch {
+    }
 }
 function openDatabase(name) {
     return new Promise((resolve, reject) => {

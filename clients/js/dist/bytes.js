@@ -8,15 +8,24 @@ export function concatenate(...parts) {
     return bytes;
 }
 export function littleEndian(number, width) {
-    return Uint8Array.from({ length: width }, (_, i) => (i < 4 ? number >>> (8 * i) : 0));
+    const bytes = new Uint8Array(width);
+    for (let i = 0; i < width && i < 4; i++)
+        bytes[i] = number >>> (8 * i);
+    return bytes;
 }
 export function utf8(text) {
     return new TextEncoder().encode(text);
 }
+const PAIRS = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 export function hex(bytes) {
-    return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+    let text = "";
+    for (const byte of bytes)
+        text += PAIRS[byte];
+    return text;
 }
 export function unhex(text) {
-    const byte = (i) => parseInt(text.slice(2 * i, 2 * i + 2), 16);
-    return Uint8Array.from({ length: text.length / 2 }, (_, i) => byte(i));
+    const bytes = new Uint8Array(text.length / 2);
+    for (let i = 0; i < bytes.length; i++)
+        bytes[i] = parseInt(text.slice(2 * i, 2 * i + 2), 16);
+    return bytes;
 }

@@ -7,5 +7,6 @@ export * from "./index.js";
 export declare class FileLedger extends Ledger {
     readonly path: string;
     constructor(path: string, options?: LedgerOptions);
+    get marker(): string;
     protected exchange<T>(work: (stored: LedgerFile | undefined) => [LedgerFile, T]): Promise<T>;
 }

@@ -2,32 +2,53 @@ import { link, mkdir, open, readFile, rename, unlink, writeFile } from "node:fs/
 import { hostname } from "node:os";
 import { dirname, resolve } from "node:path";
 import { Ledger } from "./client/ledger.js";
+import { goneError } from "./client/ledger_file.js";
 import { BudgetError } from "./errors.js";
 export { Device } from "./client/device.js";
 export * from "./index.js";
 const LOCK_TIMEOUT = 30;
 const LOCK_PAUSE = 5;
+const MARKER_TEXT = "This device has a ledger: without it, nothing is sent.\n";
 export class FileLedger extends Ledger {
     path;
     constructor(path, options = {}) {
         super(options);
         this.path = resolve(path);
     }
+    get marker() {
+        return `${this.path}.made`;
+    }
     async exchange(work) {
         await mkdir(dirname(this.path), { recursive: true });
         const lock = `${this.path}.lock`;
         await takeLock(lock);
         try {
-            const text = await readIfExists(this.path);
-            const stored = text === undefined ? undefined : JSON.parse(text);
-            const [file, result] = work(stored);
+            const isMarked = (await readIfExists(this.marker)) !== undefined;
+            const [file, result] = work(readLedger(await readIfExists(this.path), isMarked));
             await replaceFile(this.path, JSON.stringify(file));
+            if (!isMarked)
+                await replaceFile(this.marker, MARKER_TEXT);
             return result;
         }
         finally {
             await unlink(lock);
         }
     }
+}
+function readLedger(text, isMarked) {
+    if (!text && !isMarked)
+        return undefined;
+    let file = {};
+    try {
+        file = JSON.parse(text || "{}");
+    }
+    catch (error) {
+        if (!isMarked)
+            throw error;
+    }
+    if (isMarked && file.version === undefined)
+        throw goneError();
+    return file;
 }
 async function takeLock(lock) {
     const holder = `${process.pid}@${hostname()}`;

@@ -1,10 +1,13 @@
-// Browsers: the ledger is stored in IndexedDB, under a Web Lock that all tabs share.
+// Browsers: the ledger is stored in IndexedDB, under a Web Lock that all tabs share.  A marker in
+// localStorage says that there has been a ledger, so that a database that was removed does not
+// refill the budget.  Whoever clears the data of a site removes both.
 
 import type { DeviceOptions } from "./client/device.js";
 import { Device as AnyDevice } from "./client/device.js";
 import type { LedgerOptions } from "./client/ledger.js";
 import { Ledger } from "./client/ledger.js";
 import type { LedgerFile } from "./client/ledger_file.js";
+import { goneError } from "./client/ledger_file.js";
 import { MissingExtraError } from "./errors.js";
 
 export type { Consent, DeviceOptions, Flushed } from "./client/device.js";
@@ -27,8 +30,15 @@ export class BrowserLedger extends Ledger {
   protected exchange<T>(work: (stored: LedgerFile | undefined) => [LedgerFile, T]): Promise<T> {
     return navigator.locks.request(`sottovoce/${this.name}`, async () => {
       const database = await openDatabase(this.name);
+      const marker = `sottovoce/${this.name}.made`;
+      const storage = localStorageIfAny();
       try {
-        return await transact(database, work);
+        const result = await transact(database, (stored) => {
+          if (!stored && storage?.getItem(marker)) throw goneError();
+          return work(stored);
+        });
+        if (!storage?.getItem(marker)) mark(storage, marker);
+        return result;
       } finally {
         database.close();
       }
@@ -56,6 +66,23 @@ export class Device extends AnyDevice {
 
 function hasNoPrivacySignal(): boolean {
   return (navigator as { globalPrivacyControl?: boolean }).globalPrivacyControl !== true;
+}
+
+/** Returns the storage of the page; workers and some settings of browsers have none. */
+function localStorageIfAny(): Storage | undefined {
+  try {
+    return globalThis.localStorage;
+  } catch {
+    return undefined;
+  }
+}
+
+function mark(storage: Storage | undefined, marker: string): void {
+  try {
+    storage?.setItem(marker, "This device has a ledger: without it, nothing is sent.");
+  } catch {
+    // The storage is full: the ledger has been written all the same.
+  }
 }
 
 function openDatabase(name: string): Promise<IDBDatabase> {

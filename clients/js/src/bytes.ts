@@ -13,18 +13,25 @@ export function concatenate(...parts: Uint8Array[]): Uint8Array {
 
 /** Returns a whole number below 2^32 as `width` little-endian bytes. */
 export function littleEndian(number: number, width: number): Uint8Array {
-  return Uint8Array.from({ length: width }, (_, i) => (i < 4 ? number >>> (8 * i) : 0));
+  const bytes = new Uint8Array(width);
+  for (let i = 0; i < width && i < 4; i++) bytes[i] = number >>> (8 * i);
+  return bytes;
 }
 
 export function utf8(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
+const PAIRS = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+
 export function hex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  let text = "";
+  for (const byte of bytes) text += PAIRS[byte];
+  return text;
 }
 
 export function unhex(text: string): Uint8Array {
-  const byte = (i: number): number => parseInt(text.slice(2 * i, 2 * i + 2), 16);
-  return Uint8Array.from({ length: text.length / 2 }, (_, i) => byte(i));
+  const bytes = new Uint8Array(text.length / 2);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = parseInt(text.slice(2 * i, 2 * i + 2), 16);
+  return bytes;
 }

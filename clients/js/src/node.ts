@@ -1,5 +1,6 @@
 // Node: the ledger is a JSON file with a lock file beside it.  Every change replaces the file as a
-// whole and is on the disk before anything else happens.
+// whole and is on the disk before anything else happens.  A marker beside the file says that there
+// has been a ledger, so that a ledger that was removed or cut does not refill the budget.
 
 import { link, mkdir, open, readFile, rename, unlink, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
@@ -8,6 +9,7 @@ import { dirname, resolve } from "node:path";
 import type { LedgerOptions } from "./client/ledger.js";
 import { Ledger } from "./client/ledger.js";
 import type { LedgerFile } from "./client/ledger_file.js";
+import { goneError } from "./client/ledger_file.js";
 import { BudgetError } from "./errors.js";
 
 export { Device } from "./client/device.js";
@@ -16,6 +18,7 @@ export * from "./index.js";
 
 const LOCK_TIMEOUT = 30; // seconds
 const LOCK_PAUSE = 5; // milliseconds
+const MARKER_TEXT = "This device has a ledger: without it, nothing is sent.\n";
 
 export class FileLedger extends Ledger {
   readonly path: string;
@@ -25,6 +28,11 @@ export class FileLedger extends Ledger {
     this.path = resolve(path);
   }
 
+  /** The file that says that there has been a ledger. */
+  get marker(): string {
+    return `${this.path}.made`;
+  }
+
   protected async exchange<T>(
     work: (stored: LedgerFile | undefined) => [LedgerFile, T],
   ): Promise<T> {
@@ -32,15 +40,28 @@ export class FileLedger extends Ledger {
     const lock = `${this.path}.lock`;
     await takeLock(lock);
     try {
-      const text = await readIfExists(this.path);
-      const stored = text === undefined ? undefined : (JSON.parse(text) as LedgerFile);
-      const [file, result] = work(stored);
+      const isMarked = (await readIfExists(this.marker)) !== undefined;
+      const [file, result] = work(readLedger(await readIfExists(this.path), isMarked));
       await replaceFile(this.path, JSON.stringify(file));
+      if (!isMarked) await replaceFile(this.marker, MARKER_TEXT);
       return result;
     } finally {
       await unlink(lock);
     }
   }
+}
+
+/** Returns the ledger in a text; an empty file without a marker is a ledger that was not begun. */
+function readLedger(text: string | undefined, isMarked: boolean): LedgerFile | undefined {
+  if (!text && !isMarked) return undefined;
+  let file: Partial<LedgerFile> = {};
+  try {
+    file = JSON.parse(text || "{}") as Partial<LedgerFile>;
+  } catch (error) {
+    if (!isMarked) throw error;
+  }
+  if (isMarked && file.version === undefined) throw goneError();
+  return file as LedgerFile;
 }
 
 /** Waits until the lock file is this process's own. */

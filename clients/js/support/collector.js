@@ -27,10 +27,13 @@ async function startCollector(documents) {
     tasks: new Map(documents.map((document) => [parse(document).name, document])),
     posts: [],
     requests: [],
-    mode: "up", // or down, cut, busy, late, stranger
+    mode: "up", // or down, drip, cut, busy, late, stranger
     state: "open",
     round: undefined, // the opening round
     etag: undefined, // the digest of the task
+    cookie: undefined,
+    extra: {}, // beside digest, state and round
+    retryAfter: 7200, // seconds that a busy collector wants devices to wait
   };
   const server = createServer((request, response) => serve(collector, request, response));
   await new Promise((done) => server.listen(0, "127.0.0.1", done));
@@ -47,6 +50,7 @@ async function serve(collector, request, response) {
   collector.requests.push({ method, url, headers });
   const [, , , name, resource] = decodeURIComponent(url).split("/");
   const document = collector.tasks.get(name);
+  if (collector.cookie) response.setHeader("Set-Cookie", collector.cookie);
   const reply = (status, content, replyHeaders = {}) =>
     response.writeHead(status, replyHeaders).end(content);
   if (!document) return reply(404, "{}");
@@ -54,7 +58,8 @@ async function serve(collector, request, response) {
   if (resource === "reports") return receive(collector, request, response, reply);
   if (resource !== "round") return reply(200, document, { ETag: collector.etag ?? `"${digest}"` });
   const round = collector.round === undefined ? roundOf(document) : collector.round;
-  return reply(200, JSON.stringify({ digest, state: collector.state, round }));
+  const { state, extra } = collector;
+  return reply(200, JSON.stringify({ digest, state, round, ...extra }));
 }
 
 async function receive(collector, request, response, reply) {
@@ -62,11 +67,13 @@ async function receive(collector, request, response, reply) {
   for await (const chunk of request) body += chunk;
   const { mode, posts } = collector;
   if (mode === "down") return response.destroy();
+  if (mode === "drip") return response.writeHead(200).write(" "); // and no end
   const post = JSON.parse(body);
   const isNew = !posts.some(({ reports }) => reports[0] === post.reports[0]);
   posts.push(post);
   if (mode === "cut") return response.destroy(); // received, but the answer is lost
-  if (mode === "busy") return reply(503, "{}", { "Retry-After": "7200" });
+  const retryAfter = String(collector.retryAfter);
+  if (mode === "busy") return reply(503, "{}", { "Retry-After": retryAfter });
   if (mode === "late") return reply(200, JSON.stringify(TOO_LATE));
   if (mode === "stranger") return reply(200, "<html>Welcome to the hotel</html>");
   const receipt = { accepted: isNew ? 1 : 0, duplicates: isNew ? 0 : 1, refused: [] };

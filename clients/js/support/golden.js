@@ -29,12 +29,18 @@ import { affineHash, masks, permute, wordsOf, xxh32 } from "../dist/maths/hashin
 import { pick } from "../dist/tasks/choice.js";
 import { checkRound, readNotice } from "../dist/tasks/notice.js";
 import { asksCoin, readRound } from "../dist/tasks/round.js";
-import { canonical, digest, digestBytes, parse } from "../dist/wire/codec.js";
+import { canonical, digest, digestBytes, parse, parseCanonical } from "../dist/wire/codec.js";
 import { writeEnvelope } from "../dist/wire/envelope.js";
+import { sealingChecks } from "./golden_sealing.js";
 import { RecordedRng } from "./recorded_rng.js";
 
 /** The sections that only collectors need, and the files that clients need. */
-export const COLLECTORS = ["envelope.streams", "envelope.malformed", "envelope.misplaced"];
+export const COLLECTORS = [
+  "envelope.streams",
+  "envelope.malformed",
+  "envelope.misplaced",
+  "reject.reports",
+];
 export const FILES = [
   "choice",
   "discovery",
@@ -46,9 +52,13 @@ export const FILES = [
   "memo",
   "numbers",
   "perturb",
+  "reject",
+  "rfc",
+  "seal",
   "tables",
   "task_id",
   "thresholds",
+  "tokens",
 ];
 
 export const CHECKS = {
@@ -96,6 +106,7 @@ export const CHECKS = {
   "memo.streams": checkStream,
   "memo.refused": checkShortSecret,
   "memo.responses": checkResponse,
+  "reject.documents": checkJudged,
   "tables.indices": checkTables,
   "tables.cells": checkCells,
   "tables.misfits": checkMisfits,
@@ -103,6 +114,7 @@ export const CHECKS = {
   "tables.layers": checkLayers,
   "tables.messages": checkAnswers,
   "tables.undeclared": checkUndeclared,
+  ...sealingChecks({ same, refuses }),
 };
 
 /** Returns how many rows of each section hold, and the failures; collectors' rows count apart. */
@@ -170,9 +182,9 @@ async function mechanismOf(content) {
 }
 
 async function noticeOf(text) {
-  const document = parse(text);
-  await load(document);
-  return readNotice(document);
+  const parsed = parseCanonical(text);
+  await load(parsed.document);
+  return readNotice(parsed);
 }
 
 /** The round that asks everybody. */
@@ -206,7 +218,7 @@ function checkDocument(row) {
   const document = parse(JSON.stringify(row.content));
   same(canonical(document), row.canonical);
   same(digest(document), row.digest);
-  same(hex(digestBytes(document)), row.digest_hex);
+  same(hex(digestBytes(canonical(document))), row.digest_hex);
 }
 
 function checkText(row) {
@@ -219,12 +231,18 @@ async function checkTask(row) {
   const notice = await noticeOf(row.canonical);
   same(notice.digest, row.digest);
   same(hex(notice.digestBytes), row.digest_hex);
-  same(notice.opening.askText, canonical(row.content.opening.ask));
+  same(canonical(notice.opening.document), canonical(row.content.opening));
 }
 
 async function checkRefused(row) {
   const read = { parse, notice: noticeOf }[row.reader];
   await refuses(() => read(row.text), CodecError, ParameterError);
+}
+
+async function checkJudged({ text, refused }) {
+  if (refused) return refuses(() => noticeOf(text), CodecError, ParameterError);
+  same(canonical(parse(text)), text);
+  await noticeOf(text);
 }
 
 function checkXxh32(row) {
@@ -334,7 +352,7 @@ async function checkMessage(row) {
   const deviceBytes = unhex(row.secret);
   const rng = recorded(row);
   same(asksCoin(round, roundCoin(deviceBytes, notice.digest)), true);
-  const questions = questionsFor(notice, round, deviceBytes);
+  const questions = questionsFor(notice, checkRound(notice, round), deviceBytes);
   const index = notice.domain.index(valueOf(row));
   same(hex(writeMessage({ notice, round, questions, index }, rng)), row.message);
   same(rng.consumed, row.consumed);

@@ -1,7 +1,13 @@
 // The jobs that the tests in Python give to a Node process; each gets and returns plain data.
 
+import { noticeOf } from "../dist/client/client.js";
 import { Client, MemoryLedger, MismatchError } from "../dist/index.js";
 import { load, readDomain, readEncoding, readFamily } from "../dist/core/registry.js";
+import { hex, unhex } from "../dist/bytes.js";
+import { parse } from "../dist/wire/codec.js";
+import { openLayer, seal } from "../dist/wire/seal.js";
+import * as tokens from "../dist/wire/tokens.js";
+import { changedTask, goldenTasks, seeded } from "./hostile.js";
 import { RecordedRng } from "./recorded_rng.js";
 
 const READERS = { domain: readDomain, encoding: readEncoding, family: readFamily };
@@ -11,7 +17,7 @@ const MAX_TRIES = 4000; // devices until enough of them are asked in the opening
 export async function answers(tasks) {
   const messages = {};
   for (const [name, { text, value, users }] of Object.entries(tasks)) {
-    const client = await Client.open(text, new MemoryLedger({ cap: 20 }));
+    const client = await openAccepting(text);
     messages[name] = await answersOf(client, value, client.notice.opening, users);
   }
   return messages;
@@ -33,7 +39,7 @@ async function answersOf(client, value, round, users) {
 /** Answers in one transaction that leaves the ledger empty, so that every device is a new one. */
 function answerAsNewDevice(client, value, round) {
   return client.ledger.update((file) => {
-    const message = client.respond(file, value, round);
+    const { message } = client.respond(file, value, round);
     Object.assign(file, { tasks: {}, charges: [] });
     return message;
   });
@@ -43,7 +49,7 @@ function answerAsNewDevice(client, value, round) {
 export async function answerEach({ text, values }) {
   const messages = [];
   for (const value of values) {
-    const client = await Client.open(text, new MemoryLedger({ cap: 20 }));
+    const client = await openAccepting(text);
     messages.push(base64(await client.answer(value)));
   }
   return messages;
@@ -51,7 +57,10 @@ export async function answerEach({ text, values }) {
 
 /** Returns, by name, the messages of many people who hold the same basket and answer a round. */
 export async function answerRound({ text, round: content, baskets, users }) {
-  const client = await Client.open(text, new MemoryLedger());
+  // Whatever the plan announces: the test makes a round of its own.
+  const limits = { count: 2, width: 65_536, mechanisms: ["grr"], encodings: ["sample"] };
+  const { notice } = await openAccepting(text);
+  const client = await Client.open({ ...notice, rounds: limits }, new MemoryLedger());
   const round = await client.round(content);
   const messages = {};
   for (const [name, basket] of Object.entries(baskets))
@@ -115,6 +124,73 @@ export async function statements({ texts, cap, windows, charges, time }) {
   };
   const results = [];
   for (const text of texts) results.push(await attempt(() => explain(text)));
+  return results;
+}
+
+/** Returns messages, in hex, sealed for some keys. */
+export async function sealMessages({ messages, keys, context }) {
+  const results = [];
+  for (const message of messages)
+    results.push(hex(await seal(unhex(message), keys.map(unhex), contextOf(context))));
+  return results;
+}
+
+/** Returns what is under the layer of a hop. */
+export async function openMessages({ messages, key, context, hop }) {
+  const open = (sealed) => openLayer(unhex(sealed), unhex(key), contextOf(context), hop);
+  return Promise.all(messages.map(async (sealed) => hex(await open(sealed))));
+}
+
+let pendingTokens = [];
+
+/** Starts some tokens of one task and returns what an issuer has to sign. */
+export async function blindTokens({ key, digest, count }) {
+  const issuer = tokens.readIssuerKey(unhex(key));
+  pendingTokens = Array.from({ length: count }, () => tokens.blind(issuer, unhex(digest)));
+  return Promise.all(pendingTokens.map(async (pending) => hex(await tokens.blindedBytes(pending))));
+}
+
+/** Finishes the tokens that `blindTokens` started, and returns them with their seeds. */
+export async function finalizeTokens(blindSignatures) {
+  const finish = async (signature, i) => {
+    const pending = pendingTokens[i];
+    const token = await tokens.finalize(pending, unhex(signature));
+    return [hex(tokens.tokenBytes(token)), String(tokens.seedOf(token, pending.digest))];
+  };
+  return Promise.all(blindSignatures.map(finish));
+}
+
+function contextOf({ digest, ...others }) {
+  return { digest: unhex(digest), ...others };
+}
+
+/** Returns the client of a new device whose app accepts all public columns. */
+function openAccepting(text) {
+  const accepts = { public: parse(text).domain.public?.names ?? [] };
+  return Client.open(text, new MemoryLedger({ cap: 20 }), { accepts });
+}
+
+/** Returns the texts of golden tasks, and of some with changed entries. */
+export async function taskTexts({ changed, seed }) {
+  const tasks = await goldenTasks();
+  const random = seeded(seed);
+  const texts = Array.from({ length: changed }, () => changedTask(tasks, random));
+  return [...tasks.map((task) => JSON.stringify(task)), ...texts];
+}
+
+/** Returns what a document may hold at most, by name. */
+export async function bounds() {
+  return { ...(await import("../dist/core/bounds.js")) };
+}
+
+/** Returns for every text of a task "read", or why it is refused. */
+export async function notices(texts) {
+  const read = async (text) => {
+    await noticeOf(text);
+    return "read";
+  };
+  const results = [];
+  for (const text of texts) results.push(await attempt(() => read(text)));
   return results;
 }
 

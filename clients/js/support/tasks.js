@@ -19,6 +19,12 @@ export const COLLECTION = {
   seconds: 0,
 };
 
+/** What the later rounds of a task may be. */
+export function roundLimits(changes = {}) {
+  const kinds = { mechanisms: ["grr"], encodings: [] };
+  return { kind: "roundlimits", count: 3, width: 1, ...kinds, ...changes };
+}
+
 /** A question with four answers, for epsilon 1. */
 export async function browserTask(changes = {}) {
   return text({ ...(await golden("task_id")).tasks[0].content, ...changes });
@@ -38,10 +44,19 @@ export async function discoveryTask(comment, changes = {}) {
   return text({ ...content, opening, ...changes });
 }
 
-/** Joint statistics of a record, by one of the methods. */
+/** Joint statistics of a record, by views of it. */
 export async function jointTask(comment, changes = {}) {
   const { content } = (await golden("marginals")).tasks.find((row) => row.comment === comment);
   return text({ ...content, ...changes });
+}
+
+/** Everybody's whole record, without a choice of views; devices leave the plan unread. */
+export async function wholeRecordTask(changes = {}) {
+  const { picks, tasks } = await golden("marginals");
+  const isWhole = ({ question }) => question.encoding.columns.length === 4;
+  const { content } = tasks[0];
+  const opening = { ...content.opening, ask: picks.find(isWhole).question };
+  return text({ ...content, opening, ...changes });
 }
 
 /** Tables for SQL: a shop, its orders, a pair of numbers, or large ones. */

@@ -10,13 +10,19 @@ import {
   BudgetError,
   Client,
   CodecError,
-  DomainError,
   MemoryLedger,
   MismatchError,
   ParameterError,
 } from "../dist/index.js";
 import { RecordedRng } from "../support/recorded_rng.js";
-import { browserTask, COLLECTION, digestOf, roundOf, whereTask } from "../support/tasks.js";
+import {
+  browserTask,
+  COLLECTION,
+  digestOf,
+  roundLimits,
+  roundOf,
+  whereTask,
+} from "../support/tasks.js";
 
 async function openBrowser(changes = {}, ledger = new MemoryLedger()) {
   return Client.open(await browserTask(changes), ledger);
@@ -30,13 +36,52 @@ test("a device answers once, and repeats the same bytes", async () => {
   assert.deepEqual(await client.ledger.spent(), { spent: 1, cap: 10 });
 });
 
-test("a value outside the domain costs nothing, and no error contains it", async () => {
-  const client = await openBrowser();
-  const isSilent = (error) => error instanceof DomainError && !/konqueror/.test(error.stack);
-  for (const value of ["konqueror", 1, null, undefined, {}, ["firefox"]])
-    await assert.rejects(client.answer(value), isSilent);
-  assert.equal((await client.ledger.spent()).spent, 0);
+test("a value outside the domain is charged and answered like any other", async () => {
+  const hostile = new Proxy([], {
+    get() {
+      throw new Error("konqueror");
+    },
+  });
+  const document = await browserTask();
+  for (const value of ["konqueror", 1, null, undefined, {}, ["firefox"], hostile]) {
+    const reasons = [];
+    const notify = (reason) => reasons.push(reason);
+    const client = await Client.open(document, new MemoryLedger(), { notify });
+    const message = await client.answer(value);
+    assert.equal(message.length, 45);
+    assert.equal((await client.ledger.spent()).spent, 1);
+    assert.equal(reasons.length, 1);
+    assert.match(reasons[0], /^a value must be /);
+    assert.doesNotMatch(reasons[0], /konqueror/);
+    await assert.rejects(client.answer("firefox"), BudgetError);
+  }
+});
+
+test("a value inside the domain is nothing to be told about", async () => {
+  const notify = () => assert.fail("the value lies in the domain");
+  const client = await Client.open(await browserTask(), new MemoryLedger(), { notify });
   await client.answer("firefox");
+});
+
+test("the text of an error that a value throws is told nobody", async () => {
+  const items = { kind: "records", names: ["a"], attributes: [{ kind: "bits", bits: 4 }] };
+  await load(items);
+  const hostile = {
+    get a() {
+      throw new TypeError("the secret");
+    },
+  };
+  const ask = { ...roundOf(await browserTask()).ask, encoding: { kind: "attribute", column: 0 } };
+  ask.mechanism = { ...ask.mechanism, size: 16, keep: "2829000000000000000" };
+  const opening = roundOf(await browserTask(), 0, { ask });
+  const reasons = [];
+  const client = await Client.open(
+    await browserTask({ domain: items, opening }),
+    new MemoryLedger(),
+    { notify: (reason) => reasons.push(reason) },
+  );
+  assert.equal((await client.answer(hostile)).length, 45);
+  assert.deepEqual(reasons, ["a value must be of the kind that the task asks for"]);
 });
 
 test("the cap holds across tasks, and a refused answer leaves no trace", async () => {
@@ -96,12 +141,12 @@ test("opting out erases, refuses and refunds nothing", async () => {
 });
 
 test("a device outside the share of a round is not asked, and keeps its coin", async () => {
-  const client = await openBrowser();
+  const client = await openBrowser({ rounds: roundLimits() });
   const coin = await client.coin();
   const [low, high] = coin < 1n << 63n ? [1n << 63n, 1n << 64n] : [0n, 1n << 63n];
   const share = { low: low ? String(low) : 0, high: String(high) };
   const round = await client.round(roundOf(await browserTask(), 1, share));
-  const notAsked = { name: "MismatchError", message: /not asked in this round/ };
+  const notAsked = { name: "MismatchError", message: /lies outside its share/ };
   await assert.rejects(client.answer("firefox", round), notAsked);
   assert.equal(await client.coin(), coin);
   assert.equal((await client.ledger.spent()).spent, 0);
@@ -112,24 +157,51 @@ test("the coin of an enrolled device follows from its token", async () => {
   const digest = digestOf(document);
   const ledger = new MemoryLedger();
   await assert.rejects((await Client.open(document, ledger)).answer("firefox"), AccessError);
-  const client = await Client.open(document, ledger, "token");
+  const client = await Client.open(document, ledger, { token: "token" });
   assert.equal(await client.coin(), roundCoin(enrolledBytes("token", digest), digest));
   await client.answer("firefox");
-  const reenrolled = await Client.open(document, ledger, "another");
+  const reenrolled = await Client.open(document, ledger, { token: "another" });
   await assert.rejects(reenrolled.coin(), MismatchError);
-  const notEnrolled = await Client.open(await browserTask(), new MemoryLedger(), "token");
+  const options = { token: "token" };
+  const notEnrolled = await Client.open(await browserTask(), new MemoryLedger(), options);
   assert.equal(notEnrolled.token, undefined, "a task without enrolment does not see the token");
 });
 
-test("a rehearsal checks the value, does not use it and charges nothing", async () => {
-  const client = await openBrowser(
-    { collection: { ...COLLECTION, sandbox: true } },
-    new MemoryLedger({ cap: 0 }),
+test("a rehearsal never looks at the value, and is charged 0", async () => {
+  const untouchable = new Proxy(
+    {},
+    { get: () => assert.fail(), has: () => assert.fail(), ownKeys: () => assert.fail() },
   );
-  await assert.rejects(client.answer("konqueror"), DomainError);
-  await client.answer("firefox");
-  await assert.rejects(client.answer("firefox"), BudgetError);
-  assert.deepEqual(await client.ledger.entries(), []);
+  const notify = () => assert.fail("nobody has looked");
+  for (const value of ["konqueror", untouchable]) {
+    const document = await browserTask({ collection: { ...COLLECTION, sandbox: true } });
+    const client = await Client.open(document, new MemoryLedger(), { notify });
+    await client.answer(value);
+    await assert.rejects(client.answer("firefox"), BudgetError);
+    const [charge] = await client.ledger.entries();
+    assert.equal(charge.epsilon, "0.0");
+    assert.deepEqual(await client.ledger.spent(), { spent: 0, cap: 10 });
+  }
+});
+
+test("a rehearsal counts as a report of every window", async () => {
+  const windows = [{ seconds: 60, epsilon: 5, reports: 2 }];
+  const ledger = new MemoryLedger({ windows, clock: () => 1000 });
+  const collection = { ...COLLECTION, sandbox: true };
+  await (await openBrowser({ name: "a", collection }, ledger)).answer("safari");
+  await (await openBrowser({ name: "b" }, ledger)).answer("safari");
+  for (const changes of [{ name: "c", collection }, { name: "d" }])
+    await assert.rejects((await openBrowser(changes, ledger)).answer("safari"), /within 60/);
+});
+
+test("with a cap of 0 nothing leaves, not even a rehearsal", async () => {
+  for (const sandbox of [false, true]) {
+    const ledger = new MemoryLedger({ cap: 0 });
+    const client = await openBrowser({ collection: { ...COLLECTION, sandbox } }, ledger);
+    await assert.rejects(client.answer("firefox"), BudgetError);
+    await assert.rejects(client.resend(), BudgetError);
+    assert.deepEqual(await ledger.entries(), []);
+  }
 });
 
 test("a rehearsal sends all values equally often, an answer the true one more often", async () => {
@@ -140,7 +212,7 @@ test("a rehearsal sends all values equally often, an answer the true one more of
     const counts = [0, 0, 0, 0];
     for (let user = 0; user < 2000; user++)
       await client.ledger.update((file) => {
-        counts[client.respond(file, "firefox", client.notice.opening).at(-1)]++;
+        counts[client.respond(file, "firefox", client.notice.opening).message.at(-1)]++;
         Object.assign(file, { tasks: {}, charges: [] }); // the next answer is another device's
       });
     return counts;
@@ -223,7 +295,7 @@ test("choices and bundles nest once", async () => {
   const { ask: question } = roundOf(await browserTask({ epsilon: "8.0" }));
   const choice = (...members) => ({ kind: "choice", members, weights: [] });
   const bundle = (...parts) => ({ kind: "bundle", parts });
-  const client = await openBrowser({ epsilon: "8.0" });
+  const client = await openBrowser({ epsilon: "8.0", rounds: roundLimits() });
   const round = async (ask) => client.round(roundOf(await browserTask(), 1, { ask }));
   await round(choice(bundle(question, question), question));
   await round(bundle(choice(question), question));

@@ -5,6 +5,7 @@ import {
   BudgetError,
   CodecError,
   Device,
+  MemoryLedger,
   MismatchError,
   ParameterError,
   StateError,
@@ -53,9 +54,17 @@ test("a busy collector gets the time it wants, and a stranger's page is no answe
   await device.answer("browser", "firefox");
   const [report] = await outbox(ledger);
   assert.ok(report.due >= 5000 + 7200 && report.due <= 5000 + 7200 + 60, String(report.due));
+  assert.equal(report.reason, "busy");
   collector.mode = "stranger";
   time = report.due;
   assert.equal((await device.flush()).waiting, 1);
+  assert.equal((await device.waiting())[0].reason, "unexpected");
+  collector.mode = "busy";
+  collector.retryAfter = 10 ** 9;
+  time += 3600;
+  await device.flush();
+  const [postponed] = await device.waiting();
+  assert.ok(postponed.due <= time + 86_400 + 3600, "a collector may ask for a day, not for ever");
   collector.mode = "up";
   time = 1; // a clock that was set back does not make the report wait longer
   assert.equal((await device.flush()).sent, 1);
@@ -71,14 +80,26 @@ test("a refused message is dropped and recorded", async (t) => {
   assert.equal((await ledger.spent()).spent, 1, "what was charged stays charged");
 });
 
-test("after eight attempts a message is given up", async (t) => {
-  const { collector, ledger, device } = await start(t);
+test("a message is never given up: it waits longer and longer, up to an hour", async (t) => {
+  let time = 0;
+  const { collector, ledger, device } = await start(t, { clock: () => time });
   collector.mode = "down";
   await device.answer("browser", "firefox");
-  for (let attempt = 2; attempt <= 7; attempt++)
-    assert.equal((await device.flush({ force: true })).waiting, 1);
-  assert.equal((await device.flush({ force: true })).refused, 1);
-  assert.equal((await ledger.refusals())[0].code, "gave-up");
+  for (let attempt = 1; attempt <= 200; attempt++) {
+    const [report] = await device.waiting();
+    assert.deepEqual([report.attempts, report.reason], [attempt, "unreachable"]);
+    const wait = Math.min(60 * 2 ** (attempt - 1), 3600);
+    assert.ok(report.due - time >= wait / 2 && report.due - time <= wait, `attempt ${attempt}`);
+    time = report.due - 1;
+    assert.equal((await device.flush()).waiting, 1, "not due yet");
+    assert.equal((await device.waiting())[0].attempts, attempt);
+    time = report.due;
+    assert.deepEqual(await device.flush(), { sent: 0, refused: 0, waiting: 1 });
+  }
+  collector.mode = "up";
+  assert.deepEqual(await device.flush({ force: true }), { sent: 1, refused: 0, waiting: 0 });
+  assert.equal(collector.posts.length, 1);
+  assert.deepEqual(await ledger.refusals(), []);
 });
 
 test("a collector that cannot be reached is tried once, not once for every message", async (t) => {
@@ -135,19 +156,6 @@ test("a device returns the message that it sends, and its owner can opt out", as
   assert.equal((await ledger.spent()).spent, 1);
 });
 
-test("a full outbox refuses before it charges", async (t) => {
-  const { ledger, device } = await start(t, { delay: 1000 });
-  await device.answer("browser", "firefox");
-  await ledger.update((file) => {
-    const copy = (_, i) => ({ ...file.outbox[0], message: String(i) });
-    file.outbox = Array.from({ length: 100 }, copy);
-    file.charges = [];
-    file.tasks = {};
-  });
-  await assert.rejects(device.answer("browser", "firefox"), BudgetError);
-  assert.equal((await ledger.spent()).spent, 0);
-});
-
 test("an owner who does not agree is not charged", async (t) => {
   const requests = [];
   const consent = async (notice, text) => requests.push({ notice, text }) > 1;
@@ -161,19 +169,19 @@ test("an owner who does not agree is not charged", async (t) => {
 });
 
 test("another document than the pinned one is refused", async (t) => {
-  const otherDigest = "AAAAAAAAAAAAAAAAAAAAAA";
-  const wrong = await start(t, { digests: { browser: otherDigest } });
+  const other = { digest: "AAAAAAAAAAAAAAAAAAAAAA" };
+  const wrong = await start(t, { accepts: { browser: other } });
   await assert.rejects(wrong.device.answer("browser", "firefox"), MismatchError);
   assert.equal((await wrong.ledger.spent()).spent, 0);
-  const digests = { browser: digestOf(await browserTask()), survey: otherDigest };
-  const right = await start(t, { digests });
+  const accepts = { browser: { digest: digestOf(await browserTask()) }, survey: other };
+  const right = await start(t, { accepts });
   await right.device.answer("browser", "firefox");
 });
 
 test("a task may have the name of a property that every object has", async (t) => {
   const names = ["constructor", "__proto__"];
   const documents = await Promise.all(names.map((name) => browserTask({ name })));
-  const { device } = await startPair(t, documents, { digests: {} });
+  const { device } = await startPair(t, documents, { accepts: {} });
   for (const name of names) await device.answer(name, "firefox");
 });
 
@@ -227,5 +235,19 @@ test("every round of a longitudinal task is answered and sent alone", async (t) 
   assert.deepEqual(roundNumbers, [0, 1, 2]);
   assert.equal((await ledger.spent()).spent, Number(parse(document).epsilon));
   const messages = await ledger.update((file) => file.tasks[digestOf(document)].messages);
-  assert.deepEqual(Object.values(messages), posts.map(hexOf));
+  const bytes = Object.values(messages).map((message) => message.bytes);
+  assert.deepEqual(bytes, posts.map(hexOf));
+});
+
+test("at most 100 reports wait for one address, and those of another do not count", async (t) => {
+  const ledger = new MemoryLedger({ cap: 1000 });
+  const names = Array.from({ length: 101 }, (_, i) => `task ${i}`);
+  const documents = await Promise.all(names.map((name) => browserTask({ name })));
+  const options = { ledger, delay: 1_000_000 };
+  const { device } = await startPair(t, documents, options);
+  for (const name of names.slice(0, 100)) await device.answer(name, "firefox");
+  await assert.rejects(device.answer(names[100], "firefox"), /100 reports wait/);
+  assert.equal((await ledger.spent()).spent, 100);
+  const second = await startPair(t, documents, options);
+  await second.device.answer(names[100], "firefox");
 });

@@ -6,7 +6,7 @@ import { SystemRng } from "../dist/core/rng.js";
 import { Client, DomainError, MemoryLedger, ParameterError } from "../dist/node.js";
 import { parse } from "../dist/wire/codec.js";
 import { reportOf, startPair } from "../support/collector.js";
-import { COLLECTION, discoveryTask, roundOf } from "../support/tasks.js";
+import { COLLECTION, discoveryTask, roundLimits, roundOf } from "../support/tasks.js";
 
 const TEXTS = "the most frequent texts";
 const SETS = "few items: direct response";
@@ -28,10 +28,6 @@ test("a device answers with a text, of which its group reports some bits", async
   const document = await discoveryTask(TEXTS);
   const { name } = parse(document);
   const { collector, device, ledger } = await startPair(t, [document]);
-  await assert.rejects(device.answer(name, 7), DomainError);
-  const isSilent = (error) => error instanceof DomainError && !/secret/.test(error.stack);
-  await assert.rejects(device.answer(name, "secret\0"), isSilent);
-  assert.equal((await ledger.spent()).spent, 0);
   await device.answer(name, "hello, world");
   const report = reportOf(collector.posts[0]);
   assert.equal(report.length, 44 + 10);
@@ -41,11 +37,12 @@ test("a device answers with a text, of which its group reports some bits", async
 
 test("a device answers with a set, given as a list or as a Set", async (t) => {
   const document = await discoveryTask(SETS);
-  const { name } = parse(document);
+  const { name, domain } = parse(document);
+  await load(domain);
+  for (const wrong of ["fig", { fig: 1 }, [1], null, new Map([["fig", 1]])])
+    assert.throws(() => readDomain(domain).index(wrong), DomainError);
   for (const value of [["fig", "kiwi", "something else"], new Set(["fig"]), [], new Set()]) {
     const { collector, device } = await startPair(t, [document]);
-    for (const wrong of ["fig", { fig: 1 }, [1], null, new Map([["fig", 1]])])
-      await assert.rejects(device.answer(name, wrong), DomainError);
     await device.answer(name, value);
     const report = reportOf(collector.posts[0]);
     assert.equal(report.length, 45);
@@ -80,7 +77,9 @@ test("questions about sets of other items are refused and cost nothing", async (
 });
 
 test("a subject is new in every message and the same in all its reports", async () => {
-  const document = await discoveryTask("one group, with subjects", { epsilon: "2.0" });
+  const kinds = { mechanisms: ["affine_prefix"], encodings: ["segment"] };
+  const rounds = roundLimits({ width: 10, ...kinds });
+  const document = await discoveryTask("one group, with subjects", { epsilon: "2.0", rounds });
   const [question] = parse(document).opening.ask.members;
   const ask = { kind: "bundle", parts: [question, question] };
   const subjects = new Set();
@@ -107,7 +106,7 @@ test("in a rehearsal texts, bits and sets are drawn at random", async () => {
     [SETS, ["fig"]],
   ]) {
     const document = await discoveryTask(comment, { collection });
-    const client = await open(document, new MemoryLedger({ cap: 0 }));
+    const client = await open(document);
     await client.answer(value);
     const rng = new SystemRng();
     const draw = () => String(client.notice.domain.randomIndex(rng));

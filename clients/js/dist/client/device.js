@@ -1,13 +1,15 @@
 import { hex } from "../bytes.js";
 import { SystemRng } from "../core/rng.js";
 import { BudgetError, MismatchError, need, StateError } from "../errors.js";
-import { isDocument } from "../wire/codec.js";
-import { Client } from "./client.js";
-import { claim, dueReports, post, secondsToNext, settle, waitingReports } from "./outbox.js";
-import { fetchRound, fetchTask, send } from "./transport.js";
+import { canonical, isDocument } from "../wire/codec.js";
+import { checkAccepts, remember } from "./accepts.js";
+import { Client, noticeOf } from "./client.js";
+import { claim, dueReports, post, refuseFull, secondsToNext, settle, waitingReports, } from "./outbox.js";
+import { checkUrl, DEFAULT_TIMEOUT, fetchRound, fetchTask, send } from "./transport.js";
 const DEFAULT_DELAY = 60;
 const FIRST_WAIT = 60;
-const MAX_WAIT = 86_400;
+const MAX_WAIT = 3600;
+const MAX_RETRY_AFTER = 86_400;
 const MAX_TIMER = 2 ** 31 - 1;
 export class Device {
     url;
@@ -15,18 +17,27 @@ export class Device {
     delay;
     #token;
     #consent;
-    #digests;
+    #accepts;
+    #notify;
+    #collector;
+    #witnesses;
     #rng = new SystemRng();
     #timer;
     constructor(url, options) {
-        const { ledger, token, consent, delay = DEFAULT_DELAY, digests = {} } = options;
-        need(delay >= 0 && isFinite(delay), "`delay` must be a number of seconds from 0 up");
-        this.url = url.replace(/\/+$/, "");
-        this.ledger = ledger;
+        const { delay = DEFAULT_DELAY, timeout = DEFAULT_TIMEOUT, accepts = {} } = options;
+        const { witnesses = [] } = options;
+        need(delay >= 0 && isFinite(delay), "`delay` must be a number of at least 0");
+        need(timeout > 0 && isFinite(timeout), "`timeout` must be a number above 0");
+        this.url = checkUrl("url", url);
+        this.ledger = options.ledger;
         this.delay = delay;
-        this.#token = token;
-        this.#consent = consent;
-        this.#digests = new Map(Object.entries(digests));
+        this.#token = options.token;
+        this.#consent = options.consent;
+        this.#notify = options.notify;
+        this.#accepts = new Map(Object.entries(accepts));
+        this.#accepts.forEach(checkAccepts);
+        this.#collector = { url: this.url, timeout };
+        this.#witnesses = witnesses.map((other) => ({ url: checkUrl("witnesses", other), timeout }));
     }
     async answer(name, value) {
         const { client, round } = await this.#open(name);
@@ -34,23 +45,40 @@ export class Device {
         await client.check(round);
         if (this.#consent && !(await this.#consent(notice, await client.explain(round))))
             throw new BudgetError("the owner of this device has not agreed");
-        const message = await this.ledger.update((file) => {
-            const bytes = client.respond(file, value, round);
+        const { message, outside } = await this.ledger.update((file) => {
+            refuseFull(file, this.url);
+            const answer = client.respond(file, value, round);
             const token = client.token === undefined ? {} : { token: client.token };
             const address = { url: this.url, name, task: notice.digest, round: round.number };
-            const posting = { ...address, message: hex(bytes), ...token };
+            const posting = { ...address, message: hex(answer.message), ...token };
             post(file, posting, this.ledger.clock(), this.#uniform(this.delay));
-            return bytes;
+            return answer;
         });
         if (this.delay)
             await this.#schedule();
         else
             await this.flush();
+        if (outside !== undefined)
+            this.#notify?.(outside);
         return message;
     }
-    async explain(name) {
-        const { client, round } = await this.#open(name);
-        return client.explain(round);
+    async notice(name) {
+        const { text, etag } = await fetchTask(this.#collector, name);
+        const notice = await noticeOf(text);
+        if ((etag ?? notice.digest) !== notice.digest)
+            throw new MismatchError("the collector states another digest than its task document has");
+        if (notice.name !== name)
+            throw new MismatchError("the collector answers with a task of another name");
+        return notice;
+    }
+    async explain(notice) {
+        return (await this.#client(notice)).explain();
+    }
+    agree(notice) {
+        return this.ledger.update((file) => remember(file, this.url, notice));
+    }
+    waiting() {
+        return this.ledger.update((file) => waitingReports(file, this.url));
     }
     async flush({ force = false } = {}) {
         const { ledger, url } = this;
@@ -60,9 +88,10 @@ export class Device {
             const report = await ledger.update((file) => claim(file, candidate, ledger.clock()));
             if (!report)
                 continue;
-            const receipt = this.#withWait(await send(report), report.attempts);
-            counts[await ledger.update((file) => settle(file, report, receipt, ledger.clock()))]++;
-            if (receipt !== "sent" && "wait" in receipt && receipt.unavailable)
+            const receipt = await send(report, this.#collector.timeout);
+            const result = this.#withWait(receipt, report.attempts);
+            counts[await ledger.update((file) => settle(file, report, result, ledger.clock()))]++;
+            if (result !== "sent" && "wait" in result && result.unavailable)
                 break;
         }
         await this.#schedule();
@@ -76,25 +105,32 @@ export class Device {
         clearTimeout(this.#timer);
     }
     async #open(name) {
-        const { text, etag } = await fetchTask(this.url, name);
-        const client = await Client.open(text, this.ledger, this.#token);
-        const { notice } = client;
-        const { digest, state, round } = await fetchRound(this.url, name);
-        const stated = [digest, etag ?? notice.digest];
-        if (notice.name !== name || stated.some((other) => other !== notice.digest))
-            throw new MismatchError("the collector published another task than it states");
-        if ((this.#digests.get(name) ?? notice.digest) !== notice.digest)
-            throw new MismatchError("the digest of this task is not the one in `digests`");
+        const notice = await this.notice(name);
+        const { state, round } = await fetchRound(this.#collector, notice);
         if (state !== "open" || !isDocument(round))
             throw new StateError("this task does not ask for answers now");
+        for (const witness of this.#witnesses) {
+            const shown = await fetchRound(witness, notice);
+            if (shown.state !== state || canonical(shown.round) !== canonical(round))
+                throw new MismatchError("a witness shows another round than the collector");
+        }
+        const client = await this.#client(notice);
         return { client, round: await client.round(round) };
+    }
+    #client(notice) {
+        const options = {
+            token: this.#token,
+            accepts: this.#accepts.get(notice.name),
+            origin: this.url,
+        };
+        return Client.open(notice, this.ledger, options);
     }
     #withWait(receipt, attempts) {
         if (receipt === "sent" || "refused" in receipt)
             return receipt;
-        const half = (FIRST_WAIT * 2 ** (attempts - 1)) / 2;
-        const wait = Math.min(Math.max(receipt.wait, half), MAX_WAIT) + this.#uniform(half);
-        return { ...receipt, wait };
+        const half = Math.min(FIRST_WAIT * 2 ** (attempts - 1), MAX_WAIT) / 2;
+        const wanted = Math.min(receipt.wait, MAX_RETRY_AFTER);
+        return { ...receipt, wait: Math.max(wanted, half) + this.#uniform(half) };
     }
     #uniform(seconds) {
         return (seconds * this.#rng.word()) / 2 ** 32;

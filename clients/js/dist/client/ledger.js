@@ -1,7 +1,7 @@
 import { BudgetError, SottovoceError } from "../errors.js";
 import { nearest } from "../maths/exact.js";
 import { total } from "../tasks/budget.js";
-import { openLedgerFile, optOut } from "./ledger_file.js";
+import { eraseOldMessages, openLedgerFile, optOut } from "./ledger_file.js";
 export class Ledger {
     options;
     clock;
@@ -13,6 +13,7 @@ export class Ledger {
         try {
             return await this.exchange((stored) => {
                 const file = openLedgerFile(stored, this.options);
+                eraseOldMessages(file, this.clock());
                 return [file, work(file)];
             });
         }

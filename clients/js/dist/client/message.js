@@ -16,6 +16,8 @@ function checkDomain({ domain, distinct }, question) {
     const { mechanism, encoding, epsilon } = question;
     const outputs = encoding ? encoding.outputs(domain) : domain.size;
     need(outputs <= mechanism.size, "the mechanism must serve all values of the task's domain");
+    need(mechanism.size <= 2 ** 63 || outputs > 2 ** 63, "the mechanism serves values of more than 63 bits, " +
+        "but those of the task's domain are shorter");
     if (!distinct)
         return;
     need(outputs <= 2 ** 32, "a longitudinal task may have at most 2^32 encoded values");

@@ -12,6 +12,7 @@ export interface Report extends Posting {
     due: number;
     sending: boolean;
     attempts: number;
+    reason: string;
 }
 export interface RefusedReport {
     readonly name: string;
@@ -19,12 +20,15 @@ export interface RefusedReport {
     readonly round: number;
     readonly code: string;
 }
+export interface Failure {
+    readonly reason: string;
+    readonly unavailable: boolean;
+    readonly wait: number;
+}
 export type Receipt = "sent" | {
     refused: string;
-} | {
-    wait: number;
-    unavailable: boolean;
-};
+} | Failure;
+export declare function refuseFull(file: LedgerFile, url: string): void;
 export declare function post(file: LedgerFile, posting: Posting, now: number, delay: number): void;
 export declare function dueReports(file: LedgerFile, url: string, now: number, force: boolean): Report[];
 export declare function waitingReports(file: LedgerFile, url: string): Report[];

@@ -1,11 +1,14 @@
 import { BudgetError } from "../errors.js";
+import { acknowledge } from "./ledger_file.js";
 const MAX_WAITING = 100;
-const MAX_ATTEMPTS = 8;
 const MAX_SENDING = 60;
-export function post(file, posting, now, delay) {
-    if (file.outbox.length >= MAX_WAITING)
+export function refuseFull(file, url) {
+    if (waitingReports(file, url).length >= MAX_WAITING)
         throw new BudgetError(`${MAX_WAITING} reports wait for the network already, so nothing was charged`);
-    file.outbox.push({ ...posting, posted: now, due: now + delay, sending: false, attempts: 0 });
+}
+export function post(file, posting, now, delay) {
+    const fresh = { posted: now, due: now + delay, sending: false, attempts: 0, reason: "" };
+    file.outbox.push({ ...posting, ...fresh });
 }
 export function dueReports(file, url, now, force) {
     const isDue = (report) => !waits(report, now) || (force && !report.sending);
@@ -25,16 +28,19 @@ export function settle(file, { message }, receipt, now) {
     const report = file.outbox.find((waiting) => waiting.message === message);
     if (!report)
         return "sent";
-    if (receipt !== "sent" && "wait" in receipt && report.attempts < MAX_ATTEMPTS) {
-        Object.assign(report, { posted: now, due: now + receipt.wait, sending: false });
+    if (receipt !== "sent" && "wait" in receipt) {
+        const { wait, reason } = receipt;
+        Object.assign(report, { posted: now, due: now + wait, sending: false, reason });
         return "waiting";
     }
     file.outbox.splice(file.outbox.indexOf(report), 1);
-    if (receipt === "sent")
-        return "sent";
     const { name, task, round } = report;
-    const code = "refused" in receipt ? receipt.refused : "gave-up";
-    file.refused = [...file.refused, { name, task, round, code }].slice(-MAX_WAITING);
+    if (receipt === "sent") {
+        acknowledge(file, task, round, now);
+        return "sent";
+    }
+    const refused = { name, task, round, code: receipt.refused };
+    file.refused = [...file.refused, refused].slice(-MAX_WAITING);
     return "refused";
 }
 export function secondsToNext(file, url, now) {

@@ -1,8 +1,8 @@
-import type { Window } from "../tasks/budget.js";
+import type { SpendingWindow } from "../tasks/budget.js";
 import type { Notice } from "../tasks/notice.js";
 import type { Round } from "../tasks/round.js";
 import type { Ledger } from "./ledger.js";
-export interface WindowFacts extends Window {
+export interface WindowFacts extends SpendingWindow {
     readonly spent: number;
     readonly used: number;
 }

@@ -1,9 +1,20 @@
-import type { Document } from "../wire/codec.js";
+import type { Notice } from "../tasks/notice.js";
+import type { Json } from "../wire/codec.js";
 import type { Posting, Receipt } from "./outbox.js";
+export declare const DEFAULT_TIMEOUT = 30;
+export interface Address {
+    readonly url: string;
+    readonly timeout: number;
+}
+export declare function checkUrl(name: string, url: string): string;
 export interface PublishedTask {
     readonly text: string;
     readonly etag: string | undefined;
 }
-export declare function fetchTask(url: string, name: string): Promise<PublishedTask>;
-export declare function fetchRound(url: string, name: string): Promise<Document>;
-export declare function send({ url, name, message, token }: Posting): Promise<Receipt>;
+export declare function fetchTask(address: Address, name: string): Promise<PublishedTask>;
+export interface Present {
+    readonly state: string;
+    readonly round: Json;
+}
+export declare function fetchRound(address: Address, { name, digest }: Notice): Promise<Present>;
+export declare function send(posting: Posting, timeout: number): Promise<Receipt>;

@@ -1,21 +1,45 @@
 import { unhex } from "../bytes.js";
-import { MismatchError, UnavailableError } from "../errors.js";
+import { MAX_DOCUMENT_BYTES } from "../core/bounds.js";
+import { CodecError, MismatchError, need, UnavailableError } from "../errors.js";
 import { isDocument, parse } from "../wire/codec.js";
-const PRIVATE = { credentials: "omit", referrerPolicy: "no-referrer", redirect: "error" };
+const PRIVATE = {
+    cache: "no-store",
+    credentials: "omit",
+    redirect: "error",
+    referrerPolicy: "no-referrer",
+};
+const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
+const STATES = ["open", "closing", "sealed", "finished"];
 const MAX_KEEPALIVE = 60_000;
-const TIMEOUT = 30;
 const MAX_CODE = 200;
-const RETRY = { wait: 0, unavailable: false };
-export async function fetchTask(url, name) {
-    const response = await get(taskUrl(url, name), "default");
-    const etag = response.headers.get("ETag")?.replace(/^W\//, "").replace(/^"|"$/g, "");
-    return { text: await response.text(), etag };
+export const DEFAULT_TIMEOUT = 30;
+export function checkUrl(name, url) {
+    const parsed = URL.canParse(url) ? new URL(url) : undefined;
+    const isLocal = parsed?.protocol === "http:" && LOOPBACK.test(parsed.hostname);
+    need(parsed?.protocol === "https:" || isLocal, `\`${name}\` must begin with https://, or with http:// for an address of this machine`);
+    const { username, search, hash } = parsed;
+    need(!username && !search && !hash, `\`${name}\` must have no user name, no query and no fragment`);
+    return url.replace(/\/+$/, "");
 }
-export async function fetchRound(url, name) {
-    const response = await get(`${taskUrl(url, name)}/round`, "no-store");
-    return parse(await response.text());
+export async function fetchTask(address, name) {
+    const { text, headers } = await get(taskUrl(address.url, name), address.timeout);
+    const etag = headers.get("ETag")?.replace(/^W\//, "").replace(/^"|"$/g, "");
+    return { text, etag };
 }
-export async function send({ url, name, message, token }) {
+export async function fetchRound(address, { name, digest }) {
+    const { text } = await get(`${taskUrl(address.url, name)}/round`, address.timeout);
+    const content = parse(text);
+    const { state = null, round = null } = content;
+    if (Object.keys(content).sort().join() !== "digest,round,state")
+        throw new CodecError("the collector's answer must have a digest, a state and a round");
+    if (typeof state !== "string" || !STATES.includes(state))
+        throw new CodecError(`the state of a task must be one of ${STATES.join(", ")}`);
+    if (content.digest !== digest)
+        throw new MismatchError("the collector asks a round of another task than expected");
+    return { state, round };
+}
+export async function send(posting, timeout) {
+    const { url, name, message, token } = posting;
     const reports = [base64(unhex(message))];
     const body = JSON.stringify({ reports, ...(token && { tokens: [token] }) });
     try {
@@ -24,27 +48,36 @@ export async function send({ url, name, message, token }) {
             method: "POST",
             headers: { "Content-Type": "application/json" },
             body,
-            cache: "no-store",
             keepalive: body.length < MAX_KEEPALIVE,
-            signal: AbortSignal.timeout(1000 * TIMEOUT),
+            signal: AbortSignal.timeout(1000 * timeout),
         });
         if (response.ok)
-            return receiptOf(await response.json());
-        const unavailable = response.status === 429 || response.status >= 500;
-        return { wait: retryAfter(response), unavailable };
+            return receiptOf(await boundedText(response));
+        const isBusy = response.status === 429 || response.status >= 500;
+        const reason = isBusy ? "busy" : "unexpected";
+        return { reason, unavailable: isBusy, wait: retryAfter(response) };
     }
-    catch (error) {
-        return { ...RETRY, unavailable: !(error instanceof SyntaxError) };
+    catch {
+        return { reason: "unreachable", unavailable: true, wait: 0 };
     }
 }
-function receiptOf(answer) {
+function receiptOf(text) {
+    const failure = { reason: "unexpected", unavailable: false, wait: 0 };
+    let answer;
+    try {
+        answer = JSON.parse(text);
+    }
+    catch {
+        return failure;
+    }
     if (!isDocument(answer) || !Array.isArray(answer.refused))
-        return RETRY;
+        return failure;
     const [refusal] = answer.refused;
-    if (isDocument(refusal) && refusal.retry === false)
-        return { refused: String(refusal.code).slice(0, MAX_CODE) };
-    const arrived = answer.accepted === 1 || answer.duplicates === 1;
-    return arrived && !isDocument(refusal) ? "sent" : RETRY;
+    if (isDocument(refusal)) {
+        const code = String(refusal.code).slice(0, MAX_CODE);
+        return refusal.retry === false ? { refused: code } : { ...failure, reason: code };
+    }
+    return answer.accepted === 1 || answer.duplicates === 1 ? "sent" : failure;
 }
 function retryAfter({ headers }) {
     const text = headers.get("Retry-After") ?? "";
@@ -52,22 +85,43 @@ function retryAfter({ headers }) {
     const seconds = isNumber ? +text : (Date.parse(text) - Date.now()) / 1000;
     return seconds > 0 ? seconds : 0;
 }
-async function get(url, cache) {
-    let response;
+async function get(url, timeout) {
     try {
-        const signal = AbortSignal.timeout(1000 * TIMEOUT);
-        response = await fetch(url, { ...PRIVATE, cache, signal });
+        const signal = AbortSignal.timeout(1000 * timeout);
+        const response = await fetch(url, { ...PRIVATE, signal });
+        const { status, ok, headers } = response;
+        if (status === 404)
+            throw new MismatchError("this collector has no task of this name");
+        if (!ok)
+            throw new UnavailableError(`the collector answered with status ${status}: try again later`);
+        return { text: await boundedText(response), headers };
     }
     catch (error) {
+        if (error instanceof MismatchError || error instanceof UnavailableError)
+            throw error;
+        if (error instanceof CodecError)
+            throw error;
         throw new UnavailableError("the collector cannot be reached: try again later", {
             cause: error,
         });
     }
-    if (response.status === 404)
-        throw new MismatchError("this collector has no task of this name");
-    if (!response.ok)
-        throw new UnavailableError(`the collector answered with status ${response.status}: try again later`);
-    return response;
+}
+async function boundedText({ body }) {
+    const decoder = new TextDecoder();
+    let text = "";
+    let bytes = 0;
+    for (const reader = body?.getReader(); reader;) {
+        const { done, value } = await reader.read();
+        if (done)
+            break;
+        bytes += value.length;
+        text += decoder.decode(value, { stream: true });
+        if (bytes <= MAX_DOCUMENT_BYTES)
+            continue;
+        await reader.cancel();
+        throw new CodecError(`an answer of a collector may have at most ${MAX_DOCUMENT_BYTES} bytes`);
+    }
+    return text + decoder.decode();
 }
 function taskUrl(url, name) {
     return `${url}/v1/tasks/${encodeURIComponent(name)}`;

@@ -4,5 +4,6 @@ export declare class KeyedRng extends Rng {
     readonly secret: Uint8Array;
     readonly context: Uint8Array;
     constructor(secret: Uint8Array, context: Uint8Array);
+    word(): number;
     bytes(count: number): Uint8Array;
 }

@@ -1,5 +1,7 @@
-import { need } from "../errors.js";
+import { CodecError, need } from "../errors.js";
+import { canonical, grouped } from "../wire/codec.js";
 import { kindOf } from "../wire/fields.js";
+import { MAX_DOCUMENT_MECHANISMS, MAX_DOCUMENT_MEMBERS } from "./bounds.js";
 const MECHANISMS = {
     affine: () => import("../mechanisms/affine.js"),
     affine_prefix: () => import("../mechanisms/affine_prefix.js"),
@@ -51,26 +53,76 @@ const COMBINATORS = {
 const KINDS = { ...MECHANISMS, ...ENCODINGS, ...FAMILIES, ...DOMAINS, ...COMBINATORS };
 const READERS = {};
 const MAX_DEPTH = 8;
-export async function load(content, depth = MAX_DEPTH) {
+export async function load(content) {
+    const named = new Set();
+    findKinds(content, named, MAX_DEPTH);
+    for (const kind of named)
+        READERS[kind] = (await KINDS[kind]()).read;
+}
+function findKinds(content, named, depth) {
     const kind = kindOf(content);
     if (Object.hasOwn(KINDS, kind))
-        READERS[kind] = (await KINDS[kind]()).read;
+        named.add(kind);
     if (!depth || typeof content !== "object")
         return;
     for (const part of Object.values(content ?? {}))
         if (typeof part === "object")
-            await load(part, depth - 1);
+            findKinds(part, named, depth - 1);
 }
-export const readMechanism = reader("mechanism", MECHANISMS);
-export const readEncoding = reader("encoding", ENCODINGS);
-export const readFamily = reader("family", FAMILIES);
-export const readDomain = reader("domain", DOMAINS);
-export const readCombinator = reader("ask", COMBINATORS);
-function reader(family, kinds) {
-    return (document, around = []) => {
-        const kind = kindOf(document);
-        const read = Object.hasOwn(kinds, kind) && READERS[kind];
-        need(read, `unknown ${family} kind`);
-        return read(document, around);
-    };
+export class Reading {
+    #made = new Map();
+    #around = [];
+    #mechanisms = 0;
+    #members = 0;
+    within(kind, read) {
+        need(!this.#around.includes(kind), `a ${kind} must not contain another ${kind}`);
+        this.#around.push(kind);
+        const parts = read();
+        this.#around.pop();
+        return parts;
+    }
+    once(content, read) {
+        const text = canonical(content);
+        if (!this.#made.has(text))
+            this.#made.set(text, read());
+        return this.#made.get(text);
+    }
+    countMechanism() {
+        this.#mechanisms += 1;
+        if (this.#mechanisms > MAX_DOCUMENT_MECHANISMS)
+            throw new CodecError(`a document may have at most ${MAX_DOCUMENT_MECHANISMS} different mechanisms`);
+    }
+    countMembers(count) {
+        this.#members += count;
+        if (this.#members > MAX_DOCUMENT_MEMBERS)
+            throw new CodecError(`the families of a document may have at most ${grouped(MAX_DOCUMENT_MEMBERS)} members`);
+    }
+}
+export function readMechanism(document, reading = new Reading()) {
+    return reading.once(document, () => {
+        const read = readerOf("mechanism", MECHANISMS, document);
+        reading.countMechanism();
+        return read(document, reading);
+    });
+}
+export function readFamily(document, reading = new Reading()) {
+    return reading.once(document, () => {
+        const read = readerOf("family", FAMILIES, document);
+        return read(document, reading);
+    });
+}
+export function readEncoding(document, reading = new Reading()) {
+    return readerOf("encoding", ENCODINGS, document)(document, reading);
+}
+export function readDomain(document, reading = new Reading()) {
+    return readerOf("domain", DOMAINS, document)(document, reading);
+}
+export function readCombinator(document, reading) {
+    return readerOf("ask", COMBINATORS, document)(document, reading);
+}
+function readerOf(family, kinds, document) {
+    const kind = kindOf(document);
+    const read = Object.hasOwn(kinds, kind) && READERS[kind];
+    need(read, `unknown ${family} kind`);
+    return read;
 }

@@ -20,7 +20,8 @@ export interface Domain {
     readonly records?: Domain;
     readonly most?: number;
     readonly tables?: readonly Table[];
-    readonly publicColumns?: readonly string[];
+    readonly publicNames?: readonly string[];
+    readonly publicBytes?: number;
     readonly bits?: number;
     readonly items?: Whole;
     index(value: unknown): Index;

@@ -6,6 +6,7 @@ import { narrow, randomIndex } from "./base.js";
 import { entriesOf } from "./records.js";
 const PERSON = "uid";
 const MAX_PUBLIC = 4096;
+const COLUMN_RULE = "a column must be categories, integers, numbers or buckets";
 const LONGEST_NUMBER = "-1.7976931348623157e+308";
 export function read(document) {
     const shape = { names: list(text), tables: list(readDomain), public: readDomain };
@@ -14,6 +15,7 @@ export function read(document) {
     need(names.length === tables.length, "`tables` must have one entry per name");
     need(!open || open.names, "`public` must be a domain of records");
     const publicColumns = (open ?? { names: [], attributes: [] });
+    const publicBytes = longestPublicPart(publicColumns);
     const parts = names.map((name, i) => partOf(name, tables[i], publicColumns));
     checkTables(parts, publicColumns);
     const person = (indices, values) => ({
@@ -30,7 +32,8 @@ export function read(document) {
             most: table.most ?? 0,
             attributes: columns.attributes,
         })),
-        publicColumns: publicColumns.names,
+        publicNames: publicColumns.names,
+        publicBytes,
         index(value) {
             const entries = names.length === 1 ? [value] : entriesOf(value, names, "tables");
             const publicValues = {};
@@ -60,19 +63,22 @@ function indexOf(part, value, publicValues) {
 }
 function checkTables(parts, publicColumns) {
     need(parts.every(({ columns }) => columns.names), "`tables` must be domains of records or of lists");
-    const columns = [publicColumns, ...parts.map((part) => part.columns)];
-    need(columns.flatMap(({ attributes }) => attributes).every((column) => column.publicJson), "a column must be categories, integers, numbers or buckets");
+    need(parts.every(({ columns }) => columns.attributes.every(isColumn)), COLUMN_RULE);
     checkNames(parts.map(({ name }) => name));
     const owners = publicColumns.names.map((name) => name.split(".", 1)[0]);
     for (const { name, columns } of parts) {
         const own = publicColumns.names.filter((_, i) => owners[i] === name);
         checkNames([...columns.names, ...own.map((column) => column.replace(/^[^.]*\.?/, ""))]);
     }
-    const single = parts.filter(({ table }) => !table.records).map(({ name }) => name);
-    need(owners.every((owner) => single.includes(owner)), "a name in `public` must be 'table.column', of a table with one record per person");
-    const lengths = publicColumns.names.map((name, i) => longestJson(name, publicColumns.attributes[i]));
+    const single = new Set(parts.filter(({ table }) => !table.records).map(({ name }) => name));
+    need(owners.every((owner) => single.has(owner)), "a name in `public` must be 'table.column', of a table with one record per person");
+}
+function longestPublicPart({ names, attributes }) {
+    need(attributes.every(isColumn), COLUMN_RULE);
+    const lengths = names.map((name, i) => longestJson(name, attributes[i]));
     const bytes = lengths.reduce((total, length) => total + length, 0);
     need(bytes <= MAX_PUBLIC, `public columns take at most ${MAX_PUBLIC} bytes together`);
+    return bytes;
 }
 function longestJson(name, column) {
     const { size, labels = [LONGEST_NUMBER], valueAt } = column;
@@ -80,6 +86,9 @@ function longestJson(name, column) {
     need(ends.every((end) => typeof end !== "bigint" || Number.isSafeInteger(Number(end))), "public whole numbers lie between -2^53 and 2^53");
     const lengths = labels.map((label) => utf8(JSON.stringify(label)).length);
     return lengths.reduce((longest, length) => Math.max(longest, length), 0) + name.length + 8;
+}
+function isColumn(domain) {
+    return domain.publicJson !== undefined;
 }
 function checkNames(names) {
     const folded = new Set(names.map((name) => name.toLowerCase()));

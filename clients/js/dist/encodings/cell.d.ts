@@ -1,6 +1,7 @@
 import type { Json } from "../wire/codec.js";
 import type { Whole } from "../wire/fields.js";
 import type { Encoding } from "./base.js";
+export declare const CELLS_RULE = "a layer has at most 2^62 cells";
 export interface Layer {
     readonly table: Whole;
     readonly columns: readonly Whole[];
@@ -20,4 +21,5 @@ export interface Extent {
 }
 export declare function read(document: Json): Encoding;
 export declare function cell(layer: Layer): Encoding;
-export declare function extentOf(layer: Layer): Extent;
+export declare function checkLayer(layer: Layer): void;
+export declare function intervalCount(size: Whole, width: Whole, isMirrored: boolean): bigint;

@@ -2,6 +2,7 @@ import { narrow, randomBelow } from "../domains/base.js";
 import { need } from "../errors.js";
 import { bitLength } from "../maths/hashing.js";
 import { flag, list, readFields, whole } from "../wire/fields.js";
+export const CELLS_RULE = "a layer has at most 2^62 cells";
 const MAX_CELLS = 1n << 62n;
 const SHAPE = {
     table: whole,
@@ -36,14 +37,14 @@ export function cell(layer) {
         },
     };
 }
-export function extentOf(layer) {
+function extentOf(layer) {
     checkLayer(layer);
     const { columns, sizes, widths, weighted, rounded, mirrored, aligned } = layer;
     const coins = Array(+weighted + rounded.length).fill(2n);
     const intervals = columns.map((column, i) => intervalCount(sizes[i], widths[i], mirrored.includes(column)));
     const factors = [...intervals, ...coins];
     const extent = aligned ? alignedExtent(factors) : plainExtent(factors);
-    need(extent.cells <= MAX_CELLS, "a layer must have at most 2^62 cells");
+    need(extent.cells <= MAX_CELLS, CELLS_RULE);
     return extent;
 }
 function plainExtent(factors) {
@@ -57,23 +58,24 @@ function alignedExtent(factors) {
     const cells = 1n << BigInt(bits.reduce((sum, count) => sum + count, 0));
     return { factors, order, groups: fastestFirst.filter(Boolean), cells };
 }
-function checkLayer(layer) {
+export function checkLayer(layer) {
     const { columns, sizes, widths, most, table, weighted, rounded, mirrored } = layer;
     const numbers = [...columns, ...sizes, ...widths, ...rounded, ...mirrored, most, table];
+    const known = new Set(columns);
     need(numbers.every((number) => number >= 0), "the numbers of a cell must be at least 0");
     need(columns.length, "`columns` must not be empty");
     need(columns.length === sizes.length, "`sizes` must have one entry per column");
     need(columns.length === widths.length, "`widths` must have one entry per column");
     need(isAscending(columns), "`columns` must be in ascending order, each once");
     need(sizes.every((size) => size >= 2), "`sizes` must be at least 2");
-    need([...rounded, ...mirrored].every((column) => columns.includes(column)), "`rounded` and `mirrored` must be among `columns`");
+    need([...rounded, ...mirrored].every((column) => known.has(column)), "`rounded` and `mirrored` must be among `columns`");
     need(mirrored.length <= 1, "`mirrored` must have at most one column");
     need(!rounded.includes(mirrored[0]), "a column has one rounding coin: it is mirrored or rounded");
     need(isAscending(rounded), "`rounded` must be in ascending order, each once");
     need(!weighted || most, "`weighted` must be false where `most` is 0");
     need(widths.every((width, i) => width || mirrored.includes(columns[i])), "`widths` must be at least 1, or 0 for the mirrored column");
 }
-function intervalCount(size, width, isMirrored) {
+export function intervalCount(size, width, isMirrored) {
     if (!width)
         return 1n;
     const count = (BigInt(size) - 1n) / BigInt(width) + 1n;

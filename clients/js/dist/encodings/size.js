@@ -1,3 +1,4 @@
+import { MAX_CANDIDATES } from "../core/bounds.js";
 import { narrow } from "../domains/base.js";
 import { need } from "../errors.js";
 import { list, readFields, whole } from "../wire/fields.js";
@@ -13,6 +14,7 @@ export function read(document) {
 }
 export function checkCandidates({ items, among }) {
     need(items >= 2, "`items` must be at least 2");
+    need(among.length <= MAX_CANDIDATES, `\`among\` must have from 0 to ${MAX_CANDIDATES} entries, not ${among.length}`);
     const isSet = (candidate) => candidate.every((item, i) => item < items && item > (i ? candidate[i - 1] : -1));
     need(among.every((candidate) => candidate.length && isSet(candidate)), "`among` must list sets of items, each item once and in ascending order");
     const different = new Set(among.map(String)).size;

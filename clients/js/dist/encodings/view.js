@@ -3,6 +3,7 @@ import { need } from "../errors.js";
 import { list, readFields, whole } from "../wire/fields.js";
 const SHAPE = { columns: list(whole), sizes: list(whole) };
 const MAX_CELLS = 1n << 62n;
+const MAX_COLUMNS = 62;
 export function read(document) {
     return view(readFields(document, "view", SHAPE));
 }
@@ -25,7 +26,7 @@ export function view(asked) {
     };
 }
 function checkColumns({ columns, sizes }) {
-    need(columns.length, "`columns` must not be empty");
+    need(columns.length && columns.length <= MAX_COLUMNS, `\`columns\` must have from 1 to ${MAX_COLUMNS} entries`);
     need(columns.length === sizes.length, "`sizes` must have one entry per column");
     need(sizes.every((size) => size >= 2), "`sizes` must be at least 2");
     need(columns.every((column, i) => column > (i ? columns[i - 1] : -1)), "`columns` must be in ascending order, each once");

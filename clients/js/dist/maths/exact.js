@@ -16,11 +16,19 @@ export function stated(text) {
 export function nearest(exact) {
     return shortest(Number(`${exact}e-${DECIMALS}`));
 }
+const EXPONENTIALS = new Map();
+const MAX_EXPONENTIALS = 256;
 export function exp(epsilon) {
+    const known = EXPONENTIALS.get(epsilon);
+    if (known)
+        return known;
     const power = (stated(epsilon) << PLACES) / 10n ** BigInt(DECIMALS);
     let odds = 0n;
     for (let term = 1n << PLACES, n = 1n; term; term = ((term * power) >> PLACES) / n++)
         odds += term;
+    if (EXPONENTIALS.size >= MAX_EXPONENTIALS)
+        EXPONENTIALS.clear();
+    EXPONENTIALS.set(epsilon, [odds, power]);
     return [odds, power];
 }
 export function isWithin([numerator, denominator], epsilon) {

@@ -6,6 +6,7 @@ export interface Randomizer {
     readonly worstRatio: Ratio;
     readonly width: number;
     readonly groups?: readonly number[];
+    readonly steps?: number;
     readonly epsilonOnce?: number;
     permanent(index: any, rng: Rng): Uint8Array;
     instantaneous?(packed: Uint8Array, rng: Rng): Uint8Array;

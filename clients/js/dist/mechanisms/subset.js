@@ -11,6 +11,7 @@ export const read = mechanismReader("subset", [2, 65536], SHAPE, ({ size, chosen
     return {
         worstRatio: [keep * BigInt(size - chosen), (UNIT - keep) * BigInt(chosen)],
         width: Math.ceil(size / 8),
+        steps: chosen,
         permanent(index, rng) {
             const contains = rng.bernoulli(keepWords);
             const leavingStep = rng.integer(chosen);

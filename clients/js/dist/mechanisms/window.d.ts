@@ -8,9 +8,9 @@ export interface WindowSettings {
     readonly window: number;
     readonly keep: bigint;
 }
-export interface Window {
+export interface WindowMechanism {
     readonly worstRatio: Ratio;
     drawCell(index: number, rng: Rng): number;
 }
-export declare function slidingWindow({ size, cells, window, keep }: WindowSettings): Window;
+export declare function slidingWindow({ size, cells, window, keep }: WindowSettings): WindowMechanism;
 export declare function windowMechanism(settings: WindowSettings): Randomizer;

@@ -1,4 +1,4 @@
-export interface Window {
+export interface SpendingWindow {
     readonly seconds: number;
     readonly epsilon: number;
     readonly reports: number;
@@ -18,10 +18,10 @@ export interface Charge {
 }
 export interface Budget {
     cap: string;
-    windows: Window[];
+    windows: SpendingWindow[];
     charges: Charge[];
 }
 export declare function total(charges: readonly Charge[]): bigint;
 export declare function charge(budget: Budget, { task, name, epsilon }: Spend, now: number): void;
 export declare function currentTime({ charges }: Budget, now: number): number;
-export declare function recentCharges(charges: readonly Charge[], window: Window, time: number): Charge[];
+export declare function recentCharges(charges: readonly Charge[], window: SpendingWindow, time: number): Charge[];

@@ -6,7 +6,9 @@ export function total(charges) {
 export function charge(budget, { task, name, epsilon }, now) {
     const { cap, windows, charges } = budget;
     const price = stated(epsilon);
-    if (!price || charges.some((charge) => charge.task === task))
+    if (!stated(cap))
+        throw new BudgetError("the cap of this ledger is 0, so nothing leaves this device");
+    if (charges.some((charge) => charge.task === task))
         return;
     const left = stated(cap) - total(charges);
     if (price > left)

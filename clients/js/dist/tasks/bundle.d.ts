@@ -1,3 +1,4 @@
+import type { Reading } from "../core/registry.js";
 import type { Json } from "../wire/codec.js";
 import type { Address, Ask, Question } from "./question.js";
 export declare class Bundle implements Ask {
@@ -12,4 +13,4 @@ export declare class Bundle implements Ask {
     at(member: number, slot: number): Question;
     addresses(coin: (slot: number) => bigint): Address[];
 }
-export declare function read(document: Json, around: readonly string[]): Bundle;
+export declare function read(document: Json, reading: Reading): Bundle;

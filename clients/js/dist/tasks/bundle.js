@@ -1,6 +1,7 @@
+import { MAX_SLOTS } from "../core/bounds.js";
 import { need } from "../errors.js";
 import { nearest, stated } from "../maths/exact.js";
-import { list, readFields } from "../wire/fields.js";
+import { lengthOf, list, readFields } from "../wire/fields.js";
 import { readAsk } from "./question.js";
 export class Bundle {
     parts;
@@ -26,10 +27,9 @@ export class Bundle {
         return this.parts.flatMap((part, slot) => part.addresses(coin, slot));
     }
 }
-export function read(document, around) {
-    need(!around.includes("bundle"), "a bundle must not contain another bundle");
-    const readPart = (part) => readAsk(part, [...around, "bundle"]);
-    const { parts } = readFields(document, "bundle", { parts: list(readPart) });
-    need(parts.length, "`parts` of a bundle must not be empty");
-    return new Bundle(parts);
+export function read(document, reading) {
+    const count = lengthOf(document, "parts");
+    need(count > 0 && count <= MAX_SLOTS, `\`parts\` must have from 1 to ${MAX_SLOTS} entries`);
+    const shape = { parts: list((part) => readAsk(part, reading)) };
+    return reading.within("bundle", () => new Bundle(readFields(document, "bundle", shape).parts));
 }

@@ -1,3 +1,4 @@
+import type { Reading } from "../core/registry.js";
 import type { Json } from "../wire/codec.js";
 import type { Family } from "./families/base.js";
 import type { Address, Ask, Question } from "./question.js";
@@ -15,4 +16,4 @@ export declare class Choice implements Ask {
     addresses(coin: (slot: number) => bigint, slot?: number): Address[];
 }
 export declare function pick(members: number, weights: readonly number[], coin: bigint): number;
-export declare function read(document: Json, around: readonly string[]): Choice;
+export declare function read(document: Json, reading: Reading): Choice;

@@ -1,7 +1,8 @@
+import { MAX_LISTED_MEMBERS } from "../core/bounds.js";
 import { readFamily } from "../core/registry.js";
 import { need } from "../errors.js";
 import { stated } from "../maths/exact.js";
-import { list, readFields, small } from "../wire/fields.js";
+import { lengthOf, list, readFields, small } from "../wire/fields.js";
 import { readAsk } from "./question.js";
 const MAX_WEIGHT = 2 ** 32;
 export class Choice {
@@ -38,14 +39,14 @@ export function pick(members, weights, coin) {
     let position = Number((coin * BigInt(weights.length ? sum(weights) : members)) >> 64n);
     return weights.length ? weights.findIndex((weight) => (position -= weight) < 0) : position;
 }
-export function read(document, around) {
-    need(!around.includes("choice"), "a choice must not contain another choice");
+export function read(document, reading) {
+    const count = lengthOf(document, "members");
+    need(count > 0 && count <= MAX_LISTED_MEMBERS, `\`members\` must have from 1 to ${MAX_LISTED_MEMBERS} entries`);
     const readMembers = (members) => Array.isArray(members)
-        ? members.map((member) => readAsk(member, [...around, "choice"]))
-        : readFamily(members);
+        ? members.map((member) => readAsk(member, reading))
+        : readFamily(members, reading);
     const shape = { members: readMembers, weights: list(small) };
-    const { members, weights } = readFields(document, "choice", shape);
-    need(members.length, "`members` of a choice must not be empty");
+    const { members, weights } = reading.within("choice", () => readFields(document, "choice", shape));
     need(!weights.length || weights.length === members.length, "`weights` of a choice must have one entry per member");
     need(weights.every((weight) => weight >= 1), "`weights` of a choice must be positive whole numbers");
     need((sum(weights) || members.length) < MAX_WEIGHT, "`weights` of a choice must sum to less than 2^32");

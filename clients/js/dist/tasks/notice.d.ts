@@ -1,18 +1,23 @@
 import type { Domain } from "../domains/base.js";
-import type { Document } from "../wire/codec.js";
+import type { CanonicalDocument, Document } from "../wire/codec.js";
 import type { Collection } from "./collection.js";
 import type { Round } from "./round.js";
+import type { RoundLimits } from "./round_limits.js";
 export interface Notice {
     readonly name: string;
     readonly description: string;
     readonly digest: string;
     readonly digestBytes: Uint8Array;
     readonly domain: Domain;
+    readonly domainDocument: Document;
     readonly epsilon: string;
     readonly declares: readonly string[];
     readonly opening: Round;
+    readonly plan: string;
     readonly collection?: Collection;
     readonly distinct?: number;
+    readonly rounds?: RoundLimits;
 }
-export declare function readNotice(document: Document): Notice;
+export declare function readNotice({ document, canonicalText }: CanonicalDocument): Notice;
 export declare function checkRound(notice: Notice, round: Round): Round;
+export declare function checkPublic({ domain, declares }: Notice): void;

@@ -1,3 +1,4 @@
+import { Reading } from "../core/registry.js";
 import type { Encoding } from "../encodings/base.js";
 import type { Mechanism } from "../mechanisms/base.js";
 import type { Json } from "../wire/codec.js";
@@ -28,4 +29,4 @@ export declare class Question implements Ask {
     at(): Question;
     addresses(_coin: unknown, slot?: number): Address[];
 }
-export declare function readAsk(document: Json, around?: readonly string[]): Ask;
+export declare function readAsk(document: Json, reading?: Reading): Ask;

@@ -1,4 +1,4 @@
-import { readCombinator, readEncoding, readMechanism } from "../core/registry.js";
+import { readCombinator, readEncoding, Reading, readMechanism } from "../core/registry.js";
 import { need } from "../errors.js";
 import { checkEpsilon, isWithin } from "../maths/exact.js";
 import { kindOf, readFields, real } from "../wire/fields.js";
@@ -29,11 +29,15 @@ export class Question {
         return [{ member: 0, slot }];
     }
 }
-const SHAPE = { mechanism: readMechanism, epsilon: real, encoding: readEncoding };
-export function readAsk(document, around = []) {
+export function readAsk(document, reading = new Reading()) {
     if (kindOf(document) !== "question")
-        return readCombinator(document, around);
-    const { mechanism, epsilon, encoding } = readFields(document, "question", SHAPE, ["encoding"]);
+        return readCombinator(document, reading);
+    const shape = {
+        mechanism: (content) => readMechanism(content, reading),
+        epsilon: real,
+        encoding: readEncoding,
+    };
+    const { mechanism, epsilon, encoding } = readFields(document, "question", shape, ["encoding"]);
     checkEpsilon(epsilon);
     const ratio = encoding?.worstRatio?.(mechanism) ?? mechanism.worstRatio;
     need(isWithin(ratio, epsilon), "this question spends more than the `epsilon` it states");

@@ -3,7 +3,14 @@ export interface Document {
     [key: string]: Json;
 }
 export declare function parse(text: string): Document;
+export interface CanonicalDocument {
+    readonly document: Document;
+    readonly canonicalText: string;
+}
+export declare function parseCanonical(text: string): CanonicalDocument;
+export declare function grouped(count: number): string;
 export declare function isDocument(value: unknown): value is Document;
 export declare function canonical(content: Json): string;
-export declare function digestBytes(document: Document): Uint8Array;
+export declare function digestBytes(canonicalText: string): Uint8Array;
 export declare function digest(document: Document): string;
+export declare function digestText(bytes: Uint8Array): string;

@@ -7,6 +7,7 @@ export type Fields<S extends Shape> = {
 };
 export declare function readFields<S extends Shape>(document: Json, kind: string, shape: S, optional?: string[]): Fields<S>;
 export declare function kindOf(document: Json): string;
+export declare function lengthOf(document: Json, field: string): number;
 export declare const flag: Read<boolean>;
 export declare const text: Read<string>;
 export declare const small: Read<number>;

@@ -13,7 +13,7 @@ export function statement(notice, { ask }, device) {
         coin: ask.hasCoin,
         reports: ask.slots,
         tables: tableFacts(notice, ask),
-        public: domain.publicColumns ?? [],
+        public: domain.publicNames ?? [],
         epsilon: +notice.epsilon,
         odds: Math.exp(+notice.epsilon),
         longitudinal: distinct
@@ -49,7 +49,7 @@ export function explain(facts) {
 }
 function clearSentence({ public: columns }) {
     return columns.length
-        ? sentence("clear", { columns: columns.join(", ") })
+        ? sentence("clear", { columns: quotedList(columns) })
         : sentence("nothing_clear");
 }
 function costSentences(facts) {
@@ -91,13 +91,13 @@ function askedSentence({ values: { kind, ...settings }, longitudinal }) {
 }
 function settingText(setting) {
     if (typeof setting === "object")
-        return setting.join(", ");
+        return quotedList(setting);
     return typeof setting === "string" ? numberText(+setting) : countText(setting);
 }
 function usedSentences({ encodings, coin, tables }) {
     const byEncoding = encodings.map((kind) => encodingSentence(kind, coin));
     const byTable = tables.flatMap((table) => {
-        const where = tables.length > 1 ? sentence("where", { table: table.name }) : "";
+        const where = tables.length > 1 ? sentence("where", { table: quoted(table.name) }) : "";
         return tableSentences(table, where);
     });
     return [...byEncoding, ...byTable].filter(Boolean);
@@ -139,7 +139,17 @@ function promiseSentences({ collector }) {
     return [...sentences, sentence(enrolment ? "enrolment" : "open")];
 }
 function describedSentence({ task, description }) {
-    return description ? sentence("described", { task, description }) : sentence("named", { task });
+    const words = { task: harmless(task), description: harmless(description) };
+    return sentence(description ? "described" : "named", words);
+}
+function quotedList(words) {
+    return words.map(quoted).join(", ");
+}
+function quoted(words) {
+    return `“${harmless(words)}”`;
+}
+function harmless(words) {
+    return words.replace(/["“”„‟«»]/g, "'");
 }
 function sentence(name, entries = {}) {
     return fill(TEXTS.sentences[name], entries);

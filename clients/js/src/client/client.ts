@@ -1,48 +1,85 @@
-// The device's side of a task: it checks the price, charges the ledger, randomises the value, and
-// only then returns bytes that may leave.  Randomness always comes from the system.
+// The device's side of a task: it checks what is asked, charges the ledger, randomises the value,
+// and only then returns bytes that may leave.  Randomness always comes from the system.
+//
+// What is refused, charged and sent depends on the document, the ledger, the app and the owner, and
+// never on the value: the value is looked at when nothing can be refused any more.
 
 import { hex, unhex } from "../bytes.js";
 import { enrolledBytes, roundCoin } from "../core/coin.js";
 import { load } from "../core/registry.js";
 import { SystemRng } from "../core/rng.js";
-import type { PersonTables } from "../domains/base.js";
+import type { Index } from "../domains/base.js";
 import { randomIndex } from "../domains/base.js";
-import { AccessError, BudgetError, MismatchError } from "../errors.js";
+import { AccessError, BudgetError, DomainError, MismatchError } from "../errors.js";
 import type { Notice } from "../tasks/notice.js";
-import { checkRound, readNotice } from "../tasks/notice.js";
+import { checkPublic, checkRound, readNotice } from "../tasks/notice.js";
 import type { Round } from "../tasks/round.js";
 import { asksCoin, readRound } from "../tasks/round.js";
 import type { Document } from "../wire/codec.js";
-import { parse } from "../wire/codec.js";
+import { parseCanonical } from "../wire/codec.js";
+import type { Accepts } from "./accepts.js";
+import { checkAccepts, refuseChanged, refuseUnaccepted, remember } from "./accepts.js";
 import type { Ledger } from "./ledger.js";
 import type { LedgerFile } from "./ledger_file.js";
-import { answerOnce, keepBytes, refuseAgain, taskEntry } from "./ledger_file.js";
-import type { MakePayload } from "./message.js";
+import { answerOnce, keepBytes, MESSAGE_DAYS, refuseAgain, taskEntry } from "./ledger_file.js";
+import type { AddressedQuestion, MakePayload } from "./message.js";
 import { questionsFor, writeMessage } from "./message.js";
 import type { Memory } from "./permanent.js";
 
+const UNREADABLE = "a value must be of the kind that the task asks for";
+
+/** Gets the rule that a value breaks which lies outside the domain; a random value was sent. */
+export type Notify = (reason: string) => void;
+
+export interface ClientOptions {
+  /** The enrolment token that the collector gave this device (default: none). */
+  token?: string | undefined;
+  /** What the app agrees that the task may ask (default: what it asked at the first use). */
+  accepts?: Accepts | undefined;
+  /** Called after an answer whose value lay outside the domain (default: nobody is told). */
+  notify?: Notify | undefined;
+  /** The address of the collector, which tells tasks of one name apart (default: none). */
+  origin?: string;
+}
+
+/** A message, and the rule that the value broke if it lay outside the domain. */
+export interface Answer {
+  readonly message: Uint8Array;
+  readonly outside: string | undefined;
+}
+
 /** Answers one task for one person: once, or once per round if the task is longitudinal. */
 export class Client {
+  readonly token: string | undefined;
   readonly #rng = new SystemRng();
+  readonly #accepts: Accepts;
+  readonly #notify: Notify | undefined;
+  readonly #origin: string;
 
   private constructor(
     readonly notice: Notice,
     readonly ledger: Ledger,
-    readonly token?: string,
+    { token, accepts = {}, notify, origin = "" }: ClientOptions,
     readonly permanentPayload?: (notice: Notice, memory: Memory) => MakePayload,
-  ) {}
-
-  /** Reads a task from the text of its document; `token` is the enrolment token, if any. */
-  static async open(task: string, ledger: Ledger, token?: string): Promise<Client> {
-    const document = parse(task);
-    for (const part of [document.domain, document.opening]) await load(part ?? null);
-    const notice = readNotice(document);
-    const permanent = notice.distinct ? await import("./permanent.js") : undefined;
-    const ownToken = notice.collection?.enrolment ? token : undefined; // other tasks never see it
-    return new Client(notice, ledger, ownToken, permanent?.permanentPayload);
+  ) {
+    this.token = notice.collection?.enrolment ? token : undefined; // other tasks never see it
+    this.#accepts = checkAccepts(accepts);
+    this.#notify = notify;
+    this.#origin = origin;
   }
 
-  /** Returns the round in a document; refuses a round that the task did not announce. */
+  /** Reads a task from the text of its document, or takes a notice that was read before. */
+  static async open(
+    task: string | Notice,
+    ledger: Ledger,
+    options: ClientOptions = {},
+  ): Promise<Client> {
+    const notice = typeof task === "string" ? await noticeOf(task) : task;
+    const permanent = notice.distinct ? await import("./permanent.js") : undefined;
+    return new Client(notice, ledger, options, permanent?.permanentPayload);
+  }
+
+  /** Returns the round in a document; refuses a round that the task has not announced. */
   async round(document: Document): Promise<Round> {
     await load(document);
     return checkRound(this.notice, readRound(document));
@@ -53,34 +90,38 @@ export class Client {
     return this.ledger.update((file) => roundCoin(this.#deviceBytes(file), this.notice.digest));
   }
 
-  /** Throws unless the round asks this device and the device has not answered it. */
+  /** Throws unless the task is accepted, asks this device, and has not been answered. */
   async check(round: Round = this.notice.opening): Promise<void> {
-    checkRound(this.notice, round);
+    this.#checkTask(round);
     await this.coin(); // stored before anything can be refused
-    await this.ledger.update((file) => this.#check(file, round));
+    await this.ledger.update((file) => void this.#questions(file, round));
   }
 
   /** Returns the message that may leave the device; spends the task's epsilon, once. */
   async answer(value: unknown, round: Round = this.notice.opening): Promise<Uint8Array> {
     await this.check(round);
-    return this.ledger.update((file) => this.respond(file, value, round));
+    const answer = await this.ledger.update((file) => this.respond(file, value, round));
+    if (answer.outside !== undefined) this.#notify?.(answer.outside);
+    return answer.message;
   }
 
   /** Returns the message; the caller's transaction stores charge and message together. */
-  respond(file: LedgerFile, value: unknown, round: Round): Uint8Array {
+  respond(file: LedgerFile, value: unknown, round: Round): Answer {
     const { notice } = this;
-    const held = notice.domain.index(value); // a value or question that is refused is not charged
-    const deviceBytes = this.#check(file, round);
-    const questions = questionsFor(notice, checkRound(notice, round), deviceBytes);
-    if (!(held as PersonTables).public === notice.declares.includes("public"))
-      throw new MismatchError("a task must declare `public` exactly if it has public columns");
-    const sandbox = notice.collection?.sandbox;
-    const index = sandbox ? randomIndex(notice.domain, this.#rng) : held;
-    const epsilon = sandbox ? "0.0" : notice.epsilon;
-    const spend = { ...this.#spendOf(round), name: notice.name, epsilon };
+    this.#checkTask(round);
+    const questions = this.#questions(file, round);
     const makePayload = this.permanentPayload?.(notice, this.#memory(file));
-    const parts = { notice, round, questions, index, makePayload };
-    return answerOnce(file, spend, this.ledger.clock(), () => writeMessage(parts, this.#rng));
+    const epsilon = this.#isRehearsal ? "0.0" : notice.epsilon;
+    const spend = { ...this.#spendOf(round), name: notice.name, epsilon };
+    let outside: string | undefined;
+    const make = (): Uint8Array => {
+      remember(file, this.#origin, notice);
+      const held = this.#indexOf(value); // from here on nothing is refused
+      outside = held.outside;
+      return writeMessage({ notice, round, questions, index: held.index, makePayload }, this.#rng);
+    };
+    const message = answerOnce(file, spend, this.ledger.clock(), make);
+    return { message, outside };
   }
 
   /** Returns the bytes of the answer to a round, or of the last answer; they never change. */
@@ -88,7 +129,17 @@ export class Client {
     const { messages } = await this.ledger.update((file) => taskEntry(file, this.notice.digest));
     const message = round ? messages[round.number] : Object.values(messages).pop(); // by round
     if (!message) throw new BudgetError("this device has not answered this task");
-    return unhex(message);
+    if (!message.bytes)
+      throw new BudgetError(
+        `the message of this task arrived more than ${MESSAGE_DAYS} days ago, ` +
+          "and this device has erased it",
+      );
+    return unhex(message.bytes);
+  }
+
+  /** Lets the task ask from now on what it asks now, where the app has stated nothing. */
+  agree(): Promise<void> {
+    return this.ledger.update((file) => remember(file, this.#origin, this.notice));
   }
 
   /** Returns in plain words what answering reveals. */
@@ -97,12 +148,46 @@ export class Client {
     return explainFor(this.ledger, this.notice, round);
   }
 
-  #check(file: LedgerFile, round: Round): Uint8Array {
+  get #isRehearsal(): boolean {
+    return this.notice.collection?.sandbox ?? false;
+  }
+
+  /** Refuses a task or round for what it asks. */
+  #checkTask(round: Round): void {
+    refuseUnaccepted(this.notice, this.#accepts);
+    checkPublic(this.notice);
+    checkRound(this.notice, round);
+  }
+
+  /** Returns what this device is asked; refuses all that the ledger knows a reason against. */
+  #questions(file: LedgerFile, round: Round): AddressedQuestion[] {
+    const { notice } = this;
+    refuseChanged(file, { origin: this.#origin, notice, accepts: this.#accepts });
     const deviceBytes = this.#deviceBytes(file);
     refuseAgain(file, this.#spendOf(round));
-    if (!asksCoin(round, roundCoin(deviceBytes, this.notice.digest)))
-      throw new MismatchError("this device is not asked in this round");
-    return deviceBytes;
+    if (!asksCoin(round, roundCoin(deviceBytes, notice.digest)))
+      throw new MismatchError(
+        "this round is put to other users: this device's coin lies outside its share",
+      );
+    return questionsFor(notice, round, deviceBytes);
+  }
+
+  /**
+   * Returns the index of the value.  That of a random value takes its place in a rehearsal, which
+   * does not look at the value, and if the value lies outside the domain.  It is always drawn, so
+   * that the number of draws does not depend on the value.
+   */
+  #indexOf(value: unknown): { index: Index; outside?: string } {
+    const { domain } = this.notice;
+    const fallback = randomIndex(domain, this.#rng);
+    if (this.#isRehearsal) return { index: fallback };
+    try {
+      return { index: domain.index(value) };
+    } catch (error) {
+      // A value may throw errors of its own, whose text may tell what it is.
+      const isOurs = error instanceof DomainError;
+      return { index: fallback, outside: isOurs ? error.message : UNREADABLE };
+    }
   }
 
   /** Returns the 16 bytes of this device for the task: drawn once, or given by the enrolment. */
@@ -110,10 +195,12 @@ export class Client {
     const { digest, collection } = this.notice;
     const enrolled = this.token === undefined ? undefined : enrolledBytes(this.token, digest);
     if (collection?.enrolment && !enrolled)
-      throw new AccessError("this task needs an enrolment token");
+      throw new AccessError("this task asks enrolled devices only, and this device has no token");
     const bytes = keepBytes(taskEntry(file, digest), "coin", enrolled ?? this.#rng.bytes(16));
     if (enrolled && hex(enrolled) !== hex(bytes))
-      throw new MismatchError("this device had its coin before it got this enrolment token");
+      throw new MismatchError(
+        "this device had its coin for the task before it got this enrolment token",
+      );
     return bytes;
   }
 
@@ -127,4 +214,12 @@ export class Client {
     const { digest, distinct } = this.notice;
     return { task: digest, round: number, longitudinal: distinct !== undefined };
   }
+}
+
+/** Returns the notice in the text of a task's document. */
+export async function noticeOf(text: string): Promise<Notice> {
+  const parsed = parseCanonical(text);
+  const { domain = null, opening = null } = parsed.document;
+  for (const part of [domain, opening]) await load(part);
+  return readNotice(parsed);
 }

@@ -5,12 +5,24 @@ import { SystemRng } from "../core/rng.js";
 import { BudgetError, MismatchError, need, StateError } from "../errors.js";
 import type { Notice } from "../tasks/notice.js";
 import type { Round } from "../tasks/round.js";
-import { isDocument } from "../wire/codec.js";
-import { Client } from "./client.js";
+import { canonical, isDocument } from "../wire/codec.js";
+import type { Accepts } from "./accepts.js";
+import { checkAccepts, remember } from "./accepts.js";
+import type { ClientOptions, Notify } from "./client.js";
+import { Client, noticeOf } from "./client.js";
 import type { Ledger } from "./ledger.js";
-import type { Receipt } from "./outbox.js";
-import { claim, dueReports, post, secondsToNext, settle, waitingReports } from "./outbox.js";
-import { fetchRound, fetchTask, send } from "./transport.js";
+import type { Receipt, Report } from "./outbox.js";
+import {
+  claim,
+  dueReports,
+  post,
+  refuseFull,
+  secondsToNext,
+  settle,
+  waitingReports,
+} from "./outbox.js";
+import type { Address } from "./transport.js";
+import { checkUrl, DEFAULT_TIMEOUT, fetchRound, fetchTask, send } from "./transport.js";
 
 /** Gets the notice of a task and its statement in plain words; returns whether the owner agrees. */
 export type Consent = (notice: Notice, text: string) => boolean | Promise<boolean>;
@@ -23,8 +35,14 @@ export interface DeviceOptions {
   consent?: Consent;
   /** The longest random wait before a message leaves, in seconds (default: 60). */
   delay?: number;
-  /** The digests that the application expects, by task name; other documents are refused. */
-  digests?: Readonly<Record<string, string>>;
+  /** What the app agrees that tasks may ask, by task name (default: what they asked first). */
+  accepts?: Readonly<Record<string, Accepts>>;
+  /** Called after an answer whose value lay outside the domain (default: nobody is told). */
+  notify?: Notify;
+  /** Further addresses at which the task and its round must be the same (default: none). */
+  witnesses?: readonly string[];
+  /** How many seconds one exchange with a collector may take (default: 30). */
+  timeout?: number;
 }
 
 /** How many reports arrived, were refused for good, and still wait. */
@@ -36,7 +54,8 @@ export interface Flushed {
 
 const DEFAULT_DELAY = 60; // seconds
 const FIRST_WAIT = 60; // seconds; doubled with every attempt
-const MAX_WAIT = 86_400; // seconds
+const MAX_WAIT = 3600; // seconds
+const MAX_RETRY_AFTER = 86_400; // seconds
 const MAX_TIMER = 2 ** 31 - 1; // milliseconds
 
 export class Device {
@@ -45,19 +64,28 @@ export class Device {
   readonly delay: number;
   readonly #token: string | undefined;
   readonly #consent: Consent | undefined;
-  readonly #digests: ReadonlyMap<string, string>;
+  readonly #accepts: ReadonlyMap<string, Accepts>;
+  readonly #notify: Notify | undefined;
+  readonly #collector: Address;
+  readonly #witnesses: readonly Address[];
   readonly #rng = new SystemRng();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(url: string, options: DeviceOptions) {
-    const { ledger, token, consent, delay = DEFAULT_DELAY, digests = {} } = options;
-    need(delay >= 0 && isFinite(delay), "`delay` must be a number of seconds from 0 up");
-    this.url = url.replace(/\/+$/, "");
-    this.ledger = ledger;
+    const { delay = DEFAULT_DELAY, timeout = DEFAULT_TIMEOUT, accepts = {} } = options;
+    const { witnesses = [] } = options;
+    need(delay >= 0 && isFinite(delay), "`delay` must be a number of at least 0");
+    need(timeout > 0 && isFinite(timeout), "`timeout` must be a number above 0");
+    this.url = checkUrl("url", url);
+    this.ledger = options.ledger;
     this.delay = delay;
-    this.#token = token;
-    this.#consent = consent;
-    this.#digests = new Map(Object.entries(digests));
+    this.#token = options.token;
+    this.#consent = options.consent;
+    this.#notify = options.notify;
+    this.#accepts = new Map(Object.entries(accepts));
+    this.#accepts.forEach(checkAccepts);
+    this.#collector = { url: this.url, timeout };
+    this.#witnesses = witnesses.map((other) => ({ url: checkUrl("witnesses", other), timeout }));
   }
 
   /** Answers a task: charges and randomises now, sends when due.  Returns the message. */
@@ -67,23 +95,45 @@ export class Device {
     await client.check(round);
     if (this.#consent && !(await this.#consent(notice, await client.explain(round))))
       throw new BudgetError("the owner of this device has not agreed");
-    const message = await this.ledger.update((file) => {
-      const bytes = client.respond(file, value, round);
+    const { message, outside } = await this.ledger.update((file) => {
+      refuseFull(file, this.url);
+      const answer = client.respond(file, value, round);
       const token = client.token === undefined ? {} : { token: client.token };
       const address = { url: this.url, name, task: notice.digest, round: round.number };
-      const posting = { ...address, message: hex(bytes), ...token };
+      const posting = { ...address, message: hex(answer.message), ...token };
       post(file, posting, this.ledger.clock(), this.#uniform(this.delay));
-      return bytes;
+      return answer;
     });
     if (this.delay) await this.#schedule();
     else await this.flush();
+    if (outside !== undefined) this.#notify?.(outside); // last: it may throw
     return message;
   }
 
+  /** Returns the notice of a task, to be shown to the owner. */
+  async notice(name: string): Promise<Notice> {
+    const { text, etag } = await fetchTask(this.#collector, name);
+    const notice = await noticeOf(text);
+    if ((etag ?? notice.digest) !== notice.digest)
+      throw new MismatchError("the collector states another digest than its task document has");
+    if (notice.name !== name)
+      throw new MismatchError("the collector answers with a task of another name");
+    return notice;
+  }
+
   /** Returns in plain words what answering a task would reveal. */
-  async explain(name: string): Promise<string> {
-    const { client, round } = await this.#open(name);
-    return client.explain(round);
+  async explain(notice: Notice): Promise<string> {
+    return (await this.#client(notice)).explain();
+  }
+
+  /** Lets a task ask from now on what its notice says, where the app has stated nothing. */
+  agree(notice: Notice): Promise<void> {
+    return this.ledger.update((file) => remember(file, this.url, notice));
+  }
+
+  /** Returns the reports that wait for the collector, and why their last attempts failed. */
+  waiting(): Promise<Report[]> {
+    return this.ledger.update((file) => waitingReports(file, this.url));
   }
 
   /** Sends the reports that are due; with `force` all that wait. */
@@ -94,9 +144,10 @@ export class Device {
     for (const candidate of due) {
       const report = await ledger.update((file) => claim(file, candidate, ledger.clock()));
       if (!report) continue;
-      const receipt = this.#withWait(await send(report), report.attempts);
-      counts[await ledger.update((file) => settle(file, report, receipt, ledger.clock()))]++;
-      if (receipt !== "sent" && "wait" in receipt && receipt.unavailable) break;
+      const receipt = await send(report, this.#collector.timeout);
+      const result = this.#withWait(receipt, report.attempts);
+      counts[await ledger.update((file) => settle(file, report, result, ledger.clock()))]++;
+      if (result !== "sent" && "wait" in result && result.unavailable) break;
     }
     await this.#schedule();
     const waiting = await ledger.update((file) => waitingReports(file, url).length);
@@ -114,26 +165,34 @@ export class Device {
   }
 
   async #open(name: string): Promise<{ client: Client; round: Round }> {
-    const { text, etag } = await fetchTask(this.url, name);
-    const client = await Client.open(text, this.ledger, this.#token);
-    const { notice } = client;
-    const { digest, state, round } = await fetchRound(this.url, name);
-    const stated = [digest, etag ?? notice.digest];
-    if (notice.name !== name || stated.some((other) => other !== notice.digest))
-      throw new MismatchError("the collector published another task than it states");
-    if ((this.#digests.get(name) ?? notice.digest) !== notice.digest)
-      throw new MismatchError("the digest of this task is not the one in `digests`");
+    const notice = await this.notice(name);
+    const { state, round } = await fetchRound(this.#collector, notice);
     if (state !== "open" || !isDocument(round))
       throw new StateError("this task does not ask for answers now");
+    for (const witness of this.#witnesses) {
+      const shown = await fetchRound(witness, notice);
+      if (shown.state !== state || canonical(shown.round) !== canonical(round))
+        throw new MismatchError("a witness shows another round than the collector");
+    }
+    const client = await this.#client(notice);
     return { client, round: await client.round(round) };
+  }
+
+  #client(notice: Notice): Promise<Client> {
+    const options: ClientOptions = {
+      token: this.#token,
+      accepts: this.#accepts.get(notice.name),
+      origin: this.url,
+    };
+    return Client.open(notice, this.ledger, options);
   }
 
   /** Returns the receipt with a random wait that grows with every attempt. */
   #withWait(receipt: Receipt, attempts: number): Receipt {
     if (receipt === "sent" || "refused" in receipt) return receipt;
-    const half = (FIRST_WAIT * 2 ** (attempts - 1)) / 2;
-    const wait = Math.min(Math.max(receipt.wait, half), MAX_WAIT) + this.#uniform(half);
-    return { ...receipt, wait };
+    const half = Math.min(FIRST_WAIT * 2 ** (attempts - 1), MAX_WAIT) / 2;
+    const wanted = Math.min(receipt.wait, MAX_RETRY_AFTER);
+    return { ...receipt, wait: Math.max(wanted, half) + this.#uniform(half) };
   }
 
   #uniform(seconds: number): number {

@@ -5,7 +5,7 @@ import { nearest } from "../maths/exact.js";
 import type { Charge } from "../tasks/budget.js";
 import { total } from "../tasks/budget.js";
 import type { LedgerFile, Limits } from "./ledger_file.js";
-import { openLedgerFile, optOut } from "./ledger_file.js";
+import { eraseOldMessages, openLedgerFile, optOut } from "./ledger_file.js";
 import type { RefusedReport } from "./outbox.js";
 
 export type Work<T> = (file: LedgerFile) => T;
@@ -31,6 +31,7 @@ export abstract class Ledger {
     try {
       return await this.exchange((stored) => {
         const file = openLedgerFile(stored, this.options);
+        eraseOldMessages(file, this.clock());
         return [file, work(file)];
       });
     } catch (error) {

@@ -4,21 +4,32 @@
 import { hex, unhex } from "../bytes.js";
 import { BudgetError, need } from "../errors.js";
 import { shortest } from "../maths/exact.js";
-import type { Budget, Spend, Window } from "../tasks/budget.js";
+import type { Budget, Spend, SpendingWindow } from "../tasks/budget.js";
 import { charge } from "../tasks/budget.js";
+import type { KnownMeaning } from "./accepts.js";
 import type { RefusedReport, Report } from "./outbox.js";
 import type { PermanentResponse } from "./permanent.js";
+
+export const MESSAGE_DAYS = 30; // after which the bytes of a message that arrived are erased
 
 const VERSION = 1;
 const DEFAULT_CAP = 10;
 const EVERY_TASK = "";
+const DAY = 86_400; // seconds
+
+/** A message in hexadecimal.  It is erased some time after it arrived, and then empty. */
+export interface KeptMessage {
+  bytes: string;
+  /** When the collector acknowledged it. */
+  acknowledged?: number;
+}
 
 /** What a device keeps about one task; bytes are written in hexadecimal. */
 export interface TaskEntry {
   coin?: string;
   secret?: string;
   /** By round number. */
-  messages: Record<string, string>;
+  messages: Record<string, KeptMessage>;
   /** By slot. */
   responses: Record<string, PermanentResponse[]>;
 }
@@ -30,13 +41,23 @@ export interface LedgerFile extends Budget {
   optedOut: string[];
   outbox: Report[];
   refused: RefusedReport[];
+  /** What every task asked when it was first answered. */
+  meanings: KnownMeaning[];
 }
 
 export interface Limits {
   /** The most that this device reveals in its life; fixed when the ledger is made. */
   cap?: number;
   /** Windows may be added later and are never removed. */
-  windows?: Window[];
+  windows?: SpendingWindow[];
+}
+
+/** Returns the error of a ledger that has been here and is gone, or was cut. */
+export function goneError(): BudgetError {
+  return new BudgetError(
+    "this device has had a ledger that is gone or cut, so what it has spent is not known: " +
+      "nothing is sent; restore it, or remove the marker to begin anew",
+  );
 }
 
 /** Returns the stored file, or a new one, with the windows added. */
@@ -44,7 +65,7 @@ export function openLedgerFile(stored: LedgerFile | undefined, limits: Limits): 
   if (stored && stored.version !== VERSION)
     throw new BudgetError("this ledger was written by a newer version of this software");
   const { cap = stored ? +stored.cap : DEFAULT_CAP, windows = [] } = limits;
-  need(cap >= 0 && isFinite(cap), "`cap` of a ledger must be a number from 0 up");
+  need(cap >= 0 && isFinite(cap), "`cap` must be a number of at least 0");
   for (const { seconds, epsilon, reports } of windows)
     need(
       [seconds, epsilon, reports].every((limit) => limit > 0 && isFinite(limit)),
@@ -67,10 +88,11 @@ function newLedgerFile(cap: number): LedgerFile {
     optedOut: [],
     outbox: [],
     refused: [],
+    meanings: [],
   };
 }
 
-function windowKey({ seconds, epsilon, reports }: Window): string {
+function windowKey({ seconds, epsilon, reports }: SpendingWindow): string {
   return `${seconds} ${epsilon} ${reports}`;
 }
 
@@ -84,7 +106,7 @@ export function answerOnce(
   refuseAgain(file, spend);
   charge(file, spend, now);
   const message = make();
-  taskEntry(file, spend.task).messages[spend.round] = hex(message);
+  taskEntry(file, spend.task).messages[spend.round] = { bytes: hex(message) };
   return message;
 }
 
@@ -95,13 +117,29 @@ export function refuseAgain(
   const { messages } = taskEntry(file, task);
   const answered = longitudinal ? round in messages : Object.keys(messages).length;
   if (answered)
-    throw new BudgetError("this device has already answered; resend() repeats the same bytes");
+    throw new BudgetError(
+      `this device has already answered this ${longitudinal ? "round" : "task"}; ` +
+        "resend() repeats the same bytes",
+    );
+}
+
+/** Notes that a message has arrived; nothing is noted if the owner has opted out meanwhile. */
+export function acknowledge(file: LedgerFile, task: string, round: number, now: number): void {
+  const message = file.tasks[task]?.messages[round];
+  if (message) message.acknowledged = now;
+}
+
+/** Erases the bytes of messages that arrived long ago; that they were sent stays known. */
+export function eraseOldMessages({ tasks }: LedgerFile, now: number): void {
+  for (const { messages } of Object.values(tasks))
+    for (const message of Object.values(messages))
+      if (now - (message.acknowledged ?? now) >= MESSAGE_DAYS * DAY) message.bytes = "";
 }
 
 /** Returns the entry of a task; refuses a task that the owner has opted out of. */
 export function taskEntry(file: LedgerFile, task: string): TaskEntry {
   if (file.optedOut.includes(EVERY_TASK) || file.optedOut.includes(task))
-    throw new BudgetError("the owner of this device has opted out");
+    throw new BudgetError("the owner of this device has opted out of this task");
   return (file.tasks[task] ??= { messages: {}, responses: {} });
 }
 

@@ -41,6 +41,11 @@ function checkDomain({ domain, distinct }: Notice, question: Question): void {
   const { mechanism, encoding, epsilon } = question;
   const outputs = encoding ? encoding.outputs(domain) : domain.size;
   need(outputs <= mechanism.size, "the mechanism must serve all values of the task's domain");
+  need(
+    mechanism.size <= 2 ** 63 || outputs > 2 ** 63,
+    "the mechanism serves values of more than 63 bits, " +
+      "but those of the task's domain are shorter",
+  );
   if (!distinct) return;
   need(outputs <= 2 ** 32, "a longitudinal task may have at most 2^32 encoded values");
   // All responses of a device share the draw of the encoding, which hides only a single one.

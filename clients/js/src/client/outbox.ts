@@ -1,11 +1,11 @@
-// Reports that wait for the network: stored in the ledger, sent when due, and given up after too
-// many attempts.
+// Reports that wait for the network.  A report is stored in the ledger and sent when it is due, as
+// often as it takes: it stays until the collector has acknowledged it or refused it for good.
 
 import { BudgetError } from "../errors.js";
 import type { LedgerFile } from "./ledger_file.js";
+import { acknowledge } from "./ledger_file.js";
 
-const MAX_WAITING = 100;
-const MAX_ATTEMPTS = 8;
+const MAX_WAITING = 100; // reports for one address
 const MAX_SENDING = 60; // seconds after which a sender that has not reported back has failed
 
 /** Where a message goes. */
@@ -25,9 +25,11 @@ export interface Report extends Posting {
   /** Whether somebody is sending it now. */
   sending: boolean;
   attempts: number;
+  /** Why the last attempt failed; empty before the first. */
+  reason: string;
 }
 
-/** A report that the collector refused, or that was given up. */
+/** A report that the collector refused. */
 export interface RefusedReport {
   readonly name: string;
   readonly task: string;
@@ -35,18 +37,28 @@ export interface RefusedReport {
   readonly code: string;
 }
 
-/**
- * The result of one attempt: the report arrived, it was refused for good, or it may be sent again
- * after `wait` seconds.  `unavailable` says that the collector cannot take other reports either.
- */
-export type Receipt = "sent" | { refused: string } | { wait: number; unavailable: boolean };
+/** A failed attempt: `reason` says why, and `unavailable` that other reports would fail as well. */
+export interface Failure {
+  readonly reason: string;
+  readonly unavailable: boolean;
+  /** The seconds that the collector wants the device to wait. */
+  readonly wait: number;
+}
 
-export function post(file: LedgerFile, posting: Posting, now: number, delay: number): void {
-  if (file.outbox.length >= MAX_WAITING)
+/** The result of one attempt: the report arrived, was refused for good, or may be sent again. */
+export type Receipt = "sent" | { refused: string } | Failure;
+
+/** Throws if no more reports may wait for an address. */
+export function refuseFull(file: LedgerFile, url: string): void {
+  if (waitingReports(file, url).length >= MAX_WAITING)
     throw new BudgetError(
       `${MAX_WAITING} reports wait for the network already, so nothing was charged`,
     );
-  file.outbox.push({ ...posting, posted: now, due: now + delay, sending: false, attempts: 0 });
+}
+
+export function post(file: LedgerFile, posting: Posting, now: number, delay: number): void {
+  const fresh = { posted: now, due: now + delay, sending: false, attempts: 0, reason: "" };
+  file.outbox.push({ ...posting, ...fresh });
 }
 
 /** Returns the reports that are due; with `force` all that nobody is sending. */
@@ -83,15 +95,19 @@ export function settle(
 ): "sent" | "refused" | "waiting" {
   const report = file.outbox.find((waiting) => waiting.message === message);
   if (!report) return "sent"; // another tab has sent it, or the owner has opted out meanwhile
-  if (receipt !== "sent" && "wait" in receipt && report.attempts < MAX_ATTEMPTS) {
-    Object.assign(report, { posted: now, due: now + receipt.wait, sending: false });
+  if (receipt !== "sent" && "wait" in receipt) {
+    const { wait, reason } = receipt;
+    Object.assign(report, { posted: now, due: now + wait, sending: false, reason });
     return "waiting";
   }
   file.outbox.splice(file.outbox.indexOf(report), 1);
-  if (receipt === "sent") return "sent";
   const { name, task, round } = report;
-  const code = "refused" in receipt ? receipt.refused : "gave-up";
-  file.refused = [...file.refused, { name, task, round, code }].slice(-MAX_WAITING);
+  if (receipt === "sent") {
+    acknowledge(file, task, round, now);
+    return "sent";
+  }
+  const refused = { name, task, round, code: receipt.refused };
+  file.refused = [...file.refused, refused].slice(-MAX_WAITING);
   return "refused";
 }
 

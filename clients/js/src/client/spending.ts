@@ -1,14 +1,14 @@
 // What a device has spent of what it may, and the statement of a task that tells it.
 
 import { nearest } from "../maths/exact.js";
-import type { Window } from "../tasks/budget.js";
+import type { SpendingWindow } from "../tasks/budget.js";
 import { currentTime, recentCharges, total } from "../tasks/budget.js";
 import type { Notice } from "../tasks/notice.js";
 import type { Round } from "../tasks/round.js";
 import { explain, statement } from "../wire/statement.js";
 import type { Ledger } from "./ledger.js";
 
-export interface WindowFacts extends Window {
+export interface WindowFacts extends SpendingWindow {
   /** What was charged within the window, and how often. */
   readonly spent: number;
   readonly used: number;
@@ -38,7 +38,7 @@ export function spending(ledger: Ledger): Promise<DeviceFacts> {
   });
 }
 
-function byLength(left: Window, right: Window): number {
+function byLength(left: SpendingWindow, right: SpendingWindow): number {
   return (
     left.seconds - right.seconds || left.epsilon - right.epsilon || left.reports - right.reports
   );

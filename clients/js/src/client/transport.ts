@@ -1,17 +1,48 @@
-// Requests to a collector: no cookies, no referrer, no redirects, and the same bytes in every
-// attempt to send a report.
+// Requests to a collector: no cookies, no referrer, no redirects, nothing from a cache that could
+// tell one device from another, and the same bytes in every attempt to send a report.
 
 import { unhex } from "../bytes.js";
-import { MismatchError, UnavailableError } from "../errors.js";
-import type { Document } from "../wire/codec.js";
+import { MAX_DOCUMENT_BYTES } from "../core/bounds.js";
+import { CodecError, MismatchError, need, UnavailableError } from "../errors.js";
+import type { Notice } from "../tasks/notice.js";
+import type { Json } from "../wire/codec.js";
 import { isDocument, parse } from "../wire/codec.js";
 import type { Posting, Receipt } from "./outbox.js";
 
-const PRIVATE = { credentials: "omit", referrerPolicy: "no-referrer", redirect: "error" } as const;
+const PRIVATE = {
+  cache: "no-store",
+  credentials: "omit",
+  redirect: "error",
+  referrerPolicy: "no-referrer",
+} as const;
+const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
+const STATES = ["open", "closing", "sealed", "finished"];
 const MAX_KEEPALIVE = 60_000; // bytes of a request that may outlive its page
-const TIMEOUT = 30; // seconds
 const MAX_CODE = 200; // characters
-const RETRY = { wait: 0, unavailable: false };
+
+export const DEFAULT_TIMEOUT = 30; // seconds
+
+/** Where the documents of a collector are, and how many seconds one exchange with it may take. */
+export interface Address {
+  readonly url: string;
+  readonly timeout: number;
+}
+
+/** Returns the address without a slash at its end; refuses one that others could listen to. */
+export function checkUrl(name: string, url: string): string {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  const isLocal = parsed?.protocol === "http:" && LOOPBACK.test(parsed.hostname);
+  need(
+    parsed?.protocol === "https:" || isLocal,
+    `\`${name}\` must begin with https://, or with http:// for an address of this machine`,
+  );
+  const { username, search, hash } = parsed!;
+  need(
+    !username && !search && !hash,
+    `\`${name}\` must have no user name, no query and no fragment`,
+  );
+  return url.replace(/\/+$/, "");
+}
 
 export interface PublishedTask {
   readonly text: string;
@@ -20,20 +51,35 @@ export interface PublishedTask {
 }
 
 /** Returns the document of a task as the collector publishes it. */
-export async function fetchTask(url: string, name: string): Promise<PublishedTask> {
-  const response = await get(taskUrl(url, name), "default");
-  const etag = response.headers.get("ETag")?.replace(/^W\//, "").replace(/^"|"$/g, "");
-  return { text: await response.text(), etag };
+export async function fetchTask(address: Address, name: string): Promise<PublishedTask> {
+  const { text, headers } = await get(taskUrl(address.url, name), address.timeout);
+  const etag = headers.get("ETag")?.replace(/^W\//, "").replace(/^"|"$/g, "");
+  return { text, etag };
 }
 
-/** Returns the state and the current round of a task. */
-export async function fetchRound(url: string, name: string): Promise<Document> {
-  const response = await get(`${taskUrl(url, name)}/round`, "no-store");
-  return parse(await response.text());
+/** What a collector says about the present: the state of a task, and the round that it asks. */
+export interface Present {
+  readonly state: string;
+  readonly round: Json;
+}
+
+/** Returns the state and the current round of the task with a digest. */
+export async function fetchRound(address: Address, { name, digest }: Notice): Promise<Present> {
+  const { text } = await get(`${taskUrl(address.url, name)}/round`, address.timeout);
+  const content = parse(text);
+  const { state = null, round = null } = content;
+  if (Object.keys(content).sort().join() !== "digest,round,state")
+    throw new CodecError("the collector's answer must have a digest, a state and a round");
+  if (typeof state !== "string" || !STATES.includes(state))
+    throw new CodecError(`the state of a task must be one of ${STATES.join(", ")}`);
+  if (content.digest !== digest)
+    throw new MismatchError("the collector asks a round of another task than expected");
+  return { state, round };
 }
 
 /** Sends one message and returns what became of it; never throws. */
-export async function send({ url, name, message, token }: Posting): Promise<Receipt> {
+export async function send(posting: Posting, timeout: number): Promise<Receipt> {
+  const { url, name, message, token } = posting;
   const reports = [base64(unhex(message))];
   const body = JSON.stringify({ reports, ...(token && { tokens: [token] }) });
   try {
@@ -42,26 +88,34 @@ export async function send({ url, name, message, token }: Posting): Promise<Rece
       method: "POST",
       headers: { "Content-Type": "application/json" },
       body,
-      cache: "no-store",
       keepalive: body.length < MAX_KEEPALIVE,
-      signal: AbortSignal.timeout(1000 * TIMEOUT),
+      signal: AbortSignal.timeout(1000 * timeout),
     });
-    if (response.ok) return receiptOf(await response.json());
-    const unavailable = response.status === 429 || response.status >= 500;
-    return { wait: retryAfter(response), unavailable };
-  } catch (error) {
-    return { ...RETRY, unavailable: !(error instanceof SyntaxError) };
+    if (response.ok) return receiptOf(await boundedText(response));
+    const isBusy = response.status === 429 || response.status >= 500;
+    const reason = isBusy ? "busy" : "unexpected";
+    return { reason, unavailable: isBusy, wait: retryAfter(response) };
+  } catch {
+    return { reason: "unreachable", unavailable: true, wait: 0 };
   }
 }
 
 /** Any other answer, such as the page of a hotel, leads to another attempt. */
-function receiptOf(answer: unknown): Receipt {
-  if (!isDocument(answer) || !Array.isArray(answer.refused)) return RETRY;
+function receiptOf(text: string): Receipt {
+  const failure = { reason: "unexpected", unavailable: false, wait: 0 };
+  let answer: unknown;
+  try {
+    answer = JSON.parse(text);
+  } catch {
+    return failure;
+  }
+  if (!isDocument(answer) || !Array.isArray(answer.refused)) return failure;
   const [refusal] = answer.refused;
-  if (isDocument(refusal) && refusal.retry === false)
-    return { refused: String(refusal.code).slice(0, MAX_CODE) };
-  const arrived = answer.accepted === 1 || answer.duplicates === 1;
-  return arrived && !isDocument(refusal) ? "sent" : RETRY;
+  if (isDocument(refusal)) {
+    const code = String(refusal.code).slice(0, MAX_CODE);
+    return refusal.retry === false ? { refused: code } : { ...failure, reason: code };
+  }
+  return answer.accepted === 1 || answer.duplicates === 1 ? "sent" : failure;
 }
 
 function retryAfter({ headers }: Response): number {
@@ -71,22 +125,40 @@ function retryAfter({ headers }: Response): number {
   return seconds > 0 ? seconds : 0;
 }
 
-async function get(url: string, cache: RequestCache): Promise<Response> {
-  let response: Response;
+/** Returns text and headers; one deadline holds for the whole exchange. */
+async function get(url: string, timeout: number): Promise<{ text: string; headers: Headers }> {
   try {
-    const signal = AbortSignal.timeout(1000 * TIMEOUT);
-    response = await fetch(url, { ...PRIVATE, cache, signal });
+    const signal = AbortSignal.timeout(1000 * timeout);
+    const response = await fetch(url, { ...PRIVATE, signal });
+    const { status, ok, headers } = response;
+    if (status === 404) throw new MismatchError("this collector has no task of this name");
+    if (!ok)
+      throw new UnavailableError(`the collector answered with status ${status}: try again later`);
+    return { text: await boundedText(response), headers };
   } catch (error) {
+    if (error instanceof MismatchError || error instanceof UnavailableError) throw error;
+    if (error instanceof CodecError) throw error;
     throw new UnavailableError("the collector cannot be reached: try again later", {
       cause: error,
     });
   }
-  if (response.status === 404) throw new MismatchError("this collector has no task of this name");
-  if (!response.ok)
-    throw new UnavailableError(
-      `the collector answered with status ${response.status}: try again later`,
-    );
-  return response;
+}
+
+/** Returns the text of a response, and reads no further than a document may be long. */
+async function boundedText({ body }: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  let bytes = 0;
+  for (const reader = body?.getReader(); reader; ) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    bytes += value.length;
+    text += decoder.decode(value, { stream: true });
+    if (bytes <= MAX_DOCUMENT_BYTES) continue;
+    await reader.cancel();
+    throw new CodecError(`an answer of a collector may have at most ${MAX_DOCUMENT_BYTES} bytes`);
+  }
+  return text + decoder.decode();
 }
 
 function taskUrl(url: string, name: string): string {

@@ -4,14 +4,16 @@
 
 import type { Domain } from "../domains/base.js";
 import type { Encoding } from "../encodings/base.js";
-import { need } from "../errors.js";
+import { CodecError, need } from "../errors.js";
 import type { Mechanism } from "../mechanisms/base.js";
 import type { Family } from "../tasks/families/base.js";
 import type { Ask } from "../tasks/question.js";
 import type { Json } from "../wire/codec.js";
+import { canonical, grouped } from "../wire/codec.js";
 import { kindOf } from "../wire/fields.js";
+import { MAX_DOCUMENT_MECHANISMS, MAX_DOCUMENT_MEMBERS } from "./bounds.js";
 
-type Reader = (document: Json, around: readonly string[]) => any;
+type Reader = (document: Json, reading: Reading) => any;
 type Kinds = Record<string, () => Promise<{ read: Reader }>>;
 
 const MECHANISMS: Kinds = {
@@ -67,30 +69,93 @@ const READERS: Record<string, Reader> = {};
 const MAX_DEPTH = 8;
 
 /** Loads the kinds that a round or a domain names, down to 8 levels deep. */
-export async function load(content: Json, depth = MAX_DEPTH): Promise<void> {
+export async function load(content: Json): Promise<void> {
+  const named = new Set<string>();
+  findKinds(content, named, MAX_DEPTH);
+  for (const kind of named) READERS[kind] = (await KINDS[kind]!()).read;
+}
+
+function findKinds(content: Json, named: Set<string>, depth: number): void {
   const kind = kindOf(content);
-  if (Object.hasOwn(KINDS, kind)) READERS[kind] = (await KINDS[kind]!()).read;
+  if (Object.hasOwn(KINDS, kind)) named.add(kind);
   if (!depth || typeof content !== "object") return;
   for (const part of Object.values(content ?? {}))
-    if (typeof part === "object") await load(part, depth - 1);
+    if (typeof part === "object") findKinds(part, named, depth - 1);
+}
+
+/** What was read of one document so far: equal mechanisms and families are made once. */
+export class Reading {
+  readonly #made = new Map<string, unknown>();
+  readonly #around: string[] = [];
+  #mechanisms = 0;
+  #members = 0;
+
+  /** Reads the parts of a choice or a bundle, which contain no other one of its kind. */
+  within<T>(kind: string, read: () => T): T {
+    need(!this.#around.includes(kind), `a ${kind} must not contain another ${kind}`);
+    this.#around.push(kind);
+    const parts = read();
+    this.#around.pop();
+    return parts;
+  }
+
+  /** Returns what the content was read as before, or what `read` makes of it. */
+  once<T>(content: Json, read: () => T): T {
+    const text = canonical(content);
+    if (!this.#made.has(text)) this.#made.set(text, read());
+    return this.#made.get(text) as T;
+  }
+
+  countMechanism(): void {
+    this.#mechanisms += 1;
+    if (this.#mechanisms > MAX_DOCUMENT_MECHANISMS)
+      throw new CodecError(
+        `a document may have at most ${MAX_DOCUMENT_MECHANISMS} different mechanisms`,
+      );
+  }
+
+  /** Counts the members of a family that are looked at one by one. */
+  countMembers(count: number): void {
+    this.#members += count;
+    if (this.#members > MAX_DOCUMENT_MEMBERS)
+      throw new CodecError(
+        `the families of a document may have at most ${grouped(MAX_DOCUMENT_MEMBERS)} members`,
+      );
+  }
 }
 
 /** Returns the mechanism in a document; refuses one that spends more than it states. */
-export const readMechanism: (document: Json) => Mechanism = reader("mechanism", MECHANISMS);
-export const readEncoding: (document: Json) => Encoding = reader("encoding", ENCODINGS);
-export const readFamily: (document: Json) => Family = reader("family", FAMILIES);
-export const readDomain: (document: Json) => Domain = reader("domain", DOMAINS);
-/** Returns a choice or a bundle; `around` are the kinds of those that contain it. */
-export const readCombinator: (document: Json, around: readonly string[]) => Ask = reader(
-  "ask",
-  COMBINATORS,
-);
+export function readMechanism(document: Json, reading = new Reading()): Mechanism {
+  return reading.once(document, () => {
+    const read = readerOf("mechanism", MECHANISMS, document);
+    reading.countMechanism();
+    return read(document, reading) as Mechanism;
+  });
+}
 
-function reader(family: string, kinds: Kinds) {
-  return (document: Json, around: readonly string[] = []) => {
-    const kind = kindOf(document);
-    const read = Object.hasOwn(kinds, kind) && READERS[kind];
-    need(read, `unknown ${family} kind`);
-    return read(document, around);
-  };
+export function readFamily(document: Json, reading = new Reading()): Family {
+  return reading.once(document, () => {
+    const read = readerOf("family", FAMILIES, document);
+    return read(document, reading) as Family;
+  });
+}
+
+export function readEncoding(document: Json, reading = new Reading()): Encoding {
+  return readerOf("encoding", ENCODINGS, document)(document, reading) as Encoding;
+}
+
+export function readDomain(document: Json, reading = new Reading()): Domain {
+  return readerOf("domain", DOMAINS, document)(document, reading) as Domain;
+}
+
+/** Returns a choice or a bundle. */
+export function readCombinator(document: Json, reading: Reading): Ask {
+  return readerOf("ask", COMBINATORS, document)(document, reading) as Ask;
+}
+
+function readerOf(family: string, kinds: Kinds, document: Json): Reader {
+  const kind = kindOf(document);
+  const read = Object.hasOwn(kinds, kind) && READERS[kind];
+  need(read, `unknown ${family} kind`);
+  return read;
 }

@@ -36,8 +36,9 @@ export interface Domain {
   readonly records?: Domain;
   readonly most?: number;
   readonly tables?: readonly Table[];
-  /** The names of the columns that are sent in clear. */
-  readonly publicColumns?: readonly string[];
+  /** The names of the columns that are sent in clear, and the most bytes that they take. */
+  readonly publicNames?: readonly string[];
+  readonly publicBytes?: number;
   /** How many bits a value has, if questions may ask for some of them. */
   readonly bits?: number;
   /** How many items there are, if a value is a set of them. */

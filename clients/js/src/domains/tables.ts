@@ -13,6 +13,7 @@ import { entriesOf } from "./records.js";
 
 const PERSON = "uid"; // the only column that tables have in common
 const MAX_PUBLIC = 4096; // bytes of the public columns of one person
+const COLUMN_RULE = "a column must be categories, integers, numbers or buckets";
 const LONGEST_NUMBER = "-1.7976931348623157e+308";
 
 type Columns = Required<Pick<Domain, "names" | "attributes">>;
@@ -33,6 +34,7 @@ export function read(document: Json): Domain {
   need(names.length === tables.length, "`tables` must have one entry per name");
   need(!open || open.names, "`public` must be a domain of records");
   const publicColumns = (open ?? { names: [], attributes: [] }) as Columns;
+  const publicBytes = longestPublicPart(publicColumns);
   const parts = names.map((name, i) => partOf(name, tables[i]!, publicColumns));
   checkTables(parts, publicColumns);
   const person = (indices: unknown[], values: Values) => ({
@@ -49,7 +51,8 @@ export function read(document: Json): Domain {
       most: table.most ?? 0,
       attributes: columns.attributes,
     })),
-    publicColumns: publicColumns.names,
+    publicNames: publicColumns.names,
+    publicBytes,
     index(value) {
       const entries = names.length === 1 ? [value] : entriesOf(value, names, "tables");
       const publicValues: Values = {};
@@ -87,10 +90,9 @@ function checkTables(parts: readonly Part[], publicColumns: Columns): void {
     parts.every(({ columns }) => columns.names),
     "`tables` must be domains of records or of lists",
   );
-  const columns = [publicColumns, ...parts.map((part) => part.columns)];
   need(
-    columns.flatMap(({ attributes }) => attributes).every((column) => column.publicJson),
-    "a column must be categories, integers, numbers or buckets",
+    parts.every(({ columns }) => columns.attributes.every(isColumn)),
+    COLUMN_RULE,
   );
   checkNames(parts.map(({ name }) => name));
   const owners = publicColumns.names.map((name) => name.split(".", 1)[0]!);
@@ -98,16 +100,20 @@ function checkTables(parts: readonly Part[], publicColumns: Columns): void {
     const own = publicColumns.names.filter((_, i) => owners[i] === name);
     checkNames([...columns.names, ...own.map((column) => column.replace(/^[^.]*\.?/, ""))]);
   }
-  const single = parts.filter(({ table }) => !table.records).map(({ name }) => name);
+  const single = new Set(parts.filter(({ table }) => !table.records).map(({ name }) => name));
   need(
-    owners.every((owner) => single.includes(owner)),
+    owners.every((owner) => single.has(owner)),
     "a name in `public` must be 'table.column', of a table with one record per person",
   );
-  const lengths = publicColumns.names.map((name, i) =>
-    longestJson(name, publicColumns.attributes[i]!),
-  );
+}
+
+/** Returns the most bytes that the public columns of one person may take. */
+function longestPublicPart({ names, attributes }: Columns): number {
+  need(attributes.every(isColumn), COLUMN_RULE);
+  const lengths = names.map((name, i) => longestJson(name, attributes[i]!));
   const bytes = lengths.reduce((total, length) => total + length, 0);
   need(bytes <= MAX_PUBLIC, `public columns take at most ${MAX_PUBLIC} bytes together`);
+  return bytes;
 }
 
 /** Returns the most bytes that a public column may take. */
@@ -120,6 +126,10 @@ function longestJson(name: string, column: Domain): number {
   );
   const lengths = labels.map((label) => utf8(JSON.stringify(label)).length);
   return lengths.reduce((longest, length) => Math.max(longest, length), 0) + name.length + 8;
+}
+
+function isColumn(domain: Domain): boolean {
+  return domain.publicJson !== undefined;
 }
 
 function checkNames(names: readonly string[]): void {

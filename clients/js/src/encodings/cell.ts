@@ -14,6 +14,7 @@ import type { Whole } from "../wire/fields.js";
 import { flag, list, readFields, whole } from "../wire/fields.js";
 import type { Encoding } from "./base.js";
 
+export const CELLS_RULE = "a layer has at most 2^62 cells";
 const MAX_CELLS = 1n << 62n;
 const SHAPE = {
   table: whole,
@@ -88,7 +89,7 @@ export function cell(layer: Layer): Encoding {
 }
 
 /** Returns the extent of a layer, or refuses a layer that cannot be. */
-export function extentOf(layer: Layer): Extent {
+function extentOf(layer: Layer): Extent {
   checkLayer(layer);
   const { columns, sizes, widths, weighted, rounded, mirrored, aligned } = layer;
   const coins = Array<bigint>(+weighted + rounded.length).fill(2n);
@@ -97,7 +98,7 @@ export function extentOf(layer: Layer): Extent {
   );
   const factors = [...intervals, ...coins];
   const extent = aligned ? alignedExtent(factors) : plainExtent(factors);
-  need(extent.cells <= MAX_CELLS, "a layer must have at most 2^62 cells");
+  need(extent.cells <= MAX_CELLS, CELLS_RULE);
   return extent;
 }
 
@@ -114,9 +115,10 @@ function alignedExtent(factors: readonly bigint[]): Extent {
   return { factors, order, groups: fastestFirst.filter(Boolean), cells };
 }
 
-function checkLayer(layer: Layer): void {
+export function checkLayer(layer: Layer): void {
   const { columns, sizes, widths, most, table, weighted, rounded, mirrored } = layer;
   const numbers = [...columns, ...sizes, ...widths, ...rounded, ...mirrored, most, table];
+  const known = new Set(columns);
   need(
     numbers.every((number) => number >= 0),
     "the numbers of a cell must be at least 0",
@@ -130,7 +132,7 @@ function checkLayer(layer: Layer): void {
     "`sizes` must be at least 2",
   );
   need(
-    [...rounded, ...mirrored].every((column) => columns.includes(column)),
+    [...rounded, ...mirrored].every((column) => known.has(column)),
     "`rounded` and `mirrored` must be among `columns`",
   );
   need(mirrored.length <= 1, "`mirrored` must have at most one column");
@@ -147,7 +149,7 @@ function checkLayer(layer: Layer): void {
 }
 
 /** Returns how many intervals a column has; a mirrored column has every interval twice. */
-function intervalCount(size: Whole, width: Whole, isMirrored: boolean): bigint {
+export function intervalCount(size: Whole, width: Whole, isMirrored: boolean): bigint {
   if (!width) return 1n;
   const count = (BigInt(size) - 1n) / BigInt(width) + 1n;
   return isMirrored ? 2n * count : count;

@@ -1,5 +1,6 @@
 // How many candidates a person holds; asked before the length is chosen to which sets are padded.
 
+import { MAX_CANDIDATES } from "../core/bounds.js";
 import type { Domain } from "../domains/base.js";
 import { narrow } from "../domains/base.js";
 import { need } from "../errors.js";
@@ -28,6 +29,10 @@ export function read(document: Json): Encoding {
 
 export function checkCandidates({ items, among }: Candidates): void {
   need(items >= 2, "`items` must be at least 2");
+  need(
+    among.length <= MAX_CANDIDATES,
+    `\`among\` must have from 0 to ${MAX_CANDIDATES} entries, not ${among.length}`,
+  );
   const isSet = (candidate: readonly Whole[]): boolean =>
     candidate.every((item, i) => item < items && item > (i ? candidate[i - 1]! : -1));
   need(

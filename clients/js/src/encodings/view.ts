@@ -10,6 +10,7 @@ import type { Encoding } from "./base.js";
 
 const SHAPE = { columns: list(whole), sizes: list(whole) };
 const MAX_CELLS = 1n << 62n;
+const MAX_COLUMNS = 62;
 
 /** Some columns of a record, and how many values each has. */
 interface Columns {
@@ -42,7 +43,11 @@ export function view(asked: Columns): Encoding {
 }
 
 function checkColumns({ columns, sizes }: Columns): void {
-  need(columns.length, "`columns` must not be empty");
+  // Each column has at least two values, so that more columns have more cells.
+  need(
+    columns.length && columns.length <= MAX_COLUMNS,
+    `\`columns\` must have from 1 to ${MAX_COLUMNS} entries`,
+  );
   need(columns.length === sizes.length, "`sizes` must have one entry per column");
   need(
     sizes.every((size) => size >= 2),

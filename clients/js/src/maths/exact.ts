@@ -30,11 +30,19 @@ export function nearest(exact: bigint): string {
   return shortest(Number(`${exact}e-${DECIMALS}`));
 }
 
+type Exponential = [odds: bigint, power: bigint];
+const EXPONENTIALS = new Map<string, Exponential>(); // mechanisms and questions share an epsilon
+const MAX_EXPONENTIALS = 256;
+
 /** Returns e^epsilon and epsilon, both in units of 2^-320 and rounded down. */
-export function exp(epsilon: string): [odds: bigint, power: bigint] {
+export function exp(epsilon: string): Exponential {
+  const known = EXPONENTIALS.get(epsilon);
+  if (known) return known;
   const power = (stated(epsilon) << PLACES) / 10n ** BigInt(DECIMALS);
   let odds = 0n;
   for (let term = 1n << PLACES, n = 1n; term; term = ((term * power) >> PLACES) / n++) odds += term;
+  if (EXPONENTIALS.size >= MAX_EXPONENTIALS) EXPONENTIALS.clear();
+  EXPONENTIALS.set(epsilon, [odds, power]);
   return [odds, power];
 }
 

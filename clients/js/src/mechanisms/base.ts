@@ -17,6 +17,8 @@ export interface Randomizer {
   readonly width: number;
   /** The widths of the groups of bits that are permuted separately, if there are such. */
   readonly groups?: readonly number[];
+  /** How many draws of one report must be made one after another, if more than one. */
+  readonly steps?: number;
   /** What one report reveals to somebody who sees no other, if that is less than epsilon. */
   readonly epsilonOnce?: number;
   /** Returns the packed report that a device makes once, or remembers. */

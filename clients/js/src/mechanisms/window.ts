@@ -20,12 +20,12 @@ export interface WindowSettings {
   readonly keep: bigint;
 }
 
-export interface Window {
+export interface WindowMechanism {
   readonly worstRatio: Ratio;
   drawCell(index: number, rng: Rng): number;
 }
 
-export function slidingWindow({ size, cells, window, keep }: WindowSettings): Window {
+export function slidingWindow({ size, cells, window, keep }: WindowSettings): WindowMechanism {
   need(cells >= 2 && cells <= 65536, "`cells` must be from 2 to 65536");
   need(window > 0 && window < cells, "`window` must be at least 1 and below `cells`");
   const travel = cells - window; // how far the window moves, and how many cells lie outside it

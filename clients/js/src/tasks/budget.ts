@@ -5,13 +5,13 @@ import { BudgetError } from "../errors.js";
 import { nearest, shortest, stated } from "../maths/exact.js";
 
 /** The most that may be charged within `seconds`: in epsilon, and in number of charges. */
-export interface Window {
+export interface SpendingWindow {
   readonly seconds: number;
   readonly epsilon: number;
   readonly reports: number;
 }
 
-/** What one answer costs.  An epsilon of 0.0 is that of a rehearsal. */
+/** What one answer costs.  A rehearsal costs 0.0, and counts as a report of every window. */
 export interface Spend {
   readonly task: string;
   readonly name: string;
@@ -31,7 +31,7 @@ export interface Charge {
 /** The limits of a device, and what it was charged so far. */
 export interface Budget {
   cap: string;
-  windows: Window[];
+  windows: SpendingWindow[];
   charges: Charge[];
 }
 
@@ -44,7 +44,9 @@ export function total(charges: readonly Charge[]): bigint {
 export function charge(budget: Budget, { task, name, epsilon }: Spend, now: number): void {
   const { cap, windows, charges } = budget;
   const price = stated(epsilon);
-  if (!price || charges.some((charge) => charge.task === task)) return; // free, or paid before
+  if (!stated(cap))
+    throw new BudgetError("the cap of this ledger is 0, so nothing leaves this device");
+  if (charges.some((charge) => charge.task === task)) return; // paid before
   const left = stated(cap) - total(charges);
   if (price > left)
     throw new BudgetError(
@@ -68,6 +70,10 @@ export function currentTime({ charges }: Budget, now: number): number {
   return charges.reduce((latest, { time }) => Math.max(latest, time), now);
 }
 
-export function recentCharges(charges: readonly Charge[], window: Window, time: number): Charge[] {
+export function recentCharges(
+  charges: readonly Charge[],
+  window: SpendingWindow,
+  time: number,
+): Charge[] {
   return charges.filter((charge) => charge.time > time - window.seconds);
 }

@@ -1,9 +1,11 @@
 // A bundle: one person makes several reports, in numbered slots, for one charge.
 
+import { MAX_SLOTS } from "../core/bounds.js";
+import type { Reading } from "../core/registry.js";
 import { need } from "../errors.js";
 import { nearest, stated } from "../maths/exact.js";
 import type { Json } from "../wire/codec.js";
-import { list, readFields } from "../wire/fields.js";
+import { lengthOf, list, readFields } from "../wire/fields.js";
 import type { Address, Ask, Question } from "./question.js";
 import { readAsk } from "./question.js";
 
@@ -34,10 +36,9 @@ export class Bundle implements Ask {
   }
 }
 
-export function read(document: Json, around: readonly string[]): Bundle {
-  need(!around.includes("bundle"), "a bundle must not contain another bundle");
-  const readPart = (part: Json): Ask => readAsk(part, [...around, "bundle"]);
-  const { parts } = readFields(document, "bundle", { parts: list(readPart) });
-  need(parts.length, "`parts` of a bundle must not be empty");
-  return new Bundle(parts);
+export function read(document: Json, reading: Reading): Bundle {
+  const count = lengthOf(document, "parts");
+  need(count > 0 && count <= MAX_SLOTS, `\`parts\` must have from 1 to ${MAX_SLOTS} entries`);
+  const shape = { parts: list((part) => readAsk(part, reading)) };
+  return reading.within("bundle", () => new Bundle(readFields(document, "bundle", shape).parts));
 }

@@ -1,10 +1,12 @@
 // A choice: every person is asked one member of a list or of a family, picked by a public coin.
 
+import { MAX_LISTED_MEMBERS } from "../core/bounds.js";
+import type { Reading } from "../core/registry.js";
 import { readFamily } from "../core/registry.js";
 import { need } from "../errors.js";
 import { stated } from "../maths/exact.js";
 import type { Json } from "../wire/codec.js";
-import { list, readFields, small } from "../wire/fields.js";
+import { lengthOf, list, readFields, small } from "../wire/fields.js";
 import type { Family } from "./families/base.js";
 import type { Address, Ask, Question } from "./question.js";
 import { readAsk } from "./question.js";
@@ -56,15 +58,20 @@ export function pick(members: number, weights: readonly number[], coin: bigint):
   return weights.length ? weights.findIndex((weight) => (position -= weight) < 0) : position;
 }
 
-export function read(document: Json, around: readonly string[]): Choice {
-  need(!around.includes("choice"), "a choice must not contain another choice");
+export function read(document: Json, reading: Reading): Choice {
+  const count = lengthOf(document, "members");
+  need(
+    count > 0 && count <= MAX_LISTED_MEMBERS,
+    `\`members\` must have from 1 to ${MAX_LISTED_MEMBERS} entries`,
+  );
   const readMembers = (members: Json): readonly Ask[] | Family =>
     Array.isArray(members)
-      ? members.map((member) => readAsk(member, [...around, "choice"]))
-      : readFamily(members);
+      ? members.map((member) => readAsk(member, reading))
+      : readFamily(members, reading);
   const shape = { members: readMembers, weights: list(small) };
-  const { members, weights } = readFields(document, "choice", shape);
-  need(members.length, "`members` of a choice must not be empty");
+  const { members, weights } = reading.within("choice", () =>
+    readFields(document, "choice", shape),
+  );
   need(
     !weights.length || weights.length === members.length,
     "`weights` of a choice must have one entry per member",

@@ -1,19 +1,30 @@
-// A notice: what a device needs of a task.  It never reads the plan.
+// A notice: what a device needs of a task.  Of the plan it reads only the kind.
 
+import {
+  MAX_COLUMN_NAME,
+  MAX_DESCRIPTION,
+  MAX_MESSAGE_BYTES,
+  MAX_REMEMBERED_BYTES,
+  MAX_STEPS,
+  MAX_TASK_NAME,
+} from "../core/bounds.js";
 import { readDomain } from "../core/registry.js";
+import { plainText } from "../core/settings.js";
 import type { Domain } from "../domains/base.js";
 import { CodecError, MismatchError, need } from "../errors.js";
 import { checkEpsilon, stated } from "../maths/exact.js";
-import type { Document } from "../wire/codec.js";
-import { digest, digestBytes } from "../wire/codec.js";
-import { list, object, readFields, real, small, text } from "../wire/fields.js";
+import type { CanonicalDocument, Document, Json } from "../wire/codec.js";
+import { canonical, digestBytes, digestText, grouped, isDocument } from "../wire/codec.js";
+import { list, readFields, real, small, text } from "../wire/fields.js";
 import type { Collection } from "./collection.js";
 import { readCollection } from "./collection.js";
 import type { Round } from "./round.js";
 import { readRound } from "./round.js";
+import type { RoundLimits } from "./round_limits.js";
+import { checkLaterRound, readRoundLimits } from "./round_limits.js";
 
 const VERSION = 1;
-const MAX_NAME = 200; // characters
+const ENVELOPE_BYTES = 64; // at least as many as an envelope takes beside public part and payload
 const SHAPE = {
   name: text,
   description: text,
@@ -21,10 +32,11 @@ const SHAPE = {
   domain: readDomain,
   declares: list(text),
   opening: readRound,
-  plan: object,
+  plan: readPlanKind,
   version: small,
   collection: readCollection,
   distinct: small,
+  rounds: readRoundLimits,
 };
 
 export interface Notice {
@@ -33,44 +45,102 @@ export interface Notice {
   readonly digest: string;
   readonly digestBytes: Uint8Array;
   readonly domain: Domain;
+  readonly domainDocument: Document;
   readonly epsilon: string;
   readonly declares: readonly string[];
   readonly opening: Round;
+  /** The kind of the plan, as the document names it. */
+  readonly plan: string;
   readonly collection?: Collection;
   /** Only of a longitudinal task: for how many different values it pays. */
   readonly distinct?: number;
+  /** What rounds after the opening may be, if there are such. */
+  readonly rounds?: RoundLimits;
 }
 
-export function readNotice(document: Document): Notice {
+export function readNotice({ document, canonicalText }: CanonicalDocument): Notice {
   if (document.version !== VERSION)
     throw new CodecError(`\`version\` of a task document must be ${VERSION}`);
-  const task = readFields(document, "task", SHAPE, ["collection", "distinct"]);
-  const { name, declares, distinct = 1 } = task;
+  const task = readFields(document, "task", SHAPE, ["collection", "distinct", "rounds"]);
+  const { name, declares, opening, distinct = 1 } = task;
   checkEpsilon(task.epsilon);
-  const length = [...name].length;
-  need(length >= 1 && length <= MAX_NAME, "`name` of a task must be text of 1 to 200 characters");
+  need(name, "`name` must be text that is not empty");
+  plainText("name", name, MAX_TASK_NAME);
+  plainText("description", task.description, MAX_DESCRIPTION);
   need(
     declares.every((field) => /^(subject|public)$/.test(field)),
     "`declares` may name the fields subject, public",
   );
   need(new Set(declares).size === declares.length, "`declares` must name each field once");
   need(distinct >= 1 && distinct < 65536, "`distinct` must be from 1 to 65535");
-  const notice = { ...task, digest: digest(document), digestBytes: digestBytes(document) };
-  return checkRound(notice, notice.opening) && notice;
+  need(opening.number === 0, "`opening` must be round number 0");
+  const bytes = digestBytes(canonicalText);
+  const domainDocument = document.domain as Document;
+  const notice = { ...task, domainDocument, digest: digestText(bytes), digestBytes: bytes };
+  checkSizes(notice, opening);
+  return notice;
 }
 
-/**
- * Returns the round.  Refuses one that costs more than the task stated, and one of a longitudinal
- * task that asks something else than its opening round.
- */
+/** Returns the round; refuses one that the document neither states nor allows. */
 export function checkRound(notice: Notice, round: Round): Round {
-  const { distinct, opening } = notice;
-  const price = stated(round.ask.epsilon) * BigInt(distinct ?? 1);
+  const { distinct, opening, rounds } = notice;
+  checkSizes(notice, round);
+  if (round === opening) return round;
+  if (!round.number && canonical(round.document) !== canonical(opening.document))
+    throw new MismatchError("this is another opening round than the task states");
+  if (distinct) {
+    if (canonical(round.document.ask!) !== canonical(opening.document.ask!))
+      throw new MismatchError("a longitudinal task asks the same question in every round");
+  } else if (round.number) {
+    if (!rounds)
+      throw new MismatchError("the task states an opening round only, and this is a later one");
+    checkLaterRound(rounds, round);
+  }
+  return round;
+}
+
+/** Refuses a task whose document and domain disagree about a public part. */
+export function checkPublic({ domain, declares }: Notice): void {
+  const hasPublicColumns = Boolean(domain.publicNames?.length);
+  const isDeclared = declares.includes("public");
+  if (hasPublicColumns && !isDeclared)
+    throw new MismatchError("the task asks for public columns, but declares no public part");
+  if (isDeclared && !hasPublicColumns)
+    throw new MismatchError("the task declares a public part, but asks for no public columns");
+}
+
+/** Refuses a round that costs too much, and one whose messages are too long or slow to make. */
+function checkSizes({ domain, epsilon, distinct }: Notice, { ask }: Round): void {
   need(
-    price <= stated(notice.epsilon),
+    stated(ask.epsilon) * BigInt(distinct ?? 1) <= stated(epsilon),
     "this round spends more than the `epsilon` that its task states",
   );
-  if (distinct && round.askText !== opening.askText)
-    throw new MismatchError("a longitudinal task must ask the same question in every round");
-  return round;
+  const bytes = ask.slots * (ENVELOPE_BYTES + (domain.publicBytes ?? 0) + ask.width);
+  need(
+    bytes <= MAX_MESSAGE_BYTES,
+    `a message of this round may have up to ${grouped(bytes)} bytes, ` +
+      `and ${grouped(MAX_MESSAGE_BYTES)} are allowed`,
+  );
+  need(
+    !distinct || ask.slots * ask.width <= MAX_REMEMBERED_BYTES,
+    `a longitudinal answer may have up to ${grouped(MAX_REMEMBERED_BYTES)} bytes of reports, ` +
+      `and this round asks for ${grouped(ask.slots * ask.width)}`,
+  );
+  const most = ask.representatives.reduce((steps, { mechanism }) => {
+    return Math.max(steps, mechanism.steps ?? 1);
+  }, 1);
+  need(
+    ask.slots * most <= MAX_STEPS,
+    `a message of this round may take ${grouped(ask.slots * most)} draws one after another, ` +
+      `and ${grouped(MAX_STEPS)} are allowed`,
+  );
+}
+
+/** Returns the kind of a plan, which stays unread otherwise. */
+function readPlanKind(document: Json): string {
+  if (!isDocument(document) || typeof document.kind !== "string")
+    throw new CodecError("a task must have a plan");
+  const { kind } = document;
+  plainText("kind", kind, MAX_COLUMN_NAME);
+  return kind;
 }

@@ -1,6 +1,6 @@
 // What one person is asked: a question, and the contract that it shares with choices and bundles.
 
-import { readCombinator, readEncoding, readMechanism } from "../core/registry.js";
+import { readCombinator, readEncoding, Reading, readMechanism } from "../core/registry.js";
 import type { Encoding } from "../encodings/base.js";
 import { need } from "../errors.js";
 import { checkEpsilon, isWithin } from "../maths/exact.js";
@@ -65,12 +65,15 @@ export class Question implements Ask {
   }
 }
 
-const SHAPE = { mechanism: readMechanism, epsilon: real, encoding: readEncoding };
-
-/** Returns what a document asks; `around` are the kinds of the choices and bundles around it. */
-export function readAsk(document: Json, around: readonly string[] = []): Ask {
-  if (kindOf(document) !== "question") return readCombinator(document, around);
-  const { mechanism, epsilon, encoding } = readFields(document, "question", SHAPE, ["encoding"]);
+/** Returns what a document asks. */
+export function readAsk(document: Json, reading = new Reading()): Ask {
+  if (kindOf(document) !== "question") return readCombinator(document, reading);
+  const shape = {
+    mechanism: (content: Json) => readMechanism(content, reading),
+    epsilon: real,
+    encoding: readEncoding,
+  };
+  const { mechanism, epsilon, encoding } = readFields(document, "question", shape, ["encoding"]);
   checkEpsilon(epsilon);
   // A deterministic encoding neither adds to what the mechanism reveals nor hides any of it.
   const ratio = encoding?.worstRatio?.(mechanism) ?? mechanism.worstRatio;

@@ -1,9 +1,9 @@
 // A round: what is asked of the people whose public coin falls into its share.
 
+import { MAX_ROUNDS } from "../core/bounds.js";
 import { need } from "../errors.js";
 import { UNIT } from "../maths/exact.js";
-import type { Json } from "../wire/codec.js";
-import { canonical } from "../wire/codec.js";
+import type { Document, Json } from "../wire/codec.js";
 import { object, readFields, small, whole } from "../wire/fields.js";
 import type { Ask } from "./question.js";
 import { readAsk } from "./question.js";
@@ -14,21 +14,21 @@ export interface Round {
   readonly ask: Ask;
   readonly low: bigint;
   readonly high: bigint;
-  /** The canonical text of what is asked. */
-  readonly askText: string;
+  /** What this round was read from. */
+  readonly document: Document;
 }
 
-const SHAPE = { number: small, ask: object, low: whole, high: whole };
+const SHAPE = { number: small, ask: readAsk, low: whole, high: whole };
 
-export function readRound(document: Json): Round {
+export function readRound(content: Json): Round {
+  const document = object(content);
   const { number, ask, low, high } = readFields(document, "round", SHAPE);
-  need(number >= 0 && number < 65536, "`number` of a round must be from 0 to 65535");
+  need(number >= 0 && number < MAX_ROUNDS, "`number` of a round must be from 0 to 65535");
   need(
     0 <= low && low < high && high <= UNIT,
     "`low` and `high` of a round must satisfy 0 <= low < high <= 2^64",
   );
-  const [first, last] = [BigInt(low), BigInt(high)];
-  return { number, ask: readAsk(ask), low: first, high: last, askText: canonical(ask) };
+  return { number, ask, low: BigInt(low), high: BigInt(high), document };
 }
 
 /** Returns whether the round asks the device with this coin. */

@@ -2,6 +2,12 @@
 // is no white space, and numbers are whole.
 
 import { utf8 } from "../bytes.js";
+import {
+  MAX_DOCUMENT_BYTES,
+  MAX_DOCUMENT_DEPTH,
+  MAX_DOCUMENT_ENTRIES,
+  MAX_DOCUMENT_NOUNS,
+} from "../core/bounds.js";
 import { CodecError } from "../errors.js";
 import { sha256 } from "../maths/sha256.js";
 
@@ -12,20 +18,36 @@ export interface Document {
 
 /** Returns the document in a text; refuses floating point, repeated keys and all but an object. */
 export function parse(text: string): Document {
+  return parseCanonical(text).document;
+}
+
+/** A document and its canonical text. */
+export interface CanonicalDocument {
+  readonly document: Document;
+  readonly canonicalText: string;
+}
+
+/** Returns the document in a text, and its canonical text. */
+export function parseCanonical(text: string): CanonicalDocument {
+  if (text.length > MAX_DOCUMENT_BYTES || utf8(text).length > MAX_DOCUMENT_BYTES)
+    throw new CodecError(`a document may have at most ${grouped(MAX_DOCUMENT_BYTES)} bytes`);
+  const { depth, entries, quotes, colons, hasFloat, hasSurrogate } = outlineOf(text);
+  // An entry of an object has two texts in quotes.
+  if (Math.max(entries, Math.floor(quotes / 4)) > MAX_DOCUMENT_ENTRIES)
+    throw new CodecError(`a document may have at most ${grouped(MAX_DOCUMENT_ENTRIES)} entries`);
+  if (text.split('"kind"').length - 1 > MAX_DOCUMENT_NOUNS)
+    throw new CodecError(`a document may have at most ${grouped(MAX_DOCUMENT_NOUNS)} kinds`);
+  if (depth > MAX_DOCUMENT_DEPTH)
+    throw new CodecError(
+      `a document may have at most ${MAX_DOCUMENT_DEPTH} levels, each of them closed`,
+    );
   try {
-    let keys = 0;
-    const document: unknown = JSON.parse(text, (key, value: unknown) => {
-      if (isDocument(value)) keys += Object.keys(value).length;
-      // Whole numbers of 2^53 and more are written as strings.
-      if (typeof value === "number" && !Number.isSafeInteger(value)) throw 0;
-      // Half of a surrogate pair is not a character.
-      if (/\p{Cs}/u.test(typeof value === "string" ? `${key} ${value}` : key)) throw 0;
-      return value === 0 ? 0 : value; // -0 is written as 0
-    });
-    // Outside strings, a point or an e belongs to a float, and every colon to a key.
-    const bare = text.replace(/"(\\.|[^"\\])*"|true|false/g, "");
-    const exact = !/[.eE]/.test(bare) && bare.split(":").length === keys + 1;
-    if (isDocument(document) && canonical(document) && exact) return document;
+    const document = JSON.parse(text) as Json;
+    const writer = new Writer(hasSurrogate);
+    const canonicalText = writer.write(document);
+    // Of repeated keys only the last is left, so that there are more colons than keys.
+    if (isDocument(document) && !hasFloat && writer.keyCount === colons)
+      return { document, canonicalText };
   } catch {
     // Every reason to refuse a text gives the same error.
   }
@@ -34,32 +56,116 @@ export function parse(text: string): Document {
   );
 }
 
+const UNITS = {
+  "{": 123,
+  "}": 125,
+  "[": 91,
+  "]": 93,
+  ",": 44,
+  ":": 58,
+  '"': 34,
+  "\\": 92,
+  ".": 46,
+  E: 69,
+  e: 101,
+};
+
+/** Returns what can be seen in a text before anything is built from it. */
+function outlineOf(text: string) {
+  const counts = { depth: 0, entries: 0, quotes: 0, colons: 0 };
+  const outline = { ...counts, hasFloat: false, hasSurrogate: false };
+  let depth = 0;
+  let inString = false;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    const opens = unit === UNITS["{"] || unit === UNITS["["];
+    if (opens || unit === UNITS[","]) outline.entries += 1; // in texts as well
+    if (unit === UNITS['"']) {
+      outline.quotes += 1;
+      inString = !inString;
+    } else if (inString) {
+      if (unit >= 0xd800 && unit < 0xe000) outline.hasSurrogate = true;
+      // The escape of any character may be one.
+      if (unit === UNITS["\\"] && text[++i] === "u") outline.hasSurrogate = true;
+    } else if (opens) {
+      depth += 1;
+      outline.depth = Math.max(outline.depth, depth);
+    } else if (unit === UNITS["}"] || unit === UNITS["]"]) depth -= 1;
+    else if (unit === UNITS[":"]) outline.colons += 1;
+    else if (unit === UNITS["."] || unit === UNITS.E) outline.hasFloat = true;
+    else if (unit === UNITS.e && /\d/.test(text[i - 1] ?? "")) outline.hasFloat = true;
+  }
+  return outline;
+}
+
+/** Returns a count with commas between thousands. */
+export function grouped(count: number): string {
+  return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
+}
+
 export function isDocument(value: unknown): value is Document {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Returns the canonical text of a document or of a part of one. */
 export function canonical(content: Json): string {
-  if (Array.isArray(content)) return `[${content.map(canonical)}]`;
-  if (!isDocument(content)) return JSON.stringify(content);
-  const keys = Object.keys(content).sort(byCodePoint);
-  return `{${keys.map((key) => `${JSON.stringify(key)}:${canonical(content[key]!)}`)}}`;
+  return new Writer(true).write(content);
 }
 
-/** Returns the digest of a document: the first 16 bytes of the SHA-256 of its canonical text. */
-export function digestBytes(document: Document): Uint8Array {
-  return sha256(utf8(canonical(document))).slice(0, 16);
+/** Writes canonical text and counts keys; throws if a value cannot be written. */
+class Writer {
+  keyCount = 0;
+
+  constructor(readonly mayHaveSurrogates: boolean) {}
+
+  write(content: Json): string {
+    if (typeof content === "string") return this.#writeText(content);
+    // Whole numbers of 2^53 and more are written as strings.
+    if (typeof content === "number" && !Number.isSafeInteger(content)) throw 0;
+    const parts: string[] = [];
+    if (Array.isArray(content)) {
+      for (const entry of content) parts.push(this.write(entry));
+      return `[${parts.join(",")}]`;
+    }
+    if (!isDocument(content)) return String(content);
+    const keys = Object.keys(content);
+    this.keyCount += keys.length;
+    // Without surrogates the order of code points is that of units, which needs no comparison.
+    keys.sort(this.mayHaveSurrogates ? byCodePoint : undefined);
+    for (const key of keys) parts.push(`${this.#writeText(key)}:${this.write(content[key]!)}`);
+    return `{${parts.join(",")}}`;
+  }
+
+  #writeText(text: string): string {
+    if (this.mayHaveSurrogates && /\p{Cs}/u.test(text)) throw 0; // half of a surrogate pair
+    return JSON.stringify(text);
+  }
 }
 
-/** Returns the digest as base64url text without padding. */
+/** Returns the digest of a canonical text: the first 16 bytes of its SHA-256. */
+export function digestBytes(canonicalText: string): Uint8Array {
+  return sha256(utf8(canonicalText)).slice(0, 16);
+}
+
+/** Returns the digest of a document as base64url text without padding. */
 export function digest(document: Document): string {
-  const base64 = btoa(String.fromCharCode(...digestBytes(document)));
+  return digestText(digestBytes(canonical(document)));
+}
+
+export function digestText(bytes: Uint8Array): string {
+  const base64 = btoa(String.fromCharCode(...bytes));
   return base64.replace(/[+/=]/g, (sign) => ({ "+": "-", "/": "_" })[sign] ?? "");
 }
 
 function byCodePoint(left: string, right: string): number {
-  const [a, b] = [[...left], [...right]];
-  const i = a.findIndex((character, j) => character !== b[j]);
-  if (i < 0) return a.length - b.length;
-  return a[i]!.codePointAt(0)! - (b[i]?.codePointAt(0) ?? -1);
+  const length = Math.min(left.length, right.length);
+  let i = 0;
+  while (i < length && left.charCodeAt(i) === right.charCodeAt(i)) i++;
+  if (i === length) return left.length - right.length;
+  return rankOf(left.charCodeAt(i)) - rankOf(right.charCodeAt(i));
+}
+
+/** Returns the rank of a unit: halves of surrogate pairs stand above all other units. */
+function rankOf(unit: number): number {
+  return unit >= 0xd800 && unit < 0xe000 ? unit + 0x10000 : unit;
 }

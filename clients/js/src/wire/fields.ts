@@ -1,5 +1,6 @@
 // The fields of documents, read strictly: a document that would be written differently is refused.
 
+import { MAX_INTEGER_DIGITS, MAX_REAL_CHARACTERS } from "../core/bounds.js";
 import { CodecError } from "../errors.js";
 import { shortest } from "../maths/exact.js";
 import type { Document, Json } from "./codec.js";
@@ -7,6 +8,8 @@ import { isDocument } from "./codec.js";
 
 /** A whole number: a bigint from 2^53 on, which documents write as text. */
 export type Whole = number | bigint;
+const WIDE_INTEGER = new RegExp(`^-?[1-9]\\d{15,${MAX_INTEGER_DIGITS - 1}}$`);
+
 export type Read<T> = (value: Json) => T;
 export type Shape = Record<string, Read<any>>;
 export type Fields<S extends Shape> = { [K in keyof S]: ReturnType<S[K]> };
@@ -34,6 +37,12 @@ export function kindOf(document: Json): string {
   return isDocument(document) && typeof document.kind === "string" ? document.kind : "";
 }
 
+/** Returns the length of a list in a document; 1 if the field is no list. */
+export function lengthOf(document: Json, field: string): number {
+  const value = isDocument(document) ? document[field] : undefined;
+  return Array.isArray(value) ? value.length : 1;
+}
+
 export const flag: Read<boolean> = (value) =>
   typeof value === "boolean" ? value : refuse("true or false");
 
@@ -44,7 +53,7 @@ export const small: Read<number> = (value) =>
   typeof value === "number" ? value : refuse("a whole number");
 
 export const whole: Read<Whole> = (value) =>
-  typeof value === "string" && /^-?[1-9]\d{15,}$/.test(value) && !Number.isSafeInteger(+value)
+  typeof value === "string" && WIDE_INTEGER.test(value) && !Number.isSafeInteger(+value)
     ? BigInt(value)
     : small(value);
 
@@ -56,14 +65,17 @@ export const threshold: Read<bigint> = (value) =>
 
 /** A decimal in its shortest form; it stays text. */
 export const real: Read<string> = (value) =>
-  typeof value === "string" && isFinite(+value) && shortest(+value) === value
+  typeof value === "string" &&
+  value.length <= MAX_REAL_CHARACTERS &&
+  isFinite(+value) &&
+  shortest(+value) === value
     ? value
     : refuse("a decimal in quotes, in its shortest form");
 
 export const list =
   <T>(read: Read<T>): Read<T[]> =>
   (value) =>
-    Array.isArray(value) ? value.map(read) : refuse("a list");
+    Array.isArray(value) ? value.map((entry) => read(entry)) : refuse("a list");
 
 export const object: Read<Document> = (value) => (isDocument(value) ? value : refuse("an object"));
 

@@ -1,8 +1,9 @@
 // The statement of a task: what it asks, costs and promises, as facts and in plain words.
 //
 // The sentences are those of Python and of the dashboard.  The text begins with what is sent in
-// clear and what answering costs.  Words that the collector chose, the name of the task and its
-// description, are quoted and come last, where they cannot pass for ours.
+// clear and what answering costs.  Words that the collector chose are quoted one by one, and
+// quotation marks within them become apostrophes, so that they cannot pass for ours.  The name of
+// the task and its description come last.
 
 import type { DeviceFacts, WindowFacts } from "../client/spending.js";
 import { shortest } from "../maths/exact.js";
@@ -59,7 +60,7 @@ export function statement(notice: Notice, { ask }: Round, device: DeviceFacts): 
     coin: ask.hasCoin,
     reports: ask.slots,
     tables: tableFacts(notice, ask),
-    public: domain.publicColumns ?? [],
+    public: domain.publicNames ?? [],
     epsilon: +notice.epsilon,
     odds: Math.exp(+notice.epsilon),
     longitudinal: distinct
@@ -100,7 +101,7 @@ export function explain(facts: Facts): string {
 
 function clearSentence({ public: columns }: Facts): string {
   return columns.length
-    ? sentence("clear", { columns: columns.join(", ") })
+    ? sentence("clear", { columns: quotedList(columns) })
     : sentence("nothing_clear");
 }
 
@@ -145,7 +146,7 @@ function askedSentence({ values: { kind, ...settings }, longitudinal }: Facts): 
 }
 
 function settingText(setting: Whole | string | readonly string[]): string {
-  if (typeof setting === "object") return setting.join(", ");
+  if (typeof setting === "object") return quotedList(setting);
   return typeof setting === "string" ? numberText(+setting) : countText(setting);
 }
 
@@ -153,7 +154,7 @@ function settingText(setting: Whole | string | readonly string[]): string {
 function usedSentences({ encodings, coin, tables }: Facts): string[] {
   const byEncoding = encodings.map((kind) => encodingSentence(kind, coin));
   const byTable = tables.flatMap((table) => {
-    const where = tables.length > 1 ? sentence("where", { table: table.name }) : "";
+    const where = tables.length > 1 ? sentence("where", { table: quoted(table.name) }) : "";
     return tableSentences(table, where);
   });
   return [...byEncoding, ...byTable].filter(Boolean);
@@ -199,7 +200,21 @@ function promiseSentences({ collector }: Facts): string[] {
 }
 
 function describedSentence({ task, description }: Facts): string {
-  return description ? sentence("described", { task, description }) : sentence("named", { task });
+  const words = { task: harmless(task), description: harmless(description) };
+  return sentence(description ? "described" : "named", words); // they have marks of their own
+}
+
+function quotedList(words: readonly string[]): string {
+  return words.map(quoted).join(", ");
+}
+
+/** Returns words that the collector chose, so that a reader sees where they begin and end. */
+function quoted(words: string): string {
+  return `“${harmless(words)}”`;
+}
+
+function harmless(words: string): string {
+  return words.replace(/["“”„‟«»]/g, "'");
 }
 
 type SentenceName = keyof typeof TEXTS.sentences;

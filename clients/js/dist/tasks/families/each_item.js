@@ -3,8 +3,9 @@ import { holds } from "../../encodings/holds.js";
 import { need } from "../../errors.js";
 import { list, readFields, small } from "../../wire/fields.js";
 import { Question } from "../question.js";
-export function read(document) {
-    const shape = { mechanism: readMechanism, items: small, among: list(small) };
+export function read(document, reading) {
+    const mechanismOf = (content) => readMechanism(content, reading);
+    const shape = { mechanism: mechanismOf, items: small, among: list(small) };
     const { mechanism, items, among } = readFields(document, "each_item", shape);
     need(mechanism.size === 2, "`size` of the mechanism must be 2: yes and no");
     need(items > 1, "`items` must be at least 2");

@@ -1,13 +1,19 @@
+import { MAX_DOCUMENT_MEMBERS } from "../../core/bounds.js";
 import { readMechanism } from "../../core/registry.js";
 import { cellCount, view } from "../../encodings/view.js";
 import { need } from "../../errors.js";
 import { list, readFields, whole } from "../../wire/fields.js";
 import { Question } from "../question.js";
-const SHAPE = { sizes: list(whole), columns: list(list(whole)), mechanisms: list(readMechanism) };
-export function read(document) {
-    const { sizes, columns, mechanisms } = readFields(document, "views", SHAPE);
+export function read(document, reading) {
+    const shape = {
+        sizes: list(whole),
+        columns: list(list(whole)),
+        mechanisms: list((content) => readMechanism(content, reading)),
+    };
+    const { sizes, columns, mechanisms } = readFields(document, "views", shape);
     const isKnown = (column) => column >= 0 && column < sizes.length;
-    need(columns.length, "`columns` must list at least one view");
+    need(columns.length && columns.length <= MAX_DOCUMENT_MEMBERS, `\`columns\` must have from 1 to ${MAX_DOCUMENT_MEMBERS} entries`);
+    reading.countMembers(columns.length);
     need(columns.flat().every(isKnown), "`columns` must be from 0 to the number of `sizes` - 1");
     const different = new Set(columns.map(String)).size;
     need(different === columns.length, "`columns` must not list a view twice");

@@ -1,0 +1,18 @@
+export declare const MAX_DOCUMENT_BYTES: number;
+export declare const MAX_DOCUMENT_DEPTH = 32;
+export declare const MAX_DOCUMENT_ENTRIES: number;
+export declare const MAX_DOCUMENT_NOUNS = 2048;
+export declare const MAX_DOCUMENT_MECHANISMS = 256;
+export declare const MAX_DOCUMENT_MEMBERS = 4096;
+export declare const MAX_INTEGER_DIGITS = 160;
+export declare const MAX_REAL_CHARACTERS = 32;
+export declare const MAX_TASK_NAME = 200;
+export declare const MAX_DESCRIPTION = 500;
+export declare const MAX_COLUMN_NAME = 100;
+export declare const MAX_ROUNDS: number;
+export declare const MAX_MESSAGE_BYTES: number;
+export declare const MAX_SLOTS = 256;
+export declare const MAX_LISTED_MEMBERS = 4096;
+export declare const MAX_CANDIDATES: number;
+export declare const MAX_REMEMBERED_BYTES: number;
+export declare const MAX_STEPS = 1024;

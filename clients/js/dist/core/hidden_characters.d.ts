@@ -1,0 +1,1 @@
+export declare const HIDDEN_CHARACTERS: RegExp;

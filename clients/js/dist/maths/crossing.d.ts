@@ -1,0 +1,1 @@
+export declare function crossing(falling: (point: number) => number, low: number, high: number, tolerance: number): number;
