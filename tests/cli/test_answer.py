@@ -107,3 +107,16 @@ def test_the_answer_of_a_search_says_how_it_searched(run, tmp_path):
     refused = run("answer", "words", "--data", tmp_path, "--method", "norm-sub")
     assert refused.exit_code == 2
     assert "`method` must be one of none, base, base-pos" in refused.stderr
+
+
+def test_bounds_allow_for_a_share_of_false_reports(run, sealed):
+    plain = said(run("answer", "count", "--data", sealed, "--json"))
+    wide = said(run("answer", "count", "--data", sealed, "--json", "--fakes", 0.1))
+    assert (wide["fakes"], "fakes" in plain) == (0.1, False)
+    for row, before in zip(wide["rows"], plain["rows"], strict=True):
+        assert row["low_attacked"] < before["low"] < before["high"] < row["high_attacked"]
+    shown = run("answer", "count", "--data", sealed, "--fakes", 0.1).stdout
+    assert "if 10 % false" in shown
+    assert "One false report: adds at most" in shown
+    refused = run("answer", "count", "--data", sealed, "--fakes", 1)
+    assert refused.exit_code != 0

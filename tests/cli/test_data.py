@@ -1,14 +1,19 @@
-"""``sottovoce data``: back up while the collector runs, restore what was backed up, export a task."""
+"""``sottovoce data``: back up while the collector runs, restore what was backed up, export a
+task.
+"""
 
 import json
 import sqlite3
+import stat
 from base64 import b64encode
 
 import pytest
 
-from cli.collecting import collected, said
+from cli.collecting import TOML, collected, said
 from collector.people import numbered
 from collector.running import client, running
+from sottovoce.engine import parquet
+from sottovoce.wire import codec
 
 
 def users(run, folder):
@@ -126,8 +131,12 @@ def test_an_export_is_the_task_its_rounds_and_their_logs(run, data, tmp_path):
     assert sorted(path.name for path in to.iterdir()) == [
         "round-00000.json",
         "round-00000.parquet",
+        "round-00000.seal.json",
         "task.json",
     ]
+    seal = json.loads((to / "round-00000.seal.json").read_text())
+    assert seal["count"] == 8
+    assert seal["checksum"] == parquet.checksum_of(to / "round-00000.parquet")
     assert json.loads((to / "task.json").read_text())["name"] == "sealed"
     assert json.loads((to / "round-00000.json").read_text())["kind"] == "round"
     assert run("data", "export", "sealed", to, "--data", data).exit_code == 2
@@ -155,3 +164,66 @@ def test_a_backup_is_a_database_of_its_own(run, data, tmp_path):
     book = sqlite3.connect(tmp_path / "copy" / "collector.db")
     assert book.execute("pragma integrity_check").fetchone() == ("ok",)
     book.close()
+
+
+def modes(folder):
+    """The modes of a folder and of everything in it, as text."""
+    return {oct(stat.S_IMODE(path.stat().st_mode)) for path in (folder, *folder.rglob("*"))}
+
+
+def test_data_backups_and_what_is_restored_are_for_their_user_alone(run, data, tmp_path):
+    file = tmp_path / "browser.toml"
+    file.write_text(TOML)
+    run("task", "create", file, "--data", tmp_path / "made")
+    run("data", "backup", tmp_path / "copy", "--data", data)
+    run("data", "restore", tmp_path / "copy", "--data", tmp_path / "new")
+    run("data", "export", "sealed", tmp_path / "export", "--data", data)
+    for name in ("made", "copy", "new", "export"):
+        assert modes(tmp_path / name) == {"0o700", "0o600"}, name
+
+
+def test_a_backup_of_open_files_is_closed(run, data, tmp_path):
+    for path in (data, *data.rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    told = run("data", "backup", tmp_path / "copy", "--data", data)
+    assert told.stderr.startswith(f"Warning: other users of this machine can open {data}")
+    assert modes(tmp_path / "copy") == {"0o700", "0o600"}
+
+
+@pytest.mark.parametrize("link", ["symbolic", "hard"])
+def test_a_backup_with_a_link_is_not_restored(run, data, tmp_path, link):
+    run("data", "backup", tmp_path / "copy", "--data", data)
+    (log,) = (tmp_path / "copy").rglob("*.parquet")
+    elsewhere = tmp_path / "elsewhere"
+    log.rename(elsewhere)
+    if link == "symbolic":
+        log.symlink_to(elsewhere)
+    else:
+        log.hardlink_to(elsewhere)
+    refused = run("data", "restore", tmp_path / "copy", "--data", tmp_path / "new")
+    assert refused.exit_code == 5
+    assert "links and special files are refused" in refused.stderr
+    assert not (tmp_path / "new").exists()
+    assert not list(tmp_path.glob("*.restoring"))
+
+
+@pytest.mark.parametrize(
+    ("table", "where"), [("tasks", "name = 'sealed'"), ("rounds", "number = 0")]
+)
+def test_a_backup_with_other_documents_is_not_restored(run, data, tmp_path, table, where):
+    """Digests are computed again: whoever changes a document in a backup is found out."""
+    run("data", "backup", tmp_path / "copy", "--data", data)
+    book = sqlite3.connect(tmp_path / "copy" / "collector.db")
+    (document,) = book.execute(f"select document from {table} where {where}").fetchone()
+    changed = json.loads(document)
+    if table == "tasks":
+        changed["description"] = "another question"
+    else:
+        changed["high"] = str(int(changed["high"]) // 2)
+    book.execute(f"update {table} set document = ? where {where}", (codec.canonical(changed),))
+    book.commit()
+    book.close()
+    refused = run("data", "restore", tmp_path / "copy", "--data", tmp_path / "new")
+    assert refused.exit_code == 5, refused.stderr
+    assert "is not the one" in refused.stderr
+    assert not (tmp_path / "new").exists()

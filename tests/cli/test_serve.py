@@ -92,3 +92,15 @@ def test_a_database_that_is_none_is_told(tmp_path):
     code, said = refused("--data", tmp_path, "--port", "0")
     assert code == 9
     assert said.startswith("Error: the database cannot serve")
+
+
+def test_a_folder_that_is_open_to_others_is_told_and_logged_and_new_files_are_closed(tmp_path):
+    tmp_path.chmod(0o755)
+    with running(tmp_path) as server:
+        with client(server) as people:
+            assert people.get("/readyz").status_code == 200
+        files = [path for path in tmp_path.iterdir() if path.is_file()]
+        assert {oct(path.stat().st_mode & 0o777) for path in files} == {"0o600"}
+        assert server.stop() == 0
+    assert f"Warning: other users of this machine can open {tmp_path}" in server.logged
+    assert '"level": "WARNING"' in server.logged

@@ -140,16 +140,20 @@ def test_help_shows_how_to_ask(run):
 
 
 UIDS = [f"id {(number * 7) % PEOPLE}" for number in range(PEOPLE)]
+JOINED_SUM = "SELECT SUM(amount) FROM users JOIN txn USING (uid) WHERE NOT (age = 1 OR amount = 2)"
+JOINED_AVERAGE = (
+    "SELECT AVG(2 * age - amount) FROM txn JOIN users USING (uid) WHERE state IN ('NY', 'CA')"
+)
 QUESTIONS = {
     "SELECT COUNT(*) FROM users WHERE age BETWEEN 2 AND 4 AND os = 'iOS'": lambda user, amounts: (
         float(2 <= user["age"] <= 4 and user["os"] == "iOS"),
         1.0,
     ),
-    "SELECT SUM(amount) FROM users JOIN txn USING (uid) WHERE NOT (age = 1 OR amount = 2)": lambda user, amounts: (
+    JOINED_SUM: lambda user, amounts: (
         float(sum(one for one in amounts if one != 2)) if user["age"] != 1 else 0.0,
         1.0,
     ),
-    "SELECT AVG(2 * age - amount) FROM txn JOIN users USING (uid) WHERE state IN ('NY', 'CA')": lambda user, amounts: (
+    JOINED_AVERAGE: lambda user, amounts: (
         float(sum(2 * user["age"] - one for one in amounts)) if user["state"] != "WA" else 0.0,
         float(len(amounts)) if user["state"] != "WA" else 0.0,
     ),
@@ -310,3 +314,16 @@ def test_questions_need_a_task_about_tables(run, write):
 def test_the_task_of_a_rehearsal_is_that_of_its_file(run, files, tmp_path):
     run("simulate", *files, "--save-task", tmp_path / "saved.json", "--sql", BY_STATE)
     assert json.loads((tmp_path / "saved.json").read_text()) == codec.document(shop())
+
+
+def test_bounds_allow_for_a_share_of_false_messages(run, folder):
+    answer = said(
+        run("sql", BY_STATE, "--task", "shop", "--data", folder, "--json", "--fakes", 0.01)
+    )
+    assert answer["fakes"] == 0.01
+    for row in answer["rows"]:
+        assert row["c_low_attacked"] < row["c_low"] < row["c_high"] < row["c_high_attacked"]
+    shown = run("sql", BY_STATE, "--task", "shop", "--data", folder, "--fakes", 0.01).stdout
+    assert "if up to 1 % of the reports were false" in shown
+    explained = run("sql", f"EXPLAIN {BY_STATE}", "--task", "shop", "--data", folder).stdout
+    assert "one false report moves this by at most" in explained

@@ -7,6 +7,8 @@ import pytest
 from cli.collecting import TOML, collected, said
 from collector.people import counting, text
 from collector.running import client, running, until
+from sottovoce.collector.published import OPEN_TO_ANYBODY
+from sottovoce.collector.store.sqlite import SqliteStore
 
 
 @pytest.fixture
@@ -147,6 +149,10 @@ def test_what_speaks_against_a_task_is_said_when_it_is_published(run, tmp_path):
     assert said(made)["new"]
     assert made.stderr.startswith("Warning: pruning 2,000 items to 20 will lose items of the top")
     file.write_text(TOML)
+    anybody = run("task", "create", file, "--data", tmp_path / "data")
+    assert anybody.stderr == f"Warning: {OPEN_TO_ANYBODY}\n"
+    enrolled = TOML.replace('"browser"', '"enrolled"')
+    file.write_text(enrolled.replace("[collection]", "[collection]\nenrolment = true"))
     assert run("task", "create", file, "--data", tmp_path / "data").stderr == ""
 
 
@@ -160,3 +166,15 @@ def test_show_tells_what_a_device_does_with_a_set(run, tmp_path):
         "only one of your items, drawn at random, or none"
         in run("task", "show", "songs", "--data", tmp_path / "data").stdout
     )
+
+
+def test_a_task_that_waits_says_why(run, tmp_path):
+    collected(tmp_path)
+    store = SqliteStore(tmp_path / "collector.db")
+    (record,) = store.tasks()
+    store.note_trouble(record.digest, "the disk is full")
+    store.close()
+    listed = run("task", "list", "--data", tmp_path)
+    assert "count waits, and is tried again: the disk is full" in listed.stderr
+    (facts,) = said(run("task", "list", "--data", tmp_path, "--json"))["tasks"]
+    assert facts["trouble"] == "the disk is full"

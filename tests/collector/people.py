@@ -30,6 +30,7 @@ from sottovoce.tasks.families.base import Family
 from sottovoce.tasks.plan import Plan
 from sottovoce.tasks.question import Address, Question
 from sottovoce.tasks.round import Round
+from sottovoce.tasks.round_limits import RoundLimits
 from sottovoce.tasks.task import Task
 from sottovoce.wire import codec
 
@@ -112,6 +113,9 @@ class Ladder(Plan, kind="test_ladder"):
         }
         return Answers("ladder", made)
 
+    def later_rounds(self, opening):
+        return RoundLimits.of(3, [opening.ask])
+
     def _ask(self, epsilon):
         return Question(GRR(epsilon, self.domain.size))
 
@@ -145,6 +149,9 @@ class Early(Plan, kind="test_early"):
                 len(collected.rounds), Question(GRR(collected.epsilon, self.domain.size)), low, high
             )
         return self._said(collected, "at the end")
+
+    def later_rounds(self, opening):
+        return RoundLimits.of(2, [opening.ask])
 
     def so_far(self, collected):
         return self._said(collected, "so far")

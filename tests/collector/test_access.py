@@ -9,6 +9,7 @@ import pytest
 from collector.people import counting, numbered, text
 from collector.serving import body
 from sottovoce.collector import access
+from sottovoce.collector.access import TokenBatch
 from sottovoce.collector.operations import OPERATIONS
 from sottovoce.errors import AccessError
 from sottovoce.web.problems import RequestError
@@ -25,6 +26,8 @@ MATRIX = {
     "create_task": FOR_OPERATORS,
     "get_task": OPEN,
     "get_round": OPEN,
+    "list_rounds": OPEN,
+    "get_asked_round": OPEN,
     "upload": OPEN,
     "get_answer": FOR_ANALYSTS,
     "ask_sql": FOR_ANALYSTS,
@@ -53,7 +56,7 @@ def holders(site, clock):
     """The header that everybody sends."""
     store, now = site.store, clock.now
     tokens = {**site.tokens, "garbage": "A" * 43}
-    tokens["expired"] = access.issue(store, "operator", now, seconds=1)[0]
+    tokens["expired"] = access.issue(store, "operator", now, batch=TokenBatch(seconds=1))[0]
     (tokens["revoked"],) = access.issue(store, "operator", now)
     store.revoke(access.hashed(tokens["revoked"]))
     clock.pass_(1)
@@ -64,7 +67,8 @@ def holders(site, clock):
 
 
 def call(site, operation, headers):
-    path = operation.path.replace("{name}", "count").replace("{id}", "0" * 12)
+    path = operation.path.replace("{name}", "count").replace("{number}", "0")
+    path = path.replace("{id}", "0" * 12)
     content = {
         "create_task": {"content": text(counting())},
         "upload": {"json": body(numbered(counting(), 1))},
@@ -149,7 +153,10 @@ def test_a_token_is_not_taken_from_the_address(site):
 
 
 def test_tokens_are_kept_only_as_hashes(site, tmp_path):
-    issued = [*site.tokens.values(), *access.issue(site.store, "enrolment", 0, count=100)]
+    issued = [
+        *site.tokens.values(),
+        *access.issue(site.store, "enrolment", 0, batch=TokenBatch(100)),
+    ]
     for file in tmp_path.iterdir():
         content = file.read_bytes()
         assert not any(token.encode() in content for token in issued), file.name
@@ -158,14 +165,14 @@ def test_tokens_are_kept_only_as_hashes(site, tmp_path):
 
 
 def test_tokens_have_256_bits_and_are_all_different(store):
-    tokens = access.issue(store, "enrolment", 0, count=1000)
+    tokens = access.issue(store, "enrolment", 0, batch=TokenBatch(1000))
     assert len(set(tokens)) == 1000
     assert all(re.fullmatch(r"[A-Za-z0-9_-]{43}", token) for token in tokens)
 
 
 @pytest.mark.parametrize("scope", ["operator", "analyst", "session", "enrolment"])
 def test_a_token_is_good_for_its_own_scope(store, scope):
-    (token,) = access.issue(store, scope, 0, seconds=10)
+    (token,) = access.issue(store, scope, 0, batch=TokenBatch(seconds=10))
     assert access.admit(store, token, scope, 9).scope == scope
     with pytest.raises(RequestError, match="unknown, expired or revoked"):
         access.admit(store, token, scope, 10)
@@ -182,7 +189,7 @@ def test_only_operators_read_what_analysts_read(store):
 
 
 def test_a_token_is_revoked_by_the_name_in_the_list_and_only_that_one(store):
-    tokens = access.issue(store, "analyst", 0, count=3)
+    tokens = access.issue(store, "analyst", 0, batch=TokenBatch(3))
     names = [access.identity(one) for one in store.tokens()]
     gone = access.identity(store.token(access.hashed(tokens[1]), 0))
     assert gone in names

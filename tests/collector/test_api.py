@@ -2,6 +2,7 @@
 
 import base64
 import csv
+import hashlib
 import io
 import json
 import sqlite3
@@ -11,15 +12,30 @@ import msgspec
 import pytest
 
 import sottovoce as sv
-from collector.people import Task, counting, envelope, honest, numbered, once, question, text
+from collector.people import (
+    Clock,
+    Ladder,
+    Task,
+    counting,
+    envelope,
+    honest,
+    numbered,
+    once,
+    question,
+    text,
+)
 from collector.sending import held
 from collector.serving import body, plain_call, served
 from sottovoce.client.client import Client
 from sottovoce.collector import wire
 from sottovoce.collector.operations import OPERATIONS
+from sottovoce.collector.published import OPEN_TO_ANYBODY
 from sottovoce.collector.store.sqlite import SqliteStore
+from sottovoce.domains.integers import Integers
 from sottovoce.tasks.collection import Collection
+from sottovoce.web.limits import RateLimit
 from sottovoce.web.problems import CATALOGUE
+from sottovoce.web.settings import Settings
 from sottovoce.wire import codec
 
 TOML = """
@@ -52,6 +68,12 @@ def problem(response, status, code):
     return said
 
 
+def ladder():
+    """A task of several rounds."""
+    collection = Collection(minimum=2, grace=0)
+    return Task("ladder", Ladder(Integers(0, 15)), 2.0, collection=collection)
+
+
 def messages(count, name="browser", site=None):
     document = site.client.get(f"/v1/tasks/{name}").text
     return [Client(document, ":memory:").answer("firefox") for _ in range(count)]
@@ -82,7 +104,7 @@ def test_a_task_is_published_listed_and_read_back(browser):
     again = client.post("/v1/tasks", content=TOML, headers=browser.bearing("operator") | AS_TOML)
     assert (again.status_code, again.json()) == (
         200,
-        {"name": "browser", "digest": digest, "new": False},
+        {"name": "browser", "digest": digest, "new": False, "concerns": [OPEN_TO_ANYBODY]},
     )
 
 
@@ -355,7 +377,8 @@ def test_metrics_follow_the_rounds(browser):
 
 
 def paths(operation):
-    return operation.path.replace("{name}", "browser").replace("{id}", "0" * 12)
+    named = operation.path.replace("{name}", "browser").replace("{number}", "0")
+    return named.replace("{id}", "0" * 12)
 
 
 @pytest.mark.parametrize(
@@ -564,7 +587,7 @@ def test_a_client_that_asks_too_often_is_told_how_long_to_wait(store, tmp_path, 
         assert [one.status_code for one in answers] == [200] * 10 + [429] * 2
         problem(answers[-1], 429, "slow-down")
         assert answers[-1].headers["retry-after"] == "1"
-        assert site.client.get("/healthz").status_code == 200, "probes are not limited"
+        assert site.client.get("/healthz").status_code == 200, "probes are counted apart"
         clock.pass_(1)
         assert [site.client.get("/v1/tasks").status_code for _ in range(6)] == [200] * 5 + [429]
 
@@ -718,5 +741,151 @@ def test_what_speaks_against_a_task_is_told_when_it_is_published(site):
     file = {"name": "songs", "epsilon": 0.5, "plan": plan}
     made = site.client.post("/v1/tasks", json=file, headers=site.bearing("operator"))
     assert made.status_code == 201
-    (concern,) = made.json()["concerns"]
-    assert concern == site.collector.find("songs").task.concerns[0]
+    (concern,) = site.collector.find("songs").task.concerns
+    assert made.json()["concerns"] == [concern, OPEN_TO_ANYBODY]
+
+
+def test_only_a_task_that_is_open_to_anybody_is_called_so(site):
+    file = {"name": "one", "epsilon": 1.0, "plan": {"kind": "histogram", "domain": ["a", "b"]}}
+    anybody = site.client.post("/v1/tasks", json=file, headers=site.bearing("operator")).json()
+    assert anybody["concerns"] == [OPEN_TO_ANYBODY]
+    enrolled = file | {"name": "two", "collection": {"enrolment": True}}
+    made = site.client.post("/v1/tasks", json=enrolled, headers=site.bearing("operator"))
+    assert made.status_code == 201
+    assert "concerns" not in made.json()
+
+
+def test_everybody_can_compare_what_devices_are_asked(site):
+    task = site.publish(ladder())
+    document = codec.parse(site.client.get("/v1/tasks/ladder").text)
+    site.upload("ladder", honest(task, 40))
+    site.seal("ladder")
+    listed = site.client.get("/v1/tasks/ladder/rounds")
+    assert listed.headers["cache-control"] == "public, max-age=10"
+    assert listed.json()["digest"] == codec.digest(document)
+    lines = listed.json()["rounds"]
+    assert [line["number"] for line in lines] == [0, 1]
+    rounds = [site.client.get(f"/v1/tasks/ladder/rounds/{number}") for number in (0, 1)]
+    for line, asked in zip(lines, rounds, strict=True):
+        assert line["sha256"] == hashlib.sha256(asked.content).hexdigest()
+        assert asked.headers["etag"] == f'"{line["sha256"]}"'
+        assert asked.headers["cache-control"] == "public, max-age=31536000, immutable"
+        assert codec.canonical(codec.parse(asked.text)) == asked.text
+    assert codec.parse(rounds[0].text) == document["opening"]
+    now = site.client.get("/v1/tasks/ladder/round").json()["round"]
+    assert codec.canonical(now) == rounds[1].text
+
+
+def test_the_list_of_rounds_changes_only_when_a_round_is_asked(site):
+    task = site.publish(ladder())
+    path = "/v1/tasks/ladder/rounds"
+    tag = site.client.get(path).headers["etag"]
+    assert site.client.get(path, headers={"if-none-match": tag}).status_code == 304
+    site.upload("ladder", honest(task, 40))
+    site.seal("ladder")
+    assert site.client.get(path, headers={"if-none-match": tag}).status_code == 200
+
+
+@pytest.mark.parametrize("number", ["1", "-1", "00", "x", "9" * 5000])
+def test_a_round_that_was_not_asked_is_not_found(browser, number):
+    problem(browser.client.get(f"/v1/tasks/browser/rounds/{number}"), 404, "not-found")
+
+
+def test_a_request_takes_as_many_tokens_as_it_has_reports(store, tmp_path, clock):
+    with served(store, tmp_path, clock, rate=10) as site:
+        task = site.publish(counting())  # takes one of twenty
+        assert site.upload("count", numbered(task, *range(15))).json()["accepted"] == 15
+        refused = site.upload("count", numbered(task, *range(15, 25)))
+        problem(refused, 429, "slow-down")
+        # Four were left, of which the request itself took one: ten need 0.7 seconds.
+        assert refused.headers["retry-after"] == "1"
+        clock.pass_(int(refused.headers["retry-after"]))
+        assert site.upload("count", numbered(task, *range(15, 25))).json()["accepted"] == 10
+
+
+def test_a_request_that_no_bucket_admits_is_too_large_and_not_told_to_wait(store, tmp_path, clock):
+    with served(store, tmp_path, clock, rate=10) as site:
+        task = site.publish(counting())
+        clock.pass_(10)
+        said = problem(site.upload("count", numbered(task, *range(21))), 413, "too-large")
+        assert said["detail"] == "a request has at most 20 reports at this collector's rate"
+        clock.pass_(10)
+        assert site.upload("count", numbered(task, *range(20))).json()["accepted"] == 20
+
+
+def test_the_default_rate_admits_the_largest_request(store, tmp_path):
+    assert RateLimit(Settings(data=tmp_path).rate, Clock()).capacity >= wire.MAX_REPORTS
+
+
+def test_probes_have_a_limit_of_their_own(store, tmp_path, clock):
+    with served(store, tmp_path, clock, rate=2, health_rate=3) as site:
+        statuses = [site.client.get("/healthz").status_code for _ in range(8)]
+        assert statuses == [200] * 6 + [429] * 2
+        assert site.client.get("/v1/tasks").status_code == 200, "requests have theirs"
+        assert site.client.get("/metrics").status_code == 429
+
+
+@pytest.fixture
+def bound(store, tmp_path, clock):
+    """A site that takes reports from the pages of two origins."""
+    origins = "https://app.example, http://localhost:3000"
+    with served(store, tmp_path, clock, origins=origins) as site:
+        site.publish(counting())
+        yield site
+
+
+def test_pages_of_origins_that_are_not_listed_cannot_send_reports(bound):
+    sent = numbered(counting(), 1)
+    for origin in ("https://other.example", "https://app.example:8443", "null"):
+        answer = bound.upload("count", sent, headers={"origin": origin})
+        problem(answer, 403, "forbidden")
+        assert "access-control-allow-origin" not in answer.headers
+    listed = bound.upload("count", sent, headers={"origin": "https://app.example"})
+    assert listed.json()["accepted"] == 1
+    assert listed.headers["access-control-allow-origin"] == "https://app.example"
+    assert listed.headers["vary"] == "origin"
+
+
+def test_programs_and_the_pages_of_the_collector_itself_need_no_origin(bound):
+    assert bound.upload("count", numbered(counting(), 1)).json()["accepted"] == 1
+    own = {"origin": "http://testserver"}
+    assert bound.upload("count", numbered(counting(), 2), headers=own).json()["accepted"] == 1
+
+
+def test_a_page_asks_first_and_is_told_whether_its_origin_may(bound):
+    path = "/v1/tasks/count/reports"
+    asked = {"access-control-request-method": "POST"}
+    for origin, allowed in (("http://localhost:3000", True), ("https://other.example", False)):
+        answer = bound.client.options(path, headers=asked | {"origin": origin})
+        assert answer.status_code == 204
+        assert ("access-control-allow-origin" in answer.headers) == allowed
+
+
+@pytest.mark.parametrize("origin", ["http://[", "https://a/b", "a, b", "https://a b", "", "\x00"])
+@pytest.mark.parametrize("path", ["/v1/tasks", "/healthz", "/nowhere"])
+def test_a_malformed_origin_is_a_bad_request(site, origin, path):
+    said = problem(site.client.get(path, headers={"origin": origin}), 400, "malformed-request")
+    assert said["detail"].startswith("the header Origin must be")
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.handler)
+def test_what_only_the_holder_of_a_token_may_see_is_stored_nowhere(browser, operation):
+    for headers in (browser.bearing("operator"), {}):
+        answer = browser.client.request(operation.method, paths(operation), headers=headers)
+        stored = answer.headers.get("cache-control") != "no-store"
+        assert stored == (not operation.scope)
+
+
+def test_bounds_that_allow_for_false_reports_are_asked_for(browser):
+    browser.upload("browser", messages(30, site=browser))
+    browser.seal("browser")
+    headers = browser.bearing("analyst")
+    path = "/v1/tasks/browser/answer"
+    answer = browser.client.get(f"{path}?fakes=0.1", headers=headers).json()
+    assert answer["fakes"] == 0.1
+    assert all(row["low_attacked"] < row["low"] for row in answer["rows"])
+    for none in ("fakes=", "fakes=0"):
+        plain = browser.client.get(f"{path}?{none}", headers=headers).json()
+        assert "low_attacked" not in plain["rows"][0]
+    for wrong in ("fakes=1", "fakes=-0.1", "fakes=many", "fakes=nan"):
+        problem(browser.client.get(f"{path}?{wrong}", headers=headers), 400, "invalid")

@@ -5,6 +5,7 @@ between.
 import json
 import threading
 
+import duckdb
 import numpy as np
 import pytest
 
@@ -27,6 +28,7 @@ from sottovoce.collector.collector import DAY, Collector
 from sottovoce.collector.store.base import State
 from sottovoce.collector.store.sqlite import SqliteStore
 from sottovoce.domains.integers import Integers
+from sottovoce.engine import parquet
 from sottovoce.engine.memory import MemoryCollected, batches_of
 from sottovoce.errors import (
     CodecError,
@@ -168,6 +170,17 @@ def test_a_deadline_closes_a_round_with_its_minimum_to_the_second(collector, clo
     assert collector.advance()
 
 
+def test_a_clock_that_is_set_back_does_not_prolong_the_time_of_grace(collector, clock):
+    task = publish(collector, counting(quota=2, grace=60))
+    send(collector, "count", numbered(task, 1, 2))
+    collector.advance()
+    clock.pass_(-59)
+    assert not collector.advance(), "a small correction changes nothing"
+    clock.pass_(-DAY)
+    assert collector.advance()
+    assert collector.find("count").state == "finished"
+
+
 def test_late_reports_are_taken_for_the_time_of_grace(collector, clock):
     task = filled(collector, counting(quota=5, grace=60), 5)
     collector.advance()
@@ -271,7 +284,19 @@ def test_advancing_twice_does_nothing_more(collector, clock):
     ) == before
 
 
-def test_an_early_answer_gives_way_to_the_final_one(collector, clock):
+def dies_once_sealed(collector, monkeypatch):
+    """Let the collector go on until a round is sealed, and die before the plan is asked."""
+
+    def dies(*_):
+        raise CrashError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(collector, "collected", dies)
+        with pytest.raises(CrashError):
+            collector.advance()
+
+
+def test_an_early_answer_gives_way_to_the_final_one(collector, clock, monkeypatch):
     task = Task(
         "early", Early(Integers(0, 15)), 1.0, collection=Collection(minimum=2, quota=3, grace=0)
     )
@@ -283,13 +308,8 @@ def test_an_early_answer_gives_way_to_the_final_one(collector, clock):
     assert list(collector.answer("early").figures) == ["so far"]
     second = collector.find("early").asked[1]
     send(collector, "early", honest(task, 3, second))
-    for old, new in ((State.OPEN, State.CLOSING), (State.CLOSING, State.SEALING)):
-        collector.store.turn(collector.find("early").digest, 1, old, new, collector.now)
-    last = collector.refresh()[0]
-    collector._seal(
-        last, last.last
-    )  # and here the process dies: sealed, and the plan has not been asked
-    collector.refresh()
+    dies_once_sealed(collector, monkeypatch)
+    assert collector.refresh()[0].last.state is State.SEALED
     assert list(collector.answer("early").figures) == ["so far"]
     collector.advance()
     assert list(collector.answer("early").figures) == ["at the end"]
@@ -552,7 +572,7 @@ def test_a_crash_between_the_sums_and_the_erasing_is_made_good(open_store, clock
 
 
 def test_erasing_a_round_of_a_task_that_goes_on_leaves_the_next_one_open(
-    open_store, tmp_path, clock
+    open_store, tmp_path, clock, monkeypatch
 ):
     """Another collector that looked in between must see the next round all the same."""
     settings = Collection(minimum=2, quota=3, grace=0, retention=1)
@@ -561,11 +581,10 @@ def test_erasing_a_round_of_a_task_that_goes_on_leaves_the_next_one_open(
     publish(one, task)
     send(one, "early", honest(task, 3))
     one.close("early", at_once=True)
-    last = one.refresh()[0]
-    one._seal(last, last.last)
+    dies_once_sealed(one, monkeypatch)
     clock.pass_(DAY)
     (last,) = one.refresh()
-    one._erase(last, last.last)
+    one.store.erase(last.digest, last.last.number, one.now)
     other.refresh()
     one.advance()
     other.refresh()
@@ -619,13 +638,12 @@ def test_the_log_of_another_round_is_refused(collector):
         collector.verify(one)
 
 
-def test_a_damaged_log_in_the_middle_of_a_task_does_not_end_it(collector, tmp_path, clock):
+def test_a_damaged_log_in_the_middle_of_a_task_does_not_end_it(collector, monkeypatch):
     task = publish(collector, ladder())
     send(collector, "ladder", messages(task, task.opening))
     collector.close("ladder", at_once=True)
-    last = collector.refresh()[0]
-    collector._seal(last, last.last)
-    log = collector.log(last.last)
+    dies_once_sealed(collector, monkeypatch)
+    log = collector.log(collector.refresh()[0].last)
     good = log.read_bytes()
     log.write_bytes(good[:-1])
     with pytest.raises(MismatchError):
@@ -671,6 +689,70 @@ def test_a_full_disk_at_sealing_leaves_the_round_for_later(collector):
     folder.unlink()
     assert collector.advance()
     assert held(collector, "count") == dict.fromkeys(range(5), 1)
+
+
+def test_a_task_that_waits_says_why_until_it_goes_on(collector):
+    filled(collector, counting(quota=5))
+    (collector.folder / "sealed").write_text("a file where a folder should be")
+    with pytest.raises(UnavailableError):
+        collector.advance()
+    trouble = collector.find("count").record.trouble
+    assert trouble == "the file round-00000.parquet cannot be written now"
+    (collector.folder / "sealed").unlink()
+    assert collector.advance()
+    assert collector.find("count").record.trouble == ""
+
+
+def test_an_error_that_is_not_ours_is_told_by_its_class_alone(collector, monkeypatch):
+    filled(collector, counting(quota=5))
+
+    def broken(*_):
+        raise KeyError("something that a person sent")
+
+    monkeypatch.setattr(parquet, "write", broken)
+    with pytest.raises(KeyError):
+        collector.advance()
+    assert "KeyError" in collector.find("count").record.trouble
+    assert "person" not in collector.find("count").record.trouble
+
+
+def test_a_log_that_does_not_fit_into_memory_is_not_erased_as_a_damaged_one(
+    collector, clock, monkeypatch
+):
+    filled(collector, counting(quota=5, retention=1))
+    collector.advance()
+    log = collector.log(collector.find("count").last)
+    clock.pass_(DAY)
+    connect = duckdb.connect
+
+    def small(database, config):
+        return connect(database, config={**config, "memory_limit": "1KB"})
+
+    with monkeypatch.context() as patched:
+        patched.setattr(duckdb, "connect", small)
+        with pytest.raises(UnavailableError, match="not enough memory"):
+            collector.advance()
+    assert log.exists()
+    assert collector.advance()
+    assert not log.exists()
+    assert sum(held(collector, "count").values()) == 5
+
+
+@pytest.mark.parametrize("start", [Collector.clean, Collector.advance])
+def test_half_written_files_are_removed_unless_somebody_is_writing_them(
+    open_store, collector, tmp_path, clock, start
+):
+    filled(collector, counting(quota=5))
+    published = collector.find("count")
+    half = tmp_path / "sealed" / published.digest / ".round-00000.new.parquet"
+    half.parent.mkdir(parents=True)
+    half.write_bytes(b"PAR1")
+    with open_store().lease(published.digest) as mine:
+        assert mine
+        start(collector)
+        assert half.exists()
+    start(collector)
+    assert not half.exists()
 
 
 def test_a_hand_made_report_counts_as_what_it_holds(collector):

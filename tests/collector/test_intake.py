@@ -267,7 +267,7 @@ def test_tokens_are_matched_to_their_own_messages(store, collector, intake, cloc
     task = once(question(), name="enrolled", enrolment=True)
     collector.create(text(task), toml=False)
     found = collector.find("enrolled")
-    good = access.issue(store, "enrolment", clock.now, count=3)
+    good = access.issue(store, "enrolment", clock.now, batch=access.TokenBatch(3))
     sent = honest(task, 6)
 
     async def run():

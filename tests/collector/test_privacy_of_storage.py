@@ -206,7 +206,9 @@ def test_the_search_finds_a_planted_token(collection, tmp_path):
 
 
 def test_what_was_acknowledged_before_a_signal_is_there_after_a_restart(tmp_path):
-    """Uploads run on four connections when the signal comes; each message holds a value of its own."""
+    """Uploads run on four connections when the signal comes; each message holds a value of its
+    own.
+    """
     task = counting(size=60_000)
     store = SqliteStore(tmp_path / "collector.db")
     (operator,) = access.issue(store, "operator", Clock().now)

@@ -447,7 +447,7 @@ def test_the_concern_about_many_tables_is_told_when_a_task_is_published(site):
     tables = {f"t{number}": {"columns": {"a": ["x", "y"]}} for number in range(3)}
     content = {"name": "many", "epsilon": 2.0, "plan": {"kind": "joint", "services": tables}}
     said = site.client.post("/v1/tasks", json=content, headers=site.bearing("operator")).json()
-    assert len(said["concerns"]) == 1
+    assert len(said["concerns"]) == 2
     assert "three tables" in said["concerns"][0]
 
 

@@ -52,10 +52,33 @@ def test_expired_tokens_and_old_counts_go_within_the_hour(collector, keeper, clo
     collector.create(text(task), toml=False)
     send(collector, "count", numbered(task, 1))
     digest = collector.find("count").digest
-    access.issue(store, "analyst", clock.now, seconds=10)
+    access.issue(store, "analyst", clock.now, batch=access.TokenBatch(seconds=10))
     access.issue(store, "analyst", clock.now)
     assert store.arrivals(digest, 0)
     clock.pass_(8 * DAY)
     keeper.start()
     until(lambda: len(store.tokens()) == 1)
     assert store.arrivals(digest, 0) == []
+
+
+def test_half_written_files_are_removed_at_the_start(collector, keeper, failures):
+    collector.create(text(counting()), toml=False)
+    half = collector.folder / "sealed" / collector.find("count").digest / ".answer.new.json"
+    half.parent.mkdir(parents=True)
+    half.write_text("half")
+    keeper.start()
+    until(lambda: not half.exists())
+    assert failures == []
+
+
+def test_a_half_written_file_that_cannot_be_removed_holds_up_nothing(collector, keeper, failures):
+    task = counting(quota=3)
+    collector.create(text(task), toml=False)
+    other = counting("other")
+    collector.create(text(other), toml=False)
+    half = collector.folder / "sealed" / collector.find("other").digest / ".answer.new.json"
+    half.mkdir(parents=True)
+    keeper.start()
+    send(collector, "count", numbered(task, 1, 2, 3))
+    until(lambda: collector.find("count").state == "finished")
+    assert failures == ["UnavailableError"]

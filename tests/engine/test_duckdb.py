@@ -1,4 +1,6 @@
-"""Reports by person: whose each is, who has one in every slot, and what a statement sees of them."""
+"""Reports by person: whose each is, who has one in every slot, and what a statement sees of
+them.
+"""
 
 import numpy as np
 import pytest

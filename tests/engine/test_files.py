@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sottovoce.engine.files import replace_file, sync
+from sottovoce.engine.files import remove_leftovers, replace_file, sync
 from sottovoce.errors import UnavailableError
 
 
@@ -49,6 +49,37 @@ def test_content_is_on_the_disk_before_the_name_and_the_name_before_the_return(
     monkeypatch.setattr(os, "fsync", watched)
     replace_file(path, lambda new: new.write_text("x"))
     assert synced == [(str(tmp_path / ".file.new.txt"), False), (str(tmp_path), True)]
+
+
+def test_the_names_of_new_folders_are_on_the_disk_too(tmp_path, monkeypatch):
+    synced = []
+
+    def watched(handle):
+        synced.append(str(Path(f"/proc/self/fd/{handle}").readlink()))
+
+    monkeypatch.setattr(os, "fsync", watched)
+    replace_file(tmp_path / "a" / "b" / "file.txt", lambda new: new.write_text("x"))
+    assert synced[:2] == [str(tmp_path), str(tmp_path / "a")]
+
+
+def test_what_a_killed_process_left_is_removed_and_nothing_else(tmp_path):
+    kept = [tmp_path / name for name in ("file.txt", "file.new.txt", ".hidden")]
+    for path in (*kept, tmp_path / ".file.new.txt"):
+        path.write_text("x")
+    remove_leftovers(tmp_path)
+    assert sorted(tmp_path.iterdir()) == sorted(kept)
+    remove_leftovers(tmp_path / "a folder that is not there")
+
+
+def test_a_half_written_file_is_not_in_the_way_of_the_next_attempt(tmp_path):
+    (tmp_path / ".file.new.txt").write_text("half of something else")
+
+    def make(new):
+        assert not new.exists()
+        new.write_text("whole")
+
+    replace_file(tmp_path / "file.txt", make)
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["whole"]
 
 
 def test_a_folder_can_be_synced(tmp_path):

@@ -21,6 +21,7 @@ from sottovoce.tasks.families.base import Family
 from sottovoce.tasks.plan import Plan
 from sottovoce.tasks.question import Address, Question
 from sottovoce.tasks.round import Round
+from sottovoce.tasks.round_limits import RoundLimits
 from sottovoce.wire import codec
 from sottovoce.wire.envelope import Envelopes
 
@@ -126,7 +127,9 @@ def test_padding_of_a_shorter_member_must_be_zero():
 
 @dataclass(frozen=True)
 class Halve(Encoding, kind="test_halve"):
-    """The block of ``width`` numbers that a value lies in, or its place in one block, others apart."""
+    """The block of ``width`` numbers that a value lies in, or its place in one block, others
+    apart.
+    """
 
     width: int
     block: int
@@ -187,6 +190,9 @@ class Zoom(Plan, kind="test_zoom"):
         ) == collected.users(2)
         labels = (*(str(fullest * self.width + place) for place in range(self.width)), "elsewhere")
         return Answer("zoom", labels, collected.estimate(Address(1, 0)), "grr")
+
+    def later_rounds(self, opening):
+        return RoundLimits.of(3, [opening.ask])
 
 
 ZOOM = sv.Task("zoom", Zoom(Integers(0, 15), 4), epsilon=2.0)

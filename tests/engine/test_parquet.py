@@ -4,6 +4,7 @@ change.
 
 import hashlib
 import resource
+import sys
 import threading
 from contextlib import contextmanager
 
@@ -11,10 +12,13 @@ import duckdb
 import numpy as np
 import pytest
 
+import sottovoce as sv
 from collector.people import ASKS, KINDS, digest_of, envelope, fresh, honest, once, question
 from sottovoce.engine import parquet
 from sottovoce.engine.memory import MemoryCollected, batches_of
 from sottovoce.errors import CodecError, MismatchError, NoDataError, UnavailableError
+from sottovoce.lab import crowd
+from sottovoce.lab.seeded import SeededRng
 from sottovoce.tasks.question import Address
 
 PLAIN = once(question())
@@ -122,7 +126,9 @@ def test_many_row_groups_keep_their_order(tmp_path):
 
 
 def test_the_checksum_can_be_recomputed_by_any_reader(tmp_path):
-    """SHA-256 over the columns by name: name and length, entries and their lengths, or the numbers."""
+    """SHA-256 over the columns by name: name and length, entries and their lengths, or the
+    numbers.
+    """
     messages = honest(PLAIN, 30)
     _, made = log(tmp_path, PLAIN, messages)
     rows = sorted((message[28:44], message[44:]) for message in messages)
@@ -190,7 +196,7 @@ def test_a_log_with_other_columns_or_types_is_refused(tmp_path):
 
 def test_a_missing_log_and_a_round_without_reports_are_no_data(tmp_path):
     with pytest.raises(NoDataError):
-        parquet.read(tmp_path / "nothing.parquet", PLAIN.opening)
+        parquet.read(tmp_path / "nothing.parquet", PLAIN.opening, "unknown")
     with pytest.raises(NoDataError):
         parquet.write(tmp_path / "nothing.parquet", [], PLAIN.opening)
     with pytest.raises(NoDataError):
@@ -307,3 +313,35 @@ def test_sums_that_are_damaged_are_refused(tmp_path):
         path.write_bytes(bad)
         with pytest.raises(MismatchError):
             parquet.tallies(path, PLAIN.opening)
+
+
+def longest_list(work):
+    """Return the length of the longest list that one call of ``tolist`` makes during some work."""
+    longest = 0
+
+    def watch(frame, event, argument):
+        nonlocal longest
+        if event == "c_call" and argument.__name__ == "tolist":
+            longest = max(longest, len(argument.__self__))
+
+    before = sys.getprofile()
+    sys.setprofile(watch)
+    try:
+        work()
+    finally:
+        sys.setprofile(before)
+    return longest
+
+
+def test_no_single_call_looks_at_all_reports_of_a_log(tmp_path):
+    """Other threads run between calls: a server answers while it reads a log.
+
+    A reader that makes one list of everything, the twin, is noticed.
+    """
+    count = 60_000
+    task = sv.Task("large", sv.Histogram(range(1024)), 1.0)
+    sent = crowd.messages(task, np.arange(count) % 1024, rng=SeededRng(1))
+    path, written = log(tmp_path, task, sent)
+    longest = longest_list(lambda: parquet.read(path, task.opening, written.checksum))
+    assert 0 < longest <= 20_000
+    assert longest_list(lambda: np.zeros(count).tolist()) == count

@@ -1,12 +1,10 @@
-"""Settings and rate limits: what an operator may choose, and what an address may ask."""
+"""Settings: what an operator may choose."""
 
 from pathlib import Path
 
 import pytest
 
-from collector.people import Clock
 from sottovoce.errors import ParameterError
-from sottovoce.web.limits import RateLimit
 from sottovoce.web.settings import Settings, from_environment
 
 
@@ -38,39 +36,23 @@ def test_an_environment_that_cannot_work_is_refused(name, value):
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"largest_body": 1023}, {"most_waiting": 0}, {"session": -1}, {"tick": -1.0}]
+    ("name", "value"),
+    [
+        ("port", 1 << 16),
+        ("rate", -1),
+        ("largest_body", 1023),
+        ("most_waiting", 0),
+        ("session", -1),
+        ("tick", -1.0),
+        ("health_rate", -1),
+        ("origins", "https://example.org/path"),
+    ],
 )
-def test_a_setting_that_cannot_work_is_refused(wrong):
-    with pytest.raises(ParameterError):
-        Settings(Path(), **wrong)
+def test_a_setting_that_cannot_work_is_named(name, value):
+    with pytest.raises(ParameterError, match=f"`{name}` must be"):
+        Settings(Path(), **{name: value})
 
 
 def test_a_collector_needs_a_folder():
     with pytest.raises(ParameterError, match="folder"):
         from_environment({}, {})
-
-
-def test_every_address_has_a_bucket_of_its_own_that_fills_with_time():
-    clock = Clock()
-    limit = RateLimit(2, clock)
-    assert [limit.wait("a") for _ in range(4)] == [0.0] * 4
-    assert limit.wait("a") == 0.5
-    assert limit.wait("b") == 0.0
-    clock.pass_(1)
-    assert [limit.wait("a") for _ in range(3)] == [0.0, 0.0, 0.5]
-    clock.pass_(-100)
-    assert limit.wait("a") == 0.5, "a clock that goes back fills nothing"
-
-
-def test_no_rate_is_no_limit():
-    limit = RateLimit(0, Clock())
-    assert {limit.wait("a") for _ in range(1000)} == {0.0}
-
-
-def test_addresses_are_kept_only_as_hashes_of_this_process():
-    limit, other = RateLimit(2, Clock()), RateLimit(2, Clock())
-    for one in (limit, other):
-        one.wait("203.0.113.7")
-    (name,), (same,) = limit._buckets, other._buckets
-    assert name != same
-    assert b"203.0.113.7" not in name

@@ -10,6 +10,7 @@ from sottovoce.cli.output import as_json, print_json
 
 if TYPE_CHECKING:
     from rich.table import Table
+    from rich.text import Text
 
 _WRITE = click.Path(dir_okay=False, writable=True, path_type=Path)
 
@@ -23,6 +24,11 @@ _WRITE = click.Path(dir_okay=False, writable=True, path_type=Path)
     type=click.FloatRange(0.5, 0.9999),
     default=0.95,
     help="Confidence level of the intervals.",
+)
+@click.option(
+    "--fakes",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="Also print bounds that hold if up to this share of all reports is false.",
 )
 @click.option(
     "--marginal",
@@ -39,7 +45,7 @@ def command(name: str, data: Path, database: str, *, as_json: bool, **options: A
 
     from sottovoce.collector.release import Wanted, released
 
-    wanted = Wanted(options["method"], options["level"], options["marginal"])
+    wanted = Wanted(options["method"], options["level"], options["marginal"], options["fakes"])
     with opened(data, database) as collector:
         answer = released(collector, collector.find(name), wanted)
     if options["csv_path"]:
@@ -64,6 +70,8 @@ def _table(part: dict[str, Any]) -> "Table":
     from rich.table import Table
     from rich.text import Text
 
+    from sottovoce.answers.attacked import COLUMNS
+
     facts = (
         "suppressed"
         if part["suppressed"]
@@ -72,13 +80,23 @@ def _table(part: dict[str, Any]) -> "Table":
     table = Table(
         title=Text(f"{part['name']}  ({facts})"), title_justify="left", box=None, pad_edge=False
     )
-    for heading in ("value", "estimate", "interval", ""):
+    fakes = part.get("fakes")
+    extra = () if fakes is None else (f"if {100 * fakes:g} % false",)
+    for heading in ("value", "estimate", "interval", *extra, ""):
         table.add_column(heading, justify="left" if heading == "value" else "right", no_wrap=True)
     for row in part["rows"]:
         if row["suppressed"]:
-            table.add_row(Text(str(row["value"])), "", "", "suppressed")
+            table.add_row(Text(str(row["value"])), "", "", *("" for _ in extra), "suppressed")
         else:
-            bounds = f"[{row['low']:,.6g}, {row['high']:,.6g}]"
+            bounds = [_interval(row["low"], row["high"])]
+            if extra:
+                bounds.append(_interval(*(row[column] for column in COLUMNS)))
             mark = "" if row.get("significant", True) else "within noise"
-            table.add_row(Text(str(row["value"])), f"{row['estimate']:,.6g}", Text(bounds), mark)
+            table.add_row(Text(str(row["value"])), f"{row['estimate']:,.6g}", *bounds, mark)
     return table
+
+
+def _interval(low: float | None, high: float | None) -> "Text":
+    from rich.text import Text
+
+    return Text("no bound" if low is None else f"[{low:,.6g}, {high:,.6g}]")

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from sottovoce.cli.output import warn
+
 if TYPE_CHECKING:
     from sottovoce.collector.collector import Collector
 
@@ -34,6 +36,7 @@ def data(command: _Command) -> _Command:
 @contextmanager
 def opened(data: Path, database: str = "", *, new: bool = False) -> "Iterator[Collector]":
     """Yield the collector of a folder; a server may be running on the same folder."""
+    from sottovoce.collector import folder
     from sottovoce.collector.collector import Collector
     from sottovoce.collector.run import open_store
     from sottovoce.collector.store.base import store_exists, store_url
@@ -44,8 +47,11 @@ def opened(data: Path, database: str = "", *, new: bool = False) -> "Iterator[Co
         raise NoDataError(
             "there is no collector in this folder: `serve` or `task create` makes one"
         )
-    store = open_store(Settings(data=data, database=database))
-    try:
-        yield Collector(store, data, clock)
-    finally:
-        store.close()
+    for concern in folder.concerns(data):
+        warn(concern)
+    with folder.kept_private():
+        store = open_store(Settings(data=data, database=database))
+        try:
+            yield Collector(store, data, clock)
+        finally:
+            store.close()

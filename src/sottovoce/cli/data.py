@@ -1,13 +1,18 @@
 """``sottovoce data``: back up, restore and export the data of a collector."""
 
+import json
 import shutil
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from sottovoce.cli.collector_options import data, opened
 from sottovoce.cli.output import as_json, print_json
+
+if TYPE_CHECKING:
+    from sottovoce.collector.published import Published
 
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 
@@ -27,6 +32,8 @@ def backup(to: Path, data: Path, database: str, *, as_json: bool) -> None:
 
     if to.exists():
         raise ParameterError("TO must be a folder that does not exist yet")
+    from sottovoce.collector.folder import restrict
+
     with opened(data, database) as collector:
         to.mkdir(parents=True)
         # The store is copied first: every round that it calls sealed has its file by then.
@@ -36,6 +43,7 @@ def backup(to: Path, data: Path, database: str, *, as_json: bool) -> None:
             shutil.copytree(
                 data / "sealed", to / "sealed", ignore=half_written, copy_function=_copy_if_there
             )
+        restrict(to)
     _report(as_json=as_json, folder=to)
 
 
@@ -46,7 +54,8 @@ def backup(to: Path, data: Path, database: str, *, as_json: bool) -> None:
 @data
 @as_json
 def restore(origin: Path, data: Path, database: str, *, as_json: bool) -> None:
-    """Make a collector's folder from the backup FROM."""
+    """Make a collector's folder from the backup FROM, after checking all of it."""
+    from sottovoce.collector.folder import copy_plain
     from sottovoce.errors import NoDataError, ParameterError
 
     if database:
@@ -62,9 +71,11 @@ def restore(origin: Path, data: Path, database: str, *, as_json: bool) -> None:
     copied = data.with_name(f"{data.name}.restoring")
     shutil.rmtree(copied, ignore_errors=True)
     try:
-        shutil.copytree(origin, copied)
+        copied.parent.mkdir(parents=True, exist_ok=True)
+        copy_plain(origin, copied)
         with opened(copied) as collector:
             for published in collector.tasks():
+                _check_digests(published)
                 collector.verify(published)
         copied.replace(data)  # in one step, after everything was verified
     finally:
@@ -78,7 +89,8 @@ def restore(origin: Path, data: Path, database: str, *, as_json: bool) -> None:
 @data
 @as_json
 def export(name: str, to: Path, data: Path, database: str, *, as_json: bool) -> None:
-    """Copy the task NAME with its sealed logs (Parquet) to the new folder TO."""
+    """Copy the task NAME with its sealed logs (Parquet) and their seals to the new folder TO."""
+    from sottovoce.collector.folder import restrict
     from sottovoce.errors import ParameterError
 
     if to.exists():
@@ -92,7 +104,31 @@ def export(name: str, to: Path, data: Path, database: str, *, as_json: bool) -> 
             (to / f"round-{record.number:05d}.json").write_text(record.document, encoding="utf-8")
             if collector.log(record).exists():
                 shutil.copy2(collector.log(record), to)
+                seal = {"count": record.count, "checksum": record.checksum}
+                path = to / f"round-{record.number:05d}.seal.json"
+                path.write_text(json.dumps(seal), encoding="utf-8")
+        restrict(to)
     _report(as_json=as_json, folder=to)
+
+
+def _check_digests(published: "Published") -> None:
+    """Refuse a task whose documents are not those that were published.
+
+    The digest of a task covers its document, and the document its first round.
+    """
+    from sottovoce.errors import MismatchError
+    from sottovoce.wire import codec
+
+    document = codec.parse(published.record.document)
+    opening = codec.canonical(document["opening"])
+    name = published.record.name
+    if codec.digest(document) != published.digest or document["name"] != name:
+        raise MismatchError(f"the task {name!r} is not the one that was published")
+    if published.rounds[0].document != opening:
+        raise MismatchError(f"the first round of the task {name!r} is not the one in its document")
+    for number, record in enumerate(published.rounds):
+        if published.asked[number].number != number or record.task != published.digest:
+            raise MismatchError(f"the rounds of the task {name!r} are not its own")
 
 
 def _copy_if_there(origin: str, copy: str) -> None:

@@ -142,9 +142,11 @@ def _who(shown: "Demonstration") -> str:
     ways = [f"{shown.devices:,} on devices of their own (Python)", f"{shown.crowd:,} in batches"]
     if shown.in_page:
         ways.insert(1, f"{shown.in_page:,} in a page in Chromium (JavaScript)")
-    asked = f"{shown.people:,} invented people answered one question each, at epsilon {shown.survey.epsilon:g}"
+    people = f"{shown.people:,} invented people answered one question each"
+    asked = f"{people}, at epsilon {shown.survey.epsilon:g}"
     note = f"\n({shown.note})" if shown.note else ""
-    return f"{asked}, over HTTP: {', '.join(ways)}.\nCollected, sealed and decoded in {shown.seconds:.1f} s.{note}"
+    done = f"Collected, sealed and decoded in {shown.seconds:.1f} s.{note}"
+    return f"{asked}, over HTTP: {', '.join(ways)}.\n{done}"
 
 
 def _point(console: "Console", host: "Hosted", *, stay: bool) -> None:

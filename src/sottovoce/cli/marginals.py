@@ -26,16 +26,10 @@ class JointOptions:
             default=2,
             help="With --marginals: columns of a table.",
         ),
-        click.option(
-            "--method",
-            default="calm",
-            help="With --marginals: how tables are asked for (calm, inp_ht, fc, ...).",
-        ),
     )
 
     marginals: bool
     order: int
-    method: str
 
     @property
     def wanted(self) -> bool:
@@ -52,4 +46,4 @@ class JointOptions:
             raise ParameterError("--marginals needs at least two columns: give --column for each")
         domains = described.values.of(described.cells)
         records = Records(tuple(domains), tuple(domains.values()))
-        return Marginals(records, described.people, self.order, self.method)
+        return Marginals(records, described.people, self.order)

@@ -26,7 +26,7 @@ class SearchOptions:
             "length",
             type=click.IntRange(1, 60),
             default=20,
-            help="With --heavy-hitters: bytes of the longest text; the rest of a longer one is cut.",
+            help="With --heavy-hitters: bytes of the longest text; longer ones are cut.",
         ),
         click.option(
             "--items",

@@ -7,7 +7,9 @@ from typing import Any
 import click
 
 from sottovoce.cli.collector_options import data
-from sottovoce.cli.output import as_json
+from sottovoce.cli.output import as_json, warn
+
+_SECONDS = click.FloatRange(min=0, min_open=True)
 
 
 @click.command("serve")
@@ -21,7 +23,19 @@ from sottovoce.cli.output import as_json
 @click.option(
     "--rate",
     type=click.IntRange(min=0),
-    help="Requests per second from one address; 0 sets no limit.  [default: 200]",
+    help="Reports per second from one address; any other request counts as one report; 0 sets no"
+    " limit.  [default: 500]",
+)
+@click.option(
+    "--health-rate",
+    type=click.IntRange(min=0),
+    help="Requests per second from one address to /healthz, /readyz and /metrics; 0 sets no"
+    " limit.  [default: 20]",
+)
+@click.option(
+    "--origins",
+    help="Origins of web pages that may send reports, such as https://example.org, separated by"
+    " commas; * allows all.  [default: *]",
 )
 @click.option(
     "--largest-body",
@@ -29,9 +43,34 @@ from sottovoce.cli.output import as_json
     help="Bytes of the largest request.  [default: 4 MiB]",
 )
 @click.option(
+    "--most-held",
+    type=click.IntRange(min=1024),
+    help="Bytes of all requests that are held at once.  [default: 64 MiB]",
+)
+@click.option(
     "--most-waiting",
     type=click.IntRange(min=1024),
     help="Messages that may wait for the store.  [default: 20,000]",
+)
+@click.option(
+    "--header-seconds",
+    type=_SECONDS,
+    help="Seconds until the headers of a request must be complete.  [default: 10]",
+)
+@click.option(
+    "--body-seconds",
+    type=_SECONDS,
+    help="Seconds until the body of a request must be complete.  [default: 30]",
+)
+@click.option(
+    "--query-seconds",
+    type=_SECONDS,
+    help="Seconds that a query in SQL may wait, and again that it may run.  [default: 60]",
+)
+@click.option(
+    "--grace-seconds",
+    type=_SECONDS,
+    help="Seconds from a signal to stop until the process ends, whatever runs.  [default: 20]",
 )
 @click.option("--proxies", help="Addresses of reverse proxies whose forwarded headers are trusted.")
 @as_json
@@ -55,4 +94,4 @@ def command(data: Path, database: str, *, as_json: bool, **options: Any) -> None
             click.echo(f"Collector and dashboard: {url}   data: {data}   stop: Ctrl-C")
             click.echo(f"Log in with a token:     sottovoce token create analyst --data {data}")
 
-    serve(settings, routes, announce)
+    serve(settings, routes, announce, warn)

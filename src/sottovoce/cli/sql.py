@@ -32,6 +32,11 @@ _WRITE = click.Path(dir_okay=False, writable=True, path_type=Path)
     type=click.IntRange(min=1),
     help="Explain for this number of people, not for those so far.",
 )
+@click.option(
+    "--fakes",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="Also print bounds that hold if up to this share of all reports is false.",
+)
 @click.option("--csv", "csv_path", type=_WRITE, help="Write the rows to a file.")
 @click.option("--plot", "plot_path", type=_WRITE, help="Draw the first number by group to a file.")
 @as_json
@@ -50,7 +55,7 @@ def command(
     from sottovoce.collector.queries import QueryRequest, answered
     from sottovoce.plans.tables.result import Explanation
 
-    request = QueryRequest(query, options["level"], options["users"])
+    request = QueryRequest(query, options["level"], options["users"], options["fakes"])
     with opened(data, database) as collector, pointing():
         answer = answered(collector, collector.find(task), request)
     if not isinstance(answer, Explanation):

@@ -24,18 +24,25 @@ def command() -> None:
 @as_json
 def create(file: Path, data: Path, database: str, *, as_json: bool) -> None:
     """Publish the task in a TOML or JSON FILE; a published task never changes."""
+    from sottovoce.wire import codec, integrity
+
     text = task_text(file)
     with opened(data, database, new=True) as collector:
         published, new = collector.create(text, toml=file.suffix == ".toml")
-    for concern in published.task.concerns:
+    for concern in published.concerns:
         warn(concern)
+    notice = codec.notice(codec.parse(published.record.document))
     if as_json:
-        print_json({**_facts(published), "new": new})
-    else:
-        click.echo(
-            f"{'published' if new else 'already here'}: {published.record.name}  digest "
-            f"{published.digest}"
-        )
+        influence = integrity.influence(notice.opening.ask, notice.collection)
+        concerns = list(published.concerns)
+        facts = {**_facts(published), "new": new, "concerns": concerns, "influence": influence}
+        print_json(facts)
+        return
+    click.echo(
+        f"{'published' if new else 'already here'}: {published.record.name}  digest "
+        f"{published.digest}"
+    )
+    click.echo(" ".join(integrity.sentences(notice)))
 
 
 @command.command("list")
@@ -63,6 +70,9 @@ def list_(data: Path, database: str, *, as_json: bool) -> None:
     Console(highlight=False).print(
         table if tasks else "no tasks yet: publish one with sottovoce task create FILE"
     )
+    for task in tasks:
+        if task["trouble"]:
+            warn(f"{task['name']} waits, and is tried again: {task['trouble']}")
 
 
 @command.command("show")
@@ -71,7 +81,7 @@ def list_(data: Path, database: str, *, as_json: bool) -> None:
 @as_json
 def show(name: str, data: Path, database: str, *, as_json: bool) -> None:
     """Show what the task NAME promises its users, or its document with --json."""
-    from sottovoce.wire import codec
+    from sottovoce.wire import codec, integrity
     from sottovoce.wire.statement import explain, statement
 
     with opened(data, database) as collector:
@@ -82,6 +92,7 @@ def show(name: str, data: Path, database: str, *, as_json: bool) -> None:
         print_json({**_facts(published), "statement": statement(notice), "document": document})
     else:
         click.echo(explain(statement(notice)))
+        click.echo(" ".join(integrity.sentences(notice)))
 
 
 @command.command("close")
@@ -128,6 +139,7 @@ def _facts(published: "Published") -> dict[str, Any]:
         "digest": published.digest,
         "state": published.state,
         "failure": published.record.failure,
+        "trouble": published.record.trouble,
         "round": last.number,
         "users": last.users,
         "epsilon": task.epsilon,

@@ -63,15 +63,10 @@ def create(scope: str, data: Path, database: str, *, as_json: bool, **options: A
     from sottovoce.collector import access
 
     given = group_of(TokenOptions, options)
+    batch = access.TokenBatch(given.count, given.seconds)
     with opened(data, database, new=True) as collector:
-        tokens = access.issue(
-            collector.store,
-            scope,
-            collector.now,
-            label=given.label,
-            count=given.count,
-            seconds=given.seconds,
-        )
+        store, now = collector.store, collector.now
+        tokens = access.issue(store, scope, now, label=given.label, batch=batch)
     if as_json:
         print_json({"scope": scope, "tokens": tokens})
     else:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sottovoce.arrays import Bools, Floats, Ints
-from sottovoce.domains.categories import Categories
 from sottovoce.domains.person_tables import PersonTables, Rows
 from sottovoce.domains.tables import Tables
 from sottovoce.plans.tables.combine import labels_of
@@ -123,7 +122,7 @@ class Truth:
         people = [json.loads(text) for text in self.people.public]
         columns = {}
         for name, kind in zip(self.domain.public_names, self.domain.public_kinds, strict=True):
-            dtype: Any = object if isinstance(kind, Categories) else np.float64
+            dtype: Any = np.float64 if kind.ordered else object
             columns[name] = np.array([person[name] for person in people], dtype)
         return columns
 

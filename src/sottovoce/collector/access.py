@@ -3,6 +3,7 @@
 import base64
 import hashlib
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from sottovoce.collector.store.base import Store, TokenRecord
 from sottovoce.core.rng import SystemRng
@@ -24,20 +25,25 @@ def hashed(token: str) -> bytes:
     return hashlib.sha256(token.encode()).digest()
 
 
+@dataclass(frozen=True)
+class TokenBatch:
+    """How many tokens are issued together, and for how many seconds (default: for ever)."""
+
+    count: int = 1
+    seconds: int | None = None
+
+
+ONE_FOR_EVER = TokenBatch()
+
+
 def issue(
-    store: Store,
-    scope: str,
-    now: int,
-    *,
-    label: str = "",
-    count: int = 1,
-    seconds: int | None = None,
+    store: Store, scope: str, now: int, *, label: str = "", batch: TokenBatch = ONE_FOR_EVER
 ) -> list[str]:
     """Issue and return new tokens; only their hashes are stored."""
-    raw = bytes(SystemRng().bytes(_TOKEN_BYTES * count))
+    raw = bytes(SystemRng().bytes(_TOKEN_BYTES * batch.count))
     pieces = (raw[start : start + _TOKEN_BYTES] for start in range(0, len(raw), _TOKEN_BYTES))
     tokens = [base64.urlsafe_b64encode(piece).rstrip(b"=").decode() for piece in pieces]
-    expires = None if seconds is None else now + seconds
+    expires = None if batch.seconds is None else now + batch.seconds
     store.add_tokens([TokenRecord(hashed(token), scope, label, now, expires) for token in tokens])
     return tokens
 

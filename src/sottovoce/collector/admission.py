@@ -45,7 +45,7 @@ def admit(published: Published, messages: Sequence[bytes], tokens: Sequence[str]
     """
     admitted = Admitted()
     for shape in envelope.by_shape(messages):
-        code = _refusal_of_shape(published, shape.headers)
+        code = refusal_of_shape(published, shape.headers)
         if code:
             admitted.refuse(shape.indices, code)
             continue
@@ -58,7 +58,7 @@ def admit(published: Published, messages: Sequence[bytes], tokens: Sequence[str]
     return admitted
 
 
-def _refusal_of_shape(published: Published, headers: Sequence[Header]) -> str:
+def refusal_of_shape(published: Published, headers: Sequence[Header]) -> str:
     """Return the code by which messages with these headers are refused, or nothing."""
     if len({header.version.number for header in headers}) != 1:
         return "malformed"

@@ -1,9 +1,11 @@
 """The handlers of the operations: each checks a request and calls the collector."""
 
-from typing import Any
+import asyncio
+from collections.abc import Callable, Coroutine
+from contextlib import AsyncExitStack
+from typing import Any, TypeVar
 
 import msgspec
-from anyio import CapacityLimiter, to_thread
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
@@ -13,18 +15,26 @@ from sottovoce.collector.collector import DAY, Collector
 from sottovoce.collector.intake import Intake
 from sottovoce.collector.operations import METHODS, OPERATIONS, TITLE
 from sottovoce.collector.published import Published
-from sottovoce.collector.release import Release, Wanted, level_of, released
+from sottovoce.collector.query_queue import QueryQueue
+from sottovoce.collector.query_workers import QueryWorkers
+from sottovoce.collector.release import Release, Wanted, fakes_of, level_of, released
 from sottovoce.collector.store.base import TAKING, RoundRecord, TokenRecord
 from sottovoce.errors import CodecError, ParameterError, StateError
 from sottovoce.plans.tables.result import Explanation
-from sottovoce.web import metrics, openapi
+from sottovoce.web import bodies, metrics, openapi
+from sottovoce.web.disconnect import unless_gone
 from sottovoce.web.metrics import Metrics
 from sottovoce.web.problems import RequestError
 from sottovoce.web.settings import Settings
+from sottovoce.wire import codec
 
 JSON, MSGPACK, TOML, CSV = "application/json", "application/msgpack", "application/toml", "text/csv"
-_DIGITS = 18  # of the longest content length that is read as a number
-_QUESTIONS = 2  # SQL queries answered at once: each may use all cores, and pages need threads too
+_RUNNING_QUERIES = 2  # at once: each may use all cores and hold all reports of a task
+_WAITING_QUERIES = 8  # of one token
+_WAITING_TOKENS = 100
+_BRIEFLY = "public, max-age=10"  # for lists that grow
+_FOR_EVER = "public, max-age=31536000, immutable"
+Answer = TypeVar("Answer")
 _ARRIVALS = 6 * 3600  # seconds of arrival counts in a status
 
 
@@ -38,16 +48,18 @@ class Api:
         self.intake = intake
         self.settings = settings
         self.metrics = metrics
-        self._questions = CapacityLimiter(_QUESTIONS)
+        self.query_workers = QueryWorkers(settings.data, settings.database, settings.query_seconds)
+        self._turns = QueryQueue(_RUNNING_QUERIES, _WAITING_QUERIES, _WAITING_TOKENS)
+        self._check: asyncio.Future[None] | None = None
 
     async def list_tasks(self, request: Request) -> Response:
         return _json(wire.TaskList([_line(published) for published in self.collector.tasks()]))
 
     async def create_task(self, request: Request) -> Response:
         kind = _kind(request, (JSON, TOML))
-        text = _text(await self.body(request))
+        text = _text(await bodies.whole(request.receive))
         published, new = await run_in_threadpool(self.collector.create, text, toml=kind == TOML)
-        concerns = list(published.task.concerns)
+        concerns = list(published.concerns)
         created = wire.Created(published.record.name, published.digest, new, concerns)
         return _json(created, status=201 if new else 200)
 
@@ -63,31 +75,74 @@ class Api:
         tag = f"{published.digest}-{published.last.number}-{published.state}"
         return _tagged(request, tag, wire.as_json(current))
 
+    async def list_rounds(self, request: Request) -> Response:
+        published = self._published(request)
+        lines = [
+            wire.AskedRound(record.number, _sha256(record.document)) for record in published.rounds
+        ]
+        content = wire.as_json(wire.AskedRounds(published.digest, lines))
+        # The latest digest stands for all: rounds are only ever added.
+        tag = f"{published.digest}-{lines[-1].number}-{lines[-1].sha256}"
+        return _tagged(request, tag, content, _BRIEFLY)
+
+    async def get_asked_round(self, request: Request) -> Response:
+        published = self._published(request)
+        number = request.path_params["number"]
+        for record in published.rounds:
+            if str(record.number) == number:
+                document = record.document
+                return _tagged(request, _sha256(document), document.encode(), _FOR_EVER)
+        raise RequestError("not-found", "this task has not asked a round of this number")
+
     async def get_answer(self, request: Request) -> Response:
         published = self._published(request)
-        wanted = Wanted(
-            _method(request), _level(request), tuple(request.query_params.getlist("marginal"))
-        )
+        query = request.query_params
+        marginal = tuple(query.getlist("marginal"))
+        fakes = fakes_of(query.get("fakes", ""))
+        wanted = Wanted(_method(request), _level(request), marginal, fakes)
         csv_wanted = _wants_csv(request)
         answer = await run_in_threadpool(released, self.collector, published, wanted)
         return answer_response(answer, csv=csv_wanted)
 
     async def ask_sql(self, request: Request) -> Response:
         _kind(request, (JSON,))
-        wanted = decoded(wire.sql_request, await self.body(request))
-        asked = queries.QueryRequest(wanted.sql, wanted.level, wanted.users)
-        return _json((await self.answered(self.collector.find(wanted.task), asked)).to_dict())
+        wanted = decoded(wire.sql_request, await bodies.whole(request.receive))
+        asked = queries.QueryRequest(wanted.sql, wanted.level, wanted.users, wanted.fakes)
+        published = self.collector.find(wanted.task)
+        answer = await self._in_turn(request, published, asked, self.query_workers.answer_json)
+        return Response(answer, media_type=JSON)
 
     async def answered(
-        self, published: Published, asked: queries.QueryRequest
+        self, request: Request, published: Published, asked: queries.QueryRequest
     ) -> queries.Released | Explanation:
-        """Return the answer to a question in SQL, or how it would be answered; others wait for
-        their turn.
+        """Return the answer to a query in SQL, or how it would be answered."""
+        return await self._in_turn(request, published, asked, self.query_workers.answer)
+
+    async def _in_turn(
+        self,
+        request: Request,
+        published: Published,
+        asked: queries.QueryRequest,
+        answer: Callable[[str, queries.QueryRequest], Coroutine[Any, Any, Answer]],
+    ) -> Answer:
+        """Return what ``answer`` makes of a query when it is the turn of its token.
+
+        The queries of one token are answered one after another.  A query whose client has gone is
+        ended.
         """
-        answer = to_thread.run_sync(
-            queries.answered, self.collector, published, asked, limiter=self._questions
-        )
-        return await answer
+        # What is wrong with a query is said without waiting.
+        await run_in_threadpool(asked.query, published.task.plan)
+
+        async def wait_and_answer() -> Answer:
+            async with AsyncExitStack() as stack:
+                try:
+                    async with asyncio.timeout(self.settings.query_seconds):
+                        await stack.enter_async_context(self._turns.turn(request.scope["token"]))
+                except TimeoutError:
+                    raise RequestError("query-timeout", "too many queries were before it") from None
+                return await answer(published.record.name, asked)
+
+        return await unless_gone(request.receive, wait_and_answer())
 
     async def get_status(self, request: Request) -> Response:
         return _json(await run_in_threadpool(self.status, self._published(request)))
@@ -103,6 +158,7 @@ class Api:
             digest,
             published.state,
             record.failure,
+            record.trouble,
             rounds,
             store.refusals(digest),
             arrivals,
@@ -120,16 +176,14 @@ class Api:
 
     async def issue_tokens(self, request: Request) -> Response:
         _kind(request, (JSON,))
-        wanted = decoded(wire.token_request, await self.body(request))
+        wanted = decoded(wire.token_request, await bodies.whole(request.receive))
         tokens = await run_in_threadpool(self._issue, wanted)
         return _json(wire.TokenList(wanted.scope, tokens), status=201)
 
     def _issue(self, wanted: wire.TokenRequest) -> list[str]:
-        seconds = wanted.days * DAY or None
+        batch = access.TokenBatch(wanted.count, wanted.days * DAY or None)
         store, now = self.collector.store, self.collector.now
-        return access.issue(
-            store, wanted.scope, now, label=wanted.label, count=wanted.count, seconds=seconds
-        )
+        return access.issue(store, wanted.scope, now, label=wanted.label, batch=batch)
 
     async def list_tokens(self, request: Request) -> Response:
         records = await run_in_threadpool(self.collector.store.tokens)
@@ -149,26 +203,17 @@ class Api:
         return PlainTextResponse("alive\n")
 
     async def readyz(self, request: Request) -> Response:
-        await run_in_threadpool(self.collector.store.check)
+        await self._checked()
         return PlainTextResponse("ready\n")
+
+    async def _checked(self) -> None:
+        """Check that the store can write; requests that come meanwhile share the check."""
+        if self._check is None or self._check.done():
+            self._check = asyncio.ensure_future(run_in_threadpool(self.collector.store.check))
+        await asyncio.shield(self._check)
 
     async def get_metrics(self, request: Request) -> Response:
         return Response(self.metrics.text(), media_type=metrics.CONTENT_TYPE)
-
-    async def body(self, request: Request) -> bytes:
-        """Return the body of a request; stop reading if it is larger than allowed."""
-        limit, pieces, size = self.settings.largest_body, [], 0
-        stated = request.headers.get("content-length", "0")
-        if not (stated.isascii() and stated.isdigit()):
-            raise RequestError("malformed-request", "the content length is not a number of bytes")
-        if len(stated) > _DIGITS or int(stated) > limit:
-            raise RequestError("too-large", f"a body has at most {limit} bytes")
-        async for piece in request.stream():
-            size += len(piece)
-            if size > limit:
-                raise RequestError("too-large", f"a body has at most {limit} bytes")
-            pieces.append(piece)
-        return b"".join(pieces)
 
     def _published(self, request: Request) -> Published:
         return self.collector.find(request.path_params["name"])
@@ -207,8 +252,13 @@ def answer_response(answer: Release, *, csv: bool) -> Response:
     return Response(answer.to_csv(), media_type=CSV) if csv else _json(answer.content)
 
 
-def _tagged(request: Request, tag: str, body: bytes) -> Response:
-    headers = {"etag": f'"{tag}"', "cache-control": "no-cache"}
+def _sha256(document: str) -> str:
+    """Return the SHA-256 of a canonical document in hex, as anybody computes it from the text."""
+    return codec.fingerprint(document).hex()
+
+
+def _tagged(request: Request, tag: str, body: bytes, caching: str = "no-cache") -> Response:
+    headers = {"etag": f'"{tag}"', "cache-control": caching}
     tags = request.headers.get("if-none-match", "").split(",")
     known = [known_tag.strip().removeprefix("W/") for known_tag in tags]
     if headers["etag"] in known or known == ["*"]:

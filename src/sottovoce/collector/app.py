@@ -2,7 +2,6 @@
 
 import logging
 import sys
-import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
@@ -13,11 +12,11 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from sottovoce.collector import access, javascript
 from sottovoce.collector.api import Api
-from sottovoce.collector.collector import Collector
+from sottovoce.collector.collector import Collector, WorkApart
 from sottovoce.collector.intake import Intake
 from sottovoce.collector.operations import OPERATIONS
 from sottovoce.collector.round_metrics import RoundMetrics
@@ -26,27 +25,18 @@ from sottovoce.collector.store.base import Store
 from sottovoce.collector.upload import Uploading
 from sottovoce.errors import SottovoceError
 from sottovoce.web import settings as configuration
-from sottovoce.web.limits import RateLimit
+from sottovoce.web.door import Door, Limits
 from sottovoce.web.metrics import Metrics
 from sottovoce.web.operation import Operation
 from sottovoce.web.problem_response import respond
 from sottovoce.web.problems import RequestError
 from sottovoce.web.settings import Settings
 
-_UNLIMITED = ("/healthz", "/readyz", "/metrics")
-_NO_SNIFFING = (b"x-content-type-options", b"nosniff")
-_SHARED = [
-    (b"access-control-allow-origin", b"*"),
-    (b"access-control-expose-headers", b"etag, retry-after"),
-]
 _PREFLIGHT = {
-    **{name.decode(): value.decode() for name, value in _SHARED},
     "access-control-allow-methods": "GET, POST",
     "access-control-allow-headers": "content-type, if-none-match",
     "access-control-max-age": "86400",
 }
-# Too frequent for a log line each; metrics count them.
-_COUNTED = ("upload", "healthz", "readyz", "get_metrics")
 _SWITCH_SECONDS = 0.0001  # between event loop and commit thread; the default of 5 ms is too slow
 _log = logging.getLogger(__name__)
 
@@ -57,9 +47,10 @@ def create(
     *,
     clock: Callable[[], float] = configuration.clock,
     pages: Callable[[Api], Sequence[BaseRoute]] = lambda api: (),
+    work_apart: WorkApart | None = None,
 ) -> Starlette:
     """Return the application; ``pages`` adds routes for people to those for programs."""
-    collector = Collector(store, settings.data, clock)
+    collector = Collector(store, settings.data, clock, work_apart)
     metrics = Metrics(lambda: intake.waiting, RoundMetrics(collector.tasks))
     keeper = Keeper(collector, settings.tick, lambda name: metrics.failures.labels(name).inc())
     intake = Intake(store, clock, metrics.count, most_waiting=settings.most_waiting)
@@ -72,12 +63,14 @@ def create(
         intake.start()
         keeper.start()
         yield
+        api.query_workers.stop()
         intake.stop()  # stores and answers everything that was accepted
         keeper.stop()
         sys.setswitchinterval(usual)
 
+    limits = Limits.of(settings, clock)
     app = _Application(
-        lambda rest: Door(Uploading(rest, api), RateLimit(settings.rate, clock), metrics),
+        lambda rest: Door(Uploading(rest, api, limits), limits, metrics),
         routes=[*_routes(api), *javascript.routes(), *pages(api)],
         lifespan=lifespan,
         exception_handlers={SottovoceError: _refused, HTTPException: _not_here, Exception: _broken},
@@ -116,6 +109,7 @@ def _endpoint(api: Api, operations: dict[str, Operation]) -> Any:
     async def endpoint(request: Request) -> Response:
         if request.method == "OPTIONS":
             shared = any(operation.shared for operation in operations.values())
+            request.scope["shared"] = shared
             return Response(
                 status_code=204, headers=_PREFLIGHT if shared else {"allow": ", ".join(operations)}
             )
@@ -132,57 +126,9 @@ def _endpoint(api: Api, operations: dict[str, Operation]) -> Any:
 async def _admit(api: Api, request: Request, scope: str) -> None:
     kind, _, token = request.headers.get("authorization", "").partition(" ")
     given = token.strip() if kind.lower() == "bearer" else None
-    await run_in_threadpool(access.admit, api.collector.store, given, scope, api.collector.now)
-
-
-class Door:
-    """What every request passes: rate limit, headers, metrics and one line of log."""
-
-    def __init__(self, app: ASGIApp, limit: RateLimit, metrics: Metrics) -> None:
-        self._app, self._limit, self._metrics = app, limit, metrics
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        started, status = time.perf_counter(), 500
-
-        async def sending(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-                _add_headers(message, scope.get("operation"))
-            await send(message)
-
-        try:
-            wait = (
-                0.0
-                if scope["path"] in _UNLIMITED
-                else self._limit.wait((scope.get("client") or ("", 0))[0])
-            )
-            if wait:
-                await respond(RequestError("slow-down", retry_after=wait))(scope, receive, sending)
-            else:
-                await self._app(scope, receive, sending)
-        finally:
-            self._record(scope, status, time.perf_counter() - started)
-
-    def _record(self, scope: Scope, status: int, seconds: float) -> None:
-        operation = scope.get("operation")
-        route = operation.handler if operation else scope.get("page", "other")
-        self._metrics.request(route, status, seconds)
-        if route not in _COUNTED or status >= 400:
-            facts = {"route": route, "status": status, "milliseconds": round(1000 * seconds, 1)}
-            _log.info("request", extra={**facts, "method": scope["method"]})
-
-
-def _add_headers(message: Message, operation: Operation | None) -> None:
-    headers: list[tuple[bytes, bytes]] = message["headers"]
-    headers.append(_NO_SNIFFING)
-    # Pages of other origins must be able to read it, before a route is known.
-    waits = message["status"] == 429
-    if waits or (operation is not None and operation.shared):
-        headers.extend(_SHARED)
+    store, now = api.collector.store, api.collector.now
+    record = await run_in_threadpool(access.admit, store, given, scope, now)
+    request.scope["token"] = record.hash.hex()
 
 
 async def _refused(request: Request, error: Exception) -> Response:

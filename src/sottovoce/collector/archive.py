@@ -16,12 +16,16 @@ import numpy as np
 
 from sottovoce.answers.outcome import Outcome
 from sottovoce.core.estimate import Estimate, Total
+from sottovoce.core.influence import Exposure, Influence, InfluenceLaw
 from sottovoce.core.noise import Noise
 from sottovoce.engine.files import replace_file
 from sottovoce.errors import MismatchError, ParameterError
 from sottovoce.mechanisms.base import Mechanism
 
-_NOUNS: tuple[type[Any], ...] = (Outcome, Estimate, Total, Noise)
+_NOUNS: tuple[type[Any], ...] = (
+    *(Outcome, Estimate, Total, Noise),
+    *(Exposure, Influence, InfluenceLaw),
+)
 
 
 def write(path: Path, answer: Outcome) -> None:

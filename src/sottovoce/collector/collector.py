@@ -4,20 +4,31 @@ The same object serves HTTP, the dashboard and the command line.  ``advance`` mo
 far as it can go: rounds close on a quota or a deadline, are sealed after their grace period, and
 the plan says what comes next.  Each step is durable before the next one and may be repeated after a
 crash, because a plan is a pure function of the sealed logs.
+
+Closing a round is cheap and happens here.  Everything that reads the reports of a round (writing
+its log, asking the plan, erasing) is *work*: a server gives it to a process of its own
+(``collector/worker.py``), because it may need more memory than there is.
 """
 
 import logging
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from sottovoce.answers.outcome import Outcome
 from sottovoce.collector import archive, taskfile
 from sottovoce.collector.published import Published
 from sottovoce.collector.store.base import RoundRecord, State, Store, TaskRecord
-from sottovoce.engine import parquet
+from sottovoce.engine import files, parquet
 from sottovoce.engine.memory import MemoryCollected
-from sottovoce.errors import MismatchError, NoDataError, SottovoceError, StateError
+from sottovoce.errors import (
+    MismatchError,
+    NoDataError,
+    SottovoceError,
+    StateError,
+    UnavailableError,
+)
 from sottovoce.tasks.round import Round
 from sottovoce.web.problems import RequestError
 from sottovoce.wire import codec
@@ -26,13 +37,26 @@ DAY = 86_400
 _log = logging.getLogger(__name__)
 _KEPT_ANSWERS = 16
 _Key = tuple[str, int, int, int | None]
+WorkApart = Callable[[str, int, Callable[[], None]], bool]
 
 
 class Collector:
-    """Publish tasks, close and seal their rounds, and answer."""
+    """Publish tasks, close and seal their rounds, and answer.
 
-    def __init__(self, store: Store, folder: Path, clock: Callable[[], float]) -> None:
+    ``work_apart`` does the work of the task with a digest somewhere else, at a time in whole
+    seconds, and returns whether anything moved.  While it waits it calls now and then what it is
+    given last, so that the other tasks go on.  Without it the work is done here.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        folder: Path,
+        clock: Callable[[], float],
+        work_apart: WorkApart | None = None,
+    ) -> None:
         self.store, self.folder, self._clock = store, folder, clock
+        self._work_apart = work_apart
         self._published: dict[str, Published] = {}
         self._answers: dict[_Key, Outcome] = {}
         self._refreshing = threading.Lock()
@@ -102,52 +126,35 @@ class Collector:
     def advance(self) -> bool:
         """Move every task as far as it can go now; return whether anything moved.
 
-        An error of one task does not hold up the others: it is raised after all of them were tried.
+        An error of one task does not hold up the others: it is noted with the task, and raised
+        after all of them were tried.  Rounds close before any work begins, because work takes long.
         """
         moved, failed = False, None
-        for published in self.refresh():
-            try:
-                moved |= self._advance(published)
-            except Exception as error:
-                failed = failed or error
+        for move in (self._close_due, self._work_if_due):
+            for published in self.refresh():
+                try:
+                    moved |= move(published)
+                except Exception as error:
+                    failed = failed or error
         if moved:
             self.refresh()
         if failed:
             raise failed
         return moved
 
-    def _advance(self, published: Published) -> bool:
-        expired = any(self._expired(published, record) for record in published.rounds)
-        if not self._due(published) and not expired:
-            return False
-        with self.store.lease(published.digest) as mine:
-            if not mine:
-                return False  # another node advances this task
-            published, moved = self._latest(published), False  # another node may have advanced it
-            while self._due(published):
-                self._step(published)
-                published, moved = self._latest(published), True
-                last = published.last
-                facts = {
-                    "task": published.record.name,
-                    "round": last.number,
-                    "state": last.state.value,
-                }
-                _log.info(
-                    "finished" if published.record.finished is not None else "moved", extra=facts
-                )
-            for record in published.rounds:  # last, because the plan may have needed the reports
-                if self._expired(published, record):
-                    self._erase(published, record)
-                    moved = True
+    def _close_due(self, published: Published) -> bool:
+        """Close the latest round if it is due; the store lets one of several nodes do it."""
+        moved = False
+        while self._must_turn(published):
+            last = published.last
+            new = State.CLOSING if last.state is State.OPEN else State.SEALING
+            if self.store.turn(last.task, last.number, last.state, new, self.now):
+                moved = True
+            published = self._latest(published)
+            _log_move(published)
         return moved
 
-    def _latest(self, published: Published) -> Published:
-        record = next(task for task in self.store.tasks() if task.digest == published.digest)
-        return published.after(record, self.store.rounds(record.digest))
-
-    def _due(self, published: Published) -> bool:
-        """Return whether something has to happen to the latest round."""
+    def _must_turn(self, published: Published) -> bool:
         last, settings, now = published.last, published.collection, self.now
         if published.record.finished is not None:
             return False
@@ -155,20 +162,98 @@ class Collector:
             full = 0 < published.quota(last.number) <= last.users
             over = 0 < settings.seconds <= now - last.opened and last.users >= settings.minimum
             return full or over
-        return last.state is not State.CLOSING or now - last.changed >= settings.grace
+        # A clock that was set back by more than the grace period does not prolong it.
+        return last.state is State.CLOSING and abs(now - last.changed) >= settings.grace
 
-    def _step(self, published: Published) -> None:
-        last = published.last
-        if last.state is State.OPEN:
-            self.store.turn(last.task, last.number, State.OPEN, State.CLOSING, self.now)
-        elif last.state is State.CLOSING:
-            self.store.turn(last.task, last.number, State.CLOSING, State.SEALING, self.now)
-        elif last.state is State.SEALING:
-            self._seal(published, last)
-        else:
-            self._ask(published)
+    def _work_if_due(self, published: Published) -> bool:
+        if not self._has_work(published):
+            return False
+        try:
+            if self._work_apart is None:
+                moved = self.work(published.digest)
+            elif self._is_free(published.digest):
+                moved = self._work_apart(published.digest, self.now, self._go_on)
+            else:
+                moved = False
+        except Exception as error:
+            self._note_trouble(published, _trouble(error))
+            raise
+        if moved:
+            self._note_trouble(published, "")
+        return moved
 
-    def _seal(self, published: Published, last: RoundRecord) -> None:
+    def _go_on(self) -> None:
+        """Close rounds that are due, and see what other nodes did; what fails is tried later."""
+        with suppress(SottovoceError):
+            for published in self.refresh():
+                self._close_due(published)
+            self.refresh()
+
+    def _is_free(self, digest: str) -> bool:
+        """Return whether no process works at a task.
+
+        Asked before a worker is started, which would only find out the same.
+        """
+        with self.store.lease(digest) as mine:
+            return mine
+
+    def _note_trouble(self, published: Published, trouble: str) -> None:
+        """Note why a task waits, for everybody who looks at it; the work itself counts more."""
+        if published.record.trouble == trouble:
+            return
+        with suppress(UnavailableError):
+            self.store.note_trouble(published.digest, trouble)
+            self.refresh()
+
+    def _has_work(self, published: Published) -> bool:
+        return self._has_step(published) or bool(self._expired(published))
+
+    def _has_step(self, published: Published) -> bool:
+        """Return whether the latest round has to be sealed, or the plan to be asked."""
+        steps = (State.SEALING, State.SEALED)
+        return published.record.finished is None and published.last.state in steps
+
+    def work(self, digest: str) -> bool:
+        """Do the work of the task with a digest, unless another process is at it.
+
+        Return whether anything moved.
+        """
+        with self.store.lease(digest) as mine:
+            if not mine:
+                return False
+            published, moved = self._stored(digest), False
+            files.remove_leftovers(self._sealed(digest))
+            while self._has_step(published):
+                if published.last.state is State.SEALING:
+                    self.seal_round(published, published.last)
+                else:
+                    self._ask(published)
+                published, moved = self._latest(published), True
+                _log_move(published)
+            for record in self._expired(published):  # last, because the plan may have needed them
+                self.erase_round(published, record)
+                moved = True
+        return moved
+
+    def clean(self) -> None:
+        """Remove the files that processes left half-written when they were killed."""
+        for published in self.refresh():
+            with self.store.lease(published.digest) as mine:
+                if mine:  # otherwise another process is writing
+                    files.remove_leftovers(self._sealed(published.digest))
+
+    def _stored(self, digest: str) -> Published:
+        """Return a task as the store has it now: another process may have moved it."""
+        known = next((task for task in self.tasks() if task.digest == digest), None)
+        if known is None:
+            raise NoDataError("there is no task with this digest")
+        return self._latest(known)
+
+    def _latest(self, published: Published) -> Published:
+        record = next(task for task in self.store.tasks() if task.digest == published.digest)
+        return published.after(record, self.store.rounds(record.digest))
+
+    def seal_round(self, published: Published, last: RoundRecord) -> None:
         messages = list(self.store.segments(last.task, last.number))
         log = parquet.Log(0, "")
         if messages:
@@ -254,19 +339,28 @@ class Collector:
 
     def log(self, record: RoundRecord) -> Path:
         """Return the path of the sealed log of a round."""
-        return self.folder / "sealed" / record.task / f"round-{record.number:05d}.parquet"
+        return self._sealed(record.task) / f"round-{record.number:05d}.parquet"
+
+    def _sealed(self, digest: str) -> Path:
+        """Return the folder of everything that is kept of a task."""
+        return self.folder / "sealed" / digest
 
     def _sums(self, record: RoundRecord) -> Path:
         return self.log(record).with_suffix(".npz")
 
-    def _expired(self, published: Published, record: RoundRecord) -> bool:
-        old = self.now - record.changed >= published.collection.retention * DAY
-        return record.state is State.SEALED and record.erased is None and old
+    def _expired(self, published: Published) -> list[RoundRecord]:
+        """Return the rounds whose reports have to be erased now."""
+        newest = self.now - published.collection.retention * DAY
+        return [
+            record
+            for record in published.rounds
+            if record.state is State.SEALED and record.erased is None and record.changed <= newest
+        ]
 
     def _archive(self, published: Published) -> Path:
-        return self.folder / "sealed" / published.digest / "answer.json"
+        return self._sealed(published.digest) / "answer.json"
 
-    def _erase(self, published: Published, record: RoundRecord) -> None:
+    def erase_round(self, published: Published, record: RoundRecord) -> None:
         """Erase the reports of a round and their ids; sums and the answer stay."""
         asked = published.asked[record.number]
         try:
@@ -293,6 +387,19 @@ def _key(published: Published) -> _Key:
     done = sum(record.state is State.SEALED for record in published.rounds)
     erased = sum(record.erased is not None for record in published.rounds)
     return published.digest, done, erased, published.record.finished
+
+
+def _trouble(error: Exception) -> str:
+    """Return what to tell about an error; one that is not ours may quote anything."""
+    if isinstance(error, SottovoceError):
+        return str(error)
+    return f"an unexpected error ({type(error).__name__}); the log of the collector shows where"
+
+
+def _log_move(published: Published) -> None:
+    last = published.last
+    facts = {"task": published.record.name, "round": last.number, "state": last.state.value}
+    _log.info("finished" if published.record.finished is not None else "moved", extra=facts)
 
 
 def _over(published: Published) -> bool:

@@ -1,11 +1,11 @@
 """The JavaScript client, served by the collector so that a page can import it from there."""
 
 from pathlib import Path
-from typing import Any
 
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount
 from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
 
 _PACKAGE = Path(__file__).parents[1]
 # The built client is part of an installed package; in a checkout it is where it was built.
@@ -26,8 +26,8 @@ def routes() -> list[BaseRoute]:
 class _Shared(StaticFiles):
     """Files that pages of other origins may import."""
 
-    def file_response(self, *arguments: Any, **options: Any) -> Response:
-        response = super().file_response(*arguments, **options)
-        response.headers["access-control-allow-origin"] = "*"
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        scope["shared"] = True
+        response = await super().get_response(path, scope)
         response.headers["cache-control"] = "no-cache"
         return response

@@ -18,6 +18,9 @@ METHODS = ("none", *methods())
 _name = Parameter(
     "name", "path", "The name of the task.", {"type": "string", "minLength": 1, "maxLength": 200}
 )
+_number = Parameter(
+    "number", "path", "The number of a round, from 0.", {"type": "integer", "minimum": 0}
+)
 _method = Parameter(
     "method",
     "query",
@@ -29,6 +32,12 @@ _level = Parameter(
     "query",
     "The confidence level of the intervals.",
     {"type": "number", "minimum": 0.5, "maximum": 0.9999},
+)
+_fakes = Parameter(
+    "fakes",
+    "query",
+    "A share of false reports: rows gain bounds that hold whatever so many reports say.",
+    {"type": "number", "minimum": 0, "exclusiveMaximum": 1},
 )
 _marginal = Parameter(
     "marginal",
@@ -88,6 +97,28 @@ OPERATIONS = (
         statuses=(_UNCHANGED,),
     ),
     Operation(
+        "GET",
+        "/v1/tasks/{name}/rounds",
+        "list_rounds",
+        "List the rounds that devices were asked so far, each with the SHA-256 of its document.",
+        wire.AskedRounds,
+        parameters=(_name,),
+        problems=("not-found",),
+        shared=True,
+        statuses=(_UNCHANGED,),
+    ),
+    Operation(
+        "GET",
+        "/v1/tasks/{name}/rounds/{number}",
+        "get_asked_round",
+        "Get the canonical document of a round; it never changes, and its SHA-256 is the ETag.",
+        OBJECT,
+        parameters=(_name, _number),
+        problems=("not-found",),
+        shared=True,
+        statuses=(_UNCHANGED,),
+    ),
+    Operation(
         "POST",
         "/v1/tasks/{name}/reports",
         "upload",
@@ -99,6 +130,7 @@ OPERATIONS = (
         parameters=(_name,),
         problems=(
             "malformed-request",
+            "forbidden",
             "not-found",
             "too-large",
             "unsupported-media",
@@ -116,7 +148,7 @@ OPERATIONS = (
         OBJECT,
         access.ANALYST,
         produces=("application/json", "text/csv"),
-        parameters=(_name, _method, _level, _marginal),
+        parameters=(_name, _method, _level, _marginal, _fakes),
         problems=(
             "invalid",
             "not-found",
@@ -146,6 +178,7 @@ OPERATIONS = (
                 "not-ready",
             ),
             *("too-few-users", "too-large", "unsupported-media", "unavailable"),
+            *("too-many-queries", "disconnected", "query-timeout"),
         ),
     ),
     Operation(

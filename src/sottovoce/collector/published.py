@@ -12,6 +12,11 @@ from sottovoce.tasks.round import Round
 from sottovoce.tasks.task import Task
 from sottovoce.wire import codec
 
+OPEN_TO_ANYBODY = (
+    "anybody can send reports to this task, and as many as they like: with `enrolment = true` every"
+    " message needs a token that you have issued"
+)
+
 
 @dataclass(frozen=True)
 class Published:
@@ -23,6 +28,7 @@ class Published:
     # Caches by document and by address: reading takes long, and the results never change.
     _asked: dict[str, Round] = field(default_factory=dict, repr=False, compare=False)
     _questions: dict[Address, Question] = field(default_factory=dict, repr=False, compare=False)
+    _prepared: set[str] = field(default_factory=set, repr=False, compare=False)  # documents
 
     @classmethod
     def of(cls, record: TaskRecord, rounds: Sequence[RoundRecord]) -> "Published":
@@ -44,6 +50,12 @@ class Published:
         assert self.task.collection is not None  # tasks are published with their settings
         return self.task.collection
 
+    @property
+    def concerns(self) -> tuple[str, ...]:
+        """Return what speaks against collecting like this: the plan's concerns, and strangers."""
+        strangers = () if self.collection.enrolment else (OPEN_TO_ANYBODY,)
+        return (*self.task.concerns, *strangers)
+
     @cached_property
     def asked(self) -> dict[int, Round]:
         """Return the rounds asked so far, by number."""
@@ -64,6 +76,31 @@ class Published:
             except ParameterError:
                 return None
         return self._questions[address]
+
+    @property
+    def prepared(self) -> bool:
+        """Return whether reports can be checked at once, without making questions first."""
+        return self._prepared.issuperset(self._taking)
+
+    @cached_property
+    def _taking(self) -> tuple[str, ...]:
+        """Return the documents of the rounds that take reports."""
+        return tuple(record.document for record in self.rounds if record.state in TAKING)
+
+    def prepare(self) -> None:
+        """Make the questions of the rounds that take reports; other threads run meanwhile."""
+        for record in self.rounds:
+            if record.state in TAKING:
+                self._make_questions(self.asked[record.number])
+                self._prepared.add(record.document)
+
+    def _make_questions(self, asked: Round) -> None:
+        alike = asked.ask.shared_mechanism is not None
+        asked.width  # noqa: B018 - looks at every mechanism once, and is kept by the ask
+        for slot in range(asked.slots):
+            member = 0
+            while self.question(Address(asked.number, member, slot)) is not None and not alike:
+                member += 1
 
     def quota(self, number: int) -> int:
         """Return the number of users after which a round closes; 0 means no limit.
@@ -92,4 +129,5 @@ class Published:
 
     def after(self, record: TaskRecord, rounds: Sequence[RoundRecord]) -> "Published":
         """Return the same task with newer records, without reading its document again."""
-        return Published(record, self.task, tuple(rounds), self._asked, self._questions)
+        caches = (self._asked, self._questions, self._prepared)
+        return Published(record, self.task, tuple(rounds), *caches)

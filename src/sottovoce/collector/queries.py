@@ -49,11 +49,15 @@ class Released:
 
 @dataclass(frozen=True)
 class QueryRequest:
-    """A query as somebody sends it; one that is only explained may say for how many ``users``."""
+    """A query as somebody sends it; one that is only explained may say for how many ``users``.
+
+    ``fakes`` is the share of false messages that bounds should allow for.
+    """
 
     sql: str
     level: float | None = None
     users: int | None = None
+    fakes: float | None = None
 
     def query(self, plan: Plan) -> Query:
         """Return the query as it is read, or refuse it."""
@@ -82,7 +86,7 @@ def answered(
             "the reports of this task are erased: the counts of its columns remain, "
             "and other queries need reports"
         )
-    return release(answer, query, published.collection)
+    return release(answer, query, published.collection, fakes=request.fakes)
 
 
 def explanation(published: Published, query: Query, users: int | None = None) -> Explanation:
@@ -93,10 +97,13 @@ def explanation(published: Published, query: Query, users: int | None = None) ->
     assert isinstance(task.plan, TablePlan)
     people = users or published.last.users or collection.quota or collection.minimum
     plan = plan_query(query, Source(task.plan.layout(task.response_epsilon)))
-    return Explanation(facts_of(plan, people, compare=True))
+    facts = facts_of(plan, people, compare=True, coins_checked=task.coins_checked)
+    return Explanation(facts)
 
 
-def release(database: Database, query: Query, collection: Collection) -> Released:
+def release(
+    database: Database, query: Query, collection: Collection, *, fakes: float | None = None
+) -> Released:
     """Return the answer of a collection without what rests on too few people."""
     result = database.answer(replace(query, limit=None), count_rows=bool(collection.crowd))
     if result.people_count < collection.minimum:
@@ -105,7 +112,8 @@ def release(database: Database, query: Query, collection: Collection) -> Release
         )
     suppressed = sorted(row.labels for row in _withheld(result.table, collection))
     shown = [row for row in result.table if row.labels not in suppressed][: query.limit]
-    return Released(result.only(shown), tuple(suppressed), collection.minimum)
+    result = result.only(shown).at(result.level, fakes=fakes)
+    return Released(result, tuple(suppressed), collection.minimum)
 
 
 def check_step(plan: Plan, method: str) -> None:

@@ -6,10 +6,12 @@ task's crowd are suppressed: they are marked as such, not shown as zero.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import nan
 from pathlib import Path
 from typing import Any
 
 from sottovoce.answers import export
+from sottovoce.answers.attacked import checked_fakes
 from sottovoce.answers.outcome import Outcome
 from sottovoce.answers.side_views import SideViews
 from sottovoce.collector.collector import Collector
@@ -25,11 +27,15 @@ HIGHEST_LEVEL = 0.9999
 
 @dataclass(frozen=True)
 class Wanted:
-    """How somebody wants to see an answer; ``marginal`` names the attributes of a joint table."""
+    """How somebody wants to see an answer; ``marginal`` names the attributes of a joint table.
+
+    ``fakes`` is the share of false reports that bounds should allow for.
+    """
 
     method: str = "none"
     level: float = 0.95
     marginal: tuple[str, ...] = ()
+    fakes: float | None = None
 
     def check(self, plan: Plan) -> None:
         """Refuse what an outcome of the plan cannot be shown as."""
@@ -37,6 +43,16 @@ class Wanted:
             raise ParameterError(f"`method` must be one of {', '.join(plan.methods)} for this task")
         if not LOWEST_LEVEL <= self.level <= HIGHEST_LEVEL:
             raise ParameterError(f"`level` must be a number from {LOWEST_LEVEL} to {HIGHEST_LEVEL}")
+        checked_fakes(self.fakes)
+
+
+def fakes_of(text: str) -> float | None:
+    """Return the share of false reports that somebody wrote; nothing, or 0, is none."""
+    try:
+        fakes = float(text or "0")
+    except ValueError:
+        fakes = nan
+    return None if fakes == 0 else checked_fakes(fakes)
 
 
 def level_of(text: str) -> float:
@@ -86,7 +102,7 @@ def released(collector: Collector, published: Published, wanted: Wanted) -> Rele
     wanted.check(plan)
     if wanted.marginal:
         outcome = plan.select(outcome, wanted.marginal)
-    outcome = outcome.at(wanted.level)
+    outcome = outcome.at(wanted.level, fakes=wanted.fakes)
     if wanted.method != "none":
         outcome = outcome.postprocess(wanted.method)
     content = refuse_withheld(release(outcome, published.collection))

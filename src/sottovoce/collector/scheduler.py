@@ -30,15 +30,23 @@ class Keeper:
         self._thread.join()
 
     def _run(self) -> None:
+        self._attempt(self._collector.clean)
         while not self._stopped.is_set():
-            try:
-                self._collector.advance()
-                self._prune()
-            except Exception as error:  # go on: a disk may be freed, a database may come back
-                self._failed(type(error).__name__)
-                level = logging.WARNING if isinstance(error, SottovoceError) else logging.ERROR
-                _log.log(level, "keeper", exc_info=True)
+            self._attempt(self._advance)
             self._stopped.wait(self._tick)
+
+    def _attempt(self, action: Callable[[], None]) -> None:
+        """Do something, or tell that it failed: a disk may be freed, a database may come back."""
+        try:
+            action()
+        except Exception as error:
+            self._failed(type(error).__name__)
+            level = logging.WARNING if isinstance(error, SottovoceError) else logging.ERROR
+            _log.log(level, "keeper", exc_info=True)
+
+    def _advance(self) -> None:
+        self._collector.advance()
+        self._prune()
 
     def _prune(self) -> None:
         now = self._collector.now

@@ -19,7 +19,7 @@ or sets, for which ``domain`` lists the items.
 Tables for SQL have private ``columns`` and may have ``public`` ones:
 
     [plan]
-    kind = "joint"                                          # or "table", with plan.columns and plan.public
+    kind = "joint"                               # or "table", with plan.columns and plan.public
 
     [plan.services.users.columns]
     age = {low = 1, high = 125}

@@ -12,7 +12,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from sottovoce.collector import wire
 from sottovoce.collector.api import JSON, MSGPACK, Api, decoded
 from sottovoce.collector.operations import UPLOAD
+from sottovoce.collector.preparation import Preparation
 from sottovoce.errors import SottovoceError
+from sottovoce.web import bodies
+from sottovoce.web.door import Limits
+from sottovoce.web.limits import address_of
 from sottovoce.web.problem_response import respond
 from sottovoce.web.problems import RequestError
 
@@ -25,9 +29,11 @@ _ENCODERS = {JSON: wire.as_json, MSGPACK: wire.as_msgpack}
 class Uploading:
     """Serves uploads, and passes every other request on."""
 
-    def __init__(self, app: ASGIApp, api: Api) -> None:
+    def __init__(self, app: ASGIApp, api: Api, limits: Limits) -> None:
         self._app = app
         self._api = api
+        self._limits = limits
+        self._preparation = Preparation()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         name = _task_name(scope)
@@ -36,7 +42,7 @@ class Uploading:
             return
         scope["operation"] = UPLOAD
         try:
-            media_type, body = await self._take(name, dict(scope["headers"]), receive)
+            media_type, body = await self._take(name, scope, receive)
         except SottovoceError as error:
             await respond(error)(scope, receive, send)
             return
@@ -48,40 +54,35 @@ class Uploading:
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": body})
 
-    async def _take(
-        self, name: str, headers: dict[bytes, bytes], receive: Receive
-    ) -> tuple[str, bytes]:
+    async def _take(self, name: str, scope: Scope, receive: Receive) -> tuple[str, bytes]:
         """Return the media type and the body of the answer, once everything in it is durable."""
+        headers: dict[bytes, bytes] = dict(scope["headers"])
+        host = headers.get(b"host", b"").decode("latin-1")
+        self._limits.origins.check(scope.get("origin"), host)
         published = self._api.collector.find(name)
         content_type = headers.get(b"content-type", b"application/json").decode("latin-1")
         media_type = content_type.split(";")[0].strip().lower()
         if media_type not in _DECODERS:
             detail = f"this route reads {' and '.join(_DECODERS)}"
             raise RequestError("unsupported-media", detail)
-        upload = decoded(_DECODERS[media_type], await self._body(receive))
+        upload = decoded(_DECODERS[media_type], await bodies.whole(receive))
         if upload.tokens and len(upload.tokens) != len(upload.reports):
             raise RequestError("malformed-request", "there is one token for every report, or none")
+        self._pay(address_of(scope), len(upload.reports))
+        await self._preparation.wait(published)
         receipt = await self._api.intake.submit(published, upload.reports, upload.tokens)
         answer_type = _answer_type(headers.get(b"accept", b"").decode("latin-1"), media_type)
         return answer_type, _ENCODERS[answer_type](receipt)
 
-    async def _body(self, receive: Receive) -> bytes:
-        """Return the body, or stop reading when it is larger than allowed."""
-        max_bytes = self._api.settings.largest_body
-        pieces = []
-        size = 0
-        has_more = True
-        while has_more:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                raise RequestError("malformed-request", "the body was cut")
-            piece = message.get("body", b"")
-            pieces.append(piece)
-            size += len(piece)
-            if size > max_bytes:
-                raise RequestError("too-large", f"a body has at most {max_bytes} bytes")
-            has_more = message.get("more_body", False)
-        return b"".join(pieces)
+    def _pay(self, address: str, report_count: int) -> None:
+        """Take a token of the rate limit for every report; the door has taken the first one."""
+        limit = self._limits.requests
+        if report_count > limit.capacity:
+            detail = f"a request has at most {limit.capacity:.0f} reports at this collector's rate"
+            raise RequestError("too-large", detail)
+        wait = limit.wait(address, report_count - 1, paid=1)
+        if wait:
+            raise RequestError("slow-down", retry_after=wait)
 
 
 def _task_name(scope: Scope) -> str | None:

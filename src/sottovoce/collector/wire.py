@@ -62,6 +62,20 @@ class Current(Struct):
     round: msgspec.Raw | None = None
 
 
+class AskedRound(Struct):
+    """One round that devices were asked; the SHA-256 is of its canonical document, in hex."""
+
+    number: Count
+    sha256: str
+
+
+class AskedRounds(Struct):
+    """The rounds of a task that devices were asked so far, for everybody to compare."""
+
+    digest: str
+    rounds: list[AskedRound]
+
+
 class RoundLine(Struct):
     """The progress of one round."""
 
@@ -75,12 +89,17 @@ class RoundLine(Struct):
 
 
 class Status(Struct):
-    """The progress of a collection, for analysts and operators."""
+    """The progress of a collection, for analysts and operators.
+
+    ``failure`` is why the task ended without an answer; ``trouble`` is why it waits, and is tried
+    again.
+    """
 
     name: str
     digest: str
     state: str
     failure: str
+    trouble: str
     rounds: list[RoundLine]
     refused: dict[str, int]
     arrivals: list[tuple[int, int]]
@@ -99,12 +118,16 @@ class Created(Struct, omit_defaults=True):
 
 
 class SqlRequest(Struct, forbid_unknown_fields=True):
-    """A SQL query of a task about tables; ``users`` is for EXPLAIN: how many would answer."""
+    """A SQL query of a task about tables; ``users`` is for EXPLAIN: how many would answer.
+
+    ``fakes`` is the share of false messages that bounds should allow for.
+    """
 
     task: Annotated[str, Meta(min_length=1, max_length=200)]
     sql: str
     level: Annotated[float, Meta(ge=0.5, le=0.9999)] | None = None
     users: Annotated[int, Meta(ge=1, le=1 << 40)] | None = None
+    fakes: Annotated[float, Meta(gt=0, lt=1)] | None = None
 
 
 class TokenRequest(Struct, forbid_unknown_fields=True):

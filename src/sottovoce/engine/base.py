@@ -6,8 +6,7 @@ from typing import TypeVar
 from sottovoce.answers.outcome import Outcome
 from sottovoce.arrays import Ints, Reports, Values, grouped
 from sottovoce.core.estimate import Estimate
-from sottovoce.errors import ParameterError
-from sottovoce.mechanisms.base import Mechanism, PureMechanism
+from sottovoce.mechanisms.base import Mechanism
 from sottovoce.tasks.collected import Blocks, Collected
 from sottovoce.tasks.question import Address
 from sottovoce.tasks.round import Round
@@ -45,8 +44,6 @@ def by_address(round_number: int, members: Ints, slots: Ints) -> list[tuple[Addr
 
 def estimate_candidates(mechanism: Mechanism, reports: Reports, among: Values | Blocks) -> Estimate:
     """Return the estimate of some candidates from reports of a pure mechanism."""
-    if not isinstance(mechanism, PureMechanism):
-        raise ParameterError("candidates can be chosen only for a pure mechanism")
     if isinstance(among, Blocks):
-        return mechanism.estimate_blocks(reports, among.prefixes, among.extension)
-    return mechanism.estimate_among(reports, among)
+        return mechanism.pure().estimate_blocks(reports, among.prefixes, among.extension)
+    return mechanism.pure().estimate_among(reports, among)

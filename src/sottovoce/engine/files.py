@@ -12,7 +12,8 @@ def replace_file(path: Path, make: Callable[[Path], object]) -> None:
     """Make a file under another name, push it to the disk, and only then give it its own name."""
     new = path.with_name(f".{path.stem}.new{path.suffix}")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        _make_folder(path.parent)
+        new.unlink(missing_ok=True)  # of a process that was killed
         make(new)
         sync(new)
         new.replace(path)
@@ -22,6 +23,24 @@ def replace_file(path: Path, make: Callable[[Path], object]) -> None:
     finally:
         with suppress(OSError):
             new.unlink(missing_ok=True)
+
+
+def _make_folder(folder: Path) -> None:
+    """Make a folder and those above it that are missing, each with its name on the disk."""
+    if folder.is_dir():
+        return
+    _make_folder(folder.parent)
+    folder.mkdir(exist_ok=True)
+    sync(folder.parent)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove what killed processes left half-written; nobody may be writing in the folder."""
+    try:
+        for path in folder.glob(".*.new*"):
+            path.unlink(missing_ok=True)
+    except OSError as error:
+        raise UnavailableError("a half-written file cannot be removed now") from error
 
 
 def sync(path: Path) -> None:

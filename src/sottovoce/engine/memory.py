@@ -13,7 +13,6 @@ from sottovoce.core.tally import Tally
 from sottovoce.engine import base
 from sottovoce.engine.base import by_address, estimate_candidates
 from sottovoce.errors import CodecError, MismatchError, NoDataError, ParameterError
-from sottovoce.mechanisms.base import PureMechanism
 from sottovoce.tasks.collected import Blocks
 from sottovoce.tasks.question import Address, Question
 from sottovoce.tasks.round import Round
@@ -54,6 +53,10 @@ class MemoryCollected:
     def seed(self) -> bytes:
         return codec.seed(self.task)
 
+    @property
+    def coins_checked(self) -> bool:
+        return self.task.coins_checked
+
     def users(self, round_number: int) -> int:
         counts = {address: len(batch.reports) for address, batch in self.batches.items()}
         counts |= {address: tally.users for address, tally in self.sums.items()}
@@ -79,7 +82,8 @@ class MemoryCollected:
         else:
             reports = self._batch(address).reports
             estimate = estimate_candidates(mechanism, reports, among)
-        return estimate.of(self.users(address.round))
+        users = self.users(address.round)
+        return estimate.of(users, coins_checked=self.coins_checked)
 
     def tallies(self, round_number: int) -> dict[Address, Tally]:
         erased = [address for address in self.sums if address.round == round_number]
@@ -87,10 +91,8 @@ class MemoryCollected:
         return {address: self.tally(address) for address in [*erased, *others]}
 
     def scores(self, address: Address, target: Floats) -> tuple[Values, Floats]:
-        mechanism = self._question(address).mechanism
+        mechanism = self._question(address).mechanism.pure()
         batch = self._batch(address)
-        if not isinstance(mechanism, PureMechanism):
-            raise ParameterError("only a pure mechanism scores reports")
         if batch.subjects is None:
             subjects: Values = np.arange(len(batch.reports))
         else:

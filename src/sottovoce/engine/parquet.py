@@ -22,11 +22,24 @@ from sottovoce.core.tally import Tally
 from sottovoce.engine.base import by_address
 from sottovoce.engine.files import replace_file
 from sottovoce.engine.memory import ReportBatch
-from sottovoce.errors import CodecError, MismatchError, NoDataError, UnavailableError
+from sottovoce.errors import (
+    CodecError,
+    MismatchError,
+    NoDataError,
+    SottovoceError,
+    UnavailableError,
+)
 from sottovoce.tasks.question import Address
 from sottovoce.tasks.round import Round
 from sottovoce.wire import envelope
 from sottovoce.wire.envelope import ID_BYTES, Envelopes
+
+NOT_ENOUGH_MEMORY = (
+    "there is not enough memory for the reports of a round: allow this process more; "
+    "nothing is lost"
+)
+_BYTES = {bytes, bytearray}
+_ENTRIES_AT_ONCE = 20_000  # Python objects made, joined or freed in one call
 
 
 @dataclass(frozen=True)
@@ -50,10 +63,13 @@ def write(path: Path, messages: Iterable[bytes], asked: Round) -> Log:
     return Log(len(columns["id"]), _checksum(columns))
 
 
-def read(path: Path, asked: Round, checksum: str = "") -> dict[Address, ReportBatch]:
-    """Return the reports of a log by address; refuses a log that is not the sealed one."""
-    columns = _read_parquet(path)
-    if checksum and not _has_checksum(columns, checksum):
+def read(path: Path, asked: Round, checksum: str) -> dict[Address, ReportBatch]:
+    """Return the reports of a log by address; refuses a log that is not the sealed one.
+
+    ``checksum`` is that of the seal.
+    """
+    columns = _packed(_read_parquet(path))
+    if not _has_checksum(columns, checksum):
         raise MismatchError(f"the log of round {asked.number} is not the one that was sealed")
     batches = {}
     for address, chosen in by_address(asked.number, columns["member"], columns["slot"]):
@@ -65,6 +81,11 @@ def read(path: Path, asked: Round, checksum: str = "") -> dict[Address, ReportBa
             public=columns["public"][chosen] if "public" in columns else None,
         )
     return batches
+
+
+def checksum_of(path: Path) -> str:
+    """Return the checksum of what a log holds now, to compare it with that of the seal."""
+    return _checksum(_packed(_read_parquet(path)))
 
 
 def condense(path: Path, batches: Mapping[Address, ReportBatch], asked: Round) -> None:
@@ -146,9 +167,47 @@ def _void(rows: Bytes) -> Any:
     return np.ascontiguousarray(rows).view(np.dtype((np.void, rows.shape[1]))).ravel()
 
 
+def _packed(columns: dict[str, Any]) -> dict[str, Any]:
+    """Return columns with byte strings of one width as opaque entries of that width.
+
+    The byte strings are freed on the way.  Making, joining and freeing millions of Python objects
+    in one call would hold the interpreter's lock for seconds, while a server answers nobody.
+    """
+    return {name: _entries(columns.pop(name)) for name in list(columns)}
+
+
+def _entries(column: Any) -> Any:
+    widths = {len(entry) for entry in column[:1] if type(entry) in _BYTES}
+    if column.dtype != object or not _have_one_width(column, widths):
+        return column
+    entries = np.empty(len(column), np.dtype((np.void, widths.pop())))
+    for part in _parts(len(column)):
+        entries[part] = np.frombuffer(b"".join(column[part].tolist()), entries.dtype)
+        column[part] = None  # freed here, a part at a time
+    return entries
+
+
+def _have_one_width(column: Any, widths: set[int]) -> bool:
+    """Return whether all entries are byte strings, and of the only width in a set."""
+    if len(widths) != 1 or 0 in widths:
+        return False
+    for part in _parts(len(column)):
+        entries = column[part].tolist()
+        if not set(map(type, entries)) <= _BYTES or set(map(len, entries)) != widths:
+            return False
+    return True
+
+
+def _parts(count: int) -> Iterator[slice]:
+    """Yield the parts of a column in which Python objects are handled."""
+    for start in range(0, count, _ENTRIES_AT_ONCE):
+        yield slice(start, start + _ENTRIES_AT_ONCE)
+
+
 def _rows(column: Any, width: int) -> Bytes:
     """Return a column of byte strings of one width as the rows of an array."""
-    return np.frombuffer(b"".join(column.tolist()), np.uint8).reshape(-1, width)
+    whole = column.tobytes() if column.dtype.kind == "V" else b"".join(column.tolist())
+    return np.frombuffer(whole, np.uint8).reshape(-1, width)
 
 
 def _has_checksum(columns: Mapping[str, Any], checksum: str) -> bool:
@@ -167,26 +226,33 @@ def _checksum(columns: Mapping[str, Any]) -> str:
     total = hashlib.sha256()
     for name, column in sorted(columns.items()):
         total.update(f"{name}:{len(column)}:".encode())
-        numbers = column
-        if column.dtype.kind not in "iu":
-            entries = column.tolist()
-            total.update(b"".join(entries))
-            numbers = np.fromiter(map(len, entries), "<u4", len(entries))
+        if column.dtype.kind in "iu":
+            numbers = column
+        elif column.dtype.kind == "V":
+            total.update(column.tobytes())
+            numbers = np.full(len(column), column.dtype.itemsize)
+        else:
+            numbers = _add_entries(total, column)
         total.update(numbers.astype("<u4").tobytes())
     return total.hexdigest()
 
 
-def _write_parquet(path: Path, columns: Mapping[str, Any]) -> None:
-    import duckdb
+def _add_entries(total: Any, column: Any) -> Any:
+    """Add byte strings to a hash, and return their lengths."""
+    lengths = np.empty(len(column), "<u4")
+    for part in _parts(len(column)):
+        entries = column[part].tolist()
+        total.update(b"".join(entries))
+        lengths[part] = np.fromiter(map(len, entries), "<u4", len(entries))
+    return lengths
 
-    with duckdb.connect(":memory:", config={"preserve_insertion_order": True}) as engine:
+
+def _write_parquet(path: Path, columns: Mapping[str, Any]) -> None:
+    select = f"select {', '.join(columns)} from reports"
+    copy = f"copy ({select}) to '{{}}' (format parquet, compression zstd)"
+    with _engine(UnavailableError("the log of a round cannot be written now")) as engine:
         engine.register("reports", {name: _as_objects(column) for name, column in columns.items()})
-        select = f"select {', '.join(columns)} from reports"
-        copy = f"copy ({select}) to '{{}}' (format parquet, compression zstd)"
-        try:
-            replace_file(path, lambda new: engine.execute(copy.format(_quoted(new))))
-        except duckdb.Error as error:
-            raise UnavailableError("the log of a round cannot be written now") from error
+        replace_file(path, lambda new: engine.execute(copy.format(_quoted(new))))
 
 
 def _as_objects(column: Any) -> Any:
@@ -194,22 +260,35 @@ def _as_objects(column: Any) -> Any:
     if column.dtype.kind != "V":
         return column
     objects = np.empty(len(column), object)
-    objects[:] = column.tolist()
+    for part in _parts(len(column)):
+        objects[part] = column[part].tolist()
     return objects
 
 
 def _read_parquet(path: Path) -> dict[str, Any]:
-    import duckdb
-
     if not path.exists():
         raise NoDataError("the log of this round has been erased or is missing")
     select = f"select * from read_parquet('{_quoted(path)}')"
+    with _engine(MismatchError("the log of a round is damaged: it cannot be read")) as engine:
+        columns: dict[str, Any] = engine.execute(select).fetchnumpy()
+    return columns
+
+
+@contextmanager
+def _engine(failure: SottovoceError) -> Iterator[Any]:
+    """Give a DuckDB connection; its errors become ``failure``, unless memory was the reason.
+
+    A log that did not fit into memory must not be taken for a damaged one, which may be erased.
+    """
+    import duckdb
+
     try:
         with duckdb.connect(":memory:", config={"preserve_insertion_order": True}) as engine:
-            columns: dict[str, Any] = engine.execute(select).fetchnumpy()
+            yield engine
+    except (duckdb.OutOfMemoryException, MemoryError) as error:
+        raise UnavailableError(NOT_ENOUGH_MEMORY) from error
     except duckdb.Error as error:
-        raise MismatchError("the log of a round is damaged: it cannot be read") from error
-    return columns
+        raise failure from error
 
 
 def _quoted(path: Path) -> str:

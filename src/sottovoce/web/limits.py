@@ -1,32 +1,54 @@
-"""Rate limits: a token bucket per address, in memory only, under a keyed hash of the address."""
+"""Rate limits: a token bucket per address, in memory only, under a keyed hash of the address.
+
+What counts is work: an upload takes one token for every report in it, any other request takes one.
+"""
 
 from collections import OrderedDict
 from collections.abc import Callable
 from hashlib import blake2b
+from math import inf
+
+from starlette.types import Scope
 
 from sottovoce.core.rng import SystemRng
 
 _MOST_ADDRESSES = 100_000
 _BURST_SECONDS = 2.0
+_ROUNDING = 1e-3  # tokens: who waits exactly as long as told must not fail by a rounded clock
 
 
 class RateLimit:
-    """Allow ``rate`` requests a second for every address, with bursts of twice as many."""
+    """Allow ``rate`` tokens a second for every address, with bursts of twice as many."""
 
     def __init__(self, rate: float, clock: Callable[[], float]) -> None:
         self.rate, self._clock = rate, clock
         self._key = bytes(SystemRng().bytes(16))
         self._buckets: OrderedDict[bytes, tuple[float, float]] = OrderedDict()
 
-    def wait(self, address: str) -> float:
-        """Return 0 and take one token, or how many seconds to wait for one."""
+    @property
+    def capacity(self) -> float:
+        """Return how many tokens a full bucket holds: no request may need more."""
+        return self.rate * _BURST_SECONDS if self.rate else inf
+
+    def wait(self, address: str, count: int = 1, paid: int = 0) -> float:
+        """Return 0 and take ``count`` tokens, or how many seconds to wait before trying again.
+
+        ``paid`` is how many tokens the same request has taken already.  They are gone, so the
+        request needs them again when it is repeated, and the time to wait includes them.
+        """
         if not self.rate:
             return 0.0
         name, now = blake2b(address.encode(), key=self._key, digest_size=16).digest(), self._clock()
-        full = self.rate * _BURST_SECONDS
-        left, seen = self._buckets.pop(name, (full, now))
-        left = min(full, left + max(0.0, now - seen) * self.rate)
-        self._buckets[name] = (left - 1 if left >= 1 else left, now)
+        left, seen = self._buckets.pop(name, (self.capacity, now))
+        left = min(self.capacity, left + max(0.0, now - seen) * self.rate)
+        enough = left >= count - _ROUNDING
+        self._buckets[name] = (left - count if enough else left, now)
         if len(self._buckets) > _MOST_ADDRESSES:
             self._buckets.popitem(last=False)
-        return 0.0 if left >= 1 else (1 - left) / self.rate
+        return 0.0 if enough else (count + paid - left) / self.rate
+
+
+def address_of(scope: Scope) -> str:
+    """Return the address that a request came from, as far as the server knows it."""
+    host: str = (scope.get("client") or ("", 0))[0]
+    return host

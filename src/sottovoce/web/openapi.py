@@ -10,7 +10,8 @@ from sottovoce.web.operation import Operation, Parameter
 from sottovoce.web.problems import CATALOGUE
 
 _REF = "#/components/schemas/{name}"
-_ALWAYS = ("slow-down", "internal")
+_ALWAYS = ("malformed-request", "slow-down", "internal")
+_WITH_BODY = ("too-large", "too-slow", "busy")
 
 
 def document(title: str, operations: Sequence[Operation]) -> dict[str, Any]:
@@ -99,7 +100,8 @@ def _responses(op: Operation) -> dict[str, Any]:
     for status, meaning in op.statuses:
         responses[str(status)] = {"description": meaning} if meaning else good
     scoped = ("unauthenticated", "forbidden") if op.scope else ()
-    for code in (*op.problems, *scoped, *_ALWAYS):
+    with_body = () if op.body is None else _WITH_BODY
+    for code in dict.fromkeys((*op.problems, *scoped, *with_body, *_ALWAYS)):
         problem = CATALOGUE[code]
         before = responses.get(str(problem.status), {}).get("description", "")
         responses[str(problem.status)] = {

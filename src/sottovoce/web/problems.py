@@ -34,15 +34,19 @@ REPORTS = (
         False, "client", "fetch the task again; this report cannot be counted",
     ),
     Problem(
-        "undeclared", 200, "fields that the task does not declare, or missing ones that it declares",
+        "undeclared", 200,
+        "fields that the task does not declare, or missing ones that it declares",
         False, "client", "drop it; update the client",
     ),
     Problem(
-        "incomplete", 200, "not exactly one report for each slot, all with the same subject and public part",
+        "incomplete", 200,
+        "not exactly one report for each slot, all with the same subject and public part",
         False, "client", "send the whole message as it was made",
     ),
     Problem(
-        "impossible", 200, "a payload that the mechanism cannot produce, or a public part that does not fit the task",
+        "impossible", 200,
+        "a payload that the mechanism cannot produce,"
+        " or a public part that does not fit the task",
         False, "client", "drop it; update the client",
     ),
     Problem(
@@ -113,6 +117,10 @@ REQUESTS = (
         False, "caller", "accept application/json or text/csv",
     ),
     Problem(
+        "too-slow", 408, "the body did not arrive in time",
+        True, "client", "send it again; send fewer reports at once over a slow connection",
+    ),
+    Problem(
         "conflict", 409, "two things contradict each other, such as two tasks of one name",
         False, "caller", "published tasks never change: publish under another name",
     ),
@@ -137,12 +145,20 @@ REQUESTS = (
         False, "caller", "correct the value",
     ),
     Problem(
-        "slow-down", 429, "too many requests from this address",
+        "slow-down", 429, "too many reports or requests from this address",
         True, "client", "wait as long as Retry-After says",
     ),
     Problem(
-        "busy", 429, "too many reports are waiting for the store",
+        "busy", 429, "too many reports are waiting, or too many bytes are being received",
         True, "client", "wait as long as Retry-After says, then send the same bytes",
+    ),
+    Problem(
+        "too-many-queries", 429, "too many queries of this token are waiting",
+        True, "analyst", "wait for the answers to the others; one query of a token runs at a time",
+    ),
+    Problem(
+        "disconnected", 499, "the client has gone before the answer was ready",
+        True, "client", "keep the connection until the answer comes",
     ),
     Problem(
         "internal", 500, "an error inside the collector",
@@ -154,7 +170,12 @@ REQUESTS = (
     ),
     Problem(
         "unavailable", 503, "the store cannot write at the moment; nothing was lost",
-        True, "operator", "make room on the disk or restore the database; clients send the same bytes again",
+        True, "operator",
+        "make room on the disk or restore the database; clients send the same bytes again",
+    ),
+    Problem(
+        "query-timeout", 503, "the query was not answered in time",
+        True, "analyst", "ask for fewer numbers or groups, or ask the operator for more time (SOTTOVOCE_QUERY_SECONDS)",
     ),
 )  # fmt: skip
 
@@ -187,10 +208,14 @@ class RequestError(SottovoceError):
 
     def __init__(self, code: str, detail: str = "", retry_after: float | None = None) -> None:
         super().__init__(detail or CATALOGUE[code].title)
+        self._made_from = (code, detail, retry_after)
         self.code = code
         self.retry_after = retry_after
         self.status = CATALOGUE[code].status
         self.exit_code = _EXITS.get(self.status, self.exit_code)
+
+    def __reduce__(self) -> tuple[type["RequestError"], tuple[object, ...]]:
+        return type(self), self._made_from  # errors travel between processes
 
 
 def problem_of(error: SottovoceError) -> Problem:
@@ -221,12 +246,26 @@ def document(problem: Problem, detail: str = "") -> dict[str, object]:
     return {**content, "detail": detail} if detail and detail != problem.title else content
 
 
+_PAGE = """\
+# Error catalogue
+
+Written from the code (`python -m sottovoce.web.problems`, part of `make docs`).
+
+## For one message of an upload
+
+The request itself succeeds; `refused` lists these codes.
+
+{reports}
+## For a whole request
+
+The response is a problem document (RFC 9457, `application/problem+json`) with one of these codes.
+
+{requests}"""
+
+
 def page() -> str:
     """Return the catalogue as a page of the documentation."""
-    head = "# Error catalogue\n\nWritten from the code (`python -m sottovoce.web.problems`, part of `make docs`).\n"
-    reports = "\n## For one message of an upload\n\nThe request itself succeeds; `refused` lists these codes.\n\n"
-    requests = "\n## For a whole request\n\nThe response is a problem document (RFC 9457, `application/problem+json`) with one of these codes.\n\n"
-    return head + reports + _table(REPORTS) + requests + _table(REQUESTS)
+    return _PAGE.format(reports=_table(REPORTS), requests=_table(REQUESTS))
 
 
 def _table(problems: Iterable[Problem]) -> str:

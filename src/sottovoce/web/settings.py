@@ -9,9 +9,14 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from sottovoce.core import settings
 from sottovoce.errors import ParameterError
+from sottovoce.web.origins import ANY, Origins
 
 clock = time.time
+
+MAX_PORT = (1 << 16) - 1
+MIN_CAPACITY = 1024  # bytes of a body that is taken, and messages that may wait
 
 
 @dataclass(frozen=True)
@@ -22,34 +27,48 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = 8000
     database: str = ""  # the URL of a database instead of the embedded store, for several nodes
-    rate: int = 200  # requests per second and address that are served; 0 serves them all
+    rate: int = 500  # reports per second and address; other requests count as one; 0: no limit
+    health_rate: int = 20  # requests per second and address for health and metrics; 0: no limit
+    origins: str = ANY  # the origins of web pages that may send reports, separated by commas
     largest_body: int = 4 << 20  # bytes
+    most_held: int = 64 << 20  # bytes of all bodies that are held at once
+    header_seconds: float = 10.0  # until the headers of a request must be complete
+    body_seconds: float = 30.0  # until a body must be complete
+    grace_seconds: float = 20.0  # from a signal to stop until the process ends, whatever runs
+    query_seconds: float = 60.0  # that a query in SQL may wait, and again that it may run
     most_waiting: int = 20_000  # messages waiting for the store before requests are turned away
     proxies: str = ""  # addresses of reverse proxies whose forwarded headers are believed
     tick: float = 0.5  # seconds between looks at what is due
     session: int = 12 * 3600  # seconds that a log-in to the dashboard lasts
 
     def __post_init__(self) -> None:
-        if not 0 <= self.port < 1 << 16 or min(self.rate, self.session) < 0 or self.tick <= 0:
-            raise ParameterError("a port is below 65,536; rates and durations are not negative")
-        if min(self.largest_body, self.most_waiting) < 1024:
-            raise ParameterError(
-                "a collector takes bodies of 1,024 bytes and lets 1,024 messages wait at the least"
-            )
+        settings.whole("port", self.port, 0, MAX_PORT)
+        settings.whole("rate", self.rate, 0)
+        settings.whole("health_rate", self.health_rate, 0)
+        Origins.of(self.origins)
+        settings.whole("largest_body", self.largest_body, MIN_CAPACITY)
+        settings.whole("most_held", self.most_held, self.largest_body)
+        settings.positive("header_seconds", self.header_seconds)
+        settings.positive("body_seconds", self.body_seconds)
+        settings.positive("query_seconds", self.query_seconds)
+        settings.positive("grace_seconds", self.grace_seconds)
+        settings.whole("most_waiting", self.most_waiting, MIN_CAPACITY)
+        settings.positive("tick", self.tick)
+        settings.whole("session", self.session, 0)
 
 
 def from_environment(
     given: Mapping[str, Any], environment: Mapping[str, str] = os.environ
 ) -> Settings:
     """Return the settings: what was given first, then the environment, then the defaults."""
-    made = {name: value for name, value in given.items() if value is not None}
-    for one in fields(Settings):
-        text = environment.get(f"SOTTOVOCE_{one.name.upper()}")
-        if text is not None and one.name not in made:
-            made[one.name] = _converted(one.name, str(one.type), text)
-    if "data" not in made:
+    chosen = {name: value for name, value in given.items() if value is not None}
+    for setting in fields(Settings):
+        text = environment.get(f"SOTTOVOCE_{setting.name.upper()}")
+        if text is not None and setting.name not in chosen:
+            chosen[setting.name] = _converted(setting.name, str(setting.type), text)
+    if "data" not in chosen:
         raise ParameterError("a collector needs a folder for its data")
-    return Settings(**made)
+    return Settings(**chosen)
 
 
 def _converted(name: str, kind: str, text: str) -> Any:

@@ -28,15 +28,18 @@ ARGUMENTS = [
 ]
 LISTEN = """
 window.violations = [];
-document.addEventListener("securitypolicyviolation", event => window.violations.push(event.violatedDirective));
+document.addEventListener("securitypolicyviolation", event =>
+  window.violations.push(event.violatedDirective));
 """
 COLOURS = """
 element => {
   let under = element;
-  const clear = one => getComputedStyle(one).backgroundColor === "rgba(0, 0, 0, 0)" && one.parentElement;
+  const clear = one =>
+    getComputedStyle(one).backgroundColor === "rgba(0, 0, 0, 0)" && one.parentElement;
   while (clear(under)) under = under.parentElement;
   const style = getComputedStyle(element);
-  return [element instanceof SVGElement ? style.fill : style.color, getComputedStyle(under).backgroundColor];
+  const drawn = element instanceof SVGElement ? style.fill : style.color;
+  return [drawn, getComputedStyle(under).backgroundColor];
 }
 """
 FOCUS = "[document.activeElement.tagName, getComputedStyle(document.activeElement).outlineStyle]"

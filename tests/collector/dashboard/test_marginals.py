@@ -19,7 +19,7 @@ from sottovoce.errors import NoDataError
 from sottovoce.lab import crowd
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.plans.marginals.independence import Dependence
-from sottovoce.plans.marginals.marginals import Tables
+from sottovoce.plans.marginals.marginal_answers import MarginalAnswers
 from sottovoce.tasks.collection import Collection
 from sottovoce.wire import codec
 from sottovoce.wire.statement import explain
@@ -42,19 +42,14 @@ DOMAIN = {
 FEW = Collection(minimum=10, grace=0, crowd=30)
 
 
-def task(method="calm", order=2, collection=FEW):
-    return sv.Task(
-        method,
-        sv.Marginals(DOMAIN, users=3000, order=order, method=method),
-        6.0,
-        collection=collection,
-    )
+def task(name="calm", order=2, collection=FEW):
+    return sv.Task(name, sv.Marginals(DOMAIN, users=3000, order=order), 6.0, collection=collection)
 
 
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory):
     with place(tmp_path_factory.mktemp("joint")) as made:
-        for one in (task(), task("inp_ht"), task("marg_ps", 1)):
+        for one in (task(),):
             made.publish(one)
             messages = crowd.messages(one, RECORDS, rng=SeededRng(2))
             for start in range(0, len(messages), 1000):
@@ -149,18 +144,9 @@ def test_the_heat_map_is_drawn_named_and_written_out(asked):
     assert asked.page(links[0].partition("#")[0])
 
 
-def test_a_table_that_the_method_cannot_give_is_refused_beside_the_form(asked):
-    page = asked.page(f"/tasks/inp_ht?{chosen('pet', 'home, sweet', 'car')}")
-    assert "Marginals are of 1 to 2 attributes." in page.one("p", class_="bad").text
-    assert page.one("form", class_="choose").all("input", type="checkbox")
+def test_a_table_of_other_attributes_is_refused(asked):
     page = asked.page("/tasks/calm?marginal=none", status=400)
     assert "each once" in page.text
-
-
-def test_where_no_pairs_were_asked_about_there_is_no_heat_map(asked):
-    shown = asked.page("/tasks/marg_ps").one("section", id="answer")
-    assert [one.text for one in shown.all("h3")] == list(DOMAIN)
-    assert not shown.all("svg", class_="heat")
 
 
 def test_too_few_users_have_no_heat_map_and_no_test(asked):
@@ -198,10 +184,10 @@ def test_a_verdict_follows_from_the_chance_and_what_cannot_be_tested_says_so(mon
     assert replace(found, p_value=0.049).remark.startswith(
         "These attributes are dependent (p = 0.049)"
     )
-    plan = sv.Marginals({"a": ["x", "y"], "b": ["x", "y"]}, users=1000, order=1, method="calm")
+    plan = sv.Marginals({"a": ["x", "y"], "b": ["x", "y"]}, users=1000, order=1)
     records = {"a": ["x", "y"] * 500, "b": ["x"] * 1000}
     answer = sv.simulate(sv.Task("t", plan, 4.0), records, seed=1)
-    monkeypatch.setattr(Tables, "dependence", unknown)
+    monkeypatch.setattr(MarginalAnswers, "dependence", unknown)
     (remark,) = answer.views(("a", "b")).remarks
     assert (
         remark
@@ -210,10 +196,8 @@ def test_a_verdict_follows_from_the_chance_and_what_cannot_be_tested_says_so(mon
 
 
 def test_a_device_says_which_part_of_a_record_is_used():
-    some = "only some parts of your record, together; a public random draw picks which."
-    said = {"calm": some, "marg_ps": some, "fc": "several parts of your record together."}
-    for method, words in said.items():
-        assert f"Your device uses {words}" in explain(facts(codec.publish(task(method))))
+    words = "only some parts of your record, together; a public random draw picks which."
+    assert f"Your device uses {words}" in explain(facts(codec.publish(task())))
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

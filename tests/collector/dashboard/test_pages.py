@@ -12,7 +12,9 @@ import pytest
 
 from collector.dashboard.kinds import HOSTILE, PETS, VALUES
 from collector.dashboard.reading import read, rows
-from sottovoce.collector.dashboard import assets
+from collector.people import counting, text
+from sottovoce.collector.dashboard import assets, formatting
+from sottovoce.collector.published import OPEN_TO_ANYBODY
 from sottovoce.collector.release import Wanted, released
 from sottovoce.errors import UnavailableError
 
@@ -58,6 +60,16 @@ def test_an_empty_task_says_what_is_missing(seen):
     )
     assert not answer(page).all("svg", "form", "table")
     assert "No reports in the last 6 hours." in page.text
+
+
+def test_a_task_that_is_open_to_anybody_says_so(fresh):
+    fresh.enter()
+    for name, enrolment in (("open", False), ("enrolled", True)):
+        fresh.api.collector.create(text(counting(name, enrolment=enrolment)), toml=False)
+        concerns = fresh.page(f"/tasks/{name}").all("p", class_="concern")
+        assert [said.text for said in concerns] == (
+            [] if enrolment else [formatting.sentence(OPEN_TO_ANYBODY)]
+        )
 
 
 def content(seen, name):
@@ -417,6 +429,18 @@ def test_nothing_on_a_page_waits_for_a_script(seen):
     for part in ("summary", "rounds", "sparkline", "arrivals", "refusals"):
         assert page.one("div", "span", id=part).text
     assert all(form["action"] for form in page.all("form"))
+
+
+def test_a_task_that_waits_says_why(seen):
+    collector = seen.api.collector
+    digest = collector.find("pets").digest
+    for trouble, words in (
+        ("the disk is full", "Waiting, and tried again: the disk is full."),
+        ("", "Finished"),
+    ):
+        collector.store.note_trouble(digest, trouble)
+        collector.refresh()
+        assert seen.page("/tasks/pets").one("div", "span", id="summary").text.startswith(words)
 
 
 @pytest.mark.parametrize("path", ["/nothing", "/tasks/nothing", "/static/nothing.css", "/tasks/"])

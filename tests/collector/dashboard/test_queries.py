@@ -260,10 +260,12 @@ def test_numbers_that_do_not_exist_are_dashes_and_are_not_drawn():
 
 
 WORDS = {
-    "in clear": "Your device sends these columns in clear, without any protection: users.os, users.since.",
-    "a record": "Your device uses only some columns of your record in users, and only roughly; a public random draw "
-    "picks which.",
-    "a list": "Your device uses one of your records in txn, or a made-up one, so that nobody learns how many you have.",
+    "in clear": "Your device sends these columns in clear, without any protection: "
+    "“users.os”, “users.since”.",
+    "a record": "Your device uses only some columns of your record in “users”, and only roughly; "
+    "a public random draw picks which.",
+    "a list": "Your device uses one of your records in “txn”, or a made-up one, "
+    "so that nobody learns how many you have.",
     "the price": "Your device sends 2 reports, and this is the price of all of them together.",
 }
 
@@ -284,8 +286,18 @@ def test_a_device_says_nothing_of_what_there_is_not():
 def test_the_statement_says_the_same_to_analysts():
     said = dict(statement.lines(codec.publish(shop())))
     assert said["Asked"].startswith(
-        "The task asks your device once for your entries in users, txn."
+        "The task asks your device once for your entries in “users”, “txn”."
     )
     assert said["Sent in clear"] == WORDS["in clear"]
     assert WORDS["the price"] in said["Cost"]
     assert VALUES[0]["users"]["os"] not in str(said)
+
+
+def test_a_field_asks_for_bounds_that_allow_for_false_messages(asked):
+    page = put(asked, "SELECT state, COUNT(*) AS c FROM users GROUP BY state", fakes="0.01")
+    headings = [heading.text for heading in page.one("table").all("th", scope="col")]
+    assert "Low, if up to 1 % of the reports were false" in headings
+    assert page.one("input", name="fakes").attributes["value"] == "0.01"
+    plain = put(asked, "SELECT COUNT(*) FROM users", fakes="")
+    assert "were false" not in plain.one("table").text
+    put(asked, "SELECT COUNT(*) FROM users", status=400, fakes="2")

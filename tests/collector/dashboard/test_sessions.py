@@ -100,7 +100,7 @@ def test_a_session_ends_with_the_token_that_opened_it(fresh):
 
 
 def test_a_session_does_not_outlive_a_token_that_expires(fresh):
-    fresh.enter(fresh.token(seconds=60))
+    fresh.enter(fresh.token(batch=access.TokenBatch(seconds=60)))
     fresh.now += 61
     assert fresh.browser.get("/").status_code == 303
 

@@ -1,7 +1,7 @@
 """The page of a task shows the statement that devices show their owners, under headings."""
 
 import sottovoce as sv
-from sottovoce.collector.dashboard.statement import lines
+from sottovoce.collector.dashboard.statement import integrity_line, lines
 from sottovoce.tasks.collection import Collection
 from sottovoce.wire import codec
 from sottovoce.wire.statement import explain, statement
@@ -24,3 +24,10 @@ def test_a_rehearsal_has_no_heading_without_a_sentence():
     notice = published(collection=Collection(sandbox=True))
     assert [heading for heading, _ in lines(notice)] == ["Cost", "Asked", "Promised", "Described"]
     assert dict(lines(notice))["Cost"].startswith("This is a rehearsal")
+
+
+def test_what_one_false_report_does_stands_below():
+    notice = published(collection=Collection(enrolment=True))
+    heading, text = integrity_line(notice)
+    assert heading == "False reports"
+    assert "One false report can add at most 1.58 people" in text

@@ -1,4 +1,6 @@
-"""What another process does to a store: run as ``python -m store.child KIND ADDRESS COMMAND ...``."""
+"""What another process does to a store: run as ``python -m store.child KIND ADDRESS COMMAND
+...``.
+"""
 
 import os
 import subprocess
@@ -65,15 +67,19 @@ def accept_forever(store, first):
         say(number)
 
 
-def sleep_in_transaction(store):
-    """Keep the store locked until killed."""
-    with store._writing():
+def sleep_in_transaction(place):
+    """Keep the database locked until killed."""
+    with place.raw() as connection:
+        connection.execute("begin immediate")
         say("locked")
         time.sleep(60)
 
 
 if __name__ == "__main__":
     kind, address, command, *arguments = sys.argv[1:]
-    opened = Place(kind, address).open()
+    place = Place(kind, address)
+    if command == "sleep_in_transaction":
+        sleep_in_transaction(place)
+    opened = place.open()
     globals()[command](opened, *arguments)
     opened.close()

@@ -2,9 +2,13 @@
 tests.
 """
 
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 from sottovoce.collector.store.base import Store
 from sottovoce.collector.store.schema import STEPS, Steps
@@ -24,6 +28,23 @@ class Place:
         from sottovoce.collector.store.postgres import PostgresStore
 
         return PostgresStore(self.address, steps=steps)
+
+    @contextmanager
+    def raw(self) -> Iterator[Any]:
+        """Connect to the database itself, beside the store."""
+        if self.kind == "sqlite":
+            with closing(sqlite3.connect(self.address, isolation_level=None)) as connection:
+                yield connection
+            return
+        import psycopg
+
+        with psycopg.connect(self.address, autocommit=True) as connection:
+            yield connection
+
+    def rows(self, query: str) -> list[Any]:
+        """Return what the database itself answers."""
+        with self.raw() as connection:
+            return connection.execute(query).fetchall()
 
 
 def sqlite_place(request, tmp_path):

@@ -1,4 +1,6 @@
-"""Every message is counted once: what is new is kept, and each message is told what became of it."""
+"""Every message is counted once: what is new is kept, and each message is told what became of
+it.
+"""
 
 import pytest
 

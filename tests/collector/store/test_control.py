@@ -34,6 +34,15 @@ def test_another_task_of_the_same_name_is_refused_and_leaves_nothing(store):
     assert store.rounds("e" * 32) == []
 
 
+def test_what_a_task_waits_for_is_noted_and_forgotten(store):
+    store.publish(task(), "opening")
+    assert store.note_trouble(DIGEST, "the disk is full")
+    assert [one.trouble for one in store.tasks()] == ["the disk is full"]
+    assert store.note_trouble(DIGEST, "")
+    assert store.tasks() == [task()]
+    assert not store.note_trouble("e" * 32, "no such task")
+
+
 def test_one_digest_has_one_name(store):
     store.publish(task(), "opening")
     with pytest.raises(MismatchError):

@@ -1,4 +1,6 @@
-"""A lease has one holder at a time, whatever process or thread it lives in, and none after a crash."""
+"""A lease has one holder at a time, whatever process or thread it lives in, and none after a
+crash.
+"""
 
 import pytest
 

@@ -97,10 +97,14 @@ def server(postgres_server):
     postgres_server.control("restart", "-m", "immediate")
 
 
-def test_after_a_restart_of_the_server_the_next_call_reconnects(server, opened):
+def test_after_a_restart_of_the_server_the_next_call_reconnects(server, opened, beside):
+    psycopg = pytest.importorskip("psycopg")
     accept(opened, singles("ab"))
-    with opened._reading(), opened._reading(), opened._reading():
-        pass  # so that three connections lie idle
+    with ThreadPoolExecutor(3) as pool, psycopg.connect(beside.info.dsn) as blocker:
+        blocker.execute("lock table tasks in access exclusive mode")
+        reading = [pool.submit(opened.tasks) for _ in range(3)]
+        wait_until(beside, 3, reading[0])
+        blocker.commit()  # so that three connections lie idle
     server.control("restart", "-m", "immediate")
     with pytest.raises(UnavailableError):
         opened.check()
@@ -199,6 +203,20 @@ def pairs(names, number):
     return bundles([[f"{name} a", f"{name} b"] for name in names], tokens=names, number=number)
 
 
-def test_every_session_waits_for_the_disk(opened):
-    with opened._reading() as book:
-        assert book.execute("show synchronous_commit").fetchone() == ("on",)
+def test_every_session_waits_for_the_disk(url, beside):
+    """Whatever the default of the database is; a trigger notes the setting of the session."""
+    database = beside.info.dbname
+    beside.execute(f"alter database {database} set synchronous_commit = off")
+    store = PostgresStore(url)
+    beside.execute("create table noted (setting text)")
+    beside.execute(
+        "create function note() returns trigger language plpgsql as $$ begin"
+        " insert into noted values (current_setting('synchronous_commit')); return new; end $$"
+    )
+    beside.execute(
+        "create trigger note before insert on segments for each row execute function note()"
+    )
+    store.publish(task(), "opening")
+    accept(store, singles("a"))
+    store.close()
+    assert beside.execute("select * from noted").fetchall() == [("on",)]

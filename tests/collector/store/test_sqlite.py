@@ -37,7 +37,20 @@ def path(tmp_path):
 
 
 @pytest.fixture
-def opened(path):
+def connections(monkeypatch):
+    """All connections that stores have opened, the first of each being its writer."""
+    opened, connect = [], sqlite3.connect
+
+    def watched(*arguments, **settings):
+        opened.append(connect(*arguments, **settings))
+        return opened[-1]
+
+    monkeypatch.setattr(sqlite3, "connect", watched)
+    return opened
+
+
+@pytest.fixture
+def opened(path, connections):
     store = SqliteStore(path, 0.2)
     store.publish(task(), "opening")
     yield store
@@ -68,12 +81,13 @@ def check_whole(store, names):
     ]
 
 
-def test_a_full_database_refuses_and_recovers(opened):
-    opened._writer.execute("pragma max_page_count = 60").fetchall()
+def test_a_full_database_refuses_and_recovers(opened, connections):
+    writer = connections[0]
+    writer.execute("pragma max_page_count = 60").fetchall()
     names = fill(opened)
     with pytest.raises(UnavailableError, match="full"):
         accept(opened, singles([f"more {one}" for one in range(10**4)]))
-    opened._writer.execute("pragma max_page_count = 100000").fetchall()
+    writer.execute("pragma max_page_count = 100000").fetchall()
     check_whole(opened, names)
 
 
@@ -116,9 +130,22 @@ def test_a_database_locked_by_another_process_is_unavailable_and_still_read(open
     assert accept(opened, singles("ab")) == [["duplicate", "accepted"]]
 
 
-def test_a_writer_that_does_not_end_makes_others_unavailable(opened):
-    with opened._writing(), pytest.raises(UnavailableError, match="busy"):
+def test_a_writer_that_does_not_end_makes_others_unavailable(opened, connections):
+    entered, leave = threading.Event(), threading.Event()
+
+    def stay(statement):
+        entered.set()
+        leave.wait()
+
+    writer = connections[0]
+    writer.set_trace_callback(stay)
+    thread = threading.Thread(target=opened.check)
+    thread.start()
+    entered.wait()
+    with pytest.raises(UnavailableError, match="busy"):
         opened.check()
+    leave.set()
+    thread.join()
     opened.check()
 
 
@@ -156,9 +183,11 @@ def test_a_file_that_cannot_be_opened_is_unavailable(path, content):
         SqliteStore(path)
 
 
-def test_an_acknowledged_report_is_synced(opened):
-    assert opened._writer.execute("pragma synchronous").fetchone() == (2,)
-    assert opened._writer.execute("pragma journal_mode").fetchone() == ("wal",)
+@pytest.mark.usefixtures("opened")
+def test_an_acknowledged_report_is_synced(connections):
+    writer = connections[0]
+    assert writer.execute("pragma synchronous").fetchone() == (2,)
+    assert writer.execute("pragma journal_mode").fetchone() == ("wal",)
 
 
 def anywhere(path, needle):
@@ -238,12 +267,13 @@ def test_a_backup_overwrites_nothing_and_leaves_nothing_half_done(opened, tmp_pa
     assert not list(tmp_path.rglob("*.partial"))
 
 
-def test_claims_have_no_order_of_arrival_and_no_link_to_reports(opened):
+@pytest.mark.usefixtures("opened")
+def test_claims_have_no_order_of_arrival_and_no_link_to_reports(path):
     """The columns are all there is: no row number, no time, no round, no id."""
-    columns = [row[1] for row in opened._writer.execute("pragma table_info(claims)")]
-    assert columns == ["task", "epoch", "hash"]
+    place = Place("sqlite", str(path))
+    assert [row[1] for row in place.rows("pragma table_info(claims)")] == ["task", "epoch", "hash"]
     with pytest.raises(sqlite3.OperationalError, match="rowid"):
-        opened._writer.execute("select rowid from claims")
+        place.rows("select rowid from claims")
 
 
 if __name__ == "__main__":

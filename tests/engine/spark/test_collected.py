@@ -27,9 +27,9 @@ from sottovoce.errors import (
     ParameterError,
 )
 from sottovoce.lab import crowd
+from sottovoce.lab.baselines.marginals.baseline_marginals import BaselineMarginals
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.plans.itemsets.top_items import TopItems
-from sottovoce.plans.marginals.marginals import Marginals
 from sottovoce.plans.tables.joint import Joint
 from sottovoce.plans.tables.pipeline import plan_query
 from sottovoce.plans.tables.source import Source
@@ -191,7 +191,7 @@ def test_tables_of_two_services_have_the_same_integers_scores_and_answers(sessio
 def test_tables_as_published_are_the_same_and_one_report_less_is_noticed(session, tmp_path):
     task = Task("published", table_plan({"age": range(16)}, fanout=4, published=True), 2.0)
     folder, log, local = collected(tmp_path, task, {"age": people()["users"]["age"] % 16})
-    database = spark.answer(task, session, {0: str(folder)})
+    database = spark.answer(task, session, {0: str(folder)}, {0: log.checksum})
     assert {
         task.opening.question(address).mechanism.kind for address in local.report_counts(0)
     } == {"olh"}
@@ -202,9 +202,9 @@ def test_tables_as_published_are_the_same_and_one_report_less_is_noticed(session
     first = folder / "part-0.parquet"
     pyarrow_parquet.write_table(pyarrow_parquet.read_table(first).slice(1), first)
     session.catalog.refreshByPath(str(folder))
-    less = spark.answer(
-        task, session, {0: [one for one in sorted(folder.iterdir()) if one.suffix == ".parquet"]}
-    )
+    files = [one for one in sorted(folder.iterdir()) if one.suffix == ".parquet"]
+    changed_log = {0: spark.checksum(task, session, files)}
+    less = spark.answer(task, session, {0: files}, changed_log)
     assert less.users == PEOPLE - 1
     assert not same_tallies(less.collected, local)
     with pytest.raises(MismatchError, match="not the one that was sealed"):
@@ -219,10 +219,10 @@ def test_people_with_too_many_reports_are_left_out_and_nobody_is_a_sum_too(sessi
     first = [place for place, slot in enumerate(whole["slot"].to_pylist()) if slot == 0][:20]
     again = changed(whole.take(first), "id", [bytes([place]) * ID_BYTES for place in range(20)])
     pyarrow_parquet.write_table(pyarrow.concat_tables([whole, again]), path)
-    here = task.plan.step(
-        MemoryCollected(task).after(task.opening, parquet.read(path, task.opening))
-    )
-    there = spark.answer(task, session, {0: path})
+    reports = parquet.read(path, task.opening, parquet.checksum_of(path))
+    here = task.plan.step(MemoryCollected(task).after(task.opening, reports))
+    # Spark reads a log in the order of its ids, which this one has lost.
+    there = spark.answer(task, session, {0: path}, {0: spark.checksum(task, session, path)})
     assert not there.collected.one_report_each(0)
     for question, count in {
         "SELECT SUM(stars), COUNT(*) FROM users": 280,
@@ -237,7 +237,7 @@ def test_people_with_too_many_reports_are_left_out_and_nobody_is_a_sum_too(sessi
 DICE = np.random.default_rng(2)
 TASKS = {
     "histogram": (sv.Histogram(range(40)), DICE.integers(0, 40, 1000)),
-    "yes or no": (Marginals({name: ["x", "y"] for name in "abc"}, order=2, method="inp_ht"), None),
+    "yes or no": (BaselineMarginals({name: ["x", "y"] for name in "abc"}, "inp_ht", order=2), None),
     "prefixes": (
         sv.HeavyHitters(Bits(16), 3, groups=2),
         DICE.choice([7, 77, 7777, 50000], 1000).tolist(),
@@ -257,23 +257,41 @@ def test_other_plans_come_to_the_same_answer(session, tmp_path, name):
             {one: "xy"[bit] for one, bit in zip("abc", bits, strict=True)}
             for bits in DICE.integers(0, 2, (1000, 3))
         ]
-    task, logs, rng = Task(name, plan, 3.0), {}, SeededRng(8)
+    task, logs, checksums, rng = Task(name, plan, 3.0), {}, {}, SeededRng(8)
 
     def gather(asked):
-        logs[asked.number] = tmp_path / f"{asked.number}.parquet"
-        parquet.write(logs[asked.number], crowd.messages(task, values, asked, rng), asked)
-        return parquet.read(logs[asked.number], asked)
+        path = logs[asked.number] = tmp_path / f"{asked.number}.parquet"
+        log = parquet.write(path, crowd.messages(task, values, asked, rng), asked)
+        checksums[asked.number] = log.checksum
+        return parquet.read(path, asked, log.checksum)
 
     here = drive(task, gather)
-    assert spark.answer(task, session, logs).to_dict() == here.to_dict()
+    assert spark.answer(task, session, logs, checksums).to_dict() == here.to_dict()
+
+
+def test_a_part_that_is_missing_or_there_twice_is_refused_and_so_is_a_log_without_a_seal(
+    session, tmp_path
+):
+    task = Task("histogram", TASKS["histogram"][0], 3.0)
+    folder, log, local = collected(tmp_path, task, TASKS["histogram"][1])
+    parts = sorted(folder.iterdir())
+    whole = spark.answer(task, session, {0: parts}, {0: log.checksum})
+    assert whole.estimate.users == local.users(0) == 1000
+    for wrong in (parts[1:], [*parts, parts[0]]):
+        with pytest.raises(MismatchError, match="not the one that was sealed"):
+            spark.answer(task, session, {0: wrong}, {0: log.checksum})
+    with pytest.raises(ParameterError, match="`checksums` must have the checksum of round 0"):
+        spark.answer(task, session, {0: parts}, {})
 
 
 def test_chosen_candidates_and_reports_are_the_same(session, tmp_path):
     task = Task("histogram", TASKS["histogram"][0], 3.0)
     path = tmp_path / "round.parquet"
-    parquet.write(path, crowd.messages(task, TASKS["histogram"][1], rng=SeededRng(8)), task.opening)
-    local = MemoryCollected(task).after(task.opening, parquet.read(path, task.opening))
-    many = spark.SparkCollected(task, session).after(task.opening, path)
+    messages = crowd.messages(task, TASKS["histogram"][1], rng=SeededRng(8))
+    checksum = parquet.write(path, messages, task.opening).checksum
+    reports = parquet.read(path, task.opening, checksum)
+    local = MemoryCollected(task).after(task.opening, reports)
+    many = spark.SparkCollected(task, session).after(task.opening, path, checksum)
     among = np.array([3, 1, 39])
     one, other = many.estimate(Address(), among), local.estimate(Address(), among)
     assert np.array_equal(one.totals, other.totals)
@@ -303,8 +321,8 @@ def test_a_killed_executor_changes_nothing(session, tmp_path):
     from pyspark import cloudpickle
 
     task = Task("shop", SHOP, 4.0)
-    folder, _, local = collected(tmp_path, task, people(800), parts=8)
-    many = spark.SparkCollected(task, session).after(task.opening, folder)
+    folder, log, local = collected(tmp_path, task, people(800), parts=8)
+    many = spark.SparkCollected(task, session).after(task.opening, folder, log.checksum)
     cloudpickle.register_pickle_by_value(sys.modules[__name__])
     plain = scored(task, QUESTIONS[0], 0)
     relations = {"factor_0": replace(plain, score=Slow(plain.score))}
@@ -340,11 +358,16 @@ def test_what_is_no_log_of_this_round_is_refused(session, tmp_path):
     parquet.write(path, crowd.messages(task, np.arange(40), rng=SeededRng(8)), task.opening)
     whole, width = pyarrow_parquet.read_table(path), task.opening.width
 
+    def answer_unsealed(path):
+        """Answer from a log as if its content were what was sealed."""
+        checksums = {0: spark.checksum(task, session, path)}
+        return spark.answer(task, session, {0: path}, checksums)
+
     def refused(table, message):
         pyarrow_parquet.write_table(table, tmp_path / "other.parquet")
         session.catalog.refreshByPath(str(tmp_path / "other.parquet"))
         with pytest.raises(MismatchError, match=message):
-            spark.answer(task, session, {0: tmp_path / "other.parquet"})
+            answer_unsealed(tmp_path / "other.parquet")
 
     refused(whole.drop_columns(["payload"]), "columns")
     refused(changed(whole, "member", ["0"] * 40, pyarrow.string()), "columns")
@@ -352,10 +375,10 @@ def test_what_is_no_log_of_this_round_is_refused(session, tmp_path):
     refused(changed(whole, "payload", [bytes(width + 1)] * 40), f"{width} bytes")
     (tmp_path / "text.parquet").write_text("not a log, whatever it is called")
     with pytest.raises(MismatchError, match="damaged"):
-        spark.answer(task, session, {0: tmp_path / "text.parquet"})
+        answer_unsealed(tmp_path / "text.parquet")
     for logs in ({}, {0: tmp_path / "nothing.parquet"}):
         with pytest.raises(NoDataError):
-            spark.answer(task, session, logs)
+            spark.answer(task, session, logs, {0: "unknown"})
     pyarrow_parquet.write_table(whole.slice(0, 0), path)
     with pytest.raises(NoDataError, match="no reports"):
-        spark.answer(task, session, {0: path})
+        answer_unsealed(path)

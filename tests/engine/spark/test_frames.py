@@ -16,7 +16,7 @@ def test_a_missing_part_is_named_with_the_extra_that_brings_it(monkeypatch, name
     monkeypatch.setitem(sys.modules, name, None)
     task = Task("histogram", sv.Histogram(range(4)), 1.0)
     with pytest.raises(MissingExtraError, match=r"sottovoce\[spark\]"):
-        spark.answer(task, None, {0: "nowhere"})
+        spark.answer(task, None, {0: "nowhere"}, {0: "unknown"})
 
 
 def test_errors_of_executors_keep_their_kind():

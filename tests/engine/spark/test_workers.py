@@ -25,10 +25,10 @@ def changed(table, name, entries, kind=None):
 def test_damaged_parts_are_refused_where_they_are_read(tmp_path):
     task = Task("histogram", sv.Histogram(range(40)), 3.0)
     path, asked = tmp_path / "round.parquet", task.opening
-    parquet.write(path, crowd.messages(task, np.arange(40), rng=SeededRng(8)), asked)
+    log = parquet.write(path, crowd.messages(task, np.arange(40), rng=SeededRng(8)), asked)
     table = pyarrow_parquet.read_table(path)
     ((_, chosen, reports),) = workers.pieces(table.slice(3, 20), asked)
-    assert np.array_equal(reports, parquet.read(path, asked)[Address()].reports[3:23])
+    assert np.array_equal(reports, parquet.read(path, asked, log.checksum)[Address()].reports[3:23])
     assert chosen.tolist() == list(range(20))
     payloads = (
         [bytes(asked.width + 1)] * 40,

@@ -20,7 +20,7 @@ _SHOWN_ELSEWHERE = {
         "rows",
         "measures",
     ),
-    *("minimum", "suppressed", "unit"),
+    *("minimum", "suppressed", "unit", "fakes"),
 }
 _TERMS = {
     "groups": "Groups of users",
@@ -62,6 +62,8 @@ def _fact(name: str, detail: Any) -> list[Fact]:
                 f"local epsilon {detail['local']:g}, against everybody, the collector too",
             )
         ]
+    if name == "influence":
+        return _influence_facts(detail)
     if name in _REMARKS:
         reason, remark = _REMARKS[name]
         return [remark] if detail is reason else []
@@ -69,6 +71,21 @@ def _fact(name: str, detail: Any) -> list[Fact]:
     if isinstance(detail, (list, tuple)):
         return [(term, ", ".join(map(_written, detail)))] if len(detail) <= _MOST_LISTED else []
     return [(term, formatting.percent(detail, 0.0001) if name in _SHARES else _written(detail))]
+
+
+def _influence_facts(detail: Any) -> list[Fact]:
+    """Return what one false report can do to any number of an answer."""
+    if detail is None:
+        return [("One false report", "no bound is known")]
+    if "up" in detail:
+        moves = f"adds at most {detail['up']:,.4g}, takes at most {detail['down']:,.4g}"
+        return [("One false report", moves)]
+    known = {name: each for name, each in detail.items() if each is not None}
+    largest = {name: max(each["up"], each["down"]) for name, each in known.items()}
+    return [
+        ("One false report", f"moves the {name} by at most {moved:,.4g}")
+        for name, moved in largest.items()
+    ]
 
 
 def _written(detail: Any) -> str:

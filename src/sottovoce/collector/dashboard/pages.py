@@ -18,7 +18,7 @@ from sottovoce.collector.dashboard import pairs, progress, queries, results, ses
 from sottovoce.collector.dashboard.assets import HEADERS, Assets
 from sottovoce.collector.published import Published
 from sottovoce.collector.queries import QueryRequest, Released
-from sottovoce.collector.release import level_of, released, released_views
+from sottovoce.collector.release import fakes_of, level_of, released, released_views
 from sottovoce.errors import (
     AccessError,
     ParameterError,
@@ -28,7 +28,7 @@ from sottovoce.errors import (
 )
 from sottovoce.plans.tables.result import Explanation
 from sottovoce.sql.errors import QueryError
-from sottovoce.web import problems
+from sottovoce.web import bodies, problems
 from sottovoce.web.problems import RequestError
 from sottovoce.wire import codec
 
@@ -109,9 +109,8 @@ class Pages:
     async def _known(self, request: Request) -> bool:
         store, now = self._api.collector.store, self._api.collector.now
         try:
-            await run_in_threadpool(
-                sessions.check, store, request.cookies.get(sessions.COOKIE), now
-            )
+            session = request.cookies.get(sessions.COOKIE)
+            request.scope["token"] = await run_in_threadpool(sessions.check, store, session, now)
         except UnavailableError:
             raise
         except SottovoceError:
@@ -133,6 +132,7 @@ class Pages:
 
     def _task(self, published: Published, wanted: results.Shown) -> Facts:
         record, task = published.record, published.task
+        notice = codec.notice(codec.parse(record.document))
         return {
             **self._live(published),
             "name": record.name,
@@ -141,7 +141,9 @@ class Pages:
             "digest": record.digest,
             "state": progress.state(published),
             "sandbox": published.collection.sandbox,
-            "statement": statement.lines(codec.notice(codec.parse(record.document))),
+            "concerns": published.concerns,
+            "statement": statement.lines(notice),
+            "integrity": statement.integrity_line(notice),
             "answer": self._answer(published, wanted),
             "wanted": wanted,
             "choices": wanted.choices(task.plan),
@@ -153,7 +155,8 @@ class Pages:
         api = self._api
         facts = progress.live(published, api.status(published), api.collector.now)
         have = sha256(repr(facts).encode()).hexdigest()[:12]
-        poll = f"{progress.path(published.record.name)}/live?seen={progress.mark(published)}&have={have}"
+        path, seen = progress.path(published.record.name), progress.mark(published)
+        poll = f"{path}/live?seen={seen}&have={have}"
         return {"live": facts, "poll": poll, "mark": progress.mark(published), "have": have}
 
     def _answer(self, published: Published, wanted: results.Shown) -> Facts:
@@ -221,10 +224,11 @@ class Pages:
         sessions.check_origin(request)
         form = await self._form(request, _LARGEST_QUESTION)
         level = level_of(form["level"]) if "level" in form else None
-        asked = QueryRequest(form.get("sql", "").replace("\r\n", "\n"), level)
+        fakes = fakes_of(form.get("fakes", ""))
+        asked = QueryRequest(form.get("sql", "").replace("\r\n", "\n"), level, fakes=fakes)
         facts = self._asking(published, asked)
         try:
-            answer = await self._api.answered(published, asked)
+            answer = await self._api.answered(request, published, asked)
         except SottovoceError as error:
             problem = problems.problem_of(error)
             if problem.status >= 500:
@@ -250,6 +254,7 @@ class Pages:
                 for text, sql in queries.examples(plan.domain)
             ],
             "levels": queries.levels(asked.level),
+            "fakes": "" if asked.fakes is None else f"{asked.fakes:g}",
             "question": asked.sql,
             "found": {"kind": ""},
             "refused": None,
@@ -298,7 +303,7 @@ class Pages:
             raise RequestError(
                 "unsupported-media", "a form must be sent as application/x-www-form-urlencoded"
             )
-        body = await self._api.body(request)
+        body = await bodies.whole(request.receive)
         if len(body) > largest:
             raise RequestError("too-large", f"a form has at most {largest} bytes")
         try:

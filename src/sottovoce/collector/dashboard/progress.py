@@ -86,6 +86,8 @@ def _summary(published: Published, status: wire.Status) -> str:
     last = status.rounds[-1]
     if status.failure:
         return f"Failed: {status.failure}."
+    if status.trouble:
+        return f"Waiting, and tried again: {status.trouble}."
     if status.state == "finished":
         return f"Finished after {formatting.many(len(status.rounds), 'round')}."
     quota = f" of {published.quota(last.number):,}" if published.collection.quota else ""

@@ -1,14 +1,15 @@
 """Queries as data for a page: examples from the tables, the answer as rows and bars, its plan."""
 
 from collections.abc import Sequence
-from math import isfinite
+from math import isfinite, nan
 from typing import Any
 
+from sottovoce.answers.attacked import COLUMNS, sentence
 from sottovoce.collector.dashboard import formatting, svg
 from sottovoce.collector.dashboard.results import LEVELS
 from sottovoce.collector.queries import Released
-from sottovoce.domains.categories import Categories
-from sottovoce.domains.tables import ORDERED, Tables
+from sottovoce.domains.base import Domain
+from sottovoce.domains.tables import Tables
 from sottovoce.plans.tables.result import Explanation, Figure, Result, ResultRow
 from sottovoce.sql.errors import QueryError
 
@@ -25,13 +26,12 @@ def examples(domain: Tables) -> list[tuple[str, str]]:
     table = domain.names[0]
     condition = _condition(domain, 0)
     listed = [("A count", f"SELECT COUNT(*) FROM {table} WHERE {condition}")]
-    numbers = _columns(domain, ORDERED)
+    columns = _columns(domain)
+    numbers = [(index, name) for index, name, kind in columns if kind.ordered]
     if numbers:
         index, name = numbers[0]
         listed.append(("An average", f"SELECT AVG({name}) FROM {domain.names[index]}"))
-    groups = [
-        pair for pair in _columns(domain, (Categories, *ORDERED)) if _size(domain, *pair) <= _FEW
-    ]
+    groups = [(index, name) for index, name, kind in columns if kind.size <= _FEW]
     if groups:
         index, name = groups[0]
         grouped = f"SELECT {name}, COUNT(*) AS number FROM {domain.names[index]} GROUP BY {name}"
@@ -58,7 +58,8 @@ def levels(chosen: float | None) -> list[tuple[str, str, bool]]:
     """Return the confidence levels that a form offers; without one the query says which."""
     listed = sorted({*LEVELS, *([] if chosen is None else [chosen])})
     stated = ("", "as the query says", chosen is None)
-    return [stated, *((f"{one:g}", formatting.level(one), one == chosen) for one in listed)]
+    offered = [(f"{level:g}", formatting.level(level), level == chosen) for level in listed]
+    return [stated, *offered]
 
 
 def shown(released: Released | Explanation) -> Facts:
@@ -75,6 +76,7 @@ def shown(released: Released | Explanation) -> Facts:
         "hidden": suppressed,
         "minimum": formatting.count(released.minimum),
         "level": formatting.level(result.level),
+        "attacked": "" if result.fakes is None else sentence(result.fakes),
         "drawing": _drawing(released),
         "number": result.names[0],
         "notices": list(result.notices),
@@ -95,10 +97,20 @@ def _row(result: Result, row: ResultRow) -> list[Facts]:
         if name in result.keys:
             cells.append({"number": False, "text": row.labels[result.keys.index(name)]})
         else:
-            cells.append(
-                {"number": True, **_written(row.figures[result.names.index(name)], result.level)}
-            )
+            index = result.names.index(name)
+            written = _written(row.figures[index], result.level)
+            cells.append({"number": True, **written, **_attacked(result, row, index)})
     return cells
+
+
+def _attacked(result: Result, row: ResultRow, index: int) -> Facts:
+    """Return the bounds of a number that allow for false messages, if the answer has them."""
+    if result.fakes is None:
+        return {}
+    bounds = row.attacked(index, result.level, result.fakes) or (nan, nan)
+    error = row.figures[index].error
+    texts = [_number(bound, error) for bound in bounds]
+    return dict(zip(COLUMNS, texts, strict=True))
 
 
 def _written(figure: Figure, level: float) -> Facts:
@@ -149,25 +161,19 @@ def _figure(row: svg.Row, key: str) -> str:
 def _condition(domain: Tables, table: int) -> str:
     """Return a condition about the first column of a table."""
     name, kind = domain.records(table).names[0], domain.records(table).attributes[0]
-    if isinstance(kind, Categories):
+    if not kind.ordered:
         label = kind.labels[0].replace("'", "''")
         return f"{name} = '{label}'"
-    low, high = kind.low, kind.high  # type: ignore[attr-defined]
+    low, high = kind.bounds
     middle = low + (high - low) // 2
     return f"{name} BETWEEN {low:.10g} AND {middle:.10g}"
 
 
-def _columns(domain: Tables, kinds: tuple[type, ...]) -> list[tuple[int, str]]:
-    """Return the private columns of some kinds, labels first where there are both."""
-    listed = []
+def _columns(domain: Tables) -> list[tuple[int, str, Domain]]:
+    """Return the private columns with table, name and domain, those of labels first."""
+    columns = []
     for index in range(len(domain.names)):
         records = domain.records(index)
         for name, kind in zip(records.names, records.attributes, strict=True):
-            if isinstance(kind, kinds):
-                listed.append((isinstance(kind, ORDERED), index, name))
-    return [(index, name) for _, index, name in sorted(listed, key=lambda entry: entry[0])]
-
-
-def _size(domain: Tables, table: int, name: str) -> int:
-    records = domain.records(table)
-    return records.attributes[records.names.index(name)].size
+            columns.append((index, name, kind))
+    return sorted(columns, key=lambda column: column[2].ordered)

@@ -1,15 +1,16 @@
 """A released answer as data for templates."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
 from starlette.datastructures import QueryParams
 
+from sottovoce.answers.attacked import COLUMNS, sentence
 from sottovoce.collector.dashboard import details, formatting, svg
 from sottovoce.collector.published import Published
-from sottovoce.collector.release import Wanted, level_of
+from sottovoce.collector.release import Wanted, fakes_of, level_of
 from sottovoce.collector.store.base import State
 from sottovoce.domains.base import Domain
 from sottovoce.maths.exact import UNIT
@@ -37,14 +38,17 @@ class Shown:
         """Return what the query of an address asks for, or refuse it."""
         names = query.getlist("marginal") if plan.attributes else []
         level = level_of(query.get("level", "0.95"))
-        wanted = Wanted(query.get("method", "none"), level, plan.named(names) if names else ())
+        fakes = fakes_of(query.get("fakes", ""))
+        chosen = plan.named(names) if names else ()
+        wanted = Wanted(query.get("method", "none"), level, chosen, fakes)
         wanted.check(plan)
         return cls(wanted, query.get("all") == "1")
 
     @property
     def query_of_numbers(self) -> str:
-        """Return the query of an address that asks for the same method and level."""
-        return f"method={self.wanted.method}&level={self.wanted.level:g}"
+        """Return the query of an address that asks for the same method, level and fakes."""
+        fakes = "" if self.wanted.fakes is None else f"&fakes={self.wanted.fakes:g}"
+        return f"method={self.wanted.method}&level={self.wanted.level:g}{fakes}"
 
     @property
     def query(self) -> str:
@@ -66,6 +70,7 @@ class Shown:
                 (f"{level:g}", formatting.level(level), level == wanted.level) for level in levels
             ],
             "attributes": [(name, name in wanted.marginal) for name in plan.attributes],
+            "fakes": "" if wanted.fakes is None else f"{wanted.fakes:g}",
         }
 
 
@@ -99,7 +104,8 @@ def missing(published: Published) -> str:
     )
     if last.state is not State.OPEN:
         then = "Then others are asked, or the" if more else "The"
-        return f"Round {number} is being sealed. {then} answer appears here as soon as its log is complete."
+        appears = "answer appears here as soon as its log is complete."
+        return f"Round {number} is being sealed. {then} {appears}"
     wait = max(collection.minimum - last.users, 0)
     few = (
         f" At least {formatting.many(wait, 'more user')} must answer before anything may be "
@@ -136,6 +142,7 @@ def _section(
         "counted": counted,
         "unit": part["unit"],
         "level": formatting.level(part["level"]),
+        "attacked": sentence(part["fakes"]) if "fakes" in part else "",
         "drawing": _drawing(part, shown[:MOST_ROWS], domain, f"chart-{number}") if counted else "",
         "banded": counted and _banded(domain),
         "rows": [write(row, part) for row in shown],
@@ -179,6 +186,7 @@ def _counted(row: Row, part: Mapping[str, Any]) -> Facts:
         "value": row["value"],
         "suppressed": False,
         **{key: formatting.count(row[key]) for key in ("estimate", "low", "high")},
+        **_attacked(row, formatting.count),
         "share": formatting.percent(row["share"], error) if "share" in row else "\N{EN DASH}",
         "standing": "significant" if row["significant"] else "within noise",
     }
@@ -191,7 +199,16 @@ def _measured(row: Row, part: Mapping[str, Any]) -> Facts:
         key: formatting.figure(row[key], row["error"])
         for key in ("estimate", "low", "high", "error")
     }
-    return {"value": row["value"], "suppressed": False, **numbers}
+    attacked = _attacked(row, lambda bound: formatting.figure(bound, row["error"]))
+    return {"value": row["value"], "suppressed": False, **numbers, **attacked}
+
+
+def _attacked(row: Row, write: Callable[[float], str]) -> Facts:
+    """Return the bounds that allow for false reports, where a row has them."""
+    bounds = {column: row[column] for column in COLUMNS if column in row}
+    return {
+        column: "no bound" if bound is None else write(bound) for column, bound in bounds.items()
+    }
 
 
 def _ordered(rows: Sequence[Row], domain: Domain | None, everything: bool) -> list[Row]:

@@ -4,7 +4,7 @@ A session is a token of its own scope, valid for pages only.  It ends when the t
 is revoked or expires.  Forms are accepted only from pages of the same host.
 """
 
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -12,6 +12,7 @@ from starlette.responses import Response
 from sottovoce.collector import access
 from sottovoce.collector.store.base import Store
 from sottovoce.errors import AccessError
+from sottovoce.web.origins import host_of, origin_of
 from sottovoce.web.problems import RequestError
 
 COOKIE = "session"
@@ -20,14 +21,19 @@ COOKIE = "session"
 def enter(store: Store, token: str, now: int, seconds: int) -> str:
     """Return a new session for the token of an analyst or an operator."""
     person = access.admit(store, token, access.ANALYST, now)
-    return access.issue(store, access.SESSION, now, label=person.hash.hex(), seconds=seconds)[0]
+    session = access.TokenBatch(seconds=seconds)
+    return access.issue(store, access.SESSION, now, label=person.hash.hex(), batch=session)[0]
 
 
-def check(store: Store, session: str | None, now: int) -> None:
-    """Refuse a missing session, and one whose token is no longer valid."""
+def check(store: Store, session: str | None, now: int) -> str:
+    """Return the hash of the token that opened a session, or refuse the session.
+
+    A session ends with its token.
+    """
     record = access.admit(store, session, access.SESSION, now)
     if store.token(bytes.fromhex(record.label), now) is None:
         raise RequestError("unauthenticated", "the token of this session is no longer valid")
+    return record.label
 
 
 def leave(store: Store, session: str | None, now: int) -> None:
@@ -56,16 +62,18 @@ def forget(response: Response, request: Request) -> None:
 
 def check_origin(request: Request) -> None:
     """Refuse a form that was not sent from a page of this collector."""
-    host = urlsplit(request.headers.get("origin", "")).netloc
-    if not host or host != request.headers.get("host"):
+    host = host_of(origin_of(request.scope["headers"]) or "")
+    if not host or host != request.headers.get("host", "").lower():
         raise AccessError("forms are accepted only from the pages of this collector")
 
 
 def local(target: str) -> str:
     """Return the page to show after a log-in: a path of this collector, or its first page.
 
-    >>> local("/tasks/pets?level=0.9"), local("//elsewhere"), local("https://elsewhere/"), local("/login")
-    ('/tasks/pets?level=0.9', '/', '/', '/')
+    >>> local("/tasks/pets?level=0.9"), local("/login")
+    ('/tasks/pets?level=0.9', '/')
+    >>> local("//elsewhere"), local("https://elsewhere/")
+    ('/', '/')
     """
     plain = target.isascii() and target.isprintable() and "\\" not in target
     inside = target.startswith("/") and not target.startswith("//")

@@ -1,7 +1,10 @@
-"""The statement on the page of a task: the sentences that devices show, under headings."""
+"""The statement on the page of a task: the sentences that devices show, under headings.
+
+Below them stands what only the operator needs: what one false report can do.
+"""
 
 from sottovoce.tasks.notice import Notice
-from sottovoce.wire import statement
+from sottovoce.wire import integrity, statement
 
 Line = tuple[str, str]
 
@@ -12,3 +15,8 @@ def lines(notice: Notice) -> list[Line]:
     headings = statement.TEXTS["headings"]
     texts = {topic: " ".join(sentences) for topic, sentences in topics.items()}
     return [(headings[topic], text) for topic, text in texts.items() if text]
+
+
+def integrity_line(notice: Notice) -> Line:
+    """Return the statement of integrity with its heading."""
+    return integrity.TEXTS["heading"], " ".join(integrity.sentences(notice))

@@ -117,10 +117,14 @@ def band(rows: Sequence[Row], edges: Sequence[float], title: str, name: str) -> 
     ]
     gaps = [
         f'<rect class="gap" x="{wide.at(edges[first])}%" y="{_TOP}" height="{_BAND}" '
-        f'width="{round(wide.at(edges[last]) - wide.at(edges[first]), 2)}%" fill="url(#{name}-hatch)"/>'
+        f'width="{round(wide.at(edges[last]) - wide.at(edges[first]), 2)}%" '
+        f'fill="url(#{name}-hatch)"/>'
         for first, last in _runs(rows, suppressed=True)
     ]
-    inner = f'<svg y="{_TOP}" width="100%" height="{_BAND}" viewBox="0 0 100 100" preserveAspectRatio="none">'
+    inner = (
+        f'<svg y="{_TOP}" width="100%" height="{_BAND}" viewBox="0 0 100 100" '
+        'preserveAspectRatio="none">'
+    )
     legend = (
         '<text class="value" x="100%" y="16" text-anchor="end">hatched: suppressed</text>'
         if gaps
@@ -131,7 +135,10 @@ def band(rows: Sequence[Row], edges: Sequence[float], title: str, name: str) -> 
     lines, ticks = _levels(tall)
     hidden = len(rows) - len(known)
     parts = [_hatch(name), *lines, *plot, *ticks, *_labels(wide, height)]
-    text = f"A line with a band over {len(rows):,} values, {hidden:,} of them suppressed. The table has the numbers."
+    text = (
+        f"A line with a band over {len(rows):,} values, {hidden:,} of them suppressed."
+        " The table has the numbers."
+    )
     return _Frame("band", name, title, text).drawing(parts, height)
 
 
@@ -153,12 +160,14 @@ def heat(
         number, kind = table[row][column], "cell tree" if (column, row) in framed else "cell"
         label = f"{names[column]}, {names[row]}: {number:.4f}"
         parts.append(
-            f'<g><title>{escape(label)}</title><rect class="{kind}" x="{round(_NAMES + wide * column, 2)}%" '
+            f"<g><title>{escape(label)}</title>"
+            f'<rect class="{kind}" x="{round(_NAMES + wide * column, 2)}%" '
             f'y="{_TOP + _CELL * (row - 1)}" width="{round(0.92 * wide, 2)}%" height="{_CELL - 4}" '
             f'fill-opacity="{round(max(number, 0.0) / most, 3)}"/></g>'
         )
     row, column = max(pairs, key=lambda pair: table[pair[0]][pair[1]])
-    text = f"{formatting.many(len(pairs), 'pair')}; the largest number is that of {names[column]} and {names[row]}."
+    largest = f"the largest number is that of {names[column]} and {names[row]}."
+    text = f"{formatting.many(len(pairs), 'pair')}; {largest}"
     height = _TOP + _CELL * (len(names) - 1) + _AXIS
     frame = _Frame("heat", name, title, f"{text} The table has all.")
     return frame.drawing([*parts, *_sides(names, wide, height)], height)
@@ -206,7 +215,7 @@ def progress(done: float, title: str, name: str) -> str:
 
 @dataclass(frozen=True)
 class _Frame:
-    """What surrounds a drawing: its class, a name that makes ids unique, a title and a description."""
+    """What surrounds a drawing: class, a name that makes ids unique, title and description."""
 
     kind: str
     name: str
@@ -220,14 +229,20 @@ class _Frame:
         if self.text:
             ids += f" {self.name}-desc"
             described = f'<desc id="{self.name}-desc">{escape(self.text)}</desc>'
-        head = f'<svg class="{self.kind}" role="img" aria-labelledby="{ids}" width="100%" height="{height}">'
+        head = (
+            f'<svg class="{self.kind}" role="img" aria-labelledby="{ids}" '
+            f'width="100%" height="{height}">'
+        )
         title = f'<title id="{self.name}-title">{escape(self.title)}</title>'
         return f"{head}{title}{described}{''.join(parts)}</svg>"
 
 
 def _hatch(name: str) -> str:
-    turned = f'<pattern id="{name}-hatch" width="6" height="6" patternUnits="userSpaceOnUse" '
-    return f'<defs>{turned}patternTransform="rotate(45)"><line class="hatch" y2="6" stroke-width="2"/></pattern></defs>'
+    return (
+        f'<defs><pattern id="{name}-hatch" width="6" height="6" patternUnits="userSpaceOnUse" '
+        'patternTransform="rotate(45)"><line class="hatch" y2="6" stroke-width="2"/></pattern>'
+        "</defs>"
+    )
 
 
 def _bar(row: Row, top: int, scale: Scale, texts: dict[str, str], doubt: str) -> list[str]:
@@ -240,10 +255,12 @@ def _bar(row: Row, top: int, scale: Scale, texts: dict[str, str], doubt: str) ->
     return [
         f"<g><title>{escape(bounds)}</title>",
         *_named(row, top, value),
-        f'<rect class="{kind}" x="{start}%" y="{top + 20}" width="{round(end - start, 2)}%" height="{_BAR}"/>',
+        f'<rect class="{kind}" x="{start}%" y="{top + 20}" width="{round(end - start, 2)}%" '
+        f'height="{_BAR}"/>',
         f'<line class="whisker" x1="{low}%" x2="{high}%" y1="{middle:g}" y2="{middle:g}"/>',
         *(
-            f'<line class="whisker" x1="{end}%" x2="{end}%" y1="{middle - _CAP:g}" y2="{middle + _CAP:g}"/>'
+            f'<line class="whisker" x1="{end}%" x2="{end}%" '
+            f'y1="{middle - _CAP:g}" y2="{middle + _CAP:g}"/>'
             for end in (low, high)
         ),
         "</g>",
@@ -282,8 +299,10 @@ def _labels(scale: Scale, height: int) -> list[str]:
     labels = []
     for tick, text in _written(scale):
         position = scale.at(tick)
-        label = f'<text class="tick" x="{position}%" y="{height - 8}" text-anchor="{_anchor(position)}">{text}</text>'
-        labels.append(label)
+        labels.append(
+            f'<text class="tick" x="{position}%" y="{height - 8}" '
+            f'text-anchor="{_anchor(position)}">{text}</text>'
+        )
     return labels
 
 

@@ -54,6 +54,7 @@ class TaskRecord:
     """A task as it was published.
 
     ``finished`` is when its plan answered, or could not; then ``failure`` states the reason.
+    ``trouble`` is why the task waits now, and is tried again; empty if nothing is wrong.
     """
 
     name: str
@@ -62,6 +63,7 @@ class TaskRecord:
     created: int
     finished: int | None = None
     failure: str = ""
+    trouble: str = ""
 
 
 @dataclass(frozen=True)
@@ -179,6 +181,10 @@ class Store(ABC):
     @abstractmethod
     def finish(self, task: str, now: int, failure: str = "") -> bool:
         """Note that a plan has answered, or why it could not."""
+
+    @abstractmethod
+    def note_trouble(self, task: str, trouble: str) -> bool:
+        """Note why a task waits, or with an empty text that it waits no more."""
 
     @abstractmethod
     def accept(

@@ -52,6 +52,7 @@ STEPS: Steps = (
         " shard {number} not null, messages {number} not null,"
         " primary key (task, minute, shard)) {bare}",
     ),
+    ("alter table tasks add column trouble text not null default ''",),
 )
 
 

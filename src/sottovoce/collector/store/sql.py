@@ -20,9 +20,11 @@ _ADD_TASK = (
 )
 _SAME_TASK = "select 1 from tasks where digest = ? and name = ?"
 _TASKS = (
-    "select name, digest, document, created, finished, failure from tasks order by created, key"
+    "select name, digest, document, created, finished, failure, trouble from tasks"
+    " order by created, key"
 )
 _FINISH = "update tasks set finished = ?, failure = ? where digest = ? and finished is null"
+_NOTE_TROUBLE = "update tasks set trouble = ? where digest = ?"
 _ADD_ROUND = (
     "insert into rounds (task, number, document, state, opened, changed)"
     " values (?, ?, ?, 'open', ?, ?) on conflict do nothing"
@@ -87,7 +89,7 @@ class SqlStore(Store):
         with self._writing() as connection:
             values = (task.digest, task.name, task.document, task.created)
             if _changed(connection, _ADD_TASK, *values):
-                _add_round(connection, task.digest, _FIRST_ROUND, opening, task.created)
+                add_round(connection, task.digest, _FIRST_ROUND, opening, task.created)
                 return True
             if connection.execute(_SAME_TASK, (task.digest, task.name)).fetchone() is None:
                 raise MismatchError(
@@ -110,7 +112,7 @@ class SqlStore(Store):
                 is None
             ):
                 raise MismatchError("there is no such task to open a round of")
-            if _add_round(connection, task, number, document, now):
+            if add_round(connection, task, number, document, now):
                 (before,) = connection.execute(_ROUNDS_BEFORE, (task, number)).fetchone()
                 if before != number - _FIRST_ROUND:
                     raise StateError("rounds are opened in order, and the one before this is not")
@@ -131,19 +133,23 @@ class SqlStore(Store):
         with self._writing() as connection:
             sealed = _changed(connection, _SEAL, count, checksum, now, task, number)
             if sealed:
-                _clear(connection, "segments", task, number)
+                clear_round(connection, "segments", task, number)
             return sealed
 
     def erase(self, task: str, number: int, now: int) -> bool:
         with self._writing() as connection:
             erased = _changed(connection, _ERASE, now, task, number)
             if erased:
-                _clear(connection, "seen", task, number)
+                clear_round(connection, "seen", task, number)
             return erased
 
     def finish(self, task: str, now: int, failure: str = "") -> bool:
         with self._writing() as connection:
             return _changed(connection, _FINISH, now, failure, task)
+
+    def note_trouble(self, task: str, trouble: str) -> bool:
+        with self._writing() as connection:
+            return _changed(connection, _NOTE_TROUBLE, trouble, task)
 
     def segments(self, task: str, number: int) -> Iterator[bytes]:
         last = 0
@@ -234,12 +240,12 @@ def count_users(connection: Connection, key: int, users: int, shard: int = 0) ->
     connection.execute(_COUNT_USERS, (key, shard, users))
 
 
-def _add_round(connection: Connection, task: str, number: int, document: str, now: int) -> bool:
+def add_round(connection: Connection, task: str, number: int, document: str, now: int) -> bool:
     """Add an open round; False if it is there already."""
     return _changed(connection, _ADD_ROUND, task, number, document, now, now)
 
 
-def _clear(connection: Connection, table: str, task: str, number: int) -> None:
+def clear_round(connection: Connection, table: str, task: str, number: int) -> None:
     """Delete the rows of a round from a table."""
     key = "select key from rounds where task = ? and number = ?"
     connection.execute(f"delete from {table} where round = ({key})", (task, number))

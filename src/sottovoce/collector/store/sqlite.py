@@ -32,7 +32,7 @@ _BUSY_SECONDS = 5.0
 _PAGE_BYTES = 2048
 _JOURNAL_BYTES = 64 << 20
 _CACHE_KIB = 16 << 10  # more was not faster, and fills up as reports come in
-_PRAGMAS = (
+PRAGMAS = (
     f"page_size = {_PAGE_BYTES}",
     "journal_mode = wal",
     "synchronous = full",
@@ -83,7 +83,7 @@ class SqliteStore(SqlStore, schemes=("sqlite",)):
             self._writer = self._connect()
         try:
             with self._starting(), _unavailable_errors():
-                for pragma in _PRAGMAS:
+                for pragma in PRAGMAS:
                     self._writer.execute(f"pragma {pragma}").fetchall()
             with self._writing() as connection:
                 migrate(connection, SQLITE, steps)

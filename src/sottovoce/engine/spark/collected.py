@@ -21,7 +21,6 @@ from sottovoce.engine.spark import frames, workers
 from sottovoce.engine.spark.frames import LogPaths
 from sottovoce.engine.spark.workers import Sums
 from sottovoce.errors import MismatchError, NoDataError, ParameterError
-from sottovoce.mechanisms.base import PureMechanism
 from sottovoce.tasks.collected import Blocks, Columns, Scored
 from sottovoce.tasks.question import Address, Question
 from sottovoce.tasks.round import Round
@@ -55,6 +54,10 @@ class SparkCollected:
     def seed(self) -> bytes:
         return codec.seed(self.task)
 
+    @property
+    def coins_checked(self) -> bool:
+        return self.task.coins_checked
+
     def users(self, round_number: int) -> int:
         counts = self.report_counts(round_number)
         return sum(count for address, count in counts.items() if address.slot == 0)
@@ -77,24 +80,22 @@ class SparkCollected:
         return {address: self.tallied[address] for address in addresses}
 
     def estimate(self, address: Address, among: Values | Blocks | None = None) -> Estimate:
-        mechanism = self._question(address).mechanism
         users = self.users(address.round)
         if among is None:
-            return mechanism.estimate(self.tally(address)).of(users)
-        if not isinstance(mechanism, PureMechanism):
-            raise ParameterError("candidates can be chosen only for a pure mechanism")
-        # The noise law of the candidates does not depend on the number of reports.
-        noise = estimate_candidates(mechanism, self._one_report(address), among).noise
+            estimate = self._question(address).mechanism.estimate(self.tally(address))
+            return estimate.of(users, coins_checked=self.coins_checked)
+        mechanism = self._question(address).mechanism.pure()
+        # The laws of the candidates do not depend on the number of reports.
+        known = estimate_candidates(mechanism, self._one_report(address), among)
         supports = workers.Supports(self.rounds[address.round], among)
         (tally,) = self._sums(self._reports_at(address), supports).values()
         estimate = mechanism.estimate_counts(tally["support"], tally.users)
-        return replace(estimate, noise=noise).of(users)
+        estimate = replace(estimate, noise=known.noise, law=known.law)
+        return estimate.of(users, coins_checked=self.coins_checked)
 
     def scores(self, address: Address, target: Floats) -> tuple[Values, Floats]:
         """Return the subject and the score of every report, in the order of the report ids."""
-        mechanism = self._question(address).mechanism
-        if not isinstance(mechanism, PureMechanism):
-            raise ParameterError("only a pure mechanism scores reports")
+        mechanism = self._question(address).mechanism.pure()
         has_subjects = "subject" in self.task.declares
         columns = ("id", "subject") if has_subjects else ("id",)
         scored = Scored((address.slot,), 1, workers.Vote(mechanism, target))
@@ -167,10 +168,11 @@ class SparkCollected:
             table = self.spark.sql(text).toArrow()
         return {name: frames.array(table[name]) for name in table.column_names}
 
-    def after(self, asked: Round, paths: LogPaths, checksum: str = "") -> "SparkCollected":
+    def after(self, asked: Round, paths: LogPaths, checksum: str) -> "SparkCollected":
         """Return what is collected with the log of one more round.
 
-        Refuses a log that is not the one that was sealed.
+        ``checksum`` is that of the seal.  A log that is not the one that was sealed is refused: a
+        part of it that is missing or there twice would change every answer without a word.
         """
         number = asked.number
         collected = replace(
@@ -183,7 +185,7 @@ class SparkCollected:
             alone={**self.alone},
             tallied={**self.tallied},
         )
-        if checksum and frames.checksum(collected._log(number)) != checksum:
+        if frames.checksum(collected._log(number)) != checksum:
             raise MismatchError(f"the log of round {number} is not the one that was sealed")
         if not collected.report_counts(number):
             raise NoDataError(f"round {number} of task {self.task.name!r} has no reports")
@@ -266,21 +268,29 @@ class SparkRelations:
 
 
 def answer(
-    task: Task,
-    spark: Any,
-    logs: Mapping[int, LogPaths],
-    checksums: Mapping[int, str] | None = None,
+    task: Task, spark: Any, logs: Mapping[int, LogPaths], checksums: Mapping[int, str]
 ) -> Outcome:
-    """Return the outcome of the sealed logs of a task's rounds, by number."""
-    checksums = checksums or {}
+    """Return the outcome of the sealed logs of a task's rounds.
+
+    ``logs`` and ``checksums`` are by the number of the round; a checksum is that of the seal.
+    """
 
     def gather(collected: SparkCollected, asked: Round) -> SparkCollected:
         number = asked.number
         if number not in logs:
             raise NoDataError(f"the log of round {number} is missing")
-        return collected.after(asked, logs[number], checksums.get(number, ""))
+        if number not in checksums:
+            raise ParameterError(
+                f"`checksums` must have the checksum of round {number}: its seal states it"
+            )
+        return collected.after(asked, logs[number], checksums[number])
 
     return drive(task, SparkCollected(task, spark), gather)
+
+
+def checksum(task: Task, spark: Any, paths: LogPaths) -> str:
+    """Return the checksum of what a log holds now, to compare it with that of the seal."""
+    return frames.checksum(frames.read(spark, paths, task.declares))
 
 
 def _names(column: Any) -> Values:

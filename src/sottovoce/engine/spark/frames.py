@@ -124,7 +124,7 @@ def pieces(frame: Any, width: int = 0) -> Iterator[dict[str, tuple[bytes, bytes]
     and the numbers.  With a ``width`` every entry must have it.
     """
     types = [f"{name}_entries binary, {name}_numbers binary" for name in frame.columns]
-    joined = mapped(frame, workers.Joined(width), ", ".join(types))
+    joined = mapped(frame, workers.JoinedEntries(width), ", ".join(types))
     with answering():
         for row in joined.toLocalIterator():
             yield {name: (row[f"{name}_entries"], row[f"{name}_numbers"]) for name in frame.columns}

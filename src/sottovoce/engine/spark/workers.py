@@ -17,7 +17,6 @@ from sottovoce.arrays import Bytes, Floats, Ints, Reports, Values
 from sottovoce.core.tally import Tally
 from sottovoce.engine.base import by_address
 from sottovoce.errors import CodecError, MismatchError, ParameterError
-from sottovoce.mechanisms.affine_prefix import AffinePrefix
 from sottovoce.mechanisms.base import PureMechanism
 from sottovoce.tasks.collected import Blocks, Scored
 from sottovoce.tasks.question import Address
@@ -63,17 +62,15 @@ class Supports:
     def __call__(self, table: Any) -> Sums:
         sums = {}
         for address, _, reports in pieces(table, self.asked):
-            mechanism = self.asked.question(address).mechanism
+            mechanism = self.asked.question(address).mechanism.pure()
             counts = {"support": self._count(mechanism, reports)}
             sums[address.member, address.slot] = Tally(mechanism.key, len(reports), counts)
         return sums
 
-    def _count(self, mechanism: Any, reports: Reports) -> Ints:
+    def _count(self, mechanism: PureMechanism, reports: Reports) -> Ints:
         if isinstance(self.among, Blocks):
-            assert isinstance(mechanism, AffinePrefix)
             prefixes = self.among.prefixes
             return mechanism.count_blocks(reports, prefixes, self.among.extension).ravel()
-        assert isinstance(mechanism, PureMechanism)
         return mechanism.count(reports, self.among)
 
 
@@ -122,7 +119,7 @@ class Vote:
 
 
 @dataclass(frozen=True)
-class Joined:
+class JoinedEntries:
     """A few large rows for many small ones.
 
     Of every column the entries end to end and their lengths, or of a column of numbers the numbers.

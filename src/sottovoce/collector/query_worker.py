@@ -1,0 +1,137 @@
+"""A process that answers queries in SQL for a server.
+
+Started as ``python -m sottovoce.collector.query_worker``.
+
+A query computes for as long as it takes, holds the reports of a round in memory, and cannot be
+interrupted from within.  In a process of its own it takes no time from uploads (the process is
+nice and leaves one core alone), can be ended at any moment, and ends by itself when its server is
+gone.
+
+Server and process talk over one socket, whose number is the only argument.  Messages are pickled
+and preceded by their length: first a ``Place``, then a ``QueryOrder`` for every query, which is
+answered by a result or an error.  Both ends are this package, started by the same server.
+"""
+
+import os
+import pickle
+import select
+import signal
+import socket
+import struct
+import sys
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sottovoce.collector.queries import QueryRequest
+
+LENGTH = struct.Struct(">Q")
+_NICE = 10
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the data of a collector are."""
+
+    folder: Path
+    database: str
+
+
+@dataclass(frozen=True)
+class QueryOrder:
+    """A query to a task; its answer comes as an object, or written as JSON."""
+
+    task: str
+    request: QueryRequest
+    as_json: bool = False
+
+
+def packed(message: Any) -> bytes:
+    """Return a message as it goes over the socket."""
+    content = pickle.dumps(message)
+    return LENGTH.pack(len(content)) + content
+
+
+def serve(connection: socket.socket) -> None:
+    """Answer queries until the server is gone."""
+    from sottovoce.collector.collector import Collector
+    from sottovoce.collector.store.base import open_store, store_url
+    from sottovoce.web.settings import clock
+
+    with connection.makefile("rwb") as stream:
+        place: Place = _received(stream)
+        store = open_store(store_url(place.folder, place.database))
+        collector = Collector(store, place.folder, clock)
+        while (order := _received(stream)) is not None:
+            stream.write(packed(_answered(collector, order)))
+            stream.flush()
+
+
+def _answered(collector: Any, order: QueryOrder) -> Any:
+    """Return the answer to a query, or the error that it ends with."""
+    import logging
+
+    from sottovoce.collector import wire
+    from sottovoce.collector.queries import answered
+    from sottovoce.errors import SottovoceError, UnavailableError
+
+    try:
+        collector.refresh()
+        answer = answered(collector, collector.find(order.task), order.request)
+        # Writing a large answer would hold up the server for milliseconds.
+        return wire.as_json(answer.to_dict()) if order.as_json else answer
+    except SottovoceError as error:
+        return error
+    except MemoryError:
+        return UnavailableError("there is not enough memory for this query")
+    except Exception:
+        logging.getLogger(__name__).exception("query")
+        return SottovoceError("an error inside the collector")
+
+
+def _received(stream: Any) -> Any:
+    """Return the next message, or None when there will be no more."""
+    head = stream.read(LENGTH.size)
+    if len(head) < LENGTH.size:
+        return None
+    return pickle.loads(stream.read(*LENGTH.unpack(head)))
+
+
+def _end_with_server(connection: socket.socket) -> None:
+    """End this process when the other end of the socket is closed, whatever it is doing."""
+    poll = select.poll()
+    poll.register(connection, select.POLLRDHUP)
+    poll.poll()
+    os._exit(0)
+
+
+def _leave_a_core() -> None:
+    """Keep this process off the first core, where the system can do that and there are others.
+
+    A low priority alone is not enough: a server that is woken waits for milliseconds until the
+    kernel takes a core away from a process that computes.
+    """
+    if not hasattr(os, "sched_setaffinity"):
+        return
+    others = sorted(os.sched_getaffinity(0))[1:]
+    if others:
+        os.sched_setaffinity(0, others)
+
+
+def main() -> None:
+    """Serve the socket that the command line names."""
+    from sottovoce.web import logs
+
+    for number in (signal.SIGINT, signal.SIGTERM):  # the server decides when to stop
+        signal.signal(number, signal.SIG_IGN)
+    os.nice(_NICE)
+    _leave_a_core()
+    logs.configure()
+    connection = socket.socket(fileno=int(sys.argv[1]))
+    threading.Thread(target=_end_with_server, args=(connection,), daemon=True).start()
+    serve(connection)
+
+
+if __name__ == "__main__":
+    main()

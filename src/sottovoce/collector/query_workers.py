@@ -1,0 +1,141 @@
+"""Queries in SQL in processes of their own: started when needed, ended when in the way.
+
+A query that takes longer than allowed, whose client has gone or whose server stops is ended with
+its process.  A process that was not needed for a while is ended too, because it holds reports.
+"""
+
+import asyncio
+import pickle
+import socket
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sottovoce.collector.queries import QueryRequest, Released
+from sottovoce.collector.query_worker import LENGTH, Place, QueryOrder, packed
+from sottovoce.errors import SottovoceError, UnavailableError
+from sottovoce.plans.tables.result import Explanation
+from sottovoce.web.problems import RequestError
+
+IDLE_SECONDS = 300.0
+
+
+class QueryWorkers:
+    """The processes of one server; ``seconds`` is how long a query may run."""
+
+    def __init__(self, folder: Path, database: str, seconds: float) -> None:
+        self._place = Place(folder, database)
+        self._seconds = seconds
+        self._idle: dict[_Worker, asyncio.TimerHandle] = {}
+        self._busy: set[_Worker] = set()
+
+    async def answer(self, task: str, request: QueryRequest) -> Released | Explanation:
+        """Return the answer to a query, or how it would be answered."""
+        answer: Released | Explanation = await self._result(QueryOrder(task, request))
+        return answer
+
+    async def answer_json(self, task: str, request: QueryRequest) -> bytes:
+        """Return the same as JSON."""
+        text: bytes = await self._result(QueryOrder(task, request, as_json=True))
+        return text
+
+    async def _result(self, order: QueryOrder) -> Any:
+        worker = await self._worker()
+        self._busy.add(worker)
+        try:
+            async with asyncio.timeout(self._seconds):
+                result = await worker.ask(order)
+        except TimeoutError:
+            worker.end()
+            raise RequestError(
+                "query-timeout", f"a query may take {self._seconds:g} seconds"
+            ) from None
+        except (OSError, EOFError):
+            worker.end()
+            raise UnavailableError(
+                "the process that answers queries ended, probably for want of memory"
+            ) from None
+        except BaseException:  # nobody waits for the answer any more
+            worker.end()
+            raise
+        finally:
+            self._busy.discard(worker)
+        self._rest(worker)
+        if isinstance(result, SottovoceError):
+            raise result
+        return result
+
+    def stop(self) -> None:
+        """End all processes, whatever they are doing."""
+        for timer in self._idle.values():
+            timer.cancel()
+        for worker in (*self._idle, *self._busy):
+            worker.end()
+        self._idle.clear()
+
+    async def _worker(self) -> "_Worker":
+        while self._idle:
+            worker, timer = self._idle.popitem()
+            timer.cancel()
+            if worker.alive:
+                return worker
+            worker.end()
+        return await _Worker.start(self._place)
+
+    def _rest(self, worker: "_Worker") -> None:
+        loop = asyncio.get_running_loop()
+        self._idle[worker] = loop.call_later(IDLE_SECONDS, self._forget, worker)
+
+    def _forget(self, worker: "_Worker") -> None:
+        if self._idle.pop(worker, None) is not None:
+            worker.end()
+
+
+@dataclass(frozen=True, eq=False)
+class _Worker:
+    """One process and the stream to it."""
+
+    process: subprocess.Popen[bytes]
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+
+    @classmethod
+    async def start(cls, place: Place) -> "_Worker":
+        ours, theirs = socket.socketpair()
+        command = [sys.executable, "-m", "sottovoce.collector.query_worker", str(theirs.fileno())]
+        try:
+            process = subprocess.Popen(
+                command,
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+            )
+        except OSError as error:
+            ours.close()
+            raise UnavailableError("a process for queries cannot be started now") from error
+        finally:
+            theirs.close()
+        reader, writer = await asyncio.open_connection(sock=ours)
+        writer.write(packed(place))
+        return cls(process, reader, writer)
+
+    @property
+    def alive(self) -> bool:
+        return self.process.poll() is None
+
+    async def ask(self, order: QueryOrder) -> Any:
+        self.writer.write(packed(order))
+        await self.writer.drain()
+        (length,) = LENGTH.unpack(await self.reader.readexactly(LENGTH.size))
+        return pickle.loads(await self.reader.readexactly(length))
+
+    def end(self) -> None:
+        """End the process at once; another thread waits until it is gone."""
+        with suppress(OSError):
+            self.process.kill()
+        threading.Thread(target=self.process.wait, daemon=True).start()
+        self.writer.close()

@@ -1,0 +1,38 @@
+"""Details of an answer in a few words: what needs no remark is left out."""
+
+from sottovoce.collector.dashboard.details import facts
+from sottovoce.collector.dashboard.formatting import THIN
+
+
+def test_what_the_page_shows_elsewhere_is_not_repeated():
+    assert facts({"name": "pets", "users": 7, "rows": [], "minimum": 50, "unit": "people"}) == []
+
+
+def test_a_guarantee_is_said_in_words():
+    ((term, words),) = facts({"guarantee": {"local": 1.5}})
+    assert term == "Guarantee"
+    assert words.startswith("local epsilon 1.5, against everybody")
+
+
+def test_details_have_a_term_and_fitting_numbers():
+    part = {"prefix_lengths": [8, 16], "sensitivity": 0.0123, "padded_to": 5000, "adaptive": True}
+    assert facts(part) == [
+        ("Bits of the prefixes", "8, 16"),
+        ("Values are seen from a share of", f"1.23{THIN}%"),
+        ("Sets are padded to", "5,000"),
+        ("Adaptive", "yes"),
+    ]
+    assert facts({"correction": 1.23456}) == [("Correction for longer sets", "1.235")]
+
+
+def test_a_remark_is_made_only_where_there_is_something_to_remark():
+    assert facts({"sizes_seen": True, "candidates_left_out": False}) == []
+    assert [term for term, _ in facts({"sizes_seen": False, "candidates_left_out": True})] == [
+        "Sizes of sets",
+        "Left out",
+    ]
+
+
+def test_a_list_too_long_to_read_is_left_out():
+    assert facts({"groups": list(range(25))})
+    assert facts({"groups": list(range(26))}) == []

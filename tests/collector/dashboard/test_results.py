@@ -1,0 +1,89 @@
+"""A released answer as a page shows it: which rows, in which order, and what is withheld."""
+
+from dataclasses import replace
+
+import pytest
+from starlette.datastructures import QueryParams
+
+import sottovoce as sv
+from collector.people import counting, published
+from sottovoce.collector.dashboard.formatting import THIN
+from sottovoce.collector.dashboard.results import MOST_ROWS, Shown, missing, sections
+from sottovoce.collector.store.base import State
+from sottovoce.errors import SottovoceError
+
+PETS = sv.Histogram(["cat", "dog"])
+
+
+def row(value, estimate=10.0, suppressed=False, significant=True):
+    if suppressed:
+        return {"value": value, "suppressed": True}
+    numbers = {"estimate": estimate, "low": estimate - 2, "high": estimate + 2, "error": 1.0}
+    facts = {"share": estimate / 100, "suppressed": False, "significant": significant}
+    return {"value": value, **numbers, **facts}
+
+
+def released(rows):
+    about = {"name": "pets", "users": 100, "population": 100, "epsilon": 1.0, "mechanism": "grr"}
+    rest = {"level": 0.95, "steps": [], "suppressed": False, "minimum": 5, "rows": rows}
+    return {**about, **rest}
+
+
+def shown(rows, plan=PETS, query=""):
+    (part,) = sections(released(rows), plan, Shown.of(QueryParams(query), plan))["parts"]
+    return part
+
+
+def test_the_address_says_method_and_level_and_is_checked():
+    wanted = Shown.of(QueryParams("method=norm-sub&level=0.9&all=1"), PETS)
+    assert (wanted.query, wanted.everything) == ("method=norm-sub&level=0.9", True)
+    for wrong in ("method=magic", "level=2", "level=high"):
+        with pytest.raises(SottovoceError):
+            Shown.of(QueryParams(wrong), PETS)
+
+
+def test_a_form_offers_the_methods_of_the_plan_and_marks_what_is_shown():
+    choices = Shown.of(QueryParams("method=norm-sub&level=0.97"), PETS).choices(PETS)
+    assert [name for name, _, _ in choices["methods"]] == list(PETS.methods)
+    assert [name for name, _, chosen in choices["methods"] if chosen] == ["norm-sub"]
+    assert [level for level, _, chosen in choices["levels"] if chosen] == ["0.97"]
+
+
+def test_the_largest_rows_come_first_and_withheld_ones_last():
+    part = shown([row("a", 1.0), row("b", suppressed=True), row("c", 9.0, significant=False)])
+    assert [line["value"] for line in part["rows"]] == ["c", "a", "b"]
+    assert [line["standing"] for line in part["rows"]] == [
+        "within noise",
+        "significant",
+        "suppressed",
+    ]
+    assert (part["hidden"], part["noise"]) == (1, 1)
+    assert part["rows"][1]["share"] == f"1.0{THIN}%"
+
+
+def test_numbers_keep_their_order():
+    part = shown([row("1", 1.0), row("2", 9.0)], sv.Histogram(range(1, 3)))
+    assert [line["value"] for line in part["rows"]] == ["1", "2"]
+
+
+def test_a_long_answer_is_cut_until_everything_is_wanted():
+    rows = [row(f"value {number}", float(number)) for number in range(MOST_ROWS + 5)]
+    assert (len(shown(rows)["rows"]), shown(rows)["more"]) == (MOST_ROWS, 5)
+    assert shown(rows, query="all=1")["more"] == 0
+
+
+def test_of_a_part_that_is_withheld_nothing_but_the_minimum_is_shown():
+    hidden = {**released([]), "suppressed": True, "minimum": 5000}
+    (part,) = sections(hidden, PETS, Shown.of(QueryParams(""), PETS))["parts"]
+    assert part == {"name": "", "suppressed": True, "minimum": "5,000", "more": 0}
+
+
+def test_a_task_without_an_answer_says_what_it_waits_for():
+    task = counting(minimum=50)
+    assert "No reports have come in yet. Round 0 is open" in missing(published(task))
+    assert "At least 50 more users must answer" in missing(published(task))
+    made = published(task)
+    made = made.after(made.record, [replace(made.last, users=60)])
+    assert "60 users have answered." in missing(made)
+    assert "At least" not in missing(made)
+    assert "Round 0 is being sealed." in missing(published(task, state=State.SEALING))

@@ -1,0 +1,36 @@
+"""Ways in which a worker does not do its work; a new process finds them here by their names."""
+
+import os
+import signal
+
+from sottovoce.collector import worker
+
+
+def die_by_signal(order, answer):
+    os.kill(os.getpid(), signal.SIGSEGV)
+
+
+def die_with_code(order, answer):
+    os._exit(127)
+
+
+def run_out_of_memory(order, answer):
+    worker.Collector.work = _needs_too_much
+    worker.run(order, answer)
+
+
+def _needs_too_much(self, digest):
+    return bytearray(1 << 60)
+
+
+def break_down(order, answer):
+    worker.Collector.work = _raises
+    worker.run(order, answer)
+
+
+def _raises(self, digest):
+    raise KeyError("something that a person sent")
+
+
+def fail(order, answer):
+    raise RuntimeError("before the work began")

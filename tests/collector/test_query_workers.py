@@ -1,0 +1,207 @@
+"""Queries in processes of their own: the same answers, and an end at any moment."""
+
+import asyncio
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from collector.people import Clock
+from collector.running import client, running, until
+from collector.sending import send
+from collector.test_queries import MESSAGES, shop
+from sottovoce.collector import access
+from sottovoce.collector.collector import Collector
+from sottovoce.collector.queries import QueryRequest, answered
+from sottovoce.collector.query_worker import Place, packed
+from sottovoce.collector.query_workers import QueryWorkers
+from sottovoce.collector.store.sqlite import SqliteStore
+from sottovoce.errors import UnavailableError
+from sottovoce.sql.errors import QueryError
+from sottovoce.web.problems import RequestError
+from sottovoce.wire import codec
+
+COUNT = QueryRequest("SELECT os, COUNT(*), AVG(age) FROM users GROUP BY os")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """The data of a collector with a task that was answered."""
+    path = tmp_path_factory.mktemp("queries")
+    store = SqliteStore(path / "collector.db")
+    collector = Collector(store, path, Clock())
+    collector.create(codec.canonical(codec.document(shop())), toml=False)
+    assert set(send(collector, "shop", MESSAGES)) == {"accepted"}
+    collector.close("shop", at_once=True)
+    collector.advance()
+    store.close()
+    return path
+
+
+def asking(folder, *requests, seconds=60.0, meanwhile=None):
+    """What becomes of some queries, one after another."""
+
+    async def ask():
+        workers = QueryWorkers(folder, "", seconds)
+        try:
+            tasks = []
+            for request in requests:
+                tasks.append(asyncio.create_task(workers.answer("shop", request)))
+                if meanwhile:
+                    await meanwhile(tasks[-1])
+                await asyncio.wait(tasks[-1:])
+            return [task.exception() or task.result() for task in tasks]
+        finally:
+            workers.stop()
+
+    return asyncio.run(ask())
+
+
+def children(pid=None):
+    """The processes that a process has started and that still run."""
+    pid = pid or os.getpid()
+    running = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            state, parent = (folder / "stat").read_text().rpartition(")")[2].split()[:2]
+            command = (folder / "cmdline").read_bytes()
+        except OSError:
+            continue  # it has ended meanwhile
+        if int(parent) == pid and state != "Z" and b"query_worker" in command:
+            running.append(int(folder.name))
+    return running
+
+
+def test_the_answer_is_the_one_that_this_process_would_give(folder):
+    store = SqliteStore(folder / "collector.db")
+    collector = Collector(store, folder, Clock())
+    expected = answered(collector, collector.find("shop"), COUNT).to_dict()
+    explained = QueryRequest("EXPLAIN SELECT COUNT(*) FROM users", users=1000)
+    plan = answered(collector, collector.find("shop"), explained)
+    store.close()
+    first, second, third = asking(folder, COUNT, COUNT, explained)
+    assert first.to_dict() == second.to_dict() == expected
+    assert third.to_dict() == plan.to_dict()
+    assert not children()
+
+
+def test_errors_arrive_as_they_were_raised(folder):
+    wrong, unknown = asking(
+        folder,
+        QueryRequest("SELECT COUNT(*) FROM nowhere"),
+        QueryRequest("SELECT AVG(state) FROM users"),
+    )
+    assert isinstance(wrong, QueryError)
+    assert (wrong.rule, wrong.line, wrong.column) == ("unknown-table", 1, 22)
+    assert isinstance(unknown, QueryError)
+
+
+def test_a_query_that_takes_too_long_is_ended_with_its_process(folder):
+    (late,) = asking(folder, COUNT, seconds=0.05)
+    assert isinstance(late, RequestError)
+    assert late.code == "query-timeout"
+    until(lambda: not children())
+
+
+def test_a_query_that_nobody_waits_for_is_ended_and_the_next_is_answered(folder):
+    seen = []
+
+    async def cancel_first(task):
+        await asyncio.sleep(0.3)
+        seen.append(children())
+        if len(seen) == 1:
+            task.cancel()
+
+    async def ask():
+        workers = QueryWorkers(folder, "", 60.0)
+        try:
+            first = asyncio.create_task(workers.answer("shop", COUNT))
+            await cancel_first(first)
+            await asyncio.gather(first, return_exceptions=True)
+            assert first.cancelled()
+            while children():
+                await asyncio.sleep(0.02)
+            return await workers.answer("shop", COUNT)
+        finally:
+            workers.stop()
+
+    assert asyncio.run(ask()).minimum == 30
+    assert len(seen[0]) == 1
+
+
+def test_a_process_that_dies_is_an_error_and_the_next_query_is_answered(folder):
+    async def kill(task):
+        await asyncio.sleep(0.2)
+        if task.get_name() == "doomed":
+            for pid in children():
+                os.kill(pid, 9)
+
+    async def ask():
+        workers = QueryWorkers(folder, "", 60.0)
+        try:
+            doomed = asyncio.create_task(workers.answer("shop", COUNT), name="doomed")
+            await kill(doomed)
+            with pytest.raises(UnavailableError, match="want of memory"):
+                await doomed
+            return await workers.answer("shop", COUNT)
+        finally:
+            workers.stop()
+
+    assert asyncio.run(ask()).minimum == 30
+
+
+def test_a_process_ends_when_its_server_is_gone(folder):
+    ours, theirs = socket.socketpair()
+    command = [sys.executable, "-m", "sottovoce.collector.query_worker", str(theirs.fileno())]
+    process = subprocess.Popen(command, pass_fds=[theirs.fileno()])
+    theirs.close()
+    ours.sendall(packed(Place(folder, "")))
+    assert process.poll() is None
+    ours.close()
+    assert process.wait(timeout=30) == 0
+
+
+@pytest.fixture
+def server(folder):
+    store = SqliteStore(folder / "collector.db")
+    token = access.issue(store, access.ANALYST, int(time.time()))[0]
+    store.close()
+    with running(folder, SOTTOVOCE_GRACE_SECONDS="1.5") as made:
+        yield made, {"authorization": f"Bearer {token}"}
+
+
+def begin(server, headers):
+    """Ask a query and return the connection that waits for the answer."""
+    host, _, port = server.url.removeprefix("http://").rpartition(":")
+    content = json.dumps({"task": "shop", "sql": COUNT.sql}).encode()
+    lines = ["POST /v1/sql HTTP/1.1", "host: a", f"content-length: {len(content)}"]
+    lines += [f"{name}: {value}" for name, value in headers.items()]
+    connection = socket.create_connection((host, int(port)))
+    connection.sendall("\r\n".join([*lines, "", ""]).encode() + content)
+    until(lambda: children(server.process.pid))
+    return connection
+
+
+def test_a_client_that_leaves_takes_its_query_along(server):
+    made, headers = server
+    begin(made, headers).close()
+    until(lambda: not children(made.process.pid))
+    with client(made) as people:
+        assert people.get("/healthz").status_code == 200
+    assert made.stop() == 0
+    assert '"status": 499' in made.logged
+
+
+def test_a_query_does_not_hold_up_the_end_of_the_server(server):
+    made, headers = server
+    with begin(made, headers):
+        (worker,) = children(made.process.pid)
+        started = time.monotonic()
+        assert made.stop() == 0
+        assert time.monotonic() - started < 4.5
+    until(lambda: not Path(f"/proc/{worker}").exists())
