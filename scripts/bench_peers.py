@@ -202,7 +202,7 @@ def report(results: dict[tuple[str, str, int], dict[str, Any]]) -> str:
 
 
 def short(results: dict[tuple[str, str, int], dict[str, Any]]) -> str:
-    """Return the table of the README: server time and bytes of everybody, one row for each oracle."""
+    """Return the table of the README: server time and bytes of every library, by oracle."""
     names = [library.name for library in LIBRARIES]
     heads = [
         "oracle",
@@ -287,20 +287,26 @@ def say(text: str) -> None:
 
 HEAD = """# The same jobs in other libraries
 
-Written by `make bench-peers`: every line is a process of its own, on one core, all in one run; times are CPU time, the
-best of several repeats.  Values follow Zipf's law and are the same for everybody; epsilon is {epsilon}.
+Written by `make bench-peers`: every line is a process of its own, on one core, all in one run;
+times are CPU time, the best of several repeats.  Values follow Zipf's law and are the same for
+everybody; epsilon is {epsilon}.
 
-- **client us**: microseconds per person to randomise a value (ours packs the report, too), in the way the library
-  offers: ours takes arrays of people, the others one person per call.  **one call each** is ours for a single person.
-- **server us**: microseconds per person to go from the reports to an estimate of every value of the domain; ours starts
-  from packed bytes and checks them.
-- **bytes**: ours as sent; the others define no wire format, so arrays count as in memory and a number as eight.
-- **MSE / theory**: squared error averaged over the domain, over the variance of equation 3.2 in Wang 2021, with the
-  standard error of that ratio; 1 is what an unbiased estimate has.  Estimates that are clipped and normalised have less
-  error and are biased: the note says how much of the most frequent value was found on average.
-- **times faster**: their time over ours, per person.  The others ran with {theirs} people, which favours neither
-  side where time is linear, but spreads a server's fixed costs over fewer people than ours.
-- Random words: ours and OpenDP's are cryptographic; pure-LDP and multi-freq-ldpy use the Mersenne twister.
+- **client us**: microseconds per person to randomise a value (ours packs the report, too), in the
+  way the library offers: ours takes arrays of people, the others one person per call.  **one call
+  each** is ours for a single person.
+- **server us**: microseconds per person to go from the reports to an estimate of every value of the
+  domain; ours starts from packed bytes and checks them.
+- **bytes**: ours as sent; the others define no wire format, so arrays count as in memory and a
+  number as eight.
+- **MSE / theory**: squared error averaged over the domain, over the variance of equation 3.2 in
+  Wang 2021, with the standard error of that ratio; 1 is what an unbiased estimate has.  Estimates
+  that are clipped and normalised have less error and are biased: the note says how much of the most
+  frequent value was found on average.
+- **times faster**: their time over ours, per person.  The others ran with {theirs} people, which
+  favours neither side where time is linear, but spreads a server's fixed costs over fewer people
+  than ours.
+- Random words: ours and OpenDP's are cryptographic; pure-LDP and multi-freq-ldpy use the Mersenne
+  twister.
 
 {versions}
 """

@@ -1,10 +1,20 @@
-"""Crashes, random bytes and a million reports: ``make soak``.
+"""What a collector must survive: ``make soak``.
 
-Three parts.  Crash trials kill a real collector at random moments and between its writes, over each
-store, and account for every report (``tests/system/crash.py``).  Fuzzing feeds every decoder bytes
-that nobody meant to send (``tests/fuzz/decoders.py``).  The memory run sends a million reports to
-one server and watches its size.  What was seen goes to ``docs/evidence/soak.md``; anything wrong is
-printed and makes the exit code 1.
+Each part can be run alone, as in ``python scripts/soak.py --only powercut,twins``.
+
+- ``crash``: a real collector is killed at random moments and between its writes, over each store,
+  and every report is accounted for (``tests/system/crash.py``).
+- ``nodes``: three collectors on one PostgreSQL are killed at once.
+- ``clock``: the collector's clock jumps back and forth meanwhile.
+- ``powercut``: the power of the disk is cut (``tests/system/disk.py``), on ext4 and on xfs.
+- ``twins``: collectors with one mistake each, which must be found out (``tests/system/twins.py``).
+- ``limits``: full disks, under the collector and under PostgreSQL, and too little memory
+  (``tests/system/test_disk.py``, ``tests/system/test_memory_limit.py``).
+- ``fuzz``: every decoder gets bytes that nobody meant to send (``tests/fuzz/decoders.py``).
+- ``memory``: one server gets a million reports, and its size is watched.
+
+What was seen goes to ``docs/evidence/soak.md``, a section per part; sections of other parts stay.
+Anything wrong is printed and makes the exit code 1.
 """
 
 import argparse
@@ -13,148 +23,271 @@ import platform
 import random
 import shutil
 import sqlite3
+import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
+TESTS = HERE.parent / "tests"
 EVIDENCE = HERE.parent / "docs" / "evidence" / "soak.md"
-sys.path.insert(0, str(HERE.parent / "tests"))
+sys.path.insert(0, str(TESTS))
 
 from fuzz.decoders import DECODERS, Finding, fuzz  # noqa: E402
-from system.crash import ROUNDS, UPLOADERS, Result, Trial, random_kills  # noqa: E402
+from system.crash import (  # noqa: E402
+    MANY,
+    NO_DATABASE,
+    QUOTA,
+    ROUNDS,
+    UPLOADERS,
+    Database,
+    Result,
+    Trial,
+    random_scenario,
+)
+from system.disk import disk  # noqa: E402
 from system.memory import Memory, measure  # noqa: E402
+from system.twins import TWINS, is_found_out, run_twin  # noqa: E402
 
-STORES = ("sqlite", "postgres")
 SLOW = {
     "the upload route": 0.02,
     "admission.admit": 0.3,
     "codec.task": 0.3,
 }  # of the share of other decoders
 INPUTS_AT_ONCE = 5_000
+NODES = 3
+FURTHEST_JUMP = 3 * 86_400  # seconds, less than the shortest retention
+LIMITS = {
+    "disks": ["tests/system/test_disk.py"],
+    "memory": ["tests/system/test_memory_limit.py"],
+}
+
+
+@dataclass(frozen=True)
+class Job:
+    """One trial: ``kind`` is a store, a file system or a twin, whatever its part tells apart."""
+
+    part: str
+    kind: str
+    seed: int
 
 
 @dataclass
 class Soaked:
     """Everything that goes to the page."""
 
-    crashes: dict[str, list[Result]] = field(default_factory=lambda: defaultdict(list))
+    trials: dict[str, dict[str, list[Result]]] = field(
+        default_factory=lambda: defaultdict(lambda: defaultdict(list))
+    )
     outcomes: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    limits: Counter[str] = field(default_factory=Counter)
     memory: Memory | None = None
-    versions: dict[str, str] = field(default_factory=dict)
-    findings: list[str] = field(default_factory=list)
+    findings: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
 
 
 def main() -> None:
     """Run what was asked for, write the page, and exit with 1 if anything was found."""
     wanted = arguments()
-    soaked = Soaked(versions=versions())
-    for store in filter(None, wanted.stores.split(",")):
-        crash(soaked, store, wanted)
-    fuzz_all(soaked, wanted)
-    if wanted.reports:
-        remember(soaked, wanted.reports)
-    EVIDENCE.write_text(page(soaked))
-    for finding in soaked.findings:
+    parts = wanted.only.split(",") if wanted.only else list(PARTS)
+    soaked = Soaked()
+    for part in parts:
+        PARTS[part].run(soaked, wanted)
+        before = EVIDENCE.read_text() if EVIDENCE.exists() else ""
+        EVIDENCE.write_text(page(part, soaked, before))  # now: a later part may take hours
+    found = [f"{part}: {one}" for part, all_of in soaked.findings.items() for one in all_of]
+    for finding in found:
         print(f"FOUND: {finding}")
-    print(f"{len(soaked.findings)} findings; {EVIDENCE.relative_to(HERE.parent)} is written")
-    sys.exit(bool(soaked.findings))
+    print(f"{len(found)} findings; {EVIDENCE.relative_to(HERE.parent)} is written")
+    sys.exit(bool(found))
 
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--only", default="", help=f"comma-separated parts: {', '.join(PARTS)}")
     parser.add_argument("--trials", type=int, default=200, help="crash trials for each store")
+    parser.add_argument(
+        "--others", type=int, default=60, help="trials of nodes, clock, and each file system"
+    )
+    parser.add_argument("--twins", type=int, default=5, help="trials of each twin")
+    parser.add_argument("--limits", type=int, default=5, help="runs of each limit")
     parser.add_argument(
         "--inputs", type=int, default=1_000_000, help="inputs for all decoders together"
     )
+    parser.add_argument("--reports", type=int, default=1_000_000, help="reports of the memory run")
     parser.add_argument(
-        "--reports", type=int, default=1_000_000, help="reports of the memory run; 0 leaves it out"
-    )
-    parser.add_argument(
-        "--stores", default=",".join(STORES), help="comma-separated; empty for none"
-    )
-    parser.add_argument(
-        "--minutes", type=float, default=0.0, help="no new trial of a store after this; 0: no end"
+        "--minutes", type=float, default=0.0, help="no new trial of a part after this; 0: no end"
     )
     parser.add_argument("--at-once", type=int, default=2, help="processes side by side")
     parser.add_argument("--first", type=int, default=1, help="the seed of the first trial")
-    return parser.parse_args()
+    wanted = parser.parse_args()
+    unknown = set(filter(None, wanted.only.split(","))) - set(PARTS)
+    if unknown:
+        parser.error(f"--only: no such part: {', '.join(sorted(unknown))}")
+    return wanted
 
 
-def crash(soaked: Soaked, store: str, wanted: argparse.Namespace) -> None:
-    """Run the trials of one store, some side by side, each process with a database server of its
+# Trials
+
+
+def crash(soaked: Soaked, wanted: argparse.Namespace) -> None:
+    run_trials(soaked, wanted, "crash", {"sqlite": wanted.trials, "postgres": wanted.trials})
+
+
+def nodes(soaked: Soaked, wanted: argparse.Namespace) -> None:
+    run_trials(soaked, wanted, "nodes", {"postgres": wanted.others})
+
+
+def clock(soaked: Soaked, wanted: argparse.Namespace) -> None:
+    run_trials(soaked, wanted, "clock", {"sqlite": wanted.others})
+
+
+def powercut(soaked: Soaked, wanted: argparse.Namespace) -> None:
+    run_trials(soaked, wanted, "powercut", {"ext4": wanted.others, "xfs": wanted.others})
+
+
+def twins(soaked: Soaked, wanted: argparse.Namespace) -> None:
+    """Run every twin; what is wrong is a twin that was not found out."""
+    run_trials(soaked, wanted, "twins", dict.fromkeys(TWINS, wanted.twins))
+    for name, results in soaked.trials["twins"].items():
+        missed = [result.seed for result in results if not is_found_out(name, result)]
+        soaked.findings["twins"] += [f"{name}, trial {seed}: not found out" for seed in missed]
+
+
+def run_trials(
+    soaked: Soaked, wanted: argparse.Namespace, part: str, counts: dict[str, int]
+) -> None:
+    """Run the trials of a part, some side by side, each process with a database server of its
     own.
     """
     told: Any = multiprocessing.Queue()
     until = time.monotonic() + 60 * wanted.minutes if wanted.minutes else float("inf")
-    seeds = range(wanted.first, wanted.first + wanted.trials)
-    shares = [seeds[place :: wanted.at_once] for place in range(wanted.at_once)]
-    workers = [
-        multiprocessing.Process(target=work, args=(store, share, until, told))
-        for share in shares
-        if share
+    jobs = [
+        Job(part, kind, seed)
+        for kind, count in counts.items()
+        for seed in range(wanted.first, wanted.first + count)
     ]
-    for worker in workers:
-        worker.start()
-    left = len(workers)
+    shares = [jobs[index :: wanted.at_once] for index in range(wanted.at_once)]
+    processes = [
+        multiprocessing.Process(target=work, args=(share, until, told)) for share in shares if share
+    ]
+    for process in processes:
+        process.start()
+    left, done, findings = len(processes), 0, soaked.findings[part]
     while left:
         said = told.get()
-        if isinstance(said, Result):
-            soaked.crashes[store].append(said)
-            soaked.findings += [f"{store}, trial {said.seed}: {one}" for one in said.findings]
-            show(
-                f"{store}: {len(soaked.crashes[store])} of {wanted.trials} trials, "
-                f"{len(soaked.findings)} findings"
-            )
-        else:
+        if isinstance(said, str):  # a process has ended, or could not go on
             left -= 1
-            soaked.findings += [said] if said else []
+            findings += [said] if said else []
+            continue
+        job, result = said
+        done += 1
+        soaked.trials[part][job.kind].append(result)
+        if part != "twins":
+            findings += [f"{job.kind}, trial {job.seed}: {one}" for one in result.findings]
+        show(f"{part}: {done} of {len(jobs)} trials, {len(findings)} findings")
     show("", end=True)
-    for worker in workers:
-        worker.join()
+    for process in processes:
+        process.join()
 
 
-def work(store: str, seeds: range, until: float, told: Any) -> None:
+def work(jobs: Sequence[Job], until: float, told: Any) -> None:
     """Run some trials and tell of each; at the end tell what stopped them, or nothing."""
     try:
-        with databases(store) as (create, restart):
-            for seed in seeds:
+        with ExitStack() as stack:
+            databases = Databases(stack)
+            for job in jobs:
                 if time.monotonic() > until:
                     break
-                told.put(trial(seed, create(f"soak_{seed}"), restart))
+                told.put((job, trial(job, databases)))
         told.put("")
     except BaseException as error:  # pytest's skip is one
-        told.put(f"{store}: {type(error).__name__}: {error}")
+        told.put(f"{type(error).__name__}: {error}")
 
 
-@contextmanager
-def databases(store: str) -> Iterator[tuple[Any, Any]]:
-    """Give what makes a new database, and what kills and restarts the server of them all."""
-    if store == "sqlite":
-        yield (lambda name: ""), None
-        return
-    from postgres_server import running
+class Databases:
+    """The databases of one process, on a server that is started when the first is needed."""
 
-    with running() as server:
-        yield server.create, lambda: server.control("restart", "-m", "immediate")
+    def __init__(self, stack: ExitStack) -> None:
+        self._stack, self._server = stack, None
+
+    def create(self, name: str) -> Database:
+        from postgres_server import running
+
+        if self._server is None:
+            self._server = self._stack.enter_context(running())
+        server: Any = self._server
+        return Database(server.create(name), lambda: server.control("restart", "-m", "immediate"))
 
 
-def trial(seed: int, database: str, restart: Any) -> Result:
+def trial(job: Job, databases: Databases) -> Result:
     """Run one trial in a folder of its own, which stays if there is something to look at."""
-    folder = Path(tempfile.mkdtemp(prefix=f"sottovoce-soak-{seed}-"))
-    kills = random_kills(random.Random(f"kills {seed}"), database=bool(database))
-    result = Trial(folder / "data", seed, database=database, kills=kills, restart=restart).run()
+    folder = Path(tempfile.mkdtemp(prefix=f"sottovoce-soak-{job.part}-{job.seed}-"))
+    if job.part == "twins":
+        result = run_twin(job.kind, folder / "data", job.seed)
+        shutil.rmtree(folder)
+        return result
+    result = run_sound(job, folder, databases)
     if result.findings:
         result.findings.append(f"see {folder}")
     else:
         shutil.rmtree(folder)
     return result
+
+
+def run_sound(job: Job, folder: Path, databases: Databases) -> Result:
+    """Run a trial of the collector as it is."""
+    dice = random.Random(f"kills {job.seed}")
+    scenario = random_scenario(dice, database=job.kind == "postgres")
+    database = NO_DATABASE
+    if job.kind == "postgres":
+        database = databases.create(f"soak_{job.part}_{job.seed}")
+    if job.part == "nodes":
+        scenario = replace(scenario, nodes=NODES)
+    if job.part == "clock":
+        scenario = replace(scenario, jumps=random_jumps(dice))
+    if job.part == "powercut":
+        with disk(job.kind, folder / "data") as made:
+            return Trial(made.folder, job.seed, scenario, disk=made).run()
+    return Trial(folder / "data", job.seed, scenario, database).run()
+
+
+def random_jumps(dice: random.Random) -> dict[int, int]:
+    """Return by how much the clock is wrong from each round on."""
+    return {number: dice.randint(-FURTHEST_JUMP, FURTHEST_JUMP) for number in range(ROUNDS)}
+
+
+# The other parts
+
+
+def limits(soaked: Soaked, wanted: argparse.Namespace) -> None:
+    """Run the tests of each limit some times over."""
+    for name, files in LIMITS.items():
+        for _ in range(wanted.limits):
+            command = [sys.executable, "-m", "pytest", "-q", "-rs", "--no-header", *files]
+            done = subprocess.run(
+                command, cwd=HERE.parent, capture_output=True, text=True, check=False
+            )
+            counts = pytest_counts(done.stdout)
+            soaked.limits[f"{name}: tests passed"] += counts["passed"]
+            soaked.limits[f"{name}: tests skipped"] += counts["skipped"]
+            if done.returncode:
+                soaked.findings["limits"].append(f"{name}: {done.stdout[-2000:]}")
+            show(f"limits: {dict(soaked.limits)}, {len(soaked.findings['limits'])} findings")
+    show("", end=True)
+
+
+def pytest_counts(output: str) -> Counter[str]:
+    """Return the numbers of the last line that pytest prints."""
+    words = output.strip().splitlines()[-1].replace(",", "").split()
+    numbers = {word: int(number) for number, word in pairwise(words) if number.isdigit()}
+    return Counter(numbers)
 
 
 def fuzz_all(soaked: Soaked, wanted: argparse.Namespace) -> None:
@@ -172,9 +305,9 @@ def fuzz_all(soaked: Soaked, wanted: argparse.Namespace) -> None:
     with multiprocessing.Pool(wanted.at_once) as pool:
         for name, outcomes, finding in pool.imap_unordered(fuzz_piece, jobs):
             soaked.outcomes[name] += outcomes
-            soaked.findings += [finding] if finding else []
+            soaked.findings["fuzz"] += [finding] if finding else []
             done += outcomes.total()
-            show(f"fuzzing: {done:,} inputs, {len(soaked.findings)} findings")
+            show(f"fuzzing: {done:,} inputs, {len(soaked.findings['fuzz'])} findings")
     show("", end=True)
 
 
@@ -186,11 +319,11 @@ def fuzz_piece(job: tuple[str, int, int]) -> tuple[str, Counter[str], str]:
         return name, Counter(), str(finding)
 
 
-def remember(soaked: Soaked, reports: int) -> None:
+def remember(soaked: Soaked, wanted: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory(prefix="sottovoce-memory-") as folder:
-        soaked.memory = measure(Path(folder) / "data", reports, show)
+        soaked.memory = measure(Path(folder) / "data", wanted.reports, show)
     show("", end=True)
-    soaked.findings += soaked.memory.findings
+    soaked.findings["memory"] += soaked.memory.findings
 
 
 def show(text: str, *, end: bool = False) -> None:
@@ -213,8 +346,6 @@ def versions() -> dict[str, str]:
     }
     found["DuckDB"] = duckdb.__version__
     try:
-        import subprocess
-
         from postgres_server import found as server_programs
 
         folder = server_programs()
@@ -228,92 +359,168 @@ def versions() -> dict[str, str]:
     return found
 
 
-def page(soaked: Soaked) -> str:
-    """Return the page of evidence."""
-    parts = [
-        "# Crashes, random bytes and a million reports\n",
+# The page
+
+
+def page(done: str, soaked: Soaked, before: str) -> str:
+    """Return the page with the section of a part that is done; the others stay as before."""
+    titles = _titles(before)
+    kept = {
+        name: _section(before, part.title) for name, part in PARTS.items() if part.title in titles
+    }
+    said = ", ".join(f"{what} {version}" for what, version in versions().items())
+    ending = f"Findings: {len(soaked.findings[done])}. Run with {said}."
+    lines = [f"## {PARTS[done].title}\n", *PARTS[done].section(soaked), f"\n{ending}"]
+    kept[done] = "\n".join(lines)
+    head = (
+        "# What a collector survives\n\n"
         "Written by `make soak` (`scripts/soak.py`), which fails if anything is lost, doubled, "
         "changed or not refused\n"
-        "on purpose.\n",
-        f"- {', '.join(f'{name} {version}' for name, version in soaked.versions.items())}",
-        f"- findings: {len(soaked.findings)}\n",
-        *crash_section(soaked),
-        *fuzz_section(soaked),
-        *(soaked.memory.lines() if soaked.memory else []),
-    ]
-    return "\n".join(parts).rstrip() + "\n"
+        "on purpose, or if a collector with a mistake is not found out. Each part can be run "
+        "alone\n"
+        "(`python scripts/soak.py --only powercut`) and then writes its own section.\n"
+    )
+    return "\n".join([head, *(kept[name].strip() + "\n" for name in PARTS if name in kept)])
+
+
+def _titles(text: str) -> list[str]:
+    return [line.removeprefix("## ") for line in text.splitlines() if line.startswith("## ")]
+
+
+def _section(text: str, title: str) -> str:
+    return f"## {title}\n" + text.split(f"## {title}\n")[1].split("\n## ")[0]
 
 
 def crash_section(soaked: Soaked) -> list[str]:
-    if not any(soaked.crashes.values()):
-        return []
-    stores = [store for store in STORES if soaked.crashes[store]]
-    head = f"| | {' | '.join(stores)} |\n|---|{'---:|' * len(stores)}"
-    rows = {
+    return [
+        f"Each trial is one task of {ROUNDS} rounds whose questions depend on all reports before "
+        f"them; {UPLOADERS}\n"
+        "threads upload over connections that stay open, and replay; every second task asks for "
+        "enrolment tokens.\n"
+        f"A task has {QUOTA} users, or in every fourth trial {MANY} who upload one by one, which "
+        "is more than the store\n"
+        "reads at once.  Every second trial goes on until the time of retention is over and the "
+        "reports are erased.\n"
+        "The server gets SIGKILL up to three times, about half of them at random moments and half "
+        "at a named point of\n"
+        "its own code or of its worker's, and is started again.  Afterwards each acknowledged "
+        "message must be in one\n"
+        "sealed log once, and nothing else in any; counts, checksums, users, spent tokens, "
+        "questions and the answer\n"
+        "must be those that the messages give, bit for bit; no other file may be left; and the "
+        "answer must outlive the\n"
+        "reports.  A collector counts as stuck if it answers 20,000 requests and nothing changes, "
+        "or leaves more than ten\n"
+        "in a row without an answer for half a minute each.\n",
+        *trial_table(soaked, "crash"),
+    ]
+
+
+def nodes_section(soaked: Soaked) -> list[str]:
+    return [
+        f"The same with {NODES} collectors on one PostgreSQL and one folder, which are killed at "
+        "once and started again.\n",
+        *trial_table(soaked, "nodes"),
+    ]
+
+
+def clock_section(soaked: Soaked) -> list[str]:
+    return [
+        "The same while the collector's clock is set, half-way through each round, to be wrong by "
+        "up to three days in\n"
+        "either direction.\n",
+        *trial_table(soaked, "clock"),
+    ]
+
+
+def powercut_section(soaked: Soaked) -> list[str]:
+    return [
+        "The same on a file system in an image of its own.  Whenever the collector dies, the "
+        "kernel is told to abandon the\n"
+        "file system without a flush (`EXT4_IOC_SHUTDOWN`, `XFS_IOC_GOINGDOWN`): what was not "
+        "synced and had not been\n"
+        "written by chance is gone, data and journal alike.  The image is mounted again, and "
+        "everything that had been\n"
+        "acknowledged must be there.  The image counts as a disk that keeps what it was given, in "
+        "order: a disk that lies\n"
+        "about a flush is not tried.\n",
+        *trial_table(soaked, "powercut"),
+    ]
+
+
+def twins_section(soaked: Soaked) -> list[str]:
+    lines = [
+        "Collectors with one mistake each, in the trials above; a twin that is not found out is a "
+        "finding.\n",
+        "| mistake | trials | found out | for example |",
+        "|---|---:|---:|---|",
+    ]
+    for name, results in soaked.trials["twins"].items():
+        caught = [result for result in results if is_found_out(name, result)]
+        example = next(
+            (one for result in caught for one in result.findings if TWINS[name].word in one), ""
+        )
+        lines.append(f"| {name} | {len(results)} | {len(caught)} | {example[:90]} |")
+    return lines
+
+
+def limits_section(soaked: Soaked) -> list[str]:
+    return [
+        "A full disk under the embedded store, under the sealed logs and under PostgreSQL (for its "
+        "tables, and for its\n"
+        "journal); a server under a memory limit below what sealing needs, killed, started again, "
+        "and the limit lifted;\n"
+        "and the twin of the latter, which seals in its own process and dies.\n",
+        "| | |\n|---|---:|",
+        *(f"| {name} | {count} |" for name, count in sorted(soaked.limits.items())),
+    ]
+
+
+def trial_table(soaked: Soaked, part: str) -> list[str]:
+    """Return what the trials of a part did, in columns by kind."""
+    trials = soaked.trials[part]
+    head = f"| | {' | '.join(trials)} |\n|---|{'---:|' * len(trials)}"
+    rows: dict[str, Callable[[Result], int]] = {
         "trials": lambda one: 1,
-        "server processes killed": lambda one: one.kills.total() - one.kills["the database server"],
-        "database servers killed": lambda one: one.kills["the database server"],
+        "deaths of the collector": lambda one: one.kills.total() - one.kills["the database server"],
+        "deaths of the database server": lambda one: one.kills["the database server"],
         "messages sent": lambda one: one.messages,
         "acknowledged": lambda one: one.acknowledged,
         "refused as too late, and not counted": lambda one: one.too_late,
         "sent again before they were acknowledged": lambda one: one.resent,
         "replayed after they were acknowledged": lambda one: one.replayed,
-        "uploads turned away for a while (429 and 503)": lambda one: one.turned_away,
+        "uploads turned away for a while": lambda one: one.turned_away,
         "acknowledged and lost": lambda one: sum("lost" in what for what in one.findings),
         "counted twice": lambda one: sum("doubled" in what for what in one.findings),
-        "trials with any finding": lambda one: bool(one.findings),
+        "trials with any finding": lambda one: int(bool(one.findings)),
     }
     return [
-        "## Crashes\n",
-        f"Each trial is one task of {ROUNDS} rounds whose questions depend on all reports before "
-        f"them; {UPLOADERS}\n"
-        "threads upload over connections that stay open, and replay; every second task asks for "
-        "enrolment tokens.\n"
-        "The server gets SIGKILL up to three times, about half of them at random moments and half "
-        "at a named point of\n"
-        "its own code, and is started again.  Afterwards each acknowledged message must be in one "
-        "sealed log once,\n"
-        "and nothing else in any; counts, checksums, users, spent tokens, questions and the answer "
-        "must be those that\n"
-        "the messages give, bit for bit.  The same checks find three collectors with a mistake: "
-        "one that acknowledges\n"
-        "before it commits, one that forgets ids, and one that erases before its log is written\n"
-        "(`tests/system/test_crash.py`).  A kill ends processes, not the machine: what a disk does "
-        "with a synced\n"
-        "write in a power cut is not tried here.\n",
         head,
-        *(f"| {name} | {cells(soaked, stores, of)} |" for name, of in rows.items()),
-        "\nIn which state the kill left the task:\n",
+        *(f"| {name} | {cells(trials, of)} |" for name, of in rows.items()),
+        "\nIn which state the death left the task:\n",
         head,
-        *histogram(soaked, stores, "states"),
-        "\nWhat killed the server:\n",
+        *histogram(trials, "states"),
+        "\nWhat killed the collector:\n",
         head,
-        *histogram(soaked, stores, "kills"),
-        "",
+        *histogram(trials, "kills"),
     ]
 
 
-def cells(soaked: Soaked, stores: list[str], of: Any) -> str:
-    return " | ".join(f"{sum(int(of(one)) for one in soaked.crashes[store]):,}" for store in stores)
+def cells(trials: dict[str, list[Result]], of: Callable[[Result], int]) -> str:
+    return " | ".join(f"{sum(of(one) for one in results):,}" for results in trials.values())
 
 
-def histogram(soaked: Soaked, stores: list[str], name: str) -> list[str]:
-    totals = {
-        store: sum((getattr(one, name) for one in soaked.crashes[store]), Counter[str]())
-        for store in stores
-    }
-    found = sorted({key for total in totals.values() for key in total})
-    return [
-        f"| {key} | {' | '.join(str(totals[store][key]) for store in stores)} |" for key in found
+def histogram(trials: dict[str, list[Result]], name: str) -> list[str]:
+    totals = [
+        sum((getattr(one, name) for one in results), Counter[str]()) for results in trials.values()
     ]
+    keys = sorted({key for total in totals for key in total})
+    return [f"| {key} | {' | '.join(str(total[key]) for total in totals)} |" for key in keys]
 
 
 def fuzz_section(soaked: Soaked) -> list[str]:
-    if not soaked.outcomes:
-        return []
     total = sum(outcomes.total() for outcomes in soaked.outcomes.values())
     lines = [
-        "## Random bytes\n",
         f"{total:,} inputs: valid ones with bits flipped, cut, repeated, spliced, set to extremes "
         "or changed entry by\n"
         "entry, and noise.  A decoder accepts, and then what it read is written as the same bytes, "
@@ -328,7 +535,32 @@ def fuzz_section(soaked: Soaked) -> list[str]:
             f"{key} {count:,}" for key, count in sorted(outcomes.items()) if key != "accepted"
         )
         lines.append(f"| {name} | {outcomes.total():,} | {outcomes['accepted']:,} | {refused} |")
-    return [*lines, ""]
+    return lines
+
+
+def memory_section(soaked: Soaked) -> list[str]:
+    return soaked.memory.lines() if soaked.memory else []
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the soak: what runs it, and what writes its section."""
+
+    title: str
+    run: Callable[[Soaked, argparse.Namespace], None]
+    section: Callable[[Soaked], list[str]]
+
+
+PARTS = {
+    "crash": Part("Crashes", crash, crash_section),
+    "nodes": Part("Several nodes", nodes, nodes_section),
+    "clock": Part("Clocks that jump", clock, clock_section),
+    "powercut": Part("Power cuts", powercut, powercut_section),
+    "twins": Part("Collectors with a mistake", twins, twins_section),
+    "limits": Part("Full disks and too little memory", limits, limits_section),
+    "fuzz": Part("Random bytes", fuzz_all, fuzz_section),
+    "memory": Part("Memory", remember, memory_section),
+}
 
 
 if __name__ == "__main__":

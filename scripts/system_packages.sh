@@ -8,6 +8,8 @@ for wanted in "$@"; do
     postgresql) command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || missing="$missing postgresql" ;;
     nodejs) command -v node >/dev/null || missing="$missing nodejs" ;;
     npm) command -v npm >/dev/null || missing="$missing npm" ;;
+    ext4) command -v mkfs.ext4 >/dev/null || missing="$missing e2fsprogs" ;;
+    xfs) command -v mkfs.xfs >/dev/null || missing="$missing xfsprogs" ;;
     java) command -v java >/dev/null || missing="$missing default-jre-headless" ;;
   esac
 done

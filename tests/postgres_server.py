@@ -33,7 +33,8 @@ class Server:
     folder: Path
 
     def url(self, schema: str = "public") -> str:
-        return f"postgresql:///postgres?host={self.folder}&user=postgres&options=-csearch_path%3D{schema}"
+        path = f"options=-csearch_path%3D{schema}"
+        return f"postgresql:///postgres?host={self.folder}&user=postgres&{path}"
 
     def create(self, schema: str) -> str:
         """Make an empty schema, which costs less than a database, and return its address."""
@@ -42,6 +43,11 @@ class Server:
         with psycopg.connect(self.url(), autocommit=True) as connection:
             connection.execute(f'create schema "{schema}"')
         return self.url(schema)
+
+    def runs(self) -> bool:
+        """Return whether the server is there, be it that it still recovers."""
+        path = self.folder / "data" / "postmaster.pid"
+        return path.exists() and Path(f"/proc/{path.read_text().split()[0]}").exists()
 
     def control(self, *arguments: str) -> None:
         """Run pg_ctl on this server."""
@@ -73,8 +79,11 @@ def found() -> Path | None:
 
 
 @contextmanager
-def running() -> Iterator[Server]:
-    """Run a server while the block runs; skip the test where there is none to run."""
+def running(megabytes: int = 0) -> Iterator[Server]:
+    """Run a server while the block runs; skip the test where there is none to run.
+
+    With ``megabytes`` its data are on a disk of that size.
+    """
     pytest.importorskip(
         "psycopg", reason="psycopg is not installed: pip install 'sottovoce[postgres]'"
     )
@@ -86,26 +95,37 @@ def running() -> Iterator[Server]:
     )  # short: a socket's path has 107 bytes at most
     server = Server(binaries, folder)
     try:
-        if _other_user():
-            shutil.chown(folder, _other_user())
-        _run(
-            [
-                str(binaries / "initdb"),
-                "-D",
-                str(folder / "data"),
-                "-U",
-                "postgres",
-                "-A",
-                "trust",
-                "--no-sync",
-            ]
-        )
-        server.control("start")
-        yield server
+        with _small_disk(folder / "data", megabytes):
+            for path in folder, *folder.iterdir():
+                if _other_user():
+                    shutil.chown(path, _other_user())
+            initdb = [str(binaries / "initdb"), "-D", str(folder / "data"), "-U", "postgres"]
+            small = ["--wal-segsize=1"] if megabytes else []
+            _run([*initdb, "-A", "trust", "--no-sync", *small])
+            server.control("start")
+            try:
+                yield server
+            finally:
+                if server.runs():
+                    server.control("stop", "-m", "immediate")
     finally:
-        if (folder / "data" / "postmaster.pid").exists():
-            server.control("stop", "-m", "immediate")
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _small_disk(folder: Path, megabytes: int) -> Iterator[None]:
+    """Mount a disk of some megabytes while the block runs; none for 0."""
+    if not megabytes:
+        yield
+        return
+    folder.mkdir(mode=0o700)
+    command = ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m,mode=700", "tmpfs", str(folder)]
+    if os.geteuid() != 0 or subprocess.run(command, capture_output=True, check=False).returncode:
+        pytest.skip("a small disk cannot be mounted here: that needs root")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
 def _other_user() -> str | None:

@@ -22,6 +22,7 @@ from sottovoce.tasks.collection import Collection
 from sottovoce.tasks.plan import Plan
 from sottovoce.tasks.question import Address, Question
 from sottovoce.tasks.round import Round
+from sottovoce.tasks.round_limits import RoundLimits
 from sottovoce.tasks.task import Task
 from sottovoce.wire import codec
 from sottovoce.wire.envelope import Envelopes
@@ -58,6 +59,9 @@ class Chain(Plan, kind="test_chain"):
             exact.UNIT * number // self.length,
             exact.UNIT * (number + 1) // self.length,
         )
+
+    def later_rounds(self, opening: Round) -> RoundLimits | None:
+        return RoundLimits(self.length, 4, ("grr",)) if self.length > 1 else None
 
 
 def _fingerprint(collected: Collected) -> int:
@@ -104,6 +108,11 @@ class Message:
     acknowledged: bool = False
     refused: str = ""
 
+    @property
+    def settled(self) -> bool:
+        """Return whether it has an outcome."""
+        return self.acknowledged or bool(self.refused)
+
 
 @dataclass
 class People:
@@ -117,7 +126,9 @@ class People:
         self.digest = codec.digest(codec.document(self.task))
 
     def messages(self, asked: Round, count: int) -> list[Message]:
-        """Return the messages of a round; the same round of the same people gives the same bytes."""
+        """Return the messages of a round; the same round of the same people gives the same
+        bytes.
+        """
         tokens = self._asked(asked)[:count] if self.tokens else [""] * count
         assert len(tokens) == count, "more tokens are needed"
         return [self._message(asked, index, token) for index, token in enumerate(tokens)]

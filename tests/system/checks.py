@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
+from collector.store.places import Place
 from sottovoce.collector import wire
 from sottovoce.collector.release import release
 from sottovoce.collector.store.base import RoundRecord, State, Store
@@ -32,6 +33,26 @@ def check(trial: "Trial", answer: bytes) -> list[str]:
         store.close()
 
 
+def check_erased(trial: "Trial") -> list[str]:
+    """Return everything that is wrong once the time of retention is over."""
+    store = open_store(trial.folder, trial.database)
+    try:
+        (task,) = store.tasks()
+        rounds = store.rounds(task.digest)
+        seen = _place(trial).rows("select count(*) from seen")[0][0]
+    finally:
+        store.close()
+    found = [f"{seen} ids are left of erased reports"] if seen else []
+    found += [
+        f"lost: round {one.number} is erased and has no sums"
+        for one in rounds
+        if not sums_path(trial.folder, one).exists()
+    ]
+    expected = {sums_path(trial.folder, one) for one in rounds}
+    expected.add(trial.folder / "sealed" / task.digest / "answer.json")
+    return [*found, *_check_files(trial.folder / "sealed", expected)]
+
+
 def _check_store(trial: "Trial", store: Store) -> list[str]:
     (task,) = store.tasks()
     rounds, found = store.rounds(task.digest), []
@@ -39,7 +60,7 @@ def _check_store(trial: "Trial", store: Store) -> list[str]:
         found.append(f"the task has not finished well: {task.failure!r}")
     for one in rounds:
         found += [f"round {one.number}: {what}" for what in _check_round(trial, one)]
-    found += _check_tables(store, rounds)
+    found += _check_tables(trial, rounds)
     found += _check_files(trial.folder / "sealed", {log_path(trial.folder, one) for one in rounds})
     return found
 
@@ -63,28 +84,37 @@ def _check_round(trial: "Trial", one: RoundRecord) -> list[str]:
         (bytes(name), int(member), int(slot), bytes(data)) for name, member, slot, data in rows
     )
     expected = Counter(report for message in messages for report in message.reports)
+    asked = trial.documents.get(one.number)
+    lost, unknown = expected - logged, logged - expected
+    doubled = logged - Counter(set(logged))
     unsent = logged.keys() - {report for message in trial.messages for report in message.reports}
     found = [
-        (f"lost: {len(expected - logged)} acknowledged reports are not in the log", expected - logged),
-        (f"doubled: {sum((logged - Counter(set(logged))).values())} reports", logged - Counter(set(logged))),
+        (f"lost: {len(lost)} acknowledged reports are not in the log", lost),
+        (f"doubled: {sum(doubled.values())} reports", doubled),
         (f"doubled: {len(ids) - len(set(ids))} ids", len(ids) > len(set(ids))),
         (f"{len(unsent)} reports in the log that nobody sent", unsent),
-        (f"{len(logged - expected)} reports in the log that were never acknowledged", logged - expected),
+        (f"{len(unknown)} reports in the log that were never acknowledged", unknown),
         (f"the store says {one.count} reports and the log has {len(rows)}", one.count != len(rows)),
         (f"the store says {one.users} users and {len(messages)} sent", one.users != len(messages)),
         ("the checksum in the store is not that of the log", one.checksum != checksum(columns)),
         ("the reports are not ordered by their ids", ids != sorted(ids)),
-        ("the questions are not those that devices saw", trial.documents.get(one.number) != one.document),
+        ("the questions are not those that devices saw", asked != one.document),
     ]  # fmt: skip
     return [what for what, wrong in found if wrong]
 
 
-def _check_tables(store: Any, rounds: list[RoundRecord]) -> list[str]:
+def _place(trial: "Trial") -> Place:
+    """Return where the database of a trial is."""
+    if trial.database:
+        return Place("postgres", trial.database)
+    return Place("sqlite", str(trial.folder / "collector.db"))
+
+
+def _check_tables(trial: "Trial", rounds: list[RoundRecord]) -> list[str]:
     """Look at the tables themselves: payloads are gone after sealing, ids stay against replays."""
-    with store._reading() as book:
-        segments = book.execute("select count(*) from segments").fetchone()[0]
-        seen = book.execute("select count(*) from seen").fetchone()[0]
-        claims = book.execute("select count(*) from claims").fetchone()[0]
+    place = _place(trial)
+    tables = ("segments", "seen", "claims")
+    segments, seen, claims = (place.rows(f"select count(*) from {name}")[0][0] for name in tables)
     users = sum(one.users for one in rounds)
     found = [
         (f"{segments} segments are left of sealed rounds", segments),
@@ -100,7 +130,9 @@ def _check_files(folder: Path, expected: set[Path]) -> list[str]:
 
 
 def _check_answer(trial: "Trial", store: Store, answer: bytes) -> list[str]:
-    """Go from round to round with the messages alone, and compare documents and answer bit for bit."""
+    """Go from round to round with the messages alone, and compare documents and answer bit for
+    bit.
+    """
     (task,) = store.tasks()
     documents = {one.number: one.document for one in store.rounds(task.digest)}
     collected = MemoryCollected(trial.task)
@@ -123,6 +155,11 @@ def _check_answer(trial: "Trial", store: Store, answer: bytes) -> list[str]:
 def log_path(folder: Path, one: RoundRecord) -> Path:
     """Return where the log of a round is."""
     return folder / "sealed" / one.task / f"round-{one.number:05d}.parquet"
+
+
+def sums_path(folder: Path, one: RoundRecord) -> Path:
+    """Return where the sums of an erased round are."""
+    return log_path(folder, one).with_suffix(".npz")
 
 
 def read_log(path: Path) -> dict[str, list[Any]]:

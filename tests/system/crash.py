@@ -2,9 +2,13 @@
 is accounted for.
 
 A trial publishes a task of several rounds, uploads from several threads, kills the server, starts
-it again, resends what was not acknowledged and some of what was, until the task has finished.
-``findings`` is then empty, or says what was lost, doubled or changed.  The moments are random; the
-checks are exact.
+it again, resends what was not acknowledged and some of what was, until the task has finished and,
+where the scenario says so, until its reports are erased.  ``findings`` is then empty, or says what
+was lost, doubled or changed.  The moments are random; the checks are exact.
+
+A trial has no time limit of its own for a collector that is stuck, because the machine may be
+busy: a collector is stuck if it answers very many requests and nothing changes meanwhile, or if
+it leaves many in a row without an answer.
 """
 
 import base64
@@ -14,24 +18,35 @@ import shutil
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
+import duckdb
 import msgspec
+import numpy as np
 
+from collector.store.places import Place
 from sottovoce.collector import access
 from sottovoce.collector.store.base import State
 from sottovoce.wire import codec
 from system.chain import Message, People, chain_task
-from system.checks import check, log_path
+from system.checks import check, check_erased, checksum, log_path, read_log, sums_path
+from system.disk import Disk
+from system.orders import POINTS
 from system.servers import Server, Wire, bearer, open_store
-from system.serving import POINTS
 
 QUOTA, EXTRA, ROUNDS, UPLOADERS = 40, 12, 3, 3
-_MOST_AT_ONCE = 9
-_PATIENCE = 60.0  # seconds until a trial that does not get on is itself a finding
-_STUCK = 2.0
+# Users who upload one by one: even if every commit takes the uploads of all threads together, a
+# round has more segments than a store reads at once (64).
+MANY = 220 * ROUNDS
+_MOST_ANSWERS = 20_000  # requests that are answered while nothing changes
+_MOST_STATUSES = 50  # of them requests for the status of a round that must be complete
+_MOST_SILENCES = 10  # requests in a row that are not answered within their time limit
+_DAY = 86_400
 _NO_LOG = "sealed: no log"
 
 
@@ -58,6 +73,41 @@ class Kill:
 NEVER = Kill(delay=float("inf"))
 
 
+@dataclass(frozen=True)
+class Scenario:
+    """What happens to a collector during a trial.
+
+    ``at_once`` is the most messages in one upload.  ``nodes`` collectors share one database and one
+    folder, and die together.  ``jumps`` are the seconds by which the clock jumps when half of a
+    round has answered, by round.
+    """
+
+    kills: tuple[Kill, ...] = ()
+    twin: str = ""
+    quota: int = QUOTA
+    at_once: int = 9
+    nodes: int = 1
+    erase: bool = False
+    jumps: Mapping[int, int] = field(default_factory=dict)
+
+    @property
+    def sent_each_round(self) -> int:
+        """Return how many people answer a round: more than it needs, so that some are too late."""
+        share = self.quota // ROUNDS if self.quota == MANY else self.quota
+        return share + EXTRA
+
+
+@dataclass(frozen=True)
+class Database:
+    """The URL of a database, and what kills its server and starts it again."""
+
+    url: str = ""
+    restart: Callable[[], None] | None = None
+
+
+NO_DATABASE = Database()
+
+
 @dataclass
 class Result:
     """What a trial saw."""
@@ -73,6 +123,7 @@ class Result:
     resent: int = 0
     replayed: int = 0
     turned_away: int = 0
+    lost_in_cuts: int = 0  # acknowledged messages that a power cut took
     seconds: float = 0.0
 
 
@@ -83,32 +134,44 @@ class Trial:
         self,
         folder: Path,
         seed: int,
-        *,
-        database: str = "",
-        kills: list[Kill],
-        twin: str = "",
-        restart: Any = None,
+        scenario: Scenario,
+        database: Database = NO_DATABASE,
+        disk: Disk | None = None,
     ) -> None:
-        self.folder, self.database, self.twin, self._restart = folder, database, twin, restart
+        self.folder, self.scenario = folder, scenario
+        self.database, self._restart = database.url, database.restart
+        self._disk = disk
         self.random = random.Random(seed)
-        self.result = Result(seed, "postgres" if database else "sqlite")
+        self.result = Result(seed, "postgres" if self.database else "sqlite")
         enrolment = seed % 2 == 1
-        self.task = chain_task(ROUNDS, QUOTA, enrolment=enrolment)
+        self._sent_each_round = scenario.sent_each_round
+        self.task = chain_task(ROUNDS, scenario.quota, enrolment=enrolment)
         self.people = People(self.task, seed)
-        with_store = open_store(folder, database)
+        with_store = open_store(folder, self.database)
         now = int(time.time())
         self._operator = access.issue(with_store, "operator", now)[0]
         if enrolment:
-            self.people.tokens = access.issue(
-                with_store, "enrolment", now, count=2 * ROUNDS * (QUOTA + EXTRA)
-            )
+            batch = access.TokenBatch(2 * ROUNDS * self._sent_each_round)
+            self.people.tokens = access.issue(with_store, "enrolment", now, batch=batch)
         with_store.close()
-        self._kills = list(kills)
+        # Refusals that pass.  A node learns at its next look what another node has published, or
+        # that a task has finished.
+        self._passing = (429, 503) if scenario.nodes == 1 else (429, 503, 404, 409)
+        self._clock = folder.parent / f"{folder.name}.clock"
+        self._clock.write_text("0")
+        self._kills = list(scenario.kills)
+        self._starts = 0
         self._lock = threading.Lock()
         self._pending: list[Message] = []
         self.messages: list[Message] = []
         self.documents: dict[int, str] = {}
         self._accepted = 0
+        self._erased = 0
+        self._is_erased = False
+        self._is_published = False
+        self._answers = 0  # since anything changed
+        self._silences = 0  # since anything was answered
+        self._last_progress: tuple[int, ...] = ()
         self._done = threading.Event()
         self._up = threading.Event()
         self._kill = NEVER
@@ -117,7 +180,6 @@ class Trial:
     def run(self) -> Result:
         """Return what happened, with findings if anything is wrong."""
         started = time.monotonic()
-        self._deadline = started + _PATIENCE
         self._start()
         threads = [
             threading.Thread(target=self._watch),
@@ -128,6 +190,8 @@ class Trial:
         answer = b""
         try:
             answer = self._drive()
+            if self.scenario.erase:
+                self._erase(answer)
         except _Stopped as stopped:
             self.find(str(stopped))
         finally:
@@ -146,31 +210,38 @@ class Trial:
             self.result.findings.append(finding)
 
     def _finish(self, answer: bytes) -> None:
+        codes = []
         try:
-            code = self.server.stop() if self.server.alive else 0
+            codes = [server.stop() for server in self.servers if server.alive]
         finally:
-            self.server.discard()
+            for server in self.servers:
+                server.discard()
         result = self.result
-        if code not in (0, -15):
-            self.find(f"the server stopped with exit code {code}")
-        for line in self.server.errors():
+        for code in codes:
+            if code not in (0, -15):
+                self.find(f"the server stopped with exit code {code}")
+        for line in self.servers[0].errors():  # the nodes write to one file
             self.find(f"the server's log tells of an error: {line}")
         result.messages = len(self.messages)
         result.acknowledged = sum(one.acknowledged for one in self.messages)
         result.too_late = sum(bool(one.refused) for one in self.messages)
         if self._accepted > result.acknowledged:
             self.find(f"doubled: {self._accepted} acceptances for {result.acknowledged} messages")
-        if answer:
+        if answer and not self._is_erased:
             result.findings += check(self, answer)
 
     # The server and its deaths
 
     def _start(self) -> None:
         self._kill = self._kills.pop(0) if self._kills else NEVER
-        orders: dict[str, Any] = {"twin": self.twin}
+        self._starts += 1
+        orders: dict[str, Any] = {"twin": self.scenario.twin, "clock": str(self._clock)}
         if self._kill.point:
-            orders["point"] = [self._kill.point, self._kill.times]
-        self.server = Server(self.folder, self.database, orders)
+            counter = self.folder.parent / f"{self.folder.name}.passed-{self._starts}"
+            orders["point"] = [self._kill.point, self._kill.times, str(counter)]
+        self.servers = [
+            Server(self.folder, self.database, orders) for _ in range(self.scenario.nodes)
+        ]
         self._fired = self._kill is NEVER or bool(self._kill.point)
         self._up.set()
         if self._kill.round is None:
@@ -180,27 +251,64 @@ class Trial:
             self._maybe_fire()
 
     def _watch(self) -> None:
-        """Start the server again whenever it has died."""
+        try:
+            self._restart_dead()
+        except Exception as error:
+            self.find(f"the servers could not be started again: {error!r}")
+            self._done.set()
+
+    def _restart_dead(self) -> None:
+        """Start the servers again whenever one has died; the others die with it."""
         while not self._done.wait(0.002):
-            if self.server.alive:
+            dead = [server for server in self.servers if not server.alive]
+            if not dead:
                 continue
             self._up.clear()
-            self.server.discard()
-            if self.server.process.returncode != -9:
-                self.find(
-                    f"the server died by itself with exit code {self.server.process.returncode}"
-                )
+            self._kill_all()
+            for server in self.servers:
+                server.discard()
+            if self._disk is not None:
+                self._disk.restore_power()
+            code = dead[0].process.returncode
+            if code != -9:
+                self.find(f"the server died by itself with exit code {code}")
                 self._done.set()
             else:
                 self.result.kills[self._kill.name] += 1
                 self._look()
             self._start()
 
+    def _kill_all(self) -> None:
+        """Kill all servers; where they have a disk of their own, its power is cut."""
+        if self._disk is not None:
+            self._disk.cut_power()
+        for server in self.servers:
+            server.kill()
+
     def _look(self) -> None:
+        if self._disk is not None:
+            self._look_at_disk()
         state = state_after_death(self.folder, self.database)
         self.result.states[state] += 1
+        if state == "publishing" and self._is_published:
+            self.find("lost: the task that was published")
+            self._done.set()
         if state == _NO_LOG:
             self.find("lost: a round is sealed and its log is missing")
+            self._done.set()
+
+    def _look_at_disk(self) -> None:
+        """Compare what was acknowledged before the cut with what the disk holds after it."""
+        with self._lock:
+            acknowledged = [one for one in self.messages if one.acknowledged]
+        lost = missing_messages(self.folder, acknowledged) if not self._is_erased else 0
+        self.result.lost_in_cuts += lost
+        damaged = damaged_rounds(self.folder)
+        if lost:
+            self.find(f"lost: {lost} of {len(acknowledged)} acknowledged messages in a power cut")
+        if damaged:
+            self.find(f"lost: {damaged} sealed rounds in a power cut")
+        if lost or damaged:
             self._done.set()
 
     def _fire(self) -> None:
@@ -209,11 +317,12 @@ class Trial:
             if self._fired:
                 return
             self._fired = True
-        crash = self._crash_database if self._kill.database else self.server.kill
+        crash = self._crash_database if self._kill.database else self._kill_all
         self._timers.append(threading.Timer(self._kill.delay, crash))
         self._timers[-1].start()
 
     def _crash_database(self) -> None:
+        assert self._restart is not None, "this trial has no database server to kill"
         self.result.kills[self._kill.name] += 1
         self._restart()
 
@@ -222,7 +331,7 @@ class Trial:
         if self._fired:
             return
         of_round = [one for one in self.messages if one.round == self._kill.round]
-        settled = sum(one.acknowledged or bool(one.refused) for one in of_round)
+        settled = sum(one.settled for one in of_round)
         if of_round and settled >= self._kill.share * len(of_round):
             self._fire()
 
@@ -231,9 +340,10 @@ class Trial:
     def _drive(self) -> bytes:
         document = codec.canonical(codec.document(self.task)).encode()
         self._call("POST", "/v1/tasks", document, content_type="application/json")
+        self._is_published = True
         for number in range(ROUNDS):
             asked = codec.round_(codec.parse(self._document(number)))
-            self._send_all(self.people.messages(asked, QUOTA + EXTRA), number)
+            self._send_all(self.people.messages(asked, self._sent_each_round), number)
         while json.loads(self._call("GET", "/v1/tasks/chain/round"))["state"] != "finished":
             time.sleep(0.01)
         self._replay_everything()
@@ -255,38 +365,68 @@ class Trial:
             time.sleep(0.01)
 
     def _send_all(self, messages: list[Message], number: int) -> None:
+        jump = self.scenario.jumps.get(number, 0)
         with self._lock:
             self.messages += messages
             self._pending = list(messages)
-        while any(not one.acknowledged and not one.refused for one in messages):
-            self._check_time()
+        while True:
+            self._check_progress()
+            settled = sum(one.settled for one in messages)
+            if jump and 2 * settled >= len(messages):
+                self._set_clock(jump)
+                jump = 0
+            if settled == len(messages):
+                break
             time.sleep(0.003)
         self._maybe_fire()
         self._compare_users(messages, number)
 
+    def _set_clock(self, seconds: int) -> None:
+        """Let the collector's clock be wrong by so much; the file is never half written."""
+        new = self._clock.with_suffix(".new")
+        new.write_text(str(seconds))
+        new.replace(self._clock)
+
     def _compare_users(self, messages: list[Message], number: int) -> None:
-        """Refuse to go on with a round of which the store has more or less than was acknowledged."""
-        expected, since = sum(one.acknowledged for one in messages), time.monotonic()
-        while True:
+        """Refuse to go on with a round of which the store counts other users.
+
+        It must have as many as were acknowledged.
+        """
+        expected = sum(one.acknowledged for one in messages)
+        for _ in range(_MOST_STATUSES):
             status = json.loads(self._call("GET", "/v1/tasks/chain/status"))
             users = status["rounds"][number]["users"]
             if users == expected:
                 return
-            if time.monotonic() - since > _STUCK:
-                word = "lost" if users < expected else "doubled"
-                raise _Stopped(
-                    f"{word}: round {number} has {users} users and {expected} were acknowledged"
-                )
             time.sleep(0.05)
+        word = "lost" if users < expected else "doubled"
+        raise _Stopped(f"{word}: round {number} has {users} users and {expected} were acknowledged")
+
+    def _erase(self, answer: bytes) -> None:
+        """Let the time of retention pass; the answer must outlive the reports."""
+        self.result.findings += check(self, answer)
+        assert self.task.collection is not None
+        self._is_erased = True
+        self._set_clock((self.task.collection.retention + 3) * _DAY)
+        while self._erased < ROUNDS:
+            status = json.loads(self._call("GET", "/v1/tasks/chain/status"))
+            self._erased = sum(line["erased"] for line in status["rounds"])
+            time.sleep(0.02)
+        if self._call("GET", "/v1/tasks/chain/answer") != answer:
+            self.find("lost: the answer changed when the reports were erased")
+        self.result.findings += check_erased(self)
 
     def _replay_everything(self) -> None:
-        """Send every message again: what was counted is a duplicate, what came too late still is."""
+        """Send every message again: what was counted is a duplicate, what came too late still
+        is.
+        """
         for start in range(0, len(self.messages), 50):
             batch = self.messages[start : start + 50]
             body = encoded(batch, packed=False)
-            outcome = json.loads(
-                self._call("POST", "/v1/tasks/chain/reports", body, content_type="application/json")
-            )
+            outcome = self._replay(body)
+            while self.scenario.nodes > 1 and "too-early" in _codes(outcome):
+                time.sleep(0.02)  # this node does not know the last rounds yet
+                outcome = self._replay(body)
             self.result.replayed += len(batch)
             counted = sum(one.acknowledged for one in batch)
             if (outcome["accepted"], outcome["duplicates"]) != (0, counted):
@@ -294,12 +434,19 @@ class Trial:
                     f"doubled or lost: a replay after the end of {counted} messages gave {outcome}"
                 )
 
+    def _replay(self, body: bytes) -> dict[str, Any]:
+        path = "/v1/tasks/chain/reports"
+        outcome: dict[str, Any] = json.loads(
+            self._call("POST", path, body, content_type="application/json")
+        )
+        return outcome
+
     def _call(self, method: str, path: str, body: bytes | None = None, **headers: str) -> bytes:
         """Ask until there is an answer; crashes and waits are what this is about."""
         while True:
-            self._check_time()
+            self._check_progress()
             self._up.wait(1.0)
-            wire = Wire(self.server.address)
+            wire = Wire(self._address())
             try:
                 status, content, _ = wire.request(
                     method,
@@ -309,22 +456,47 @@ class Trial:
                     connection="close",
                     **headers,
                 )
-            except ConnectionError:
+            except ConnectionError as error:
+                self._note_silence(error)
                 time.sleep(0.005)
                 continue
             finally:
                 wire.close()
+            self._note_answer()
             if status < 300:
                 return content
-            if status not in (429, 503):
+            if status not in self._passing:
                 raise _Stopped(f"{method} {path} was refused with {status}: {content!r}")
             time.sleep(0.02)
 
-    def _check_time(self) -> None:
+    def _address(self) -> str:
+        return random.choice(self.servers).address
+
+    # Whether the collector gets on
+
+    def _note_answer(self) -> None:
+        with self._lock:
+            self._answers += 1
+            self._silences = 0
+
+    def _note_silence(self, error: ConnectionError) -> None:
+        if isinstance(error.__cause__, TimeoutError):
+            with self._lock:
+                self._silences += 1
+
+    def _check_progress(self) -> None:
+        """Raise if the trial cannot go on, judged by what the collector does and not by time."""
         if self._done.is_set():
             raise _Stopped("the trial was given up")
-        if time.monotonic() > self._deadline:
-            raise _Stopped(f"the task did not get on for {_PATIENCE:.0f} seconds")
+        with self._lock:
+            settled = sum(one.settled for one in self.messages)
+            progress = (settled, len(self.documents), self._starts, self._erased, self._is_erased)
+            if progress != self._last_progress:
+                self._last_progress, self._answers = progress, 0
+        if self._answers > _MOST_ANSWERS:
+            raise _Stopped(f"stuck: nothing changed while {_MOST_ANSWERS:,} requests were answered")
+        if self._silences > _MOST_SILENCES:
+            raise _Stopped(f"stuck: {_MOST_SILENCES} requests in a row were not answered")
 
     # What devices do
 
@@ -340,7 +512,7 @@ class Trial:
             if not batch or not self._up.wait(0.05):
                 time.sleep(0.01)
                 continue
-            if wire is None or wire.address != self.server.address:
+            if wire is None or wire.address not in [one.address for one in self.servers]:
                 wire = self._reconnected(wire)
             packed = dice.random() < 0.5
             kind = "application/msgpack" if packed else "application/json"
@@ -354,9 +526,11 @@ class Trial:
                     content_type=kind,
                     accept="application/json",
                 )
-            except ConnectionError:
+            except ConnectionError as error:
+                self._note_silence(error)
                 time.sleep(0.005)
                 continue
+            self._note_answer()
             self._told(batch, answered[0], answered[1], fresh=fresh, replay=replay)
         if wire is not None:
             wire.close()
@@ -364,21 +538,21 @@ class Trial:
     def _reconnected(self, wire: Wire | None) -> Wire:
         if wire is not None:
             wire.close()
-        return Wire(self.server.address)
+        return Wire(self._address())
 
     def _batch(self, dice: random.Random) -> tuple[list[Message], bool]:
         """Return what to send next; it stays pending meanwhile, so that now and then two threads
         send the same.
         """
-        count = dice.randint(1, _MOST_AT_ONCE)
+        count = dice.randint(1, self.scenario.at_once)
         with self._lock:
+            if self._is_erased:
+                return [], False  # the ids of erased reports are forgotten
             if dice.random() < 0.15:
                 known = [one for one in self.messages if one.acknowledged]
                 if known:
                     return dice.sample(known, min(count, len(known))), True
-            self._pending = [
-                one for one in self._pending if not one.acknowledged and not one.refused
-            ]
+            self._pending = [one for one in self._pending if not one.settled]
             unsent = [one for one in self._pending if not one.sent]
             return (unsent or dice.sample(self._pending, len(self._pending)))[:count], False
 
@@ -392,7 +566,7 @@ class Trial:
     def _told(
         self, batch: list[Message], status: int, content: bytes, *, fresh: bool, replay: bool
     ) -> None:
-        if status in (429, 503):
+        if status in self._passing:
             self.result.turned_away += 1
             time.sleep(0.02)
             return
@@ -404,7 +578,10 @@ class Trial:
         refused = {one["index"]: one for one in outcome["refused"]}
         if outcome["accepted"] + outcome["duplicates"] + len(refused) != len(batch):
             self.find(f"an outcome does not add up: {outcome} for {len(batch)} messages")
-        if replay and outcome["duplicates"] != len(batch):
+        early = 0  # for a node that does not know yet which round another node has opened
+        if self.scenario.nodes > 1:
+            early = _codes(outcome).count("too-early")
+        if replay and outcome["duplicates"] + early != len(batch):
             self.find(
                 f"doubled or lost: a replay of {len(batch)} acknowledged messages gave {outcome}"
             )
@@ -428,6 +605,11 @@ class Trial:
             )
 
 
+def _codes(outcome: dict[str, Any]) -> list[str]:
+    """Return why messages of an upload were refused."""
+    return [one["code"] for one in outcome["refused"]]
+
+
 class _Stopped(Exception):  # noqa: N818 - not an error of the tests
     """The trial cannot go on, for the reason stated."""
 
@@ -444,8 +626,17 @@ def encoded(batch: list[Message], *, packed: bool) -> bytes:
 
 
 def state_after_death(folder: Path, database: str) -> str:
-    """Return in which state a crash has left the task; the files are looked at in a copy, recovery
-    is the server's.
+    """Return in which state a crash has left the task."""
+    with left_behind(folder, database) as store:
+        tasks = store.tasks()
+        return "publishing" if not tasks else _state(store, tasks[0], folder)
+
+
+@contextmanager
+def left_behind(folder: Path, database: str = "") -> Iterator[Any]:
+    """Open the store that a crash has left.
+
+    Files are looked at in a copy, because their recovery is the server's.
     """
     seen = folder
     if not database:
@@ -457,18 +648,50 @@ def state_after_death(folder: Path, database: str) -> str:
                 shutil.copy(path, seen)
     store = open_store(seen, database)
     try:
-        tasks = store.tasks()
-        return "publishing" if not tasks else _state(store, tasks[0], folder)
+        yield store
     finally:
         store.close()
 
 
+def missing_messages(folder: Path, messages: Sequence[Message]) -> int:
+    """Return how many messages the embedded store does not know."""
+    with left_behind(folder):
+        place = Place("sqlite", str(folder.parent / f"{folder.name}-copy" / "collector.db"))
+        known = {bytes(name) for (name,) in place.rows("select id from seen")}
+    return sum(any(report[0] not in known for report in one.reports) for one in messages)
+
+
+def damaged_rounds(folder: Path) -> int:
+    """Return how many sealed rounds have neither the log that was sealed nor sums of it."""
+    with left_behind(folder) as store:
+        rounds = [one for task in store.tasks() for one in store.rounds(task.digest)]
+    sealed = [one for one in rounds if one.state is State.SEALED]
+    return sum(not _has_log(folder, one) and not _has_sums(folder, one) for one in sealed)
+
+
+def _has_log(folder: Path, one: Any) -> bool:
+    try:
+        return checksum(read_log(log_path(folder, one))) == one.checksum
+    except duckdb.Error:
+        return False
+
+
+def _has_sums(folder: Path, one: Any) -> bool:
+    try:
+        with np.load(sums_path(folder, one)) as arrays:
+            return sum(arrays[name].size for name in arrays) > 0
+    except (OSError, EOFError, ValueError, BadZipFile):
+        return False
+
+
 def _state(store: Any, task: Any, folder: Path) -> str:
+    rounds = store.rounds(task.digest)
+    if any(_is_lost(folder, one) for one in rounds):
+        return _NO_LOG
+    if any(one.erased is not None for one in rounds):
+        return "erasing"
     if task.finished is not None:
         return "finished"
-    rounds = store.rounds(task.digest)
-    if any(one.state is State.SEALED and not log_path(folder, one).exists() for one in rounds):
-        return _NO_LOG
     last = rounds[-1]
     if last.state is State.OPEN:
         return "open: uploading" if last.users < QUOTA else "open: quota reached"
@@ -483,6 +706,25 @@ def _state(store: Any, task: Any, folder: Path) -> str:
     return str(last.state)
 
 
+def _is_lost(folder: Path, one: Any) -> bool:
+    """Return whether nothing is left of a sealed round: neither its log nor its sums."""
+    left = log_path(folder, one).exists() or sums_path(folder, one).exists()
+    return one.state is State.SEALED and not left
+
+
+def random_scenario(dice: random.Random, *, database: bool = False) -> Scenario:
+    """Return a scenario with some kills: one in four with many small uploads, one in two to the
+    end of retention.
+    """
+    kills = tuple(random_kills(dice, database=database))
+    erase = dice.random() < 0.5
+    if not erase:
+        kills = tuple(kill for kill in kills if not kill.point.startswith("erase"))
+    if dice.random() < 0.25:
+        return Scenario(kills, quota=MANY, at_once=1, erase=erase)
+    return Scenario(kills, erase=erase)
+
+
 def random_kills(dice: random.Random, *, database: bool = False) -> list[Kill]:
     """Return one to three deaths, half of them at random moments and half at the points between two
     writes.
@@ -494,7 +736,13 @@ def _random_kill(dice: random.Random, *, database: bool) -> Kill:
     if dice.random() < 0.5:
         phase = dice.choice(sorted({point.split(":")[0] for point in POINTS}))
         point = dice.choice([point for point in POINTS if point.startswith(f"{phase}:")])
-        most = {"upload": 20, "turn": 2 * ROUNDS, "seal": ROUNDS, "step": ROUNDS - 1}.get(phase, 1)
+        most = {
+            "upload": 20,
+            "turn": 2 * ROUNDS,
+            "seal": ROUNDS,
+            "step": ROUNDS - 1,
+            "erase": ROUNDS,
+        }.get(phase, 1)
         return Kill(point=point, times=dice.randint(1, most))
     database = database and dice.random() < 0.2
     number, draw = dice.randrange(ROUNDS), dice.random()

@@ -5,6 +5,7 @@ import random
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -34,7 +35,8 @@ class Memory:
     before: float = 0.0
     samples: list[float] = field(default_factory=list)
     peak_uploading: float = 0.0
-    peak: float = 0.0
+    peak: float = 0.0  # of the server
+    peak_worker: float = 0.0  # of the process that seals
     sealing_seconds: float = 0.0
     findings: list[str] = field(default_factory=list)
 
@@ -47,16 +49,18 @@ class Memory:
         """Return the part of the page."""
         quarters = " | ".join(f"{self.quarter(number):.0f}" for number in (1, 2, 3, 4))
         return [
-            "## Memory\n",
             f"{self.reports:,} reports of a histogram over 16 values (GRR), in uploads of "
             f"{AT_ONCE:,} from\n"
             f"{UPLOADERS} connections into the embedded store; resident size of the server in MiB, "
             "the mean over each\n"
-            "quarter of the uploads.  Sealing holds all reports of one round at once.\n",
-            "| before | first quarter | second | third | fourth | peak, uploading | peak, sealing "
-            "and answering |",
-            "|---:|---:|---:|---:|---:|---:|---:|",
-            f"| {self.before:.0f} | {quarters} | {self.peak_uploading:.0f} | {self.peak:.0f} |",
+            "quarter of the uploads.  The worker that seals holds all reports of one round at "
+            "once, and so does\n"
+            "the server when it answers.\n",
+            "| before | first quarter | second | third | fourth | peak, uploading | peak, "
+            "answering | peak of the worker |",
+            "|---:|---:|---:|---:|---:|---:|---:|---:|",
+            f"| {self.before:.0f} | {quarters} | {self.peak_uploading:.0f} | {self.peak:.0f} | "
+            f"{self.peak_worker:.0f} |",
             f"\nThe fourth quarter is {self.quarter(4) / self.quarter(2):.2f} times the second.",
         ]
 
@@ -100,7 +104,7 @@ def _upload_all(server: Server, task: Task, memory: Memory, show: Callable[[str]
                 number = next(left, None)
             if number is None:
                 break
-            body = msgspec.msgpack.encode({"reports": _messages(task, dice)})
+            body = msgspec.msgpack.encode({"reports": messages(task, dice)})
             status, content, _ = wire.request(
                 "POST", "/v1/tasks/memory/reports", body, content_type="application/msgpack"
             )
@@ -122,7 +126,8 @@ def _upload_all(server: Server, task: Task, memory: Memory, show: Callable[[str]
     memory.seconds, memory.peak_uploading = time.monotonic() - started, _status(server, "VmHWM")
 
 
-def _messages(task: Task, dice: random.Random) -> list[bytes]:
+def messages(task: Task, dice: random.Random) -> list[bytes]:
+    """Return the messages of one upload."""
     whole = Envelopes(
         digest=codec.digest_bytes(codec.document(task)),
         round=0,
@@ -138,7 +143,8 @@ def _seal(server: Server, operator: str, memory: Memory) -> None:
     started = time.monotonic()
     _ask(server, operator, "POST", "/v1/tasks/memory/close?at_once=true", b"")
     while _ask(server, operator, "GET", "/v1/tasks/memory/status")["state"] != "finished":
-        time.sleep(0.1)
+        memory.peak_worker = max([memory.peak_worker, *_worker_peaks(server)])
+        time.sleep(0.01)
     answer = _ask(server, operator, "GET", "/v1/tasks/memory/answer")
     memory.sealing_seconds, memory.peak = time.monotonic() - started, _status(server, "VmHWM")
     if answer["users"] != memory.reports // AT_ONCE * AT_ONCE:
@@ -156,7 +162,22 @@ def _ask(server: Server, operator: str, method: str, path: str, body: bytes | No
     return json.loads(content)
 
 
+def _worker_peaks(server: Server) -> list[float]:
+    """Return the largest sizes so far of the processes that the server has started, in MiB."""
+    peaks = []
+    tasks = Path(f"/proc/{server.process.pid}/task")
+    for children in tasks.glob("*/children"):
+        for child in children.read_text().split():
+            with suppress(OSError, StopIteration):  # it has just ended
+                peaks.append(_status_line(int(child), "VmHWM"))
+    return peaks
+
+
 def _status(server: Server, name: str) -> float:
-    """Return a line of the process's status in MiB."""
-    lines = Path(f"/proc/{server.process.pid}/status").read_text().splitlines()
+    """Return a line of the server's status in MiB."""
+    return _status_line(server.process.pid, name)
+
+
+def _status_line(process: int, name: str) -> float:
+    lines = Path(f"/proc/{process}/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith(f"{name}:")) / 1024

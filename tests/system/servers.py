@@ -4,6 +4,7 @@ import http.client
 import json
 import multiprocessing
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -43,8 +44,8 @@ class Forked:
         _loaded()
         reading, writing = _FORKS.Pipe(duplex=False)
         self._process = _FORKS.Process(
-            target=run_forked, args=(orders, arguments, environment, str(log), writing), daemon=True
-        )
+            target=run_forked, args=(orders, arguments, environment, str(log), writing)
+        )  # not a daemon: those may not have children, and a collector has workers
         self._process.start()
         writing.close()
         self.stdout = os.fdopen(os.dup(reading.fileno()), "rb")
@@ -145,14 +146,25 @@ class Server:
         if self.alive:
             self.process.kill()
         self.process.wait()
-        self.process.stdout.close()
+        if not self.process.stdout.closed:
+            self.process.stdout.read()  # ends with the last process that holds it: a worker
+            self.process.stdout.close()
 
     def errors(self) -> list[str]:
         """Return the lines of the log that tell of an error of the collector itself."""
-        lines = self.log.read_text(errors="replace").splitlines() if self.log.exists() else []
+        text = self.log.read_text(errors="replace") if self.log.exists() else ""
+        lines = _NEVER_BEGUN.sub("", text).splitlines()
         return [
             line for line in lines if '"level": "ERROR"' in line or line.startswith("Traceback")
         ]
+
+
+# What Python says in a worker whose server was killed before it could say what there is to do.
+_NEVER_BEGUN = re.compile(
+    r"^Traceback.*\n(?:  .*multiprocessing.*\n|  .*<string>.*\n|    .*\n)+"
+    r"(?:EOFError: Ran out of input|.*UnpicklingError: pickle data was truncated)\n",
+    re.MULTILINE,
+)
 
 
 class Wire:

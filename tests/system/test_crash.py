@@ -5,10 +5,14 @@ The short form of ``make soak``: some deaths at random moments, some at the poin
 writes.
 """
 
+from itertools import count
+
 import pytest
 
-from system.crash import Kill, Trial
+from system.crash import Database, Kill, Scenario, Trial
 
+DAY = 86_400
+NAMES = count()
 SQLITE = {
     "uploading, with and without a commit": [
         Kill(round=0, share=0.4, delay=0.003),
@@ -24,6 +28,16 @@ SQLITE = {
     ],
     "sealed, and finishing": [Kill("seal: committed", 2), Kill("finish: nothing stored", 1)],
 }
+ERASING = {
+    "before and while the sums are written": [
+        Kill("erase: nothing written", 1),
+        Kill("erase: sums have no name yet", 1),
+    ],
+    "with the sums written, and the log removed": [
+        Kill("erase: sums written", 2),
+        Kill("erase: log removed", 1),
+    ],
+}
 POSTGRES = {
     "uploading": [Kill(round=0, share=0.5, delay=0.002), Kill("upload: before it commits", 4)],
     "sealing and stepping": [
@@ -36,37 +50,47 @@ POSTGRES = {
 
 @pytest.mark.parametrize("kills", SQLITE.values(), ids=SQLITE)
 def test_crashes_lose_nothing_and_double_nothing(tmp_path, kills):
-    result = Trial(tmp_path / "data", seed=len(kills), kills=kills).run()
+    result = Trial(tmp_path / "data", len(kills), Scenario(tuple(kills))).run()
     assert result.findings == []
     assert result.kills.total() == len(kills), result
     assert result.states.total() == len(kills), result
 
 
-@pytest.mark.parametrize("kills", POSTGRES.values(), ids=POSTGRES)
-def test_crashes_beside_a_database_server_lose_nothing_and_double_nothing(
-    tmp_path, database_server, kills
-):
-    database = database_server.create(f"crash_{len(kills)}_{abs(hash(kills[0]))}")
-
-    def restart():
-        database_server.control("restart", "-m", "immediate")
-
-    result = Trial(
-        tmp_path / "data", seed=len(kills), kills=kills, database=database, restart=restart
-    ).run()
+@pytest.mark.parametrize("kills", ERASING.values(), ids=ERASING)
+def test_crashes_while_reports_are_erased_keep_the_answer(tmp_path, kills):
+    result = Trial(tmp_path / "data", 4, Scenario(tuple(kills), erase=True)).run()
     assert result.findings == []
     assert result.kills.total() == len(kills), result
 
 
-TWINS = {
-    "acknowledges first": ([Kill(round=0, share=0.6)], "lost"),
-    "forgets ids": ([], "doubled"),
-    "seals first": ([Kill("seal: committed", 1)], "lost"),
-}
+@pytest.fixture
+def place(database_server):
+    """A new database, and what kills and restarts its server."""
+
+    def make():
+        database = database_server.create(f"crash_{next(NAMES)}")
+        return Database(database, lambda: database_server.control("restart", "-m", "immediate"))
+
+    return make
 
 
-@pytest.mark.parametrize("twin", TWINS)
-def test_a_collector_with_a_mistake_is_found_out(tmp_path, twin):
-    kills, word = TWINS[twin]
-    found = Trial(tmp_path / "data", seed=2, kills=kills, twin=twin).run().findings
-    assert any(word in one for one in found), found
+@pytest.mark.parametrize("kills", POSTGRES.values(), ids=POSTGRES)
+def test_crashes_beside_a_database_server_lose_nothing_and_double_nothing(tmp_path, place, kills):
+    result = Trial(tmp_path / "data", len(kills), Scenario(tuple(kills)), place()).run()
+    assert result.findings == []
+    assert result.kills.total() == len(kills), result
+
+
+def test_several_nodes_that_die_at_once_lose_nothing_and_double_nothing(tmp_path, place):
+    kills = (Kill(round=0, share=0.5), Kill("seal: log written", 1))
+    result = Trial(tmp_path / "data", 3, Scenario(kills, nodes=3), place()).run()
+    assert result.findings == []
+    assert result.kills.total() == len(kills), result
+
+
+def test_a_clock_that_jumps_loses_nothing_and_holds_up_nothing(tmp_path):
+    jumps = {0: 2 * DAY, 1: -3 * DAY, 2: 5}
+    kills = (Kill(round=1, share=0.7),)
+    result = Trial(tmp_path / "data", 5, Scenario(kills, jumps=jumps)).run()
+    assert result.findings == []
+    assert result.kills.total() == len(kills), result

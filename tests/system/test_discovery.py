@@ -98,7 +98,11 @@ class Site:
         point = DEATHS[self.starts] if self.starts < len(DEATHS) else None
         self.starts += 1
         assert self.starts < 4 * len(DEATHS), "it dies of something else"
-        return Server(self.folder, orders={"point": [point, 1]} if point else {}, port=self.port)
+        orders = {}
+        if point:
+            counter = self.folder.parent / f"{self.folder.name}.passed-{self.starts}"
+            orders = {"point": [point, 1, str(counter)]}
+        return Server(self.folder, orders=orders, port=self.port)
 
     @property
     def url(self):
@@ -376,7 +380,9 @@ def test_a_quota_is_of_the_whole_task_and_every_round_takes_its_share(tmp_path):
 
 
 def test_a_share_below_the_minimum_waits_for_the_minimum(tmp_path):
-    """Twenty of two hundred would close a round of which nothing may be released, and end the task."""
+    """Twenty of two hundred would close a round of which nothing may be released, and end the
+    task.
+    """
     task = sv.Task(
         "svim", sv.TopItems(FOODS, 3), 4.0, collection=Collection(quota=200, minimum=50, grace=0)
     )

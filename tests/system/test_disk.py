@@ -8,11 +8,14 @@ import sqlite3
 import subprocess
 import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import psycopg
 import pytest
 
+from postgres_server import running
 from sottovoce.collector import access
 from sottovoce.tasks.task import Task
 from sottovoce.wire import codec
@@ -36,10 +39,10 @@ class Collection:
     documents: dict[int, str] = field(default_factory=dict)
 
     def start(self):
-        store = open_store(self.folder)
+        store = open_store(self.folder, self.database)
         self.operator = access.issue(store, "operator", int(time.time()))[0]
         store.close()
-        self.server = Server(self.folder)
+        self.server = Server(self.folder, self.database)
         self.wire = Wire(self.server.address)
         created = self.call(
             "POST", "/v1/tasks", codec.canonical(codec.document(self.task)).encode()
@@ -92,6 +95,15 @@ class Collection:
         answer = self.call("GET", "/v1/tasks/chain/answer")[1]
         self.stop()
         return check(self, answer) + self.server.errors()
+
+    def try_to_fill(self, batches):
+        """Send messages until one upload is turned away; return those that were sent."""
+        sent = []
+        for batch in batches:
+            sent.append(batch)
+            if self.upload(batch) == 503:
+                break
+        return sent
 
     def stop(self):
         self.wire.close()
@@ -226,4 +238,44 @@ def test_a_database_locked_by_another_process_turns_uploads_away_until_it_is_fre
     other.close()
     assert collection.ready() == 200
     assert collection.upload(collection.messages[100:]) == 200
+    assert collection.finish() == []
+
+
+@pytest.fixture
+def small_server(collection):
+    """A database server on a disk of its own, with the collector beside it."""
+    with running(megabytes=96) as server:
+        collection.database = server.create("full")
+        collection.start()
+        yield server
+
+
+def use_up_journal(server):
+    """Let the database server need a new file for its journal, which ends it on a full disk."""
+    with suppress(psycopg.OperationalError), psycopg.connect(server.url(), autocommit=True) as book:
+        while True:
+            book.execute("create table if not exists filling (number int)")
+            book.execute("drop table filling")
+            book.execute("select pg_switch_wal()")
+
+
+@pytest.mark.parametrize("journal", [False, True], ids=["for tables", "for the journal"])
+def test_a_full_disk_under_the_database_server_turns_uploads_away_and_loses_nothing(
+    collection, small_server, journal
+):
+    batches = [collection.messages[start : start + 20] for start in range(0, QUOTA, 20)]
+    assert [collection.upload(batch) for batch in batches[:5]] == [200] * 5
+    ballast = fill(small_server.folder / "data")
+    if journal:
+        use_up_journal(small_server)
+    sent = collection.try_to_fill(batches[5:])
+    assert not all(message.acknowledged for batch in sent for message in batch)
+    assert collection.call("GET", "/healthz")[0] == 200, "alive"
+    assert not journal or collection.ready() == 503, "and not ready, if nothing can be written"
+
+    ballast.unlink()
+    if not small_server.runs():  # it gives up when it cannot write its journal
+        small_server.control("start")
+    wait_until(lambda: collection.ready() == 200)
+    assert [collection.upload(batch) for batch in batches] == [200] * len(batches)
     assert collection.finish() == []

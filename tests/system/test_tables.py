@@ -76,7 +76,8 @@ def answered(task, values, cap=EPSILON):
     notice, messages, spent = codec.publish(task), [], 0.0
     for value in values:
         ledger = sv.Ledger(":memory:", cap=cap)
-        messages.append(Client(notice, ledger).answer(value))
+        accepts = sv.Accepts(public=notice.domain.public_names)
+        messages.append(Client(notice, ledger, accepts=accepts).answer(value))
         spent += ledger.spent
         ledger.close()
     return messages, spent
@@ -159,14 +160,15 @@ def test_a_public_group_of_too_few_people_is_withheld(run):
 
 def test_a_device_answers_once_and_within_its_cap():
     ledger = sv.Ledger(":memory:", cap=2 * EPSILON)
-    device = Client(SHOP, ledger)
+    accepts = sv.Accepts(public=SHOP.plan.domain.public_names)
+    device = Client(SHOP, ledger, accepts=accepts)
     message = device.answer(VALUES[0])
     with pytest.raises(BudgetError):
         device.answer(VALUES[0])
     assert (ledger.spent, device.resend()) == (EPSILON, message)
     ledger.close()
     small = sv.Ledger(":memory:", cap=EPSILON - 0.5)
-    poor = Client(SHOP, small)
+    poor = Client(SHOP, small, accepts=accepts)
     with pytest.raises(BudgetError):
         poor.answer(VALUES[0])
     with pytest.raises(BudgetError):

@@ -1,0 +1,157 @@
+"""What a collector is ordered to do wrong in a test: to die at a named point of its own code, or to
+be a twin with one mistake that the checks must find.
+
+Loaded by servers (``serving.py``) and by their workers, so that it imports no more than those.
+"""
+
+import fcntl
+import json
+import multiprocessing
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sottovoce.collector import collector, worker
+from sottovoce.collector.store import postgres, sql, sqlite
+from sottovoce.engine import files, parquet
+from system import chain  # noqa: F401 - the plan must be known before a task names it
+
+_STORES = (sqlite.SqliteStore, postgres.PostgresStore)
+_MODULES = (sqlite, postgres)
+
+# Where a process can die: in what, at which of its functions, before or after the call.
+POINTS: dict[str, tuple[tuple[Any, ...], str, str]] = {
+    "publish: before it commits": ((sql,), "add_round", "after"),
+    "upload: before it commits": (_MODULES, "count_messages", "before"),
+    "upload: committed, not acknowledged": (_STORES, "accept", "after"),
+    "turn: committed": ((sql.SqlStore,), "turn", "after"),
+    "seal: nothing written": ((parquet,), "write", "before"),
+    "seal: log has no name yet": ((files,), "sync", "before"),
+    "seal: log written": ((parquet,), "write", "after"),
+    "seal: before it commits": ((sql,), "clear_round", "after"),
+    "seal: committed": (_STORES, "seal", "after"),
+    "step: decided, nothing stored": ((sql.SqlStore,), "open_round", "before"),
+    "step: next round stored": ((sql.SqlStore,), "open_round", "after"),
+    "finish: nothing stored": ((sql.SqlStore,), "finish", "before"),
+    "finish: stored": ((sql.SqlStore,), "finish", "after"),
+    "erase: nothing written": ((collector.Collector,), "erase_round", "before"),
+    "erase: sums have no name yet": ((np,), "savez_compressed", "after"),
+    "erase: sums written": ((parquet,), "condense", "after"),
+    "erase: log removed": (_STORES, "erase", "before"),
+    "erase: committed": (_STORES, "erase", "after"),
+}
+ORDERS = "SYSTEM_TEST_ORDERS"  # the variable that carries the orders to workers
+
+
+def arm(point: str, times: int, counter: str) -> None:
+    """Make this collector die when it gets to the point for the n-th time."""
+    homes, name, when = POINTS[point]
+
+    def pass_by(moment: str) -> None:
+        if moment == when and _count(counter) == times:
+            server = multiprocessing.parent_process() if _is_worker() else None
+            if server is not None and server.pid is not None:
+                os.kill(server.pid, signal.SIGKILL)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    for home in homes:
+        _wrap(home, name, pass_by)
+
+
+def _count(counter: str) -> int:
+    """Return how often this was called, by any process, with the same file."""
+    with Path(counter).open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.write(b".")
+        file.flush()
+        return file.tell()
+
+
+def _is_worker() -> bool:
+    return multiprocessing.current_process().name == "worker"
+
+
+def _wrap(home: Any, name: str, pass_by: Any) -> None:
+    plain = getattr(home, name)
+
+    def wrapped(*given: Any, **named: Any) -> Any:
+        pass_by("before")
+        result = plain(*given, **named)
+        pass_by("after")
+        return result
+
+    setattr(home, name, wrapped)
+
+
+def seal_first() -> None:
+    """Erase the reports from the store before their log is written."""
+
+    def seal(self: Any, published: Any, last: Any) -> None:
+        messages = list(self.store.segments(last.task, last.number))
+        self.store.seal(last.task, last.number, sum(map(len, messages)), "later", self.now)
+        parquet.write(self.log(last), messages, published.asked[last.number])
+
+    collector.Collector.seal_round = seal  # type: ignore[method-assign]
+
+
+def seal_one_page() -> None:
+    """Seal what the store gives at once, and forget that there may be more."""
+    plain = sql.SqlStore.segments
+
+    def segments(self: Any, task: str, number: int) -> Any:
+        return iter([next(plain(self, task, number))])
+
+    sql.SqlStore.segments = segments  # type: ignore[method-assign]
+
+
+def remove_log_first() -> None:
+    """Erase the log of a round before its sums and the answer are written."""
+
+    def erase(self: Any, published: Any, record: Any) -> None:
+        asked, answer = published.asked[record.number], self._answered(published)
+        reports = parquet.read(self.log(record), asked, record.checksum)
+        self.log(record).unlink()
+        parquet.condense(self._sums(record), reports, asked)
+        collector.archive.write(self._archive(published), answer)
+        self.store.erase(record.task, record.number, self.now)
+
+    collector.Collector.erase_round = erase  # type: ignore[method-assign]
+
+
+def never_sync() -> None:
+    """Leave it to the kernel when anything reaches the disk."""
+    os.fsync = lambda handle: None
+    sqlite.PRAGMAS = (*sqlite.PRAGMAS, "synchronous = off")
+
+
+def never_sync_files() -> None:
+    """Leave it to the kernel when anything but the database reaches the disk."""
+    files.sync = lambda path: None
+
+
+TWINS = {
+    "seals first": seal_first,
+    "seals one page": seal_one_page,
+    "removes the log first": remove_log_first,
+    "never syncs": never_sync,
+    "does not sync files": never_sync_files,
+}
+
+
+def obey(orders: dict[str, Any]) -> None:
+    """Make the collector in this process what the orders say."""
+    TWINS.get(orders.get("twin", ""), lambda: None)()
+    if orders.get("point"):
+        arm(*orders["point"])
+
+
+def work_as_ordered(order: worker.Order, answer: Any) -> None:
+    """Do the work of an order in a worker of a server with orders."""
+    obey(json.loads(os.environ[ORDERS]))
+    _run(order, answer)
+
+
+_run = worker.run
