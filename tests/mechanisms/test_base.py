@@ -125,5 +125,13 @@ def test_scores_of_pure_mechanisms_are_weighted_votes():
 
 
 def test_only_a_prefix_mechanism_searches_prefix_by_prefix():
-    with pytest.raises(ParameterError, match="prefix by prefix"):
-        GRR(1.0, 4).estimate_blocks(np.array([0]), [0], 1)
+    for search in (GRR(1.0, 4).estimate_blocks, GRR(1.0, 4).count_blocks):
+        with pytest.raises(ParameterError, match="prefix by prefix"):
+            search(np.array([0]), [0], 1)
+
+
+def test_a_pure_mechanism_says_so_and_another_refuses():
+    grr = GRR(1.0, 4)
+    assert grr.pure() is grr
+    with pytest.raises(ParameterError, match="needs a pure mechanism"):
+        Mechanism.kinds["duchi"](epsilon=1.0, size=33).pure()

@@ -155,3 +155,20 @@ class Independent(HadamardResponse):
 class Unexchanged(HadamardResponse):
     def privatize(self, values, rng):
         return rng.integers(self.columns, len(values))
+
+
+@pytest.mark.parametrize("size", [2, 5, 15])
+def test_the_covariance_is_that_of_all_reports_listed(size):
+    """The twin that takes votes for independent is wrong as soon as two rows have a XOR."""
+    response = HadamardResponse(0.8, size)
+    truth = np.arange(1, size + 1)
+    reports = response.outcomes()
+    votes = response.votes(reports, np.arange(size))
+    expected = np.zeros((size, size))
+    for value, chances in enumerate(response.likelihood(reports).T):
+        mean = chances @ votes
+        expected += truth[value] * ((chances[:, None] * votes).T @ votes - np.outer(mean, mean))
+    stated = response.noise.covariance(truth.astype(float), int(truth.sum()))
+    np.testing.assert_allclose(stated, expected, atol=1e-9)
+    independent = np.diag(np.diag(stated))
+    assert np.allclose(independent, expected) == (size == 2)

@@ -94,7 +94,9 @@ def test_the_continuous_law_is_the_published_one(epsilon, b, p, q, slope, varian
 
 @pytest.mark.parametrize(("epsilon", "b", "p", "q", "slope", "variance"), TABLE)
 def test_many_buckets_tend_to_the_continuous_law(epsilon, b, p, q, slope, variance):
-    """Densities, slope of the mean and the variance of a report of 1, up to the width of a bucket."""
+    """Densities, slope of the mean and the variance of a report of 1, up to the width of a
+    bucket.
+    """
     wave = SquareWave(epsilon, 2048)
     outputs = np.arange(wave.outputs) / 2048  # in parts of the range
     chances = wave.likelihood(wave.outcomes())[:, [0, -1]]

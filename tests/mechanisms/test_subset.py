@@ -158,6 +158,21 @@ def test_an_impossible_size_is_refused(size):
         SubsetSelection(1.0, size)
 
 
+class FirstDrawLargest:
+    """Random numbers but for the first whole numbers: each is the largest possible."""
+
+    def __init__(self, rng):
+        self.rng, self.is_first = rng, True
+
+    def bernoulli(self, threshold, count):
+        return self.rng.bernoulli(threshold, count)
+
+    def integers(self, bound, count):
+        drawn = self.rng.integers(bound, count)
+        first, self.is_first = self.is_first, False
+        return np.full_like(drawn, bound - 1) if first else drawn
+
+
 class LastAside(SubsetSelection):
-    def _other_values(self, values, replaced, rng):
-        return super()._other_values(values, np.full_like(replaced, self.chosen - 1), rng)
+    def privatize(self, values, rng):
+        return super().privatize(values, FirstDrawLargest(rng))

@@ -7,7 +7,8 @@ import pytest
 import sottovoce as sv
 from sottovoce.errors import ParameterError
 from sottovoce.plans.frequencies.advice import advise_histogram
-from sottovoce.plans.itemsets.search_advice import advise_items, advise_values
+from sottovoce.plans.heavy_hitters.advice import advise_values
+from sottovoce.plans.itemsets.advice import advise_items
 from sottovoce.plans.marginals.advice import advise_marginals
 from sottovoce.plans.tables.advice import advise_tables
 from sottovoce.tasks.advice import Advice

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from sottovoce.answers import export
+from sottovoce.answers import attacked, export
 from sottovoce.answers.guarantee import Guarantee
 from sottovoce.answers.outcome import Outcome
 from sottovoce.core.estimate import Estimate, Total
@@ -21,6 +21,8 @@ class Answer(Outcome):
     """One distribution: every value with estimate, interval, users, epsilon and the steps applied.
 
     ``details`` are what else the method has to say: how it searched, what it could have seen.
+    ``columns`` are further columns of the rows, an entry per value.  ``fakes`` is the share of
+    false reports that the rows allow for.
     """
 
     name: str
@@ -29,6 +31,8 @@ class Answer(Outcome):
     mechanism: str
     level: float = 0.95
     details: Mapping[str, Any] = field(default_factory=dict)
+    columns: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    fakes: float | None = None
 
     @property
     def guarantee(self) -> Guarantee:
@@ -44,8 +48,8 @@ class Answer(Outcome):
 
         return ("none", *methods())
 
-    def at(self, level: float) -> Self:
-        return replace(self, level=level)
+    def at(self, level: float, *, fakes: float | None = None) -> Self:
+        return replace(self, level=level, fakes=attacked.checked_fakes(fakes))
 
     def postprocess(self, method: str, **options: Any) -> "Answer":
         """Return the answer after a step of post-processing; it spends no privacy."""
@@ -73,8 +77,21 @@ class Answer(Outcome):
             "share": self.estimate.frequencies.tolist(),
             "error": self.estimate.errors.tolist(),
             "significant": self.estimate.significant().tolist(),
+            **self.columns,
         }
-        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        if self.fakes is None:
+            return rows
+        bounds = self._attacked(self.fakes, simultaneous=simultaneous)
+        pairs = zip(rows, bounds, strict=True)
+        return [{**row, **attacked.columns_of(bound)} for row, bound in pairs]
+
+    def _attacked(self, fakes: float, *, simultaneous: bool) -> list[attacked.Bounds | None]:
+        """Return the bounds of every value if a share of the reports may be false."""
+        bounds = self.estimate.attacked(self.level, fakes, simultaneous=simultaneous)
+        if bounds is None:
+            return [None] * len(self.labels)
+        return list(zip(bounds[0].tolist(), bounds[1].tolist(), strict=True))
 
     def sum(self, values: Iterable[str]) -> Total:
         """Return the total of several values together, with the covariance of their errors."""
@@ -97,8 +114,19 @@ class Answer(Outcome):
             "level": self.level,
             "steps": list(self.estimate.steps),
             "threshold": self.estimate.threshold(),
+            "influence": self.influence,
+            **({} if self.fakes is None else {"fakes": self.fakes}),
             **self.details,
         }
+
+    @property
+    def influence(self) -> dict[str, float] | None:
+        """Return the most that one false report does to any raw total, in people.
+
+        None where no bound is known.
+        """
+        cells = self.estimate.influence
+        return None if cells is None else cells.largest.to_dict()
 
     def plot(
         self, path: str | Path | None = None, *, truth: Mapping[str, float] | None = None
@@ -130,9 +158,17 @@ class Answer(Outcome):
             mark = "" if row["significant"] else "  (within noise)"
             estimate, share = f"{row['estimate']:,.0f}", f"{100 * row['share']:.1f} %"
             lines.append(f"{row['value']:<{width}}  {estimate:>12}  {bounds:>27}  {share:>7}{mark}")
+            if self.fakes is not None:
+                lines.append(_attacked_line(row, self.fakes, width))
         if len(rows) < len(self.labels):
             lines.append(f"... and {len(self.labels) - len(rows):,} more values")
         return "\n".join(lines)
+
+
+def _attacked_line(row: Mapping[str, Any], fakes: float, width: int) -> str:
+    low, high = (row[column] for column in attacked.COLUMNS)
+    bounds = "no bound" if low is None else f"[{low:,.0f}, {high:,.0f}]"
+    return f"{'':<{width}}  {'':>12}  {bounds:>27}  {attacked.sentence(fakes)}"
 
 
 def _facts(estimate: Estimate) -> str:

@@ -49,8 +49,9 @@ class Answers(Outcome, Mapping[str, Answer]):
     def questions(self) -> Mapping[str, Answer]:
         return self.parts
 
-    def at(self, level: float) -> "Answers":
-        return Answers(self.name, {name: part.at(level) for name, part in self.parts.items()})
+    def at(self, level: float, *, fakes: float | None = None) -> "Answers":
+        parts = {name: part.at(level, fakes=fakes) for name, part in self.parts.items()}
+        return Answers(self.name, parts)
 
     def postprocess(self, method: str, **options: Any) -> "Answers":
         parts = {name: part.postprocess(method, **options) for name, part in self.parts.items()}

@@ -288,7 +288,8 @@ class _Panel:
         """Return what the answer rests on, in a few words."""
         estimate = self.answer.estimate
         scaled = f" of {estimate.population:,}" if estimate.population > estimate.users else ""
-        return f"{estimate.users:,}{scaled} users, epsilon {estimate.epsilon:g}, {self.answer.mechanism}"
+        users = f"{estimate.users:,}{scaled} users"
+        return f"{users}, epsilon {estimate.epsilon:g}, {self.answer.mechanism}"
 
 
 def _clean(axes: Any, label: str = "share of people, %", lines: str = "x") -> None:

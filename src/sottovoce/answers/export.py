@@ -12,6 +12,7 @@ from sottovoce.errors import MissingExtraError, ParameterError
 
 Rows = Sequence[Mapping[str, Any]]
 
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 FRAME_LIBRARIES = ("pandas", "polars", "pyarrow")
 
 
@@ -32,15 +33,37 @@ def finite(content: Any) -> Any:
 def csv_text(rows: Rows, names: Sequence[str] | None = None) -> str:
     """Return rows as CSV with a header; the columns are ``names``, or those of all rows as they
     first appear.
+
+    Text that a spreadsheet would take for a formula is preceded by an apostrophe.
     """
+    columns = list(names or column_names(rows))
     text = io.StringIO()
-    writer = csv.DictWriter(text, fieldnames=names or column_names(rows), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([_harmless(name) for name in columns])
+    writer.writerows([_harmless(row.get(name, "")) for name in columns] for row in rows)
     return text.getvalue()
 
 
-def frame(rows: Rows, library: str) -> Any:
+def _harmless(cell: Any) -> Any:
+    """Return a cell that no spreadsheet executes; numbers stay as they are.
+
+    >>> [_harmless(cell) for cell in ("=A1", "-5", -5, "@SUM(A1)", "cat")]
+    ["'=A1", '-5', -5, "'@SUM(A1)", 'cat']
+    """
+    if not isinstance(cell, str) or not cell.startswith(_FORMULA_STARTS) or _is_number(cell):
+        return cell
+    return f"'{cell}"
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return not text.startswith(("\t", "\r", "\n"))
+
+
+def frame_of(rows: Rows, library: str) -> Any:
     """Return rows as a frame of pandas or polars, or as a table of pyarrow."""
     if library not in FRAME_LIBRARIES:
         raise ParameterError(f"`library` must be one of {', '.join(FRAME_LIBRARIES)}")

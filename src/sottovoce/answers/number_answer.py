@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
-from sottovoce.answers import export
+from sottovoce.answers import attacked, export
 from sottovoce.answers.guarantee import Guarantee
 from sottovoce.answers.outcome import Outcome, Row
 from sottovoce.core.estimate import Total
@@ -24,6 +24,7 @@ class NumberAnswer(Outcome):
     mechanism: str
     steps: tuple[str, ...] = ()
     level: float = 0.95
+    fakes: float | None = None
 
     def __getitem__(self, figure: str) -> Total:
         return self.figures[figure]
@@ -36,8 +37,8 @@ class NumberAnswer(Outcome):
     def users(self) -> int:
         return self.user_count
 
-    def at(self, level: float) -> Self:
-        return replace(self, level=level)
+    def at(self, level: float, *, fakes: float | None = None) -> Self:
+        return replace(self, level=level, fakes=attacked.checked_fakes(fakes))
 
     @property
     def about(self) -> dict[str, Any]:
@@ -49,6 +50,8 @@ class NumberAnswer(Outcome):
             "mechanism": self.mechanism,
             "level": self.level,
             "steps": list(self.steps),
+            "influence": {name: _influence(figure) for name, figure in self.figures.items()},
+            **({} if self.fakes is None else {"fakes": self.fakes}),
         }
 
     def rows(self) -> list[Row]:
@@ -57,7 +60,10 @@ class NumberAnswer(Outcome):
         for name, figure in self.figures.items():
             low, high = figure.interval(self.level)
             row = {"value": name, "estimate": figure.total, "low": low, "high": high}
-            rows.append({**row, "error": figure.error})
+            row |= {"error": figure.error}
+            if self.fakes is not None:
+                row |= attacked.columns_of(figure.attacked(self.level, self.fakes))
+            rows.append(row)
         return rows
 
     def plot(
@@ -80,4 +86,18 @@ class NumberAnswer(Outcome):
             bounds = f"[{row['low']:,.6g}, {row['high']:,.6g}]"
             level = f"{100 * self.level:g} % in {bounds}"
             lines.append(f"{row['value']:<{width}}  {row['estimate']:>12,.6g}  {level}")
+            if self.fakes is not None:
+                lines.append(_attacked_line(row, self.fakes, width))
         return "\n".join(lines)
+
+
+def _influence(figure: Total) -> dict[str, float] | None:
+    """Return the most that one false report does to a figure; None where no bound is known."""
+    exposure = (figure.raw or figure).exposure
+    return None if exposure is None else exposure.influence.to_dict()
+
+
+def _attacked_line(row: Row, fakes: float, width: int) -> str:
+    low, high = (row[column] for column in attacked.COLUMNS)
+    bounds = "no bound" if low is None else f"[{low:,.6g}, {high:,.6g}]"
+    return f"{'':<{width}}  {'':>12}  {bounds} {attacked.sentence(fakes)}"

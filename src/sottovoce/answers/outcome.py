@@ -4,7 +4,7 @@ A shell (command line, dashboard, collector) knows only this: an outcome has nam
 rows, facts about them, a guarantee, and a way to be written and drawn.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,13 +12,14 @@ from typing import Any, ClassVar, Self
 
 from sottovoce.answers import export
 from sottovoce.answers.guarantee import Guarantee
+from sottovoce.answers.plain_data import PlainData
 from sottovoce.answers.side_views import SideViews
 from sottovoce.errors import ParameterError
 
 Row = dict[str, Any]
 
 
-class Outcome(ABC):
+class Outcome(PlainData):
     """What a plan answers: rows with intervals, and what they rest on."""
 
     name: str
@@ -49,8 +50,12 @@ class Outcome(ABC):
         return replace(self, name=name)  # type: ignore[type-var]
 
     @abstractmethod
-    def at(self, level: float) -> "Outcome":
-        """Return the same outcome with intervals of another confidence level."""
+    def at(self, level: float, *, fakes: float | None = None) -> "Outcome":
+        """Return the same outcome with intervals of another confidence level.
+
+        With ``fakes`` rows also have bounds that hold if up to this share of all who answered sent
+        false reports.
+        """
 
     def questions(self) -> "Mapping[str, Outcome]":
         """Return the parts by name; an outcome of one part is its own."""
@@ -98,14 +103,10 @@ class Outcome(ABC):
         """Return everything as plain data."""
         return {**self.about, "rows": self.rows()}
 
-    def to_json(self) -> str:
-        """Return everything as JSON."""
-        return export.json_text(self.to_dict())
-
     def to_csv(self) -> str:
         """Return the rows as CSV with a header."""
         return export.csv_text(self.rows())
 
     def frame(self, library: str = "pandas") -> Any:
         """Return the rows as a frame of pandas, polars or pyarrow."""
-        return export.frame(self.rows(), library)
+        return export.frame_of(self.rows(), library)

@@ -6,6 +6,7 @@ Noise hides single numbers before it hides bands.  The error of a band includes 
 from itertools import groupby
 from typing import Any
 
+from sottovoce.answers import attacked
 from sottovoce.answers.answer import Answer
 from sottovoce.maths.normal import upper_quantile
 
@@ -46,6 +47,9 @@ def _width(low: int, high: int, most: int) -> int:
 def _band(answer: Answer, members: tuple[str, ...], tested: int) -> Row:
     total = answer.sum(members)
     low, high = total.interval(answer.level)
+    bounds: Row = {}
+    if answer.fakes is not None:
+        bounds = attacked.columns_of(total.attacked(answer.level, answer.fakes))
     return {
         "value": f"{members[0]}–{members[-1]}" if len(members) > 1 else members[0],
         "estimate": total.total,
@@ -54,5 +58,6 @@ def _band(answer: Answer, members: tuple[str, ...], tested: int) -> Row:
         "share": total.total / answer.estimate.population,
         "error": total.error,
         "significant": total.total >= upper_quantile(_ALPHA / tested) * total.error,
+        **bounds,
         "members": members,
     }

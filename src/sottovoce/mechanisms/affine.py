@@ -24,6 +24,7 @@ import numpy as np
 
 from sottovoce.arrays import Bools, Floats, Ints, Reports, Values
 from sottovoce.core import settings
+from sottovoce.core.influence import SizedSetInfluence
 from sottovoce.core.noise import BalancedNoise, IndependentNoise
 from sottovoce.core.packing import below, rows
 from sottovoce.core.product_target import OuterProduct, ProductTarget
@@ -35,7 +36,7 @@ from sottovoce.mechanisms.base import PureMechanism, threshold
 from sottovoce.mechanisms.grr import GRR
 
 if TYPE_CHECKING:
-    from sottovoce.kernels.affine import AffineReports, Layout
+    from sottovoce.kernels.affine import AffineReports, PointLayout
 
 REPORT = np.dtype([("seed", "<u8"), ("bucket", "<u2")])
 MAX_SPECTRUM_BITS = 28  # beyond that only chosen candidates are decoded
@@ -106,8 +107,28 @@ class AffineResponse(PureMechanism, kind="affine"):
         return self.response.worst_ratio
 
     @property
+    def share(self) -> float:
+        # Whatever the seed, the bucket of a blanket draw is uniform.
+        return 1 / self.buckets
+
+    @property
+    def overlap(self) -> float:
+        # A report supports D / g points: another one of the D - 1 is among the D / g - 1 others.
+        return (self.cells // self.buckets - 1) / (self.cells - 1)
+
+    @property
     def noise(self) -> BalancedNoise:
         return BalancedNoise.subsets(self.p, self.cells, self.cells // self.buckets)
+
+    @property
+    def influence_law(self) -> SizedSetInfluence:
+        return SizedSetInfluence(self.p, self.q, self.cells // self.buckets, self.cells)
+
+    @property
+    def max_supported(self) -> int:
+        # A report supports an affine subspace of dimension m - k.  It holds at most m - k + 1
+        # affinely independent points, and any so many points span a subspace of that dimension.
+        return self.bits - self.rank + 1
 
     @property
     def width(self) -> int:
@@ -233,11 +254,11 @@ class AffineResponse(PureMechanism, kind="affine"):
 
         return AffineReports(reports["seed"], reports["bucket"], self.bits, self.rank)
 
-    def _layout(self) -> "Layout":
+    def _layout(self) -> "PointLayout":
         """Return where the points of values lie."""
-        from sottovoce.kernels.affine import Layout
+        from sottovoce.kernels.affine import PointLayout
 
-        return Layout(self.bits, self.groups, self.permuted)
+        return PointLayout(self.bits, self.groups, self.permuted)
 
     def _check_decodable(self) -> None:
         if self.bits > MAX_SPECTRUM_BITS:
@@ -251,7 +272,7 @@ def factor_table(factor: Floats) -> Floats:
     """Return one factor of a target where the hash sees it, transformed; padding has the mean."""
     from sottovoce.kernels import affine, walsh
 
-    layout = affine.Layout((len(factor) - 1).bit_length())
+    layout = affine.PointLayout((len(factor) - 1).bit_length())
     return walsh.transform(affine.placed(factor, layout))
 
 

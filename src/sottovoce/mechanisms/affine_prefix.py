@@ -10,12 +10,11 @@ Source: docs/affine-response.md.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from sottovoce.arrays import Floats, Ints, Reports, Values
-from sottovoce.core.estimate import Estimate
 from sottovoce.core.product_target import ProductTarget
 from sottovoce.errors import DomainError, NoDataError, ParameterError
 from sottovoce.maths import hashing
@@ -64,15 +63,7 @@ class AffinePrefix(AffineResponse, kind="affine_prefix"):
     def score_terms(self, reports: Reports, target: ProductTarget) -> Floats:
         raise ParameterError(_NO_SUMS)
 
-    def estimate_blocks(
-        self, reports: Reports, prefixes: Sequence[int], extension: int
-    ) -> Estimate:
-        counts = self.count_blocks(reports, prefixes, extension).ravel()
-        estimate = self.estimate_counts(counts, len(reports))
-        return replace(estimate, noise=self.noise.among())
-
     def count_blocks(self, reports: Reports, prefixes: Sequence[int], extension: int) -> Ints:
-        """Return (prefixes, 2^extension): how many reports support each extension of a prefix."""
         from sottovoce.kernels import affine
 
         return affine.block_supports(self._decodable(reports), prefixes, extension)

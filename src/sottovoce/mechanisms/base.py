@@ -21,9 +21,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from sottovoce.accounting.blanket import Blanket
 from sottovoce.arrays import Bools, Floats, Ints, Reports, Values
 from sottovoce.core import settings
 from sottovoce.core.estimate import Estimate
+from sottovoce.core.influence import (
+    AnySetInfluence,
+    Influence,
+    InfluenceLaw,
+    SupportInfluence,
+)
 from sottovoce.core.noise import IndependentNoise, Noise
 from sottovoce.core.product_target import ProductTarget
 from sottovoce.core.registry import Registry
@@ -47,6 +54,7 @@ class Mechanism(ABC):
     kind: ClassVar[str]
     kinds: ClassVar[Registry["Mechanism"]] = Registry("mechanism", "sottovoce.mechanisms")
 
+    randomises_numbers: ClassVar[bool] = False  # and so gives a mean instead of counts
     min_size: ClassVar[int] = 2
     max_size: ClassVar[int] = 1 << 32
 
@@ -125,9 +133,36 @@ class Mechanism(ABC):
         return None
 
     @property
+    def steps(self) -> int:
+        """Return how many draws of one report must be made one after another."""
+        return 1
+
+    @property
+    def blanket(self) -> Blanket:
+        """Return what hides one report among shuffled ones.
+
+        Without more knowledge it is the blanket that every mechanism of this epsilon has.
+        """
+        return Blanket.generic(self.epsilon)
+
+    @property
     def has_tally(self) -> bool:
         """Return whether a tally holds all that reports say; otherwise estimates need reports."""
         return True
+
+    @property
+    def influence_law(self) -> InfluenceLaw | None:
+        """Return what one report can do to the votes; None where no bound is known."""
+        return None
+
+    @property
+    def influence(self) -> Influence | None:
+        """Return the most that one false report adds to the count of one value, or takes from it.
+
+        For a number it is the most that it adds to the sum of all numbers on the scale of [-1, 1].
+        """
+        law = self.influence_law
+        return None if law is None else law.cells(1)[0]
 
     @property
     def key(self) -> str:
@@ -191,6 +226,10 @@ class Mechanism(ABC):
     def estimate(self, tally: Tally) -> Estimate:
         """Return unbiased totals for the whole domain."""
 
+    def pure(self) -> "PureMechanism":
+        """Return this mechanism as a pure one, whose reports vote for single values, or refuse."""
+        raise ParameterError("this needs a pure mechanism, whose reports vote for single values")
+
     def check_tally(self, tally: Tally) -> Tally:
         """Return the tally, or refuse an empty one and that of another mechanism."""
         if tally.key != self.key:
@@ -203,6 +242,9 @@ class Mechanism(ABC):
 class PureMechanism(Mechanism):
     """A mechanism with one p and one q for all values."""
 
+    def pure(self) -> "PureMechanism":
+        return self
+
     @property
     @abstractmethod
     def p(self) -> float:
@@ -213,6 +255,31 @@ class PureMechanism(Mechanism):
     def q(self) -> float:
         """Return the probability that a report supports any one other value."""
 
+    @property
+    def share(self) -> float | None:
+        """Return the probability that a draw from the blanket supports a given value.
+
+        A mechanism states it if a report has e^epsilon times the probability under the values that
+        it supports than under all others.  None stands for a mechanism that does not state it.
+        """
+        return None
+
+    @property
+    def overlap(self) -> float:
+        """Return how likely a blanket draw that supports one value supports another given value.
+
+        Where a report has a public seed, it is the probability over the seeds.
+        """
+        return 0.0
+
+    @property
+    def blanket(self) -> Blanket:
+        # Thresholds may spend less than the stated epsilon.  That is safe: at equal share and
+        # overlap, a mechanism of less epsilon is one of more, mixed with draws from the blanket.
+        if self.share is None:
+            return super().blanket
+        return Blanket(self.epsilon, self.share, self.overlap)
+
     @abstractmethod
     def support(self, reports: Reports, candidates: Values) -> Bools:
         """Return (reports, candidates): which report supports which candidate."""
@@ -221,6 +288,24 @@ class PureMechanism(Mechanism):
     def noise(self) -> Noise:
         """Return the law of the errors."""
         return IndependentNoise.of(self.p, self.q)
+
+    @property
+    def influence(self) -> Influence:
+        # One vote for a value, or one against it: devices compute it without listing the domain.
+        gap = self.p - self.q
+        return Influence((1 - self.q) / gap, self.q / gap)
+
+    @property
+    def influence_law(self) -> SupportInfluence:
+        return AnySetInfluence(self.p, self.q)
+
+    @property
+    def max_supported(self) -> int:
+        """Return how many values one report can support together, whichever were chosen.
+
+        Chosen values are in general position: no structure of the reports favours them.
+        """
+        return self.size
 
     def votes(self, reports: Reports, candidates: Values) -> Floats:
         """Return (reports, candidates): unbiased votes."""
@@ -250,17 +335,23 @@ class PureMechanism(Mechanism):
         estimate = self.estimate_counts(self.count(reports, candidates), len(reports))
         return replace(estimate, noise=self.noise.among())
 
+    def count_blocks(self, reports: Reports, prefixes: Sequence[int], extension: int) -> Ints:
+        """Return (prefixes, 2^extension): how many reports support each extension of a prefix."""
+        raise ParameterError("this mechanism cannot search for values prefix by prefix")
+
     def estimate_blocks(
         self, reports: Reports, prefixes: Sequence[int], extension: int
     ) -> Estimate:
         """Return totals for every extension by ``extension`` bits of every prefix, in order."""
-        raise ParameterError("this mechanism cannot search for values prefix by prefix")
+        counts = self.count_blocks(reports, prefixes, extension).ravel()
+        estimate = self.estimate_counts(counts, len(reports))
+        return replace(estimate, noise=self.noise.among())
 
     def estimate_counts(self, counts: Ints, users: int) -> Estimate:
         """Return unbiased totals from support counts, equation 3.1."""
         # sum of votes = (count - n q) / (p - q)
         votes = np.asarray((counts - users * self.q) / (self.p - self.q), np.float64)
-        return Estimate(votes, self.noise, users, self.epsilon)
+        return Estimate(votes, self.noise, users, self.epsilon, law=self.influence_law)
 
     def score(self, reports: Reports, coefficients: Floats) -> Floats:
         """Return one unbiased vote per report for a linear target over the whole domain."""

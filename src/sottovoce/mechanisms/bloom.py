@@ -198,7 +198,7 @@ class Bloom(Mechanism, kind="bloom"):
         row_indices, columns = np.divmod(entries, self.size)
         shape = (len(scales), self.size)
         matrix = sparse.csc_matrix((scales[row_indices], (row_indices, columns)), shape)
-        if self._is_determined:
+        if self.is_determined:
             return matrix
         return sparse.hstack([matrix, _UNPENALISED * scales[:, None]], "csc")
 
@@ -209,11 +209,12 @@ class Bloom(Mechanism, kind="bloom"):
         values.  Otherwise a value must stand out of all the others.
         """
         flip = self.flip / exact.UNIT
-        sigmas = 1.0 if self._is_determined else upper_quantile(_FALSE_SELECTION / self.size)
+        sigmas = 1.0 if self.is_determined else upper_quantile(_FALSE_SELECTION / self.size)
         return sigmas * sqrt(users * self.hashes * flip * (1 - flip)) / (1 - 2 * flip)
 
     @property
-    def _is_determined(self) -> bool:
+    def is_determined(self) -> bool:
+        """Return whether there are fewer values than bits of all cohorts to tell them apart."""
         return self.size < self.cohorts * self.bits
 
 

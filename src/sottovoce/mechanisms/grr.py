@@ -13,6 +13,7 @@ from fractions import Fraction
 import numpy as np
 
 from sottovoce.arrays import Bools, Floats, Ints, Reports, Values
+from sottovoce.core.influence import SizedSetInfluence
 from sottovoce.core.noise import BalancedNoise
 from sottovoce.core.packing import below, rows, unsigned
 from sottovoce.core.rng import Rng
@@ -63,8 +64,21 @@ class GRR(PureMechanism, kind="grr"):
         return 1 + (self.worst_ratio - 1) / length
 
     @property
+    def share(self) -> float:
+        # The blanket is uniform over the values, and a report supports one of them.
+        return 1 / self.size
+
+    @property
     def noise(self) -> BalancedNoise:
         return BalancedNoise.subsets(self.p, self.size, 1)
+
+    @property
+    def influence_law(self) -> SizedSetInfluence:
+        return SizedSetInfluence(self.p, self.q, 1, self.size)
+
+    @property
+    def max_supported(self) -> int:
+        return 1
 
     @property
     def width(self) -> int:

@@ -19,6 +19,7 @@ import numpy as np
 
 from sottovoce.arrays import Bools, Floats, Ints, Reports, Values
 from sottovoce.core.estimate import Estimate
+from sottovoce.core.influence import Influence, SupportInfluence
 from sottovoce.core.noise import IndependentNoise
 from sottovoce.core.packing import below, rows, unsigned
 from sottovoce.core.rng import Rng
@@ -67,8 +68,22 @@ class HadamardResponse(PureMechanism, kind="hadamard"):
         return Fraction(self.keep, exact.UNIT - self.keep)
 
     @property
+    def share(self) -> float:
+        # The blanket is uniform over the columns, half of which are positive in any row.
+        return 0.5
+
+    @property
+    def overlap(self) -> float:
+        # Two rows are both positive in a quarter of the columns.
+        return 0.5
+
+    @property
     def noise(self) -> "HadamardNoise":
         return HadamardNoise.between(self.p, np.arange(self.size))
+
+    @property
+    def influence_law(self) -> "HadamardInfluence":
+        return HadamardInfluence(self.p, np.arange(self.size) + 1)
 
     @property
     def width(self) -> int:
@@ -103,7 +118,8 @@ class HadamardResponse(PureMechanism, kind="hadamard"):
 
     def estimate_among(self, reports: Reports, candidates: Values) -> Estimate:
         estimate = super().estimate_among(reports, candidates)
-        return replace(estimate, noise=HadamardNoise.between(self.p, candidates))
+        law = HadamardInfluence(self.p, np.asarray(candidates) + 1)
+        return replace(estimate, noise=HadamardNoise.between(self.p, candidates), law=law)
 
     def score(self, reports: Reports, coefficients: Floats) -> Floats:
         # The transform holds, for every column, the coefficients of positive rows less all others.
@@ -144,6 +160,14 @@ class HadamardNoise(IndependentNoise):
         independent = IndependentNoise.of(p, 0.5)
         return cls(independent.unheld, independent.held, 1 / (2 * p - 1), candidates + 1)
 
+    def covariance(self, votes: Floats, users: int) -> Floats:
+        # The votes for the rows u and v vary together for the users who hold row u ^ v.
+        held = np.clip(votes, 0, users)
+        holders = np.zeros(1 << int(self.owned.max()).bit_length())
+        holders[self.owned] = held
+        together = self.gain * holders[self.owned[:, None] ^ self.owned]
+        return np.asarray(np.diag(self.variances(held, users)) + together)
+
     def linear(self, coefficients: Floats, votes: Floats, users: int) -> float:
         # For one user who holds row t, with coefficients c:
         #   gain^2 sum of c^2  -  c_t^2  +  gain * (sum of c_u c_v over rows with u ^ v = t)
@@ -159,6 +183,27 @@ class HadamardNoise(IndependentNoise):
         # The convolution over XOR is the product of transforms.
         convolved = transform(transform(by_row) ** 2) / len(by_row)
         return np.asarray(convolved[self.owned])
+
+
+@dataclass(frozen=True, eq=False)
+class HadamardInfluence(SupportInfluence):
+    """A report is a column, whose positive rows it supports: all columns are compared."""
+
+    p: float
+    owned: Ints  # the matrix row of every cell
+
+    symmetric = False
+    q = 0.5
+
+    def of(self, coefficients: Floats, *, padded: bool = False) -> Influence:
+        matrix_rows = np.asarray(self.owned, np.int64)
+        by_row = np.zeros(1 << int(matrix_rows.max()).bit_length())
+        by_row[matrix_rows] = coefficients
+        votes = transform(by_row) / (2 * self.p - 1)
+        return Influence(float(votes.max()), -float(votes.min()))
+
+    def picked(self, indices: Ints) -> "HadamardInfluence":
+        return HadamardInfluence(self.p, self.owned[indices])
 
 
 def _is_positive(matrix_rows: Values, columns: Values) -> Bools:

@@ -17,6 +17,7 @@ import numpy as np
 
 from sottovoce.arrays import Floats, Ints, Reports, Values
 from sottovoce.core.estimate import Estimate, Total
+from sottovoce.core.influence import Exposure, Influence, StatedInfluence
 from sottovoce.core.noise import Noise
 from sottovoce.core.tally import Tally
 from sottovoce.errors import NoDataError, ParameterError
@@ -41,6 +42,8 @@ class MeanNoise(Noise):
 class NumericMechanism(Mechanism):
     """A randomiser of grid points in [-1, 1] whose reports are unbiased for their number."""
 
+    randomises_numbers = True
+
     @property
     @abstractmethod
     def outputs(self) -> int:
@@ -57,6 +60,17 @@ class NumericMechanism(Mechanism):
     @abstractmethod
     def variance(self, values: Values) -> Floats:
         """Return the exact variance of the number that is reported for each index."""
+
+    @property
+    def influence(self) -> Influence:
+        """Return the extreme numbers of a report, which is what it adds to the sum of all."""
+        numbers = self.numbers(np.arange(self.outputs))
+        return Influence(float(numbers.max()), -float(numbers.min()))
+
+    @property
+    def influence_law(self) -> StatedInfluence:
+        influence = self.influence
+        return StatedInfluence(np.array([influence.up]), np.array([influence.down]), np.ones(1))
 
     @property
     def end(self) -> float:
@@ -94,13 +108,15 @@ class NumericMechanism(Mechanism):
         numbers = self.numbers(np.arange(self.outputs))
         mean = float(counts @ numbers) / users
         spread = float(counts @ (numbers - mean) ** 2) / (users - 1)
-        return Total(mean, max(spread, self._least_variance) / users)
+        exposure = Exposure(self.influence.times(1 / users), users)
+        return Total(mean, max(spread, self._least_variance) / users, exposure)
 
     def estimate(self, tally: Tally) -> Estimate:
         """Return one cell, whose frequency is the mean."""
         mean = self.mean(tally)
         noise = MeanNoise(mean.variance * tally.users)
-        return Estimate(np.array([mean.total * tally.users]), noise, tally.users, self.epsilon)
+        votes = np.array([mean.total * tally.users])
+        return Estimate(votes, noise, tally.users, self.epsilon, law=self.influence_law)
 
     @property
     def _least_variance(self) -> float:

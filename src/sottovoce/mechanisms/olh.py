@@ -71,6 +71,16 @@ class LocalHashing(PureMechanism):
         return self.response.worst_ratio
 
     @property
+    def share(self) -> float:
+        # Whatever the seed, the bucket of a blanket draw is uniform.
+        return 1 / self.buckets
+
+    @property
+    def overlap(self) -> float:
+        # Over the seeds, two values share a bucket with this probability.
+        return 1 / self.buckets
+
+    @property
     def layout(self) -> npt.DTypeLike:
         """Return the fields of a packed report: its public coin, then its bucket."""
         return [("seed", "<u4"), ("bucket", unsigned(max(self.buckets, 1 << 16)))]

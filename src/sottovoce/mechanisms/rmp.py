@@ -56,6 +56,11 @@ class RMP(LocalHashing, kind="rmp"):
         return PooledNoise(fresh_rows.unheld, fresh_rows.held, self.rows)
 
     @property
+    def overlap(self) -> float:
+        # In a small pool of rows two values may have opposite signs in every row.
+        return 0.0 if self.rows else super().overlap
+
+    @property
     def layout(self) -> npt.DTypeLike:
         return [("row", "<u4"), ("sign", "<u1")]
 

@@ -23,6 +23,7 @@ import numpy as np
 
 from sottovoce.arrays import Bools, Bytes, Floats, Ints, Reports, Values
 from sottovoce.core import settings
+from sottovoce.core.influence import SizedSetInfluence
 from sottovoce.core.noise import BalancedNoise
 from sottovoce.core.packing import bit_rows, bits_at, pack_bits
 from sottovoce.core.rng import Rng
@@ -75,12 +76,33 @@ class SubsetSelection(PureMechanism, kind="subset"):
         return Fraction(self.keep * others, (exact.UNIT - self.keep) * self.chosen)
 
     @property
+    def share(self) -> float:
+        # The blanket is uniform over the sets of k values.
+        return self.chosen / self.size
+
+    @property
+    def overlap(self) -> float:
+        return (self.chosen - 1) / (self.size - 1)
+
+    @property
     def noise(self) -> BalancedNoise:
         return BalancedNoise.subsets(self.p, self.size, self.chosen)
 
     @property
+    def influence_law(self) -> SizedSetInfluence:
+        return SizedSetInfluence(self.p, self.q, self.chosen, self.size)
+
+    @property
+    def max_supported(self) -> int:
+        return self.chosen
+
+    @property
     def width(self) -> int:
         return -(-self.size // 8)
+
+    @property
+    def steps(self) -> int:
+        return self.chosen
 
     def privatize(self, values: Values, rng: Rng) -> Reports:
         values = self.check(values)

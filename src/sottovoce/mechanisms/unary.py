@@ -69,6 +69,15 @@ class Unary(PureMechanism):
         return Fraction(kept, flipped)
 
     @property
+    def share(self) -> float:
+        # In the blanket every bit is set with probability q, independently of the others.
+        return self.q
+
+    @property
+    def overlap(self) -> float:
+        return self.q
+
+    @property
     def width(self) -> int:
         return -(-self.size // 8)
 

@@ -25,11 +25,11 @@ def advise(
         raise ParameterError("give either a `plan` or the `size` of a domain, not both")
     if plan is not None:
         parameters = signature(plan.advise).parameters.values()
-        _check_wishes(wishes, [one.name for one in parameters if one.kind is one.KEYWORD_ONLY])
+        _check_wishes(wishes, [each.name for each in parameters if each.kind is each.KEYWORD_ONLY])
         return plan.advise(users, epsilon, **wishes)
     from sottovoce.plans.frequencies.advice import HistogramWishes, advise_histogram
 
-    _check_wishes(wishes, [one.name for one in fields(HistogramWishes)])
+    _check_wishes(wishes, [wish.name for wish in fields(HistogramWishes)])
     return advise_histogram(users, size, epsilon, **wishes)  # type: ignore[arg-type]
 
 

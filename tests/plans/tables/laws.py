@@ -103,7 +103,9 @@ def everybody(layout: Layout, *, beyond: int = 1) -> list[PersonTables]:
 
 
 def response(question: Question, people: Sequence[PersonTables]) -> Any:
-    """Return (people, reports): the chance of every report of one question, given its public coin."""
+    """Return (people, reports): the chance of every report of one question, given its public
+    coin.
+    """
     mechanism, encoding = question.mechanism, question.encoding
     mixing = np.zeros((len(people), mechanism.size))
     for place, person in enumerate(people):

@@ -137,7 +137,9 @@ def test_combined_decompositions_leave_what_lemma_9_says(lengths, left):
 
 
 def test_the_best_coefficients_of_two_columns_are_those_of_all_their_pairs_of_nodes():
-    """AT-13 in two dimensions: a dense least squares over the pairs of nodes has the same squares."""
+    """AT-13 in two dimensions: a dense least squares over the pairs of nodes has the same
+    squares.
+    """
     tree, sets = Hierarchy(8, 2), [between(1, 3, 8), between(2, 6, 8)]
     layout = PublishedTables({"t": {"columns": {"a": range(8), "b": range(8)}}}, fanout=2).layout(
         2.0
@@ -174,7 +176,9 @@ def test_pairs_and_triples_of_cells_meet_as_often_as_independent_ones(values, ep
 
 
 def test_groups_sum_to_the_whole_exactly_where_they_are_of_the_same_cells():
-    """AT-18: from leaves alone, and with the best coefficients, which are linear in what is wanted."""
+    """AT-18: from leaves alone, and with the best coefficients, which are linear in what is
+    wanted.
+    """
     population = syn_1(20_000, size=25)
     whole = "SELECT COUNT(*) FROM t WHERE a BETWEEN 6 AND 17"
     for settings, options in (
@@ -207,10 +211,12 @@ EXAMPLES = {
     "E1": "SELECT COUNT(*) FROM users WHERE Age BETWEEN 20 AND 40 AND State = 'NY'",
     "E2": "SELECT SUM(Income) FROM users WHERE Age BETWEEN 20 AND 40",
     "E3": "SELECT AVG(Income) FROM users WHERE Income >= 1000 AND OS = 'iOS'",
-    "E4": "SELECT AVG(Amount) FROM txn JOIN users ON users.UID = txn.UID WHERE Category = 'Sports' AND Age IN [20, 40]",
+    "E4": "SELECT AVG(Amount) FROM txn JOIN users ON users.UID = txn.UID "
+    "WHERE Category = 'Sports' AND Age IN [20, 40]",
     "E5": "SELECT SUM(Income) FROM users JOIN txn USING (UID) WHERE Category = 'Books'",
     "E6": "SELECT COUNT(*) FROM txn WHERE Amount > 100",
-    "E7": "SELECT State, COUNT(*) AS c FROM users JOIN txn USING (UID) GROUP BY State ORDER BY c DESC",
+    "E7": "SELECT State, COUNT(*) AS c FROM users JOIN txn USING (UID) "
+    "GROUP BY State ORDER BY c DESC",
     "E8": "SELECT COUNT(*) FROM users WHERE Age < 20 OR State = 'WA' WITH (METHOD = BLUE)",
 }
 

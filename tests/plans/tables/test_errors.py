@@ -15,7 +15,9 @@ QUESTION = "SELECT COUNT(*) FROM people WHERE a < 4"
 
 
 def even(epsilon, seed=1):
-    """A collection of people who are spread evenly, so that predicted variances are the true ones."""
+    """A collection of people who are spread evenly, so that predicted variances are the true
+    ones.
+    """
     held = {"a": np.arange(USERS) % 8, "b": np.array(["x", "y"])[np.arange(USERS) // 8 % 2]}
     return sv.simulate(
         sv.Task("t", sv.Table({"a": range(8), "b": ["x", "y"]}, fanout=2), epsilon), held, seed=seed

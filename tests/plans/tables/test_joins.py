@@ -152,7 +152,9 @@ def drawn(rows):
 
 
 def truncated(rows, epsilon, *, shared=True):
-    """The expected sum of squares of COUNT with ``rows`` of up to MOST records reported: section 6."""
+    """The expected sum of squares of COUNT with ``rows`` of up to MOST records reported: section
+    6.
+    """
     data = drawn(rows).data
     s0, s1 = second_moments(epsilon / (1 + rows))
     counted = (
@@ -252,7 +254,9 @@ JOINT_COUNT = "SELECT COUNT(*) FROM one JOIN two USING (uid) WHERE a <= 3 AND d 
 
 
 def test_intervals_contain_the_truth_as_often_as_they_say():
-    """AT-17: 95 % of a joint count, and of an average whose count is more than ten standard errors."""
+    """AT-17: 95 % of a joint count, and of an average whose count is more than ten standard
+    errors.
+    """
     joint, _ = covered(JOINT_COUNT)
     stable, sizes = covered("SELECT COUNT(*), AVG(a) FROM one WHERE c <> 'k0'")
     assert 0.91 <= joint[0] <= 0.98, joint

@@ -225,7 +225,7 @@ def test_a_coin_alone_is_asked_with_its_layer_left_out():
         assert slot.levels(0) == (0, (0, 1))
 
 
-def test_lists_have_the_published_rounding_of_both_weight_and_value_also_where_records_are_mirrored():
+def test_lists_round_weight_and_value_as_published_also_where_records_are_mirrored():
     """Mirroring is not defined for lists: they are asked as AHIO asks them."""
     mirrored, plain = (asked(MANY, method).factors for method in ("ehio", "ahio"))
     assert mirrored[1] == plain[1]

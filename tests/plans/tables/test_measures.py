@@ -76,27 +76,27 @@ def test_sums_are_unbiased_however_ranges_are_taken_apart(name, way):
 
 def test_the_ends_of_a_range_lost_in_combining_decompositions_are_caught(monkeypatch):
     """Broken: the doubled tree of a rounded number, taken apart as if it were a condition only."""
-    monkeypatch.setattr(module._AxisTarget, "mirrored", False)
+    monkeypatch.setattr(module.AxisTarget, "mirrored", False)
     assert abs(z_score("EHIO", "SUM(a)", INSIDE, "RDC")) > 2 * FIVE_SIGMA
 
 
 def test_a_sum_without_the_factor_of_the_groups_is_caught(monkeypatch):
     """Broken: only the reports about one number, not scaled up by how many numbers there are."""
-    plain = module._group_terms
+    plain = module.group_terms
     monkeypatch.setattr(
-        module, "_group_terms", lambda *parts: tuple(term.times(0.5) for term in plain(*parts))
+        module, "group_terms", lambda *parts: tuple(term.times(0.5) for term in plain(*parts))
     )
     assert abs(z_score("AHIO", "SUM(a)", OUTSIDE)) > 2 * FIVE_SIGMA
 
 
 def test_a_count_from_one_half_of_a_mirrored_number_is_caught(monkeypatch):
-    plain = module._AxisTarget.leaves.fget
+    plain = module.AxisTarget.leaves.fget
 
     def half(self):
         tree = self.axis.tree
         return plain(self) * (np.arange(tree.leaves) >= SIZE * tree.doubled)
 
-    monkeypatch.setattr(module._AxisTarget, "leaves", property(half))
+    monkeypatch.setattr(module.AxisTarget, "leaves", property(half))
     assert abs(z_score("EHIO", "COUNT(*)", OUTSIDE)) > 2 * FIVE_SIGMA
 
 
@@ -249,7 +249,9 @@ def even():
 @pytest.mark.parametrize("condition", [OUTSIDE, INSIDE], ids=["outside", "inside"])
 @pytest.mark.parametrize("name", PLANS)
 def test_predictions_are_exact_for_people_who_are_spread_evenly(name, condition):
-    """AT-5 for every plan and way, ours too: the mean square of a score, to five standard errors."""
+    """AT-5 for every plan and way, ours too: the mean square of a score, to five standard
+    errors.
+    """
     method, published, measure = PLANS[name]
     database = evenly(method, published)
     text = f"SELECT SUM(a), COUNT(*) FROM t WHERE {condition} WITH (MEASURE = {measure})"

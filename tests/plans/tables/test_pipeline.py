@@ -1,4 +1,6 @@
-"""The passes of a query: in their order, each method planned once, and the crowd behind every row."""
+"""The passes of a query: in their order, each method planned once, and the crowd behind every
+row.
+"""
 
 from collections import Counter
 from inspect import signature
@@ -14,7 +16,8 @@ from sottovoce.plans.tables.select import QueryPlan
 from sottovoce.plans.tables.source import Source
 
 PEOPLE = 3000
-TEXT = "SELECT AVG(age) AS a, COUNT(*) AS n FROM people WHERE age > 2 AND (home = 'flat' OR plan = 'free')"
+CONDITION = "age > 2 AND (home = 'flat' OR plan = 'free')"
+TEXT = f"SELECT AVG(age) AS a, COUNT(*) AS n FROM people WHERE {CONDITION}"
 
 
 @pytest.fixture(scope="module")

@@ -50,7 +50,9 @@ def questions(layout):
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("name", PLANS)
 def test_every_way_is_exactly_unbiased_and_has_exactly_the_predicted_variance(name, method):
-    """Over all layers, reports and seeds, for every person; the variance for people spread evenly."""
+    """Over all layers, reports and seeds, for every person; the variance for people spread
+    evenly.
+    """
     columns, epsilon, published = PLANS[name]
     layout = layout_of(columns, method, epsilon, published=published)
     rows = people(layout)

@@ -50,7 +50,9 @@ def crowd(count, seed=5, sizes=(25, 10), labels=(4,)):
 
 
 def law(epsilon):
-    """The two parts of a vote's variance under local hashing: v0, and v1 for who holds the value."""
+    """The two parts of a vote's variance under local hashing: v0, and v1 for who holds the
+    value.
+    """
     noise = OLH(epsilon, 100).noise
     return noise.unheld, noise.held
 

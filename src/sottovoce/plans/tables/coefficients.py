@@ -96,8 +96,9 @@ class AxisProduct:
 
         None if it has no part in the product.
         """
-        vectors = tuple(axis[level] for axis, level in zip(self.axes, levels, strict=True))
-        return None if any(vector is None for vector in vectors) else vectors  # type: ignore[return-value]
+        vectors = [axis[level] for axis, level in zip(self.axes, levels, strict=True)]
+        known = tuple(vector for vector in vectors if vector is not None)
+        return known if len(known) == len(vectors) else None
 
     @property
     def root(self) -> float:
@@ -154,21 +155,21 @@ def coefficients(target: Target, method: Method) -> Coefficients:
         shares = [float(column == target.measured) for column in slot.family.groups]
     groups = []
     for axes, share in zip(slot.groups, shares, strict=True):
-        terms = _group_terms(target, method, axes) if share else ()
+        terms = group_terms(target, method, axes) if share else ()
         groups.append(tuple(term.times(share) for term in terms))
     roots = sum(term.root for terms in groups for term in terms)
     return Coefficients(tuple(groups), roots if target.factor.known else 0.0)
 
 
-def _group_terms(target: Target, method: Method, axes: Sequence[Axis]) -> tuple[AxisProduct, ...]:
+def group_terms(target: Target, method: Method, axes: Sequence[Axis]) -> tuple[AxisProduct, ...]:
     """Return the terms of one group of layers."""
-    parts = [_AxisTarget(target, method, axis, alone=len(axes) == 1) for axis in axes]
+    parts = [AxisTarget(target, method, axis, alone=len(axes) == 1) for axis in axes]
     if method.name in WEIGHTED and any(part.decomposes for part in parts):
         return _weighted_terms(method, parts)
     return (AxisProduct(1.0, tuple(map(_levels, parts))),)
 
 
-def _weighted_terms(method: Method, parts: "Sequence[_AxisTarget]") -> tuple[AxisProduct, ...]:
+def _weighted_terms(method: Method, parts: "Sequence[AxisTarget]") -> tuple[AxisProduct, ...]:
     """Return the k smallest products of one decomposition per range, with weights that sum to 1."""
     ranges = [part for part in parts if part.decomposes]
     k = method.k or DEFAULT_K[method.name] or 1 << len(ranges)
@@ -192,7 +193,7 @@ def _weighted_terms(method: Method, parts: "Sequence[_AxisTarget]") -> tuple[Axi
 
 
 @dataclass(frozen=True, eq=False)
-class _AxisTarget:
+class AxisTarget:
     """What a target and a method want of one axis."""
 
     target: Target
@@ -280,11 +281,11 @@ class _AxisTarget:
         return _padded(values, self.axis.tree.leaves)
 
 
-def _levels(part: _AxisTarget) -> Levels:
+def _levels(part: AxisTarget) -> Levels:
     return next(case.make(part) for case in CASES if case.applies(part))
 
 
-def _coin_levels(part: _AxisTarget) -> Levels:
+def _coin_levels(part: AxisTarget) -> Levels:
     """Return the numbers of all combinations of some coins, or of their root where the coins do not
     matter.
     """
@@ -294,7 +295,7 @@ def _coin_levels(part: _AxisTarget) -> Levels:
     return _blue_levels(part, leaves) if part.by_blue else (np.ones(1), None)
 
 
-def _coin_ends(part: _AxisTarget, coin: int) -> Floats:
+def _coin_ends(part: AxisTarget, coin: int) -> Floats:
     """Return what the two sides of a coin stand for."""
     if coin == WEIGHT:
         return np.array([0.0, part.target.weight])
@@ -303,16 +304,16 @@ def _coin_ends(part: _AxisTarget, coin: int) -> Floats:
     return np.ones(2)
 
 
-def _root_levels(part: _AxisTarget) -> Levels:
+def _root_levels(part: AxisTarget) -> Levels:
     return (np.ones(1), *([None] * part.axis.tree.height))
 
 
-def _leaf_levels(part: _AxisTarget) -> Levels:
+def _leaf_levels(part: AxisTarget) -> Levels:
     tree = part.axis.tree
     return (*([None] * tree.height), part.measured_leaves[tree.real(tree.height)])
 
 
-def _blue_levels(part: _AxisTarget, leaves: Floats) -> Levels:
+def _blue_levels(part: AxisTarget, leaves: Floats) -> Levels:
     """Return the coefficients of least variance for a number per leaf."""
     tree = part.axis.tree
     levels = range(tree.height + 1)
@@ -328,7 +329,7 @@ def _blue_levels(part: _AxisTarget, leaves: Floats) -> Levels:
     )
 
 
-def _mirrored_levels(part: _AxisTarget) -> Levels:
+def _mirrored_levels(part: AxisTarget) -> Levels:
     """Return the two halves of a doubled tree apart, each times its end of the range."""
     tree = part.axis.tree
     half = tree.leaves // 2
@@ -343,11 +344,11 @@ def _mirrored_levels(part: _AxisTarget) -> Levels:
     return _spread(part.axis, total)
 
 
-def _decomposed_levels(part: _AxisTarget) -> Levels:
+def _decomposed_levels(part: AxisTarget) -> Levels:
     return _spread(part.axis, _decomposition(part, part.leaves > 0))
 
 
-def _decomposition(part: _AxisTarget, leaves: Bools) -> Decomposition:
+def _decomposition(part: AxisTarget, leaves: Bools) -> Decomposition:
     """Return nodes that make up a set of leaves: single leaves where the tree is not complete."""
     tree = part.axis.tree
     if not part.complete:
@@ -360,8 +361,8 @@ def _decomposition(part: _AxisTarget, leaves: Bools) -> Decomposition:
 class Case(NamedTuple):
     """One way to treat an axis, and when it applies."""
 
-    applies: Callable[[_AxisTarget], bool]
-    make: Callable[[_AxisTarget], Levels]
+    applies: Callable[[AxisTarget], bool]
+    make: Callable[[AxisTarget], Levels]
 
 
 CASES = (

@@ -8,16 +8,18 @@ users, so their errors include how people differ: a little too wide where there 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from math import inf, isnan, sqrt
 from typing import Any
 
 import numpy as np
 
 from sottovoce.arrays import Floats
+from sottovoce.core.influence import Exposure
 from sottovoce.domains.base import Domain
 from sottovoce.plans.tables.demand import Groups, Number, Row
 from sottovoce.plans.tables.explain import facts_of
+from sottovoce.plans.tables.influence import NumberInfluence
 from sottovoce.plans.tables.result import Figure, Result, ResultRow
 from sottovoce.plans.tables.run import EngineRows
 from sottovoce.plans.tables.select import QueryPlan
@@ -33,7 +35,7 @@ def combine(parts: tuple[EngineRows, ...], source: Source) -> Result:
     """Return the answer that the rows of all statements make up."""
     plan = parts[0].statement.plan
     header = _Header(plan)
-    placed = [placed for part in parts for placed in _rows(header, part)]
+    placed = [placed for part in parts for placed in _rows(header, part, source)]
     placed.sort(key=lambda each: each.position)
     rows = header.ordered([each.row for each in placed])[: plan.query.limit]
     users = sum(parts[0].users)
@@ -49,7 +51,7 @@ def combine(parts: tuple[EngineRows, ...], source: Source) -> Result:
         level=plan.query.options.confidence,
         notices=(*plan.query.notices, *_notices(plan.query, missing, rows)),
         statement=parts[0].statement.tree.sql(pretty=True),
-        explanation=facts_of(plan, users),
+        explanation=facts_of(plan, users, coins_checked=source.coins_checked),
     )
 
 
@@ -61,16 +63,33 @@ class _PlacedRow:
     row: ResultRow
 
 
-def _rows(header: "_Header", part: EngineRows) -> list[_PlacedRow]:
+def _rows(header: "_Header", part: EngineRows, source: Source) -> list[_PlacedRow]:
     """Return the rows of one statement, for every public group."""
     placed = []
     for group in range(len(part)):
         for row in part.statement.rows:
             figures = tuple(_figure(header, part, number, group) for number in row.numbers)
             count = None if row.count is None else part.total(row.count, group)
-            made = ResultRow(_labels(header, part, row, group), figures, part.people[group], count)
-            placed.append(_PlacedRow((group, row.groups), made))
+            exposure = partial(_exposure, source, part, row, group)
+            labels = _labels(header, part, row, group)
+            built = ResultRow(labels, figures, part.people[group], count, exposure)
+            placed.append(_PlacedRow((group, row.groups), built))
     return placed
+
+
+def _exposure(
+    source: Source, part: EngineRows, row: Row, group: int, index: int
+) -> Exposure | None:
+    """Return how false messages move a number; None if its layers are weighted by shares (Hajek),
+    which the messages change as well.
+    """
+    plan = part.statement.plan
+    if plan.query.options.scale == "hajek":
+        return None
+    number = row.numbers[index]
+    candidate = plan.prediction.candidate
+    influence = NumberInfluence(candidate, row, number, source.coins_checked)
+    return influence.exposure(_totals(part, number, group), sum(part.users))
 
 
 def _labels(header: "_Header", part: EngineRows, row: Row, group: int) -> tuple[str, ...]:
@@ -90,19 +109,27 @@ def _figure(header: "_Header", part: EngineRows, number: Number, group: int) -> 
     """Return a number with its error; moments of everybody are summed over all public groups."""
     aggregate = number.aggregate
     everywhere = range(len(part))
-    totals = np.array([part.total(total, group) for total in number.totals])
+    totals = np.array(_totals(part, number, group))
     squares = np.array(
         [[part.square(left, right, group) for right in number.totals] for left in number.totals]
     )
     for index, (moment, total) in enumerate(zip(aggregate.moments, number.totals, strict=True)):
         if moment.of_everybody:
-            totals[index] = sum(part.total(total, each) for each in everywhere)
             squares[index, index] = sum(part.square(total, total, each) for each in everywhere)
     users = sum(part.users) if aggregate.of_everybody else part.users[group]
     noiseless = np.outer(totals, totals) / max(users, 1)
     if aggregate.counts_records and header.one_record_each:
         noiseless = np.maximum(noiseless, np.minimum.outer(totals, totals))
     return figure_of(aggregate, totals, squares - noiseless)
+
+
+def _totals(part: EngineRows, number: Number, group: int) -> list[float]:
+    """Return the totals of a number's moments; those of everybody are summed over all groups."""
+    totals = []
+    for moment, total in zip(number.aggregate.moments, number.totals, strict=True):
+        groups = range(len(part)) if moment.of_everybody else [group]
+        totals.append(sum(part.total(total, each) for each in groups))
+    return totals
 
 
 def figure_of(aggregate: Aggregate, totals: Floats, covariance: Floats) -> Figure:

@@ -16,10 +16,12 @@ from math import prod
 import numpy as np
 
 from sottovoce.arrays import Floats
+from sottovoce.core.influence import CellInfluences, StatedInfluence
 from sottovoce.core.noise import Noise
 from sottovoce.errors import NoDataError
 from sottovoce.plans.tables.coefficients import Coefficients
 from sottovoce.plans.tables.demand import ScoreColumn
+from sottovoce.plans.tables.influence import score_influence
 from sottovoce.plans.tables.layout import Factor, Layout, Slot
 from sottovoce.plans.tables.pipeline import plan_query
 from sottovoce.plans.tables.scoring import Scoring, layer_means
@@ -33,10 +35,11 @@ from sottovoce.tasks.question import Address
 
 @dataclass(frozen=True, eq=False)
 class ColumnCounts:
-    """The totals of all values of a column and their variances."""
+    """The totals of all values of a column, their variances, and what one message does to them."""
 
     totals: Floats
     variances: Floats
+    influence: StatedInfluence
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +68,7 @@ def counts(layout: Layout, collected: Collected, column: Column) -> ColumnCounts
     if not layout.tables.most(column.table) and len(study.factor.slots) == 1:
         # The squares of a condition sum to its count, which is not noise.
         variances -= np.maximum(0.0, totals - totals**2 / users)
-    return ColumnCounts(totals, np.maximum(variances, 0.0))
+    return ColumnCounts(totals, np.maximum(variances, 0.0), study.influence)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +100,18 @@ class _Study:
     def coefficients(self) -> list[Coefficients]:
         """Return the coefficients of every value."""
         return [self.plan.coefficients(score) for score in self._scores]
+
+    @property
+    def influence(self) -> StatedInfluence:
+        """Return the influence of one message on the count of every value."""
+        checked = self.collected.coins_checked
+        influences = CellInfluences.listed(
+            [
+                score_influence(self.factor, column, coins_checked=checked)
+                for column in self.coefficients
+            ]
+        )
+        return StatedInfluence(influences.up, influences.down, influences.stands_for)
 
     @property
     def needs_reports(self) -> bool:

@@ -51,7 +51,9 @@ class Database(Answers):
     def explain(self, query: Query) -> Explanation:
         """Return how a query would be answered and how good the answer would be."""
         plan = plan_query(query, Source(self.layout, self.collected))
-        return Explanation(facts_of(plan, self.users, compare=True))
+        checked = self.collected.coins_checked
+        facts = facts_of(plan, self.users, compare=True, coins_checked=checked)
+        return Explanation(facts)
 
     def answer(self, query: Query, *, count_rows: bool = False) -> Result:
         """Return the answer to a query that has been read, with the crowd behind every row.
@@ -100,7 +102,8 @@ class _ColumnCounts(Mapping[str, Answer]):
         column, layout = self._columns[name], self._layout
         totals = counts(layout, self._collected, column)
         noise = StatedNoise(totals.variances)
-        estimate = Estimate(totals.totals, noise, self._collected.users(0), layout.epsilon)
+        users = self._collected.users(0)
+        estimate = Estimate(totals.totals, noise, users, layout.epsilon, law=totals.influence)
         labels = tuple(labels_of(layout.attributes(column.table)[column.index]))
         return Answer(name, labels, estimate, layout.name)
 

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from heapq import nsmallest
 from itertools import product
 from math import prod
+from operator import attrgetter
+from typing import NamedTuple
 
 import numpy as np
 
@@ -37,135 +39,130 @@ def additive(tree: Hierarchy, low: int, high: int) -> dict[Node, float]:
 
 def additive_set(tree: Hierarchy, wanted: Bools) -> dict[Node, float]:
     """Return the fewest disjoint nodes that make up a set of leaves."""
-    found: dict[Node, float] = {}
+    nodes: dict[Node, float] = {}
     above = np.zeros(1, bool)  # whether a node lies in one that was taken
     for level in range(tree.height + 1):
         if level:
             above = np.repeat(above, tree.children(level - 1))
         whole = wanted.reshape(-1, tree.width(level)).all(axis=1)
-        taken = np.intersect1d(
-            np.flatnonzero(whole & ~above), tree.real(level)
-        )  # nobody holds the padding
-        found |= {(level, int(node)): 1.0 for node in taken}
+        # Nobody holds the padding: it is not taken.
+        taken = np.intersect1d(np.flatnonzero(whole & ~above), tree.real(level))
+        nodes |= {(level, int(node)): 1.0 for node in taken}
         above = above | whole
-    return found
+    return nodes
 
 
 def smallest(tree: Hierarchy, low: int, high: int, count: int = 1) -> list[dict[Node, float]]:
-    """Return so many decompositions with coefficients 1 and -1 and the fewest nodes, the smallest
-    first.
+    """Return ``count`` decompositions by coefficients 1 and -1, those with the fewest nodes first.
 
-    >>> [len(one) for one in smallest(Hierarchy(25, 5), 10, 24, 2)]
+    >>> [len(nodes) for nodes in smallest(Hierarchy(25, 5), 10, 24, 2)]
     [3, 3]
     """
     return smallest_sets(tree, _range(tree, low, high), count)
 
 
-def smallest_sets(tree: Hierarchy, wanted: Bools, count: int = 1) -> list[dict[Node, float]]:
-    """Return so many such decompositions of a set of leaves."""
-    search = _Search(tree, np.concatenate([[0], np.cumsum(wanted)]), count)
-    return [dict(nodes) for _, nodes in search.best(0, 0, 0)][:count]
+def smallest_sets(tree: Hierarchy, chosen: Bools, count: int = 1) -> list[dict[Node, float]]:
+    """Return ``count`` such decompositions of a set of leaves."""
+    search = _Search(tree, np.concatenate([[0], np.cumsum(chosen)]), count)
+    return [dict(option.nodes) for option in search.best(0, 0, 0)][:count]
+
+
+class _Option(NamedTuple):
+    """A decomposition under construction: how many nodes it has, and their coefficients."""
+
+    cost: int = 0
+    nodes: tuple[tuple[Node, float], ...] = ()
+
+    def plus(self, other: "_Option") -> "_Option":
+        """Return both together."""
+        return _Option(self.cost + other.cost, self.nodes + other.nodes)
+
+
+_NOTHING = _Option()
 
 
 @dataclass(frozen=True, eq=False)
 class _Search:
-    """Dynamic programming over the tree: the best ways to write what is left of the target below a
-    node.
-    """
+    """Dynamic programming over the tree: the cheapest ways to reach the target below a node."""
 
     tree: Hierarchy
-    before: Ints  # how many leaves in front of each are wanted
+    before: Ints  # how many leaves before each are chosen
     count: int
 
-    def best(
-        self, level: int, node: int, above: int
-    ) -> list[tuple[int, tuple[tuple[Node, float], ...]]]:
-        """Return the cheapest decompositions within a node, given the sum of the coefficients above
-        it.
-        """
+    def best(self, level: int, node: int, above: int) -> list[_Option]:
+        """Return the cheapest decompositions within a node, whose ancestors sum to ``above``."""
         width = self.tree.width(level)
         inside = self.before[(node + 1) * width] - self.before[node * width]
-        if (
-            (inside == width and above == 1)
-            or (inside == 0 and above == 0)
-            or not self._held(level, node)
-        ):
-            return [(0, ())]
-        options = []
-        for coefficient in (0, 1 if above == 0 else -1):
-            own: tuple[tuple[Node, float], ...] = (
-                (((level, node), float(coefficient)),) if coefficient else ()
-            )
-            options += [
-                (abs(coefficient) + cost, own + rest)
-                for cost, rest in self._below(level, node, above + coefficient)
-            ]
-        return nsmallest(self.count, options, key=lambda option: option[0])
+        reached = (inside == width and above == 1) or (inside == 0 and above == 0)
+        if reached or node not in self.tree.real(level):  # nobody holds the padding
+            return [_NOTHING]
+        options = self._below(level, node, above)
+        coefficient = 1 if above == 0 else -1
+        own = _Option(1, (((level, node), float(coefficient)),))
+        options += [own.plus(rest) for rest in self._below(level, node, above + coefficient)]
+        return self._cheapest(options)
 
-    def _held(self, level: int, node: int) -> bool:
-        """Return whether a node is more than padding."""
-        return node in self.tree.real(level)
-
-    def _below(
-        self, level: int, node: int, above: int
-    ) -> list[tuple[int, tuple[tuple[Node, float], ...]]]:
+    def _below(self, level: int, node: int, above: int) -> list[_Option]:
+        """Return the cheapest decompositions by descendants of a node."""
         if level == self.tree.height:
-            wanted = self.before[node + 1] - self.before[node]
-            return [(0, ())] if above == wanted else []
+            target = self.before[node + 1] - self.before[node]
+            return [_NOTHING] if above == target else []
         step = self.tree.children(level)
-        merged: list[tuple[int, tuple[tuple[Node, float], ...]]] = [(0, ())]
+        merged = [_NOTHING]
         for child in range(node * step, (node + 1) * step):
             below = self.best(level + 1, child, above)
-            joined = [
-                (one[0] + other[0], one[1] + other[1]) for one, other in product(merged, below)
-            ]
-            merged = nsmallest(self.count, joined, key=lambda option: option[0])
+            if below == [_NOTHING]:
+                continue  # most children are wholly inside or outside
+            merged = self._cheapest([left.plus(right) for left, right in product(merged, below)])
         return merged
+
+    def _cheapest(self, options: list[_Option]) -> list[_Option]:
+        return nsmallest(self.count, options, key=attrgetter("cost"))
 
 
 def published_weights(joint: Sequence[Sequence[Decomposition]]) -> Floats:
-    """Return weights by the number of nodes of each product, one decomposition per column, as if
-    none shared any (RDC).
+    """Return weights by the number of nodes of each product, as if none shared any node (RDC).
+
+    A product has one decomposition per column.
 
     >>> published_weights([[{(0, 0): 1.0}], [{(1, 0): 1.0, (1, 1): 1.0}]]).round(3).tolist()
     [0.667, 0.333]
     """
-    inverse = np.array([1 / prod(len(part) for part in one) for one in joint])
+    nodes = [prod(len(part) for part in parts) for parts in joint]
+    inverse = 1 / np.array(nodes, float)
     return np.asarray(inverse / inverse.sum())
 
 
 def best_weights(joint: Sequence[Sequence[Decomposition]]) -> Floats:
-    """Return the weights of least variance, shared nodes taken into account (generalised least
-    squares).
-    """
-    shared = np.array([[_shared(one, other) for other in joint] for one in joint])
+    """Return the weights of least variance, shared nodes included (generalised least squares)."""
+    shared = np.array([[_inner(left, right) for right in joint] for left in joint])
     solved = np.linalg.lstsq(shared, np.ones(len(shared)), rcond=None)[0]
     return np.asarray(solved / solved.sum())
 
 
 def over_values(tree: Hierarchy, decomposition: Decomposition) -> Floats:
-    """Return what a decomposition says about every value, padding included: the target, if it is
-    right.
-    """
-    found = np.zeros(tree.leaves)
+    """Return the sum of the coefficients over every value, padding included: the target."""
+    total = np.zeros(tree.leaves)
     for (level, node), coefficient in decomposition.items():
         width = tree.width(level)
-        found[node * width : (node + 1) * width] += coefficient
-    return found
+        total[node * width : (node + 1) * width] += coefficient
+    return total
 
 
-def _shared(one: Sequence[Decomposition], other: Sequence[Decomposition]) -> float:
+def _inner(left: Sequence[Decomposition], right: Sequence[Decomposition]) -> float:
     """Return the inner product of two products of decompositions."""
-    columns = zip(one, other, strict=True)
-    return prod(
-        sum(value * right.get(node, 0.0) for node, value in left.items()) for left, right in columns
-    )
+    product_of_sums = 1.0
+    for left_part, right_part in zip(left, right, strict=True):
+        product_of_sums *= sum(
+            coefficient * right_part.get(node, 0.0) for node, coefficient in left_part.items()
+        )
+    return product_of_sums
 
 
 def _range(tree: Hierarchy, low: int, high: int) -> Bools:
     if not 0 <= low <= high < tree.size:
         raise ParameterError(
-            "a range lies within the values, and its low end is not above its high end"
+            "`low` and `high` must be values of the tree, with `low` not above `high`"
         )
     leaves = np.arange(tree.leaves)
     return (leaves >= low) & ((leaves <= high) | (high == tree.size - 1))

@@ -1,10 +1,10 @@
 """Pass ``demand``: Query -> Demand.  What has to be scored and summed, whatever the method.
 
-Every number of the answer is made of totals.  A ``Total`` is a sum over people of a sum of
-products; a ``Product`` multiplies one score of each of some factors, and perhaps a public column.
-A score is that of a ``TargetSum``, a weighted sum of targets of one factor.  Equal totals and equal
-target sums are kept once; products that differ in one factor alone are merged into one, with a sum
-of targets there.
+Every number of the answer is made of totals.  A ``ScoreTotal`` is a sum over people of a sum of
+products; a ``ScoreProduct`` multiplies one score of each of some factors, and perhaps a public
+column. A score is that of a ``TargetSum``, a weighted sum of targets of one factor.  Equal totals
+and equal target sums are kept once; products that differ in one factor alone are merged into one,
+with a sum of targets there.
 
 Source: Xu 2020, sections 4 to 6 and 8.
 """
@@ -49,7 +49,7 @@ class PublicPower:
 
 
 @dataclass(frozen=True)
-class Product:
+class ScoreProduct:
     """A number times one score of each of some factors, for people of whom a public condition
     holds.
     """
@@ -61,10 +61,10 @@ class Product:
 
 
 @dataclass(frozen=True)
-class Total:
+class ScoreTotal:
     """One number about everybody: the sum over people of a sum of products."""
 
-    products: tuple[Product, ...]
+    products: tuple[ScoreProduct, ...]
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class Demand:
     query: Query
     measure: str
     rows: tuple[Row, ...]
-    totals: tuple[Total, ...]
+    totals: tuple[ScoreTotal, ...]
     target_sums: Mapping[int, tuple[TargetSum, ...]]
 
     def target_sum(self, score: ScoreColumn) -> TargetSum:
@@ -207,7 +207,7 @@ class _Builder:
     measure: str
     target_sums: dict[int, list[TargetSum]] = field(default_factory=dict)
     columns: dict[Any, int] = field(default_factory=dict)
-    totals: dict[Total, int] = field(default_factory=dict)
+    totals: dict[ScoreTotal, int] = field(default_factory=dict)
 
     def demand(self, rows: Sequence[Row]) -> Demand:
         """Return everything that was collected."""
@@ -234,7 +234,7 @@ class _Builder:
             here = () if moment.of_everybody else groups
             for monomial, term in product(where, moment.measure):
                 drafts.append(self._draft(slope, monomial, here, term))
-        total = Total(tuple(self._merged([draft for draft in drafts if draft is not None])))
+        total = ScoreTotal(tuple(self._merged([draft for draft in drafts if draft is not None])))
         return self.totals.setdefault(total, len(self.totals))
 
     def _draft(
@@ -306,7 +306,7 @@ class _Builder:
         assert term.column is not None
         return term.column.index in factor.columns and self.measure in factor.measures
 
-    def _merged(self, drafts: Sequence[_Draft]) -> list[Product]:
+    def _merged(self, drafts: Sequence[_Draft]) -> list[ScoreProduct]:
         """Return the products; drafts that differ in one factor alone become one."""
         for factor in sorted({factor for draft in drafts for factor in draft.parts}):
             alike: dict[Any, list[_Draft]] = {}
@@ -315,12 +315,12 @@ class _Builder:
             drafts = [_joined(group, factor) for group in alike.values()]
         return [self._product(draft) for draft in drafts]
 
-    def _product(self, draft: _Draft) -> Product:
+    def _product(self, draft: _Draft) -> ScoreProduct:
         scores = tuple(
             ScoreColumn(factor, self._column(factor, parts))
             for factor, parts in draft.parts.items()
         )
-        return Product(draft.weight, draft.public, scores, draft.times)
+        return ScoreProduct(draft.weight, draft.public, scores, draft.times)
 
     def _column(self, factor: int, parts: TargetSum) -> int:
         """Return the column of a factor's scores for a sum of targets."""

@@ -3,29 +3,38 @@ itself.
 """
 
 from collections.abc import Sequence
+from math import inf
 from typing import Any
 
 import numpy as np
 
 from sottovoce.plans.tables.demand import Number, Row
+from sottovoce.plans.tables.influence import NumberInfluence
 from sottovoce.plans.tables.layout import Factor
 from sottovoce.plans.tables.predict import Prediction
 from sottovoce.plans.tables.select import QueryPlan
 from sottovoce.plans.tables.weigh import alternatives
 from sottovoce.sql.query import EVERYBODY
 
+MOVED = "one false report moves this by at most"
 MANY_TABLES = 3  # from here on a join is hardly ever precise
 
 
-def facts_of(plan: QueryPlan, users: int, *, compare: bool = False) -> dict[str, Any]:
+def facts_of(
+    plan: QueryPlan, users: int, *, compare: bool = False, coins_checked: bool = False
+) -> dict[str, Any]:
     """Return a plan as facts, with the error to expect if so many people were spread evenly over
     all values.
 
-    ``compare`` adds the error of every other method.
+    ``compare`` adds the error of every other method.  With ``coins_checked`` nobody can choose the
+    layer that they report about, so a false message does less harm.
     """
     layout, query = plan.layout, plan.query
     row = plan.rows[0]
-    numbers = [_expected(plan.prediction, row, number, users) for number in row.numbers]
+    numbers = []
+    for number in row.numbers:
+        moved = _moved(plan.prediction, row, number, users, coins_checked)
+        numbers.append({**_expected(plan.prediction, row, number, users), MOVED: moved})
     facts: dict[str, Any] = {
         "epsilon": layout.epsilon,
         "epsilon of a record": layout.record_epsilon,
@@ -37,6 +46,7 @@ def facts_of(plan: QueryPlan, users: int, *, compare: bool = False) -> dict[str,
         "monomials": len(query.where),
         "tables": [_table(plan, table) for table in query.tables],
         "public conditions": query.among != EVERYBODY,
+        "coins": "dealt by enrolment tokens" if coins_checked else "chosen by whoever reports",
         "numbers": numbers,
     }
     if compare:
@@ -76,6 +86,18 @@ def _expected(prediction: Prediction, row: Row, number: Number, users: int) -> d
     expected = prediction.number(row, number, users)
     errors = {"expected error": expected.error, "relative": expected.relative}
     return {"name": aggregate.name, "made of": aggregate.formula, **errors}
+
+
+def _moved(
+    prediction: Prediction, row: Row, number: Number, users: int, coins_checked: bool
+) -> float:
+    """Return the most that one false message adds to a number, or takes from it."""
+    totals = prediction.totals(number, users)
+    influence = NumberInfluence(prediction.candidate, row, number, coins_checked)
+    exposure = influence.exposure(totals, users)
+    if exposure is None:
+        return inf
+    return max(exposure.influence.up, exposure.influence.down)
 
 
 def _compared(plan: QueryPlan, users: int) -> list[dict[str, Any]]:

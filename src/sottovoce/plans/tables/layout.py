@@ -21,7 +21,7 @@ import numpy as np
 from sottovoce.arrays import Bools, Floats
 from sottovoce.domains.base import Domain
 from sottovoce.domains.categories import Categories
-from sottovoce.domains.tables import ORDERED, Tables
+from sottovoce.domains.tables import Tables
 from sottovoce.encodings.cell import Cell
 from sottovoce.errors import ParameterError
 from sottovoce.maths import exact
@@ -81,7 +81,7 @@ class Slot:
 
     def mechanism(self, member: int) -> PureMechanism:
         """Return what randomises the cell of a layer."""
-        return _pure(self.family[member].mechanism)
+        return self.family[member].mechanism.pure()
 
     def chance(self, member: int) -> float:
         """Return how likely a layer is picked."""
@@ -97,7 +97,7 @@ class Slot:
     def laws(self) -> "LayerLaws":
         """Return the laws of the scores of all layers."""
         known = {
-            id(mechanism): _pure(mechanism).noise.score_moments
+            id(mechanism): mechanism.pure().noise.score_moments
             for mechanism in self.family.mechanisms
         }
         laws = [known[id(self.family[member].mechanism)] for member in range(len(self.family))]
@@ -246,7 +246,7 @@ class Layout:
         """Return what holding a node adds to the variance of its votes, in units of that of other
         nodes.
         """
-        largest = _pure(self.factors[0].slots[0].family.mechanisms[-1])
+        largest = self.factors[0].slots[0].family.mechanisms[-1].pure()
         law = largest.noise.score_moments
         return max(0.0, float((law.held + 1) / law.spread))
 
@@ -282,7 +282,7 @@ class Layout:
     def numbers(self, table: int) -> tuple[int, ...]:
         """Return the columns of a table that hold numbers."""
         kinds = self.attributes(table)
-        return tuple(column for column, kind in enumerate(kinds) if isinstance(kind, ORDERED))
+        return tuple(column for column, kind in enumerate(kinds) if kind.ordered)
 
     def slot(self, settings: LayerSettings) -> Slot:
         """Return a slot whose layers are all combinations of the levels of some columns."""
@@ -332,12 +332,6 @@ def check_slots(count: int) -> None:
         raise ParameterError(
             f"a person makes at most {MAX_SLOTS:,} reports: use fewer columns or records"
         )
-
-
-def _pure(mechanism: Mechanism) -> PureMechanism:
-    if not isinstance(mechanism, PureMechanism):
-        raise ParameterError("only a pure mechanism scores reports")
-    return mechanism
 
 
 def _even_weights(family: Layers) -> tuple[int, ...]:

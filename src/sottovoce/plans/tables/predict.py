@@ -22,7 +22,14 @@ import numpy as np
 
 from sottovoce.arrays import Floats
 from sottovoce.plans.tables.coefficients import AxisProduct, Coefficients, Levels
-from sottovoce.plans.tables.demand import Number, PublicPower, Row, ScoreColumn, TargetSum, Total
+from sottovoce.plans.tables.demand import (
+    Number,
+    PublicPower,
+    Row,
+    ScoreColumn,
+    ScoreTotal,
+    TargetSum,
+)
 from sottovoce.plans.tables.layout import Axis, Slot
 from sottovoce.plans.tables.scoring import layer_means
 from sottovoce.plans.tables.source import Source
@@ -70,7 +77,7 @@ class Prediction:
             self._scores[column] = predicted_score(targets, self.candidate.coefficients(column))
         return self._scores[column]
 
-    def variance(self, total: Total) -> float:
+    def variance(self, total: ScoreTotal) -> float:
         """Return the variance of one person's part of a total.
 
         For several products an upper bound.
@@ -82,7 +89,7 @@ class Prediction:
             error += abs(term.weight) * sqrt(max(0.0, self._public_mean(term.times, 2) * noise))
         return error**2
 
-    def mean(self, total: Total) -> float:
+    def mean(self, total: ScoreTotal) -> float:
         """Return what one person contributes to a total on average."""
         return sum(
             term.weight
@@ -94,7 +101,7 @@ class Prediction:
     def number(self, row: Row, number: Number, users: int) -> ExpectedNumber:
         """Return the expected error of a number from so many people."""
         demand = self.candidate.demand
-        totals = [users * self.mean(demand.totals[total]) for total in number.totals]
+        totals = self.totals(number, users)
         value, slopes = number.aggregate.combine(totals)
         if not slopes:
             return ExpectedNumber(inf, inf)
@@ -102,6 +109,11 @@ class Prediction:
         residual = Prediction(self.candidate.of(combined)).variance(combined.totals[0])
         error = sqrt(users * residual)
         return ExpectedNumber(error, error / abs(value) if value else inf)
+
+    def totals(self, number: Number, users: int) -> list[float]:
+        """Return the expected totals of a number's moments."""
+        demand = self.candidate.demand
+        return [users * self.mean(demand.totals[total]) for total in number.totals]
 
     @property
     def cost(self) -> float:

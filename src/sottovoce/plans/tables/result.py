@@ -1,17 +1,19 @@
 """The answer to a query: rows of numbers, each with its error, and how they came about."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import sqrt
+from math import isfinite, sqrt
 from pathlib import Path
 from typing import Any
 
-from sottovoce.answers import export
+from sottovoce.answers import attacked, export
 from sottovoce.answers.guarantee import Guarantee
 from sottovoce.answers.outcome import Outcome
+from sottovoce.answers.plain_data import PlainData
+from sottovoce.core.influence import Exposure
 from sottovoce.errors import ParameterError
 from sottovoce.maths.normal import quantile
-from sottovoce.sql.query import PARTS
+from sottovoce.sql.query import ATTACKED_PARTS, PARTS
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,14 @@ class Figure:
         reach = quantile(level) * self.error
         return self.value - reach, self.value + reach
 
+    def attacked(
+        self, exposure: Exposure | None, level: float, fakes: float
+    ) -> tuple[float, float] | None:
+        """Return the bounds if a share ``fakes`` of all messages may be false; None if unknown."""
+        if exposure is None or not isfinite(self.variance):
+            return None
+        return exposure.attacked(*self.interval(level), fakes)
+
 
 @dataclass(frozen=True)
 class ResultRow:
@@ -39,13 +49,22 @@ class ResultRow:
 
     ``people`` is the crowd behind the row: how many people are in its public groups and meet a
     public condition of the query.  ``count`` estimates the records of the row, where that was asked
-    for.
+    for.  ``exposure`` returns how false messages move the number at an index; that takes time, so
+    it is computed when somebody asks.
     """
 
     labels: tuple[str, ...]
     figures: tuple[Figure, ...]
     people: int
     count: float | None = None
+    exposure: Callable[[int], Exposure | None] | None = field(
+        default=None, repr=False, compare=False
+    )
+
+    def attacked(self, number: int, level: float, fakes: float) -> tuple[float, float] | None:
+        """Return the bounds of a number if a share of all messages may be false."""
+        exposure = None if self.exposure is None else self.exposure(number)
+        return self.figures[number].attacked(exposure, level, fakes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +88,7 @@ class Result(Outcome):
     statement: str = ""
     explanation: Mapping[str, Any] = field(default_factory=dict)
     name: str = "sql"
+    fakes: float | None = None
 
     def __len__(self) -> int:
         return len(self.table)
@@ -99,12 +119,14 @@ class Result(Outcome):
     @property
     def figure(self) -> Figure:
         """Return the only number there is."""
-        if len(self.table) != 1 or len(self.names) != 1:
-            raise ParameterError("this answer has several numbers: look at its rows")
+        if len(self.table) != 1:
+            raise ParameterError("this answer does not have exactly one row: look at its rows")
+        if len(self.names) != 1:
+            raise ParameterError("this answer has several numbers in a row: look at its rows")
         return self.table[0].figures[0]
 
-    def at(self, level: float) -> "Result":
-        return replace(self, level=level)
+    def at(self, level: float, *, fakes: float | None = None) -> "Result":
+        return replace(self, level=level, fakes=attacked.checked_fakes(fakes))
 
     def only(self, rows: Sequence[ResultRow]) -> "Result":
         """Return the result with some of its rows."""
@@ -122,13 +144,24 @@ class Result(Outcome):
             if column in self.keys:
                 record[column] = row.labels[self.keys.index(column)]
             else:
-                record |= self._entries(column, row.figures[self.names.index(column)])
+                record |= self._entries(column, row)
         return record
 
-    def _entries(self, name: str, figure: Figure) -> dict[str, Any]:
+    def _entries(self, name: str, row: ResultRow) -> dict[str, Any]:
+        index = self.names.index(name)
+        figure = row.figures[index]
         low, high = figure.interval(self.level)
         beside = zip(PARTS, (low, high, figure.error, figure.unstable), strict=True)
-        return {name: figure.value, **{f"{name}{part}": entry for part, entry in beside}}
+        entries: dict[str, Any] = {
+            name: figure.value,
+            **{f"{name}{part}": entry for part, entry in beside},
+        }
+        if self.fakes is not None:
+            bounds = row.attacked(index, self.level, self.fakes) or (None, None)
+            entries |= {
+                f"{name}{part}": bound for part, bound in zip(ATTACKED_PARTS, bounds, strict=True)
+            }
+        return entries
 
     @property
     def about(self) -> dict[str, Any]:
@@ -141,6 +174,7 @@ class Result(Outcome):
             "notices": list(self.notices),
             "statement": self.statement,
             "plan": dict(self.explanation),
+            **({} if self.fakes is None else {"fakes": self.fakes}),
         }
 
     def to_dict(self) -> dict[str, Any]:
@@ -154,7 +188,9 @@ class Result(Outcome):
         return export.csv_text(self.rows(), names)
 
     def _parts(self, column: str) -> tuple[str, ...]:
-        return ("", *PARTS) if column in self.names else ("",)
+        if column not in self.names:
+            return ("",)
+        return ("", *PARTS) if self.fakes is None else ("", *PARTS, *ATTACKED_PARTS)
 
     def plot(
         self,
@@ -176,8 +212,9 @@ class Result(Outcome):
     def __str__(self) -> str:
         interval = f"{100 * self.level:g} % interval"
         header: list[str] = []
+        extra = [] if self.fakes is None else [attacked.sentence(self.fakes)]
         for column in self.columns:
-            header += [column, interval] if column in self.names else [column]
+            header += [column, interval, *extra] if column in self.names else [column]
         table = [header, *(self._texts(row) for row in self.table)]
         widths = [max(map(len, cells)) for cells in zip(*table, strict=True)]
         lines = ["  ".join(map(str.rjust, cells, widths)) for cells in table]
@@ -190,15 +227,21 @@ class Result(Outcome):
             if column in self.keys:
                 cells.append(row.labels[self.keys.index(column)])
                 continue
-            figure = row.figures[self.names.index(column)]
-            low, high = figure.interval(self.level)
+            index = self.names.index(column)
+            figure = row.figures[index]
             mark = " (unstable)" if figure.unstable else ""
-            cells += [f"{figure.value:,.6g}{mark}", f"[{low:,.6g}, {high:,.6g}]"]
+            cells += [f"{figure.value:,.6g}{mark}", _interval(figure.interval(self.level))]
+            if self.fakes is not None:
+                cells.append(_interval(row.attacked(index, self.level, self.fakes)))
         return cells
 
 
+def _interval(bounds: tuple[float, float] | None) -> str:
+    return "no bound" if bounds is None else f"[{bounds[0]:,.6g}, {bounds[1]:,.6g}]"
+
+
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(PlainData):
     """How a query would be answered, and how good the answer would be; nothing is read for it."""
 
     facts: Mapping[str, Any]
@@ -207,10 +250,6 @@ class Explanation:
         """Return everything as plain data; a number that does not exist is None."""
         content: dict[str, Any] = export.finite(dict(self.facts))
         return content
-
-    def to_json(self) -> str:
-        """Return everything as JSON."""
-        return export.json_text(self.to_dict())
 
     def __str__(self) -> str:
         return "\n".join(_lines(self.facts))

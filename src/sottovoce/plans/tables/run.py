@@ -7,7 +7,6 @@ from functools import cached_property
 
 import numpy as np
 
-from sottovoce.domains.categories import Categories
 from sottovoce.plans.tables.source import Source
 from sottovoce.plans.tables.state import Statement, relation
 from sottovoce.tasks.collected import Columns, Scored
@@ -61,7 +60,7 @@ def run(statements: tuple[Statement, ...], source: Source) -> tuple[EngineRows, 
 def _columns(statement: Statement, source: Source) -> Columns:
     tables = source.layout.tables
     kinds = zip(tables.public_names, tables.public_kinds, strict=True)
-    numeric = {name: not isinstance(kind, Categories) for name, kind in kinds}
+    numeric = {name: kind.ordered for name, kind in kinds}
     scorings = statement.scorings
     if statement.plan.query.options.scale == "hajek":
         counts = source.reports.report_counts(0)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sottovoce.plans.tables.coefficients import Coefficients
-from sottovoce.plans.tables.demand import Demand, Row, ScoreColumn, Total
+from sottovoce.plans.tables.demand import Demand, Row, ScoreColumn, ScoreTotal
 from sottovoce.plans.tables.layout import Layout
 from sottovoce.plans.tables.method import Method
 from sottovoce.plans.tables.predict import Prediction
@@ -53,7 +53,7 @@ class QueryPlan:
         return self.demand.rows
 
     @property
-    def totals(self) -> tuple[Total, ...]:
+    def totals(self) -> tuple[ScoreTotal, ...]:
         """Return the sums over people."""
         return self.demand.totals
 

@@ -20,6 +20,11 @@ class Source:
     counts_rows: bool = False
 
     @property
+    def coins_checked(self) -> bool:
+        """Return whether enrolment tokens deal the layers, so that nobody can choose one."""
+        return self.collected is not None and self.collected.coins_checked
+
+    @property
     def reports(self) -> Collected:
         """Return the reports."""
         assert self.collected is not None, "planning needs no reports, answering does"

@@ -20,7 +20,7 @@ from functools import cached_property, reduce
 from itertools import combinations_with_replacement
 from typing import Any
 
-from sottovoce.plans.tables.demand import Product, Row, ScoreColumn, Total
+from sottovoce.plans.tables.demand import Row, ScoreColumn, ScoreProduct, ScoreTotal
 from sottovoce.plans.tables.scoring import Scoring
 from sottovoce.plans.tables.select import QueryPlan
 from sottovoce.plans.tables.source import Source
@@ -85,7 +85,7 @@ def relation(factor: int) -> str:
     return f"factor_{factor}"
 
 
-def _scores(totals: Iterator[Total]) -> Iterator[ScoreColumn]:
+def _scores(totals: Iterator[ScoreTotal]) -> Iterator[ScoreColumn]:
     for total in totals:
         for product in total.products:
             yield from product.scores
@@ -200,11 +200,11 @@ class _Writer:
         narrowed = self._narrowed is not None or self.plan.query.among != EVERYBODY
         return used or narrowed or bool(self._public_groups)
 
-    def _total(self, total: Total) -> Any:
+    def _total(self, total: ScoreTotal) -> Any:
         products = [self._product(product) for product in total.products]
         return plus(products) if products else number(0.0)
 
-    def _product(self, product: Product) -> Any:
+    def _product(self, product: ScoreProduct) -> Any:
         parts = [
             column(f"f{factor}_{self.columns[factor][index]}") for factor, index in product.scores
         ]

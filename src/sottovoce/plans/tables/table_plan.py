@@ -9,7 +9,7 @@ from sottovoce.domains.base import Domain
 from sottovoce.domains.listed import domain_of
 from sottovoce.domains.lists import Lists
 from sottovoce.domains.records import Records
-from sottovoce.domains.tables import ORDERED, Tables
+from sottovoce.domains.tables import Tables
 from sottovoce.errors import ParameterError
 from sottovoce.plans.tables.database import Database
 from sottovoce.plans.tables.fanout import best_fanout
@@ -132,4 +132,4 @@ def _longest(domain: Tables) -> int:
     kinds = [
         kind for table in range(len(domain.names)) for kind in domain.records(table).attributes
     ]
-    return max((kind.size for kind in kinds if isinstance(kind, ORDERED)), default=2)
+    return max((kind.size for kind in kinds if kind.ordered), default=2)
