@@ -14,7 +14,7 @@ help:
 	@echo "make test         checks (types, style, imports) and every test but the claims at full size"
 	@echo "make check        the checks alone"
 	@echo "make papers       published claims at full size, and the pages of evidence written anew"
-	@echo "make soak         crashes by the hundred, a million hostile inputs, a million reports; evidence written anew"
+	@echo "make soak         crashes by the hundred, power cuts, a million hostile inputs, a million reports; evidence written anew"
 	@echo "make bench        speed, as ratios measured in one run"
 	@echo "make bench-peers  the same jobs in other libraries, side by side"
 	@echo "make docs         the pages that are written from the code, and the screenshots"
@@ -48,20 +48,22 @@ check: setup
 	PYTHONPATH=src $(BIN)/lint-imports
 
 test: check $(SPARK)
-	@sh scripts/system_packages.sh chromium postgresql nodejs npm java
+	@sh scripts/system_packages.sh chromium postgresql nodejs npm java ext4 xfs
 	@command -v java >/dev/null || echo "No Java: the tests on Spark will be skipped"
 	@cd clients/js && npm ci --silent --no-audit --no-fund >/dev/null 2>&1 || echo "No TypeScript: the check that clients/js/dist is up to date will be skipped"
 	$(BIN)/pytest -n 2 -m "not papers"
 
 papers: setup
 	$(BIN)/pytest -n 2 tests/papers
-	PYTHONPATH=tests $(BIN)/python tests/papers/consistency.py
+	$(BIN)/python -m sottovoce.lab.experiments.consistency > docs/evidence/post-processing.md
 	$(BIN)/python -m sottovoce.lab.experiments.numbers > docs/evidence/numbers.md
 	$(BIN)/python -m sottovoce.lab.experiments.tables > docs/evidence/services.md
+	$(BIN)/python -m sottovoce.lab.experiments.amplification > docs/evidence/amplification.md
 
 soak: setup
-	@sh scripts/system_packages.sh postgresql
+	@sh scripts/system_packages.sh postgresql ext4 xfs
 	@$(BIN)/python scripts/soak.py
+	@$(BIN)/python scripts/strangers.py
 
 bench: setup
 	@$(BIN)/sottovoce bench

@@ -12,7 +12,7 @@ import numpy as np
 import sottovoce as sv
 from sottovoce.errors import NoDataError
 from sottovoce.lab.populations.census import SCHEMA, census
-from sottovoce.plans.marginals.structure import mutual_information, pairwise
+from sottovoce.plans.marginals.chow_liu import mutual_information, pairwise
 
 people = int(sys.argv[1]) if len(sys.argv) > 1 else 262_144
 picture = sys.argv[2] if len(sys.argv) > 2 else "census.png"

@@ -32,7 +32,12 @@ print(db.sql(f"EXPLAIN {question}"), "\n")
 print(db.sql(question))
 print(f"really {purchases['amount'][sporty].mean():.2f}\n")
 
-young = "SELECT category, COUNT(*) AS sold FROM purchases JOIN customers USING (uid) WHERE age < 35 GROUP BY category"
+young = """
+    SELECT category, COUNT(*) AS sold
+    FROM purchases JOIN customers USING (uid)
+    WHERE age < 35
+    GROUP BY category
+"""
 answer = db.sql(young)
 print(answer)
 truth = {one: float(np.sum((purchases["category"] == one) & (age < 35))) for one in CATEGORIES}

@@ -1,6 +1,7 @@
 """Sottovoce: collect and analyse personal data under local differential privacy.
 
-Ask everyone, overhear no one.  The names below are the front door; they load when they are first used.
+Ask everyone, overhear no one.  The names below are the front door; they load when they are first
+used.
 """
 
 from importlib import import_module
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sottovoce.answers.answer import Answer
     from sottovoce.answers.answers import Answers
+    from sottovoce.client.accepts import Accepts
     from sottovoce.client.client import Client
     from sottovoce.client.device import Device
     from sottovoce.client.ledger import DiskLedger as Ledger
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Accepts": "sottovoce.client.accepts",
     "AdaptiveTopItems": "sottovoce.plans.itemsets.adaptive_top_items",
     "Answer": "sottovoce.answers.answer",
     "Answers": "sottovoce.answers.answers",
@@ -70,6 +73,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Accepts",
     "AdaptiveTopItems",
     "Answer",
     "Answers",

@@ -1,4 +1,6 @@
-"""How domains describe themselves to shells: columns of files, short forms, parts, counts, edges."""
+"""How domains describe themselves to shells: columns of files, short forms, parts, counts,
+edges.
+"""
 
 import numpy as np
 import pytest
@@ -115,6 +117,13 @@ def test_labels_have_no_order():
     assert not PETS.ordered
     with pytest.raises(ParameterError, match="no order"):
         _ = PETS.edges
+
+
+def test_numbers_have_bounds_and_labels_have_none():
+    assert Integers(3, 6).bounds == (3, 6)
+    assert Numbers(-1.0, 1.0, 5).bounds == sv.Buckets(-1.0, 1.0, 4).bounds == (-1.0, 1.0)
+    with pytest.raises(ParameterError, match="no order"):
+        _ = PETS.bounds
 
 
 def test_the_middle_of_two_edges_is_the_value():

@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 
+from sottovoce.domains.bits import Bits
 from sottovoce.domains.categories import Categories
 from sottovoce.domains.integers import Integers
 from sottovoce.domains.records import Records
+from sottovoce.domains.sets import Sets
+from sottovoce.domains.strings import Strings
 from sottovoce.errors import DomainError, NoDataError, ParameterError
 from sottovoce.lab.seeded import SeededRng
 
@@ -73,3 +76,10 @@ def test_impossible_names_are_refused(names, attributes, rule):
     with pytest.raises(ParameterError) as caught:
         Records(names, attributes)
     assert str(caught.value) == rule
+
+
+@pytest.mark.parametrize("attribute", [Strings(8), Bits(64), Sets(["a", "b"]), PEOPLE], ids=str)
+def test_a_record_holds_no_parts_and_no_long_values(attribute):
+    with pytest.raises(ParameterError, match="`attributes` must have values of at most 63 bits"):
+        Records(("a", "b"), (Integers(0, 1), attribute))
+    Records(("a", "b"), (Bits(63), Strings(7)))

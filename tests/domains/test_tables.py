@@ -17,6 +17,7 @@ from sottovoce.domains.lists import Lists
 from sottovoce.domains.numbers import Numbers
 from sottovoce.domains.records import Records
 from sottovoce.domains.sets import Sets
+from sottovoce.domains.strings import Strings
 from sottovoce.domains.tables import LARGEST_PUBLIC, Tables
 from sottovoce.errors import CodecError, DomainError, NoDataError, ParameterError
 from sottovoce.lab.seeded import SeededRng
@@ -260,13 +261,13 @@ def test_a_public_column_is_of_a_table_with_one_record_per_person(name):
 
 
 @pytest.mark.parametrize(
-    "table", [Integers(0, 5), Sets(("a", "b")), Records(("a",), (Sets(("a", "b")),)), PLAIN]
+    "table", [Integers(0, 5), Sets(("a", "b")), Records(("a",), (Strings(2),)), PLAIN]
 )
 def test_other_domains_are_no_tables_and_no_columns(table):
     with pytest.raises(ParameterError):
         Tables(("t",), (table,))
     with pytest.raises(ParameterError):
-        Tables(("t",), (PERSON,), Records(("t.x",), (Records(("a",), (Integers(0, 1),)),)))
+        Tables(("t",), (PERSON,), Records(("t.x",), (Strings(2),)))
 
 
 def test_public_values_are_written_canonically_and_nothing_private_beside_them():

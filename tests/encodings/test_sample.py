@@ -27,7 +27,7 @@ from sottovoce.mechanisms.olh import OLH
 from sottovoce.mechanisms.oue import OUE
 from sottovoce.mechanisms.sue import SUE
 from sottovoce.plans.itemsets.padding import amplified
-from sottovoce.plans.itemsets.set_questions import which
+from sottovoce.plans.itemsets.set_questions import ask_which
 from sottovoce.tasks.question import Question
 from sottovoce.tasks.round import Round
 from sottovoce.wire import codec
@@ -107,7 +107,7 @@ def test_every_element_has_the_same_chance_and_dummies_share_the_rest(length, he
 def test_the_whole_report_spends_epsilon_and_no_more(length, among, epsilon):
     """All pairs of sets, from the integer threshold of the response, in rational numbers."""
     encoding = Sample(ITEMS, length, among)
-    question = which(epsilon, ITEMS, length, among)
+    question = ask_which(epsilon, ITEMS, length, among)
     assert question.mechanism.kind == "grr"
     ratio = worst(encoding, question.mechanism, subsets(ITEMS))
     assert ratio == encoding.worst_ratio(question.mechanism)
@@ -186,12 +186,12 @@ def audit(encoding, mechanism):
 
 
 def test_two_million_reports_of_every_set_show_epsilon():
-    ratio, error = audit(Sample(2, 2), which(1.0, 2, 2).mechanism)
+    ratio, error = audit(Sample(2, 2), ask_which(1.0, 2, 2).mechanism)
     assert abs(ratio - 1.0) < 4 * error, (ratio, error)
 
 
 def test_two_million_reports_of_every_set_show_a_single_dummy():
-    ratio, error = audit(OneDummy(2, 2), which(1.0, 2, 2).mechanism)
+    ratio, error = audit(OneDummy(2, 2), ask_which(1.0, 2, 2).mechanism)
     assert ratio > 1.0 + 4 * error, (ratio, error)
     assert abs(ratio - amplified(1.0, 2)) < 4 * error, (ratio, error)
 
@@ -266,7 +266,8 @@ def test_candidates_that_are_no_sets_are_refused():
 
 
 @pytest.mark.parametrize(
-    "question", [which(1.0, ITEMS, 3), which(0.1, 50, 2, ((0, 7), (9,))), which(1.0, 5000, 2)]
+    "question",
+    [ask_which(1.0, ITEMS, 3), ask_which(0.1, 50, 2, ((0, 7), (9,))), ask_which(1.0, 5000, 2)],
 )
 def test_the_document_restores_the_question(question):
     asked = Round(1, question, 7, 8)

@@ -601,6 +601,9 @@ def svim(name, items, epsilon, top, **more):
         asked, share = question(ref.best_mechanism(epsilon, size + 1), encoding=counts), 10
     plan = {"kind": "svim", "top": top, "paper": False}
     made = task(name, plan, sets_of(items), asked, epsilon, **more)
+    # What the rounds after it may be: how many of the candidates, and which one of them.
+    made["rounds"] = {"kind": "roundlimits", "count": 3 if size > 2 * top else 2, "width": 10}
+    made["rounds"] |= {"mechanisms": ["affine", "grr"], "encodings": ["sample", "size"]}
     return changed(made, "opening", "high", ref.whole((share << 64) // 100))
 
 
@@ -745,7 +748,7 @@ def asked_row(content, asked, place, value):
     index, share = ref.held_index(content["domain"], value), asked or content["opening"]
     while True:
         row = message_row(content, asked, place, value, index)
-        coin = ref.task_coin(bytes.fromhex(row["secret"]), ref.digest(content))
+        coin = ref.task_coin(bytes.fromhex(row["secret"]), ref.digest(row["task"]))
         if int(share["low"]) <= coin < int(share["high"]):
             return without(row, "value") | given(value)
         place += 100

@@ -254,7 +254,9 @@ def best_rank(epsilon, size):
 
 
 def best_mechanism(epsilon, size):
-    """Return the mechanism of a histogram that names none: the least average variance, ties to GRR."""
+    """Return the mechanism of a histogram that names none: the least average variance, ties to
+    GRR.
+    """
     offered = [mechanism(kind, epsilon, size) for kind in ("grr", "affine")[: 1 if size < 3 else 2]]
     return min(offered, key=lambda document: average_variance(*chances(Settings(document)), size))
 
@@ -328,7 +330,9 @@ def settle_hybrid(epsilon, size, made):
 
 
 def meeting():
-    """Return ln((2 cbrt(6353 - 405 sqrt 241) + 2 cbrt(6353 + 405 sqrt 241) - 5) / 27), near 0.609."""
+    """Return ln((2 cbrt(6353 - 405 sqrt 241) + 2 cbrt(6353 + 405 sqrt 241) - 5) / 27), near
+    0.609.
+    """
     root, third = HUNDRED.multiply(405, HUNDRED.sqrt(Decimal(241))), HUNDRED.divide(1, 3)
     small, large = (HUNDRED.power(HUNDRED.add(6353, term), third) for term in (-root, root))
     return Fraction(
@@ -763,7 +767,9 @@ def estimates(document, payloads, candidates):
 
 
 def outputs_of(document):
-    """Return the number that each output stands for: of the hybrid the two signs, then the cells."""
+    """Return the number that each output stands for: of the hybrid the two signs, then the
+    cells.
+    """
     parts = Settings(document).windows
     used = parts[:1] if document.get("alpha") == "0" else parts
     return [number for part in used for number in part.numbers()]
@@ -1243,7 +1249,9 @@ def end_to_end(question):
 
 
 def keep_sampled(epsilon, size, length):
-    """Return the largest threshold of direct response that spends at most epsilon after sampling."""
+    """Return the largest threshold of direct response that spends at most epsilon after
+    sampling.
+    """
     return below(
         lambda odds: (1 + length * (odds - 1)) / (length * (odds - 1) + size), Fraction(epsilon)
     )
@@ -1272,7 +1280,7 @@ class Book:
         before = {other for name, other in self.answered if name == task}
         if self.left & {task, None} or number in before or (before and not event["lasting"]):
             return False
-        if epsilon and task not in self.charges:
+        if task not in self.charges:
             now = max([event["time"], *(time for time, _ in self.charges.values())])
             if not self.affordable(epsilon, now):
                 return False
@@ -1289,7 +1297,7 @@ class Book:
                 window["epsilon"]
             ):
                 return False
-        return self.spent() + epsilon <= self.cap
+        return self.cap > 0 and self.spent() + epsilon <= self.cap
 
     def spent(self):
         return sum((charged for _, charged in self.charges.values()), Fraction())
@@ -1419,9 +1427,17 @@ def slots(ask):
 
 def main(directory):
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-    from golden import discovery, marginals, rows, tables
+    from golden import amplification, discovery, marginals, rows, sealing, tables
 
-    rows.write(directory, discovery.discovery, marginals.marginals, tables.tables)
+    rows.write(
+        directory,
+        discovery.discovery,
+        marginals.marginals,
+        tables.tables,
+        sealing.seal,
+        sealing.tokens,
+        amplification.amplification,
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""Which vectors there are: every file's rows, computed by the reference and written one to a line."""
+"""Which vectors there are: every file's rows, computed by the reference and written one to a
+line.
+"""
 
 import json
 from math import gcd, inf, nextafter
@@ -1415,7 +1417,7 @@ def picks_rows():
             (255, 2),
             (256, 0),
             (65535, 7),
-            (3, 300),
+            (3, 255),
         ):
             coin = ref.choice_coin(secret, round_number, slot)
             place = {"secret": secret.hex(), "round": round_number, "slot": slot, "coin": str(coin)}
@@ -1466,7 +1468,8 @@ def envelope():
         "payload of this width. "
         "misplaced: messages that the collector of the task must refuse. messages: task, round "
         "(absent: the opening "
-        "one), the device's 16 public bytes, value, recorded bytes (16 of a subject if the task "
+        "one; the task states it among its rounds), the device's 16 public bytes, value, recorded "
+        "bytes (16 of a subject if the task "
         "declares it, then for "
         "each slot the report's draws and the 16 bytes of its id) -> what leaves the device."
     )
@@ -1667,7 +1670,30 @@ def bundled_rows(task):
         yield message_row(task, round_(65535, split), place, record, indices)
 
 
+def allowing(task, asked):
+    """Return a task that states a later round among those that it may ask."""
+    mechanisms, encodings = set(), set()
+    found = [asked]
+    while found:
+        content = found.pop()
+        if isinstance(content, dict):
+            found += content.values()
+            if "keep" in content:
+                mechanisms.add(content["kind"])
+            if content.get("kind") == "each_item":
+                encodings.add("holds")
+            if "encoding" in content:
+                encodings.add(content["encoding"]["kind"])
+        elif isinstance(content, list):
+            found += content
+    limits = {"kind": "roundlimits", "count": asked["number"] + 1, "width": 64}
+    limits |= {"mechanisms": sorted(mechanisms), "encodings": sorted(encodings)}
+    return task | {"rounds": limits}
+
+
 def message_row(task, asked, place, value, indices):
+    if asked:
+        task = allowing(task, asked)
     label = f"message {ref.digest(task)} {asked} {place}"
     secret, data = ref.sha_stream(label + " coin", 16), ref.sha_stream(label, 4096)
     stream = ref.Stream(data)
@@ -1840,12 +1866,129 @@ def mean_row(document, payloads, comment):
 
 
 def reject():
-    about = "reports: mechanism, packed report -> refused, because no device makes it, or (refused false) accepted."
+    about = (
+        "reports: mechanism, packed report -> refused, because no device makes it, or (refused "
+        "false) accepted. documents: text of a task document -> refused by a device, because it "
+        "hides something or is too much, or (refused false) read."
+    )
     rows = [
         {"mechanism": document, "payload": data.hex(), "refused": refused, "comment": comment}
         for document, data, refused, comment in [*judged(), *judged_numeric()]
     ]
-    return "reject.json", {"about": about, "version": 1, "reports": rows}
+    documents = [
+        {"text": text, "refused": refused, "comment": comment}
+        for text, refused, comment in judged_documents()
+    ]
+    return "reject.json", {
+        "about": about,
+        "version": 1,
+        "reports": rows,
+        "documents": documents,
+    }
+
+
+HIDDEN = {
+    0x00: "a zero character",
+    0x0A: "a line feed",
+    0x1B: "an escape",
+    0x7F: "a delete",
+    0x9B: "a control character",
+    0xAD: "a soft hyphen",
+    0x061C: "an Arabic letter mark",
+    0x180E: "a Mongolian vowel separator",
+    0x200B: "a zero-width space",
+    0x200E: "a left-to-right mark",
+    0x200F: "a right-to-left mark",
+    0x2028: "a line separator",
+    0x202A: "an embedding",
+    0x202E: "an override of direction",
+    0x2060: "a word joiner",
+    0x2066: "an isolate",
+    0x206F: "a deprecated format character",
+    0xFEFF: "a byte order mark",
+    0xFFF9: "an annotation",
+    0xFFFB: "the end of an annotation",
+    0xE0000: "a tag",
+    0xE007F: "the last tag",
+}
+SHOWN = {
+    0x20: "a space",
+    0x7E: "the last printable character of ASCII",
+    0xA0: "a space that does not break",
+    0x200C: "a zero-width non-joiner, which scripts need",
+    0x200D: "a zero-width joiner, which scripts need",
+    0x2027: "a hyphenation point",
+    0x202F: "a narrow space",
+    0x2070: "a superscript",
+    0xFFFD: "a replacement character",
+    0x1F600: "an emoji",
+    0xE0080: "not a tag any more",
+}
+
+
+def judged_documents():
+    """Yield the text of a task document, whether a device refuses it, and why."""
+    plain = histogram("browser", ["a", "b"], "1.0")
+    table = survey("household", [1, 3], "1.0")
+    for characters, refused in ((HIDDEN, True), (SHOWN, False)):
+        for code_point, comment in characters.items():
+            words = f"free{chr(code_point)}of charge"
+            yield ref.canonical(plain | {"name": words}), refused, f"a name with {comment}"
+            yield (
+                ref.canonical(plain | {"description": words}),
+                refused,
+                f"a description with {comment}",
+            )
+            names = [words, *table["domain"]["names"][1:]]
+            renamed = table | {"domain": table["domain"] | {"names": names}}
+            yield ref.canonical(renamed), refused, f"a column with {comment}"
+    for length, refused in ((200, False), (201, True)):
+        yield ref.canonical(plain | {"name": "é" * length}), refused, f"a name of {length}"
+    for length, refused in ((500, False), (501, True)):
+        text = ref.canonical(plain | {"description": "é" * length})
+        yield text, refused, f"a description of {length} characters"
+    for length, refused in ((100, False), (101, True)):
+        names = ["é" * length, *table["domain"]["names"][1:]]
+        renamed = table | {"domain": table["domain"] | {"names": names}}
+        yield ref.canonical(renamed), refused, f"a column name of {length} characters"
+    for depth, refused in ((30, False), (31, True)):  # within the document and the plan
+        plan = '"plan":{"kind":"histogram","mechanism":' + "[" * depth + "]" * depth + "}"
+        text = ref.canonical(plain).replace('"plan":' + ref.canonical(plain["plan"]), plan)
+        yield text, refused, f"{depth + 2} levels"
+    for count, refused in ((256, False), (257, True)):
+        cheap = question(ref.mechanism("grr", "0.001", 2))
+        several = {"kind": "bundle", "parts": [cheap] * count}
+        text = ref.canonical(changed(plain, "opening", "ask", several))
+        yield text, refused, f"{count} reports"
+    yield (
+        ref.canonical(changed(plain, "opening", "number", 1)),
+        True,
+        "an opening that is not first",
+    )
+    limits = {"kind": "roundlimits", "count": 3, "width": 10, "mechanisms": ["affine", "grr"]}
+    limits |= {"encodings": []}
+    for change, refused, comment in (
+        ({}, False, "what later rounds may be"),
+        ({"count": 1}, True, "a limit to one round"),
+        ({"count": 65536}, False, "as many rounds as there are numbers"),
+        ({"count": 65537}, True, "more rounds than there are numbers"),
+        ({"width": 0}, True, "reports of no bytes"),
+        ({"mechanisms": []}, True, "no mechanism"),
+        ({"mechanisms": ["grr", "affine"]}, True, "kinds that are not sorted"),
+        ({"mechanisms": ["grr", "grr"]}, True, "a kind twice"),
+        ({"kind": "rounds"}, True, "another kind"),
+        ({"extra": 1}, True, "an unknown field"),
+    ):
+        yield ref.canonical(plain | {"rounds": limits | change}), refused, comment
+    wide = ref.mechanism("oue", "1.0", 1 << 20)
+    for count, refused in ((1, False), (2, True)):
+        ask = {"kind": "bundle", "parts": [question(wide)] * count}
+        content = task("wide", {"kind": "any"}, integers_to(1 << 20), ask, "2.0")
+        yield ref.canonical(content), refused, f"{count} reports of 131,072 bytes"
+
+
+def integers_to(size):
+    return {"kind": "integers", "low": 0, "high": size - 1}
 
 
 def judged():
@@ -2281,11 +2424,12 @@ def refused_rounds():
         ),
     ):
         yield {"task": content, "round": round_(1, ask), "value": "home", "comment": comment}
+    opening = content["opening"]
     yield {
         "task": content,
-        "round": content["opening"],
-        "value": "mars",
-        "comment": "a value outside the domain",
+        "round": opening | {"high": ref.whole(1 << 63)},
+        "value": "home",
+        "comment": "another opening round than the task states",
     }
     large = {"kind": "integers", "low": 0, "high": 1 << 32}
     asked = question(ref.mechanism("affine", "1.0", (1 << 32) + 1, buckets=2))
@@ -2305,8 +2449,8 @@ def ledger():
         "and events one after another. answer: at a time, for a task and a round, at a price; a "
         "lasting task is "
         "charged once and answered once a round, another one is answered once; an epsilon of 0.0 "
-        "is a rehearsal; "
-        "accepted says whether the message may leave, and what is refused leaves no trace. "
+        "is a rehearsal, which counts as a report of every window; with a cap of 0.0 nothing "
+        "leaves; accepted says whether the message may leave, and what is refused leaves no trace. "
         "opt-out: of a task, or of "
         "all (null). restart: the ledger is closed and opened again. spent: what was charged in "
         "the end. Epsilons add "
@@ -2386,11 +2530,12 @@ def capped():
         "what was refused for its price may be asked for less",
     )
     yield (
-        "0.0",
+        "0.1",
         [],
-        [said("a", "0.0"), said("a", "0.0"), said("b", "0.0")],
+        [said("a", "0.0"), said("a", "0.0"), said("b", "0.0"), said("c", "0.1")],
         "rehearsals are free, and answered once",
     )
+    yield "0.0", [], [said("a", "0.0")], "with a cap of 0 not even a rehearsal leaves"
     yield "1.0", [], [said("a"), said("b", "0.0"), said("c", "0.1")], "a rehearsal beyond the cap"
 
 
@@ -2460,8 +2605,10 @@ def windowed():
     yield "9.0", one, script, "a refused charge does not move the clock"
     script = [said("a", "1.0", 100), RESTART, said("b", "1.0", 120), RESTART, said("b", "1.0", 160)]
     yield "9.0", one, script, "windows after a restart"
-    script = [said("a", "0.0", 0), said("b", "1.0", 1), said("c", "0.0", 2), said("d", "1.0", 3)]
-    yield "9.0", one, script, "rehearsals do not count"
+    script = [said("a", "0.0", 0), said("b", "1.0", 1), said("c", "0.0", 59), said("b", "1.0", 60)]
+    yield "9.0", one, script, "a rehearsal is one of the reports of a window"
+    script = [said("a", "1.0", 0), said("b", "0.0", 1), said("b", "0.0", 60), said("c", "1.0", 61)]
+    yield "9.0", one, script, "a window with room for one report has none for a rehearsal"
     script = [said("a", "5.5", 0), said("a", "5.0", 0), said("b", "0.1", 59), said("b", "0.1", 60)]
     yield "9.0", [window(60, "5.0", 9)], script, "one charge may fill a window"
 
@@ -2483,7 +2630,7 @@ def lasting():
     script = [said("a", "1.0", 0, 5, lasting=True), said("a", "1.0", 1, 4, lasting=True)]
     yield "9.0", [], script, "rounds in any order"
     script = [said("a", "0.0", 0, number, lasting=True) for number in (0, 1, 1)]
-    yield "0.0", [], script, "a rehearsal of several rounds"
+    yield "0.1", [], script, "a rehearsal of several rounds"
 
 
 def left():

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sottovoce.plans.itemsets.search_advice import advise_values
+from sottovoce.plans.heavy_hitters.advice import advise_values
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"

@@ -123,6 +123,7 @@ class ToyStore(SqliteStore, schemes=("toy",)):
 DRIVER = '''
 import json
 import sys
+from base64 import b64encode
 from importlib import import_module
 from pathlib import Path
 
@@ -156,8 +157,11 @@ def run(*arguments):
 def saw(name):
     """Return everything that is shown of a task, from its file to its page."""
     file = folder / f"{name}.toml"
+    people = (folder / "people.csv", "--column", "shirt")
     shown = {
-        "simulate": run("simulate", folder / "people.csv", "--column", "shirt", "--task", file, "--seed", 1),
+        "simulate": run(
+            "simulate", folder / "people.csv", "--column", "shirt", "--task", file, "--seed", 1
+        ),
         "advise": run("advise", "--task", file, "--users", 1000),
         "create": run("task", "create", file, *DATA),
         "statement": run("task", "show", name, *DATA),
@@ -170,7 +174,7 @@ def saw(name):
         task = collector.find(name).task
         values = ["size 0"] * 60 + ["size 2"] * 40
         messages = crowd.messages(task, values, rng=SeededRng(1))
-        upload = {"reports": [__import__("base64").b64encode(message).decode() for message in messages]}
+        upload = {"reports": [b64encode(message).decode() for message in messages]}
         assert browser.post(f"/v1/tasks/{name}/reports", json=upload).json()["accepted"] == 100
         collector.close(name, at_once=True)
         collector.advance()

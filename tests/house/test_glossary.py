@@ -13,22 +13,6 @@ SOURCE = ROOT / "src" / "sottovoce"
 GLOSSARY = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
 EXPLAINED_FOLDERS = ("core", "tasks", "answers")
 
-# Names that more than one class has, each with the files whose class should get another name.
-# The list may only shrink: a new duplicate fails one test, an entry without a duplicate the other.
-KNOWN_DUPLICATES = {
-    "Asked": ("lab/experiments/power.py",),
-    "Channel": ("encodings/channel.py",),
-    "Joined": ("engine/spark/workers.py",),
-    "Layout": ("plans/marginals/planning.py", "kernels/affine.py"),
-    "Product": ("plans/tables/demand.py",),
-    "Row": ("lab/bench/row.py",),
-    "Search": ("lab/bench/discovery.py", "plans/itemsets/adaptive_rounds.py"),
-    "Study": ("lab/bench/marginals.py", "lab/bench/spark.py"),
-    "Table": ("plans/marginals/tables.py",),
-    "Tables": ("plans/marginals/marginals.py",),
-    "Total": ("plans/tables/demand.py",),
-}
-
 
 @cache
 def public_classes():
@@ -57,17 +41,7 @@ def nouns_to_explain():
 
 def test_no_class_takes_a_name_that_another_class_has():
     repeated = duplicates(public_classes())
-    new = {name: repeated[name] for name in repeated.keys() - KNOWN_DUPLICATES.keys()}
-    assert not new, f"rename one of each: {new}"
-
-
-@pytest.mark.parametrize("name", sorted(KNOWN_DUPLICATES))
-def test_a_known_duplicate_is_still_one(name):
-    files = duplicates(public_classes()).get(name, [])
-    print(name, "stands in", files, "and should change in", KNOWN_DUPLICATES[name])
-    assert files, f"{name} is unique now: take it off KNOWN_DUPLICATES"
-    renamed = set(KNOWN_DUPLICATES[name]) - set(files)
-    assert not renamed, f"take these off KNOWN_DUPLICATES: {sorted(renamed)}"
+    assert not repeated, f"rename one of each: {repeated}"
 
 
 def test_the_search_for_duplicates_finds_one():

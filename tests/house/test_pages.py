@@ -1,4 +1,6 @@
-"""The pages about searches and joint tables: every block of Python on them runs as it is printed."""
+"""The pages about searches and joint tables: every block of Python on them runs as it is
+printed.
+"""
 
 import re
 from pathlib import Path
@@ -34,7 +36,7 @@ def test_the_page_about_searches_runs(tmp_path, monkeypatch, capsys):
 
 
 def test_the_page_about_joint_tables_runs(tmp_path, monkeypatch, capsys):
-    assert len(blocks("marginals.md", "python")) == 2
+    assert len(blocks("marginals.md", "python")) == 3
     scope = ran("marginals.md", tmp_path, monkeypatch)
     assert scope["answer"].dependence("age", "work").rejects()
     said = capsys.readouterr().out

@@ -27,7 +27,7 @@ def test_the_guide_runs_as_printed(tmp_path, monkeypatch):
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "guide.md").read_text(), re.DOTALL)
     for block in blocks:
         exec(compile(block, "guide.md", "exec"), scope)
-    assert len(blocks) == 7
+    assert len(blocks) == 8
     assert (tmp_path / "hours.png").exists()
     assert scope["published"].estimate.totals.min() >= 0
 

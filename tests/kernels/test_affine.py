@@ -8,7 +8,7 @@ import pytest
 
 from sottovoce.errors import ParameterError
 from sottovoce.kernels import affine, pool
-from sottovoce.kernels.affine import AffineReports, Layout
+from sottovoce.kernels.affine import AffineReports, PointLayout
 from sottovoce.maths import hashing, walsh
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "affine.json").read_text())["tally"]
@@ -85,13 +85,13 @@ def test_decoding_counts_what_direct_hashing_counts(size, rank):
     assert spectrum[0] == len(seeds)
     points = hashing.permute(np.arange(size), bits)
     counts = supported(seeds, buckets, points, bits, rank).sum(axis=0)
-    assert np.array_equal(affine.supports(spectrum, Layout(bits), rank, size), counts)
+    assert np.array_equal(affine.supports(spectrum, PointLayout(bits), rank, size), counts)
     assert np.array_equal(
         affine.candidate_supports(AffineReports(seeds, buckets, bits, rank), points), counts
     )
     straight = affine.candidate_supports(AffineReports(seeds, buckets, bits, rank), np.arange(size))
     assert np.array_equal(
-        affine.supports(spectrum, Layout(bits, permuted=False), rank, size), straight
+        affine.supports(spectrum, PointLayout(bits, permuted=False), rank, size), straight
     )
 
 
@@ -122,7 +122,7 @@ def test_the_golden_tally_is_reproduced():
     spectrum = affine.spectrum(AffineReports(seeds, buckets, GOLDEN["m"], GOLDEN["k"]))
     assert spectrum.tolist() == GOLDEN["spectrum"]
     assert (
-        affine.supports(spectrum, Layout(GOLDEN["m"]), GOLDEN["k"], GOLDEN["size"]).tolist()
+        affine.supports(spectrum, PointLayout(GOLDEN["m"]), GOLDEN["k"], GOLDEN["size"]).tolist()
         == GOLDEN["support"]
     )
 
@@ -146,7 +146,7 @@ def test_ranks_and_widths_at_the_edges_decode_like_the_plain_transform(bits, ran
     )
     points = hashing.permute(np.arange(1 << bits), bits).astype(np.int64)
     plain = walsh.transform(spectrum)[points] >> rank
-    assert np.array_equal(affine.supports(spectrum, Layout(bits), rank, 1 << bits), plain)
+    assert np.array_equal(affine.supports(spectrum, PointLayout(bits), rank, 1 << bits), plain)
 
 
 def test_the_number_of_threads_changes_nothing():
@@ -186,8 +186,8 @@ def test_no_reports_decode_to_nothing():
 
 def test_a_spectrum_too_large_for_32_bits_is_still_exact():
     small = affine.spectrum(AffineReports(*reports(400, 2), 7, 2))
-    counts = affine.supports(small, Layout(7), 2, 128)
-    assert np.array_equal(affine.supports(small << 30, Layout(7), 2, 128), counts << 30)
+    counts = affine.supports(small, PointLayout(7), 2, 128)
+    assert np.array_equal(affine.supports(small << 30, PointLayout(7), 2, 128), counts << 30)
 
 
 @pytest.mark.parametrize("groups", [(), (4, 1, 6), (1, 1, 9), (5, 6)])
@@ -207,7 +207,7 @@ def test_supports_are_read_through_a_grouped_permutation():
     seeds, buckets = reports(800, 2)
     points = hashing.permute(np.arange(500), 9, (3, 1, 5))
     found = affine.supports(
-        affine.spectrum(AffineReports(seeds, buckets, 9, 2)), Layout(9, (3, 1, 5)), 2, 500
+        affine.spectrum(AffineReports(seeds, buckets, 9, 2)), PointLayout(9, (3, 1, 5)), 2, 500
     )
     assert np.array_equal(found, supported(seeds, buckets, points, 9, 2).sum(axis=0))
 
@@ -297,7 +297,7 @@ def test_settings_that_do_not_fit_are_refused():
         lambda: affine.spectrum(AffineReports(seeds, buckets, 29, 2)),
         lambda: affine.spectrum(AffineReports(seeds, buckets, 4, 4)),
         lambda: affine.spectrum(AffineReports(seeds, buckets[:3], 4, 2)),
-        lambda: affine.supports(np.zeros(16, np.int64), Layout(4), 2, 17),
+        lambda: affine.supports(np.zeros(16, np.int64), PointLayout(4), 2, 17),
         lambda: affine.permutation(4, 16, (2, 3)),
         lambda: affine.scores(AffineReports(seeds, buckets, 4, 2), np.zeros(8)),
         lambda: affine.factor_scores(AffineReports(seeds, buckets, 4, 2), [np.zeros(4)], [2]),
@@ -352,7 +352,7 @@ def block_twin(seeds, buckets, prefixes, extension, bits, rank, *, order=1, sign
 @pytest.mark.parametrize(("bits", "rank"), WIDE)
 @pytest.mark.parametrize("extension", [0, 1, 6])
 def test_wide_prefix_blocks_count_what_direct_hashing_counts(bits, rank, extension):
-    seeds, buckets = reports(affine._WIDE_BLOCK + 104, rank, seed=bits)
+    seeds, buckets = reports(affine.WIDE_BLOCK + 104, rank, seed=bits)
     prefixes = some_prefixes(bits, extension)
     wanted = affine.candidate_supports(
         AffineReports(seeds, buckets, bits, rank), extensions(prefixes, extension, bits)
@@ -385,7 +385,7 @@ def test_a_prefix_of_no_bits_decodes_the_whole_domain(bits, rank):
     found = affine.block_supports(AffineReports(seeds, buckets, bits, rank), [0], bits)
     spectrum = affine.spectrum(AffineReports(seeds, buckets, bits, rank))
     assert np.array_equal(
-        found[0], affine.supports(spectrum, Layout(bits, permuted=False), rank, 1 << bits)
+        found[0], affine.supports(spectrum, PointLayout(bits, permuted=False), rank, 1 << bits)
     )
 
 
@@ -422,9 +422,9 @@ def test_targets_are_placed_as_the_permutation_says_and_padded_with_their_mean(s
     whole = np.multiply.outer(left, right).ravel()
     twin = np.full(1 << bits, whole.mean())
     twin[hashing.permute(np.arange(size), bits)] = whole
-    np.testing.assert_array_equal(affine.placed(whole, Layout(bits)), twin)
+    np.testing.assert_array_equal(affine.placed(whole, PointLayout(bits)), twin)
     np.testing.assert_allclose(affine.placed_product(left, right, bits), twin, rtol=1e-12)
-    flat = affine.placed(whole, Layout(bits, permuted=False))
+    flat = affine.placed(whole, PointLayout(bits, permuted=False))
     assert (flat[:size] == whole).all()
     assert (flat[size:] == whole.mean()).all()
     assert (flat != twin).any()  # without a permutation the target stands elsewhere

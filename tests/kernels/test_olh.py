@@ -77,7 +77,7 @@ def test_the_hash_is_the_published_xxh32(words):
 def test_ranges_meet_exactly_where_the_bucket_changes(buckets):
     reported = np.unique(np.linspace(0, buckets - 1, 200).astype(np.uint32))
     low, span = np.empty_like(reported), np.empty_like(reported)
-    olh._fill_ranges(reported, np.uint64(buckets), low, span)
+    olh.fill_ranges(reported, np.uint64(buckets), low, span)
     high = low + span
     np.testing.assert_array_equal(bucket(low, buckets), reported)
     np.testing.assert_array_equal(bucket(high, buckets), reported)

@@ -5,7 +5,7 @@ import pytest
 
 from sottovoce.arrays import Bytes, Ints
 from sottovoce.kernels import unary
-from sottovoce.kernels.unary import bit_counts
+from sottovoce.kernels.unary import TILE, bit_counts
 
 SIZES = [1, 7, 8, 9, 63, 64, 65, 1000, 1024, 1025]
 USERS = [0, 1, 15, 16, 17, 63, 64, 65, 1000]
@@ -39,11 +39,13 @@ def test_bits_that_everybody_sets_are_counted_for_everybody(size):
 def test_any_number_of_rows_settles(rows):
     """Past the adders and every level of them: 4,096 rows overflow the last, and inboxes are left
     in any state.
+
+    Rows of more than half a tile are not glued together, so that as many reach the adders.
     """
-    bits = drawn(rows, 3 * 64, seed=rows)
-    np.testing.assert_array_equal(
-        unary._column_counts(unary._as_words(bits, 1)), twin(bits, 3 * 64)
-    )
+    width = 8 * (TILE // 2 + 1)
+    bits = drawn(rows, 8 * width, seed=rows)
+    expected = sum(twin(part, 8 * width) for part in np.array_split(bits, 1 + rows // 4096))
+    np.testing.assert_array_equal(bit_counts(bits, 8 * width, threads=1), expected)
 
 
 @pytest.mark.parametrize("width", [1, 5, 8, 128, 129, 2047, 2048, 2049, 2056, 5000])

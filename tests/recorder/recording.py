@@ -26,7 +26,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
 from itertools import count
 from math import isclose, isfinite
@@ -37,15 +37,23 @@ from unittest.mock import patch
 import numpy as np
 
 import sottovoce as sv
+from sottovoce.core.estimate import Total
 from sottovoce.errors import SottovoceError
+from sottovoce.lab.baselines.channel_bits import ChannelBits
 from sottovoce.lab.baselines.correlated import Correlated
 from sottovoce.lab.baselines.hashed_channels import HashedChannels
+from sottovoce.lab.baselines.hcms import HCMS
+from sottovoce.lab.baselines.marginals.baseline_marginals import METHODS as MARGINAL_BASELINES
+from sottovoce.lab.baselines.marginals.baseline_marginals import BaselineMarginals
+from sottovoce.lab.baselines.marginals.expected_errors import compare_methods
+from sottovoce.lab.baselines.pem1 import pem1
+from sottovoce.lab.baselines.product_response import ProductResponse
 from sottovoce.lab.baselines.segment_pairs import SegmentPairs
 from sottovoce.lab.baselines.tables.plan import PublishedTables
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.mechanisms.base import Mechanism
-from sottovoce.plans.heavy_hitters.heavy_hitters import pem1
-from sottovoce.plans.itemsets.search_advice import advise_items, advise_values
+from sottovoce.plans.heavy_hitters.advice import advise_values
+from sottovoce.plans.itemsets.advice import advise_items
 from sottovoce.plans.marginals.advice import advise_marginals
 from sottovoce.plans.tables.advice import advise_tables
 from sottovoce.wire import codec
@@ -112,6 +120,11 @@ def hashed_text(entry: Any) -> str:
 def rounded(number: float) -> float | str:
     """Return a float with so many significant digits; one that JSON cannot write becomes text."""
     return float(f"{number:.{DIGITS}g}") if isfinite(number) else repr(number)
+
+
+def written(total: Total) -> Record:
+    """Return a total as it is recorded: the number and its variance."""
+    return {"total": total.total, "variance": total.variance}
 
 
 def sha256(data: bytes) -> str:
@@ -249,7 +262,7 @@ PROMISES = {"minimum": 50, "crowd": 5, "retention": 30}
 def histograms() -> dict[str, Case]:
     """Return histograms with the chosen mechanism, a named one and settings of the collection."""
     browsers = labelled(1500, BROWSERS)
-    kinds = ("grr", "sue", "oue", "the", "blh", "olh", "hadamard", "subset", "rmp", "bloom", "hcms")
+    kinds = ("grr", "sue", "oue", "the", "blh", "olh", "hadamard", "subset", "rmp", "bloom")
     named = {kind: Case(sv.Histogram(range(20), kind), skewed(800, 20)) for kind in kinds}
     described = {"description": "which browser", "collection": sv.Collection(**PROMISES)}
     return {
@@ -291,8 +304,8 @@ def means() -> dict[str, Case]:
 def distributions() -> dict[str, Case]:
     """Return distributions, with the figures that are computed from them."""
     more = {
-        "mean": lambda answer: vars(answer.mean()),
-        "quantile": lambda answer: vars(answer.quantile(0.9)),
+        "mean": lambda answer: written(answer.mean()),
+        "quantile": lambda answer: written(answer.quantile(0.9)),
     }
     return {
         "few-buckets": Case(sv.Distribution(0, 120, 32), amounts(2000, 120), more=more),
@@ -368,12 +381,6 @@ def adaptive_top_items() -> dict[str, Case]:
     }
 
 
-MARGINAL_METHODS = (
-    *("calm", "inp_ht", "inp_rr", "inp_ps", "inp_olh", "inp_htcms", "inp_em"),
-    *("marg_rr", "marg_ps", "marg_ht", "fc", "am"),
-)
-
-
 def marginals() -> dict[str, Case]:
     """Return joint tables by every method, with what else can be asked of them."""
     values = records(2000, ATTRIBUTES)
@@ -385,13 +392,14 @@ def marginals() -> dict[str, Case]:
         "synthetic": lambda answer: answer.synthetic(5, SeededRng(SEED)),
     }
     beyond = {"three": lambda answer: answer.marginal("home", "age", "work").to_dict()}
-    cases = {}
-    for method in MARGINAL_METHODS:
-        plan = sv.Marginals(ATTRIBUTES, users=2000, order=2, method=method)
-        extra = more | beyond if method in ("calm", "fc", "inp_em") else more
+    calm = Case(sv.Marginals(ATTRIBUTES, users=2000, order=2), values, 2.0, more=more | beyond)
+    binary = sv.Marginals(BINARY, users=2000, order=3)
+    cases = {"calm": calm, "calm-three": Case(binary, records(2000, BINARY), 2.0)}
+    for method in MARGINAL_BASELINES:
+        plan = BaselineMarginals(ATTRIBUTES, method, order=2)
+        extra = more | beyond if method in ("fc", "inp_em") else more
         cases[method] = Case(plan, values, 2.0, more=extra)
-    binary = sv.Marginals(BINARY, users=2000, order=3, method="calm")
-    return {**cases, "calm-three": Case(binary, records(2000, BINARY), 2.0)}
+    return cases
 
 
 AGREEMENTS = (
@@ -579,6 +587,7 @@ MECHANISMS: dict[str, tuple[str, dict[str, Any]]] = {
     "the": ("the", {"size": 12}),
 }
 MECHANISM_EPSILONS = (0.5, 2.0)
+BASELINE_MECHANISMS = {"channels": ChannelBits, "hcms": HCMS, "product": ProductResponse}
 
 
 def record_mechanisms() -> Record:
@@ -586,8 +595,8 @@ def record_mechanisms() -> Record:
     found: Record = {}
     for name, (kind, settings) in MECHANISMS.items():
         for epsilon in MECHANISM_EPSILONS:
-            mechanism = Mechanism.kinds[kind](epsilon=epsilon, **settings)
-            entries = record_mechanism(mechanism)
+            mechanism_class = BASELINE_MECHANISMS.get(kind) or Mechanism.kinds[kind]
+            entries = record_mechanism(mechanism_class(epsilon=epsilon, **settings))
             found |= {f"{name}/{epsilon:g}/{key}": entry for key, entry in entries.items()}
     return found
 
@@ -614,7 +623,7 @@ def record_mechanism(mechanism: Any) -> Record:
         "counts": plain({name: counts.ravel() for name, counts in tally.counts.items()}),
         "totals": plain(estimate.totals),
         "variances": plain(estimate.variance),
-        "weighted_sum": outcome_of(lambda: vars(estimate.weighted(coefficients))),
+        "weighted_sum": outcome_of(lambda: written(estimate.weighted(coefficients))),
         "scaled_variances": outcome_of(lambda: estimate.of(2000).variance),
         "threshold": outcome_of(estimate.threshold),
         "interval": outcome_of(lambda: estimate.interval(0.9, simultaneous=True)),
@@ -652,7 +661,6 @@ class Answering:
 
 
 PERSON = {"age": 2, "work": "yes", "car": "no", "home": "boat"}
-TIES = {"one": "yes", "two": "no", "three": "yes", "four": "no"}
 CUSTOMER = {"age": 30, "income": 12_000.0, "region": "south", "plan": "premium", "year": 2020}
 BOUGHT = [{"amount": 3, "category": "food"}, {"amount": 16, "category": "books"}]
 JOINED = {"people": {"age": 3, "region": "east"}, "habits": {"hours": 5, "diet": "any"}}
@@ -664,7 +672,6 @@ DEVICES = {
     "question-collection": Answering("histogram", "collection", ["chrome", "other"]),
     "question-mean": Answering("mean", "hybrid", [0.0, 33.3, 120.0]),
     "question-distribution": Answering("distribution", "few-buckets", [0.0, 61.0]),
-    "question-product": Answering("cbp", "cbp", [TIES]),
     "question-size": Answering("svim", "unpruned", [["tea", "fig"], []]),
     "question-sample": Answering("svim", "pruned", [[0, 1, 17], []]),
     "question-lasting": Answering("tracking", "sue", ["chrome", "other"], epochs=3),
@@ -674,13 +681,10 @@ DEVICES = {
     "choice-pem-strings": Answering("pem", "strings", ["tea", "oat"]),
     "choice-holds": Answering("dbs", "few-items", [[0, 1], [], [14]]),
     "choice-view": Answering("marginals", "calm", [PERSON] * 3),
-    "choice-parity": Answering("marginals", "inp_ht", [PERSON] * 3),
-    "choice-cbps": Answering("cbp", "cbps", [TIES] * 3),
     "choice-layers": Answering("table", "hio", [{"age": 3, "region": "east"}] * 3),
     "choice-public": Answering("table", "public", [CUSTOMER] * 3),
     "choice-of-bundles": Answering("spm", "four", [257, 0, 4095]),
     "choice-of-bundles-partitioned": Answering("spm", "partitioned", [257, 0, 4095]),
-    "bundle-hash": Answering("hash", "blocks", [257, 0, 65_535]),
     "bundle-list": Answering("table", "hio-list", [BOUGHT, []]),
     "bundle-joint": Answering("joint", "hio", [JOINED] * 3),
     "bundle-joint-list": Answering("joint", "hio-list", [LISTED, {**LISTED, "purchases": []}]),
@@ -721,7 +725,8 @@ def asked_client(task: Any, number: int) -> Any:
     """Return the first device of a sequence whose coin lies in the share of the opening round."""
     for attempt in count():
         token = f"token {attempt} of device {number}"
-        client = sv.Client(task, ":memory:", token)
+        accepts = sv.Accepts(public=task.plan.domain.public_names)
+        client = sv.Client(task, ":memory:", token, accepts)
         if task.opening.asks(client.coin):
             return client
     raise AssertionError("the sequence of tokens is endless")
@@ -740,7 +745,6 @@ def record_answers() -> Record:
     for group, name in (
         ("histogram", "grr"),
         ("survey", "even"),
-        ("hash", "blocks"),
         ("joint", "hio"),
     ):
         case = PLAN_GROUPS[group]()[name]
@@ -787,7 +791,7 @@ def record_postprocessing() -> Record:
 
 
 def _sum_after(answer: Any, method: str, labels: Sequence[str]) -> Any:
-    return vars(answer.postprocess(method).sum(labels))
+    return written(answer.postprocess(method).sum(labels))
 
 
 # --- SQL -----------------------------------------------------------------------------------------
@@ -982,9 +986,20 @@ ADVICE: dict[str, Callable[[], Any]] = {
 }
 
 
+COMPARED_MARGINALS = {
+    "binary": (65_536, [2] * 8, 1.0, 3),
+    "mixed": (50_000, [2, 3, 4, 12], 2.0, 2),
+}
+
+
 def record_advice() -> Record:
-    """Return every kind of advice: the numbers and names as data, and the printed text."""
+    """Return every kind of advice: the numbers and names as data, and the printed text.
+
+    The expected errors of CALM and of its baselines stand beside them.
+    """
     found: Record = {}
+    for key, settings in COMPARED_MARGINALS.items():
+        found[f"marginals-compared/{key}"] = plain(map(asdict, compare_methods(*settings)))
     for key, compute in ADVICE.items():
         advice = compute()
         facts = {name: fact for name, fact in advice.to_dict().items() if name != "reason"}

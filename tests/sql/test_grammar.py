@@ -234,7 +234,8 @@ def test_the_place_is_counted_in_lines_and_columns():
 
 
 def test_every_node_knows_where_it_begins():
-    text = "SELECT AVG(2 * amount) AS a FROM txn t WHERE NOT (state = 'NY' OR 5 < age) AND t.age IN [1, 2]"
+    condition = "NOT (state = 'NY' OR 5 < age) AND t.age IN [1, 2]"
+    text = f"SELECT AVG(2 * amount) AS a FROM txn t WHERE {condition}"
     tree = parsed(text)
     for kind, begins in (
         (exp.Anonymous, "AVG"),

@@ -55,6 +55,7 @@ SHOP = Tables(
         ("users.os", "users.Year"), (Categories(("iOS", "Android")), Integers(1900, 2030))
     ),
 )
+FROM_BOTH = "FROM users JOIN txn USING (UID)"
 OTHER = Tables(
     names=("Left1", "right1"),
     tables=(
@@ -127,7 +128,8 @@ EXAMPLES = {
     "SELECT COUNT(*) FROM txn WHERE Amount > 100;": Query(
         (1,), (COUNT,), one(sets={AMOUNT: np.arange(1, 626) > 100}), shown=("count",)
     ),
-    "SELECT State, COUNT(*) AS c FROM users JOIN txn USING (UID) GROUP BY State ORDER BY c DESC;": Query(
+    "SELECT State, COUNT(*) AS c FROM users JOIN txn USING (UID)"
+    " GROUP BY State ORDER BY c DESC;": Query(
         (0, 1),
         (Count("c"),),
         group_by=(STATE,),
@@ -328,7 +330,8 @@ def test_a_number_is_never_named_like_a_group():
 
 def test_aliases_and_cases_do_not_matter():
     query = read(
-        'select SUM(T.AMOUNT) from USERS as U inner join "txn" t on T.uid = u.Uid where u."Age" = 5',
+        'select SUM(T.AMOUNT) from USERS as U inner join "txn" t on T.uid = u.Uid'
+        ' where u."Age" = 5',
         SHOP,
     )
     assert query.tables == (0, 1)
@@ -450,6 +453,10 @@ REFUSED = {
     ],
     "duplicate-group": ["SELECT COUNT(*) FROM users GROUP BY state, ^users.State"],
     "too-many-groups": ["SELECT COUNT(*) FROM users GROUP BY state, age, ^income"],
+    "too-many-numbers": [
+        "SELECT COUNT(*), SUM(age), AVG(age), FREQ(*), SUM(income), ^AVG(income), STDDEV(age)"
+        " FROM users GROUP BY state, os, age",
+    ],
     "order-item": [
         "SELECT COUNT(*) AS c FROM users ORDER BY ^d",
         "SELECT COUNT(*) FROM users ORDER BY ^age",

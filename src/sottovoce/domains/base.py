@@ -16,6 +16,7 @@ from sottovoce.core import settings
 from sottovoce.core.registry import Registry
 from sottovoce.core.rng import Rng
 from sottovoce.errors import DomainError, ParameterError
+from sottovoce.maths.hashing import MAX_INTEGER_BITS
 
 DECLINED = "prefer not to say"
 
@@ -47,6 +48,11 @@ class Domain(ABC):
         return rng.integers(self.size, 1)
 
     @property
+    def has_flat_index(self) -> bool:
+        """Return whether the index of a value is one integer of at most 63 bits."""
+        return self.value_bits <= MAX_INTEGER_BITS
+
+    @property
     def value_bits(self) -> int:
         """Return the bits of a value, and 0 if values are not strings of bits."""
         return 0
@@ -65,9 +71,26 @@ class Domain(ABC):
         """Return how many values the attribute in a column of a record has."""
         raise ParameterError("this domain has no attributes")
 
+    @property
+    def public_names(self) -> tuple[str, ...]:
+        """Return the columns that travel in clear, whatever is held; none in most domains."""
+        return ()
+
+    @property
+    def public_bytes(self) -> int:
+        """Return the most bytes that the public part of one report takes."""
+        return 0
+
     def public_parts(self, indices: Values) -> Sequence[bytes]:
         """Return what people let everybody see, one text each; nothing in most domains."""
         return ()
+
+    def with_public_part(self, indices: Any, value: Any) -> Any:
+        """Return one index with the public part of a value, which may lie outside of the domain.
+
+        So what is sent in clear follows from the public columns alone.
+        """
+        return indices
 
     def check_public(self, text: bytes) -> None:  # noqa: B027 - most domains have nothing to refuse
         """Refuse a public part that no value of this domain has."""
@@ -96,13 +119,21 @@ class Domain(ABC):
         return f"one of {self.size:,} values"
 
     @property
+    def bounds(self) -> tuple[float, float]:
+        """Return the least and the largest number, where values are numbers."""
+        raise ParameterError(f"the values of a {self.kind} domain have no order")
+
+    @property
     def edges(self) -> Floats:
         """Return the bounds between neighbouring values, one more than there are values."""
         raise ParameterError(f"the values of a {self.kind} domain have no order")
 
     @property
     def file_columns(self) -> dict[str, tuple[str, ...]]:
-        """Return the columns to read from files, by table; ``{"": ()}`` is one column of any name."""
+        """Return the columns to read from files, by table.
+
+        ``{"": ()}`` is one column of any name.
+        """
         return {"": ()}
 
     def from_columns(self, tables: Mapping[str, Mapping[str, Cells]], separator: str = ";") -> Any:
@@ -167,7 +198,10 @@ def domain_from_short(settings: Mapping[str, Any]) -> Domain | None:
 
 
 def whole_numbers(cells: Iterable[str | None], rule: str) -> list[int]:
-    """Return cells of text as whole numbers, hexadecimal ones after 0x; otherwise state the rule."""
+    """Return cells of text as whole numbers, or refuse them with the rule.
+
+    Hexadecimal numbers have 0x before them.
+    """
     try:
         return [int(cell or "", 16 if (cell or "").startswith("0x") else 10) for cell in cells]
     except ValueError:

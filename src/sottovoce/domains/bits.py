@@ -86,7 +86,8 @@ class Bits(Domain, kind="bits"):
 
     def from_cells(self, name: str, cells: Cells, separator: str = ";") -> list[Any]:
         refuse_empty_cells(name, cells, "leave out the people who hold nothing")
-        rule = f"column {name!r} must hold whole numbers of {self.bits} bits, 0x before hexadecimal ones"
+        numbers = f"whole numbers of {self.bits} bits, 0x before hexadecimal ones"
+        rule = f"column {name!r} must hold {numbers}"
         return whole_numbers(cells, rule)
 
     def counts(self, indices: Values, labels: Iterable[str] | None = None) -> dict[str, int]:

@@ -63,6 +63,10 @@ class Buckets(Domain, kind="buckets"):
         return cls(settings["low"], settings["high"], settings["buckets"])
 
     @property
+    def bounds(self) -> tuple[float, float]:
+        return self.low, self.high
+
+    @property
     def described(self) -> str:
         return (
             f"the interval, one of {self.count:,}, of a number from {self.low:g} to {self.high:g}"

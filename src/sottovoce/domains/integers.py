@@ -68,6 +68,10 @@ class Integers(Domain, kind="integers"):
     short_forms = (frozenset({"low", "high"}),)
 
     @property
+    def bounds(self) -> tuple[float, float]:
+        return self.low, self.high
+
+    @property
     def described(self) -> str:
         return f"a whole number from {self.low:,} to {self.high:,}"
 

@@ -29,6 +29,8 @@ class Lists(Domain, kind="lists"):
         if type(self.most) is not int or not 1 <= self.most <= MOST:
             raise ParameterError(f"`most` must be a whole number from 1 to {MOST}")
 
+    has_flat_index = False
+
     @property
     def size(self) -> int:
         raise ParameterError("lists have no size: people answer about them through an encoding")

@@ -45,6 +45,10 @@ class Numbers(Domain, kind="numbers"):
     short_forms = (frozenset({"low", "high", "points"}),)
 
     @property
+    def bounds(self) -> tuple[float, float]:
+        return self.low, self.high
+
+    @property
     def described(self) -> str:
         return f"a number from {self.low:g} to {self.high:g}"
 

@@ -67,10 +67,10 @@ class PersonTables:
     public: Sequence[bytes] = ()
 
     def __post_init__(self) -> None:
-        if len({len(table) for table in self.tables}) != 1 or (
-            self.public and len(self.public) != len(self)
-        ):
-            raise ParameterError("`tables` and `public` must be about the same people")
+        if len({len(table) for table in self.tables}) != 1:
+            raise ParameterError("`tables` must all be about the same people")
+        if self.public and len(self.public) != len(self):
+            raise ParameterError("`public` must be about the same people as `tables`")
 
     def __len__(self) -> int:
         return len(self.tables[0])

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sottovoce.arrays import Ints
-from sottovoce.core import settings
+from sottovoce.core import bounds, settings
 from sottovoce.core.rng import Rng
 from sottovoce.domains.base import Cells, Domain, normalized_labels
 from sottovoce.errors import DomainError, NoDataError, ParameterError
@@ -27,8 +27,16 @@ class Records(Domain, kind="records"):
         names = normalized_labels("names", self.names)
         object.__setattr__(self, "names", names)
         settings.entries("names", names, 1)
+        settings.plain_texts("names", names, bounds.MAX_COLUMN_NAME)
         settings.distinct("names", names)
         settings.entries("attributes", self.attributes, len(names), len(names))
+        for attribute in self.attributes:
+            if not attribute.has_flat_index:
+                raise ParameterError(
+                    "`attributes` must have values of at most 63 bits, and no parts of their own"
+                )
+
+    has_flat_index = False
 
     @property
     def size(self) -> int:

@@ -36,6 +36,8 @@ class Sets(Domain, kind="sets"):
             raise ParameterError("`items` must not be declinable: somebody can send the empty set")
         object.__setattr__(self, "items", listed)
 
+    has_flat_index = False
+
     @property
     def size(self) -> int:
         raise ParameterError("a question about sets needs an encoding: there are too many sets")
@@ -85,11 +87,12 @@ class Sets(Domain, kind="sets"):
         unknown = sum(item not in known for item in entries)
         if not unknown:
             return ()
-        text = f"{unknown:,} of {len(entries):,} entries are no items of the domain and are left out, as on a device"
+        count = f"{unknown:,} of {len(entries):,} entries"
+        text = f"{count} are no items of the domain and are left out, as on a device"
         return (text,)
 
     def counts(self, indices: Baskets, labels: Iterable[str] | None = None) -> dict[str, int]:
-        """Return how many people have each item, or every item of a set such as ``"bread + milk"``."""
+        """Return how many people have each item, or all items of a set like ``"bread + milk"``."""
         if labels is None:
             return dict(zip(self.labels, indices.counts(self.items.size).tolist(), strict=True))
         wanted = list(labels)

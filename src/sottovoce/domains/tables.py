@@ -7,6 +7,8 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from json.encoder import encode_basestring
 from typing import Any
 
 import numpy as np
@@ -49,21 +51,24 @@ class Tables(Domain, kind="services"):
         if not all(isinstance(table, (Records, Lists)) for table in self.tables):
             raise ParameterError("`tables` must hold records, or lists of records")
         _check_names(self.names)
+        _check_kinds(self.public_kinds)
         for table in range(len(self.names)):
-            _check_kinds((*self.records(table).attributes, *self.public_kinds))
+            _check_kinds(self.records(table).attributes)
             _check_names((*self.records(table).names, *self.public_columns(table)))
         self._check_public_names()
-        if sum(map(_longest, self.public_names, self.public_kinds)) > LARGEST_PUBLIC:
+        if self.public_bytes > LARGEST_PUBLIC:
             raise ParameterError(f"public columns take at most {LARGEST_PUBLIC} bytes together")
 
     def _check_public_names(self) -> None:
-        single = [name for index, name in enumerate(self.names) if not self.most(index)]
+        single = {name for index, name in enumerate(self.names) if not self.most(index)}
         for name in self.public_names:
             if name.partition(".")[0] not in single:
                 raise ParameterError(
                     "`public` columns must be named 'table.column' "
                     "after a table with one record per person"
                 )
+
+    has_flat_index = False
 
     @property
     def size(self) -> int:
@@ -74,6 +79,11 @@ class Tables(Domain, kind="services"):
         """Return the public columns as 'table.column'."""
         return self.public.names if self.public else ()
 
+    @cached_property
+    def public_bytes(self) -> int:
+        """Return the most bytes that the public part of one report takes."""
+        return sum(map(_longest, self.public_names, self.public_kinds))
+
     @property
     def public_kinds(self) -> tuple[Domain, ...]:
         """Return the domains of the public columns."""
@@ -81,8 +91,15 @@ class Tables(Domain, kind="services"):
 
     def public_columns(self, table: int) -> tuple[str, ...]:
         """Return the public columns of a table, without its name."""
-        pairs = [name.partition(".") for name in self.public_names]
-        return tuple(column for name, _, column in pairs if name == self.names[table])
+        return self._public_of_table.get(self.names[table], ())
+
+    @cached_property
+    def _public_of_table(self) -> dict[str, tuple[str, ...]]:
+        found: dict[str, tuple[str, ...]] = {}
+        for full_name in self.public_names:
+            table, _, column = full_name.partition(".")
+            found[table] = (*found.get(table, ()), column)
+        return found
 
     def records(self, table: int) -> Records:
         """Return the columns of a table that people keep to themselves."""
@@ -127,6 +144,14 @@ class Tables(Domain, kind="services"):
     def public_parts(self, indices: Any) -> Sequence[bytes]:
         parts: Sequence[bytes] = indices.public
         return parts
+
+    def with_public_part(self, indices: Any, value: Any) -> Any:
+        if self.public is None:
+            return indices
+        tables = {self.names[0]: value} if len(self.names) == 1 else value
+        pairs = [name.partition(".") for name in self.public_names]
+        columns = {f"{table}.{name}": [tables[table][name]] for table, _, name in pairs}
+        return PersonTables(indices.tables, self._texts(columns, 1))
 
     def check_public(self, text: bytes) -> None:
         """Refuse what is not the public part of a possible value, written as a device writes it."""
@@ -179,9 +204,8 @@ class Tables(Domain, kind="services"):
         return [("{" + ",".join(fields) + "}").encode() for fields in zip(*parts, strict=True)]
 
     def _from_columns(self, tables: Mapping[str, Any]) -> PersonTables:
-        if set(tables) != set(self.names) or not all(
-            isinstance(one, Mapping) for one in tables.values()
-        ):
+        by_column = all(isinstance(columns, Mapping) for columns in tables.values())
+        if set(tables) != set(self.names) or not by_column:
             raise DomainError(
                 f"the tables are {', '.join(self.names)}, each a mapping from its columns"
             )
@@ -297,9 +321,7 @@ def _longest(name: str, kind: Domain) -> int:
     if isinstance(kind, Integers) and max(abs(kind.low), abs(kind.high)) >= _EXACT:
         raise ParameterError("public whole numbers lie between -2^53 and 2^53")
     labels = kind.labels if isinstance(kind, Categories) else ("-1.7976931348623157e+308",)
-    return (
-        len(name) + 8 + max(len(json.dumps(label, ensure_ascii=False).encode()) for label in labels)
-    )
+    return len(name) + 8 + max(len(encode_basestring(label).encode()) for label in labels)
 
 
 def _plain(kind: Domain, value: Any) -> Any:

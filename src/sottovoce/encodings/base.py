@@ -36,6 +36,11 @@ class Encoding(ABC):
     def outputs(self, domain: Domain) -> int:
         """Return how many indices it yields for a domain; a domain that does not fit is refused."""
 
+    @property
+    def reports_per_value(self) -> int:
+        """Return how many reports it takes to hear of every value: the length of padded sets."""
+        return 1
+
     def worst_ratio(self, mechanism: Mechanism) -> Fraction:
         """Return the largest ratio of the probabilities of one report under two values.
 

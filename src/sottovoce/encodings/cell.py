@@ -17,6 +17,7 @@ import numpy as np
 
 from sottovoce.arrays import Bools, Ints
 from sottovoce.core.rng import Rng
+from sottovoce.core.settings import ascending, entries, whole, wholes
 from sottovoce.domains.base import Domain
 from sottovoce.domains.person_tables import Rows
 from sottovoce.domains.tables import Tables
@@ -51,50 +52,48 @@ class Cell(Encoding, kind="cell"):
     def __post_init__(self) -> None:
         self._check_columns()
         self._check_coins()
-        narrowest = [0 if column in self.mirrored else 1 for column in self.columns]
-        wide = all(width >= low for width, low in zip(self.widths, narrowest, strict=True))
-        if not wide or self.cells > MOST_CELLS:
-            raise ParameterError(
-                "an interval covers at least one value, and a layer has at most 2^62 cells"
-            )
+        self._check_widths()
+        if self.cells > MOST_CELLS:
+            raise ParameterError("a layer may have at most 2^62 cells: use wider intervals")
 
     def _check_columns(self) -> None:
-        numbers = (
-            *self.columns,
-            *self.sizes,
-            *self.widths,
-            *self.rounded,
-            *self.mirrored,
-            self.most,
-            self.table,
-        )
-        natural = all(type(number) is int and number >= 0 for number in numbers)
-        lengths = {len(self.columns), len(self.sizes), len(self.widths)}
-        if not natural or len(lengths) > 1 or not self.columns:
-            raise ParameterError("a cell is of at least one column, each with a size and a width")
-        if not _ascending(self.columns) or min(self.sizes) < 2:
-            raise ParameterError(
-                "the columns of a cell are in ascending order, each of at least two values"
-            )
+        whole("table", self.table, 0)
+        whole("most", self.most, 0)
+        entries("columns", self.columns, 1)
+        ascending("columns", wholes("columns", self.columns, 0))
+        entries("sizes", self.sizes, len(self.columns), len(self.columns))
+        wholes("sizes", self.sizes, 2)
 
     def _check_coins(self) -> None:
-        if not {*self.rounded, *self.mirrored} <= set(self.columns) or len(self.mirrored) > 1:
-            raise ParameterError(
-                "rounded columns are among those of the cell, and at most one is mirrored"
-            )
+        ascending("rounded", wholes("rounded", self.rounded, 0))
+        entries("mirrored", wholes("mirrored", self.mirrored, 0), 0, 1)
+        if not set(self.rounded) <= set(self.columns):
+            raise ParameterError("`rounded` must name columns of the cell")
+        if not set(self.mirrored) <= set(self.columns):
+            raise ParameterError("`mirrored` must name a column of the cell")
         if set(self.rounded) & set(self.mirrored):
             raise ParameterError("a column has one rounding coin: it is mirrored or rounded")
-        if not _ascending(self.rounded) or (self.weighted and not self.most):
-            raise ParameterError(
-                "rounded columns are in ascending order, and only drawn records are weighed"
-            )
+        if self.weighted and not self.most:
+            raise ParameterError("`weighted` must be false where nobody has a list of records")
+
+    def _check_widths(self) -> None:
+        entries("widths", self.widths, len(self.columns), len(self.columns))
+        wholes("widths", self.widths, 0)
+        if all(self.widths):
+            return
+        for column, width in zip(self.columns, self.widths, strict=True):
+            if not width and column not in self.mirrored:
+                raise ParameterError(
+                    "each entry of `widths` must be at least 1, or 0 for a mirrored column"
+                )
 
     @cached_property
     def factors(self) -> tuple[int, ...]:
         """Return how many values each factor has: the columns' intervals, then the coins."""
         triples = zip(self.columns, self.sizes, self.widths, strict=True)
         nodes = [
-            _nodes(size, width, doubled=column in self.mirrored) for column, size, width in triples
+            node_count(size, width, doubled=column in self.mirrored)
+            for column, size, width in triples
         ]
         return (*nodes, *([2] if self.weighted else []), *([2] * len(self.rounded)))
 
@@ -102,11 +101,9 @@ class Cell(Encoding, kind="cell"):
     def order(self) -> tuple[int, ...]:
         """Return the factors from the slowest to the fastest."""
         places = range(len(self.factors))
-        return (
-            tuple(sorted(places, key=lambda place: self.bits[place]))
-            if self.aligned
-            else tuple(places)
-        )
+        if not self.aligned:
+            return tuple(places)
+        return tuple(sorted(places, key=lambda place: self.bits[place]))
 
     @cached_property
     def bits(self) -> tuple[int, ...]:
@@ -119,19 +116,16 @@ class Cell(Encoding, kind="cell"):
 
         Nothing if it is not aligned.
         """
-        return (
-            tuple(self.bits[place] for place in reversed(self.order) if self.bits[place])
-            if self.aligned
-            else ()
-        )
+        if not self.aligned:
+            return ()
+        return tuple(self.bits[place] for place in reversed(self.order) if self.bits[place])
 
     @cached_property
     def radices(self) -> tuple[int, ...]:
         """Return how many cell numbers each factor takes, from the slowest to the fastest."""
-        return tuple(
-            1 << self.bits[factor] if self.aligned else self.factors[factor]
-            for factor in self.order
-        )
+        if not self.aligned:
+            return self.factors
+        return tuple(1 << self.bits[factor] for factor in self.order)
 
     @property
     def cells(self) -> int:
@@ -213,11 +207,8 @@ class Cell(Encoding, kind="cell"):
         return np.where(up, -(-size // width) + values // width, (size - 1 - values) // width)
 
 
-def _ascending(numbers: tuple[int, ...]) -> bool:
-    return sorted(set(numbers)) == list(numbers)
-
-
-def _nodes(size: int, width: int, *, doubled: bool) -> int:
+def node_count(size: int, width: int, *, doubled: bool) -> int:
+    """Return how many intervals of a width a column has; ``doubled`` if it is mirrored."""
     if not width:
         return 1
     return -(-size // width) * (2 if doubled else 1)

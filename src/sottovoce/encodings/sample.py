@@ -64,5 +64,9 @@ class Sample(Encoding, kind="sample"):
         check_items(domain, self.items)
         return self.candidates + self.length
 
+    @property
+    def reports_per_value(self) -> int:
+        return self.length
+
     def worst_ratio(self, mechanism: Mechanism) -> Fraction:
         return mechanism.worst_ratio_of_sample(self.length)

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from sottovoce.arrays import Ints
-from sottovoce.core import settings
+from sottovoce.core import bounds, settings
 from sottovoce.core.rng import Rng
 from sottovoce.domains.base import Domain
 from sottovoce.encodings.base import Encoding
@@ -40,10 +41,12 @@ class Size(Encoding, kind="size"):
 def check_candidates(items: int, among: Sequence[Sequence[int]]) -> None:
     """Refuse candidates that are not distinct sets of items in ascending order."""
     settings.whole("items", items, 2)
+    settings.entries("among", among, 0, bounds.MAX_CANDIDATES)
+    settings.wholes("among", chain.from_iterable(among), 0, items - 1)
     for candidate in among:
-        settings.entries("among", candidate, 1)
-        settings.wholes("among", candidate, 0, items - 1)
-        settings.ascending("among", candidate)
+        if len(candidate) != 1:  # of one item there is nothing to compare, and there may be many
+            settings.entries("among", candidate, 1)
+            settings.ascending("among", candidate)
     settings.distinct("among", map(tuple, among))
 
 

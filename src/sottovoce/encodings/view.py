@@ -27,6 +27,8 @@ class View(Encoding, kind="view"):
     sizes: tuple[int, ...]
 
     def __post_init__(self) -> None:
+        # Each column has at least two values, so that more columns have more cells.
+        settings.entries("columns", self.columns, 1, MAX_CELLS.bit_length() - 1)
         check_columns(self.columns, self.sizes)
         if prod(self.sizes) > MAX_CELLS:
             raise ParameterError("the product of `sizes` must be at most 2^62 cells")

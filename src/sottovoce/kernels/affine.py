@@ -27,7 +27,7 @@ from sottovoce.kernels.affine_words import Batch
 from sottovoce.maths import hashing
 
 MAX_SPECTRUM_BITS = 28  # of a domain whose spectrum still fits in memory
-_WIDE_BLOCK = 1 << 12  # reports whose wide masks are in memory together
+WIDE_BLOCK = 1 << 12  # reports whose wide masks are in memory together
 _MAX_CACHED_BITS = 20  # of a permutation that is kept: at most 4 MiB each
 
 
@@ -68,7 +68,7 @@ class AffineReports:
 
 
 @dataclass(frozen=True)
-class Layout:
+class PointLayout:
     """Where the points of values lie: permuted in groups of bits, or as they are."""
 
     bits: int
@@ -93,7 +93,7 @@ def spectrum(reports: AffineReports, threads: int | None = None) -> Ints:
     return total
 
 
-def supports(spectrum: Ints, layout: Layout, rank: int, size: int) -> Ints:
+def supports(spectrum: Ints, layout: PointLayout, rank: int, size: int) -> Ints:
     """Return how many reports support each value below ``size``, from their spectrum."""
     if layout.bits > MAX_SPECTRUM_BITS:
         raise ParameterError(f"`bits` must be at most {MAX_SPECTRUM_BITS}, not {layout.bits}")
@@ -133,7 +133,7 @@ _cached_permutation = lru_cache(maxsize=64)(_permutation)
 # --- targets -------------------------------------------------------------------------------------
 
 
-def placed(coefficients: Floats, layout: Layout) -> Floats:
+def placed(coefficients: Floats, layout: PointLayout) -> Floats:
     """Return a target where the hash sees it; the padding gets the mean coefficient."""
     target = np.full(1 << layout.bits, coefficients.mean())
     if layout.permuted:
@@ -276,8 +276,8 @@ def _count_wide(batch: Batch, points: Values, counts: Ints) -> None:
 
 def _for_wide_blocks(batch: Batch, action: Callable[[Words, Any], None]) -> None:
     """Call ``action`` with the masks of a block of reports, and the parities of support."""
-    for start in range(0, len(batch.seeds), _WIDE_BLOCK):
-        block = slice(start, start + _WIDE_BLOCK)
+    for start in range(0, len(batch.seeds), WIDE_BLOCK):
+        block = slice(start, start + WIDE_BLOCK)
         masks, offsets = hashing.masks(batch.seeds[block], batch.bits, batch.rank)
         action(masks, batch.buckets[block] ^ offsets)
 

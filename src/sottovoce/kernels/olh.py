@@ -93,7 +93,7 @@ def _counts(seeds: Words, reported: Words, candidates: Words, buckets: np.uint64
     state = np.empty((2, TILE), np.uint32)
     for start in range(0, len(seeds), TILE):
         tile = seeds[start : start + TILE]
-        _fill_ranges(reported[start : start + TILE], buckets, low, span)
+        fill_ranges(reported[start : start + TILE], buckets, low, span)
         for candidate in range(len(candidates)):
             _absorb(candidates[candidate], tile, state)
             counts[candidate] += _count_hits(state[0, : len(tile)], low, span)
@@ -111,7 +111,7 @@ def _scores(
     state = np.empty((2, TILE), np.uint32)
     for start in range(0, len(seeds), TILE):
         tile = seeds[start : start + TILE]
-        _fill_ranges(reported[start : start + TILE], buckets, low, span)
+        fill_ranges(reported[start : start + TILE], buckets, low, span)
         for candidate in range(len(candidates)):
             _absorb(candidates[candidate], tile, state)
             hashes = state[0, : len(tile)]
@@ -120,7 +120,7 @@ def _scores(
 
 
 @jit
-def _fill_ranges(reported: Words, buckets: np.uint64, low: Words, span: Words) -> None:
+def fill_ranges(reported: Words, buckets: np.uint64, low: Words, span: Words) -> None:
     """Write the first hash of each bucket y, ceil(y 2^32 / buckets), and how many follow it."""
     share = (np.uint64(1) << np.uint64(32)) // buckets
     excess = (np.uint64(1) << np.uint64(32)) % buckets

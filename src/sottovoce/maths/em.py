@@ -1,14 +1,21 @@
 """Expectation maximisation: the distribution that best explains a histogram of randomised outputs.
 
-Plain EM climbs to the likelihood's maximum, which fits the noise as well: stop it early, or take it
-for spiky shapes and large epsilon.  EMS smooths after every step and settles at a fixed point,
-which is not the maximum; take it for smooth shapes.  Users never enter the loop: a step costs as
-much as one pass over the channel.
+One step multiplies every frequency by the mean of observed / expected over the outputs of its
+value:
+
+    frequencies *= channel' (observed / (channel frequencies))
+
+Plain EM climbs to the maximum of the likelihood, which fits the noise as well: stop it early, or
+use it for spiky shapes and a large epsilon.  EMS smooths after every step and settles at a fixed
+point, which is not the maximum; use it for smooth shapes.  A step costs one pass over the channel,
+whatever the number of users.
 
 Source: Li et al. 2020.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -17,7 +24,7 @@ from sottovoce.arrays import Bools, Floats, Ints
 from sottovoce.errors import MismatchError, NoDataError, ParameterError
 
 TOLERANCE = 1e-7  # of the log-likelihood of one report
-MOST = 10_000
+MAX_STEPS = 10_000
 
 
 @runtime_checkable
@@ -46,10 +53,10 @@ class Dense:
 
 @dataclass(frozen=True)
 class Sliding:
-    """The channel of Square Wave: one chance for the ``window`` outputs from the value's own on,
-    another for the rest.
+    """The channel of Square Wave.
 
-    Prefix sums make both products cost one pass over values and outputs.
+    The ``window`` outputs from the value's own on have the chance ``inside``, all others
+    ``outside``. Prefix sums make both products cost one pass over values and outputs.
     """
 
     inside: float
@@ -70,8 +77,9 @@ class Sliding:
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """Where the iteration ended, for every row of counts; the log-likelihood is that of all its
-    reports together.
+    """Where the iteration ended, for every row.
+
+    The log-likelihood is that of all reports of a row together.
     """
 
     frequencies: Floats
@@ -81,84 +89,153 @@ class Fit:
     converged: Bools
 
 
-def em(counts: Ints, channel: Channel | Floats, *, smooth: bool, tolerance: float = TOLERANCE, most: int = MOST) -> Fit:
-    """Return the frequencies behind (..., outputs) counts, every row on its own, from a uniform
-    start.
+def em(
+    counts: Ints,
+    channel: Channel | Floats,
+    *,
+    smooth: bool,
+    tolerance: float = TOLERANCE,
+    max_steps: int = MAX_STEPS,
+) -> Fit:
+    """Return the frequencies behind (..., outputs) counts, from a uniform start.
 
-    A row stops when the log-likelihood per report changes by less than the tolerance, or after
-    ``most`` steps.
+    Every row is fitted by itself.
 
-    >>> fit = em(np.array([60, 40]), np.array([[0.75, 0.25], [0.25, 0.75]]), smooth=False, tolerance=1e-12)
+    A row stops when the log-likelihood per report changes by less than ``tolerance``.
+
+    >>> channel = np.array([[0.75, 0.25], [0.25, 0.75]])
+    >>> fit = em(np.array([60, 40]), channel, smooth=False, tolerance=1e-12)
     >>> fit.frequencies.round(3).tolist(), bool(fit.converged)
     ([0.7, 0.3], True)
     """
     matrix = channel if isinstance(channel, Channel) else Dense(channel)
     if isinstance(matrix, Dense) and counts.shape[-1] != len(matrix.matrix):
-        raise MismatchError("these counts are not of the channel's outputs")
-    if not 0 <= tolerance < 1 or most < 1:
-        raise ParameterError("a tolerance is at least 0 and below 1, and at least one step is taken")
+        raise MismatchError("`counts` must have one entry for every output of `channel`")
+    if not 0 <= tolerance < 1:
+        raise ParameterError("`tolerance` must be at least 0 and below 1")
+    if max_steps < 1:
+        raise ParameterError("`max_steps` must be at least 1")
     users = counts.sum(axis=-1)
     if not (users > 0).all():
         raise NoDataError("every row of counts needs a report")
     shares = (counts / users[..., None]).reshape(-1, counts.shape[-1])
-    found, shape = _climb(shares, matrix, (tolerance, most), smooth=smooth), users.shape
+    size = matrix.backward(shares).shape[-1]
+    start = np.full((len(shares), size), 1 / size)
+    iteration = Iteration(matrix, likelihood_gain_below(tolerance), max_steps, smooth)
+    fit = iteration.run(shares, start)
+    shape = users.shape
     return Fit(
-        found.frequencies.reshape(*shape, -1),
-        found.log_likelihood.reshape(shape) * users,
-        found.largest_change.reshape(shape),
-        found.iterations.reshape(shape),
-        found.converged.reshape(shape),
+        fit.frequencies.reshape(*shape, -1),
+        fit.log_likelihood.reshape(shape) * users,
+        fit.largest_change.reshape(shape),
+        fit.iterations.reshape(shape),
+        fit.converged.reshape(shape),
     )
 
 
-def _climb(shares: Floats, channel: Channel, limits: tuple[float, int], *, smooth: bool) -> Fit:
-    """Return the end of every row; a row that has stopped is not touched again."""
-    rows, size = channel.backward(shares).shape
-    end = Fit(np.empty((rows, size)), np.empty(rows), np.empty(rows), np.zeros(rows, np.int64), np.zeros(rows, bool))
-    live, tolerance, most = np.arange(rows), *limits
-    before = np.full((rows, size), 1 / size)
-    chances, known = _seen(before, shares, channel)
-    for step in range(1, most + 1):
-        after = _step(before, shares / chances, channel, smooth=smooth)
-        chances, gained = _seen(after, shares, channel)
-        still = np.abs(gained - known) < tolerance
-        if still.any() or step == most:
-            done = still | (step == most)
-            stopped = live[done]
-            end.frequencies[stopped], end.log_likelihood[stopped] = after[done], gained[done]
-            end.largest_change[stopped] = np.abs(after - before).max(axis=-1)[done]
-            end.iterations[stopped], end.converged[stopped] = step, still[done]
-            live, shares, chances = live[~done], shares[~done], chances[~done]
-            after, gained = after[~done], gained[~done]
-        if not live.size:
-            break
-        before, known = after, gained
-    return end
+@dataclass(frozen=True, eq=False)
+class Iterate:
+    """The frequencies of all rows after a step, and the chance of every output under them."""
+
+    frequencies: Floats
+    shares: Floats
+    chances: Floats
+
+    @classmethod
+    def of(cls, frequencies: Floats, shares: Floats, channel: Channel) -> "Iterate":
+        """Return the iterate of some frequencies; an impossible output counts for nothing."""
+        chances = channel.forward(frequencies)
+        chances[chances <= 0] = 1.0
+        return cls(frequencies, shares, chances)
+
+    @cached_property
+    def log_likelihood(self) -> Floats:
+        """Return the log-likelihood of one report, for every row."""
+        return np.asarray((self.shares * np.log(self.chances)).sum(axis=-1))
+
+    def change(self, before: "Iterate") -> Floats:
+        """Return the largest change of a frequency, for every row."""
+        return np.asarray(np.abs(self.frequencies - before.frequencies).max(axis=-1))
+
+    def among(self, rows: Bools) -> "Iterate":
+        """Return the iterate of some rows."""
+        return Iterate(self.frequencies[rows], self.shares[rows], self.chances[rows])
 
 
-def _step(frequencies: Floats, weights: Floats, channel: Channel, *, smooth: bool) -> Floats:
-    """Return the frequencies after one step, of mass 1."""
-    moved = frequencies * channel.backward(weights)
-    if smooth:
-        moved = _smoothed(moved)
-    return np.asarray(moved / moved.sum(axis=-1, keepdims=True))
+StopRule = Callable[[Iterate, Iterate], Bools]
+
+
+def likelihood_gain_below(tolerance: float) -> StopRule:
+    """Return the rule that stops rows whose log-likelihood per report hardly changes any more."""
+
+    def stopped(before: Iterate, after: Iterate) -> Bools:
+        return np.abs(after.log_likelihood - before.log_likelihood) < tolerance
+
+    return stopped
+
+
+def change_below(tolerance: float) -> StopRule:
+    """Return the rule that stops rows of which no frequency changes by the tolerance any more."""
+
+    def stopped(before: Iterate, after: Iterate) -> Bools:
+        return after.change(before) < tolerance
+
+    return stopped
+
+
+@dataclass(frozen=True, eq=False)
+class Iteration:
+    """Expectation maximisation over a channel: a rule stops each row, or ``max_steps``."""
+
+    channel: Channel
+    stop: StopRule
+    max_steps: int
+    smooth: bool = False
+
+    def run(self, shares: Floats, start: Floats) -> Fit:
+        """Return the end of every row of (rows, outputs) observed shares.
+
+        A row that has stopped is not touched again.  The log-likelihoods are those of one report.
+        """
+        rows = len(shares)
+        frequencies = np.empty(start.shape)
+        log_likelihood = np.empty(rows)
+        largest_change = np.empty(rows)
+        iterations = np.zeros(rows, np.int64)
+        converged = np.zeros(rows, bool)
+        active = np.arange(rows)
+        before = Iterate.of(start, shares, self.channel)
+        for step in range(1, self.max_steps + 1):
+            after = self._step(before)
+            stopped = self.stop(before, after)
+            ended = stopped | (step == self.max_steps)
+            if ended.any():
+                rows_ended = active[ended]
+                frequencies[rows_ended] = after.frequencies[ended]
+                log_likelihood[rows_ended] = after.log_likelihood[ended]
+                largest_change[rows_ended] = after.change(before)[ended]
+                iterations[rows_ended] = step
+                converged[rows_ended] = stopped[ended]
+                active = active[~ended]
+                after = after.among(~ended)
+            if not active.size:
+                break
+            before = after
+        return Fit(frequencies, log_likelihood, largest_change, iterations, converged)
+
+    def _step(self, before: Iterate) -> Iterate:
+        """Return the iterate after one step, with frequencies that sum to 1."""
+        moved = before.frequencies * self.channel.backward(before.shares / before.chances)
+        if self.smooth:
+            moved = _smoothed(moved)
+        frequencies = np.asarray(moved / moved.sum(axis=-1, keepdims=True))
+        return Iterate.of(frequencies, before.shares, self.channel)
 
 
 def _smoothed(frequencies: Floats) -> Floats:
-    """Return the frequencies spread with the weights 1, 2, 1 over their neighbours, reflected at
-    the ends.
-    """
+    """Return frequencies averaged with their neighbours, weights 1, 2, 1, reflected at the ends."""
     ends = np.concatenate([frequencies[..., :1], frequencies, frequencies[..., -1:]], axis=-1)
     return np.asarray((ends[..., :-2] + 2 * frequencies + ends[..., 2:]) / 4)
-
-
-def _seen(frequencies: Floats, shares: Floats, channel: Channel) -> tuple[Floats, Floats]:
-    """Return the chance of every output, and the log-likelihood of one report; what cannot be seen
-    counts nothing.
-    """
-    chances = channel.forward(frequencies)
-    chances[chances <= 0] = 1.0
-    return chances, np.asarray((shares * np.log(chances)).sum(axis=-1))
 
 
 def _padded(numbers: Floats, left: int, right: int) -> Floats:

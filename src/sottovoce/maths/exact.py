@@ -15,6 +15,7 @@ this:
 from contextlib import AbstractContextManager
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil, floor, inf, nextafter
 
 UNIT = 1 << 64  # thresholds are probabilities in units of 2^-64
@@ -71,6 +72,7 @@ def exp(exponent: float | Decimal) -> Decimal:
     return _SIXTY_DIGITS.exp(power)
 
 
+@lru_cache(maxsize=1024)  # every mechanism, question and round asks for that of one ratio again
 def log(ratio: Fraction) -> Decimal:
     """Return the natural logarithm of an exact fraction."""
     quotient = _SIXTY_DIGITS.divide(Decimal(ratio.numerator), Decimal(ratio.denominator))

@@ -266,7 +266,7 @@ def _signed_masks(seeds: Longs, bits: int, rank: int) -> npt.NDArray[Any]:
     for row in range(rank):
         signed[row] = _word(keys, row + 1) if bits < 32 else _word_pair(keys, row + 1)
     signed &= dtype.type(_low_bits(bits) | 1 << 8 * dtype.itemsize - 1)
-    dependent = np.flatnonzero(_dependent(signed & dtype.type(_low_bits(bits))))
+    dependent = np.flatnonzero(dependent_seeds(signed & dtype.type(_low_bits(bits))))
     if len(dependent):
         again = _drawn_one_by_one(seeds[dependent], bits, rank)
         signed[:, dependent] = _joined_words(again).T
@@ -280,7 +280,7 @@ def _word_pair(keys: tuple[Words, Words], attempt: int) -> Longs:
     return pairs
 
 
-def _dependent(rows: npt.NDArray[Any]) -> Bools:
+def dependent_seeds(rows: npt.NDArray[Any]) -> Bools:
     """Return which users' masks are linearly dependent; ``rows`` is overwritten.
 
     min(w, w ^ b) clears the leading bit of b in w.  Masks are dependent if one of them becomes 0

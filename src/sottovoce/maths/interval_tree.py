@@ -21,8 +21,9 @@ FANOUT = 5
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """The tree over ``size`` values; ``flat`` has only the root and the values, ``doubled`` one
-    more level on top.
+    """The tree over ``size`` values.
+
+    A ``flat`` one has only the root and the values, a ``doubled`` one another level on top.
 
     >>> tree = Hierarchy(25, 5)
     >>> tree.height, tree.width(1), tree.nodes(1)

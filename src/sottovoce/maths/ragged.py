@@ -1,5 +1,6 @@
-"""One set of items per person, all in two arrays: what sets of labels become on the way to a
-question.
+"""One set of items per person, all in two arrays.
+
+This is what sets of labels become on the way to a question.
 """
 
 from collections.abc import Sequence
@@ -15,8 +16,9 @@ from sottovoce.errors import ParameterError
 
 @dataclass(frozen=True, eq=False, repr=False)  # what people hold is not printed
 class Baskets:
-    """The items of person i, ascending and each once, stand at ``items[starts[i] : starts[i +
-    1]]``.
+    """The items of all people.
+
+    Those of person i, ascending and each once, are ``items[starts[i] : starts[i + 1]]``.
 
     >>> Baskets.of([2, 0, 1], [3, 1, 4]).sizes
     array([2, 0, 1])
@@ -27,10 +29,12 @@ class Baskets:
 
     @classmethod
     def of(cls, sizes: Any, items: Any) -> "Baskets":
-        """Return the baskets of so many items each, taken in turn; order and repetition within one
-        do not count.
+        """Return baskets of so many items each, taken in turn.
+
+        Order and repetition within a basket do not count.
         """
-        sizes, items = np.asarray(sizes, np.int64), np.asarray(items, np.int64)
+        sizes = np.asarray(sizes, np.int64)
+        items = np.asarray(items, np.int64)
         if sizes.sum() != len(items) or (sizes < 0).any() or (items < 0).any():
             raise ParameterError("baskets need as many items, from 0 on, as their sizes say")
         owners = np.repeat(np.arange(len(sizes)), sizes)
@@ -77,18 +81,22 @@ class Baskets:
         return np.bincount(self.items, minlength=size)
 
     def holding(self, candidates: Sequence[Sequence[int]]) -> "Baskets":
-        """Return which of the candidates everybody has whole, by position: a candidate is a set of
-        items.
+        """Return which of the candidates everybody has whole, by position.
+
+        A candidate is a set of items.
         """
         needed = np.array([len(one) for one in candidates], np.int64)
         wanted = np.array([item for one in candidates for item in one], np.int64)
         order = np.argsort(wanted, kind="stable")
-        ranked, places = wanted[order], np.repeat(np.arange(len(candidates)), needed)[order]
+        ranked = wanted[order]
+        places = np.repeat(np.arange(len(candidates)), needed)[order]
         first = np.searchsorted(ranked, self.items)  # of the candidates that an item is part of
         sizes = np.searchsorted(ranked, self.items, side="right") - first
         ends = np.cumsum(sizes)
         steps = np.arange(int(sizes.sum())) - np.repeat(ends - sizes, sizes)
         found = places[np.repeat(first, sizes) + steps]
-        codes, parts = np.unique(np.repeat(self.owners, sizes) * len(candidates) + found, return_counts=True)
+        codes, parts = np.unique(
+            np.repeat(self.owners, sizes) * len(candidates) + found, return_counts=True
+        )
         whole = codes[parts == needed[codes % len(candidates)]]
         return Baskets._of_codes(whole, len(self), len(candidates))

@@ -81,6 +81,7 @@ RULES = {
     "group-expression": "GROUP BY takes columns",
     "duplicate-group": "a column is grouped by once",
     "too-many-groups": "there are too many groups",
+    "too-many-numbers": "the answer has too many numbers: select fewer, or group by fewer columns",
     "order-several": "ORDER BY takes one item",
     "order-item": "ORDER BY takes the name of something selected, or a column of GROUP BY",
     "offset": "OFFSET is not supported",
@@ -99,10 +100,14 @@ class QueryError(ParameterError):
 
     def __init__(self, rule: str, text: str = "", start: int = 0, detail: str = "") -> None:
         self.rule = rule
+        self._made_from = (rule, text, start, detail)
         self.line = text.count("\n", 0, start) + 1
         self.column = start - text.rfind("\n", 0, start)
         self._source = [*text.split("\n"), ""][self.line - 1]
         super().__init__(f"{RULES[rule]}{detail} (line {self.line}, column {self.column})")
+
+    def __reduce__(self) -> tuple[type["QueryError"], tuple[object, ...]]:
+        return type(self), self._made_from  # errors travel between processes
 
     @property
     def before(self) -> str:

@@ -19,6 +19,7 @@ METHODS = ("auto", "add", "signed", "rdc", "gls", "blue")
 MEASURES = ("auto", "enum", "round", "lin")
 SCALES = ("auto", "layers", "hajek")
 PARTS = ("_low", "_high", "_error", "_unstable")  # suffixes of the columns beside a number
+ATTACKED_PARTS = ("_low_attacked", "_high_attacked")  # where an answer allows for false reports
 
 
 @dataclass(frozen=True, order=True)

@@ -31,6 +31,7 @@ from sottovoce.sql.errors import QueryError, Refusal, located
 from sottovoce.sql.grammar import parsed, start
 from sottovoce.sql.names import Scope
 from sottovoce.sql.query import (
+    ATTACKED_PARTS,
     EVERYBODY,
     MEASURES,
     METHODS,
@@ -52,6 +53,7 @@ __all__ = ["QueryError", "read"]
 
 LARGEST_COLUMN = 1 << 18
 MOST_GROUPS = 1000
+MOST_NUMBERS = 4000  # groups times what is selected for each of them
 LONGEST_NAME = 63
 
 Linear = dict[Column | None, float]  # the factor of every column; under None the constant
@@ -132,9 +134,17 @@ class _Reader:
             else:
                 selected.append(self._aggregate(node, taken))
                 shown.append(selected[-1].name)
+                self._check_numbers(groups, len(selected), start(node))
         if not selected:
             raise Refusal("no-aggregate", start(self.select))
         return tuple(selected), tuple(shown)
+
+    def _check_numbers(self, groups: Sequence[Column], selected_count: int, position: int) -> None:
+        """Refuse an answer with more numbers than a collector has time for."""
+        count = selected_count * prod(self.scope.kind(column).size for column in groups)
+        if count > MOST_NUMBERS:
+            detail = f": {count:,}, and at most {MOST_NUMBERS:,}"
+            raise Refusal("too-many-numbers", position, detail)
 
     def _taken_names(self, nodes: Sequence[exp.Expr], groups: Sequence[Column]) -> set[str]:
         """Return the names that groups and AS take, in lower case; refuses a second use of one."""
@@ -144,8 +154,9 @@ class _Reader:
                 name = node.alias.lower()
                 if not (name.isidentifier() and name.isascii() and len(name) <= LONGEST_NAME):
                     raise Refusal("name", start(node.args["alias"]))
-                beside_others = {f"{other}{part}" for other in taken for part in PARTS}
-                beside_this = {f"{name}{part}" for part in PARTS}
+                parts = (*PARTS, *ATTACKED_PARTS)
+                beside_others = {f"{other}{part}" for other in taken for part in parts}
+                beside_this = {f"{name}{part}" for part in parts}
                 if name in taken | beside_others or beside_this & taken:
                     raise Refusal("duplicate-name", start(node.args["alias"]))
                 taken.add(name)
