@@ -24,9 +24,7 @@ from sottovoce.plans.itemsets.padding import amplified
 from sottovoce.tasks.bundle import Bundle
 from sottovoce.tasks.choice import Choice
 from sottovoce.tasks.families.views import Views
-from sottovoce.tasks.limits import shuffled_blanket
 from sottovoce.tasks.question import Question
-from sottovoce.tasks.round import Round
 
 SIGMAS = 5
 SEEDS = 200_000
@@ -192,13 +190,6 @@ def test_a_question_whose_encoding_hides_is_known_by_its_own_epsilon():
     assert Question(GRR(1.0, 12), None, 2.0).blanket == GRR(1.0, 12).blanket
 
 
-def test_a_longitudinal_task_cannot_be_shuffled():
-    asked = Round(0, Question(GRR(1.0, 4)))
-    assert shuffled_blanket(asked, None) == GRR(1.0, 4).blanket
-    with pytest.raises(ParameterError, match="`distinct` must be left out of a shuffled task"):
-        shuffled_blanket(asked, 3)
-
-
 def test_every_plan_of_the_front_door_has_a_blanket():
     task = sv.Task("pets", sv.Histogram([str(n) for n in range(500)]), epsilon=1.0)
-    assert shuffled_blanket(task.opening, task.distinct).epsilon_local == 1.0
+    assert task.opening.ask.blanket.epsilon_local == 1.0

@@ -76,9 +76,9 @@ def wide(size, slots=1):
 
 
 def test_a_message_is_measured_before_it_is_made():
-    check_message(wide(8 * 960, 256), 0)
-    check_message(wide(8 * 900, 256), 60)
-    for asked, public_bytes in ((wide(8 * 961, 256), 0), (wide(8, 256), 1000)):
+    check_message(wide(8 * 944, 256), 0)
+    check_message(wide(8 * 884, 256), 60)
+    for asked, public_bytes in ((wide(8 * 945, 256), 0), (wide(8, 256), 1000)):
         with pytest.raises(ParameterError, match="a message of this round may have up to"):
             check_message(asked, public_bytes)
 

@@ -5,7 +5,7 @@ reordered.
 from sottovoce.wire.envelope import ID_BYTES, SLOT, SUBJECT, Field, Version
 
 TOY_VERSION = Version(
-    2,
+    3,
     (
         Field("version", 1, is_number=True),
         Field("digest", 32),

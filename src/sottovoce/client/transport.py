@@ -16,17 +16,16 @@ from dataclasses import dataclass, field
 from email.message import Message
 from functools import cached_property
 from http.client import HTTPException
-from ipaddress import ip_address
 from typing import Any
-from urllib.parse import SplitResult, quote, urlsplit
+from urllib.parse import quote
 
 from sottovoce.client.deadline import Deadline, DeadlineConnection
 from sottovoce.core import bounds, settings
+from sottovoce.core.addresses import protected_url
 from sottovoce.errors import (
     AccessError,
     CodecError,
     MismatchError,
-    ParameterError,
     SottovoceError,
     UnavailableError,
 )
@@ -84,7 +83,7 @@ class CollectorApi:
     """
 
     def __init__(self, url: str, timeout: float = DEFAULT_TIMEOUT) -> None:
-        self._parts = _checked_url(url)
+        self._parts = protected_url("url", url)
         self._timeout = settings.positive("timeout", timeout)
         self.url = url.rstrip("/")
         self._known: dict[str, Notice] = {}
@@ -174,32 +173,6 @@ class _Answer:
     status: int
     headers: Message
     body: bytes
-
-
-def _checked_url(url: str) -> SplitResult:
-    """Return the parts of a collector's address, or refuse one that is not protected on its way."""
-    try:
-        parts = urlsplit(url)
-        parts.port  # noqa: B018 - a number that is no port raises here
-    except ValueError:
-        parts = urlsplit("")
-    is_local = parts.scheme == "http" and _is_this_machine(parts.hostname or "")
-    if not parts.hostname or not (parts.scheme == "https" or is_local):
-        raise ParameterError(
-            "`url` must begin with https://, or with http:// for an address of this machine"
-        )
-    if parts.username is not None or parts.query or parts.fragment:
-        raise ParameterError("`url` must have no user name, no query and no fragment")
-    return parts
-
-
-def _is_this_machine(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _problem(answer: _Answer) -> SottovoceError:

@@ -14,6 +14,7 @@ Python's own, because documents are written from them.  ``True`` and ``False`` a
 
 import json
 import re
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Hashable, Iterable, Sequence, Sized
 from functools import cache
 from math import isfinite
@@ -194,6 +195,27 @@ def octets(name: str, value: Any, length: int) -> bytes:
     if len(value) != length:
         raise ParameterError(f"`{name}` must have exactly {length} bytes, not {len(value)}")
     return bytes(value)
+
+
+def base64url(name: str, value: Any, length: int) -> bytes:
+    """Return the bytes, exactly ``length`` of them, that a text in base64url without padding holds.
+
+    >>> base64url("key", "AAEC", 3)
+    b'\\x00\\x01\\x02'
+    >>> base64url("key", "AAEC=", 3)
+    Traceback (most recent call last):
+    sottovoce.errors.ParameterError: `key` must be base64url of exactly 3 bytes, without padding
+    """
+    rule = f"`{name}` must be base64url of exactly {length} bytes, without padding"
+    if not isinstance(value, str) or len(value) != (4 * length + 2) // 3:
+        raise ParameterError(rule)
+    try:
+        decoded = urlsafe_b64decode(value + "=" * (-len(value) % 4))
+    except ValueError:
+        raise ParameterError(rule) from None
+    if urlsafe_b64encode(decoded).rstrip(b"=").decode() != value:
+        raise ParameterError(rule)
+    return decoded
 
 
 def entries(name: str, values: Sized, low: int, high: int | None = None) -> int:

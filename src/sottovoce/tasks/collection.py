@@ -11,6 +11,8 @@ from sottovoce.errors import ParameterError
 
 MIN_CROWD = 2  # a crowd of one is a person
 
+ISSUER_KEY_BYTES = 342  # of a public key as RFC 9578 writes it
+
 _MAX = (1 << 32) - 1
 
 
@@ -30,6 +32,7 @@ class Collection:
     retention: int = 90  # days until sealed reports are erased and only sums remain
     enrolment: bool = False  # whether a report needs a token, which buys one bundle for this task
     sandbox: bool = False  # whether devices answer at random, for a rehearsal that costs nothing
+    issuer: str | None = None  # the key (base64url) behind blind tokens, where reports need them
 
     def __post_init__(self) -> None:
         settings.whole("minimum", self.minimum, MIN_CROWD, _MAX)
@@ -47,3 +50,10 @@ class Collection:
         settings.whole("retention", self.retention, 1, _MAX)
         settings.flag("enrolment", self.enrolment)
         settings.flag("sandbox", self.sandbox)
+        if self.issuer is not None:
+            settings.base64url("issuer", self.issuer, ISSUER_KEY_BYTES)
+            if self.enrolment:
+                raise ParameterError(
+                    "`enrolment` must be false where `issuer` is set: a blind token takes the place"
+                    " of an enrolment token beside the report"
+                )

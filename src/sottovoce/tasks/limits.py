@@ -1,16 +1,17 @@
 """The rules that a task and its notice share: texts, declared fields, price and size of a round."""
 
-from sottovoce.accounting.blanket import Blanket
+from typing import Protocol
+
 from sottovoce.core import bounds, settings
 from sottovoce.errors import ParameterError
 from sottovoce.maths import exact
+from sottovoce.tasks.collection import Collection
 from sottovoce.tasks.round import Round
+from sottovoce.tasks.shuffle import Shuffle
 
 DECLARABLE = ("subject", "public")  # the optional fields of a report that a task may declare
 MAX_DISTINCT = (1 << 16) - 1
-ENVELOPE_BYTES = (
-    64  # at least as many as the fields of an envelope take beside public part and payload
-)
+ENVELOPE_BYTES = 80  # at least as many as an envelope takes beside public part and payload
 
 
 def check_name(name: str) -> None:
@@ -72,15 +73,38 @@ def check_message(asked: Round, public_bytes: int, distinct: int | None = None) 
         )
 
 
-def shuffled_blanket(asked: Round, distinct: int | None) -> Blanket:
-    """Return what hides a message of this round if messages are shuffled.
+class _Shuffled(Protocol):
+    """What the rules of shuffling look at: a task, or its notice."""
 
-    A longitudinal task sends the same permanent response in every round.  The response is a
-    pseudonym that links the messages of a person, so that no shuffling hides them.
+    @property
+    def declares(self) -> tuple[str, ...]: ...
+
+    @property
+    def distinct(self) -> int | None: ...
+
+    @property
+    def collection(self) -> Collection | None: ...
+
+
+def check_shuffle(shuffle: Shuffle, task: _Shuffled, asked: Round) -> None:
+    """Refuse a shuffle that hides less than it promises, or nothing at all.
+
+    A longitudinal task sends the same permanent response in every round, which is a pseudonym.
+    Public columns and enrolment tokens tell messages apart as well.
     """
-    if distinct is not None:
+    if task.distinct is not None:
         raise ParameterError(
             "`distinct` must be left out of a shuffled task: permanent responses link the messages"
             " of one person"
         )
-    return asked.ask.blanket
+    if "public" in task.declares:
+        raise ParameterError(
+            "`declares` must not hold 'public' in a shuffled task: a person hides only among those"
+            " with equal public columns"
+        )
+    if task.collection is not None and task.collection.enrolment:
+        raise ParameterError(
+            "`enrolment` must be false in a shuffled task: a token would tell whose message it is."
+            " Use blind tokens (`issuer`)"
+        )
+    shuffle.check(asked.ask.blanket)

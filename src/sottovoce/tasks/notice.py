@@ -12,9 +12,11 @@ from sottovoce.tasks.limits import (
     check_message,
     check_name,
     check_price,
+    check_shuffle,
 )
 from sottovoce.tasks.round import Round
 from sottovoce.tasks.round_limits import RoundLimits
+from sottovoce.tasks.shuffle import Shuffle
 
 
 @dataclass(frozen=True)
@@ -22,7 +24,8 @@ class Notice:
     """The price, the domain and the rounds of a task; a device never needs the plan.
 
     ``plan`` is the kind of the plan as the document names it.  ``rounds`` says what rounds after
-    the opening may be (default: there are none).
+    the opening may be (default: there are none).  ``fingerprint`` is the whole SHA-256 of the
+    document, of which the digest is the beginning.
     """
 
     name: str
@@ -36,6 +39,8 @@ class Notice:
     distinct: int | None = None
     plan: str = ""
     rounds: RoundLimits | None = None
+    shuffle: Shuffle | None = None
+    fingerprint: bytes = b""
 
     def __post_init__(self) -> None:
         settings.epsilon("epsilon", self.epsilon)
@@ -50,6 +55,8 @@ class Notice:
         """Return a round of this task; refuse one that the document neither states nor allows."""
         check_price(asked, self.epsilon, self.distinct)
         check_message(asked, self.domain.public_bytes, self.distinct)
+        if self.shuffle is not None:
+            check_shuffle(self.shuffle, self, asked)
         if asked.number == 0 and asked != self.opening:
             raise MismatchError("this is another opening round than the task states")
         if self.distinct is not None:

@@ -18,10 +18,12 @@ from sottovoce.tasks.limits import (
     check_message,
     check_name,
     check_price,
+    check_shuffle,
 )
 from sottovoce.tasks.plan import Plan
 from sottovoce.tasks.round import Round
 from sottovoce.tasks.round_limits import RoundLimits
+from sottovoce.tasks.shuffle import Shuffle
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,7 @@ class Task:
 
     A task with ``distinct`` is longitudinal: its rounds go to the same users.  Their devices
     memoise one permanent response per value, for at most ``distinct`` values, and pay for all of
-    them beforehand.
+    them beforehand.  A task with a ``shuffle`` takes its reports from shufflers only.
     """
 
     name: str
@@ -40,6 +42,7 @@ class Task:
     declares: tuple[str, ...] = ()
     collection: Collection | None = None
     distinct: int | None = None
+    shuffle: Shuffle | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", settings.epsilon("epsilon", self.epsilon))
@@ -56,6 +59,8 @@ class Task:
             )
         check_price(self.opening, self.epsilon, self.distinct)
         check_message(self.opening, self.plan.domain.public_bytes, self.distinct)
+        if self.shuffle is not None:
+            check_shuffle(self.shuffle, self, self.opening)
 
     @property
     def concerns(self) -> tuple[str, ...]:
@@ -69,8 +74,10 @@ class Task:
 
     @property
     def coins_checked(self) -> bool:
-        """Return whether the collector deals all coins by enrolment tokens, and checks them."""
-        return self.collection is not None and self.collection.enrolment
+        """Return whether tokens deal all coins, so that the collector can check them."""
+        if self.collection is None:
+            return False
+        return self.collection.enrolment or self.collection.issuer is not None
 
     @cached_property
     def opening(self) -> Round:

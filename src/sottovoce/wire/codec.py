@@ -28,6 +28,7 @@ from sottovoce.tasks.plan import Plan
 from sottovoce.tasks.question import Ask
 from sottovoce.tasks.round import Round
 from sottovoce.tasks.round_limits import RoundLimits
+from sottovoce.tasks.shuffle import Shuffle
 from sottovoce.tasks.task import Task
 
 VERSION = 1
@@ -40,10 +41,10 @@ _FAMILIES = (Mechanism, Domain, Encoding, Ask, Family, Plan)  # of classes with 
 _TEXT_IN_QUOTES = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 _ALL_BUT_BRACKETS = re.compile(r"[^\[\]{}]+")
 _ONE_KIND = str.maketrans("{}", "[]")  # of brackets: that they match is the reader's business
-_WITHOUT_FAMILY = {"collection": Collection}
+_WITHOUT_FAMILY = {"collection": Collection, "shuffle": Shuffle}
 _ADDED_TASK_FIELDS = {"domain", "opening", "rounds", "version"}  # that follow from the plan
 _TASK_FIELDS = {"kind", *_ADDED_TASK_FIELDS, *(entry.name for entry in fields(Task))}
-_OPTIONAL_TASK_FIELDS = {"collection", "distinct", "rounds"}
+_OPTIONAL_TASK_FIELDS = {"collection", "distinct", "rounds", "shuffle"}
 
 Document = dict[str, Any]
 Noun = TypeVar("Noun")
@@ -187,6 +188,8 @@ def notice(content: Document) -> Notice:
         distinct=_short_whole(content["distinct"]) if "distinct" in content else None,
         plan=_plan_kind(content["plan"]),
         rounds=read(RoundLimits, content["rounds"]) if "rounds" in content else None,
+        shuffle=read(Shuffle, content["shuffle"]) if "shuffle" in content else None,
+        fingerprint=fingerprint(canonical(content)),
     )
 
 

@@ -7,6 +7,8 @@ with little-endian numbers:
     version u8 | flags u8 | round u16 | length u32 | member u32 | task digest 16 | report id 16
     [subject 16] [slot u16] [public: canonical JSON] | payload
 
+Version 2 is the same with a task digest of 32 bytes; shuffled tasks use it.
+
 ``length`` counts the whole envelope, so that envelopes can follow one another: the message of a
 bundle has one per slot.  The fields in brackets are legal only where the task declares them (a
 slot: where the round has a bundle), and ``flags`` says which are there.  The payload is padded with
@@ -156,8 +158,12 @@ VERSION_1 = Version(
         Field("slot", 2, is_number=True, flag=SLOT),
     ),
 )
+VERSION_2 = Version(
+    2,
+    tuple(Field("digest", 32) if field.name == "digest" else field for field in VERSION_1.fields),
+)
 CURRENT = VERSION_1
-VERSIONS = {VERSION_1.number: VERSION_1}
+VERSIONS = {version.number: version for version in (VERSION_1, VERSION_2)}
 
 
 @dataclass(frozen=True)

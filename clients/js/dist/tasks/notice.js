@@ -9,7 +9,7 @@ import { readCollection } from "./collection.js";
 import { readRound } from "./round.js";
 import { checkLaterRound, readRoundLimits } from "./round_limits.js";
 const VERSION = 1;
-const ENVELOPE_BYTES = 64;
+const ENVELOPE_BYTES = 80;
 const SHAPE = {
     name: text,
     description: text,

@@ -24,7 +24,7 @@ import type { RoundLimits } from "./round_limits.js";
 import { checkLaterRound, readRoundLimits } from "./round_limits.js";
 
 const VERSION = 1;
-const ENVELOPE_BYTES = 64; // at least as many as an envelope takes beside public part and payload
+const ENVELOPE_BYTES = 80; // at least as many as an envelope takes beside public part and payload
 const SHAPE = {
   name: text,
   description: text,
