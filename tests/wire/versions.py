@@ -1,11 +1,9 @@
-"""A version of the envelope that only the tests know: the whole fingerprint, and its fields
-reordered.
-"""
+"""A version of the envelope that only the tests know: its fields are reordered."""
 
 from sottovoce.wire.envelope import ID_BYTES, SLOT, SUBJECT, Field, Version
 
 TOY_VERSION = Version(
-    2,
+    3,
     (
         Field("version", 1, is_number=True),
         Field("digest", 32),

@@ -12,16 +12,15 @@ from sottovoce.tasks.question import Address
 from sottovoce.tasks.round import Round
 from sottovoce.tasks.task import Task
 from sottovoce.wire import codec
-from sottovoce.wire.envelope import ID_BYTES, Envelopes
+from sottovoce.wire.envelope import ID_BYTES, Envelopes, Version, version_of
 
 
 def messages(
     task: Task, values: Any, asked: Round | None = None, rng: Rng | None = None
 ) -> list[bytes]:
     """Return one message per person for a round; ``rng`` is the system's by default."""
-    sender = _Sender(
-        codec.digest_bytes(codec.document(task)), asked or task.opening, rng or SystemRng()
-    )
+    fingerprint = codec.fingerprint(codec.canonical(codec.document(task)))
+    sender = _Sender(fingerprint, version_of(task), asked or task.opening, rng or SystemRng())
     indices = task.plan.domain.indices(values)
     sent: list[bytes] = [b""] * len(indices)
     subjects = _random(len(indices), sender.rng) if "subject" in task.declares else None
@@ -37,7 +36,8 @@ def messages(
 class _Sender:
     """Makes the envelopes of a round of a task."""
 
-    digest: bytes
+    fingerprint: bytes
+    version: Version
     asked: Round
     rng: Rng
 
@@ -55,7 +55,15 @@ class _Sender:
         public = tuple(getattr(indices, "public", ()))  # what people let everybody see
         ids = _random(count, self.rng)
         envelopes = Envelopes(
-            self.digest, self.asked.number, members, ids, payloads, subjects, slots, public
+            self.version.task_digest(self.fingerprint),
+            self.asked.number,
+            members,
+            ids,
+            payloads,
+            subjects,
+            slots,
+            public,
+            self.version,
         )
         whole = envelopes.write()
         ends = [0, *np.cumsum(envelopes.sizes).tolist()]

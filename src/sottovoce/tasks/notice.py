@@ -7,6 +7,7 @@ from sottovoce.domains.base import Domain
 from sottovoce.errors import MismatchError, ParameterError
 from sottovoce.tasks.collection import Collection
 from sottovoce.tasks.limits import (
+    DIRECT_ENVELOPE,
     check_declared,
     check_description,
     check_message,
@@ -21,6 +22,7 @@ from sottovoce.tasks.round_limits import RoundLimits
 class Notice:
     """The price, the domain and the rounds of a task; a device never needs the plan.
 
+    ``fingerprint`` is the SHA-256 of the document, of which ``digest`` is the beginning as text.
     ``plan`` is the kind of the plan as the document names it.  ``rounds`` says what rounds after
     the opening may be (default: there are none).
     """
@@ -28,6 +30,7 @@ class Notice:
     name: str
     description: str
     digest: str
+    fingerprint: bytes
     domain: Domain
     epsilon: float
     declares: tuple[str, ...]
@@ -46,10 +49,15 @@ class Notice:
             raise ParameterError("`opening` must be round number 0")
         self.check(self.opening)
 
+    @property
+    def envelope_version(self) -> int:
+        """Return the version of the envelopes in all messages of the task."""
+        return DIRECT_ENVELOPE
+
     def check(self, asked: Round) -> Round:
         """Return a round of this task; refuse one that the document neither states nor allows."""
         check_price(asked, self.epsilon, self.distinct)
-        check_message(asked, self.domain.public_bytes, self.distinct)
+        check_message(asked, self.domain.public_bytes, self.distinct, self.envelope_version)
         if asked.number == 0 and asked != self.opening:
             raise MismatchError("this is another opening round than the task states")
         if self.distinct is not None:

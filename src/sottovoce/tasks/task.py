@@ -12,6 +12,7 @@ from sottovoce.maths import exact
 from sottovoce.tasks.collected import NothingCollected
 from sottovoce.tasks.collection import Collection
 from sottovoce.tasks.limits import (
+    DIRECT_ENVELOPE,
     check_declared,
     check_description,
     check_distinct,
@@ -55,7 +56,8 @@ class Task:
                 " how many distinct values it pays for"
             )
         check_price(self.opening, self.epsilon, self.distinct)
-        check_message(self.opening, self.plan.domain.public_bytes, self.distinct)
+        public_bytes = self.plan.domain.public_bytes
+        check_message(self.opening, public_bytes, self.distinct, self.envelope_version)
 
     @property
     def concerns(self) -> tuple[str, ...]:
@@ -66,6 +68,11 @@ class Task:
     def response_epsilon(self) -> float:
         """Return what one response may cost: ``distinct`` of them fit into the task's epsilon."""
         return exact.part(self.epsilon, self.distinct) if self.distinct else self.epsilon
+
+    @property
+    def envelope_version(self) -> int:
+        """Return the version of the envelopes in all messages of the task."""
+        return DIRECT_ENVELOPE
 
     @property
     def coins_checked(self) -> bool:
