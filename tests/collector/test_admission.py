@@ -30,14 +30,17 @@ from sottovoce.core import coin
 from sottovoce.domains.integers import Integers
 from sottovoce.engine import parquet
 from sottovoce.engine.memory import batches_of
+from sottovoce.errors import MismatchError
+from sottovoce.lab import crowd
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.tasks.bundle import Bundle
 from sottovoce.tasks.choice import Choice
 from sottovoce.tasks.collection import Collection
+from sottovoce.tasks.notice import Notice
 from sottovoce.tasks.round import Round
 from sottovoce.tasks.task import Task
 from sottovoce.wire import envelope as envelopes
-from wire.versions import TOY_VERSION
+from sottovoce.wire.envelope import VERSION_2
 
 PLAIN = once(NARROW)
 MINE = digest_of(PLAIN)
@@ -441,28 +444,28 @@ def test_any_bytes_are_refused_with_a_code(messages):
     assert set(codes(PLAIN, *messages)) <= CODES
 
 
-def in_toy_version(task, message):
-    """The envelopes of a message in another version, under the digest of that version."""
-    digest = TOY_VERSION.task_digest(published(task).fingerprint)
+def in_version_2(task, message):
+    """The envelopes of a message in version 2, under the whole fingerprint."""
+    digest = VERSION_2.task_digest(published(task).fingerprint)
     (group,) = envelopes.by_shape([message])
     pieces = group.envelopes(task.opening.width)
-    return [replace(piece, version=TOY_VERSION, digest=digest).write() for piece in pieces]
+    return [replace(piece, version=VERSION_2, digest=digest).write() for piece in pieces]
 
 
 @pytest.mark.parametrize("shape", ["grr", "olh", "choice", "bundle", "choice of bundles"])
-def test_messages_of_two_versions_of_the_envelope_are_taken_side_by_side(
-    shape, monkeypatch, tmp_path
-):
+def test_a_task_takes_messages_of_one_version_of_the_envelope(shape, monkeypatch, tmp_path):
     task = once(ASKS[shape])
     old = honest(task, 16)
-    new = [b"".join(in_toy_version(task, message)) for message in honest(task, 16, seed=2)]
+    new = [b"".join(in_version_2(task, message)) for message in old]
     mixed = [message for pair in zip(old, new, strict=True) for message in pair]
-    assert codes(task, *mixed) == ["", "malformed"] * 16, "before this process knows the version"
-    monkeypatch.setitem(envelopes.VERSIONS, TOY_VERSION.number, TOY_VERSION)
-    assert codes(task, *mixed) == [""] * 32
-    same_reports = batches_of(task, task.opening, old + honest(task, 16, seed=2))
-    batches = batches_of(task, task.opening, mixed)
-    log = parquet.write(tmp_path / "log", mixed, task.opening)
+    same_reports = batches_of(task, task.opening, old)
+    assert codes(task, *mixed) == ["", "malformed"] * 16
+    with pytest.raises(MismatchError, match="envelopes of version 1"):
+        batches_of(task, task.opening, new)
+    monkeypatch.setattr(Task, "envelope_version", 2)
+    assert codes(task, *mixed) == ["malformed", ""] * 16
+    batches = batches_of(task, task.opening, new)
+    log = parquet.write(tmp_path / "log", new, task.opening)
     sealed = parquet.read(tmp_path / "log", task.opening, log.checksum)
     assert list(batches) == list(same_reports) == list(sealed)
     for address, batch in same_reports.items():
@@ -470,14 +473,25 @@ def test_messages_of_two_versions_of_the_envelope_are_taken_side_by_side(
         assert sorted(sealed[address].reports.tolist()) == sorted(batch.reports.tolist())
 
 
-def test_every_version_is_held_to_its_own_digest_and_a_message_to_one_version(monkeypatch):
-    monkeypatch.setitem(envelopes.VERSIONS, TOY_VERSION.number, TOY_VERSION)
-    (message,) = honest(PLAIN, 1)
-    (new,) = in_toy_version(PLAIN, message)
+def test_version_2_is_held_to_the_whole_fingerprint(monkeypatch):
+    monkeypatch.setattr(Task, "envelope_version", 2)
+    (new,) = in_version_2(PLAIN, *honest(PLAIN, 1))
     other = bytearray(new)
-    other[1 + 31] ^= 1  # the last byte of the digest, which version 1 does not carry
+    other[12 + 31] ^= 1  # the last byte of the digest, which version 1 does not carry
     assert codes(PLAIN, new, bytes(other)) == ["", "other-task"]
+
+
+def test_a_message_has_envelopes_of_one_version():
     (bundled,) = honest(BUNDLED, 1)
     half = len(bundled) // 2
-    (_, second) = in_toy_version(BUNDLED, bundled)
+    (_, second) = in_version_2(BUNDLED, bundled)
     assert codes(BUNDLED, bundled, bundled[:half] + second) == ["", "malformed"]
+
+
+def test_devices_and_crowds_write_the_version_of_their_task(monkeypatch):
+    monkeypatch.setattr(Task, "envelope_version", 2)
+    monkeypatch.setattr(Notice, "envelope_version", 2)
+    alone = Client(PLAIN, ":memory:").answer(1)
+    made = [alone, *crowd.messages(PLAIN, [0, 1, 2])]
+    assert {message[0] for message in made} == {2}
+    assert codes(PLAIN, *made) == [""] * 4

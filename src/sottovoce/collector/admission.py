@@ -60,9 +60,10 @@ def admit(published: Published, messages: Sequence[bytes], tokens: Sequence[str]
 
 def refusal_of_shape(published: Published, headers: Sequence[Header]) -> str:
     """Return the code by which messages with these headers are refused, or nothing."""
-    if len({header.version.number for header in headers}) != 1:
+    version = envelope.version_of(published.task)
+    if not headers or any(header.version != version for header in headers):
         return "malformed"
-    digest = headers[0].version.task_digest(published.fingerprint)
+    digest = version.task_digest(published.fingerprint)
     if any(header.digest != digest for header in headers):
         return "other-task"
     numbers = {header.round for header in headers}

@@ -174,8 +174,13 @@ def batches_of(task: Task, asked: Round, messages: Iterable[bytes]) -> dict[Addr
     fingerprint = codec.fingerprint(codec.canonical(codec.document(task)))
     allowed_flags = envelope.flags_of_task(task.declares, asked.slots)
     batches: dict[Address, list[ReportBatch]] = {}
+    version = envelope.version_of(task)
     for group in envelope.read(messages, asked.width):
-        if group.digest != group.version.task_digest(fingerprint):
+        if group.version != version:
+            raise MismatchError(
+                f"the reports of this task have envelopes of version {version.number}"
+            )
+        if group.digest != version.task_digest(fingerprint):
             raise MismatchError(
                 "a report belongs to another task, or to another version of this one"
             )

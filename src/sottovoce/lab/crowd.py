@@ -11,8 +11,8 @@ from sottovoce.core.rng import Rng, SystemRng
 from sottovoce.tasks.question import Address
 from sottovoce.tasks.round import Round
 from sottovoce.tasks.task import Task
-from sottovoce.wire import codec, envelope
-from sottovoce.wire.envelope import ID_BYTES, Envelopes, Version
+from sottovoce.wire import codec
+from sottovoce.wire.envelope import ID_BYTES, Envelopes, Version, version_of
 
 
 def messages(
@@ -23,8 +23,7 @@ def messages(
     Those of a shuffled task are not sealed yet: they are what the collector finds at the end.
     """
     fingerprint = codec.fingerprint(codec.canonical(codec.document(task)))
-    version = envelope.VERSION_1 if task.shuffle is None else envelope.VERSION_2
-    sender = _Sender(fingerprint, version, asked or task.opening, rng or SystemRng())
+    sender = _Sender(fingerprint, version_of(task), asked or task.opening, rng or SystemRng())
     indices = task.plan.domain.indices(values)
     sent: list[bytes] = [b""] * len(indices)
     subjects = _random(len(indices), sender.rng) if "subject" in task.declares else None

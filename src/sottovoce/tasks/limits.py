@@ -11,7 +11,11 @@ from sottovoce.tasks.shuffle import Shuffle
 
 DECLARABLE = ("subject", "public")  # the optional fields of a report that a task may declare
 MAX_DISTINCT = (1 << 16) - 1
-ENVELOPE_BYTES = 80  # at least as many as an envelope takes beside public part and payload
+DIRECT_ENVELOPE = 1  # the version of the envelopes of tasks whose devices send to the collector
+SHUFFLED_ENVELOPE = 2  # the version of those whose devices send to a shuffler
+# By version: at least as many bytes as the fields of an envelope take beside public part and
+# payload.
+ENVELOPE_BYTES = {1: 64, 2: 80}
 
 
 def check_name(name: str) -> None:
@@ -48,13 +52,19 @@ def check_price(asked: Round, epsilon: float, distinct: int | None) -> None:
         raise ParameterError("this round spends more than the `epsilon` that its task states")
 
 
-def check_message(asked: Round, public_bytes: int, distinct: int | None = None) -> None:
+def check_message(
+    asked: Round,
+    public_bytes: int,
+    distinct: int | None = None,
+    envelope_version: int = DIRECT_ENVELOPE,
+) -> None:
     """Refuse a round whose messages would be too long or slow to make; none is made to find out.
 
     ``public_bytes`` is the most that the public part of a report may take.  A longitudinal task,
     one with ``distinct``, may ask for fewer bytes, because devices derive the noise of each.
     """
-    message_bytes = asked.slots * (ENVELOPE_BYTES + public_bytes + asked.width)
+    envelope_bytes = ENVELOPE_BYTES[envelope_version] + public_bytes + asked.width
+    message_bytes = asked.slots * envelope_bytes
     if message_bytes > bounds.MAX_MESSAGE_BYTES:
         raise ParameterError(
             f"a message of this round may have up to {message_bytes:,} bytes,"

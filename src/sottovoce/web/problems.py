@@ -26,7 +26,7 @@ class Problem:
 
 REPORTS = (
     Problem(
-        "malformed", 200, "not an envelope of a version that this collector knows",
+        "malformed", 200, "not an envelope of the version that this task's messages have",
         False, "client", "drop it; update the client",
     ),
     Problem(
