@@ -45,6 +45,7 @@ class HomomorphicPublicKey(ABC):
     scheme: ClassVar[str]
 
     modulus: int
+    word_base: int  # whose powers carry the words
 
     @abstractmethod
     def encrypt(self, word: int, rng: Rng) -> Ciphertext:
