@@ -1,7 +1,7 @@
-"""The optional dependency of homomorphic encryption: gmpy2, the extra ``eos``.
+"""The optional dependencies of the encrypted shuffle: gmpy2 and msgspec, the extra ``eos``.
 
-Modules import it inside the functions that need it, so that the rest of the laboratory works
-without it.
+Modules import them inside the functions that need them, so that the rest of the laboratory works
+without them.
 """
 
 from collections.abc import Iterator
@@ -11,11 +11,11 @@ from sottovoce.errors import MissingExtraError
 
 
 @contextmanager
-def needs_gmpy2() -> Iterator[None]:
-    """Turn a failed import of `gmpy2` into an error that says what to install."""
+def needs_eos() -> Iterator[None]:
+    """Turn a failed import into an error that says what to install."""
     try:
         yield
     except ImportError as error:
         raise MissingExtraError(
-            "homomorphic encryption needs gmpy2: pip install 'sottovoce[eos]'"
+            "the encrypted shuffle needs gmpy2 and msgspec: pip install 'sottovoce[eos]'"
         ) from error

@@ -12,14 +12,14 @@ Source: Wang 2021, section 9.5.
 """
 
 from sottovoce.lab.peos.encryption.base import WORD_BITS, Ciphertexts, HomomorphicPrivateKey
-from sottovoce.lab.peos.eos_extra import needs_gmpy2
+from sottovoce.lab.peos.eos_extra import needs_eos
 
 
 def linked_positions(
     before: Ciphertexts, after: Ciphertexts, private_key: HomomorphicPrivateKey
 ) -> list[tuple[int, int]]:
     """Return the pairs of positions before and after a permutation that the server can link."""
-    with needs_gmpy2():
+    with needs_eos():
         from gmpy2 import powmod
     public_key = private_key.public
     words_before = private_key.decrypt_all(before).tolist()

@@ -28,7 +28,7 @@ from sottovoce.arrays import Longs
 from sottovoce.core import settings
 from sottovoce.core.rng import Rng
 from sottovoce.errors import CodecError, ParameterError
-from sottovoce.lab.peos.eos_extra import needs_gmpy2
+from sottovoce.lab.peos.eos_extra import needs_eos
 
 WORD_BITS = 64
 MODULUS_BITS = 3072  # 128 bits of security; anything less is for tests
@@ -82,7 +82,7 @@ class HomomorphicPublicKey(ABC):
 
     def unpack(self, data: bytes) -> Ciphertexts:
         """Return the ciphertexts in some bytes; numbers that are none of this key are refused."""
-        with needs_gmpy2():
+        with needs_eos():
             from gmpy2 import mpz
         if len(data) % self.width:
             raise CodecError(f"packed ciphertexts of this key must have {self.width} bytes each")
@@ -94,7 +94,7 @@ class HomomorphicPublicKey(ABC):
 
     def check(self, ciphertexts: Ciphertexts) -> None:
         """Refuse numbers that are not invertible modulo n, which no encryption is."""
-        with needs_gmpy2():
+        with needs_eos():
             from gmpy2 import gcd, mpz
         product = mpz(1)
         for number in ciphertexts:
@@ -124,7 +124,7 @@ class HomomorphicPublicKey(ABC):
         Everybody can compute the symbol of a ciphertext.  With a base of symbol -1 it would be
         (-1)^word, and so the lowest bit of every encrypted word.
         """
-        with needs_gmpy2():
+        with needs_eos():
             from gmpy2 import jacobi
         if not 1 < base < self.modulus or jacobi(base, self.modulus) != 1:
             raise ParameterError(f"`{name}` must have the Jacobi symbol +1: it leaks bits if not")

@@ -43,7 +43,7 @@ from sottovoce.lab.peos.encryption.random_numbers import (
     prime_of_bits,
     unit_below,
 )
-from sottovoce.lab.peos.eos_extra import needs_gmpy2
+from sottovoce.lab.peos.eos_extra import needs_eos
 
 SUBGROUP_BITS = 256  # of v_p and v_q
 RANDOMNESS_BITS = 5 * SUBGROUP_BITS // 2  # 128 more than the order of h has
@@ -72,7 +72,7 @@ class DgkPublicKey(HomomorphicPublicKey):
         return cls(*numbers_of(document, ("modulus", "word_base", "blinding_base")))
 
     def encrypt(self, word: int, rng: Rng) -> Ciphertext:
-        with needs_gmpy2():
+        with needs_eos():
             from gmpy2 import powmod_sec
         # g^(2^64) is a power of h, so that the exponent may be m + 2^64: never 0, one length.
         hidden = powmod_sec(self.word_base, _WORDS + int(word), self.modulus)
@@ -148,7 +148,7 @@ class DgkPrivateKey(HomomorphicPrivateKey):
 
     def _lifted(self, number: Any) -> Any:
         """Return number^(v_p) mod p: what remains has an order that divides 2^64."""
-        with needs_gmpy2():
+        with needs_eos():
             from gmpy2 import powmod_sec
         return powmod_sec(number % self.first_prime, self.first_subgroup, self.first_prime)
 
@@ -173,7 +173,7 @@ class _Factor:
 
     def word_base(self, rng: Rng) -> Any:
         """Return a number of order 2^64 * subgroup: a random one of the group of that order."""
-        with needs_gmpy2():
+        with needs_eos():
             from gmpy2 import powmod
         half = _WORDS // 2 * self.subgroup
         while True:
@@ -183,7 +183,7 @@ class _Factor:
 
     def blinding_base(self, rng: Rng) -> Any:
         """Return a number of order ``subgroup``, which is prime."""
-        with needs_gmpy2():
+        with needs_eos():
             from gmpy2 import powmod
         while True:
             base = powmod(unit_below(self.prime, rng), _WORDS * self.cofactor, self.prime)
@@ -193,7 +193,7 @@ class _Factor:
 
 def _joined(residue: Any, other_residue: Any, first: _Factor, second: _Factor) -> Any:
     """Return the number with one residue modulo p and another modulo q."""
-    with needs_gmpy2():
+    with needs_eos():
         from gmpy2 import invert
     difference = (residue - other_residue) * invert(second.prime, first.prime) % first.prime
     return other_residue + second.prime * difference

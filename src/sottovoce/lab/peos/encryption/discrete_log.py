@@ -15,7 +15,7 @@ from typing import Any
 from sottovoce.errors import CodecError, ParameterError
 from sottovoce.lab.peos.encryption.base import WORD_BITS
 from sottovoce.lab.peos.encryption.fixed_base import FixedBase
-from sottovoce.lab.peos.eos_extra import needs_gmpy2
+from sottovoce.lab.peos.eos_extra import needs_eos
 
 _DIGIT_BITS = 8
 _DIGITS = 1 << _DIGIT_BITS
@@ -25,7 +25,7 @@ class PowerOfTwoLogarithm:
     """Logarithms to one base of order 2^64 modulo a prime."""
 
     def __init__(self, base: Any, prime: int) -> None:
-        with needs_gmpy2():
+        with needs_eos():
             from gmpy2 import invert, powmod
         if powmod(base, 1 << (WORD_BITS - 1), prime) != prime - 1:
             raise ParameterError("`base` must have the order 2^64 modulo the prime")
@@ -36,7 +36,7 @@ class PowerOfTwoLogarithm:
 
     def logarithm(self, power: Any) -> int:
         """Return m from b^m; a number outside the group is refused."""
-        with needs_gmpy2():
+        with needs_eos():
             from gmpy2 import powmod
         word = 0
         rest = power

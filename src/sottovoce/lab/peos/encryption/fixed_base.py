@@ -12,7 +12,7 @@ thousands of encryptions; a user's single encryption does without.
 from functools import cached_property
 from typing import Any
 
-from sottovoce.lab.peos.eos_extra import needs_gmpy2
+from sottovoce.lab.peos.eos_extra import needs_eos
 
 _DIGIT_BITS = 8
 _DIGITS = 1 << _DIGIT_BITS
@@ -28,7 +28,7 @@ class FixedBase:
 
     @cached_property
     def _rows(self) -> list[list[Any]]:
-        with needs_gmpy2():
+        with needs_eos():
             from gmpy2 import mpz
         rows = []
         power = mpz(self.base)  # base^(256^i)

@@ -41,7 +41,7 @@ from sottovoce.lab.peos.encryption.random_numbers import (
     prime_of_bits,
     unit_below,
 )
-from sottovoce.lab.peos.eos_extra import needs_gmpy2
+from sottovoce.lab.peos.eos_extra import needs_eos
 
 _WORDS = 1 << WORD_BITS
 
@@ -65,7 +65,7 @@ class JoyeLibertPublicKey(HomomorphicPublicKey):
         return cls(*numbers_of(document, ("modulus", "word_base")))
 
     def encrypt(self, word: int, rng: Rng) -> Ciphertext:
-        with needs_gmpy2():
+        with needs_eos():
             from gmpy2 import powmod_sec
         # y^(2^64) is the power of a unit, so that the exponent may be m + 2^64: never 0.
         hidden = powmod_sec(self.word_base, _WORDS + int(word), self.modulus)
@@ -77,7 +77,7 @@ class JoyeLibertPublicKey(HomomorphicPublicKey):
 
     def _blinding(self, rng: Rng) -> Any:
         """Return x^(2^64) of a random x; the exponent is public."""
-        with needs_gmpy2():
+        with needs_eos():
             from gmpy2 import powmod
         return powmod(unit_below(self.modulus, rng), _WORDS, self.modulus)
 
@@ -126,7 +126,7 @@ class JoyeLibertPrivateKey(HomomorphicPrivateKey):
 
     def _lifted(self, number: Any) -> Any:
         """Return number^((p - 1) / 2^64) mod p: what remains has an order that divides 2^64."""
-        with needs_gmpy2():
+        with needs_eos():
             from gmpy2 import powmod_sec
         exponent = (self.first_prime - 1) // _WORDS
         return powmod_sec(number % self.first_prime, exponent, self.first_prime)
@@ -138,7 +138,7 @@ class JoyeLibertPrivateKey(HomomorphicPrivateKey):
 
 def _non_residue(first_prime: Any, second_prime: Any, rng: Rng) -> Any:
     """Return a random number that is a square modulo neither prime."""
-    with needs_gmpy2():
+    with needs_eos():
         from gmpy2 import jacobi
     while True:
         base = unit_below(first_prime * second_prime, rng)

@@ -6,14 +6,14 @@ The laboratory passes ``SystemRng`` wherever a key or a ciphertext is meant to b
 from typing import Any
 
 from sottovoce.core.rng import Rng
-from sottovoce.lab.peos.eos_extra import needs_gmpy2
+from sottovoce.lab.peos.eos_extra import needs_eos
 
 _ROUNDS = 40  # of the test of Miller and Rabin, beside that of Baillie, Pomerance and others
 
 
 def number_of_bits(bits: int, rng: Rng) -> Any:
     """Return a number that is uniform in [0, 2^bits)."""
-    with needs_gmpy2():
+    with needs_eos():
         from gmpy2 import mpz
     drawn = int.from_bytes(rng.bytes((bits + 7) // 8), "little")
     return mpz(drawn & (1 << bits) - 1)
@@ -30,7 +30,7 @@ def number_below(limit: int, rng: Rng) -> Any:
 
 def unit_below(modulus: int, rng: Rng) -> Any:
     """Return a number that is uniform among those invertible modulo ``modulus``."""
-    with needs_gmpy2():
+    with needs_eos():
         from gmpy2 import gcd
     while True:
         drawn = number_below(modulus, rng)
@@ -48,7 +48,7 @@ def prime_of_bits(bits: int, rng: Rng) -> Any:
 
 def is_prime(number: Any) -> bool:
     """Return whether a number is prime, up to an error that nobody has ever seen."""
-    with needs_gmpy2():
+    with needs_eos():
         import gmpy2
     return bool(gmpy2.is_prime(number, _ROUNDS))
 
