@@ -3,7 +3,7 @@
 import pytest
 
 from lab.peos.batches import DIRECT, HASHED, missing_and_extra, shuffled, terms_for, users_of
-from lab.peos.keys import full_size_key, small_key
+from lab.peos.keys import small_key
 from sottovoce.lab.peos.encryption.schemes import SCHEMES
 from sottovoce.lab.seeded import SeededRng
 
@@ -31,13 +31,3 @@ def test_the_order_of_delivery_does_not_matter():
     users = users_of(terms, range(10))
     batch = shuffled(terms, users, disorder=SeededRng(1))
     assert missing_and_extra(users, batch.server) == (0, terms.fakes)
-
-
-@pytest.mark.papers
-@pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("shufflers", [3, 5])
-def test_every_report_arrives_under_a_full_size_key(shufflers, scheme):
-    key = full_size_key(scheme)
-    terms = terms_for(HASHED, shufflers, FAKES, USERS, key)
-    users = users_of(terms, [number % 10 for number in range(USERS)])
-    assert missing_and_extra(users, shuffled(terms, users, key).server) == (0, FAKES)

@@ -91,11 +91,6 @@ def test_the_final_order_is_uniform_whatever_one_shuffler_knows():
     check_orders(*orders_and_views(720, seed=2))
 
 
-@pytest.mark.papers
-def test_the_final_order_at_full_size():
-    check_orders(*orders_and_views(20_000, seed=3))
-
-
 def test_the_check_finds_an_order_that_a_shuffler_knows():
     """A broken twin: the final order is that of the one round."""
     final = SeededRng(4).integers(24, 2400)

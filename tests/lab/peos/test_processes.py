@@ -6,10 +6,8 @@ from click.testing import CliRunner
 
 from sottovoce.core.rng import SystemRng
 from sottovoce.errors import ParameterError, UnavailableError
-from sottovoce.lab.baselines.shuffle_bounds.communication import encrypted_oblivious_shuffle
 from sottovoce.lab.peos.__main__ import main
 from sottovoce.lab.peos.configure import ReportShape
-from sottovoce.lab.peos.encryption.schemes import SCHEMES
 from sottovoce.lab.peos.processes import ProcessBatch, run_processes
 
 SHAPE = ReportShape(10, 16, hashed=True)
@@ -26,6 +24,10 @@ def check(run, batch, users):
     ciphertexts = sum(result.sent.ciphertexts for result in results)
     assert shares % (8 * entries) == 0
     assert ciphertexts % (width * entries) == 0
+    hiders = batch.shufflers // 2 + 1
+    assert run.server.received.vectors == entries * (width + 8 * (hiders - 1))
+    total_received = sum(result.received.vectors for result in (*results, run.server))
+    assert total_received == shares + ciphertexts
     for result in results:
         payloads = result.sent.vectors + result.sent.agreement
         assert payloads < result.wire_bytes < 1.2 * payloads + 20_000
@@ -59,14 +61,3 @@ def test_a_batch_that_takes_too_long_is_ended():
 def test_settings_are_checked(changed, name):
     with pytest.raises(ParameterError, match=f"`{name}`"):
         ProcessBatch(SHAPE, 3.0, **changed)
-
-
-@pytest.mark.papers
-@pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("shufflers", [3, 5])
-def test_processes_at_full_size(shufflers, scheme):
-    """Table 9.3: bytes per user and at the server are those that were published."""
-    batch = ProcessBatch(SHAPE, 3.0, shufflers, fakes=50, scheme=scheme)
-    run = run_processes(batch, np.arange(200) % 10, SystemRng())
-    check(run, batch, 200)
-    assert run.bytes_per_user == encrypted_oblivious_shuffle(200, shufflers).user

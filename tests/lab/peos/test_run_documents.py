@@ -34,7 +34,7 @@ INVITATION = Invitation(
         Assignment(1, False, "dgk", 3072),
         Opening(4000, None),
         INVITATION,
-        PartyResult(1, Traffic(1, 2, 3), 4, 0.5, [1 << 63], 6),
+        PartyResult(1, Traffic(1, 2, 3), Traffic(4), 5, 0.5, [1 << 63], 6),
     ],
 )
 def test_documents_come_back(document):

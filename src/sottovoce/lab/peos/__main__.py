@@ -9,12 +9,14 @@ users are made up.
 import click
 import numpy as np
 
+from sottovoce.arrays import Values
 from sottovoce.core.rng import SystemRng
 from sottovoce.errors import SottovoceError
 from sottovoce.lab.peos.configure import ReportShape
 from sottovoce.lab.peos.encryption.base import MIN_MODULUS_BITS, MODULUS_BITS
 from sottovoce.lab.peos.encryption.schemes import SCHEMES
 from sottovoce.lab.peos.processes import ProcessBatch, ProcessRun, run_processes
+from sottovoce.lab.peos.traffic import Traffic
 
 MILLISECONDS = 1000
 
@@ -47,7 +49,7 @@ def main(shufflers: int, users: int, fakes: int, scheme: str, bits: int) -> None
         raise click.ClickException("the server did not receive the reports that were sent")
 
 
-def report(run: ProcessRun, values: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> str:
+def report(run: ProcessRun, values: Values) -> str:
     """Return the page that the command prints."""
     terms = run.terms
     lines = [
@@ -55,19 +57,15 @@ def report(run: ProcessRun, values: "np.ndarray[tuple[int], np.dtype[np.int64]]"
         f" {terms.public_key.scheme} with ciphertexts of {terms.public_key.width} bytes",
         f"arrived: {run.users - run.missing} of {run.users} reports, {run.extra} fakes",
         "",
-        f"{'party':<12}{'shares':>12}{'ciphertexts':>13}{'agreement':>11}{'on the wire':>13}"
-        f"{'CPU':>10}",
-        f"{'each user':<12}{8 * (terms.sets.shufflers - 1):>12,}{terms.public_key.width:>13,}"
-        f"{16 * terms.sets.shufflers:>11,}{'':>13}"
-        f"{MILLISECONDS * run.cpu_seconds_per_user:>7.1f} ms",
+        f"{'bytes':<20}{'shares':>12}{'ciphertexts':>13}{'agreement':>11}{'CPU':>11}",
+        f"{'each user sends':<20}{8 * (terms.sets.shufflers - 1):>12,}"
+        f"{terms.public_key.width:>13,}{16 * terms.sets.shufflers:>11,}"
+        f"{MILLISECONDS * run.cpu_seconds_per_user:>8.1f} ms",
     ]
-    for result in (*run.shufflers, run.server):
-        is_server = result.number == terms.server
-        name = "server" if is_server else f"shuffler {result.number}"
-        lines.append(
-            f"{name:<12}{result.sent.shares:>12,}{result.sent.ciphertexts:>13,}"
-            f"{result.sent.agreement:>11,}{result.wire_bytes:>13,}{result.cpu_seconds:>8.2f} s"
-        )
+    for result in run.shufflers:
+        name = f"shuffler {result.number} sends"
+        lines.append(_row(name, result.sent, result.cpu_seconds))
+    lines.append(_row("server receives", run.server.received, run.server.cpu_seconds))
     lines += ["", f"{'value':<8}{'true share':>12}{'estimate':>12}{'std. error':>12}"]
     true_shares = np.bincount(values, minlength=10) / len(values)
     errors = np.sqrt(run.estimate.variances)
@@ -77,6 +75,13 @@ def report(run: ProcessRun, values: "np.ndarray[tuple[int], np.dtype[np.int64]]"
             f"{errors[value]:>12.3f}"
         )
     return "\n".join(lines)
+
+
+def _row(name: str, traffic: Traffic, cpu_seconds: float) -> str:
+    return (
+        f"{name:<20}{traffic.shares:>12,}{traffic.ciphertexts:>13,}{traffic.agreement:>11,}"
+        f"{cpu_seconds:>9.2f} s"
+    )
 
 
 if __name__ == "__main__":

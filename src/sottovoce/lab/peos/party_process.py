@@ -76,6 +76,7 @@ class Incoming:
     def __init__(self) -> None:
         self.frames: asyncio.Queue[Frame | SottovoceError] = asyncio.Queue()
         self.token = asyncio.get_running_loop().create_future()
+        self.traffic = Traffic()
         self._connections: set[asyncio.Task[None]] = set()
 
     def connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -93,6 +94,8 @@ class Incoming:
         try:
             await read_token(reader, await self.token)
             while (frame := await read_frame(reader)) is not None:
+                if isinstance(frame, PartyMessage):
+                    self.traffic += Traffic.of_one(frame)
                 await self.frames.put(frame)
         except AccessError:
             pass  # a stranger: the run goes on without them
@@ -127,7 +130,13 @@ async def take_part(lines: asyncio.StreamReader) -> PartyResult:
     await incoming.end()
     cpu_seconds = time.process_time() - started
     return PartyResult(
-        assignment.number, outgoing.traffic, outgoing.wire_bytes, cpu_seconds, words, users
+        assignment.number,
+        outgoing.traffic,
+        incoming.traffic,
+        outgoing.wire_bytes,
+        cpu_seconds,
+        words,
+        users,
     )
 
 
@@ -195,7 +204,7 @@ async def _main() -> int:
     try:
         _say(await take_part(lines))
     except SottovoceError as error:
-        _say(PartyResult(-1, Traffic(), 0, 0.0, [], 0, str(error)))
+        _say(PartyResult(-1, Traffic(), Traffic(), 0, 0.0, [], 0, str(error)))
         return error.exit_code
     return 0
 

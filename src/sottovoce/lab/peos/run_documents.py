@@ -67,10 +67,11 @@ class Invitation:
 
 @dataclass(frozen=True)
 class PartyResult:
-    """What a party did: what it sent and how long it worked; of the server, what it received."""
+    """What a party did: what it sent and received, how long it worked, and what the server read."""
 
     number: int
     sent: Traffic
+    received: Traffic  # from other parties
     wire_bytes: int  # sent, with frames and tokens
     cpu_seconds: float  # after the key was made and until the end
     words: list[int]  # of the server: the words of all reports
@@ -87,8 +88,8 @@ def read(line: str | bytes, document: type[Document]) -> Document:
     """Return the document in a line of JSON."""
     try:
         fields = json.loads(line)
-        if "sent" in fields:
-            fields["sent"] = Traffic(**fields["sent"])
+        for name in {"sent", "received"} & set(fields):
+            fields[name] = Traffic(**fields[name])
         return document(**fields)
     except (TypeError, ValueError) as error:
         raise CodecError(f"this line is no {document.__name__}") from error
