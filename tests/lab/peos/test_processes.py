@@ -46,6 +46,7 @@ def test_the_command_prints_what_every_party_did():
     done = CliRunner().invoke(main, settings)
     assert done.exit_code == 0, done.output
     assert "arrived: 8 of 8 reports, 2 fakes" in done.output
+    assert "(delta 1e-09), 3 against everybody" in done.output
     assert done.output.count("shuffler ") == 3
 
 

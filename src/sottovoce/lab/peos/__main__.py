@@ -9,6 +9,7 @@ users are made up.
 import click
 import numpy as np
 
+from sottovoce.accounting.amplification import epsilon
 from sottovoce.arrays import Values
 from sottovoce.core.rng import SystemRng
 from sottovoce.errors import SottovoceError
@@ -18,6 +19,7 @@ from sottovoce.lab.peos.encryption.schemes import SCHEMES
 from sottovoce.lab.peos.processes import ProcessBatch, ProcessRun, run_processes
 from sottovoce.lab.peos.traffic import Traffic
 
+DELTA = 1e-9
 MILLISECONDS = 1000
 
 
@@ -56,6 +58,7 @@ def report(run: ProcessRun, values: Values) -> str:
         f"{run.users} users, {terms.fakes} fakes, {terms.sets.shufflers} shufflers,"
         f" {terms.public_key.scheme} with ciphertexts of {terms.public_key.width} bytes",
         f"arrived: {run.users - run.missing} of {run.users} reports, {run.extra} fakes",
+        _guarantee(run),
         "",
         f"{'bytes':<20}{'shares':>12}{'ciphertexts':>13}{'agreement':>11}{'CPU':>11}",
         f"{'each user sends':<20}{8 * (terms.sets.shufflers - 1):>12,}"
@@ -75,6 +78,18 @@ def report(run: ProcessRun, values: Values) -> str:
             f"{errors[value]:>12.3f}"
         )
     return "\n".join(lines)
+
+
+def _guarantee(run: ProcessRun) -> str:
+    """Return the three epsilons, which are only quoted together."""
+    blanket = run.terms.codec.mechanism.blanket
+    fakes = run.terms.fakes
+    central = epsilon(blanket, blanket.batch(run.users, fakes), DELTA)
+    against_users = epsilon(blanket, blanket.batch(1, fakes), DELTA)
+    return (
+        f"epsilon {central:.2f} against the server, {against_users:.2f} against it and all other"
+        f" users (delta {DELTA:g}), {blanket.epsilon_local:g} against everybody"
+    )
 
 
 def _row(name: str, traffic: Traffic, cpu_seconds: float) -> str:

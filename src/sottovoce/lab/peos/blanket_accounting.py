@@ -40,29 +40,23 @@ class BlanketAccounting(PeosAccounting):
 
     def configure(self, goals: PeosGoals) -> PeosConfiguration:
         best: PeosConfiguration | None = None
-        # The error falls with the local epsilon.  So a candidate that is worse even with the
-        # largest one need not be accounted for.
-        for candidate in sorted(self._candidates(goals), key=lambda entry: entry.least_mse):
-            if best is not None and candidate.least_mse >= best.mse:
+
+        def least_mse(shape: ReportShape) -> float:
+            return _least_mse(goals, shape, 0)
+
+        # The error falls with the local epsilon and grows with the fakes.  So a candidate that is
+        # worse even with the largest local epsilon, or with fewer fakes, need not be accounted for.
+        for shape in sorted(self._shapes(goals), key=least_mse):
+            if best is not None and least_mse(shape) >= best.mse:
                 break
-            found = candidate.configuration(goals)
-            if best is None or found.mse < best.mse:
-                best = found
+            for fakes in _numbers_of_fakes(goals, shape):
+                if best is not None and _least_mse(goals, shape, fakes) >= best.mse:
+                    break
+                found = _configuration(goals, shape, fakes)
+                if best is None or found.mse < best.mse:
+                    best = found
         assert best is not None
         return best
-
-    def _candidates(self, goals: PeosGoals) -> Iterator["_Candidate"]:
-        against_users = CentralTarget(goals.against_users, goals.delta)
-        for shape in self._shapes(goals):
-            mechanism = shape.mechanism(goals.local)
-            fakes = max(1, fakes_for(mechanism.blanket, against_users))
-            while True:
-                fakes = min(fakes, goals.max_fakes)
-                least_mse = expected_mse(mechanism, ShuffledBatch(goals.users, fakes))
-                yield _Candidate(shape, fakes, least_mse)
-                if fakes == goals.max_fakes:
-                    break
-                fakes *= _FAKES_STEP
 
     def _shapes(self, goals: PeosGoals) -> Iterator[ReportShape]:
         yield ReportShape.direct(goals.size)
@@ -74,34 +68,34 @@ class BlanketAccounting(PeosAccounting):
             cells = max(cells + 1, round(cells * self.step))
 
 
-@dataclass(frozen=True)
-class _Candidate:
-    """A shape and a number of fakes; its error is at least that at the largest local epsilon."""
+def _least_mse(goals: PeosGoals, shape: ReportShape, fakes: int) -> float:
+    """Return the error with the largest local epsilon, whether or not it meets the targets."""
+    return expected_mse(shape.mechanism(goals.local), ShuffledBatch(goals.users, fakes))
 
-    shape: ReportShape
-    fakes: int
-    least_mse: float
 
-    def configuration(self, goals: PeosGoals) -> PeosConfiguration:
-        """Return this candidate with the largest local epsilon that meets all targets."""
-        batch = ShuffledBatch(goals.users, self.fakes)
-        alone = ShuffledBatch(1, self.fakes)
-        local = self._local(CentralTarget(goals.central, goals.delta), batch, goals.local)
-        local = self._local(CentralTarget(goals.against_users, goals.delta), alone, local)
-        mechanism = self.shape.mechanism(local)
-        return PeosConfiguration(
-            mechanism,
-            self.fakes,
-            expected_mse(mechanism, batch),
-            mechanism.blanket.epsilon(goals.users, self.fakes, goals.delta, _BLOCKS),
-            mechanism.blanket.epsilon(1, self.fakes, goals.delta, _BLOCKS),
-        )
+def _numbers_of_fakes(goals: PeosGoals, shape: ReportShape) -> Iterator[int]:
+    """Yield the fewest fakes that meet the target against users, and multiples of them."""
+    target = CentralTarget(goals.against_users, goals.delta)
+    fakes = max(1, fakes_for(shape.mechanism(goals.local).blanket, target))
+    while fakes < goals.max_fakes:
+        yield fakes
+        fakes *= _FAKES_STEP
+    yield goals.max_fakes
 
-    def _local(self, target: CentralTarget, batch: ShuffledBatch, max_local: float) -> float:
-        return local_for(
-            target,
-            batch,
-            lambda epsilon: self.shape.mechanism(epsilon).blanket,
-            max_local,
-            _BLOCKS,
-        )
+
+def _configuration(goals: PeosGoals, shape: ReportShape, fakes: int) -> PeosConfiguration:
+    """Return a shape with the largest local epsilon that meets all targets."""
+    batch = ShuffledBatch(goals.users, fakes)
+    alone = ShuffledBatch(1, fakes)
+    local = goals.local
+    for epsilon, crowd in ((goals.central, batch), (goals.against_users, alone)):
+        target = CentralTarget(epsilon, goals.delta)
+        local = local_for(target, crowd, lambda e: shape.mechanism(e).blanket, local, _BLOCKS)
+    mechanism = shape.mechanism(local)
+    return PeosConfiguration(
+        mechanism,
+        fakes,
+        expected_mse(mechanism, batch),
+        mechanism.blanket.epsilon(goals.users, fakes, goals.delta, _BLOCKS),
+        mechanism.blanket.epsilon(1, fakes, goals.delta, _BLOCKS),
+    )
