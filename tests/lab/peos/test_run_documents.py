@@ -8,7 +8,7 @@ from sottovoce.errors import CodecError
 from sottovoce.lab.peos.run_documents import (
     Assignment,
     Invitation,
-    Opening,
+    PartyAddress,
     PartyResult,
     read,
     written,
@@ -32,7 +32,7 @@ INVITATION = Invitation(
     "document",
     [
         Assignment(1, False, "dgk", 3072),
-        Opening(4000, None),
+        PartyAddress(4000, None),
         INVITATION,
         PartyResult(1, Traffic(1, 2, 3), Traffic(4), 5, 0.5, [1 << 63], 6),
     ],

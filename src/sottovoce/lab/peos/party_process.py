@@ -19,7 +19,7 @@ from sottovoce.lab.peos.party import Party, PartyMessage, Seat
 from sottovoce.lab.peos.run_documents import (
     Assignment,
     Invitation,
-    Opening,
+    PartyAddress,
     PartyResult,
     read,
     written,
@@ -116,7 +116,7 @@ async def take_part(lines: asyncio.StreamReader) -> PartyResult:
     if assignment.is_server:
         private_key = new_private_key(assignment.scheme, SystemRng(), assignment.modulus_bits)
     public_key = None if private_key is None else private_key.public.document()
-    _say(Opening(listener.sockets[0].getsockname()[1], public_key))
+    _say(PartyAddress(listener.sockets[0].getsockname()[1], public_key))
     invitation = read(await lines.readline(), Invitation)
     incoming.token.set_result(bytes.fromhex(invitation.token))
     started = time.process_time()
@@ -192,7 +192,7 @@ async def _next(incoming: Incoming) -> Frame:
     return frame
 
 
-def _say(document: Opening | PartyResult) -> None:
+def _say(document: PartyAddress | PartyResult) -> None:
     sys.stdout.write(written(document))
     sys.stdout.flush()
 

@@ -32,7 +32,7 @@ from sottovoce.lab.peos.run_documents import (
     Assignment,
     Document,
     Invitation,
-    Opening,
+    PartyAddress,
     PartyResult,
     read,
     written,
@@ -88,8 +88,8 @@ async def _run(batch: ProcessBatch, values: Values, rng: Rng) -> ProcessRun:
                 is_server = number == batch.shufflers
                 assignment = Assignment(number, is_server, batch.scheme, batch.modulus_bits)
                 parties.append(await _Process.start(assignment))
-            openings = [await party.answer(Opening) for party in parties]
-            invitation = _invitation(batch, openings, len(values), rng)
+            addresses = [await party.answer(PartyAddress) for party in parties]
+            invitation = _invitation(batch, addresses, len(values), rng)
             return await _collect(invitation, parties, values, rng)
     except TimeoutError:
         raise UnavailableError(
@@ -100,8 +100,10 @@ async def _run(batch: ProcessBatch, values: Values, rng: Rng) -> ProcessRun:
             await party.end()
 
 
-def _invitation(batch: ProcessBatch, openings: list[Opening], users: int, rng: Rng) -> Invitation:
-    public_key = openings[-1].public_key
+def _invitation(
+    batch: ProcessBatch, addresses: list[PartyAddress], users: int, rng: Rng
+) -> Invitation:
+    public_key = addresses[-1].public_key
     assert public_key is not None  # the last party is the server
     return Invitation(
         bytes(rng.bytes(BATCH_ID_BYTES)).hex(),
@@ -111,7 +113,7 @@ def _invitation(batch: ProcessBatch, openings: list[Opening], users: int, rng: R
         batch.fakes,
         users,
         public_key,
-        [opening.port for opening in openings],
+        [address.port for address in addresses],
         bytes(rng.bytes(TOKEN_BYTES)).hex(),
     )
 

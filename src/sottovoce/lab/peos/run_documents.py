@@ -1,7 +1,7 @@
 """What a run of several processes tells its parties, and what they tell back, as JSON lines.
 
 The process that starts the parties writes an ``Assignment`` to the standard input of each, reads
-its ``Opening``, writes the ``Invitation``, and at the end reads its ``PartyResult``.
+its ``PartyAddress``, writes the ``Invitation``, and at the end reads its ``PartyResult``.
 """
 
 import json
@@ -30,7 +30,7 @@ class Assignment:
 
 
 @dataclass(frozen=True)
-class Opening:
+class PartyAddress:
     """Where a party listens, and the key that the server made."""
 
     port: int
