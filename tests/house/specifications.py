@@ -53,6 +53,7 @@ SPECIFIED_BY = {
     "lab/experiments/wang_chapter4/long_values.py": "papers/test_wang_chapter4_experiments.py",
     "lab/experiments/wang_chapter6/classification.py": "papers/test_wang_chapter6.py",
     "lab/experiments/wang_chapter6/marginal_errors.py": "papers/test_wang_chapter6.py",
+    "lab/peos/__main__.py": "lab/peos/test_processes.py",
     "lab/populations/correlated.py": "papers/test_du_chapter4.py",
     "lab/populations/item_frequencies.py": "papers/test_du_chapter5.py",
     "lab/populations/kosarak_clicks.py": "papers/test_wang_chapter3_experiments.py",
