@@ -22,7 +22,7 @@ class Submission:
     tokens: Sequence[str]
 
 
-class Intake:
+class Intake(GroupCommit[Submission]):
     """Checks and stores messages.
 
     ``count`` is told how many messages of a task had which verdict.  ``most_waiting`` is how many
@@ -32,26 +32,19 @@ class Intake:
     def __init__(
         self, store: Store, clock: Callable[[], float], count: CountMessages, *, most_waiting: int
     ) -> None:
+        super().__init__("intake", self._store_group, most_waiting)
         self._store = store
         self._clock = clock
         self._count = count
-        self._group_commit = GroupCommit("intake", self._commit, most_waiting)
-        self.start = self._group_commit.start
-        self.stop = self._group_commit.stop
-
-    @property
-    def waiting(self) -> int:
-        """Return how many messages are in the queue."""
-        return self._group_commit.waiting
 
     async def submit(
         self, published: Published, messages: Sequence[bytes], tokens: Sequence[str]
     ) -> UploadReceipt:
         """Return what became of the messages, once it is durable."""
         submission = Submission(published, messages, tokens)
-        return await self._group_commit.submit(submission, len(messages))
+        return await self.enqueue(submission, len(messages))
 
-    def _commit(self, group: list[Submission]) -> list[UploadReceipt]:
+    def _store_group(self, group: list[Submission]) -> list[UploadReceipt]:
         """Store the messages of a group in one transaction, and return the receipts."""
         batches = [_Batch(submissions) for submissions in _by_task(group)]
         offers = [offer for batch in batches for offer in batch.admitted.offers]

@@ -61,7 +61,7 @@ class GroupCommit(Generic[Submission]):
         self._queue.put(None)
         self._thread.join()
 
-    async def submit(self, submission: Submission, message_count: int) -> UploadReceipt:
+    async def enqueue(self, submission: Submission, message_count: int) -> UploadReceipt:
         """Return what became of the messages, once it is durable."""
         if self.waiting + message_count > self._max_waiting:
             raise RequestError("busy", retry_after=1.0)
