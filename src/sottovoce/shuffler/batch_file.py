@@ -38,6 +38,7 @@ class BatchFiles:
         try:
             self._make_folder()
             result = write(new)
+            sync(new)
             new.replace(self.path(number, result.batch.hash))
             sync(self.folder)
         except OSError as error:

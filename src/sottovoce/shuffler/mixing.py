@@ -77,7 +77,7 @@ class MixResult:
 
 
 def mix(source: MixSource, path: Path, limits: MixLimits, rng: Rng) -> MixResult:
-    """Write the opened messages and the fakes to a new file in a random order, and sync it."""
+    """Write the opened messages and the fakes to a new file in a random order."""
     passes = limits.pass_count(source)
     pass_of = _draw_passes(source.message_count + source.fake_count, passes, rng)
     threads = limits.threads or os.cpu_count() or 1
@@ -88,8 +88,6 @@ def mix(source: MixSource, path: Path, limits: MixLimits, rng: Rng) -> MixResult
             opened = _open_pass(source, pass_of, number, pool, unreadable)
             opened += _fakes_of_pass(source, pass_of, number)
             writer.write(opened[index] for index in random_order(len(opened), rng))
-        file.flush()
-        os.fsync(file.fileno())
     batch = MixedBatch(writer.hash, writer.messages, len(unreadable))
     return MixResult(batch, tuple(unreadable))
 
