@@ -64,13 +64,14 @@ class BatchFiles:
 
     def remove(self, number: int, keep: bytes | None = None) -> None:
         """Erase all files of a round but the one of this hash, half-written ones included."""
+        if not self.folder.is_dir():
+            return
         kept = None if keep is None else self.path(number, keep)
         for pattern in (f"round-{number}-*.batch", f".round-{number}-*.new"):
             for path in sorted(self.folder.glob(pattern)):
                 if path != kept:
                     erase_file(path)
-        with suppress(OSError):
-            sync(self.folder)
+        sync(self.folder)
 
     def _make_folder(self) -> None:
         if not self.folder.is_dir():
