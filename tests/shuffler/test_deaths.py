@@ -5,66 +5,27 @@ from collections import Counter
 
 import pytest
 
+from shuffler.deaths import POINTS, TOKEN_POINTS, arm, title
 from shuffler.hops import USERS, Clock, open_hop, people, shuffled_task
 from shuffler.receiver import Receiver, text_of
 from sottovoce.core.rng import SystemRng
-from sottovoce.shuffler import batch_file, fake_messages, shuffler
+from sottovoce.shuffler import batch_file
 from sottovoce.shuffler.batch_file import BatchFiles
 from sottovoce.shuffler.delivery import Delivery
 from sottovoce.shuffler.mixing import random_order
 from sottovoce.shuffler.outgoing import OtherServer
 from sottovoce.shuffler.store.base import BatchState, SealedOffer
-from sottovoce.shuffler.store.sql import SqlHopStore
 from sottovoce.tasks.collection import Collection
 
 FAKES = 3
-# Where the hop dies: in what, at which of its functions, and at which of its calls.
-POINTS = [
-    (SqlHopStore, "open_round", 1),
-    (OtherServer, "send_json", 1),
-    (SqlHopStore, "note_key_sent", 1),
-    (SqlHopStore, "take", 1),
-    (SqlHopStore, "take", 2),
-    (SqlHopStore, "close_inbox", 1),
-    (SqlHopStore, "keep_fake_tokens", 1),
-    (OtherServer, "send_json", 2),
-    (SqlHopStore, "keep_fake_tokens", 2),
-    (fake_messages.FakeMessages, "make", 1),
-    (shuffler, "mix", 1),
-    (batch_file, "sync", 3),
-    (batch_file, "sync", 4),
-    (BatchFiles, "write", 1),
-    (SqlHopStore, "note_mixed", 1),
-    (BatchFiles, "check", 1),
-    (OtherServer, "put_bytes", 1),
-    (OtherServer, "put_bytes", 2),
-    (Delivery, "send", 1),
-    (SqlHopStore, "note_delivered", 1),
-    (batch_file, "erase_file", 1),
-    (SqlHopStore, "erase", 1),
-]
 
 
 class DeathError(BaseException):
     """The process is gone: nothing that would tidy up after an error runs."""
 
 
-def arm(monkeypatch, point, when):
-    """Let the hop die before or after the n-th call of a function."""
-    home, name, times = point
-    plain, calls = getattr(home, name), []
-
-    def dying(*given, **named):
-        calls.append(1)
-        if len(calls) == times and when == "before":
-            raise DeathError
-        result = plain(*given, **named)
-        if len(calls) == times and when == "after":
-            raise DeathError
-        return result
-
-    monkeypatch.setattr(home, name, dying)
-    return lambda: len(calls) >= times
+def die():
+    raise DeathError
 
 
 class Life:
@@ -131,11 +92,11 @@ def parts_of_four(monkeypatch):
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-@pytest.mark.parametrize("point", POINTS, ids=lambda point: f"{point[1]} {point[2]}")
+@pytest.mark.parametrize("point", [*POINTS, *TOKEN_POINTS], ids=title)
 def test_a_death_loses_nothing_and_doubles_nothing(tmp_path, receiver, monkeypatch, point, when):
-    reached = arm(monkeypatch, point, when)
+    calls = arm(point, when, die, monkeypatch.setattr)
     inner, life = live(tmp_path / "hop", receiver)
-    assert reached(), "this point is never passed"
+    assert calls() >= point[2], "this point is never passed"
     assert life.deaths == 1
     check(inner, life, receiver)
 
@@ -171,7 +132,7 @@ def mix_before_sending(monkeypatch):
 
 def test_a_hop_that_sends_a_second_order_is_found_out(tmp_path, receiver, monkeypatch):
     mix_before_sending(monkeypatch)
-    arm(monkeypatch, (OtherServer, "put_bytes", 2), "after")
+    arm((OtherServer, "put_bytes", 2), "after", die, monkeypatch.setattr)
     with pytest.raises(AssertionError):
         live(tmp_path / "hop", receiver)
     assert len(receiver.batch_hashes()) > 1

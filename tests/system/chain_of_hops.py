@@ -4,28 +4,25 @@ import json
 import os
 import signal
 import socket
-import subprocess
-import sys
-import tempfile
 import time
 from base64 import b64encode
 from http.client import HTTPConnection, HTTPException
-from pathlib import Path
 
-from shuffler.hops import COLLECTION, people, shuffled_task
+from shuffler.hops import COLLECTION, open_hop, people, shuffled_task
 from shuffler.receiver import Receiver, text_of
 from sottovoce.shuffler.signing_key import make_signing_key
 from sottovoce.shuffler.store.base import hop_store_url, open_hop_store
+from system.hop_serving import run_forked
+from system.servers import Forked
 
-TESTS = Path(__file__).parents[1]
 PATIENCE = 120.0  # seconds until something that should happen counts as lost
 
 
 class HopProcess:
     """One hop: a folder, a fixed port, and a process that is started again after it was killed."""
 
-    def __init__(self, folder, twin=""):
-        self.folder, self.twin = folder, twin
+    def __init__(self, folder, database=""):
+        self.folder, self.database = folder, database
         self.signing = make_signing_key(folder)
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port = free.getsockname()[1]
@@ -34,44 +31,23 @@ class HopProcess:
         self.kills = 0
         self.log = folder.parent / f"{folder.name}.log"
 
-    def command(self, *words):
-        orders = json.dumps({"twin": self.twin})
-        return [sys.executable, "-m", "system.hop_serving", orders, "shuffle", *words]
+    def start(self, **orders):
+        """Start it, and wait until it listens or has died."""
+        words = ["serve", "--data", str(self.folder), "--port", str(self.port), "--rate", "0"]
+        arguments = ["shuffle", *words, "--json", "--mix-threads", "1"]
+        environment = os.environ | {"SOTTOVOCE_TICK": "0.02", "SOTTOVOCE_POLL_SECONDS": "0.1"}
+        if self.database:
+            environment["SOTTOVOCE_DATABASE"] = self.database
+        self.process = Forked(orders, arguments, dict(environment), self.log, run_forked)
+        self.process.stdout.readline()
 
     @property
-    def environment(self):
-        paths = [str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])]
-        given = {"PYTHONPATH": os.pathsep.join(paths), "SOTTOVOCE_TICK": "0.02"}
-        return os.environ | given | {"SOTTOVOCE_POLL_SECONDS": "0.1"}
-
-    def start(self):
-        words = ["serve", "--data", str(self.folder), "--port", str(self.port), "--rate", "0"]
-        with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                self.command(*words, "--json", "--mix-threads", "1"),
-                stdout=subprocess.PIPE,
-                stderr=log,
-                env=self.environment,
-            )
-
-    def wait_until_it_listens(self):
-        assert self.process.stdout.readline(), self.log.read_text()
-
-    def run(self, *words):
-        """Run a command beside the server."""
-        done = subprocess.run(
-            self.command(*words, "--data", str(self.folder)),
-            capture_output=True,
-            text=True,
-            env=self.environment,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+    def alive(self):
+        return self.process is not None and self.process.poll() is None
 
     def kill(self):
         """Let it die at once, whatever it does."""
-        if self.process is not None and self.process.poll() is None:
+        if self.alive:
             self.process.send_signal(signal.SIGKILL)
             self.kills += 1
         self.discard()
@@ -85,7 +61,7 @@ class HopProcess:
             self.process = None
 
     def store(self):
-        return open_hop_store(hop_store_url(self.folder))
+        return open_hop_store(hop_store_url(self.folder, self.database))
 
     def files(self):
         """Return the bytes of all files in the folder."""
@@ -95,21 +71,24 @@ class HopProcess:
 class HopChain:
     """A receiver, its task, and the hops in front of it."""
 
-    def __init__(self, folder, hops=2, twin="", **changes):
+    def __init__(self, folder, databases=("", ""), **changes):
         self.receiver = Receiver()
-        self.hops = [HopProcess(folder / f"hop{number}", twin) for number in range(hops)]
+        self.hops = [
+            HopProcess(folder / f"hop{number}", database)
+            for number, database in enumerate(databases)
+        ]
         listed = [(hop.url, hop.signing.public_key) for hop in self.hops]
         given = {"collection": COLLECTION} | changes
         self.receiver.publish(shuffled_task(listed, self.receiver.key, **given))
         self.name = text_of(self.receiver.notice.fingerprint)
         for hop in self.hops:
-            hop.run("add", f"{self.receiver.url}/v1/tasks/count", "--json")
+            shuffler = open_hop(hop.folder, time.time, hop.database)
+            shuffler.add(self.receiver.document, self.receiver.url)
+            shuffler.store.close()
 
-    def start(self):
+    def start(self, **orders):
         for hop in self.hops:
-            hop.start()
-        for hop in self.hops:
-            hop.wait_until_it_listens()
+            hop.start(**orders)
 
     def close(self):
         for hop in self.hops:
@@ -156,7 +135,3 @@ def until(happened, pause=0.05):
     while not happened():
         assert time.monotonic() < end, "it never happened"
         time.sleep(pause)
-
-
-def temporary_folder():
-    return tempfile.TemporaryDirectory(prefix="hops-")

@@ -4,8 +4,10 @@ import json
 from collections import Counter
 
 import pytest
+from click.testing import CliRunner
 
 from shuffler.hops import USERS
+from sottovoce.cli.main import commands
 from system.chain_of_hops import HopChain
 
 FAKES = 3
@@ -26,14 +28,15 @@ def test_a_batch_passes_two_hops_whole_and_leaves_nothing_behind(chain):
     assert not chain.receiver.sent
     chain.hops[0].kill()  # what was acknowledged survives
     chain.hops[0].start()
-    chain.hops[0].wait_until_it_listens()
     assert chain.send(sealed[:USERS]) == {"accepted": 3, "duplicates": 5, "refused": []}
     chain.wait_until_erased()
     opened = Counter(chain.receiver.opened())
     assert not Counter(inner[:USERS]) - opened
     assert opened.total() == USERS + 2 * FAKES
     assert len(chain.receiver.batch_hashes()) == 1
-    status = json.loads(chain.hops[1].run("status", "--json"))
+    folder = str(chain.hops[1].folder)
+    said = CliRunner().invoke(commands, ["shuffle", "status", "--data", folder, "--json"])
+    status = json.loads(said.output)
     [line] = status["tasks"][0]["rounds"]
     assert (line["batch"], line["privacy"]["users"]) == (USERS + 2 * FAKES, USERS)
     for hop in chain.hops:
