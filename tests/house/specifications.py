@@ -38,6 +38,7 @@ SPECIFIED_BY = {
     "lab/bench/queries.py": "lab/test_bench.py",
     "lab/bench/report.py": "lab/test_bench.py",
     "lab/bench/row.py": "lab/test_bench.py",
+    "lab/bench/shuffling.py": "lab/test_bench.py",
     "lab/bench/spark.py": "lab/test_bench.py",
     "lab/bench/timing.py": "lab/test_bench.py",
     "lab/bench/unary.py": "lab/test_bench.py",

@@ -16,7 +16,7 @@ from system.hop_serving import ALL_POINTS
 PEOPLE = 60
 FAKES = 5
 PART_MESSAGES = 16
-MAX_DEATHS = 3  # of one hop at points of its own code
+MAX_DEATHS = 5  # of one hop at points of its own code
 _UPLOADERS = 3
 _LONGEST_PAUSE = 0.6  # seconds between two kills at random moments
 
@@ -102,8 +102,8 @@ class HopTrial:
         self.chain.hops[number].kills = 0
 
     def _kill(self):
-        """Kill hops at random moments, twice each at the most."""
-        victims = [number for number in range(len(self.chain.hops)) for _ in range(2)]
+        """Kill hops at random moments, four times each at the most."""
+        victims = [number for number in range(len(self.chain.hops)) for _ in range(4)]
         self.dice.shuffle(victims)
         for number in victims:
             if self.over.wait(self.dice.uniform(0.05, _LONGEST_PAUSE)):
