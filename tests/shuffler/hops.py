@@ -54,7 +54,7 @@ def shuffled_task(hops, key, plan=PLAN, collection=COLLECTION, **changes):
 
 
 def settings_of(folder, **changes):
-    given = {"rate": 0, "tick": 3600.0, "poll_seconds": 0.001, "mix_threads": 1} | changes
+    given = {"rate": 0, "tick": 3600.0, "poll_seconds": 0.001, "mix_processes": 1} | changes
     return ShufflerSettings(data=folder, **given)
 
 

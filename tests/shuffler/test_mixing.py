@@ -11,8 +11,9 @@ from scipy.stats import chi2
 from sottovoce.core.rng import Rng
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.shuffler.mixing import MixLimits, MixSource, mix, random_order
+from sottovoce.shuffler.opening import LayerKey, Opening
 from sottovoce.wire.round_keys import new_round_key
-from sottovoce.wire.seal import LayerOpener, SealContext, seal
+from sottovoce.wire.seal import SealContext, seal
 
 CONTEXT = SealContext(b"d" * 32, 0, 1, 20)
 BATCHES, SIZE = 2_000, 8
@@ -27,8 +28,8 @@ class Batch:
         public_keys = [keys.public_key for keys in self.keys]
         made = [seal(bytes([n % 256]) * 20, public_keys, CONTEXT) for n in range(count)]
         self.sealed = sorted(made, key=lambda message: hashlib.sha256(message).digest())
-        self.opener = LayerOpener(self.keys[0].private_key, CONTEXT, 0)
-        self.opened = [self.opener.open(message) for message in self.sealed]
+        self.key = LayerKey(self.keys[0].private_key, CONTEXT, 0)
+        self.opened = Opening(self.key).open(self.sealed)
 
     def source(self, fakes=()):
         def pages():
@@ -39,7 +40,7 @@ class Batch:
             pages,
             len(self.sealed),
             CONTEXT.sealed_bytes(1),
-            self.opener,
+            self.key,
             len(fakes),
             lambda start, count: list(fakes[start : start + count]),
         )

@@ -14,7 +14,7 @@ def test_settings_come_from_the_environment_too(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"poll_seconds": 0}, {"mix_bytes": 10}, {"mix_threads": -1}, {"port": -1}]
+    "wrong", [{"poll_seconds": 0}, {"mix_bytes": 10}, {"mix_processes": -1}, {"port": -1}]
 )
 def test_a_wrong_setting_is_named(tmp_path, wrong):
     with pytest.raises(ParameterError, match=f"`{next(iter(wrong))}`"):

@@ -1,9 +1,7 @@
 """The status: rounded while a round is open, with the triple at the actual number of users."""
 
-import pytest
-
 from shuffler.hops import USERS, one_hop, people
-from sottovoce.accounting import amplification
+from sottovoce.accounting.shuffled_guarantee import ShuffledGuarantee
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.shuffler.status import hop_status
 from sottovoce.shuffler.store.base import SealedOffer
@@ -20,10 +18,10 @@ def test_counts_of_an_open_round_are_rounded_and_those_of_a_batch_exact(tmp_path
         hop.advance()
         [line] = hop_status(hop).tasks[0].rounds
         assert (line.state, line.messages, line.batch) == ("erased", USERS + 6, USERS + 26)
-        blanket = GRR(6.0, 16).blanket
-        central = amplification.epsilon(blanket, blanket.batch(USERS + 6, 20), 1e-9)
-        against = amplification.epsilon(blanket, blanket.batch(1, 20), 1e-9)
+        expected = ShuffledGuarantee.of(GRR(6.0, 16).blanket, USERS + 6, 20, 1e-9)
         assert line.privacy.users == USERS + 6
-        assert line.privacy.central == pytest.approx(min(central, 6.0))
-        assert line.privacy.against_users == pytest.approx(min(against, 6.0))
-        assert line.privacy.local == 6.0
+        shown = line.privacy
+        triple = (shown.central, shown.against_users, shown.local, shown.delta)
+        stated = (expected.central, expected.against_users, expected.local, expected.delta)
+        assert triple == stated
+        assert 0 < shown.central < shown.against_users <= shown.local == 6.0

@@ -34,7 +34,7 @@ class HopProcess:
     def start(self, **orders):
         """Start it, and wait until it listens or has died."""
         words = ["serve", "--data", str(self.folder), "--port", str(self.port), "--rate", "0"]
-        arguments = ["shuffle", *words, "--json", "--mix-threads", "1"]
+        arguments = ["shuffle", *words, "--json", "--mix-processes", "1"]
         environment = os.environ | {"SOTTOVOCE_TICK": "0.02", "SOTTOVOCE_POLL_SECONDS": "0.1"}
         if self.database:
             environment["SOTTOVOCE_DATABASE"] = self.database

@@ -55,9 +55,9 @@ def command() -> None:
     help="Bytes of messages that are held at once while a batch is mixed.  [default: 1 GiB]",
 )
 @click.option(
-    "--mix-threads",
+    "--mix-processes",
     type=click.IntRange(min=0),
-    help="Threads that open messages; 0 takes one per core.  [default: 0]",
+    help="Processes that open the messages of a large batch; 0 takes one per core.  [default: 0]",
 )
 @click.option(
     "--grace-seconds",

@@ -12,9 +12,7 @@ the disk in another order than the final one.
 """
 
 import hashlib
-import os
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -23,13 +21,11 @@ import numpy as np
 import numpy.typing as npt
 
 from sottovoce.core.rng import Rng
-from sottovoce.errors import SottovoceError
+from sottovoce.shuffler.opening import LayerKey, Opening, opening
 from sottovoce.shuffler.store.base import MixedBatch
-from sottovoce.wire.seal import LayerOpener
 
 MESSAGES_AT_ONCE = 8_192  # read from the inbox
 _PASS_BITS = 16  # of a key, which choose the pass
-_CHUNK = 512  # messages that one thread opens at a time
 _OVERHEAD_BYTES = 64  # of Python for one message in a list
 
 Passes = npt.NDArray[np.uint16]
@@ -46,17 +42,20 @@ class MixSource:
     pages: Callable[[], Iterator[list[bytes]]]
     message_count: int
     opened_bytes: int  # of one message
-    opener: LayerOpener
+    key: LayerKey
     fake_count: int = 0
     make_fakes: Callable[[int, int], list[bytes]] = lambda start, count: []
 
 
 @dataclass(frozen=True)
 class MixLimits:
-    """The memory for opened messages, in bytes, and the threads that open them (0: all cores)."""
+    """The memory for opened messages, in bytes, and the processes that open them.
+
+    0 processes stand for one per core.
+    """
 
     mix_bytes: int = 1 << 30
-    threads: int = 0
+    processes: int = 0
 
     def pass_count(self, source: MixSource) -> int:
         """Return how often the inbox is read: a power of two."""
@@ -80,12 +79,12 @@ def mix(source: MixSource, path: Path, limits: MixLimits, rng: Rng) -> MixResult
     """Write the opened messages and the fakes to a new file in a random order."""
     passes = limits.pass_count(source)
     pass_of = _draw_passes(source.message_count + source.fake_count, passes, rng)
-    threads = limits.threads or os.cpu_count() or 1
-    with path.open("wb") as file, ThreadPoolExecutor(threads) as pool:
+    opened_by = opening(source.key, source.message_count, limits.processes)
+    with path.open("wb") as file, opened_by as layer:
         writer = _Writer(file)
         unreadable: list[bytes] = []
         for number in range(passes):
-            opened = _open_pass(source, pass_of, number, pool, unreadable)
+            opened = _open_pass(source, pass_of, number, layer, unreadable)
             opened += _fakes_of_pass(source, pass_of, number)
             writer.write(opened[index] for index in random_order(len(opened), rng))
     batch = MixedBatch(writer.hash, writer.messages, len(unreadable))
@@ -109,7 +108,7 @@ def _open_pass(
     source: MixSource,
     pass_of: Passes,
     number: int,
-    pool: ThreadPoolExecutor,
+    layer: Opening,
     unreadable: list[bytes],
 ) -> list[bytes]:
     """Return the opened messages of one pass; those that do not open are noted by their hashes."""
@@ -118,7 +117,8 @@ def _open_pass(
     for page in source.pages():
         chosen = np.flatnonzero(pass_of[start : start + len(page)] == number)
         start += len(page)
-        for sealed, content in _open_all([page[index] for index in chosen], source.opener, pool):
+        messages = [page[index] for index in chosen]
+        for sealed, content in zip(messages, layer.open(messages), strict=True):
             if content is None:
                 unreadable.append(hashlib.sha256(sealed).digest())
             else:
@@ -126,28 +126,6 @@ def _open_pass(
     if start != source.message_count:
         raise RuntimeError("the inbox has changed while its batch was mixed")
     return opened
-
-
-def _open_all(
-    messages: Sequence[bytes], opener: LayerOpener, pool: ThreadPoolExecutor
-) -> Iterator[tuple[bytes, bytes | None]]:
-    """Yield every message with what is under its layer, or with None if it does not open."""
-    chunks = [messages[start : start + _CHUNK] for start in range(0, len(messages), _CHUNK)]
-    for chunk, contents in zip(
-        chunks, pool.map(lambda chunk: _open_chunk(chunk, opener), chunks), strict=True
-    ):
-        yield from zip(chunk, contents, strict=True)
-
-
-def _open_chunk(messages: Sequence[bytes], opener: LayerOpener) -> list[bytes | None]:
-    return [_opened(sealed, opener) for sealed in messages]
-
-
-def _opened(sealed: bytes, opener: LayerOpener) -> bytes | None:
-    try:
-        return opener.open(sealed)
-    except SottovoceError:
-        return None
 
 
 def _fakes_of_pass(source: MixSource, pass_of: Passes, number: int) -> list[bytes]:

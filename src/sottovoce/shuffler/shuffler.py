@@ -27,13 +27,13 @@ from sottovoce.shuffler.mixing import (
     MixSource,
     mix,
 )
+from sottovoce.shuffler.opening import LayerKey
 from sottovoce.shuffler.outgoing import OtherServer
 from sottovoce.shuffler.settings import ShufflerSettings
 from sottovoce.shuffler.store.base import ENDED, BatchState, HopRound, HopStore, NewRound
 from sottovoce.tasks.round import Round
 from sottovoce.web.problems import RequestError
 from sottovoce.wire.round_keys import KeyPair, KeyStatement, new_round_key
-from sottovoce.wire.seal import LayerOpener
 
 MINUTE = 60
 _WORK = "work"  # the lease of the node that mixes and delivers
@@ -274,7 +274,7 @@ class Shuffler:
             sealed_bytes = context.sealed_bytes(task.hop)
             self.store.absorb_parts(record.task, record.number, sealed_bytes)
         source = self._source(task, record, asked)
-        limits = MixLimits(self.settings.mix_bytes, self.settings.mix_threads)
+        limits = MixLimits(self.settings.mix_bytes, self.settings.mix_processes)
         files = self._files(task)
         files.remove(record.number)
         result = files.write(record.number, lambda path: mix(source, path, limits, SystemRng()))
@@ -302,7 +302,7 @@ class Shuffler:
             pages=lambda: self.store.inbox(record.task, record.number, MESSAGES_AT_ONCE),
             message_count=self.store.count_inbox(record.task, record.number),
             opened_bytes=context.sealed_bytes(task.hop + 1),
-            opener=LayerOpener(private_key, context, task.hop),
+            key=LayerKey(private_key, context, task.hop),
             fake_count=task.shuffle.fakes,
             make_fakes=lambda start, count: fakes.make(start, count, SystemRng()),
         )

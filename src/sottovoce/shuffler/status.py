@@ -2,16 +2,14 @@
 
 from functools import lru_cache
 
-from sottovoce.accounting import amplification
 from sottovoce.accounting.blanket import Blanket
+from sottovoce.accounting.shuffled_guarantee import ShuffledGuarantee
 from sottovoce.shuffler.added_task import AddedTask
 from sottovoce.shuffler.arrivals import rounded
 from sottovoce.shuffler.shuffler import Shuffler
 from sottovoce.shuffler.signing_key import key_text
 from sottovoce.shuffler.store.base import BatchState, HopRound
 from sottovoce.shuffler.wire import HopRoundLine, HopStatus, HopTaskLine, PrivacyTriple
-
-_MAX_OVERLAP = 0.25  # beyond it the generic bound takes the place of long sums, as on devices
 
 
 def hop_status(shuffler: Shuffler) -> HopStatus:
@@ -60,10 +58,5 @@ def _privacy(task: AddedTask, record: HopRound) -> PrivacyTriple | None:
 @lru_cache(maxsize=256)
 def _triple(blanket: Blanket, users: int, fakes: int, delta: float) -> PrivacyTriple:
     """Return the triple of a batch; only the fakes of one hop count, as in the document."""
-    exact = blanket
-    if blanket.overlap > _MAX_OVERLAP:
-        exact = Blanket.generic(blanket.epsilon_local)
-    local = blanket.epsilon_local
-    central = amplification.epsilon(exact, exact.batch(users, fakes), delta)
-    against_users = amplification.epsilon(exact, exact.batch(1, fakes), delta)
-    return PrivacyTriple(users, min(central, local), min(against_users, local), local, delta)
+    guarantee = ShuffledGuarantee.of(blanket, users, fakes, delta)
+    return PrivacyTriple(users=users, **guarantee.to_dict())

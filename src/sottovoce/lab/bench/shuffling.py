@@ -14,6 +14,7 @@ from sottovoce.lab.bench.row import BenchmarkRow, Goal
 from sottovoce.lab.bench.timing import Timing, scaled, timed
 from sottovoce.shuffler.batch_file import BatchFiles
 from sottovoce.shuffler.mixing import MESSAGES_AT_ONCE, MixLimits, MixSource, mix
+from sottovoce.shuffler.opening import LayerKey
 from sottovoce.shuffler.store.base import HopTask, NewRound, SealedOffer
 from sottovoce.shuffler.store.sqlite import SqliteHopStore
 from sottovoce.web.group_commit import MESSAGES_AT_ONCE as MESSAGES_IN_COMMIT
@@ -31,12 +32,13 @@ def rows(scale: float) -> Iterator[BenchmarkRow]:
     count = scaled(MESSAGES, scale)
     keys = new_round_key()
     messages = _sealed(count, keys)
-    opener = LayerOpener(keys.private_key, _CONTEXT, 0)
+    key = LayerKey(keys.private_key, _CONTEXT, 0)
+    opener = LayerOpener(key.private_key, _CONTEXT, 0)
     bare = timed(lambda: [opener.open(message) for message in messages])
     with tempfile.TemporaryDirectory(prefix="sottovoce-bench-") as name:
         store = _store(Path(name), keys)
         take = timed(lambda: _take(store, messages))
-        mixing = timed(lambda: _mix(store, Path(name), opener))
+        mixing = timed(lambda: _mix(store, Path(name), key))
         store.close()
     both = Timing(take.cpu + mixing.cpu, take.wall + mixing.wall)
     yield _row(f"take {count:,} messages", take, bare, count)
@@ -73,14 +75,14 @@ def _take(store: SqliteHopStore, messages: list[bytes]) -> None:
     store.close_inbox(_TASK, 0, len(messages))
 
 
-def _mix(store: SqliteHopStore, folder: Path, opener: LayerOpener) -> None:
+def _mix(store: SqliteHopStore, folder: Path, key: LayerKey) -> None:
     source = MixSource(
         pages=lambda: store.inbox(_TASK, 0, MESSAGES_AT_ONCE),
         message_count=store.count_inbox(_TASK, 0),
         opened_bytes=CONTENT_BYTES,
-        opener=opener,
+        key=key,
     )
-    limits = MixLimits(threads=1)
+    limits = MixLimits(processes=1)
     files = BatchFiles(folder, _TASK)
     result = files.write(0, lambda path: mix(source, path, limits, SystemRng()))
     store.note_mixed(_TASK, 0, result.batch)
