@@ -12,6 +12,8 @@ Each part can be run alone, as in ``python scripts/soak.py --only powercut,twins
   (``tests/system/test_disk.py``, ``tests/system/test_memory_limit.py``).
 - ``fuzz``: every decoder gets bytes that nobody meant to send (``tests/fuzz/decoders.py``).
 - ``memory``: one server gets a million reports, and its size is watched.
+- ``shuffle``: two shufflers in a chain are killed while a batch passes them
+  (``tests/system/hop_crash.py``).
 
 What was seen goes to ``docs/evidence/soak.md``, a section per part; sections of other parts stay.
 Anything wrong is printed and makes the exit code 1.
@@ -53,6 +55,7 @@ from system.crash import (  # noqa: E402
     random_scenario,
 )
 from system.disk import disk  # noqa: E402
+from system.hop_crash import FAKES, PEOPLE, HopTrial  # noqa: E402
 from system.memory import Memory, measure  # noqa: E402
 from system.twins import TWINS, is_found_out, run_twin  # noqa: E402
 
@@ -152,6 +155,10 @@ def powercut(soaked: Soaked, wanted: argparse.Namespace) -> None:
     run_trials(soaked, wanted, "powercut", {"ext4": wanted.others, "xfs": wanted.others})
 
 
+def shuffle(soaked: Soaked, wanted: argparse.Namespace) -> None:
+    run_trials(soaked, wanted, "shuffle", {"sqlite": wanted.trials, "postgres": wanted.others})
+
+
 def twins(soaked: Soaked, wanted: argparse.Namespace) -> None:
     """Run every twin; what is wrong is a twin that was not found out."""
     run_trials(soaked, wanted, "twins", dict.fromkeys(TWINS, wanted.twins))
@@ -242,7 +249,9 @@ def trial(job: Job, databases: Databases) -> Result:
 
 
 def run_sound(job: Job, folder: Path, databases: Databases) -> Result:
-    """Run a trial of the collector as it is."""
+    """Run a trial of the collector, or of two shufflers, as they are."""
+    if job.part == "shuffle":
+        return run_hops(job, folder, databases)
     dice = random.Random(f"kills {job.seed}")
     scenario = random_scenario(dice, database=job.kind == "postgres")
     database = NO_DATABASE
@@ -256,6 +265,13 @@ def run_sound(job: Job, folder: Path, databases: Databases) -> Result:
         with disk(job.kind, folder / "data") as made:
             return Trial(made.folder, job.seed, scenario, disk=made).run()
     return Trial(folder / "data", job.seed, scenario, database).run()
+
+
+def run_hops(job: Job, folder: Path, databases: Databases) -> Any:
+    urls = ["", ""]
+    if job.kind == "postgres":
+        urls = [databases.create(f"hop{hop}_{job.seed}").url for hop in range(2)]
+    return HopTrial(folder, job.seed, urls).run()
 
 
 def random_jumps(dice: random.Random) -> dict[int, int]:
@@ -542,6 +558,38 @@ def memory_section(soaked: Soaked) -> list[str]:
     return soaked.memory.lines() if soaked.memory else []
 
 
+def shuffle_section(soaked: Soaked) -> list[str]:
+    trials: Any = soaked.trials["shuffle"]
+    head = f"| | {' | '.join(trials)} |\n|---|{'---:|' * len(trials)}"
+    rows: dict[str, Callable[[Any], int]] = {
+        "trials": lambda one: 1,
+        "deaths of shufflers": lambda one: one.kills.total(),
+        "messages acknowledged": lambda one: one.messages,
+        "sent again, and acknowledged as duplicates": lambda one: one.sent_again,
+        "parts of batches sent again": lambda one: one.parts_again,
+        "acknowledged and lost": lambda one: sum("lost" in what for what in one.findings),
+        "arrived twice": lambda one: sum("doubled" in what for what in one.findings),
+        "second orders sent": lambda one: sum("second order" in what for what in one.findings),
+        "trials with any finding": lambda one: int(bool(one.findings)),
+    }
+    return [
+        f"Each trial is a batch of {PEOPLE} people through two real shufflers, each of which adds "
+        f"{FAKES} fakes, to a receiver\n"
+        "that keeps every part it is ever sent.  Shufflers get SIGKILL at random moments and at "
+        "named points of their own\n"
+        "code, while they take, mix, deliver and erase, and are started again.  Afterwards every "
+        "acknowledged message\n"
+        "must have arrived once, one order may have been sent, and no sealed message, batch file "
+        "or private key may be\n"
+        "left in their folders.\n",
+        head,
+        *(f"| {name} | {cells(trials, of)} |" for name, of in rows.items()),
+        "\nWhat killed a shuffler:\n",
+        head,
+        *histogram(trials, "kills"),
+    ]
+
+
 @dataclass(frozen=True)
 class Part:
     """A part of the soak: what runs it, and what writes its section."""
@@ -560,6 +608,7 @@ PARTS = {
     "limits": Part("Full disks and too little memory", limits, limits_section),
     "fuzz": Part("Random bytes", fuzz_all, fuzz_section),
     "memory": Part("Memory", remember, memory_section),
+    "shuffle": Part("Shufflers", shuffle, shuffle_section),
 }
 
 

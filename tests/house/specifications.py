@@ -38,6 +38,7 @@ SPECIFIED_BY = {
     "lab/bench/queries.py": "lab/test_bench.py",
     "lab/bench/report.py": "lab/test_bench.py",
     "lab/bench/row.py": "lab/test_bench.py",
+    "lab/bench/shuffling.py": "lab/test_bench.py",
     "lab/bench/spark.py": "lab/test_bench.py",
     "lab/bench/timing.py": "lab/test_bench.py",
     "lab/bench/unary.py": "lab/test_bench.py",
@@ -80,9 +81,17 @@ SPECIFIED_BY = {
     "plans/tables/weigh.py": "plans/tables/test_pipeline.py",
     "sql/errors.py": "sql/test_grammar.py",
     "sql/query.py": "sql/test_reading.py",
+    # Shuffler
+    "shuffler/app.py": "shuffler/test_api.py",
+    "shuffler/operations.py": "shuffler/test_api.py",
+    "shuffler/wire.py": "shuffler/test_api.py",
     # Tasks
     "tasks/advice.py": "plans/test_advise.py",
-    # Web
+    # Web: what was first the collector's is specified by its tests
+    "web/group_commit.py": "collector/test_intake.py",
+    "web/routes.py": "collector/test_api.py",
+    "web/store/postgres.py": "collector/store/test_postgres_accept.py",
+    "web/uploads.py": "collector/test_upload.py",
     "web/openapi.py": "collector/test_openapi.py",
     "web/problem_response.py": "web/test_problems.py",
 }

@@ -14,6 +14,7 @@ for name in (
     "sottovoce.cli.serve",
     "sottovoce.collector.dashboard.pages",
     "sottovoce.collector.run",
+    "system.hop_serving",
     "system.serving",
 ):
     import_module(name)

@@ -39,12 +39,17 @@ class Forked:
     """A forked process that can be treated like one of ``subprocess``."""
 
     def __init__(
-        self, orders: dict[str, Any], arguments: list[str], environment: dict[str, str], log: Path
+        self,
+        orders: dict[str, Any],
+        arguments: list[str],
+        environment: dict[str, str],
+        log: Path,
+        run: Any = run_forked,
     ) -> None:
         _loaded()
         reading, writing = _FORKS.Pipe(duplex=False)
         self._process = _FORKS.Process(
-            target=run_forked, args=(orders, arguments, environment, str(log), writing)
+            target=run, args=(orders, arguments, environment, str(log), writing)
         )  # not a daemon: those may not have children, and a collector has workers
         self._process.start()
         writing.close()

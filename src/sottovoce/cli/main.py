@@ -16,6 +16,7 @@ COMMANDS = (
     "serve",
     "task",
     "token",
+    "shuffle",
     "answer",
     "sql",
     "data",

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from sottovoce.core import settings
 from sottovoce.errors import ParameterError
@@ -21,7 +21,7 @@ MIN_CAPACITY = 1024  # bytes of a body that is taken, and messages that may wait
 
 @dataclass(frozen=True)
 class Settings:
-    """How one collector process runs; the names are also options of ``sottovoce serve``."""
+    """How one server process runs; the names are also options of ``sottovoce serve``."""
 
     data: Path  # the folder of the embedded store and the sealed logs
     host: str = "127.0.0.1"
@@ -57,18 +57,30 @@ class Settings:
         settings.whole("session", self.session, 0)
 
 
+SettingsKind = TypeVar("SettingsKind", bound=Settings)
+
+
 def from_environment(
     given: Mapping[str, Any], environment: Mapping[str, str] = os.environ
 ) -> Settings:
     """Return the settings: what was given first, then the environment, then the defaults."""
+    return read_settings(Settings, given, environment)
+
+
+def read_settings(
+    kind: type[SettingsKind],
+    given: Mapping[str, Any],
+    environment: Mapping[str, str] = os.environ,
+) -> SettingsKind:
+    """Return the settings of a service, whose class is ``kind``, in the same way."""
     chosen = {name: value for name, value in given.items() if value is not None}
-    for setting in fields(Settings):
+    for setting in fields(kind):
         text = environment.get(f"SOTTOVOCE_{setting.name.upper()}")
         if text is not None and setting.name not in chosen:
             chosen[setting.name] = _converted(setting.name, str(setting.type), text)
     if "data" not in chosen:
-        raise ParameterError("a collector needs a folder for its data")
-    return Settings(**chosen)
+        raise ParameterError("a server needs a folder for its data: name it with --data")
+    return kind(**chosen)
 
 
 def _converted(name: str, kind: str, text: str) -> Any:

@@ -107,16 +107,22 @@ def open_layer(sealed: bytes, private_key: bytes, context: SealContext, hop: int
     return LayerOpener(private_key, context, hop).open(sealed)
 
 
-def seal(message: bytes, keys: Sequence[bytes], context: SealContext) -> bytes:
-    """Return a message in one layer per key: the first hop's key first, the collector's last."""
+def seal(message: bytes, keys: Sequence[bytes], context: SealContext, first_hop: int = 0) -> bytes:
+    """Return a message in one layer per key: the first hop's key first, the collector's last.
+
+    A hop that adds a message of its own seals it for the hops behind it: ``first_hop`` is the
+    number of the next one, and ``keys`` are those from it on.
+    """
     settings.instance("context", context, SealContext)
     settings.octets("message", message, context.message_bytes)
-    settings.entries("keys", keys, context.hops + 1, context.hops + 1)
+    settings.whole("first_hop", first_hop, 0, context.hops)
+    layers = context.hops + 1 - first_hop
+    settings.entries("keys", keys, layers, layers)
     for hop, public_key in enumerate(keys):
         settings.octets(f"keys[{hop}]", public_key, KEY_BYTES)
     sealed = message
-    for hop in reversed(range(len(keys))):
-        sealed = _seal_layer(sealed, keys[hop], context.info(hop))
+    for layer in reversed(range(layers)):
+        sealed = _seal_layer(sealed, keys[layer], context.info(first_hop + layer))
     return sealed
 
 

@@ -6,8 +6,8 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from sottovoce.collector.store.base import RoundRecord, State, Store, TaskRecord, TokenRecord
-from sottovoce.collector.store.schema import Connection
 from sottovoce.errors import MismatchError, ParameterError, StateError
+from sottovoce.web.store.schema import Connection
 
 _FIRST_ROUND = 0
 _MINUTE = 60  # seconds

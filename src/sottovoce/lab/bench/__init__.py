@@ -28,6 +28,7 @@ TOPICS = (
     "queries",
     "spark",
     "collecting",
+    "shuffling",
 )
 
 

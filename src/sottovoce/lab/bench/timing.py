@@ -27,9 +27,9 @@ def race(*sides: Side, repeats: int = REPEATS) -> tuple[Timing, ...]:
     """
     for side in sides:
         side()
-    turns = [[_timed(side) for side in sides] for _ in range(repeats)]
+    turns = [[timed(side) for side in sides] for _ in range(repeats)]
     return tuple(
-        Timing(min(cpu for cpu, _ in column), min(wall for _, wall in column))
+        Timing(min(turn.cpu for turn in column), min(turn.wall for turn in column))
         for column in zip(*turns, strict=True)
     )
 
@@ -43,8 +43,9 @@ def scaled(users: int, scale: float) -> int:
     return max(64, int(users * scale))
 
 
-def _timed(side: Side) -> tuple[float, float]:
+def timed(side: Side) -> Timing:
+    """Return how long one run took, without a run beforehand."""
     cpu = process_time()
     wall = perf_counter()
     side()
-    return process_time() - cpu, perf_counter() - wall
+    return Timing(process_time() - cpu, perf_counter() - wall)

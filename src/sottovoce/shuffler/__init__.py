@@ -1,0 +1,1 @@
+"""The shuffler: a service that mixes the messages of a round and hands them on."""

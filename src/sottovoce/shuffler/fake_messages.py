@@ -1,0 +1,194 @@
+"""Fakes: reports that depend on nobody's value, which a hop adds to the messages of a batch.
+
+A fake is drawn from the blanket of the round's mechanism, put into envelopes with random ids, and
+sealed for the remaining hops, so that nobody behind this hop can tell it from the message of a
+person.  Where the task has an issuer, a fake carries a blind token that the collector signed for
+this hop; the token's coins then deal the question, as they do for people.
+
+A token is asked for with the same bytes until it is signed, because the collector signs a limited
+number of them: what is blinded is stored before it is sent.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sottovoce.arrays import Bytes
+from sottovoce.core import coin, settings
+from sottovoce.core.rng import Rng
+from sottovoce.shuffler.added_task import AddedTask
+from sottovoce.shuffler.collector_link import MAX_TOKENS_AT_ONCE, CollectorLink
+from sottovoce.shuffler.store.base import FakeToken, HopStore
+from sottovoce.tasks.question import Address
+from sottovoce.tasks.round import Round
+from sottovoce.wire import blind_rsa, tokens
+from sottovoce.wire.envelope import ID_BYTES, VERSION_2, Envelopes
+from sottovoce.wire.seal import seal
+from sottovoce.wire.shuffled_message import MessageFormat
+
+Report = tuple[Address, bytes]
+
+
+@dataclass(frozen=True)
+class FakeMessages:
+    """Makes the sealed fakes of one round at one hop.
+
+    ``keys`` are the round keys of all hops and the collector; ``token_list`` has a finished token
+    for every fake if the task has an issuer.
+    """
+
+    task: AddedTask
+    asked: Round
+    keys: Sequence[bytes]
+    token_list: Sequence[tokens.Token] = ()
+
+    def make(self, start: int, count: int, rng: Rng) -> list[bytes]:
+        """Return so many fakes from number ``start`` on, sealed for the hops after this one."""
+        message_format = MessageFormat.of(self.task.notice, self.asked)
+        token_list = self.token_list[start : start + count]
+        fakes = self._by_tokens(token_list, rng) if token_list else self._drawn(count, rng)
+        sealed = []
+        for number, reports in enumerate(fakes):
+            token = token_list[number].to_bytes() if token_list else b""
+            message = message_format.join(self._envelopes(reports, rng), token)
+            sealed.append(self._seal(message))
+        return sealed
+
+    def _drawn(self, count: int, rng: Rng) -> Iterator[list[Report]]:
+        """Yield the reports of every fake, at addresses that are drawn too."""
+        current: list[Report] = []
+        for address, payload in self.asked.ask.fake_reports(count, rng):
+            if current and address.slot <= current[-1][0].slot:  # the next fake begins
+                yield current
+                current = []
+            current.append((address, payload))
+        if current:
+            yield current
+
+    def _by_tokens(self, token_list: Sequence[tokens.Token], rng: Rng) -> Iterator[list[Report]]:
+        """Yield the reports of every fake, at the addresses that its token deals."""
+        for token in token_list:
+            coin_bytes = token.coin_bytes(self.task.fingerprint)
+            addresses = self.asked.addresses(self._choice_coin(coin_bytes))
+            yield [(address, self._fake_at(address, rng)) for address in addresses]
+
+    def _choice_coin(self, coin_bytes: bytes) -> Callable[[int], int]:
+        return lambda slot: coin.choice_coin(coin_bytes, self.asked.number, slot)
+
+    def _fake_at(self, address: Address, rng: Rng) -> bytes:
+        [(_, payload)] = self.asked.question(address).fake_reports(1, rng)
+        return payload.ljust(self.asked.width, b"\0")
+
+    def _envelopes(self, reports: Sequence[Report], rng: Rng) -> bytes:
+        has_subject = "subject" in self.task.notice.declares
+        subject = _random_id(rng) if has_subject else None
+        envelopes = []
+        for address, payload in reports:
+            envelope = Envelopes(
+                digest=VERSION_2.task_digest(self.task.fingerprint),
+                round=self.asked.number,
+                members=np.array([address.member]),
+                ids=_random_id(rng),
+                payloads=np.frombuffer(payload, np.uint8)[None, :],
+                subjects=subject,
+                slots=np.array([address.slot]) if self.asked.slots > 1 else None,
+                version=VERSION_2,
+            )
+            envelopes.append(envelope.write())
+        return b"".join(envelopes)
+
+    def _seal(self, message: bytes) -> bytes:
+        """Return a message in the layers of the hops after this one and of the collector."""
+        next_hop = self.task.hop + 1
+        return seal(message, self.keys[next_hop:], self.task.context(self.asked), next_hop)
+
+
+def finished_tokens(
+    store: HopStore, link: CollectorLink, task: AddedTask, asked: Round, signing_key: bytes
+) -> list[tokens.Token]:
+    """Return a token for every fake whose coin falls into the round; none without an issuer.
+
+    Tokens that are still missing are asked of the collector.
+    """
+    collection = task.notice.collection
+    if collection is None or collection.issuer is None or not task.shuffle.fakes:
+        return []
+    wallet = _Wallet(store, link, task, asked)
+    usable = wallet.usable(signing_key)
+    while len(usable) < task.shuffle.fakes:
+        wallet.blind_more(task.shuffle.fakes - len(usable))
+        usable = wallet.usable(signing_key)
+    return usable[: task.shuffle.fakes]
+
+
+@dataclass(frozen=True)
+class _Wallet:
+    """The tokens of the fakes of one round."""
+
+    store: HopStore
+    link: CollectorLink
+    task: AddedTask
+    asked: Round
+
+    @property
+    def _issuer(self) -> tokens.IssuerPublicKey:
+        collection = self.task.notice.collection
+        assert collection is not None
+        assert collection.issuer is not None
+        return tokens.IssuerPublicKey(
+            settings.base64url("issuer", collection.issuer, tokens.ISSUER_KEY_BYTES)
+        )
+
+    def blind_more(self, count: int) -> None:
+        """Store new blinded tokens; nothing is asked before they are stored."""
+        issuer = self._issuer
+        fingerprint = self.task.fingerprint
+        new = [FakeToken(_packed(tokens.blind(issuer, fingerprint))) for _ in range(count)]
+        self.store.keep_fake_tokens(fingerprint, self.asked.number, new)
+
+    def usable(self, signing_key: bytes) -> list[tokens.Token]:
+        """Return the finished tokens whose coin falls into the round; asks for unsigned ones."""
+        kept = self.store.fake_tokens(self.task.fingerprint, self.asked.number)
+        unsigned = [entry for entry in kept if entry.token is None]
+        for start in range(0, len(unsigned), MAX_TOKENS_AT_ONCE):
+            self._sign(unsigned[start : start + MAX_TOKENS_AT_ONCE], signing_key)
+        kept = self.store.fake_tokens(self.task.fingerprint, self.asked.number)
+        finished = [tokens.Token.from_bytes(entry.token) for entry in kept if entry.token]
+        return [token for token in finished if self._is_asked(token)]
+
+    def _sign(self, unsigned: Sequence[FakeToken], signing_key: bytes) -> None:
+        issuer = self._issuer
+        pending = [_unpacked(entry.pending, issuer, self.task.fingerprint) for entry in unsigned]
+        blinded = [each.blinded for each in pending]
+        signatures = self.link.sign_fake_tokens(self.asked.number, blinded, signing_key)
+        finished = []
+        for entry, waiting, signature in zip(unsigned, pending, signatures, strict=True):
+            token = tokens.finalize(waiting, signature).to_bytes()
+            finished.append(replace(entry, token=token))
+        self.store.keep_fake_tokens(self.task.fingerprint, self.asked.number, finished)
+
+    def _is_asked(self, token: tokens.Token) -> bool:
+        coin_bytes = token.coin_bytes(self.task.fingerprint)
+        return self.asked.asks(coin.round_coin(coin_bytes, self.task.notice.digest))
+
+
+def _packed(pending: tokens.PendingToken) -> bytes:
+    return pending.nonce + pending.salt + pending.factor
+
+
+def _unpacked(data: bytes, issuer: tokens.IssuerPublicKey, digest: bytes) -> tokens.PendingToken:
+    salt_start = tokens.NONCE_BYTES
+    factor_start = salt_start + blind_rsa.SALT_BYTES
+    return tokens.PendingToken(
+        key=issuer,
+        digest=digest,
+        nonce=data[:salt_start],
+        salt=data[salt_start:factor_start],
+        factor=data[factor_start:],
+    )
+
+
+def _random_id(rng: Rng) -> Bytes:
+    """Return a random report id or subject, as the one row of an array."""
+    return np.frombuffer(bytes(rng.bytes(ID_BYTES)), np.uint8)[None, :]

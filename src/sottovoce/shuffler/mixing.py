@@ -1,0 +1,155 @@
+"""Mixing: open all messages of a batch, add fakes, and draw a new order.
+
+The order is that of 128-bit keys from the operating system, one per message: with n messages two
+keys are equal with probability below n^2 / 2^129, and otherwise every order has the same
+probability.
+
+A batch may be larger than the memory.  Then the first bits of the keys are drawn for all messages
+before anything is opened, and the inbox is read once for every value of these bits: each pass opens
+the messages that belong to it, draws the rest of their keys, sorts and appends them.  The inbox is
+read several times, but every message is opened once, and nothing that is opened is ever written to
+the disk in another order than the final one.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from sottovoce.core.rng import Rng
+from sottovoce.shuffler.opening import LayerKey, Opening, opening
+from sottovoce.shuffler.store.base import MixedBatch
+
+MESSAGES_AT_ONCE = 8_192  # read from the inbox
+_PASS_BITS = 16  # of a key, which choose the pass
+_OVERHEAD_BYTES = 64  # of Python for one message in a list
+
+Passes = npt.NDArray[np.uint16]
+
+
+@dataclass(frozen=True)
+class MixSource:
+    """What is mixed: ``pages`` reads the inbox from its beginning, in the same order every time.
+
+    ``make_fakes`` returns some of the fakes: from a number on, and how many.  They have the length
+    of an opened message.
+    """
+
+    pages: Callable[[], Iterator[list[bytes]]]
+    message_count: int
+    opened_bytes: int  # of one message
+    key: LayerKey
+    fake_count: int = 0
+    make_fakes: Callable[[int, int], list[bytes]] = lambda start, count: []
+
+
+@dataclass(frozen=True)
+class MixLimits:
+    """The memory for opened messages, in bytes, and the processes that open them.
+
+    0 processes stand for one per core.
+    """
+
+    mix_bytes: int = 1 << 30
+    processes: int = 0
+
+    def pass_count(self, source: MixSource) -> int:
+        """Return how often the inbox is read: a power of two."""
+        total = source.message_count + source.fake_count
+        needed = total * (source.opened_bytes + _OVERHEAD_BYTES)
+        passes = 1
+        while passes * self.mix_bytes < needed and passes < 1 << _PASS_BITS:
+            passes *= 2
+        return passes
+
+
+@dataclass(frozen=True)
+class MixResult:
+    """The batch in the file, and the hashes of the messages that did not open."""
+
+    batch: MixedBatch
+    unreadable: tuple[bytes, ...]
+
+
+def mix(source: MixSource, path: Path, limits: MixLimits, rng: Rng) -> MixResult:
+    """Write the opened messages and the fakes to a new file in a random order."""
+    passes = limits.pass_count(source)
+    pass_of = _draw_passes(source.message_count + source.fake_count, passes, rng)
+    opened_by = opening(source.key, source.message_count, limits.processes)
+    with path.open("wb") as file, opened_by as layer:
+        writer = _Writer(file)
+        unreadable: list[bytes] = []
+        for number in range(passes):
+            opened = _open_pass(source, pass_of, number, layer, unreadable)
+            opened += _fakes_of_pass(source, pass_of, number)
+            writer.write(opened[index] for index in random_order(len(opened), rng))
+    batch = MixedBatch(writer.hash, writer.messages, len(unreadable))
+    return MixResult(batch, tuple(unreadable))
+
+
+def random_order(count: int, rng: Rng) -> list[int]:
+    """Return the numbers below ``count`` in the order of random 128-bit keys."""
+    keys = rng.longs(2 * count)
+    order: list[int] = np.lexsort((keys[:count], keys[count:])).tolist()
+    return order
+
+
+def _draw_passes(count: int, passes: int, rng: Rng) -> Passes:
+    """Return the pass that every message and every fake belongs to, each with one probability."""
+    drawn = np.frombuffer(bytes(rng.bytes(2 * count)), "<u2")
+    return drawn & np.uint16(passes - 1)
+
+
+def _open_pass(
+    source: MixSource,
+    pass_of: Passes,
+    number: int,
+    layer: Opening,
+    unreadable: list[bytes],
+) -> list[bytes]:
+    """Return the opened messages of one pass; those that do not open are noted by their hashes."""
+    opened: list[bytes] = []
+    start = 0
+    for page in source.pages():
+        chosen = np.flatnonzero(pass_of[start : start + len(page)] == number)
+        start += len(page)
+        messages = [page[index] for index in chosen]
+        for sealed, content in zip(messages, layer.open(messages), strict=True):
+            if content is None:
+                unreadable.append(hashlib.sha256(sealed).digest())
+            else:
+                opened.append(content)
+    if start != source.message_count:
+        raise RuntimeError("the inbox has changed while its batch was mixed")
+    return opened
+
+
+def _fakes_of_pass(source: MixSource, pass_of: Passes, number: int) -> list[bytes]:
+    """Return the fakes of one pass; they take the next numbers, whatever the pass is."""
+    of_fakes = pass_of[source.message_count :]
+    before = int((of_fakes < number).sum())
+    count = int((of_fakes == number).sum())
+    return source.make_fakes(before, count) if count else []
+
+
+class _Writer:
+    """Writes messages one after another, counts them and hashes them."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._hasher = hashlib.sha256()
+        self.messages = 0
+
+    @property
+    def hash(self) -> bytes:
+        return self._hasher.digest()
+
+    def write(self, messages: Iterator[bytes]) -> None:
+        for message in messages:
+            self._file.write(message)
+            self._hasher.update(message)
+            self.messages += 1

@@ -1,0 +1,24 @@
+"""What an operator of a shuffler can set, beside what every server process has."""
+
+from dataclasses import dataclass
+
+from sottovoce.core import settings
+from sottovoce.web.settings import Settings
+
+_MIN_MIX_BYTES = 1 << 20
+_MAX_PROCESSES = 256
+
+
+@dataclass(frozen=True)
+class ShufflerSettings(Settings):
+    """How one shuffler process runs; the names are also options of ``sottovoce shuffle serve``."""
+
+    poll_seconds: float = 10.0  # between two looks at what the collectors ask now
+    mix_bytes: int = 1 << 30  # of opened messages that are held at once while a batch is mixed
+    mix_processes: int = 0  # that open the messages of a large batch; 0: one per core
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        settings.positive("poll_seconds", self.poll_seconds)
+        settings.whole("mix_bytes", self.mix_bytes, _MIN_MIX_BYTES)
+        settings.whole("mix_processes", self.mix_processes, 0, _MAX_PROCESSES)

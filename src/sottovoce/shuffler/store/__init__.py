@@ -1,0 +1,1 @@
+"""The stores of a shuffler: one module per database."""

@@ -1,0 +1,137 @@
+"""Real hop processes between devices and a receiver, which can be killed at any moment."""
+
+import json
+import os
+import signal
+import socket
+import time
+from base64 import b64encode
+from http.client import HTTPConnection, HTTPException
+
+from shuffler.hops import COLLECTION, open_hop, people, shuffled_task
+from shuffler.receiver import Receiver, text_of
+from sottovoce.shuffler.signing_key import make_signing_key
+from sottovoce.shuffler.store.base import hop_store_url, open_hop_store
+from system.hop_serving import run_forked
+from system.servers import Forked
+
+PATIENCE = 120.0  # seconds until something that should happen counts as lost
+
+
+class HopProcess:
+    """One hop: a folder, a fixed port, and a process that is started again after it was killed."""
+
+    def __init__(self, folder, database=""):
+        self.folder, self.database = folder, database
+        self.signing = make_signing_key(folder)
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = free.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.process = None
+        self.kills = 0
+        self.log = folder.parent / f"{folder.name}.log"
+
+    def start(self, **orders):
+        """Start it, and wait until it listens or has died."""
+        words = ["serve", "--data", str(self.folder), "--port", str(self.port), "--rate", "0"]
+        arguments = ["shuffle", *words, "--json", "--mix-processes", "1"]
+        environment = os.environ | {"SOTTOVOCE_TICK": "0.02", "SOTTOVOCE_POLL_SECONDS": "0.1"}
+        if self.database:
+            environment["SOTTOVOCE_DATABASE"] = self.database
+        self.process = Forked(orders, arguments, dict(environment), self.log, run_forked)
+        self.process.stdout.readline()
+
+    @property
+    def alive(self):
+        return self.process is not None and self.process.poll() is None
+
+    def kill(self):
+        """Let it die at once, whatever it does."""
+        if self.alive:
+            self.process.send_signal(signal.SIGKILL)
+            self.kills += 1
+        self.discard()
+
+    def discard(self):
+        if self.process is not None:
+            if self.process.poll() is None:
+                self.process.kill()
+            self.process.wait()
+            self.process.stdout.close()
+            self.process = None
+
+    def store(self):
+        return open_hop_store(hop_store_url(self.folder, self.database))
+
+    def files(self):
+        """Return the bytes of all files in the folder."""
+        return b"".join(path.read_bytes() for path in self.folder.rglob("*") if path.is_file())
+
+
+class HopChain:
+    """A receiver, its task, and the hops in front of it."""
+
+    def __init__(self, folder, databases=("", ""), **changes):
+        self.receiver = Receiver()
+        self.hops = [
+            HopProcess(folder / f"hop{number}", database)
+            for number, database in enumerate(databases)
+        ]
+        listed = [(hop.url, hop.signing.public_key) for hop in self.hops]
+        given = {"collection": COLLECTION} | changes
+        self.receiver.publish(shuffled_task(listed, self.receiver.key, **given))
+        self.name = text_of(self.receiver.notice.fingerprint)
+        for hop in self.hops:
+            shuffler = open_hop(hop.folder, time.time, hop.database)
+            shuffler.add(self.receiver.document, self.receiver.url)
+            shuffler.store.close()
+
+    def start(self, **orders):
+        for hop in self.hops:
+            hop.start(**orders)
+
+    def close(self):
+        for hop in self.hops:
+            hop.discard()
+        self.receiver.close()
+
+    def people(self, count):
+        until(lambda: self.receiver.round_keys() is not None)
+        return people(self.receiver, count)
+
+    def send(self, sealed):
+        """Send messages like a device: the same bytes until they are acknowledged."""
+        path = f"/v1/tasks/{self.name}/rounds/0/messages"
+        body = json.dumps({"reports": [b64encode(message).decode() for message in sealed]})
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            try:
+                connection = HTTPConnection("127.0.0.1", self.hops[0].port, timeout=30)
+                connection.request("POST", path, body, {"content-type": "application/json"})
+                answer = json.loads(connection.getresponse().read())
+                connection.close()
+                if not answer["refused"]:
+                    return answer
+            except (OSError, HTTPException, ValueError, KeyError):
+                time.sleep(0.05)
+        raise AssertionError("the messages were never acknowledged")
+
+    def states(self):
+        states = []
+        for hop in self.hops:
+            store = hop.store()
+            record = store.find_round(self.receiver.notice.fingerprint, 0)
+            states.append(None if record is None else record.state.value)
+            store.close()
+        return states
+
+    def wait_until_erased(self):
+        until(lambda: set(self.states()) == {"erased"})
+
+
+def until(happened, pause=0.05):
+    """Wait for what the servers do in their own time."""
+    end = time.monotonic() + PATIENCE
+    while not happened():
+        assert time.monotonic() < end, "it never happened"
+        time.sleep(pause)
