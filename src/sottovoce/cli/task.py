@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sottovoce.cli import promises
 from sottovoce.cli.collector_options import data, opened
 from sottovoce.cli.output import as_json, print_json, warn
 
@@ -36,13 +37,15 @@ def create(file: Path, data: Path, database: str, *, as_json: bool) -> None:
         influence = integrity.influence(notice.opening.ask, notice.collection)
         concerns = list(published.concerns)
         facts = {**_facts(published), "new": new, "concerns": concerns, "influence": influence}
-        print_json(facts)
+        print_json({**facts, **promises.facts(published.task)})
         return
     click.echo(
         f"{'published' if new else 'already here'}: {published.record.name}  digest "
         f"{published.digest}"
     )
     click.echo(" ".join(integrity.sentences(notice)))
+    for line in promises.lines(published.task):
+        click.echo(line)
 
 
 @command.command("list")
@@ -89,10 +92,13 @@ def show(name: str, data: Path, database: str, *, as_json: bool) -> None:
     notice = codec.notice(codec.parse(published.record.document))
     if as_json:
         document = codec.parse(published.record.document)
-        print_json({**_facts(published), "statement": statement(notice), "document": document})
+        facts = {**_facts(published), **promises.facts(published.task)}
+        print_json({**facts, "statement": statement(notice), "document": document})
     else:
         click.echo(explain(statement(notice)))
         click.echo(" ".join(integrity.sentences(notice)))
+        for line in promises.lines(published.task):
+            click.echo(line)
 
 
 @command.command("close")

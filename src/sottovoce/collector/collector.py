@@ -14,10 +14,11 @@ import logging
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from sottovoce.answers.outcome import Outcome
-from sottovoce.collector import archive, taskfile
+from sottovoce.collector import archive, key_files, shuffled_tasks, taskfile
 from sottovoce.collector.published import Published
 from sottovoce.collector.store.base import RoundRecord, State, Store, TaskRecord
 from sottovoce.engine import files, parquet
@@ -69,7 +70,9 @@ class Collector:
 
     def create(self, text: str, *, toml: bool) -> tuple[Published, bool]:
         """Publish the task in a file; return it, and whether it is new."""
-        task = taskfile.read(text, toml=toml)
+        own_key = partial(key_files.public_signing_key, self.folder)
+        task = taskfile.read(text, toml=toml, collector_key=own_key)
+        shuffled_tasks.check(task, self.folder)
         codec.publish(task)  # refuses what a device could not read
         document = codec.document(task)
         record = TaskRecord(task.name, codec.digest(document), codec.canonical(document), self.now)
