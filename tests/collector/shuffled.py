@@ -1,23 +1,10 @@
 """Shuffled tasks, and hops that seal, mix and deliver with the functions of the wire."""
 
-import hashlib
-import secrets
-from dataclasses import dataclass, field
-
-import numpy as np
-
 import sottovoce as sv
-from sottovoce.core import coin
 from sottovoce.domains.integers import Integers
-from sottovoce.lab.seeded import SeededRng
 from sottovoce.tasks.collection import Collection
 from sottovoce.tasks.shuffle import Hop, Shuffle
 from sottovoce.tasks.task import Task
-from sottovoce.wire import codec, seal, tokens
-from sottovoce.wire.batch_part import BatchPart
-from sottovoce.wire.envelope import VERSION_2, Envelopes
-from sottovoce.wire.round_keys import KeyPair, KeyStatement, new_round_key, new_signing_key
-from sottovoce.wire.shuffled_message import MessageFormat, seal_context
 
 KEY = "A" * 43
 SIZE = 256

@@ -42,7 +42,7 @@ def test_processes_that_start_together_agree_on_one_key(tmp_path):
 
 def test_a_damaged_key_is_refused_without_showing_it(tmp_path):
     (tmp_path / key_files.SIGNING).write_bytes(b"secret")
-    with pytest.raises(MismatchError, match="signing.key is damaged") as caught:
+    with pytest.raises(MismatchError, match="is damaged: restore it") as caught:
         key_files.signing_key(tmp_path)
     assert "secret" not in str(caught.value)
 

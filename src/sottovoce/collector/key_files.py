@@ -20,6 +20,7 @@ from sottovoce.engine.files import sync
 from sottovoce.errors import MismatchError, NoDataError, UnavailableError
 from sottovoce.wire import round_keys, tokens
 from sottovoce.wire.round_keys import KeyPair
+from sottovoce.wire.seal import KEY_BYTES
 from sottovoce.wire.sealed_extra import needs_cryptography
 from sottovoce.wire.tokens import Issuer
 
@@ -32,7 +33,7 @@ _MODE = 0o600
 def signing_key(folder: Path) -> KeyPair:
     """Return the collector's long-term signing key; it is made if it is not there."""
     private_key = _kept(folder / SIGNING, lambda: round_keys.new_signing_key().private_key)
-    if len(private_key) != round_keys.KEY_BYTES:
+    if len(private_key) != KEY_BYTES:
         raise MismatchError(f"{SIGNING} is damaged: restore it from a backup")
     with needs_cryptography():
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
