@@ -27,12 +27,12 @@ from collector.people import (
 from collector.sending import held
 from collector.serving import body, plain_call, served
 from sottovoce.client.client import Client
-from sottovoce.collector import wire
 from sottovoce.collector.operations import OPERATIONS
 from sottovoce.collector.published import OPEN_TO_ANYBODY
 from sottovoce.collector.store.sqlite import SqliteStore
 from sottovoce.domains.integers import Integers
 from sottovoce.tasks.collection import Collection
+from sottovoce.web import uploads
 from sottovoce.web.limits import RateLimit
 from sottovoce.web.problems import CATALOGUE
 from sottovoce.web.settings import Settings
@@ -160,8 +160,8 @@ def test_json_and_messagepack_uploads_say_the_same(browser):
         "/v1/tasks/browser/reports", content=packed, headers={"content-type": MSGPACK}
     )
     assert second.headers["content-type"] == MSGPACK
-    outcome = msgspec.msgpack.decode(second.content, type=wire.UploadReceipt)
-    assert outcome == wire.UploadReceipt(2, 2, [wire.RefusedMessage(4, "malformed", False)])
+    outcome = msgspec.msgpack.decode(second.content, type=uploads.UploadReceipt)
+    assert outcome == uploads.UploadReceipt(2, 2, [uploads.RefusedMessage(4, "malformed", False)])
 
 
 @pytest.mark.parametrize("sent", ["application/json", MSGPACK])
@@ -464,10 +464,10 @@ def test_a_body_that_is_not_what_the_route_documents_is_refused_and_never_quoted
 
 
 def test_more_reports_than_an_upload_takes_are_refused(browser):
-    problem(browser.upload("browser", [b"x"] * (wire.MAX_REPORTS + 1)), 400, "malformed-request")
+    problem(browser.upload("browser", [b"x"] * (uploads.MAX_REPORTS + 1)), 400, "malformed-request")
     assert (
-        len(browser.upload("browser", [b"x"] * wire.MAX_REPORTS).json()["refused"])
-        == wire.MAX_REPORTS
+        len(browser.upload("browser", [b"x"] * uploads.MAX_REPORTS).json()["refused"])
+        == uploads.MAX_REPORTS
     )
 
 
@@ -814,7 +814,7 @@ def test_a_request_that_no_bucket_admits_is_too_large_and_not_told_to_wait(store
 
 
 def test_the_default_rate_admits_the_largest_request(store, tmp_path):
-    assert RateLimit(Settings(data=tmp_path).rate, Clock()).capacity >= wire.MAX_REPORTS
+    assert RateLimit(Settings(data=tmp_path).rate, Clock()).capacity >= uploads.MAX_REPORTS
 
 
 def test_probes_have_a_limit_of_their_own(store, tmp_path, clock):

@@ -22,10 +22,11 @@ from collector.people import (
 from collector.sending import held, states
 from sottovoce.collector import access
 from sottovoce.collector.collector import Collector
-from sottovoce.collector.intake import MESSAGES_AT_ONCE, Intake
+from sottovoce.collector.intake import Intake
 from sottovoce.collector.store.sqlite import SqliteStore
 from sottovoce.errors import UnavailableError
 from sottovoce.tasks.round import Round
+from sottovoce.web.group_commit import MESSAGES_AT_ONCE
 from sottovoce.web.problems import RequestError
 
 

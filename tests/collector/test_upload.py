@@ -10,7 +10,7 @@ import pytest
 
 from collector.people import counting, numbered
 from collector.serving import body, plain_call
-from sottovoce.collector import wire
+from sottovoce.web import uploads
 
 JSON = "application/json"
 MSGPACK = "application/msgpack"
@@ -42,7 +42,7 @@ def upload(site, reports, **headers):
 def test_the_answer_is_in_a_type_that_the_client_accepts(site, reports, accept, decode):
     status, content = upload(site, reports, content_type=JSON, accept=accept)
     assert status == 200
-    assert decode(content, type=wire.UploadReceipt) == wire.UploadReceipt(2, 0, [])
+    assert decode(content, type=uploads.UploadReceipt) == uploads.UploadReceipt(2, 0, [])
 
 
 def test_a_body_in_another_type_is_refused(site, reports):

@@ -27,7 +27,6 @@ from fuzz.mutate import mutated, mutated_inside, mutated_text
 from plans.tables.plans import table_plan
 from sottovoce.collector import taskfile, wire
 from sottovoce.collector.admission import admit
-from sottovoce.collector.api import decoded
 from sottovoce.collector.app import create
 from sottovoce.collector.published import Published
 from sottovoce.collector.store.base import RoundRecord, State, TaskRecord
@@ -39,8 +38,10 @@ from sottovoce.mechanisms.base import Mechanism
 from sottovoce.plans.tables.joint import Joint
 from sottovoce.tasks.round import Round
 from sottovoce.tasks.task import Task
+from sottovoce.web import uploads
 from sottovoce.web.problems import CATALOGUE
 from sottovoce.web.settings import Settings
+from sottovoce.web.uploads import decoded
 from sottovoce.wire import codec, envelope, seal, tokens
 from sottovoce.wire.round_keys import KeyStatement
 from system.chain import Chain, People, chain_task
@@ -193,7 +194,7 @@ def _taskfile(toml: bool, data: bytes) -> str:
 
 def _upload(decoder: Any, data: bytes) -> str:
     upload = decoded(decoder, data)
-    law(1 <= len(upload.reports) <= wire.MAX_REPORTS, "an upload has from 1 to 1,000 reports")
+    law(1 <= len(upload.reports) <= uploads.MAX_REPORTS, "an upload has from 1 to 1,000 reports")
     return "accepted"
 
 

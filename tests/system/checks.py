@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from collector.store.places import Place
-from sottovoce.collector import wire
 from sottovoce.collector.release import release
 from sottovoce.collector.store.base import RoundRecord, State, Store
 from sottovoce.engine.memory import MemoryCollected, batches_of
 from sottovoce.tasks.round import Round
+from sottovoce.web import uploads
 from sottovoce.wire import codec
 from system.servers import open_store
 
@@ -147,7 +147,9 @@ def _check_answer(trial: "Trial", store: Store, answer: bytes) -> list[str]:
         ]
         collected = collected.after(stepped, batches_of(trial.task, stepped, messages))
     assert trial.task.collection is not None
-    expected = wire.as_json(release(replace(stepped, name=trial.task.name), trial.task.collection))
+    expected = uploads.as_json(
+        release(replace(stepped, name=trial.task.name), trial.task.collection)
+    )
     same = json.loads(expected) == json.loads(answer) and expected == answer
     return [] if same else ["the answer is not the one that the messages give"]
 

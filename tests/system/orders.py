@@ -17,6 +17,7 @@ import numpy as np
 from sottovoce.collector import collector, worker
 from sottovoce.collector.store import postgres, sql, sqlite
 from sottovoce.engine import files, parquet
+from sottovoce.web.store import sqlite as sqlite_file
 from system import chain  # noqa: F401 - the plan must be known before a task names it
 
 _STORES = (sqlite.SqliteStore, postgres.PostgresStore)
@@ -124,7 +125,7 @@ def remove_log_first() -> None:
 def never_sync() -> None:
     """Leave it to the kernel when anything reaches the disk."""
     os.fsync = lambda handle: None
-    sqlite.PRAGMAS = (*sqlite.PRAGMAS, "synchronous = off")
+    sqlite_file.PRAGMAS = (*sqlite_file.PRAGMAS, "synchronous = off")
 
 
 def never_sync_files() -> None:

@@ -36,11 +36,11 @@ def data(command: _Command) -> _Command:
 @contextmanager
 def opened(data: Path, database: str = "", *, new: bool = False) -> "Iterator[Collector]":
     """Yield the collector of a folder; a server may be running on the same folder."""
-    from sottovoce.collector import folder
     from sottovoce.collector.collector import Collector
     from sottovoce.collector.run import open_store
     from sottovoce.collector.store.base import store_exists, store_url
     from sottovoce.errors import NoDataError
+    from sottovoce.web import folder
     from sottovoce.web.settings import Settings, clock
 
     if not new and not store_exists(store_url(data, database)):

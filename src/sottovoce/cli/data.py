@@ -32,7 +32,7 @@ def backup(to: Path, data: Path, database: str, *, as_json: bool) -> None:
 
     if to.exists():
         raise ParameterError("TO must be a folder that does not exist yet")
-    from sottovoce.collector.folder import restrict
+    from sottovoce.web.folder import restrict
 
     with opened(data, database) as collector:
         to.mkdir(parents=True)
@@ -55,8 +55,8 @@ def backup(to: Path, data: Path, database: str, *, as_json: bool) -> None:
 @as_json
 def restore(origin: Path, data: Path, database: str, *, as_json: bool) -> None:
     """Make a collector's folder from the backup FROM, after checking all of it."""
-    from sottovoce.collector.folder import copy_plain
     from sottovoce.errors import NoDataError, ParameterError
+    from sottovoce.web.folder import copy_plain
 
     if database:
         raise ParameterError(
@@ -90,8 +90,8 @@ def restore(origin: Path, data: Path, database: str, *, as_json: bool) -> None:
 @as_json
 def export(name: str, to: Path, data: Path, database: str, *, as_json: bool) -> None:
     """Copy the task NAME with its sealed logs (Parquet) and their seals to the new folder TO."""
-    from sottovoce.collector.folder import restrict
     from sottovoce.errors import ParameterError
+    from sottovoce.web.folder import restrict
 
     if to.exists():
         raise ParameterError("TO must be a folder that does not exist yet")

@@ -26,9 +26,10 @@ from sottovoce.web.disconnect import unless_gone
 from sottovoce.web.metrics import Metrics
 from sottovoce.web.problems import RequestError
 from sottovoce.web.settings import Settings
+from sottovoce.web.uploads import JSON, as_json, decoded
 from sottovoce.wire import codec
 
-JSON, MSGPACK, TOML, CSV = "application/json", "application/msgpack", "application/toml", "text/csv"
+TOML, CSV = "application/toml", "text/csv"
 _RUNNING_QUERIES = 2  # at once: each may use all cores and hold all reports of a task
 _WAITING_QUERIES = 8  # of one token
 _WAITING_TOKENS = 100
@@ -73,14 +74,14 @@ class Api:
         document = msgspec.Raw(published.last.document.encode()) if taking else None
         current = wire.Current(published.digest, published.state, document)
         tag = f"{published.digest}-{published.last.number}-{published.state}"
-        return _tagged(request, tag, wire.as_json(current))
+        return _tagged(request, tag, as_json(current))
 
     async def list_rounds(self, request: Request) -> Response:
         published = self._published(request)
         lines = [
             wire.AskedRound(record.number, _sha256(record.document)) for record in published.rounds
         ]
-        content = wire.as_json(wire.AskedRounds(published.digest, lines))
+        content = as_json(wire.AskedRounds(published.digest, lines))
         # The latest digest stands for all: rounds are only ever added.
         tag = f"{published.digest}-{lines[-1].number}-{lines[-1].sha256}"
         return _tagged(request, tag, content, _BRIEFLY)
@@ -244,7 +245,7 @@ def _token_line(record: TokenRecord) -> wire.TokenLine:
 
 
 def _json(content: Any, status: int = 200) -> Response:
-    return Response(wire.as_json(content), status_code=status, media_type=JSON)
+    return Response(as_json(content), status_code=status, media_type=JSON)
 
 
 def answer_response(answer: Release, *, csv: bool) -> Response:
@@ -271,15 +272,6 @@ def _kind(request: Request, allowed: tuple[str, ...]) -> str:
     if kind not in allowed:
         raise RequestError("unsupported-media", f"this route reads {' and '.join(allowed)}")
     return kind
-
-
-def decoded(decoder: Any, body: bytes) -> Any:
-    """Return the decoded body, or refuse it without quoting it."""
-    try:
-        return decoder.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        # The decoder's own words may quote the body.
-        raise RequestError("malformed-request") from None
 
 
 def _text(body: bytes) -> str:

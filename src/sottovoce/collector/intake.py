@@ -1,45 +1,31 @@
-"""Group commit: one thread checks and stores the messages of many requests, and then answers them.
+"""The intake: messages are checked, stored by group commit, and then acknowledged."""
 
-Requests wait in a queue.  While one transaction runs the next group forms by itself, so that a
-quiet collector answers at once and a busy one commits by the thousand.  A request is answered when
-its messages are durable.  A full queue turns requests away before it grows without bound.
-"""
-
-import asyncio
-import logging
-import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from queue import Empty, SimpleQueue
 
 import numpy as np
 
 from sottovoce.collector.admission import Admitted, admit
 from sottovoce.collector.published import Published
 from sottovoce.collector.store.base import Store, Verdict
-from sottovoce.collector.wire import RefusedMessage, UploadReceipt
-from sottovoce.errors import SottovoceError, UnavailableError
-from sottovoce.web.problems import CATALOGUE, RequestError
-
-MESSAGES_AT_ONCE = 4_000  # in one transaction
-_log = logging.getLogger(__name__)
+from sottovoce.web.group_commit import GroupCommit
+from sottovoce.web.uploads import UploadReceipt, receipt
 
 CountMessages = Callable[[str, Mapping[str, int]], None]  # by the name of a task, and by code
 
 
 @dataclass(frozen=True, eq=False)
 class Submission:
-    """The messages of one request, and the promise of a receipt."""
+    """The messages of one request."""
 
     published: Published
     messages: Sequence[bytes]
     tokens: Sequence[str]
-    promise: "asyncio.Future[UploadReceipt]"
 
 
 class Intake:
-    """The queue in front of the store, and the one thread that empties it.
+    """Checks and stores messages.
 
     ``count`` is told how many messages of a task had which verdict.  ``most_waiting`` is how many
     messages may be in the queue.
@@ -51,64 +37,21 @@ class Intake:
         self._store = store
         self._clock = clock
         self._count = count
-        self._max_waiting = most_waiting
-        self._queue: SimpleQueue[Submission | None] = SimpleQueue()
-        self._thread = threading.Thread(target=self._run, name="intake", daemon=True)
-        self.waiting = 0  # messages in the queue; touched by the event loop alone
+        self._group_commit = GroupCommit("intake", self._commit, most_waiting)
+        self.start = self._group_commit.start
+        self.stop = self._group_commit.stop
 
-    def start(self) -> None:
-        """Start the thread."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Finish what is waiting, then stop."""
-        self._queue.put(None)
-        self._thread.join()
+    @property
+    def waiting(self) -> int:
+        """Return how many messages are in the queue."""
+        return self._group_commit.waiting
 
     async def submit(
         self, published: Published, messages: Sequence[bytes], tokens: Sequence[str]
     ) -> UploadReceipt:
         """Return what became of the messages, once it is durable."""
-        if self.waiting + len(messages) > self._max_waiting:
-            raise RequestError("busy", retry_after=1.0)
-        promise: asyncio.Future[UploadReceipt] = asyncio.get_running_loop().create_future()
-        self.waiting += len(messages)
-        self._queue.put(Submission(published, messages, tokens, promise))
-        try:
-            return await promise
-        finally:
-            self.waiting -= len(messages)
-
-    def _run(self) -> None:
-        while group := self._gather():
-            try:
-                results: Sequence[UploadReceipt | SottovoceError] = self._commit(group)
-            except SottovoceError as error:
-                results = [error] * len(group)
-            except Exception:  # the thread must live on, and every request must be answered
-                _log.exception("intake")
-                results = [UnavailableError("the reports could not be stored")] * len(group)
-            loop = group[0].promise.get_loop()
-            loop.call_soon_threadsafe(_resolve, group, results)
-
-    def _gather(self) -> list[Submission]:
-        """Return the submissions that are waiting, at least one; none means stop."""
-        first = self._queue.get()
-        if first is None:
-            return []
-        group = [first]
-        count = len(first.messages)
-        while count < MESSAGES_AT_ONCE:
-            try:
-                following = self._queue.get_nowait()
-            except Empty:
-                break
-            if following is None:
-                self._queue.put(None)  # stop, but after this group
-                break
-            group.append(following)
-            count += len(following.messages)
-        return group
+        submission = Submission(published, messages, tokens)
+        return await self._group_commit.submit(submission, len(messages))
 
     def _commit(self, group: list[Submission]) -> list[UploadReceipt]:
         """Store the messages of a group in one transaction, and return the receipts."""
@@ -174,24 +117,9 @@ class _Batch:
         start = 0
         for submission in self.submissions:
             end = start + len(submission.messages)
-            receipts[id(submission)] = _receipt(codes, start, end)
+            receipts[id(submission)] = receipt(codes, start, end)
             start = end
         return receipts
-
-
-def _receipt(codes: Mapping[int, str], start: int, end: int) -> UploadReceipt:
-    """Return the receipt of the messages from ``start`` to ``end``."""
-    if not codes:
-        return UploadReceipt(accepted=end - start, duplicates=0, refused=[])
-    duplicates = 0
-    refused = []
-    for index in range(start, end):
-        code = codes.get(index)
-        if code == Verdict.DUPLICATE:
-            duplicates += 1
-        elif code is not None:
-            refused.append(RefusedMessage(index - start, code, CATALOGUE[code].retry))
-    return UploadReceipt(end - start - duplicates - len(refused), duplicates, refused)
 
 
 def _by_task(group: list[Submission]) -> list[list[Submission]]:
@@ -199,14 +127,3 @@ def _by_task(group: list[Submission]) -> list[list[Submission]]:
     for submission in group:
         tasks.setdefault(submission.published.digest, []).append(submission)
     return list(tasks.values())
-
-
-def _resolve(group: list[Submission], results: Sequence[UploadReceipt | SottovoceError]) -> None:
-    """Keep the promises of a group; those of requests that were cancelled are kept already."""
-    for submission, result in zip(group, results, strict=True):
-        if submission.promise.done():
-            continue
-        if isinstance(result, SottovoceError):
-            submission.promise.set_exception(result)
-        else:
-            submission.promise.set_result(result)

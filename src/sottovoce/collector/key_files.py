@@ -14,10 +14,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from sottovoce.collector import folder as folders
 from sottovoce.core.rng import SystemRng
 from sottovoce.engine.files import sync
 from sottovoce.errors import MismatchError, NoDataError, UnavailableError
+from sottovoce.web import folder as folders
 from sottovoce.wire import round_keys, tokens
 from sottovoce.wire.round_keys import KeyPair
 from sottovoce.wire.seal import KEY_BYTES

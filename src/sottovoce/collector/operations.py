@@ -8,6 +8,7 @@ from typing import Any
 from sottovoce.collector import access, wire
 from sottovoce.postprocess.apply import methods
 from sottovoce.web.operation import Operation, Parameter
+from sottovoce.web.uploads import UploadReceipt
 
 TITLE = "Sottovoce collector"
 _UNCHANGED = (304, "Not modified since the ETag that was sent.")
@@ -123,7 +124,7 @@ OPERATIONS = (
         "/v1/tasks/{name}/reports",
         "upload",
         "Send messages of devices; accepted messages are durable.",
-        wire.UploadReceipt,
+        UploadReceipt,
         body=wire.Upload,
         types=("application/json", "application/msgpack"),
         produces=("application/json", "application/msgpack"),

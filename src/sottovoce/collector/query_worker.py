@@ -72,15 +72,15 @@ def _answered(collector: Any, order: QueryOrder) -> Any:
     """Return the answer to a query, or the error that it ends with."""
     import logging
 
-    from sottovoce.collector import wire
     from sottovoce.collector.queries import answered
     from sottovoce.errors import SottovoceError, UnavailableError
+    from sottovoce.web.uploads import as_json
 
     try:
         collector.refresh()
         answer = answered(collector, collector.find(order.task), order.request)
         # Writing a large answer would hold up the server for milliseconds.
-        return wire.as_json(answer.to_dict()) if order.as_json else answer
+        return as_json(answer.to_dict()) if order.as_json else answer
     except SottovoceError as error:
         return error
     except MemoryError:

@@ -10,20 +10,21 @@ import logging
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sottovoce.collector import wire
-from sottovoce.collector.api import JSON, MSGPACK, Api, decoded
+from sottovoce.collector.api import Api
 from sottovoce.collector.operations import UPLOAD
 from sottovoce.collector.preparation import Preparation
 from sottovoce.errors import SottovoceError
-from sottovoce.web import bodies
+from sottovoce.web import bodies, uploads
 from sottovoce.web.door import Limits
 from sottovoce.web.limits import address_of
 from sottovoce.web.problem_response import respond
 from sottovoce.web.problems import RequestError
+from sottovoce.web.uploads import JSON, MSGPACK
 
 _log = logging.getLogger(__name__)
 _BEFORE_NAME, _AFTER_NAME = UPLOAD.path.split("{name}")
 _DECODERS = {JSON: wire.json_upload, MSGPACK: wire.msgpack_upload}
-_ENCODERS = {JSON: wire.as_json, MSGPACK: wire.as_msgpack}
+_ENCODERS = {JSON: uploads.as_json, MSGPACK: uploads.as_msgpack}
 
 
 class Uploading:
@@ -61,28 +62,15 @@ class Uploading:
         self._limits.origins.check(scope.get("origin"), host)
         published = self._api.collector.find(name)
         content_type = headers.get(b"content-type", b"application/json").decode("latin-1")
-        media_type = content_type.split(";")[0].strip().lower()
-        if media_type not in _DECODERS:
-            detail = f"this route reads {' and '.join(_DECODERS)}"
-            raise RequestError("unsupported-media", detail)
-        upload = decoded(_DECODERS[media_type], await bodies.whole(receive))
+        media_type = uploads.media_type(content_type)
+        upload = uploads.decoded(_DECODERS[media_type], await bodies.whole(receive))
         if upload.tokens and len(upload.tokens) != len(upload.reports):
             raise RequestError("malformed-request", "there is one token for every report, or none")
-        self._pay(address_of(scope), len(upload.reports))
+        uploads.pay(self._limits.requests, address_of(scope), len(upload.reports))
         await self._preparation.wait(published)
         receipt = await self._api.intake.submit(published, upload.reports, upload.tokens)
-        answer_type = _answer_type(headers.get(b"accept", b"").decode("latin-1"), media_type)
+        answer_type = uploads.answer_type(headers.get(b"accept", b"").decode("latin-1"), media_type)
         return answer_type, _ENCODERS[answer_type](receipt)
-
-    def _pay(self, address: str, report_count: int) -> None:
-        """Take a token of the rate limit for every report; the door has taken the first one."""
-        limit = self._limits.requests
-        if report_count > limit.capacity:
-            detail = f"a request has at most {limit.capacity:.0f} reports at this collector's rate"
-            raise RequestError("too-large", detail)
-        wait = limit.wait(address, report_count - 1, paid=1)
-        if wait:
-            raise RequestError("slow-down", retry_after=wait)
 
 
 def _task_name(scope: Scope) -> str | None:
@@ -94,10 +82,3 @@ def _task_name(scope: Scope) -> str | None:
         return None
     name = path[len(_BEFORE_NAME) : -len(_AFTER_NAME)]
     return None if "/" in name else name
-
-
-def _answer_type(accepted: str, sent: str) -> str:
-    """Return the media type of the answer: what the client accepts, or what it sent."""
-    if not accepted or "*/*" in accepted:
-        return sent
-    return MSGPACK if MSGPACK in accepted else JSON

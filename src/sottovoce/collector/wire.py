@@ -3,16 +3,16 @@
 Unknown fields of a request are refused.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta, Struct
 
-MAX_REPORTS = 1_000  # messages in one upload
+from sottovoce.web.uploads import MAX_REPORTS, Count
+
 MAX_TOKENS = 10_000  # tokens issued at once
 
 Label = Annotated[str, Meta(max_length=200)]
-Count = Annotated[int, Meta(ge=0)]
 
 
 class Upload(Struct, forbid_unknown_fields=True):
@@ -20,22 +20,6 @@ class Upload(Struct, forbid_unknown_fields=True):
 
     reports: Annotated[list[bytes], Meta(min_length=1, max_length=MAX_REPORTS)]
     tokens: Annotated[list[Label], Meta(max_length=MAX_REPORTS)] = []
-
-
-class RefusedMessage(Struct):
-    """A message that was refused, why, and whether the same bytes may succeed later."""
-
-    index: Count
-    code: str
-    retry: bool
-
-
-class UploadReceipt(Struct):
-    """What became of the messages of an upload; accepted ones and duplicates are durable."""
-
-    accepted: Count
-    duplicates: Count
-    refused: list[RefusedMessage]
 
 
 class TaskLine(Struct):
@@ -166,15 +150,3 @@ json_upload = msgspec.json.Decoder(Upload)
 msgpack_upload = msgspec.msgpack.Decoder(Upload)
 token_request = msgspec.json.Decoder(TokenRequest)
 sql_request = msgspec.json.Decoder(SqlRequest)
-_json = msgspec.json.Encoder()
-_msgpack = msgspec.msgpack.Encoder()
-
-
-def as_json(body: Any) -> bytes:
-    """Return a body as JSON."""
-    return _json.encode(body)
-
-
-def as_msgpack(body: Any) -> bytes:
-    """Return a body as MessagePack."""
-    return _msgpack.encode(body)

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from sottovoce.collector.store.base import Store
-from sottovoce.collector.store.schema import STEPS, Steps
+from sottovoce.collector.store.schema import STEPS
 from sottovoce.collector.store.sqlite import SqliteStore
+from sottovoce.web.store.schema import Steps
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,8 @@ from collector.store.offers import (
 )
 from sottovoce.collector.store.base import Verdict
 from sottovoce.collector.store.postgres import PostgresStore
-from sottovoce.collector.store.postgres_accept import PostgresConnection, accept, lock_number
+from sottovoce.collector.store.postgres_accept import accept
+from sottovoce.web.store.postgres import PostgresConnection, lock_number
 
 NUMBERS = count()
 

@@ -12,7 +12,6 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Match, Route
 from starlette.types import Scope
 
-from sottovoce.collector import wire
 from sottovoce.collector.api import Api, answer_response
 from sottovoce.collector.dashboard import pairs, progress, queries, results, sessions, statement
 from sottovoce.collector.dashboard.assets import HEADERS, Assets
@@ -30,6 +29,7 @@ from sottovoce.plans.tables.result import Explanation
 from sottovoce.sql.errors import QueryError
 from sottovoce.web import bodies, problems
 from sottovoce.web.problems import RequestError
+from sottovoce.web.uploads import as_json
 from sottovoce.wire import codec
 
 Handler = Callable[[Request], Awaitable[Response]]
@@ -336,7 +336,7 @@ def _file(answer: Released | Explanation, kind: str) -> Response:
     if isinstance(answer, Released) and kind == "csv":
         response = Response(answer.result.to_csv(), media_type="text/csv")
     else:
-        response = Response(wire.as_json(answer.to_dict()), media_type="application/json")
+        response = Response(as_json(answer.to_dict()), media_type="application/json")
     response.headers["content-disposition"] = f'attachment; filename="answer.{kind}"'
     return response
 

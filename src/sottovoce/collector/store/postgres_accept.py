@@ -5,10 +5,9 @@ a report is new: for an id that another node is just inserting, the server lets 
 node.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import sha256
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from sottovoce.collector.store.base import TAKING, Offer, Verdict
 from sottovoce.collector.store.sql import count_users
@@ -19,8 +18,8 @@ from sottovoce.collector.store.verdicts import (
     report_ids,
     token_hashes,
 )
+from sottovoce.web.store.postgres import PostgresConnection, lock_number
 
-_SHARDS = 32
 _ADD_IDS = (
     "insert into seen select ?, id from unnest(%b::bytea[]) as new (id) order by id"
     " on conflict do nothing returning id"
@@ -47,29 +46,6 @@ _ROUND = "select key, state from rounds where task = ? and number = ?"
 RoundOrEpoch: TypeAlias = tuple[str, int]  # a task, and the number of a round or an epoch of it
 
 
-class PostgresConnection:
-    """A connection that takes question marks in SQL, and many ids or hashes as one value."""
-
-    def __init__(self, connection: Any) -> None:
-        self._connection = connection
-        self.shard = connection.info.backend_pid % _SHARDS
-
-    def execute(self, sql: str, values: Sequence[Any] = ()) -> Any:
-        return self._connection.execute(sql.replace("?", "%s"), values)
-
-    def executemany(self, sql: str, values: Sequence[Sequence[Any]]) -> None:
-        with self._connection.cursor() as cursor:
-            cursor.executemany(sql.replace("?", "%s"), values)
-
-    def among(self, pieces: Collection[bytes], sql: str, *values: Any) -> set[bytes]:
-        """Return those of the pieces that a statement returns; they are its last value."""
-        if not pieces:
-            return set()
-        with self._connection.cursor(binary=True) as cursor:
-            rows = cursor.execute(sql.replace("?", "%s"), (*values, sorted(pieces)))
-            return {piece for (piece,) in rows}
-
-
 @dataclass
 class _Reports:
     """The report ids of one round in a call: those that were here, and those that we added."""
@@ -87,12 +63,6 @@ class _Claims:
     valid: set[bytes] = field(default_factory=set)
     spent: set[bytes] = field(default_factory=set)
     added: set[bytes] = field(default_factory=set)
-
-
-def lock_number(name: str) -> int:
-    """Return the number of an advisory lock, the same on every node."""
-    digest = sha256(f"sottovoce {name}".encode()).digest()
-    return int.from_bytes(digest[:8], "big", signed=True)
 
 
 def accept(

@@ -5,7 +5,6 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 
-from sottovoce.collector.store.schema import Connection
 from sottovoce.collector.store.shuffle_base import (
     BatchRecord,
     Canary,
@@ -17,6 +16,7 @@ from sottovoce.collector.store.shuffle_base import (
     ShuffleStore,
 )
 from sottovoce.errors import MismatchError, StateError
+from sottovoce.web.store.schema import Connection
 
 _ROUND = "select key, state from rounds where task = ? and number = ?"
 _KEY_OF_ROUND = "(select key from rounds where task = ? and number = ?)"

@@ -11,7 +11,6 @@ from sottovoce.collector.store.base import (
     TokenRecord,
     Verdict,
 )
-from sottovoce.collector.store.schema import Connection
 from sottovoce.collector.store.shuffle_base import OpenedPart
 from sottovoce.collector.store.shuffle_sql import (
     ShuffleSqlStore,
@@ -21,6 +20,7 @@ from sottovoce.collector.store.shuffle_sql import (
     round_of,
 )
 from sottovoce.errors import MismatchError, ParameterError, StateError
+from sottovoce.web.store.schema import Connection
 
 _FIRST_ROUND = 0
 _MINUTE = 60  # seconds

@@ -14,13 +14,15 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from sottovoce.collector import wire
+from sottovoce.web import uploads
 
 
 async def decode(request: Request) -> Response:
     """Decode, and answer with the shape of a real outcome."""
     upload = wire.json_upload.decode(await request.body())
     return Response(
-        wire.as_json(wire.UploadReceipt(len(upload.reports), 0, [])), media_type="application/json"
+        uploads.as_json(uploads.UploadReceipt(len(upload.reports), 0, [])),
+        media_type="application/json",
     )
 
 

@@ -1,4 +1,4 @@
-"""The folder of a collector: for its user alone, and copied without following links.
+"""The folder of a server process: for its user alone, and copied without following links.
 
 Reports, hashes of tokens and sessions are in it, so the folder has the mode 0700 and its files
 0600.  A process that works with the folder sets its umask for that; an existing folder that is open

@@ -6,8 +6,8 @@ import stat
 
 import pytest
 
-from sottovoce.collector import folder
 from sottovoce.errors import MismatchError
+from sottovoce.web import folder
 
 
 def mode(path):

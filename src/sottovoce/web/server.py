@@ -1,0 +1,122 @@
+"""Running an HTTP service with uvicorn: one socket, bounded connections, and an end in time."""
+
+import asyncio
+import logging
+import os
+import resource
+import signal
+import socket
+import threading
+from collections.abc import Callable
+from functools import partial
+from types import FrameType
+from typing import cast
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from sottovoce.errors import UnavailableError
+from sottovoce.web import folder, logs
+from sottovoce.web.connections import TimedProtocol, WaitingConnections
+from sottovoce.web.settings import Settings
+
+_DRAIN_PART = 0.5  # of the grace period, in which requests under way may finish
+_MAX_DESCRIPTORS = 1 << 16
+_log = logging.getLogger(__name__)
+
+
+def prepare(settings: Settings, warned: Callable[[str], None]) -> None:
+    """Send logs to the standard error, keep files private, and leave in good order on a signal."""
+    logs.configure()
+    folder.keep_private()
+    for concern in folder.concerns(settings.data):
+        _log.warning("the folder of the data is open to others")
+        warned(concern)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, _leave)
+
+
+def run(settings: Settings, create: Callable[[], ASGIApp], told: Callable[[str], None]) -> None:
+    """Serve an application until a signal says stop, and finish what is under way.
+
+    ``told`` gets the address before the application is created.
+    """
+    with _door(settings) as door:
+        host, port = door.getsockname()[:2]
+        told(f"http://{f'[{host}]' if ':' in host else host}:{port}")
+        _Server(_configuration(settings, create()), settings.grace_seconds).run(sockets=[door])
+
+
+class _Server(uvicorn.Server):
+    """A server that ends the process when its grace period is over, whatever still runs.
+
+    Nothing is lost by that: what was acknowledged is durable, and every step of a task is repeated
+    after a crash.
+    """
+
+    def __init__(self, config: uvicorn.Config, grace_seconds: float) -> None:
+        super().__init__(config)
+        self._grace_seconds = grace_seconds
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        if not self.should_exit:
+            watch = threading.Timer(self._grace_seconds, _end)
+            watch.daemon = True
+            watch.start()
+        super().handle_exit(sig, frame)
+
+
+def _end() -> None:
+    _log.warning("ended before everything had finished")
+    os._exit(0)
+
+
+def _leave(*_: object) -> None:
+    """Leave in good order: uvicorn sends itself the signal again once it has finished."""
+    raise SystemExit(0)
+
+
+def _door(settings: Settings) -> socket.socket:
+    try:
+        return socket.create_server(
+            (settings.host, settings.port), family=_family(settings.host), backlog=2048
+        )
+    except OSError as error:
+        raise UnavailableError(
+            f"nothing can listen on {settings.host}, port {settings.port}"
+        ) from error
+
+
+def _configuration(settings: Settings, app: ASGIApp) -> uvicorn.Config:
+    descriptors = _descriptors()
+    return uvicorn.Config(
+        app,
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        proxy_headers=bool(settings.proxies),
+        forwarded_allow_ips=settings.proxies or None,
+        timeout_graceful_shutdown=max(1, int(settings.grace_seconds * _DRAIN_PART)),
+        http=_protocol(settings, descriptors // 4),
+        limit_concurrency=descriptors * 3 // 4,
+    )
+
+
+def _protocol(settings: Settings, max_waiting: int) -> type[asyncio.Protocol]:
+    """Return what uvicorn makes for every connection."""
+    waiting = WaitingConnections(settings.header_seconds, max_waiting)
+    return cast(type[asyncio.Protocol], partial(TimedProtocol, waiting))
+
+
+def _descriptors() -> int:
+    """Return how many files and connections this process may open, as many as the system lets."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = min(hard, _MAX_DESCRIPTORS) if hard != resource.RLIM_INFINITY else _MAX_DESCRIPTORS
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return wanted
+    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    return wanted
+
+
+def _family(host: str) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in host else socket.AF_INET

@@ -1,0 +1,1 @@
+"""Databases of server processes: what the stores of every service have in common."""
