@@ -35,7 +35,7 @@ def sign_for_device(
     ``request`` is the enrolment token and the blinded number.
     """
     token, blinded = request
-    _check_issues(published)
+    check_issues(published)
     _check_number(issuer, blinded)
     grant = store.claim_signature(published.digest, access.hashed(token), _hash(blinded), now)
     if grant is not Grant.GRANTED:
@@ -48,7 +48,7 @@ def sign_for_hop(
 ) -> list[bytes]:
     """Return the blind signatures for the fakes of a hop, at most as many as it adds."""
     shuffle = shuffle_of(published)
-    _check_issues(published)
+    check_issues(published)
     check_round(published, request.round)
     if request.hop >= len(shuffle.hops):
         raise RequestError("not-found", "this task has no such hop")
@@ -71,7 +71,8 @@ def _signatures(issuer: Issuer, blinded: Sequence[bytes]) -> list[bytes]:
     return [issuer.sign(number) for number in blinded]
 
 
-def _check_issues(published: Published) -> None:
+def check_issues(published: Published) -> None:
+    """Refuse a task that asks for no blind tokens."""
     if published.collection.issuer is None:
         raise RequestError("not-found", "this task asks for no blind tokens")
 

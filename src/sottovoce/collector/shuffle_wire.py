@@ -5,7 +5,8 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct
 
-from sottovoce.collector.wire import Count, Label
+from sottovoce.collector.wire import Label
+from sottovoce.web.uploads import Count
 from sottovoce.wire.fake_tokens import MAX_TOKENS
 
 PublicKeyText = Annotated[str, Meta(pattern="^[A-Za-z0-9_-]{43}$")]
