@@ -31,12 +31,24 @@ def receive(
 
     ``place`` is the number of the round and that of the part.
     """
+    number, _ = place
+    is_new = store.add_part(published.digest, number, read_part(published, place, body))
+    return _completed(store, published.digest, number), is_new
+
+
+def read_part(published: Published, place: tuple[int, int], body: bytes) -> PartRecord:
+    """Return the part of a round and a number that is in a body, or refuse the body."""
     number, part_number = place
     check_round(published, number)
-    part = _read(published, number, part_number, body)
-    record = PartRecord(part.part, part.parts, part.batch_hash, part.messages)
-    is_new = store.add_part(published.digest, number, record)
-    return _completed(store, published.digest, number), is_new
+    part = _signed_part(published, number, part_number, body)
+    size = message_bytes(published, number)
+    count, rest = divmod(len(part.messages), size)
+    if rest or count > MAX_MESSAGES:
+        raise RequestError(
+            "malformed-request",
+            f"a part has from 1 to {MAX_MESSAGES} messages of {size} bytes each",
+        )
+    return PartRecord(part.part, part.parts, part.batch_hash, part.messages)
 
 
 def message_bytes(published: Published, number: int) -> int:
@@ -46,7 +58,7 @@ def message_bytes(published: Published, number: int) -> int:
     return context.sealed_bytes(hops)
 
 
-def _read(published: Published, number: int, part_number: int, body: bytes) -> BatchPart:
+def _signed_part(published: Published, number: int, part_number: int, body: bytes) -> BatchPart:
     """Return the part in a body, or refuse what the last hop cannot have sent."""
     last_hop = shuffle_of(published).hops[-1]
     if len(body) > MAX_BYTES + _HEAD_BYTES:
@@ -54,19 +66,11 @@ def _read(published: Published, number: int, part_number: int, body: bytes) -> B
     hop_number = len(shuffle_of(published).hops) - 1
     place = PartPlace(published.fingerprint, number, hop_number, part_number)
     try:
-        part = batch_part.read(body, place, last_hop.key_bytes)
+        return batch_part.read(body, place, last_hop.key_bytes)
     except MismatchError:
         raise RequestError("bad-signature") from None
     except (CodecError, ParameterError):
         raise RequestError("malformed-request", "this is not a part of a batch") from None
-    size = message_bytes(published, number)
-    count, rest = divmod(len(part.messages), size)
-    if rest or count > MAX_MESSAGES:
-        raise RequestError(
-            "malformed-request",
-            f"a part has from 1 to {MAX_MESSAGES} messages of {size} bytes each",
-        )
-    return part
 
 
 def _completed(store: Store, digest: str, number: int) -> BatchRecord:
