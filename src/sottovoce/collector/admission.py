@@ -20,6 +20,7 @@ from sottovoce.tasks.question import Address, Question
 from sottovoce.tasks.round import Round
 from sottovoce.wire import codec, envelope
 from sottovoce.wire.envelope import Envelopes, Header, ShapeGroup
+from sottovoce.wire.shuffled_message import VERSION
 
 
 @dataclass
@@ -100,8 +101,11 @@ def _admit(
 
 def refusal_of_shape(published: Published, headers: Sequence[Header]) -> str:
     """Return the code by which messages with these headers are refused, or nothing."""
-    version = envelope.VERSION_1 if published.task.shuffle is None else envelope.VERSION_2
-    if {header.version.number for header in headers} != {version.number}:
+    if len({header.version.number for header in headers}) != 1:
+        return "malformed"
+    version = headers[0].version
+    is_shuffled = published.task.shuffle is not None
+    if (version.number == VERSION.number) != is_shuffled:
         return "malformed"
     digest = version.task_digest(published.fingerprint)
     if any(header.digest != digest for header in headers):
