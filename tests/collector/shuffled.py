@@ -9,7 +9,7 @@ import numpy as np
 
 import sottovoce as sv
 from sottovoce.collector import key_exchange, key_files
-from sottovoce.collector.key_exchange import SignedKey
+from sottovoce.collector.key_exchange import PushedKey
 from sottovoce.core import coin
 from sottovoce.domains.integers import Integers
 from sottovoce.tasks.collection import Collection
@@ -120,7 +120,7 @@ class Chain:
         for hop, signing in self._numbered:
             public_key = self.keys(number)[hop].public_key
             statement = KeyStatement(fingerprint_of(task), number, hop, public_key)
-            yield hop, SignedKey(public_key, statement.sign(signing.private_key))
+            yield hop, PushedKey(public_key, statement.sign(signing.private_key))
 
     def push(self, collector, task, number=0):
         """Give the collector the keys of a round."""

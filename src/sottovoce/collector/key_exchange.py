@@ -20,7 +20,7 @@ from sottovoce.wire.round_keys import KeyStatement, new_round_key
 
 
 @dataclass(frozen=True)
-class SignedKey:
+class PushedKey:
     """A public key that a hop has pushed, and its signature."""
 
     public_key: bytes
@@ -43,7 +43,7 @@ def make_own_key(store: Store, folder: Path, published: Published, number: int) 
         return  # another node was first, and its key stays
 
 
-def add_hop_key(store: Store, published: Published, number: int, hop: int, key: SignedKey) -> bool:
+def add_hop_key(store: Store, published: Published, number: int, hop: int, key: PushedKey) -> bool:
     """Keep the key that a hop has pushed; False if it is here already."""
     shuffle = shuffle_of(published)
     check_round(published, number)

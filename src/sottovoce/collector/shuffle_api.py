@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from sottovoce.collector import batches, issuing, key_exchange, key_files, shuffle_wire
 from sottovoce.collector.collector import Collector
-from sottovoce.collector.key_exchange import SignedKey
+from sottovoce.collector.key_exchange import PushedKey
 from sottovoce.collector.key_files import base64url
 from sottovoce.collector.published import Published
 from sottovoce.collector.responses import FOR_EVER, json_response, media_type, tagged
@@ -50,14 +50,14 @@ class ShuffleHandlers:
             shuffle_wire.RoundKeyLine(key.hop, base64url(key.public_key), base64url(key.signature))
             for key in keys
         ]
-        content = shuffle_wire.RoundKeys(published.digest, number, lines)
+        content = shuffle_wire.RoundKeyList(published.digest, number, lines)
         return tagged(request, f"{published.digest}-{number}-keys", as_json(content), FOR_EVER)
 
     async def put_round_key(self, request: Request) -> Response:
         published = self._published(request)
         media_type(request, (JSON,))
         body = decoded(shuffle_wire.round_key_body, await bodies.whole(request.receive))
-        key = SignedKey(
+        key = PushedKey(
             validators.base64url("public_key", body.public_key, KEY_BYTES),
             validators.base64url("signature", body.signature, SIGNATURE_BYTES),
         )

@@ -26,7 +26,7 @@ SHUFFLE_OPERATIONS = (
         "/v1/tasks/{name}/rounds/{number}/keys",
         "get_round_keys",
         "Get the signed keys of a round; once all are there they never change.",
-        shuffle_wire.RoundKeys,
+        shuffle_wire.RoundKeyList,
         parameters=(NAME, NUMBER),
         problems=("not-found", "not-ready"),
         shared=True,

@@ -29,7 +29,7 @@ class RoundKeyLine(Struct):
     signature: str
 
 
-class RoundKeys(Struct):
+class RoundKeyList(Struct):
     """All keys of a round, in the order of the hops."""
 
     digest: str
