@@ -121,6 +121,36 @@ def close(name: str, data: Path, database: str, *, now: bool, as_json: bool) -> 
         click.echo(f"{name}: {published.state}")
 
 
+@command.command("canaries")
+@click.argument("name")
+@data
+@click.option(
+    "--count", type=click.IntRange(1, 100_000), default=200, help="Canaries of the open round."
+)
+@click.option("--relay", default="", help="The URL of a relay in front of the first hop.")
+@as_json
+def canaries(
+    name: str, data: Path, database: str, *, count: int, relay: str, as_json: bool
+) -> None:
+    """Send canary messages of the task NAME through its hops, to notice hops that drop messages.
+
+    Canaries that a call has made are sent by the next one if the first hop could not be reached.
+    """
+    from sottovoce.collector.canaries import send_unsent, top_up
+    from sottovoce.collector.first_hop import FirstHop
+
+    with opened(data, database) as collector:
+        published = collector.find(name)
+        number = published.last.number
+        made = top_up(collector.store, data, published, count)
+        sent = send_unsent(collector.store, published, FirstHop(published, number, relay).send)
+        counts = collector.store.canary_counts(published.digest, number)
+    if as_json:
+        print_json({"round": number, "made": made, "sent": sent, "canaries": counts.made})
+    else:
+        click.echo(f"round {number}: {made} canaries made, {sent} sent, {counts.made} in all")
+
+
 def task_text(file: Path) -> str:
     """Return the text of a task file."""
     from sottovoce.errors import CodecError
@@ -147,6 +177,6 @@ def _facts(published: "Published") -> dict[str, Any]:
         "failure": published.record.failure,
         "trouble": published.record.trouble,
         "round": last.number,
-        "users": last.users,
+        "users": published.users_of(last),
         "epsilon": task.epsilon,
     }

@@ -10,7 +10,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from sottovoce.collector import access, queries, wire
+from sottovoce.collector import access, queries, shuffle_status, wire
 from sottovoce.collector.collector import DAY, Collector
 from sottovoce.collector.intake import Intake
 from sottovoce.collector.operations import METHODS, OPERATIONS, TITLE
@@ -20,7 +20,7 @@ from sottovoce.collector.query_workers import QueryWorkers
 from sottovoce.collector.release import Release, Wanted, fakes_of, level_of, released
 from sottovoce.collector.responses import FOR_EVER, json_response, media_type, tagged
 from sottovoce.collector.shuffle_api import ShuffleHandlers
-from sottovoce.collector.store.base import TAKING, RoundRecord, TokenRecord
+from sottovoce.collector.store.base import TAKING, RoundRecord, Store, TokenRecord
 from sottovoce.errors import CodecError, ParameterError, StateError
 from sottovoce.plans.tables.result import Explanation
 from sottovoce.web import bodies, metrics, openapi
@@ -153,7 +153,7 @@ class Api(ShuffleHandlers):
     def status(self, published: Published) -> wire.Status:
         """Return the progress of a task as the store has it now."""
         store, digest = self.collector.store, published.digest
-        rounds = [_round_line(record) for record in store.rounds(digest)]
+        rounds = [_round_line(store, published, record) for record in store.rounds(digest)]
         arrivals = store.arrivals(digest, self.collector.now - _ARRIVALS)
         record = published.record
         return wire.Status(
@@ -226,15 +226,16 @@ def _line(published: Published) -> wire.TaskLine:
     )
 
 
-def _round_line(record: RoundRecord) -> wire.RoundLine:
+def _round_line(store: Store, published: Published, record: RoundRecord) -> wire.RoundLine:
     return wire.RoundLine(
         number=record.number,
         state=record.state.value,
         opened=record.opened,
-        users=record.users,
+        users=published.users_of(record),
         count=record.count,
         checksum=record.checksum,
         erased=record.erased is not None,
+        shuffle=shuffle_status.line_of(store, published, record),
     )
 
 

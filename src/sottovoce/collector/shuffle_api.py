@@ -50,7 +50,8 @@ class ShuffleHandlers:
             shuffle_wire.RoundKeyLine(key.hop, base64url(key.public_key), base64url(key.signature))
             for key in keys
         ]
-        content = shuffle_wire.RoundKeyList(published.digest, number, lines)
+        opened = published.rounds[number].opened
+        content = shuffle_wire.RoundKeyList(published.digest, number, opened, lines)
         return tagged(request, f"{published.digest}-{number}-keys", as_json(content), FOR_EVER)
 
     async def put_round_key(self, request: Request) -> Response:
@@ -73,7 +74,7 @@ class ShuffleHandlers:
         body = await bodies.whole(request.receive)
         store = self.collector.store
         batch, is_new = await run_in_threadpool(batches.receive, store, published, place, body)
-        receipt = shuffle_wire.PartReceipt(batch.received, batch.parts, batch.complete)
+        receipt = shuffle_wire.BatchReceipt(batch.received, batch.parts, batch.complete)
         return json_response(receipt, status=201 if is_new else 200)
 
     async def buy_token(self, request: Request) -> Response:

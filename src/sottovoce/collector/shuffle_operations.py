@@ -52,7 +52,7 @@ SHUFFLE_OPERATIONS = (
         "/v1/tasks/{name}/rounds/{number}/batch/{part}",
         "put_batch_part",
         "Deliver a part of the batch of a round, signed by the last hop; parts are kept once.",
-        shuffle_wire.PartReceipt,
+        shuffle_wire.BatchReceipt,
         body=_BYTES,
         types=("application/octet-stream",),
         parameters=(NAME, NUMBER, _PART),

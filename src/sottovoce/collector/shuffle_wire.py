@@ -30,14 +30,15 @@ class RoundKeyLine(Struct):
 
 
 class RoundKeyList(Struct):
-    """All keys of a round, in the order of the hops."""
+    """All keys of a round, in the order of the hops, and when the round opened."""
 
     digest: str
     round: Count
+    opened: int
     keys: list[RoundKeyLine]
 
 
-class PartReceipt(Struct):
+class BatchReceipt(Struct):
     """How many parts of a batch are here, of how many, and whether the batch is complete."""
 
     received: Count
