@@ -16,15 +16,17 @@ from collector.people import (
     NARROW,
     OTHER_HALF,
     WIDE,
+    Ladder,
     digest_of,
     envelope,
     honest,
     once,
     published,
 )
+from collector.shuffled import envelopes_of, shuffled
 from sottovoce.client.client import Client
 from sottovoce.collector.access import hashed
-from sottovoce.collector.admission import admit
+from sottovoce.collector.admission import Ticket, admit, admit_opened
 from sottovoce.collector.store.base import HASH_BYTES, State
 from sottovoce.core import coin
 from sottovoce.domains.integers import Integers
@@ -495,3 +497,40 @@ def test_devices_and_crowds_write_the_version_of_their_task(monkeypatch):
     made = [alone, *crowd.messages(PLAIN, [0, 1, 2])]
     assert {message[0] for message in made} == {2}
     assert codes(PLAIN, *made) == [""] * 4
+
+
+def test_shuffled_tasks_take_envelopes_of_version_2_and_no_other_task_does():
+    task = shuffled(plan=PLAIN.plan)
+    message = envelopes_of(task, 1)
+    admitted = admit_opened(published(task), 0, [message], [])
+    assert admitted.codes == {}
+    (offer,) = admitted.offers
+    assert len(offer) == 1
+    first_version = envelope(digest_of(task), b"\0")
+    assert admit_opened(published(task), 0, [first_version], []).codes == {0: "malformed"}
+    plain = replace(task, shuffle=None)
+    in_version_2 = envelopes_of(plain, 1)
+    assert codes(plain, in_version_2) == ["malformed"]
+
+
+def test_a_message_of_a_batch_belongs_to_the_round_of_the_batch():
+    task = shuffled(plan=PLAIN.plan)
+    assert admit_opened(published(task), 1, [envelopes_of(task, 1)], []).codes == {0: "malformed"}
+
+
+def test_a_ticket_deals_the_member_and_where_there_are_no_fakes_the_round():
+    task = shuffled(plan=Ladder(Integers(0, 15)), issuer="A" * 456)
+    state = published(task)
+    message = envelopes_of(task, 1)
+    coins = [bytes([number]) + bytes(15) for number in range(40)]
+    tickets = [Ticket(bytes(32), each) for each in coins]
+    given = [admit_opened(state, 0, [message], [ticket]).codes for ticket in tickets]
+    asked = [task.opening.asks(coin.round_coin(each, state.digest)) for each in coins]
+    assert 0 < sum(asked) < 40
+    assert given == [{} if each else {0: "not-asked"} for each in asked]
+    with_fakes = published(replace(task, shuffle=replace(task.shuffle, fakes=2)))
+    message = envelopes_of(with_fakes.task, 1)
+    assert all(
+        admit_opened(with_fakes, 0, [message], [ticket]).codes == {} for ticket in tickets
+    ), "a hop needs tokens for the round at hand"
+    assert admit_opened(with_fakes, 0, [message], [None]).codes == {0: "token-missing"}

@@ -15,6 +15,10 @@ SPECIFIED_BY = {
     "collector/app.py": "collector/test_api.py",
     "collector/dashboard/assets.py": "collector/dashboard/test_pages.py",
     "collector/operations.py": "collector/test_openapi.py",
+    "collector/responses.py": "collector/test_api.py",
+    "collector/shuffle_operations.py": "collector/test_openapi.py",
+    "collector/shuffle_wire.py": "collector/test_shuffle_api.py",
+    "collector/store/shuffle_base.py": "collector/store/test_shuffle_sql.py",
     "collector/query_worker.py": "collector/test_query_workers.py",
     "collector/wire.py": "collector/test_upload.py",
     # Laboratory: benchmarks run together, experiments are what the tests of the papers assert on

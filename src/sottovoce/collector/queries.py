@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from sottovoce.answers.guarantee import ShuffledPromise
+from sottovoce.collector import guarantees
 from sottovoce.collector.collector import Collector
 from sottovoce.collector.published import Published
 from sottovoce.errors import NoDataError, ParameterError
@@ -38,13 +40,18 @@ class Released:
     result: Result
     suppressed: tuple[tuple[str, ...], ...]
     minimum: int
+    promise: ShuffledPromise | None = None  # of shuffled reports
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data; a number that does not exist is None."""
         suppressed = [
             dict(zip(self.result.keys, labels, strict=True)) for labels in self.suppressed
         ]
-        return {**self.result.to_dict(), "minimum": self.minimum, "suppressed": suppressed}
+        content = {**self.result.to_dict(), "minimum": self.minimum, "suppressed": suppressed}
+        if self.promise is None:
+            return content
+        stated = replace(self.result.guarantee, shuffled=self.promise)
+        return {**content, "guarantee": stated.to_dict()}
 
 
 @dataclass(frozen=True)
@@ -86,7 +93,8 @@ def answered(
             "the reports of this task are erased: the counts of its columns remain, "
             "and other queries need reports"
         )
-    return release(answer, query, published.collection, fakes=request.fakes)
+    released = release(answer, query, published.collection, fakes=request.fakes)
+    return replace(released, promise=guarantees.shuffled_promise(published))
 
 
 def explanation(published: Published, query: Query, users: int | None = None) -> Explanation:
@@ -95,7 +103,7 @@ def explanation(published: Published, query: Query, users: int | None = None) ->
     """
     task, collection = published.task, published.collection
     assert isinstance(task.plan, TablePlan)
-    people = users or published.last.users or collection.quota or collection.minimum
+    people = users or published.users_of(published.last) or collection.quota or collection.minimum
     plan = plan_query(query, Source(task.plan.layout(task.response_epsilon)))
     facts = facts_of(plan, people, compare=True, coins_checked=task.coins_checked)
     return Explanation(facts)

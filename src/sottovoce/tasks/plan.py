@@ -18,6 +18,8 @@ from sottovoce.tasks.round import Round
 from sottovoce.tasks.round_limits import RoundLimits
 
 if TYPE_CHECKING:
+    from sottovoce.accounting.batch import ShuffledBatch
+    from sottovoce.accounting.targets import CentralTarget
     from sottovoce.answers.measure import Measure
     from sottovoce.answers.outcome import Outcome
     from sottovoce.domains.base import Domain
@@ -69,6 +71,12 @@ class Plan(ABC):
     def check_settings(cls, settings: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return settings of a task file, or refuse what the constructor would misread."""
         return settings
+
+    def for_shuffling(
+        self, target: "CentralTarget", batch: "ShuffledBatch", max_local: float
+    ) -> "Plan":
+        """Return this plan with everything chosen that it leaves open, for shuffled reports."""
+        return self
 
     def advise(self, users: int, epsilon: float) -> Advice:
         """Return what to expect; plans may add keyword arguments for what else they can answer."""
