@@ -186,6 +186,14 @@ class Mechanism(ABC):
     def privatize(self, values: Values, rng: Rng) -> Reports:
         """Return one randomised report per value."""
 
+    def draw_blanket(self, count: int, rng: Rng) -> Reports:
+        """Return fake reports, which depend on nobody's value: draws from the blanket.
+
+        Where the blanket is not known as a law, a fake is the randomised report of a uniformly
+        random value of the domain.
+        """
+        return self.privatize(rng.integers(self.size, count), rng)
+
     def permanent(self, values: Values, rng: Rng) -> Reports:
         """Return the responses that devices remember for a longitudinal task."""
         return self.privatize(values, rng)
@@ -260,7 +268,8 @@ class PureMechanism(Mechanism):
         """Return the probability that a draw from the blanket supports a given value.
 
         A mechanism states it if a report has e^epsilon times the probability under the values that
-        it supports than under all others.  None stands for a mechanism that does not state it.
+        it supports than under all others, and if ``draw_blanket`` draws from that blanket.  None
+        stands for a mechanism that does not state it.
         """
         return None
 
@@ -279,6 +288,11 @@ class PureMechanism(Mechanism):
         if self.share is None:
             return super().blanket
         return Blanket(self.epsilon, self.share, self.overlap)
+
+    def draw_blanket(self, count: int, rng: Rng) -> Reports:
+        if self.share is not None:
+            raise NotImplementedError("a mechanism that states `share` must draw its blanket")
+        return super().draw_blanket(count, rng)
 
     @abstractmethod
     def support(self, reports: Reports, candidates: Values) -> Bools:
