@@ -118,6 +118,13 @@ class Noise(ABC):
         """Return the law for the candidates at these indices."""
         return self.among()
 
+    def for_people(self, people: "Noise", factor: float) -> "Noise":
+        """Return another law of the votes of people, with what this one knows of fakes.
+
+        The votes are those of this law times a factor.
+        """
+        return people
+
 
 @dataclass(frozen=True)
 class IndependentNoise(Noise):

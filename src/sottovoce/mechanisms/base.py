@@ -25,6 +25,7 @@ from sottovoce.accounting.blanket import Blanket
 from sottovoce.arrays import Bools, Floats, Ints, Reports, Values
 from sottovoce.core import settings
 from sottovoce.core.estimate import Estimate
+from sottovoce.core.fake_votes import FakeCount, FakeVotes
 from sottovoce.core.influence import (
     AnySetInfluence,
     Influence,
@@ -144,6 +145,11 @@ class Mechanism(ABC):
         Without more knowledge it is the blanket that every mechanism of this epsilon has.
         """
         return Blanket.generic(self.epsilon)
+
+    @property
+    def takes_fakes(self) -> bool:
+        """Return whether estimates stay unbiased, with known errors, if there are fakes."""
+        return False
 
     @property
     def has_tally(self) -> bool:
@@ -280,6 +286,16 @@ class PureMechanism(Mechanism):
         Where a report has a public seed, it is the probability over the seeds.
         """
         return 0.0
+
+    @property
+    def takes_fakes(self) -> bool:
+        return self.share is not None
+
+    def fake_votes(self, count: FakeCount) -> FakeVotes:
+        """Return what so many fakes add to the votes for every value."""
+        if self.share is None:
+            raise ParameterError(f"the votes of fakes are not known for the mechanism {self.kind}")
+        return FakeVotes.of(count, (self.p, self.q), self.share, self.overlap)
 
     @property
     def blanket(self) -> Blanket:

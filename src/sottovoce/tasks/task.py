@@ -15,6 +15,7 @@ from sottovoce.tasks.limits import (
     check_declared,
     check_description,
     check_distinct,
+    check_fakes,
     check_message,
     check_name,
     check_price,
@@ -61,6 +62,8 @@ class Task:
         check_message(self.opening, self.plan.domain.public_bytes, self.distinct)
         if self.shuffle is not None:
             check_shuffle(self.shuffle, self, self.opening)
+        if self.fakes:
+            check_fakes(self.plan, self.opening)
 
     @property
     def concerns(self) -> tuple[str, ...]:
@@ -71,6 +74,11 @@ class Task:
     def response_epsilon(self) -> float:
         """Return what one response may cost: ``distinct`` of them fit into the task's epsilon."""
         return exact.part(self.epsilon, self.distinct) if self.distinct else self.epsilon
+
+    @property
+    def fakes(self) -> int:
+        """Return how many fakes are among the reports of every round."""
+        return 0 if self.shuffle is None else self.shuffle.total_fakes
 
     @property
     def coins_checked(self) -> bool:

@@ -56,12 +56,7 @@ def facts(part: Mapping[str, Any]) -> list[Fact]:
 def _fact(name: str, detail: Any) -> list[Fact]:
     """Return one detail as facts; nothing if it needs no remark, or if it is too long to list."""
     if name == "guarantee":
-        return [
-            (
-                "Guarantee",
-                f"local epsilon {detail['local']:g}, against everybody, the collector too",
-            )
-        ]
+        return _guarantee_facts(detail)
     if name == "influence":
         return _influence_facts(detail)
     if name in _REMARKS:
@@ -71,6 +66,28 @@ def _fact(name: str, detail: Any) -> list[Fact]:
     if isinstance(detail, (list, tuple)):
         return [(term, ", ".join(map(_written, detail)))] if len(detail) <= _MOST_LISTED else []
     return [(term, formatting.percent(detail, 0.0001) if name in _SHARES else _written(detail))]
+
+
+def _guarantee_facts(detail: Mapping[str, Any]) -> list[Fact]:
+    """Return what people were promised: all epsilons that hold, never one without the others."""
+    local = f"local epsilon {detail['local']:g}, against everybody, the collector too"
+    if "central" not in detail:
+        return [("Guarantee", local)]
+    except_for = f"(delta {detail['delta']:g})"
+    return [
+        (
+            "Guarantee",
+            f"epsilon {detail['central']:.3g} against the collector, if one of the shufflers is"
+            f" honest {except_for}",
+        ),
+        (
+            "With all other users",
+            f"epsilon {detail['against_users']:.3g} against the collector and all other users"
+            f" together {except_for}",
+        ),
+        ("With the shufflers", local),
+        ("Shuffled", f"by {detail['hops']} hops, each with {detail['fakes']:,} fakes"),
+    ]
 
 
 def _influence_facts(detail: Any) -> list[Fact]:

@@ -32,6 +32,8 @@ class Histogram(Plan, kind="histogram"):
     2
     """
 
+    takes_fakes = True
+
     domain: Domain
     mechanism: str
 

@@ -48,6 +48,8 @@ class HeavyHitters(Plan, kind="pem"):
     (4, 16, 28, 40)
     """
 
+    takes_fakes = True
+
     domain: Bits | Strings
     top: int
     threshold: float
