@@ -36,3 +36,26 @@ def test_a_remark_is_made_only_where_there_is_something_to_remark():
 def test_a_list_too_long_to_read_is_left_out():
     assert facts({"groups": list(range(25))})
     assert facts({"groups": list(range(26))}) == []
+
+
+def test_a_shuffled_guarantee_is_never_said_with_one_number_alone():
+    guarantee = {
+        "local": 6.0,
+        "central": 0.2661,
+        "against_users": 0.5284,
+        "delta": 1e-9,
+        "hops": 2,
+        "fakes": 20_000,
+    }
+    assert facts({"guarantee": guarantee}) == [
+        (
+            "Guarantee",
+            "epsilon 0.266 against the collector, if one of the shufflers is honest (delta 1e-09)",
+        ),
+        (
+            "With all other users",
+            "epsilon 0.528 against the collector and all other users together (delta 1e-09)",
+        ),
+        ("With the shufflers", "local epsilon 6, against everybody, the collector too"),
+        ("Shuffled", "by 2 hops, each with 20,000 fakes"),
+    ]
