@@ -112,6 +112,8 @@ def test_a_value_that_nobody_holds_has_the_variance_of_people_and_fakes():
     assert estimate.noise.variances(np.zeros(4), 100) == pytest.approx(unheld, rel=1e-12)
     assert estimate.noise.vote_variance.unheld == pytest.approx(unheld / 100, rel=1e-12)
     alone = Estimate(np.zeros(4), mechanism.noise, 100, 1.0)
+    assert alone.noise.inflation == 1
+    assert estimate.noise.inflation == pytest.approx(unheld / alone.variance[0], rel=1e-12)
     ratio = estimate.threshold() / alone.threshold()
     assert ratio**2 == pytest.approx(unheld / alone.variance[0], rel=1e-12)
 

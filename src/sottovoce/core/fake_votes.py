@@ -187,6 +187,10 @@ class NoiseWithFakes(Noise):
         added = count.mean * self.fakes.variance + count.variance * self.fakes.vote**2
         return VoteVariance(alone.unheld + added / self.users, alone.held)
 
+    @property
+    def inflation(self) -> float:
+        return self.vote_variance.unheld / self.people.vote_variance.unheld
+
     def among(self) -> "NoiseWithFakes":
         return replace(self, people=self.people.among())
 
