@@ -20,7 +20,6 @@ from sottovoce.tasks.question import Address, Question
 from sottovoce.tasks.round import Round
 from sottovoce.wire import codec, envelope
 from sottovoce.wire.envelope import Envelopes, Header, ShapeGroup
-from sottovoce.wire.shuffled_message import VERSION
 
 
 @dataclass

@@ -29,6 +29,7 @@ from sottovoce.collector import (
 from sottovoce.collector.published import Published
 from sottovoce.collector.store.base import TAKING, RoundRecord, State, Store, TaskRecord
 from sottovoce.engine import files, parquet
+from sottovoce.engine.base import finished
 from sottovoce.engine.memory import MemoryCollected
 from sottovoce.errors import (
     MismatchError,
@@ -370,13 +371,13 @@ class Collector:
             early = published.task.plan.so_far(collected) if collected.rounds else None
             if early is None:
                 raise StateError("this task has not finished collecting")
-            return early.named(record.name)
+            return finished(published.task, collected, early)
         stepped = published.task.plan.step(collected)
         if isinstance(stepped, Round):
             raise NoDataError(
                 "the sealed rounds of this task are not enough for its plan: a log is missing"
             )
-        return stepped.named(record.name)
+        return finished(published.task, collected, stepped)
 
     def verify(self, published: Published) -> None:
         """Refuse logs that are missing, or that are not those that were sealed."""

@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sottovoce.answers.guarantee import ShuffledPromise
-from sottovoce.collector import guarantees
 from sottovoce.collector.collector import Collector
 from sottovoce.collector.published import Published
 from sottovoce.errors import NoDataError, ParameterError
@@ -40,18 +38,13 @@ class Released:
     result: Result
     suppressed: tuple[tuple[str, ...], ...]
     minimum: int
-    promise: ShuffledPromise | None = None  # of shuffled reports
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data; a number that does not exist is None."""
         suppressed = [
             dict(zip(self.result.keys, labels, strict=True)) for labels in self.suppressed
         ]
-        content = {**self.result.to_dict(), "minimum": self.minimum, "suppressed": suppressed}
-        if self.promise is None:
-            return content
-        stated = replace(self.result.guarantee, shuffled=self.promise)
-        return {**content, "guarantee": stated.to_dict()}
+        return {**self.result.to_dict(), "minimum": self.minimum, "suppressed": suppressed}
 
 
 @dataclass(frozen=True)
@@ -93,8 +86,7 @@ def answered(
             "the reports of this task are erased: the counts of its columns remain, "
             "and other queries need reports"
         )
-    released = release(answer, query, published.collection, fakes=request.fakes)
-    return replace(released, promise=guarantees.shuffled_promise(published))
+    return release(answer, query, published.collection, fakes=request.fakes)
 
 
 def explanation(published: Published, query: Query, users: int | None = None) -> Explanation:

@@ -12,10 +12,8 @@ from typing import Any
 
 from sottovoce.answers import export
 from sottovoce.answers.attacked import checked_fakes
-from sottovoce.answers.guarantee import Guarantee
 from sottovoce.answers.outcome import Outcome
 from sottovoce.answers.side_views import SideViews
-from sottovoce.collector import guarantees
 from sottovoce.collector.collector import Collector
 from sottovoce.collector.published import Published
 from sottovoce.errors import NoDataError, ParameterError
@@ -108,19 +106,7 @@ def released(collector: Collector, published: Published, wanted: Wanted) -> Rele
     if wanted.method != "none":
         outcome = outcome.postprocess(wanted.method)
     content = refuse_withheld(release(outcome, published.collection))
-    _state_shuffling(content, published)
     return Release(content, outcome)
-
-
-def _state_shuffling(content: dict[str, Any], published: Published) -> None:
-    """Add what shuffling promises to every part that states a guarantee."""
-    promise = guarantees.shuffled_promise(published)
-    if promise is None:
-        return
-    for part in parts(content):
-        if "guarantee" in part:
-            stated = Guarantee(part["guarantee"]["local"], promise)
-            part["guarantee"] = stated.to_dict()
 
 
 def released_views(collector: Collector, published: Published, names: Sequence[str]) -> SideViews:

@@ -47,7 +47,7 @@ def line_of(store: Store, published: Published, record: RoundRecord) -> ShuffleL
     keys = store.round_keys(record.task, record.number)
     batch = store.batch(record.task, record.number)
     canaries = store.canary_counts(record.task, record.number)
-    promise = guarantees.round_promise(published, record)
+    guarantee = guarantees.round_guarantee(published, record)
     messages = 0 if batch is None else batch.messages
     chance = 0.0
     if 0 < canaries.sent <= messages:
@@ -66,8 +66,8 @@ def line_of(store: Store, published: Published, record: RoundRecord) -> ShuffleL
         canaries=canaries.sent,
         canaries_found=canaries.found,
         detection=chance,
-        central=shuffle.central if promise is None else promise.central,
-        against_users=shuffle.against_users if promise is None else promise.against_users,
+        central=shuffle.central if guarantee is None else guarantee.central,
+        against_users=shuffle.against_users if guarantee is None else guarantee.against_users,
         local=published.task.epsilon,
         delta=shuffle.delta,
     )

@@ -1,6 +1,6 @@
 """The rules that a task and its notice share: texts, declared fields, price and size of a round."""
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from sottovoce.core import bounds, settings
 from sottovoce.errors import ParameterError
@@ -8,6 +8,9 @@ from sottovoce.maths import exact
 from sottovoce.tasks.collection import Collection
 from sottovoce.tasks.round import Round
 from sottovoce.tasks.shuffle import Shuffle
+
+if TYPE_CHECKING:
+    from sottovoce.tasks.plan import Plan
 
 DECLARABLE = ("subject", "public")  # the optional fields of a report that a task may declare
 MAX_DISTINCT = (1 << 16) - 1
@@ -81,6 +84,22 @@ def check_message(
             f"a message of this round may take {asked.slots * most:,} draws one after another,"
             f" and {bounds.MAX_STEPS:,} are allowed"
         )
+
+
+def check_fakes(plan: "Plan", asked: Round) -> None:
+    """Refuse fakes where nobody could say what they do to the numbers."""
+    remedy = "set `fakes` to 0; `against_users` is then the local epsilon"
+    if not plan.takes_fakes:
+        raise ParameterError(
+            f"`fakes` must be 0 for the plan {plan.kind!r}, which reads reports directly and cannot"
+            f" take away what fakes add: {remedy}"
+        )
+    for question in asked.ask.representatives():
+        if not question.mechanism.takes_fakes:
+            raise ParameterError(
+                f"`fakes` must be 0 for the mechanism {question.mechanism.kind!r}, of which the"
+                f" votes of fakes are not known: {remedy}"
+            )
 
 
 class _Shuffled(Protocol):

@@ -32,6 +32,8 @@ class Plan(ABC):
     kinds: ClassVar[Registry["Plan"]] = Registry("plan", "sottovoce.plans", nested=True)
     longitudinal: ClassVar[bool] = False  # whether it asks the same users again and again
     answers_sql: ClassVar[bool] = False  # whether its outcome answers questions in SQL
+    # Whether all its numbers come from ``collected.estimate``, which takes away what fakes add.
+    takes_fakes: ClassVar[bool] = False
 
     domain: Any  # what one person may hold: a Domain; its document stands once, in the task's
 

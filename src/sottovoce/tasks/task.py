@@ -17,6 +17,7 @@ from sottovoce.tasks.limits import (
     check_declared,
     check_description,
     check_distinct,
+    check_fakes,
     check_message,
     check_name,
     check_price,
@@ -64,6 +65,8 @@ class Task:
         check_message(self.opening, public_bytes, self.distinct, self.envelope_version)
         if self.shuffle is not None:
             check_shuffle(self.shuffle, self, self.opening)
+        if self.fakes:
+            check_fakes(self.plan, self.opening)
 
     @property
     def concerns(self) -> tuple[str, ...]:
@@ -79,6 +82,11 @@ class Task:
     def envelope_version(self) -> int:
         """Return the version of the envelopes in all messages of the task."""
         return DIRECT_ENVELOPE if self.shuffle is None else SHUFFLED_ENVELOPE
+
+    @property
+    def fakes(self) -> int:
+        """Return how many fakes are among the reports of every round."""
+        return 0 if self.shuffle is None else self.shuffle.total_fakes
 
     @property
     def coins_checked(self) -> bool:

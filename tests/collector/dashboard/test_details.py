@@ -28,7 +28,7 @@ def test_a_guarantee_of_shuffled_reports_is_never_one_number_alone():
     assert "collector alone: epsilon 0.412, except with probability 1e-09" in words
     assert "all other users: epsilon 1.1" in words
     assert "against everybody: epsilon 6" in words
-    assert "1,000 people and 40 fakes by 2 hops" in words
+    assert "1,000 people, by 2 hops with 40 fakes each" in words
 
 
 def test_details_have_a_term_and_fitting_numbers():

@@ -74,7 +74,7 @@ def _guarantee_facts(detail: Mapping[str, Any]) -> list[Fact]:
     if "central" not in detail:
         return [("Guarantee", local)]
     beyond = f"except with probability {detail['delta']:g}"
-    mixed = f"{detail['users']:,} people and {detail['fakes']:,} fakes"
+    hops = formatting.many(detail["hops"], "hop")
     return [
         (
             "Guarantee against the collector alone",
@@ -85,7 +85,7 @@ def _guarantee_facts(detail: Mapping[str, Any]) -> list[Fact]:
             f"epsilon {detail['against_users']:.3g}, {beyond}, if one hop is honest",
         ),
         ("Guarantee against everybody", f"epsilon {detail['local']:g}, the hops included"),
-        ("Mixed", f"{mixed} by {formatting.many(detail['hops'], 'hop')}"),
+        ("Mixed", f"{detail['users']:,} people, by {hops} with {detail['fakes']:,} fakes each"),
     ]
 
 

@@ -34,6 +34,8 @@ class Histogram(Plan, kind="histogram"):
     2
     """
 
+    takes_fakes = True
+
     domain: Domain
     mechanism: str
 
