@@ -8,6 +8,7 @@ import pytest
 from plans.test_shuffled_choice import simulated
 from sottovoce.accounting.batch import ShuffledBatch
 from sottovoce.accounting.targets import CentralTarget
+from sottovoce.lab.experiments import shuffling
 from sottovoce.lab.experiments.amplification import UNCAPPED, published_mse
 from sottovoce.lab.experiments.wang_chapter9.frequency_errors import (
     hashing_with,
@@ -60,6 +61,21 @@ def test_one_collection_of_figure_9_3_from_genuine_messages(name):
     print(name, "one collection", error, "expected", expected)
     # Few people hold most values, so that about 900 squares count alike; the first ones vary more.
     assert error == pytest.approx(expected, rel=5 * sqrt(4 / len(shares)))
+
+
+@pytest.mark.parametrize("size", [1024, 65_536])
+def test_capped_choices_from_genuine_messages(size):
+    """The default cap binds: everybody's messages of affine response, mixed and decoded."""
+    comparison = shuffling.compare(shuffling.Survey(size, 10**5, 0.5), 6.0)
+    assert comparison.choice.mechanism.kind == "affine"
+    truth = comparison.survey.truth
+    people = np.repeat(np.arange(size), truth)
+    rng = SeededRng(size)
+    oracle = comparison.oracle()
+    errors = [oracle.collect(people, 0, rng) - truth / len(people) for _ in range(10)]
+    mse = float(np.mean(np.square(errors)))
+    print(size, "simulated", mse, "expected", comparison.choice.mse)
+    assert mse == pytest.approx(comparison.choice.mse, rel=0.05)
 
 
 @pytest.mark.parametrize(("exponent", "least"), [(0.9, 0.25), (1.1, 0.55), (1.3, 0.7)])

@@ -66,10 +66,9 @@ class AppendedUnary(ShuffledOracle):
     def variances(self, shares: Floats, batch: ShuffledBatch) -> Floats:
         return np.full(len(shares), self.chance * (1 - self.chance) / batch.users)
 
-    def draw(self, truth: Ints, fakes: int, generator: np.random.Generator) -> Floats:
-        users = int(truth.sum())
-        coins = generator.binomial(users, self.chance, len(truth))
-        return self.shares(truth + coins, ShuffledBatch(users, fakes))
+    def draw_supports(self, truth: Ints, fakes: int, generator: np.random.Generator) -> Ints:
+        coins = generator.binomial(truth.sum(), self.chance, len(truth))
+        return np.asarray(truth + coins)
 
 
 def aue(target: PublishedTarget, size: int) -> AppendedUnary:

@@ -100,6 +100,14 @@ class ShuffledOracle(FrequencyMethod):
             sent = np.concatenate([sent, self.fakes(fakes, rng)])
         return self.shares(self.supports(permuted(sent, rng)), ShuffledBatch(len(values), fakes))
 
+    @abstractmethod
+    def draw_supports(self, truth: Ints, fakes: int, generator: np.random.Generator) -> Ints:
+        """Return how many messages support each value, drawn by the law of each count."""
+
+    def draw(self, truth: Ints, fakes: int, generator: np.random.Generator) -> Floats:
+        supports = self.draw_supports(truth, fakes, generator)
+        return self.shares(supports, ShuffledBatch(int(truth.sum()), fakes))
+
     def mse(self, truth: Ints, fakes: int = 0) -> float:
         batch = ShuffledBatch(int(truth.sum()), fakes)
         return float(self.variances(truth / batch.users, batch).mean())
@@ -135,12 +143,11 @@ class PureOracle(ShuffledOracle):
     def mse(self, truth: Ints, fakes: int = 0) -> float:
         return expected_mse(self.mechanism, ShuffledBatch(int(truth.sum()), fakes))
 
-    def draw(self, truth: Ints, fakes: int, generator: np.random.Generator) -> Floats:
-        users = int(truth.sum())
+    def draw_supports(self, truth: Ints, fakes: int, generator: np.random.Generator) -> Ints:
         honest = generator.binomial(truth, self.mechanism.p)
-        others = generator.binomial(users - truth, self.mechanism.q)
+        others = generator.binomial(truth.sum() - truth, self.mechanism.q)
         fake = generator.binomial(fakes, self.fake_share, len(truth))
-        return self.shares(honest + others + fake, ShuffledBatch(users, fakes))
+        return np.asarray(honest + others + fake)
 
 
 def permuted(messages: Reports, rng: Rng) -> Reports:

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sottovoce.accounting.batch import ShuffledBatch
-from sottovoce.arrays import Floats, Ints, Reports, Values
+from sottovoce.arrays import Ints, Reports, Values
 from sottovoce.core.rng import Rng
 from sottovoce.lab.baselines.shuffle_bounds.solh import PublishedTarget
 from sottovoce.lab.baselines.shuffled.base import PublishedClaim, PureOracle
@@ -34,14 +33,12 @@ class DirectReports(PureOracle):
     def supports(self, messages: Reports) -> Ints:
         return self.mechanism.count(messages, np.arange(self.mechanism.size))
 
-    def draw(self, truth: Ints, fakes: int, generator: np.random.Generator) -> Floats:
-        """Return shares by the joint law: a report is true with probability p - q, else uniform."""
-        users = int(truth.sum())
+    def draw_supports(self, truth: Ints, fakes: int, generator: np.random.Generator) -> Ints:
+        """Draw by the joint law: a report is the value with probability p - q, else uniform."""
         honest = generator.binomial(truth, self.mechanism.p - self.mechanism.q)
-        uniform = users - int(honest.sum()) + fakes
+        uniform = int(truth.sum() - honest.sum()) + fakes
         cells = np.full(len(truth), 1 / len(truth))
-        supports = honest + generator.multinomial(uniform, cells)
-        return self.shares(supports, ShuffledBatch(users, fakes))
+        return np.asarray(honest + generator.multinomial(uniform, cells))
 
 
 def sh(target: PublishedTarget, size: int, *, fallback: bool = True) -> DirectReports:
