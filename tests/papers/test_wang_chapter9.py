@@ -66,9 +66,9 @@ def test_one_collection_of_figure_9_3_from_genuine_messages(name):
 @pytest.mark.parametrize("size", [1024, 65_536])
 def test_capped_choices_from_genuine_messages(size):
     """The default cap binds: everybody's messages of affine response, mixed and decoded."""
-    comparison = shuffling.compare(shuffling.Survey(size, 10**5, 0.5), 6.0)
+    comparison = shuffling.compare(shuffling.HistogramCase(size, 10**5, 0.5), 6.0)
     assert comparison.choice.mechanism.kind == "affine"
-    truth = comparison.survey.truth
+    truth = comparison.case.truth
     people = np.repeat(np.arange(size), truth)
     rng = SeededRng(size)
     oracle = comparison.oracle()

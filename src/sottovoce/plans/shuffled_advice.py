@@ -28,7 +28,7 @@ _BINDS = 1e-6  # how near to its cap a local epsilon counts as capped
 
 
 @dataclass(frozen=True)
-class ExpectedError:
+class ErrorUnderTrust:
     """The standard error of a share, root mean square over all values, under one kind of trust."""
 
     trust: str
@@ -55,7 +55,7 @@ class ShuffledAdvice(Advice):
     report_bytes: int
     guarantee: ShuffledGuarantee
     error: float
-    errors: tuple[ExpectedError, ...]
+    errors: tuple[ErrorUnderTrust, ...]
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -154,13 +154,13 @@ def _advised_fakes(choice: ShuffledChoice) -> int:
     return fakes_for(choice.mechanism.blanket, CentralTarget(against_users, choice.target.delta))
 
 
-def _errors(choice: ShuffledChoice, target: CentralTarget) -> tuple[ExpectedError, ...]:
+def _errors(choice: ShuffledChoice, target: CentralTarget) -> tuple[ErrorUnderTrust, ...]:
     beside = Yardsticks.of(choice.mechanism.size, target, choice.batch.users)
     return (
-        ExpectedError("a shuffler, as advised", sqrt(choice.mse)),
-        ExpectedError("a trusted curator, Gaussian noise", sqrt(beside.gaussian)),
-        ExpectedError("a trusted curator, Laplace noise, no delta", sqrt(beside.laplace)),
-        ExpectedError("devices alone, without a shuffler", sqrt(beside.local)),
+        ErrorUnderTrust("a shuffler, as advised", sqrt(choice.mse)),
+        ErrorUnderTrust("a trusted curator, Gaussian noise", sqrt(beside.gaussian)),
+        ErrorUnderTrust("a trusted curator, Laplace noise, no delta", sqrt(beside.laplace)),
+        ErrorUnderTrust("devices alone, without a shuffler", sqrt(beside.local)),
     )
 
 

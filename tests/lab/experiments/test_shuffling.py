@@ -5,12 +5,18 @@ from pathlib import Path
 import pytest
 
 from sottovoce.lab.experiments import shuffling
-from sottovoce.lab.experiments.shuffling import NO_CAP, Survey, compare, simulate, standard_error
+from sottovoce.lab.experiments.shuffling import (
+    NO_CAP,
+    HistogramCase,
+    compare,
+    simulate,
+    standard_error,
+)
 
 PAGE = Path(__file__).parents[3] / "docs" / "evidence" / "shuffling.md"
 SIGMAS = 5
 MANY_REPORTS = 30  # per cell; below, counts are so few whole numbers that intervals cover more
-LARGE = Survey(1024, 10**6, 1.0)
+LARGE = HistogramCase(1024, 10**6, 1.0)
 
 
 def test_the_hardest_row_is_met_without_a_cap():
@@ -36,9 +42,9 @@ def test_a_cap_of_six_binds_and_the_page_says_so():
 
 
 def test_the_published_error_is_the_least_of_all_that_replace_a_value():
-    survey = Survey(1024, 10**6, 0.5)
-    assert survey.published().name == "RAP"
-    plain = Survey(1024, 10**5, 0.1).published()
+    case = HistogramCase(1024, 10**6, 0.5)
+    assert case.published().name == "RAP"
+    plain = HistogramCase(1024, 10**5, 0.1).published()
     assert plain.local == pytest.approx(0.1), "nothing is amplified"
 
 
@@ -46,7 +52,7 @@ def checked(comparison):
     """Return a simulation whose error and intervals are as they should be."""
     simulation = simulate(comparison)
     deviation = simulation.mse / comparison.choice.mse - 1
-    print(comparison.survey, simulation, f"{deviation:+.2%}", comparison.reports_per_cell)
+    print(comparison.case, simulation, f"{deviation:+.2%}", comparison.reports_per_cell)
     assert abs(deviation) <= 0.05
     assert abs(deviation) <= SIGMAS * standard_error(comparison)
     assert 0.94 <= simulation.score_covered <= 0.96
@@ -63,26 +69,26 @@ def test_simulated_errors_and_intervals(cap):
 
 def test_few_reports_per_cell_widen_the_intervals_of_the_product():
     """The broken twin of the check above: 9 reports per cell, and it must see the difference."""
-    comparison = compare(Survey(65_536, 10**6, 1.0), NO_CAP)
+    comparison = compare(HistogramCase(65_536, 10**6, 1.0), NO_CAP)
     assert comparison.reports_per_cell < 10
     assert checked(comparison).covered > 0.96
 
 
 @pytest.mark.papers
-@pytest.mark.parametrize("survey", shuffling.surveys(), ids=str)
-def test_every_survey_meets_both_requirements_without_a_cap(survey):
-    comparison = compare(survey, NO_CAP)
+@pytest.mark.parametrize("case", shuffling.cases(), ids=str)
+def test_every_case_meets_both_requirements_without_a_cap(case):
+    comparison = compare(case, NO_CAP)
     assert comparison.meets
     checked(comparison)
 
 
 @pytest.mark.papers
 @pytest.mark.parametrize("cap", [8.0, 6.0])
-@pytest.mark.parametrize("survey", shuffling.surveys(), ids=str)
-def test_every_survey_under_a_cap(survey, cap):
-    comparison = compare(survey, cap)
+@pytest.mark.parametrize("case", shuffling.cases(), ids=str)
+def test_every_case_under_a_cap(case, cap):
+    comparison = compare(case, cap)
     assert comparison.choice.mechanism.epsilon <= cap
-    assert comparison.choice.guarantee.central <= survey.epsilon * (1 + 1e-6)
+    assert comparison.choice.guarantee.central <= case.epsilon * (1 + 1e-6)
     checked(comparison)
 
 

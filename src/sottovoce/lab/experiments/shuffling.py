@@ -23,7 +23,7 @@ from sottovoce.arrays import Bools, Ints
 from sottovoce.core.estimate import Estimate
 from sottovoce.errors import ParameterError
 from sottovoce.lab.baselines.shuffle_bounds.solh import PublishedTarget
-from sottovoce.lab.baselines.shuffled.affine import AffineReports
+from sottovoce.lab.baselines.shuffled.affine import ShuffledAffine
 from sottovoce.lab.baselines.shuffled.base import PublishedClaim, PureOracle
 from sottovoce.lab.baselines.shuffled.direct import DirectReports
 from sottovoce.lab.baselines.shuffled.methods import METHODS
@@ -42,11 +42,11 @@ MAX_OF_PUBLISHED = 1 / 7
 MAX_OF_GAUSSIAN = 3.0
 SIMULATED_CELLS = 400_000  # of all collections together, at the least
 LEVEL = 0.95
-_ORACLES: dict[str, type[PureOracle]] = {"grr": DirectReports, "affine": AffineReports}
+_ORACLES: dict[str, type[PureOracle]] = {"grr": DirectReports, "affine": ShuffledAffine}
 
 
 @dataclass(frozen=True)
-class Survey:
+class HistogramCase:
     """A histogram that is asked for: values, people, and what the collector may learn."""
 
     size: int
@@ -58,7 +58,7 @@ class Survey:
         """Return how many people hold each value: shares fall as 1 / rank."""
         return zipf(self.size, self.users, exponent=1.0)
 
-    def published(self) -> "Published":
+    def published(self) -> "BestPublished":
         """Return the best method of the paper; plain reports where none is amplified."""
         target = PublishedTarget(self.epsilon, self.users, DELTA)
         methods = []
@@ -68,12 +68,12 @@ class Survey:
             except ParameterError:  # the method's own claim does not cover this target
                 continue
             local = method.claim.local if method.claim else None
-            methods.append(Published(name, method.mse(self.truth), local))
+            methods.append(BestPublished(name, method.mse(self.truth), local))
         return min(methods, key=lambda method: method.mse)
 
 
 @dataclass(frozen=True)
-class Published:
+class BestPublished:
     """A method of the paper: its error, and its local epsilon if it has one."""
 
     name: str
@@ -86,12 +86,12 @@ class Published:
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """One survey under one cap: the chosen mechanism beside the paper and the curator."""
+class ComparedChoice:
+    """One case under one cap: the chosen mechanism beside the paper and the curator."""
 
-    survey: Survey
+    case: HistogramCase
     choice: ShuffledChoice
-    published: Published
+    published: BestPublished
     gaussian: float
 
     @property
@@ -115,17 +115,17 @@ class Comparison:
     @property
     def reports_per_cell(self) -> float:
         """Return how many reports support a value that nobody holds, on the average."""
-        return self.survey.users * self.choice.mechanism.q
+        return self.case.users * self.choice.mechanism.q
 
     def oracle(self) -> PureOracle:
         """Return the chosen mechanism with its messages."""
         mechanism = self.choice.mechanism
-        claim = PublishedClaim(self.survey.epsilon, DELTA, mechanism.epsilon)
+        claim = PublishedClaim(self.case.epsilon, DELTA, mechanism.epsilon)
         return _ORACLES[mechanism.kind](mechanism, claim)
 
 
 @dataclass(frozen=True)
-class Simulation:
+class DrawnCollections:
     """What many drawn collections gave: the mean squared error, and how often intervals cover.
 
     ``covered`` is that of the product's intervals.  ``score_covered`` takes the variance at the
@@ -138,35 +138,37 @@ class Simulation:
 
 
 @cache
-def compare(survey: Survey, cap: float) -> Comparison:
-    """Return the choice for a survey under a cap, beside the others."""
-    target = CentralTarget(survey.epsilon, DELTA)
-    choice = choose_shuffled(survey.size, target, ShuffledBatch(survey.users), cap)
-    gaussian = Yardsticks.of(survey.size, target, survey.users).gaussian
-    return Comparison(survey, choice, survey.published(), gaussian)
+def compare(case: HistogramCase, cap: float) -> ComparedChoice:
+    """Return the choice for a case under a cap, beside the others."""
+    target = CentralTarget(case.epsilon, DELTA)
+    choice = choose_shuffled(case.size, target, ShuffledBatch(case.users), cap)
+    gaussian = Yardsticks.of(case.size, target, case.users).gaussian
+    return ComparedChoice(case, choice, case.published(), gaussian)
 
 
-def simulate(comparison: Comparison, seed: int = 9) -> Simulation:
+def simulate(comparison: ComparedChoice, seed: int = 9) -> DrawnCollections:
     """Return what collections of the chosen mechanism give."""
-    truth = comparison.survey.truth
+    truth = comparison.case.truth
     oracle = comparison.oracle()
     generator = np.random.default_rng(seed)
-    runs = _runs(comparison.survey)
+    runs = _runs(comparison.case)
     errors = np.zeros(runs)
     covered = np.zeros(runs)
     score_covered = np.zeros(runs)
     for run in range(runs):
         supports = oracle.draw_supports(truth, 0, generator)
-        estimate = oracle.mechanism.estimate_counts(supports, comparison.survey.users)
+        estimate = oracle.mechanism.estimate_counts(supports, comparison.case.users)
         low, high = estimate.interval(LEVEL)
-        errors[run] = ((estimate.totals - truth) ** 2).mean() / comparison.survey.users**2
+        errors[run] = ((estimate.totals - truth) ** 2).mean() / comparison.case.users**2
         covered[run] = ((low <= truth) & (truth <= high)).mean()
         score_covered[run] = _score_covers(estimate, truth).mean()
-    return Simulation(float(errors.mean()), float(covered.mean()), float(score_covered.mean()))
+    return DrawnCollections(
+        float(errors.mean()), float(covered.mean()), float(score_covered.mean())
+    )
 
 
-def _runs(survey: Survey) -> int:
-    return max(20, SIMULATED_CELLS // survey.size)
+def _runs(case: HistogramCase) -> int:
+    return max(20, SIMULATED_CELLS // case.size)
 
 
 def _score_covers(estimate: Estimate, truth: Ints) -> Bools:
@@ -175,10 +177,13 @@ def _score_covers(estimate: Estimate, truth: Ints) -> Bools:
     return np.asarray(np.abs(estimate.totals - truth) <= quantile(LEVEL) * np.sqrt(variances))
 
 
-def surveys() -> list[Survey]:
-    """Return all surveys of the page."""
+def cases() -> list[HistogramCase]:
+    """Return all cases of the page."""
     return [
-        Survey(size, users, epsilon) for size in SIZES for users in USERS for epsilon in EPSILONS
+        HistogramCase(size, users, epsilon)
+        for size in SIZES
+        for users in USERS
+        for epsilon in EPSILONS
     ]
 
 
@@ -186,12 +191,12 @@ def page() -> str:
     """Return the page."""
     parts = [_HEAD]
     for cap in CAPS:
-        comparisons = [compare(survey, cap) for survey in surveys()]
+        comparisons = [compare(case, cap) for case in cases()]
         parts.append("\n".join(_section(cap, comparisons)) + "\n")
     return "".join(parts)
 
 
-def _section(cap: float, comparisons: list[Comparison]) -> list[str]:
+def _section(cap: float, comparisons: list[ComparedChoice]) -> list[str]:
     met = sum(comparison.meets for comparison in comparisons)
     title = (
         "Without a cap on the local epsilon" if cap == NO_CAP else f"Local epsilon up to {cap:g}"
@@ -210,13 +215,13 @@ def _section(cap: float, comparisons: list[Comparison]) -> list[str]:
     ]
 
 
-def _row(comparison: Comparison, simulation: Simulation) -> str:
-    survey = comparison.survey
+def _row(comparison: ComparedChoice, simulation: DrawnCollections) -> str:
+    case = comparison.case
     choice = comparison.choice
     cells = [
-        f"{survey.size:,}",
-        f"{survey.users:,}",
-        f"{survey.epsilon:g}",
+        f"{case.size:,}",
+        f"{case.users:,}",
+        f"{case.epsilon:g}",
         _named(choice),
         f"{choice.mechanism.epsilon:.2f}",
         f"{choice.mse:.3g}",
@@ -237,17 +242,17 @@ def _named(choice: ShuffledChoice) -> str:
     return "direct" if choice.mechanism.kind == "grr" else f"affine, {buckets:,} buckets"
 
 
-def standard_error(comparison: Comparison) -> float:
+def standard_error(comparison: ComparedChoice) -> float:
     """Return the relative standard error of the simulated mean squared error.
 
     The square of a normal error has a relative variance of 2; frequent values have larger errors
     than others and count for more.
     """
-    truth = comparison.survey.truth
-    batch = ShuffledBatch(comparison.survey.users)
-    variances = comparison.oracle().variances(truth / comparison.survey.users, batch)
+    truth = comparison.case.truth
+    batch = ShuffledBatch(comparison.case.users)
+    variances = comparison.oracle().variances(truth / comparison.case.users, batch)
     spread = sqrt(2 * float((variances**2).sum())) / float(variances.sum())
-    return spread / sqrt(_runs(comparison.survey))
+    return spread / sqrt(_runs(comparison.case))
 
 
 _HEAD = """# Shuffled reports beside the paper and a trusted curator

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from sottovoce.lab.baselines.shuffled.affine import AffineReports
+from sottovoce.lab.baselines.shuffled.affine import ShuffledAffine
 from sottovoce.lab.baselines.shuffled.base import PublishedClaim
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.mechanisms.affine import AffineResponse
 
-ORACLE = AffineReports(AffineResponse(3.0, 50, 8), PublishedClaim(1.0, 1e-9, 3.0))
+ORACLE = ShuffledAffine(AffineResponse(3.0, 50, 8), PublishedClaim(1.0, 1e-9, 3.0))
 
 
 def test_a_fake_supports_every_value_with_the_chance_of_a_bucket():

@@ -7,7 +7,7 @@ import pytest
 
 from sottovoce.accounting.batch import ShuffledBatch
 from sottovoce.errors import ParameterError
-from sottovoce.lab.baselines.shuffled.affine import AffineReports
+from sottovoce.lab.baselines.shuffled.affine import ShuffledAffine
 from sottovoce.lab.baselines.shuffled.appended_unary import AppendedUnary
 from sottovoce.lab.baselines.shuffled.base import REMOVAL, PublishedClaim, permuted
 from sottovoce.lab.baselines.shuffled.direct import DirectReports
@@ -30,7 +30,7 @@ WITH_FAKES = {
     "SH": DirectReports(GRR(3.0, SIZE), CLAIM),
     "SOLH": HashedReports(OLH(3.0, SIZE, 8), CLAIM),
     "Had": HashedReports(BLH(3.0, SIZE), CLAIM),
-    "affine": AffineReports(AffineResponse(3.0, SIZE, 4), CLAIM),
+    "affine": ShuffledAffine(AffineResponse(3.0, SIZE, 4), CLAIM),
 }
 WITHOUT_FAKES = {
     "RAP": FragmentedUnary(SUE(3.0, SIZE), CLAIM),

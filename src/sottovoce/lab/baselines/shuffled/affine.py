@@ -17,7 +17,7 @@ from sottovoce.mechanisms.affine import REPORT, AffineResponse
 
 
 @dataclass(frozen=True)
-class AffineReports(PureOracle):
+class ShuffledAffine(PureOracle):
     """Shuffled reports of affine response."""
 
     mechanism: AffineResponse
