@@ -55,10 +55,12 @@ test: check $(SPARK)
 
 papers: setup
 	$(BIN)/pytest -n 2 tests/papers
+	$(BIN)/pytest -n 2 -m papers tests/lab tests/accounting
 	$(BIN)/python -m sottovoce.lab.experiments.consistency > docs/evidence/post-processing.md
 	$(BIN)/python -m sottovoce.lab.experiments.numbers > docs/evidence/numbers.md
 	$(BIN)/python -m sottovoce.lab.experiments.tables > docs/evidence/services.md
 	$(BIN)/python -m sottovoce.lab.experiments.amplification > docs/evidence/amplification.md
+	$(BIN)/python -m sottovoce.lab.experiments.shuffling > docs/evidence/shuffling.md
 
 soak: setup
 	@sh scripts/system_packages.sh postgresql ext4 xfs
