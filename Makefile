@@ -55,6 +55,7 @@ test: check $(SPARK)
 
 papers: setup
 	$(BIN)/pytest -n 2 --dist worksteal tests/papers
+	$(BIN)/pytest -n 2 --dist worksteal -m papers --ignore tests/papers
 	$(BIN)/python -m sottovoce.lab.experiments.consistency > docs/evidence/post-processing.md
 	$(BIN)/python -m sottovoce.lab.experiments.numbers > docs/evidence/numbers.md
 	$(BIN)/python -m sottovoce.lab.experiments.tables > docs/evidence/services.md
