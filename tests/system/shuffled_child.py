@@ -1,67 +1,59 @@
-"""A process that works at a shuffled task and kills itself, by signal 9, at a stated point.
+"""A process that works at a shuffled task and kills itself, by signal 9, at a named point.
 
-    python -m system.shuffled_child FOLDER POINT COUNT
-
-A point is the name of a method of the store and where in it: before it, within its transaction
-(everything is written and nothing committed), or after it.
+python -m system.shuffled_child FOLDER POINT COUNT
 """
 
 import os
 import signal
 import sys
-from contextlib import contextmanager
 from pathlib import Path
 
 from collector.people import Clock
 from sottovoce.collector.collector import Collector
+from sottovoce.collector.store import sql, sqlite
 from sottovoce.collector.store.sqlite import SqliteStore
+from sottovoce.engine import files, parquet
 
-POINTS = [
-    f"{method} {where}"
-    for method in ("accept", "close_batch", "seal", "finish")
-    for where in ("before", "within", "after")
-]
+# Where the process can die: in what, at which of its functions, before or after the call.
+POINTS = {
+    "part: nothing stored": (SqliteStore, "accept", "before"),
+    "part: before it commits": (sqlite, "note_part", "after"),
+    "part: committed": (SqliteStore, "accept", "after"),
+    "batch: all parts opened": (SqliteStore, "close_batch", "before"),
+    "batch: closed": (SqliteStore, "close_batch", "after"),
+    "seal: nothing written": (parquet, "write", "before"),
+    "seal: log has no name yet": (files, "sync", "before"),
+    "seal: log written": (parquet, "write", "after"),
+    "seal: before it commits": (sql, "forget_batch", "after"),
+    "seal: committed": (SqliteStore, "seal", "after"),
+    "finish: nothing stored": (SqliteStore, "finish", "before"),
+    "finish: stored": (SqliteStore, "finish", "after"),
+}
 
 
-def die():
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def dying_store(point, count):
-    """A class of stores that kill their process at a point, when it is reached so often."""
-    method, _, where = point.partition(" ")
+def arm(point, count):
+    """Make this process die when it gets to the point for the n-th time."""
+    home, name, when = POINTS[point]
+    plain = getattr(home, name)
     reached = 0
 
-    class DyingStore(SqliteStore):
-        dies_within = False
-
-        @contextmanager
-        def _writing(self):
-            with super()._writing() as connection:
-                yield connection
-                if self.dies_within:
-                    die()
-
-    def dying(self, *arguments, **options):
+    def dying(*arguments, **options):
         nonlocal reached
         reached += 1
-        is_now = reached == count
-        if is_now and where == "before":
-            die()
-        self.dies_within = is_now and where == "within"
-        result = getattr(super(DyingStore, self), method)(*arguments, **options)
-        if is_now:
-            die()
+        if reached == count and when == "before":
+            os.kill(os.getpid(), signal.SIGKILL)
+        result = plain(*arguments, **options)
+        if reached == count:
+            os.kill(os.getpid(), signal.SIGKILL)
         return result
 
-    setattr(DyingStore, method, dying)
-    return DyingStore
+    setattr(home, name, dying)
 
 
 def main(folder, point, count):
-    path = Path(folder)
-    store = dying_store(point, int(count))(path / "collector.db")
-    Collector(store, path, Clock()).advance()
+    store = SqliteStore(Path(folder) / "collector.db")
+    arm(point, int(count))
+    Collector(store, Path(folder), Clock()).advance()
 
 
 if __name__ == "__main__":

@@ -18,20 +18,17 @@ from dataclasses import dataclass
 from math import exp, lgamma
 from pathlib import Path
 
-import numpy as np
-
-from sottovoce.arrays import Bytes
-from sottovoce.client.held import random_index
+from sottovoce.client.random_answer import random_envelopes
 from sottovoce.collector import key_exchange, key_files
 from sottovoce.collector.published import Published
 from sottovoce.collector.store.base import State, Store
 from sottovoce.collector.store.shuffle_base import Canary
 from sottovoce.core import coin, settings
-from sottovoce.core.rng import Rng, SystemRng
+from sottovoce.core.rng import SystemRng
 from sottovoce.errors import ParameterError, StateError
+from sottovoce.tasks.notice import Notice
 from sottovoce.tasks.round import Round
-from sottovoce.wire import tokens
-from sottovoce.wire.envelope import ID_BYTES, Envelopes
+from sottovoce.wire import codec, tokens
 from sottovoce.wire.seal import seal
 from sottovoce.wire.shuffled_message import VERSION, MessageFormat, seal_context
 from sottovoce.wire.tokens import Issuer
@@ -99,6 +96,7 @@ class _Maker:
     """Makes the canaries of one round."""
 
     published: Published
+    notice: Notice
     asked: Round
     keys: list[bytes]
     issuer: Issuer | None
@@ -108,16 +106,16 @@ class _Maker:
         issuer = None
         if published.collection.issuer is not None:
             issuer = key_files.issuer(folder)
-        return cls(published, published.asked[number], keys, issuer)
+        notice = codec.notice(codec.parse(published.record.document))
+        return cls(published, notice, published.asked[number], keys, issuer)
 
     def canary(self) -> Canary:
         """Return a new canary, sealed for all hops and the collector."""
-        rng = SystemRng()
         token = self._token()
-        device = bytes(rng.bytes(coin.COIN_BYTES))
+        device = bytes(SystemRng().bytes(coin.COIN_BYTES))
         if token is not None:
             device = token.coin_bytes(self.published.fingerprint)
-        envelopes = self._envelopes(device, rng)
+        envelopes = random_envelopes(self.notice, self.asked, device)
         message = MessageFormat.of(self.published.task, self.asked).join(
             envelopes, b"" if token is None else token.to_bytes()
         )
@@ -129,32 +127,3 @@ class _Maker:
             return None
         pending = tokens.blind(self.issuer.public_key, self.published.fingerprint)
         return tokens.finalize(pending, self.issuer.sign(pending.blinded))
-
-    def _envelopes(self, device: bytes, rng: Rng) -> bytes:
-        """Return the envelopes of a person with a random value and these coins."""
-        task = self.published.task
-        indices = random_index(task.plan.domain)
-        subjects = _random_id(rng) if "subject" in task.declares else None
-        is_slotted = self.asked.slots > 1
-        number = self.asked.number
-        written = []
-        for address in self.asked.addresses(lambda slot: coin.choice_coin(device, number, slot)):
-            question = self.asked.question(address)
-            payload = question.mechanism.pack(question.privatize(indices, rng))
-            envelope = Envelopes(
-                digest=VERSION.task_digest(self.published.fingerprint),
-                round=number,
-                members=np.array([address.member]),
-                ids=_random_id(rng),
-                payloads=np.frombuffer(payload.ljust(self.asked.width, b"\0"), np.uint8)[None, :],
-                subjects=subjects,
-                slots=np.array([address.slot]) if is_slotted else None,
-                version=VERSION,
-            )
-            written.append(envelope.write())
-        return b"".join(written)
-
-
-def _random_id(rng: Rng) -> Bytes:
-    """Return a random report id or subject, as the one row of an array."""
-    return np.frombuffer(bytes(rng.bytes(ID_BYTES)), np.uint8)[None, :]
