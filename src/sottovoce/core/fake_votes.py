@@ -34,7 +34,9 @@ import numpy as np
 from sottovoce.arrays import Floats, Ints
 from sottovoce.core.estimate import Estimate
 from sottovoce.core.noise import Noise, VoteVariance
-from sottovoce.errors import NoDataError
+from sottovoce.errors import NoDataError, ParameterError
+
+MAX_DEALT = (1 << 31) - 1  # people and fakes: SciPy counts them in 32 bits
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,11 @@ class FakeCount:
             share = fakes / everybody
             left_out = (everybody - reports) / (everybody - 1)
             return cls(reports * share, reports * share * (1 - share) * left_out)
+        if everybody > MAX_DEALT:
+            raise ParameterError(
+                f"a round of more than {MAX_DEALT:,} messages may have no fakes if its questions"
+                " differ in how well they hide"
+            )
         from scipy.stats import nchypergeom_fisher
 
         law = nchypergeom_fisher(everybody, fakes, reports, odds)
