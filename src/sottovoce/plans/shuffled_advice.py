@@ -97,7 +97,7 @@ class ShuffledAdvice(Advice):
 
 
 @dataclass(frozen=True)
-class ShuffleWishes:
+class ShuffleAims:
     """What is asked of a shuffler: delta, the cap on the local epsilon, and the number of fakes.
 
     Without a number, as many fakes are advised as protect a person from all other users.
@@ -117,13 +117,13 @@ class ShuffleWishes:
 def advise_shuffled(users: int, size: int, epsilon: float, **wishes: Any) -> ShuffledAdvice:
     """Return which mechanism to use behind a shuffler, and what to expect of it.
 
-    ``epsilon`` is the central one; ``wishes`` are those of ShuffleWishes.
+    ``epsilon`` is the central one; ``wishes`` are the fields of ``ShuffleAims``.
 
     >>> advice = advise_shuffled(100_000, 1_024, 0.5, fakes=0)
     >>> advice.mechanism, advice.buckets, advice.guarantee.local
     ('affine', 512, 6.0)
     """
-    wished = ShuffleWishes(**wishes)
+    wished = ShuffleAims(**wishes)
     target = CentralTarget(epsilon, wished.delta)
     choice = choose_shuffled(size, target, ShuffledBatch(users, wished.fakes or 0), wished.local)
     while wished.fakes is None and choice.batch.fakes < _advised_fakes(choice):
