@@ -51,14 +51,16 @@ test: check $(SPARK)
 	@sh scripts/system_packages.sh chromium postgresql nodejs npm java ext4 xfs
 	@command -v java >/dev/null || echo "No Java: the tests on Spark will be skipped"
 	@cd clients/js && npm ci --silent --no-audit --no-fund >/dev/null 2>&1 || echo "No TypeScript: the check that clients/js/dist is up to date will be skipped"
-	$(BIN)/pytest -n 2 -m "not papers"
+	$(BIN)/pytest -n 2 --dist worksteal -m "not papers"
 
 papers: setup
-	$(BIN)/pytest -n 2 tests/papers
+	$(BIN)/pytest -n 2 --dist worksteal tests/papers
+	$(BIN)/pytest -n 2 --dist worksteal -m papers --ignore tests/papers
 	$(BIN)/python -m sottovoce.lab.experiments.consistency > docs/evidence/post-processing.md
 	$(BIN)/python -m sottovoce.lab.experiments.numbers > docs/evidence/numbers.md
 	$(BIN)/python -m sottovoce.lab.experiments.tables > docs/evidence/services.md
 	$(BIN)/python -m sottovoce.lab.experiments.amplification > docs/evidence/amplification.md
+	$(BIN)/python -m sottovoce.lab.experiments.shuffling > docs/evidence/shuffling.md
 
 soak: setup
 	@sh scripts/system_packages.sh postgresql ext4 xfs

@@ -90,9 +90,7 @@ def running(megabytes: int = 0) -> Iterator[Server]:
     binaries = found()
     if binaries is None:
         pytest.skip("no PostgreSQL server programs (initdb) on PATH or in /usr/lib/postgresql")
-    folder = Path(
-        tempfile.mkdtemp(prefix="pg-", dir="/tmp")
-    )  # short: a socket's path has 107 bytes at most
+    folder = Path(tempfile.mkdtemp(prefix="pg-"))  # short: a socket's path has 107 bytes at most
     server = Server(binaries, folder)
     try:
         with _small_disk(folder / "data", megabytes):

@@ -2,7 +2,10 @@
 
 import json
 
+import pytest
+
 import sottovoce as sv
+from sottovoce.plans.shuffled_advice import advise_shuffled
 from sottovoce.plans.tables.advice import advise_tables
 
 SETTINGS = ("--users", 50_000, "--size", 1_000, "--epsilon", 1)
@@ -66,3 +69,30 @@ def test_it_compares_ways_to_collect_tables_for_questions(run, tmp_path):
     assert json.loads(plain.stdout) == json.loads(
         sv.advise(users=9_000, size=2, epsilon=1.0).to_json()
     )
+
+
+SHUFFLED = ("--users", 5_000, "--size", 16, "--epsilon", 0.5, "--shuffle")
+
+
+def test_it_advises_about_shuffled_histograms(run):
+    expected = advise_shuffled(5_000, 16, 0.5, delta=1e-6, local=3.0, fakes=100)
+    wishes = ("--delta", 1e-6, "--local", 3, "--fakes", 100)
+    assert run("advise", *SHUFFLED, *wishes).stdout == f"{expected}\n"
+    read = json.loads(run("advise", *SHUFFLED, *wishes, "--json").stdout)
+    assert read == json.loads(expected.to_json())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((*SETTINGS, "--delta", 1e-6), "--delta needs --shuffle"),
+        ((*SHUFFLED, "--questions", 3), "--questions cannot be combined with --shuffle"),
+        (("--users", 10, "--bits", 8, "--epsilon", 1, "--shuffle"), "give --size"),
+        (("--users", 10, "--size", 8, "--shuffle"), "say what the collector may learn: --epsilon"),
+        ((*SHUFFLED, "--delta", 2), "`delta` must be"),
+    ],
+)
+def test_wrong_settings_of_a_shuffler_are_refused(run, arguments, message):
+    result = run("advise", *arguments)
+    assert result.exit_code == 2
+    assert message in result.output

@@ -12,6 +12,7 @@ import pytest
 from cli.collecting import TOML, collected, said
 from collector.people import numbered
 from collector.running import client, running
+from sottovoce.collector import key_files
 from sottovoce.engine import parquet
 from sottovoce.wire import codec
 
@@ -46,6 +47,19 @@ def test_what_is_restored_answers_as_before(run, data, tmp_path):
     assert users(run, tmp_path / "new") == {"sealed": 8, "open": 8}
     assert run("task", "close", "open", "--data", tmp_path / "new", "--now").exit_code == 0
     assert said(run("answer", "open", "--data", tmp_path / "new", "--json"))["users"] == 8
+
+
+def test_a_backup_holds_the_keys_of_the_collector(run, data, tmp_path):
+    made = {
+        key_files.SIGNING: key_files.signing_key(data).private_key,
+        key_files.ISSUER: key_files.make_issuer(data).public_key,
+    }
+    run("data", "backup", tmp_path / "copy", "--data", data)
+    run("data", "restore", tmp_path / "copy", "--data", tmp_path / "new")
+    assert key_files.signing_key(tmp_path / "new").private_key == made[key_files.SIGNING]
+    assert key_files.issuer(tmp_path / "new").public_key == made[key_files.ISSUER]
+    for name in made:
+        assert stat.S_IMODE((tmp_path / "new" / name).stat().st_mode) == 0o600
 
 
 def test_a_backup_beside_a_running_server_holds_what_was_acknowledged_before_it(run, tmp_path):

@@ -4,6 +4,7 @@ import pytest
 
 from cli.collecting import said
 from collector.running import client, running
+from sottovoce.tasks.collection import Collection
 
 
 @pytest.mark.parametrize("scope", ["operator", "analyst", "enrolment"])
@@ -56,3 +57,10 @@ def test_a_token_made_or_revoked_beside_a_server_counts_at_once(run, tmp_path):
         run("token", "revoke", line["id"], "--data", tmp_path)
         assert people.get("/v1/tokens", headers=headers).status_code == 401
         assert server.stop() == 0
+
+
+def test_the_issuer_has_one_key_which_task_files_name(run, tmp_path):
+    first = run("token", "issuer", "--data", tmp_path / "data").stdout.strip()
+    assert said(run("token", "issuer", "--data", tmp_path / "data", "--json")) == {"issuer": first}
+    assert len(first) == 456
+    assert Collection(issuer=first).issuer == first

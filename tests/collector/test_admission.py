@@ -16,28 +16,33 @@ from collector.people import (
     NARROW,
     OTHER_HALF,
     WIDE,
+    Ladder,
     digest_of,
     envelope,
     honest,
     once,
     published,
 )
+from collector.shuffled import envelopes_of, shuffled
 from sottovoce.client.client import Client
 from sottovoce.collector.access import hashed
-from sottovoce.collector.admission import admit
+from sottovoce.collector.admission import Ticket, admit, admit_opened
 from sottovoce.collector.store.base import HASH_BYTES, State
 from sottovoce.core import coin
 from sottovoce.domains.integers import Integers
 from sottovoce.engine import parquet
 from sottovoce.engine.memory import batches_of
+from sottovoce.errors import MismatchError
+from sottovoce.lab import crowd
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.tasks.bundle import Bundle
 from sottovoce.tasks.choice import Choice
 from sottovoce.tasks.collection import Collection
+from sottovoce.tasks.notice import Notice
 from sottovoce.tasks.round import Round
 from sottovoce.tasks.task import Task
 from sottovoce.wire import envelope as envelopes
-from wire.versions import TOY_VERSION
+from sottovoce.wire.envelope import VERSION_2
 
 PLAIN = once(NARROW)
 MINE = digest_of(PLAIN)
@@ -441,28 +446,28 @@ def test_any_bytes_are_refused_with_a_code(messages):
     assert set(codes(PLAIN, *messages)) <= CODES
 
 
-def in_toy_version(task, message):
-    """The envelopes of a message in another version, under the digest of that version."""
-    digest = TOY_VERSION.task_digest(published(task).fingerprint)
+def in_version_2(task, message):
+    """The envelopes of a message in version 2, under the whole fingerprint."""
+    digest = VERSION_2.task_digest(published(task).fingerprint)
     (group,) = envelopes.by_shape([message])
     pieces = group.envelopes(task.opening.width)
-    return [replace(piece, version=TOY_VERSION, digest=digest).write() for piece in pieces]
+    return [replace(piece, version=VERSION_2, digest=digest).write() for piece in pieces]
 
 
 @pytest.mark.parametrize("shape", ["grr", "olh", "choice", "bundle", "choice of bundles"])
-def test_messages_of_two_versions_of_the_envelope_are_taken_side_by_side(
-    shape, monkeypatch, tmp_path
-):
+def test_a_task_takes_messages_of_one_version_of_the_envelope(shape, monkeypatch, tmp_path):
     task = once(ASKS[shape])
     old = honest(task, 16)
-    new = [b"".join(in_toy_version(task, message)) for message in honest(task, 16, seed=2)]
+    new = [b"".join(in_version_2(task, message)) for message in old]
     mixed = [message for pair in zip(old, new, strict=True) for message in pair]
-    assert codes(task, *mixed) == ["", "malformed"] * 16, "before this process knows the version"
-    monkeypatch.setitem(envelopes.VERSIONS, TOY_VERSION.number, TOY_VERSION)
-    assert codes(task, *mixed) == [""] * 32
-    same_reports = batches_of(task, task.opening, old + honest(task, 16, seed=2))
-    batches = batches_of(task, task.opening, mixed)
-    log = parquet.write(tmp_path / "log", mixed, task.opening)
+    same_reports = batches_of(task, task.opening, old)
+    assert codes(task, *mixed) == ["", "malformed"] * 16
+    with pytest.raises(MismatchError, match="envelopes of version 1"):
+        batches_of(task, task.opening, new)
+    monkeypatch.setattr(Task, "envelope_version", 2)
+    assert codes(task, *mixed) == ["malformed", ""] * 16
+    batches = batches_of(task, task.opening, new)
+    log = parquet.write(tmp_path / "log", new, task.opening)
     sealed = parquet.read(tmp_path / "log", task.opening, log.checksum)
     assert list(batches) == list(same_reports) == list(sealed)
     for address, batch in same_reports.items():
@@ -470,14 +475,62 @@ def test_messages_of_two_versions_of_the_envelope_are_taken_side_by_side(
         assert sorted(sealed[address].reports.tolist()) == sorted(batch.reports.tolist())
 
 
-def test_every_version_is_held_to_its_own_digest_and_a_message_to_one_version(monkeypatch):
-    monkeypatch.setitem(envelopes.VERSIONS, TOY_VERSION.number, TOY_VERSION)
-    (message,) = honest(PLAIN, 1)
-    (new,) = in_toy_version(PLAIN, message)
+def test_version_2_is_held_to_the_whole_fingerprint(monkeypatch):
+    monkeypatch.setattr(Task, "envelope_version", 2)
+    (new,) = in_version_2(PLAIN, *honest(PLAIN, 1))
     other = bytearray(new)
-    other[1 + 31] ^= 1  # the last byte of the digest, which version 1 does not carry
+    other[12 + 31] ^= 1  # the last byte of the digest, which version 1 does not carry
     assert codes(PLAIN, new, bytes(other)) == ["", "other-task"]
+
+
+def test_a_message_has_envelopes_of_one_version():
     (bundled,) = honest(BUNDLED, 1)
     half = len(bundled) // 2
-    (_, second) = in_toy_version(BUNDLED, bundled)
+    (_, second) = in_version_2(BUNDLED, bundled)
     assert codes(BUNDLED, bundled, bundled[:half] + second) == ["", "malformed"]
+
+
+def test_devices_and_crowds_write_the_version_of_their_task(monkeypatch):
+    monkeypatch.setattr(Task, "envelope_version", 2)
+    monkeypatch.setattr(Notice, "envelope_version", 2)
+    alone = Client(PLAIN, ":memory:").answer(1)
+    made = [alone, *crowd.messages(PLAIN, [0, 1, 2])]
+    assert {message[0] for message in made} == {2}
+    assert codes(PLAIN, *made) == [""] * 4
+
+
+def test_shuffled_tasks_take_envelopes_of_version_2_and_no_other_task_does():
+    task = shuffled(plan=PLAIN.plan)
+    message = envelopes_of(task, 1)
+    admitted = admit_opened(published(task), 0, [message], [])
+    assert admitted.codes == {}
+    (offer,) = admitted.offers
+    assert len(offer) == 1
+    first_version = envelope(digest_of(task), b"\0")
+    assert admit_opened(published(task), 0, [first_version], []).codes == {0: "malformed"}
+    plain = replace(task, shuffle=None)
+    in_version_2 = envelopes_of(plain, 1)
+    assert codes(plain, in_version_2) == ["malformed"]
+
+
+def test_a_message_of_a_batch_belongs_to_the_round_of_the_batch():
+    task = shuffled(plan=PLAIN.plan)
+    assert admit_opened(published(task), 1, [envelopes_of(task, 1)], []).codes == {0: "malformed"}
+
+
+def test_a_ticket_deals_the_member_and_where_there_are_no_fakes_the_round():
+    task = shuffled(plan=Ladder(Integers(0, 15)), issuer="A" * 456)
+    state = published(task)
+    message = envelopes_of(task, 1)
+    coins = [bytes([number]) + bytes(15) for number in range(40)]
+    tickets = [Ticket(bytes(32), each) for each in coins]
+    given = [admit_opened(state, 0, [message], [ticket]).codes for ticket in tickets]
+    asked = [task.opening.asks(coin.round_coin(each, state.digest)) for each in coins]
+    assert 0 < sum(asked) < 40
+    assert given == [{} if each else {0: "not-asked"} for each in asked]
+    with_fakes = published(replace(task, shuffle=replace(task.shuffle, fakes=2)))
+    message = envelopes_of(with_fakes.task, 1)
+    assert all(
+        admit_opened(with_fakes, 0, [message], [ticket]).codes == {} for ticket in tickets
+    ), "a hop needs tokens for the round at hand"
+    assert admit_opened(with_fakes, 0, [message], [None]).codes == {0: "token-missing"}

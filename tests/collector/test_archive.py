@@ -21,6 +21,7 @@ from sottovoce.errors import MismatchError, NoDataError
 from sottovoce.lab import crowd
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.tasks.collection import Collection
+from tasks.toys import shuffle
 
 FOODS = ["bread", "milk", "tea", "oats", "rye", "figs", "plums", "salt", "peas", "rice"]
 DICE = np.random.default_rng(4)
@@ -262,3 +263,15 @@ def test_numbers_names_and_details_come_back_as_they_were(tmp_path, noise):
     assert isinstance(back.details["lengths"], list)
     assert back.raw.to_dict() == answer.raw.to_dict()
     assert type(back.estimate.noise) is type(noise)
+
+
+@pytest.mark.parametrize("kind", ["grr", "affine", "oue"])
+def test_an_answer_with_fakes_keeps_their_noise_and_its_guarantee(tmp_path, kind):
+    plan = sv.Histogram(Integers(0, 15), kind)
+    task = sv.Task("dice", plan, 2.0, shuffle=shuffle(2.0, fakes=100, hops=2))
+    answer = sv.simulate(task, NUMBERS, seed=1)
+    archive.write(tmp_path / "answer", answer)
+    again = archive.read(tmp_path / "answer")
+    assert again.to_dict() == answer.to_dict()
+    assert again.estimate.noise == answer.estimate.noise
+    assert again.guarantee == answer.guarantee

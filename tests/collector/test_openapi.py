@@ -23,6 +23,8 @@ from starlette.routing import Route
 
 from collector.people import Clock, counting, numbered
 from collector.serving import served
+from collector.shuffled import Chain, shuffled_for
+from sottovoce.collector import key_files
 from sottovoce.collector.api import Api
 from sottovoce.collector.operations import OPERATIONS, TITLE
 from sottovoce.collector.store.sqlite import SqliteStore
@@ -69,6 +71,11 @@ def site(tmp_path_factory):
             task = site.publish(counting(name, size=4))
             site.upload(name, numbered(task, 0, 1, 2, 3))
         site.seal("done")
+        chain = Chain.of(2)
+        key_files.make_issuer(folder)
+        known = key_files.base64url(key_files.issuer(folder).public_key.data)
+        site.publish(shuffled_for(site.collector, chain, name="mixed", fakes=2, issuer=known))
+        chain.push(site.collector, site.collector.find("mixed").task)
         yield site
     store.close()
 
@@ -165,7 +172,7 @@ def test_whatever_is_sent_the_answer_is_as_documented(site, operations, handler,
     @EXAMPLES
     @given(st.data())
     def check(data):
-        place = data.draw(st.sampled_from([None, "open", "done"])) if named else None
+        place = data.draw(st.sampled_from([None, "open", "done", "mixed"])) if named else None
         given = {"path_parameters": {"name": place}} if place else {}
         case = data.draw(operation.as_strategy(generation_mode=mode, **given))
         checks = (

@@ -154,7 +154,9 @@ def test_every_setting_of_a_collection_can_be_set():
         "sandbox": True,
     }
     assert read(plain(collection=settings)).collection == Collection(**settings)
-    assert set(settings) == set(Collection.__dataclass_fields__)
+    issuer = {"minimum": 60, "issuer": "A" * 456}
+    assert read(plain(collection=issuer)).collection == Collection(**issuer)
+    assert {*settings, *issuer} == set(Collection.__dataclass_fields__)
 
 
 def test_descriptions_and_declared_fields_travel():
@@ -512,3 +514,39 @@ def test_any_text_is_a_task_or_a_typed_error(content):
     for toml in (True, False):
         with pytest.raises((ParameterError, CodecError)):
             taskfile.read(content, toml=toml)
+
+
+SHUFFLE = """
+name = "browser"
+epsilon = 3.0
+[plan]
+kind = "histogram"
+mechanism = "grr"
+domain = {low = 0, high = 15}
+[shuffle]
+hops = ["https://mix-a.example#AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"]
+users = 10_000
+central = 0.5
+delta = "1e-6"
+fakes = 500
+"""
+KEY = "B" * 42 + "A"
+
+
+def test_a_shuffled_task_is_read_and_its_document_is_read_again():
+    task = taskfile.read(SHUFFLE, toml=True, collector_key=lambda: KEY)
+    assert (task.shuffle.key, task.shuffle.users, task.shuffle.central) == (KEY, 10_000, 0.5)
+    assert taskfile.read(text(task), toml=False) == task
+
+
+def test_only_a_shuffled_task_may_leave_its_epsilon_out():
+    with pytest.raises(CodecError, match="name, epsilon and plan"):
+        read({"name": "browser", "plan": {"kind": "histogram", "domain": ["a", "b"]}})
+    without = SHUFFLE.replace("epsilon = 3.0", "").replace("central = 0.5", "")
+    with pytest.raises(ParameterError, match="must state `epsilon`, or `central`"):
+        taskfile.read(without, toml=True, collector_key=lambda: KEY)
+
+
+def test_a_shuffle_that_is_no_table_is_refused():
+    with pytest.raises(CodecError, match="must be tables"):
+        read(plain(shuffle=["https://mix-a.example"]))

@@ -323,7 +323,7 @@ def _messages() -> list[bytes]:
 def _declared_messages() -> list[bytes]:
     """Return messages with a subject, and with a public field after it."""
     declaring = _declaring()
-    digest = envelope.CURRENT.task_digest(declaring.fingerprint)
+    digest = envelope.VERSION_1.task_digest(declaring.fingerprint)
     subject = np.zeros((1, envelope.ID_BYTES), np.uint8)
     declared = []
     for message in envelope.by_round(_messages())[0]:

@@ -61,8 +61,12 @@ def quoted(text):
     return f'"{written}"'
 
 
+def fingerprint(content):
+    return hashlib.sha256(canonical(content).encode("utf-8")).digest()
+
+
 def digest_bytes(content):
-    return hashlib.sha256(canonical(content).encode("utf-8")).digest()[:16]
+    return fingerprint(content)[:16]
 
 
 def digest(content):
@@ -1005,14 +1009,22 @@ def enrolled(token, task_digest):
 
 
 def envelope(fields):
-    """Write one envelope; ids and payloads are bytes, optional fields may be absent."""
+    """Write one envelope; ids and payloads are bytes, optional fields may be absent.
+
+    Version 2 has a digest of 32 bytes, and nothing else is different.
+    """
+    version = fields.get("version", 1)
+    assert len(fields["digest"]) == 16 * version
     subject, slot, public = fields.get("subject"), fields.get("slot"), fields.get("public")
     optional = b"" if subject is None else subject
     optional += b"" if slot is None else struct.pack("<H", slot)
     optional += b"" if public is None else public.encode("utf-8")
     flags = (subject is not None) + 2 * (slot is not None) + 4 * (public is not None)
     tail = fields["digest"] + fields["id"] + optional + fields["payload"]
-    return struct.pack("<BBHII", 1, flags, fields["round"], 12 + len(tail), fields["member"]) + tail
+    return (
+        struct.pack("<BBHII", version, flags, fields["round"], 12 + len(tail), fields["member"])
+        + tail
+    )
 
 
 def width(ask):

@@ -26,7 +26,19 @@ U64 = (0, 1, 0xFFFFFFFF, 1 << 32, 1 << 63, 0x0123456789ABCDEF, (1 << 64) - 1)
 
 def write(directory, *more):
     """Write every file that the reference makes."""
-    shared = (task_id, hashes, thresholds, perturb, choice, envelope, decode, reject, memo, numbers)
+    shared = (
+        task_id,
+        hashes,
+        thresholds,
+        perturb,
+        choice,
+        envelope,
+        envelope_2,
+        decode,
+        reject,
+        memo,
+        numbers,
+    )
     for make in (*shared, longitudinal, ledger, *more):
         name, content = make()
         (directory / name).write_text(laid_out(content), encoding="ascii", newline="\n")
@@ -1483,6 +1495,89 @@ def envelope():
         "misplaced": list(misplaced_rows()),
         "messages": list(message_rows()),
     }
+
+
+def envelope_2():
+    about = (
+        "Version 2 of the envelope: version 1 with a task digest of 32 bytes. envelopes: fields -> "
+        "bytes, as in envelope.json. streams: envelopes of both versions one after another. "
+        "malformed: bytes that must be refused for a payload of this width. unwritable: fields "
+        "whose digest another version has. misplaced: messages that the collector of a task "
+        "with envelopes of version 1 must refuse."
+    )
+    fields = [in_version_2(one) for one in envelope_fields()]
+    return "envelope_2.json", {
+        "about": about,
+        "version": 1,
+        "envelopes": [readable(one) | {"hex": ref.envelope(one).hex()} for one in fields],
+        "streams": list(mixed_stream_rows(fields)),
+        "malformed": list(malformed_2_rows(fields[0])),
+        "unwritable": list(unwritable_rows(fields[0])),
+        "misplaced": list(misplaced_2_rows()),
+    }
+
+
+def in_version_2(fields):
+    """Return the fields with the version and with 16 further bytes of digest."""
+    longer = fields["digest"] + ref.sha_stream("further " + fields["digest"].hex(), 16)
+    return fields | {"version": 2, "digest": longer}
+
+
+def mixed_stream_rows(new):
+    old = list(envelope_fields())
+    for several, comment in (
+        ([new[0], new[0] | {"id": ref.sha_stream("again", 16)}], "version 2 alone"),
+        ([old[0], new[0]], "one of each version"),
+        ([new[0], old[0], new[4], old[4], new[0]], "both versions, with and without slots"),
+        ([old[3], new[3], old[6], new[6]], "both versions, with a subject or public fields"),
+    ):
+        data = b"".join(ref.envelope(one) for one in several)
+        yield {
+            "hex": data.hex(),
+            "width": 1,
+            "envelopes": [readable(one) for one in several],
+            "comment": comment,
+        }
+
+
+def malformed_2_rows(plain):
+    good = ref.envelope(plain)
+    for data, comment in (
+        (b"\x01" + good[1:], "version 1 with the digest of version 2"),
+        (b"\x03" + good[1:], "version 3"),
+        (good[:1] + b"\x08" + good[2:], "an unknown flag"),
+        (good[:-1], "cut at the end"),
+        (good[:50], "cut in the header of version 2, behind where that of version 1 ends"),
+        (good[:4] + pack("<I", 45) + good[8:45], "a header of version 1"),
+        (good[:4] + pack("<I", 59) + good[8:], "a length shorter than the header"),
+        (good[:4] + pack("<I", 44) + good[8:], "the length of a header of version 1"),
+        (good + good[:-1], "the second one is cut"),
+        (good[:1] + b"\x01" + good[2:], "a subject is announced and missing"),
+        (good[:1] + b"\x02" + good[2:], "a slot is announced and missing"),
+    ):
+        yield {"hex": data.hex(), "width": 1, "comment": comment}
+
+
+def unwritable_rows(plain):
+    for changes, comment in (
+        ({"digest": plain["digest"][:16]}, "version 2 with the digest of version 1"),
+        ({"version": 1}, "version 1 with the digest of version 2"),
+        ({"digest": b""}, "no digest"),
+        ({"digest": plain["digest"] + b"\x00"}, "a byte too many"),
+    ):
+        yield readable(plain | changes) | {"comment": comment}
+
+
+def misplaced_2_rows():
+    task = histogram("browser", ["a", "b", "c"], "1.0")
+    whole = ref.fingerprint(task)
+    fields = {"round": 0, "member": 0, "id": bytes(16), "payload": b"\x01", "version": 2}
+    for digest, comment in (
+        (whole, "version 2 where the task has version 1"),
+        (whole[:16] + bytes(16), "version 2 with half of the digest"),
+    ):
+        data = ref.envelope(fields | {"digest": digest})
+        yield {"task": task, "hex": data.hex(), "comment": comment}
 
 
 def readable(fields):

@@ -63,6 +63,7 @@ MADE = (
         "decode",
         "discovery",
         "envelope",
+        "envelope_2",
         "hash",
         "ledger",
         "longitudinal",
@@ -266,6 +267,7 @@ def written(row):
         octets(row["subject"]) if "subject" in row else None,
         np.array([row["slot"]]) if "slot" in row else None,
         (row["public"].encode(),) if "public" in row else (),
+        envelope.VERSIONS[row.get("version", 1)],
     ).write()
 
 
@@ -277,6 +279,8 @@ def fields(group, index):
         "id": group.ids[index].tobytes().hex(),
         "payload": group.payloads[index].tobytes().hex(),
     }
+    if group.version != envelope.VERSION_1:
+        found["version"] = group.version.number
     if group.subjects is not None:
         found["subject"] = group.subjects[index].tobytes().hex()
     if group.slots is not None:
@@ -301,6 +305,11 @@ def check_stream(row):
 def check_malformed(row):
     with pytest.raises(CodecError):
         envelope.read([bytes.fromhex(row["hex"])], row["width"])
+
+
+def check_unwritable(row):
+    with pytest.raises(ParameterError):
+        written(row)
 
 
 def check_misplaced(row):
@@ -899,6 +908,11 @@ SECTIONS = {
     ("envelope", "malformed"): (check_malformed, 20),
     ("envelope", "misplaced"): (check_misplaced, 12),
     ("envelope", "messages"): (check_message, 39),
+    ("envelope_2", "envelopes"): (check_envelope, 21),
+    ("envelope_2", "streams"): (check_stream, 4),
+    ("envelope_2", "malformed"): (check_malformed, 11),
+    ("envelope_2", "unwritable"): (check_unwritable, 4),
+    ("envelope_2", "misplaced"): (check_misplaced, 2),
     ("hash", "xxh32"): (check_xxh32, 1075),
     ("hash", "words"): (check_words, 37),
     ("hash", "affine"): (check_affine, 166),

@@ -15,6 +15,10 @@ SPECIFIED_BY = {
     "collector/app.py": "collector/test_api.py",
     "collector/dashboard/assets.py": "collector/dashboard/test_pages.py",
     "collector/operations.py": "collector/test_openapi.py",
+    "collector/responses.py": "collector/test_api.py",
+    "collector/shuffle_operations.py": "collector/test_openapi.py",
+    "collector/shuffle_wire.py": "collector/test_shuffle_api.py",
+    "collector/store/shuffle_base.py": "collector/store/test_shuffle_sql.py",
     "collector/query_worker.py": "collector/test_query_workers.py",
     "collector/wire.py": "collector/test_upload.py",
     # Laboratory: benchmarks run together, experiments are what the tests of the papers assert on
@@ -54,6 +58,7 @@ SPECIFIED_BY = {
     "lab/experiments/wang_chapter4/long_values.py": "papers/test_wang_chapter4_experiments.py",
     "lab/experiments/wang_chapter6/classification.py": "papers/test_wang_chapter6.py",
     "lab/experiments/wang_chapter6/marginal_errors.py": "papers/test_wang_chapter6.py",
+    "lab/peos/__main__.py": "lab/peos/test_processes.py",
     "lab/populations/correlated.py": "papers/test_du_chapter4.py",
     "lab/populations/item_frequencies.py": "papers/test_du_chapter5.py",
     "lab/populations/kosarak_clicks.py": "papers/test_wang_chapter3_experiments.py",

@@ -16,6 +16,7 @@ from sottovoce.mechanisms.base import Mechanism
 
 BOOTSTRAPS = (
     "core/noise.py",
+    "core/fake_votes.py",
     "mechanisms/bloom.py",
     "mechanisms/square_wave.py",
     "postprocess/bootstrap.py",

@@ -1,6 +1,7 @@
 """The client for browsers and Node: its own tests, and what only a real browser can show."""
 
 import json
+import os
 import re
 import subprocess
 import time
@@ -131,8 +132,18 @@ def test_the_built_files_are_not_ignored():
     assert found.returncode == 1
 
 
-def test_its_own_tests_pass_in_node(node):
-    run = subprocess.run([node, "--test"], cwd=PACKAGE, capture_output=True, text=True, check=False)
+@pytest.mark.parametrize("documents", [2500, pytest.param(10_000, marks=pytest.mark.papers)])
+def test_its_own_tests_pass_in_node(node, documents):
+    """With so many hostile documents."""
+    environment = {**os.environ, "HOSTILE_DOCUMENTS": str(documents)}
+    run = subprocess.run(
+        [node, "--test"],
+        cwd=PACKAGE,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert run.returncode == 0, run.stdout[-8000:]
     assert int(re.search(r"^# pass (\d+)", run.stdout, re.MULTILINE)[1]) > 40
     assert re.search(r"^# skipped 0$", run.stdout, re.MULTILINE)

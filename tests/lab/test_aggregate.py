@@ -1,11 +1,13 @@
 """Drawn collections against genuine ones: the same plan, the same laws."""
 
+from dataclasses import replace
 from math import sqrt
 
 import numpy as np
 import pytest
 
 import sottovoce as sv
+from sottovoce.core.fake_votes import FakeCount
 from sottovoce.domains.bits import Bits
 from sottovoce.domains.strings import Strings
 from sottovoce.errors import NoDataError, ParameterError
@@ -14,26 +16,33 @@ from sottovoce.lab.aggregate import DrawnCollected
 from sottovoce.lab.aggregate import draw_answer as drawn
 from sottovoce.lab.checks import FIVE_SIGMA
 from sottovoce.lab.truth.metrics import f1
+from sottovoce.mechanisms.affine import AffineResponse
 from sottovoce.mechanisms.affine_prefix import AffinePrefix
+from sottovoce.mechanisms.grr import GRR
+from sottovoce.mechanisms.olh import OLH
+from sottovoce.mechanisms.oue import OUE
 from sottovoce.plans.heavy_hitters.heavy_hitters import HeavyHitters
 from sottovoce.tasks.collected import Blocks
 from sottovoce.tasks.question import Address
 from sottovoce.tasks.task import Task
+from tasks.toys import shuffle
 
 RUNS = 500
+COLLECTIONS = 12_000
 # Two groups with so much epsilon that the three values are found in every run: their totals are
 # free of selection.
 CLEAR = Task("clear", HeavyHitters(Bits(8), 4, groups=2), epsilon=7.0)
 CLEAR_HELD = {3: 900, 100: 600, 200: 500}
+CLEAR_LABELS = [CLEAR.plan.domain.label(value) for value in CLEAR_HELD]
 # So little epsilon that more than half is missed.
 NOISY = Task("noisy", HeavyHitters(Bits(8), 4, groups=2), epsilon=1.0)
 NOISY_HELD = {11 * rank: 400 // (rank + 1) for rank in range(20)}
 
 
-def genuine(task, held):
+def genuine(task, held, runs=RUNS):
     """One answer after another, every report made by the clients' own code."""
     values = np.repeat(list(held), list(held.values()))
-    return [sv.simulate(task, values, seed=run) for run in range(RUNS)]
+    return [sv.simulate(task, values, seed=run) for run in range(runs)]
 
 
 def quick(task, held):
@@ -189,3 +198,107 @@ def test_what_has_no_drawn_law_is_refused():
     collected = DrawnCollected(NOISY, (1,), np.array([10]), start=0)
     with pytest.raises(ParameterError):
         collected.estimate(Address(0, 0))
+
+
+# --- fakes of shufflers ---
+
+BLANKETS = [GRR(2.0, 4), OUE(2.0, 4), OLH(2.0, 4, 4)]
+FAKED_RUNS = 200
+FAKED = replace(CLEAR, name="faked", shuffle=shuffle(7.0, fakes=1_500, hops=2))
+
+
+def errors_of(answer):
+    """The stated errors of the three clear values."""
+    stated = dict(zip(answer.labels, answer.estimate.errors, strict=True))
+    return [stated[label] for label in CLEAR_LABELS]
+
+
+def test_a_search_with_more_fakes_than_people_is_unbiased_and_drawn_as_genuine_ones():
+    """The same plan, genuine reports against drawn counts; both against the truth and the stated
+    errors.
+    """
+    real = totals(genuine(FAKED, CLEAR_HELD, FAKED_RUNS))
+    answers = quick(FAKED, CLEAR_HELD)
+    fast = totals(answers)
+    assert (sigmas_apart(real, fast) < FIVE_SIGMA).all()
+    truth = np.array(list(CLEAR_HELD.values()))
+    errors = np.array([errors_of(answer) for answer in answers])
+    for drawn_totals in (real, fast):
+        runs = len(drawn_totals)
+        sigmas = (drawn_totals.mean(axis=0) - truth) / (errors.mean(axis=0) / sqrt(runs))
+        ratios = drawn_totals.var(axis=0) / (errors**2).mean(axis=0)
+        print("means off by", sigmas, "sigma; variance over the stated one", ratios)
+        assert np.abs(sigmas).max() < FIVE_SIGMA
+        assert np.abs(ratios - 1).max() < FIVE_SIGMA * sqrt(2 / runs)
+    assert answers[0].guarantee.shuffled.users == (2_000,)
+
+
+def covered(mechanism, truth, fakes, chosen):
+    """Return how often 95 % intervals of a sum of values cover it, over many collections."""
+    hits = 0
+    users = int(truth.sum())
+    count = FakeCount(float(fakes))
+    coefficients = np.zeros(mechanism.size)
+    coefficients[chosen] = 1.0
+    for supports in aggregate.collections(mechanism, truth, COLLECTIONS, 7, fakes):
+        estimate = mechanism.estimate_counts(supports, users + fakes)
+        people = mechanism.fake_votes(count).removed_from(estimate)
+        low, high = people.weighted(coefficients).interval(0.95)
+        hits += bool(low <= truth[chosen].sum() <= high)
+    return hits / COLLECTIONS
+
+
+@pytest.mark.parametrize("chosen", [[0], [7], [0, 3]])
+def test_intervals_with_many_fakes_cover(chosen):
+    """Direct response, ten times as many fakes as people, 12,000 collections."""
+    truth = np.array([900, 500, 300, 150, 100, 50, 0, 0])
+    rate = covered(GRR(4.0, 8), truth, 20_000, chosen)
+    print("coverage", rate)
+    assert 0.94 < rate < 0.96
+
+
+def test_intervals_that_forget_the_spread_of_fakes_do_not_cover():
+    """A broken twin: the noise law of people alone."""
+    mechanism, fakes = GRR(4.0, 8), 20_000
+    truth = np.array([900, 500, 300, 150, 100, 50, 0, 0])
+    hits = 0
+    for supports in aggregate.collections(mechanism, truth, 1_000, 7, fakes):
+        estimate = mechanism.estimate_counts(supports, 2_000 + fakes)
+        people = mechanism.fake_votes(FakeCount(float(fakes))).removed_from(estimate)
+        low, high = replace(people, noise=mechanism.noise).interval(0.95)
+        hits += bool(low[0] <= 900 <= high[0])
+    assert hits / 1_000 < 0.6
+
+
+@pytest.mark.parametrize("held", [0, 40, 700])
+def test_intervals_of_affine_response_with_fakes_cover(held):
+    """The exact law of one value's supports, people and fakes together; 20,000 collections."""
+    mechanism, users, fakes = AffineResponse(3.0, 1000), 2_000, 6_000
+    generator = np.random.default_rng(8)
+    shape = 20_000
+    supports = (
+        generator.binomial(held, mechanism.p, shape)
+        + generator.binomial(users - held, mechanism.q, shape)
+        + generator.binomial(fakes, mechanism.share, shape)
+    )
+    estimate = mechanism.estimate_counts(supports, users + fakes)
+    estimate = replace(estimate, noise=mechanism.noise.among())
+    people = mechanism.fake_votes(FakeCount(float(fakes))).removed_from(estimate)
+    low, high = people.interval(0.95)
+    rate = float(((low <= held) & (held <= high)).mean())
+    print("coverage", rate)
+    assert 0.94 < rate < 0.96
+
+
+@pytest.mark.parametrize("mechanism", BLANKETS, ids=lambda mechanism: mechanism.kind)
+def test_collections_with_fakes_have_the_supports_of_people_and_blanket(mechanism):
+    truth = np.array([60, 30, 10, 0])
+    drawn_supports = np.array(list(aggregate.collections(mechanism, truth, 2_000, 9, fakes=200)))
+    expected = truth * mechanism.p + (100 - truth) * mechanism.q + 200 * mechanism.share
+    variances = truth * mechanism.p * (1 - mechanism.p)
+    variances = variances + (100 - truth) * mechanism.q * (1 - mechanism.q)
+    variances = variances + 200 * mechanism.share * (1 - mechanism.share)
+    sigmas = (drawn_supports.mean(axis=0) - expected) / np.sqrt(variances / 2_000)
+    assert np.abs(sigmas).max() < FIVE_SIGMA
+    ratios = drawn_supports.var(axis=0) / variances
+    assert np.abs(ratios - 1).max() < FIVE_SIGMA * sqrt(2 / 2_000)

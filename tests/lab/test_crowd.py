@@ -11,6 +11,9 @@ from sottovoce.lab.seeded import SeededRng
 from sottovoce.tasks.bundle import Bundle
 from sottovoce.tasks.question import Address, Question
 from sottovoce.tasks.round import Round
+from sottovoce.tasks.shuffle import Hop, Shuffle
+from sottovoce.wire.envelope import VERSION_2
+from sottovoce.wire.shuffled_message import MessageFormat
 
 SURVEY = sv.Task("both", sv.Survey({"pet": ["cat", "dog"], "age": range(100)}), epsilon=1.0)
 
@@ -51,3 +54,13 @@ def test_a_bundle_is_one_message_with_a_report_in_every_slot_under_one_subject()
     assert len(first.reports) == len(second.reports) == 3
     assert sorted(map(bytes, first.subjects)) == sorted(map(bytes, second.subjects))
     assert len(set(map(bytes, first.subjects))) == 3
+
+
+def test_messages_of_a_shuffled_task_are_what_the_collector_finds_under_the_last_layer():
+    hop = Hop("https://mix.example.org", "A" * 43)
+    shuffle = Shuffle((hop,), "A" * 43, 100, 0, 1.0, 1.0, 1e-9)
+    task = sv.Task("pets", sv.Histogram(["cat", "dog"]), epsilon=1.0, shuffle=shuffle)
+    messages = crowd.messages(task, ["cat", "dog", "dog"])
+    expected = MessageFormat.of(task, task.opening).message_bytes
+    assert {len(message) for message in messages} == {expected}
+    assert {message[0] for message in messages} == {VERSION_2.number}

@@ -1,18 +1,23 @@
-"""The contract of mechanisms: refused settings, defaults, keys, and kinds without a wire."""
+"""The contract of mechanisms: refused settings, defaults, keys, fakes, and kinds without a wire."""
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import exp
 
 import numpy as np
 import pytest
 
+from accounting import every_draw, laws
 from sottovoce.core.tally import Tally
 from sottovoce.errors import DomainError, MismatchError, NoDataError, ParameterError
+from sottovoce.lab.seeded import SeededRng
 from sottovoce.maths import exact
-from sottovoce.mechanisms.base import Mechanism, threshold
+from sottovoce.mechanisms.base import Mechanism, PureMechanism, threshold
+from sottovoce.mechanisms.duchi import Duchi
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.olh import OLH
 from sottovoce.mechanisms.oue import OUE
+from sottovoce.mechanisms.rmp import RMP
 
 
 @dataclass(frozen=True)
@@ -135,3 +140,74 @@ def test_a_pure_mechanism_says_so_and_another_refuses():
     assert grr.pure() is grr
     with pytest.raises(ParameterError, match="needs a pure mechanism"):
         Mechanism.kinds["duchi"](epsilon=1.0, size=33).pure()
+
+
+POOLED = RMP(1.0, 4, rows=8)
+
+
+@pytest.mark.parametrize("mechanism", [*laws.MECHANISMS, POOLED], ids=laws.name)
+def test_fakes_are_drawn_exactly_from_the_blanket(mechanism):
+    """The law of a fake is proportional to ``base``, where P[m | x] = base(m) (E or 1).
+
+    Of a mechanism with a seed it is so under every seed that is drawn, and the seeds are uniform.
+    """
+    drawn = every_draw.law(lambda rng: mechanism.pack(mechanism.draw_blanket(1, rng)))
+    reports = mechanism.unpack(b"".join(drawn))
+    chances = np.array([float(chance) for chance in drawn.values()])
+    expected, coins = blanket_law(mechanism, reports)
+    seeds = len(set(coins))
+    assert chances == pytest.approx(expected / seeds, rel=1e-9)
+    # Nothing that the blanket can draw is missing.
+    assert expected.sum() == pytest.approx(seeds, rel=1e-9)
+
+
+def blanket_law(mechanism, reports):
+    """Return the blanket's probability of each report under its coin, and the coins."""
+    supports = mechanism.support(reports, np.arange(mechanism.size))
+    epsilon = mechanism.epsilon_once or mechanism.epsilon_realised
+    bases = mechanism.likelihood(reports) / np.where(supports, exp(epsilon), 1.0)
+    mass = 1 / (1 + mechanism.share * (exp(epsilon) - 1))
+    # One base whatever the value: it is the least likelihood wherever some value is unsupported.
+    assert bases == pytest.approx(np.repeat(bases[:, :1], mechanism.size, axis=1), rel=1e-9)
+    coins = [0] * len(reports)
+    if reports.dtype.names:
+        coins = reports[reports.dtype.names[0]].tolist()
+    return bases[:, 0] / mass, coins
+
+
+def test_a_fake_that_is_a_randomised_value_is_not_a_draw_from_the_blanket_of_hashing():
+    """A broken twin: the report of a random value supports some values more often than others."""
+    mechanism = OLH(1.0, 3, 3)
+
+    def draw(rng):
+        return mechanism.pack(mechanism.privatize(rng.integers(3, 1), rng))
+
+    drawn = every_draw.law(draw)
+    expected, coins = blanket_law(mechanism, mechanism.unpack(b"".join(drawn)))
+    chances = np.array([float(chance) for chance in drawn.values()])
+    assert np.abs(chances - expected / len(set(coins))).max() > 0.005
+
+
+def test_fakes_of_an_unknown_blanket_are_reports_of_uniform_values():
+    mechanism = Duchi(1.0, 5)
+    drawn = every_draw.law(lambda rng: mechanism.pack(mechanism.draw_blanket(1, rng)))
+    reports = mechanism.unpack(b"".join(drawn))
+    chances = [float(chance) for chance in drawn.values()]
+    assert chances == pytest.approx(mechanism.likelihood(reports).mean(axis=1), rel=1e-9)
+
+
+def test_a_mechanism_that_states_its_share_must_draw_its_blanket():
+    @dataclass(frozen=True)
+    class Undrawn(GRR, kind="undrawn", wire=False):
+        draw_blanket = PureMechanism.draw_blanket
+
+    with pytest.raises(NotImplementedError, match="must draw its blanket"):
+        Undrawn(1.0, 3).draw_blanket(1, SeededRng(1))
+
+
+@pytest.mark.parametrize("family", Mechanism.kinds.classes(), ids=lambda family: family.kind)
+def test_every_kind_draws_fakes_that_can_be_read(family):
+    mechanism = family(epsilon=1.0, size=16)
+    packed = mechanism.pack(mechanism.draw_blanket(500, SeededRng(1)))
+    assert len(packed) == 500 * mechanism.width
+    assert len(mechanism.unpack(packed)) == 500

@@ -4,6 +4,8 @@ Every person answers for both services at once, with one budget; a column is pub
 people have a device and a ledger each, the messages of the others are made over arrays.
 """
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -38,7 +40,12 @@ def person():
     return {"users": users, "txn": [{"amount": int(one)} for one in amounts]}
 
 
-VALUES = [person() for _ in range(PEOPLE)]
+@cache
+def people():
+    """Everybody, drawn once and not before a test needs them."""
+    return [person() for _ in range(PEOPLE)]
+
+
 COLLECTION = Collection(minimum=50, grace=0)
 SHOP = sv.Task("shop", sv.Joint(services=SERVICES), EPSILON, collection=COLLECTION)
 REHEARSAL = sv.Task(
@@ -57,11 +64,11 @@ QUESTIONS = {
 
 def truths():
     """Return the true answers to the questions."""
-    joined = [(one["users"], bought["amount"]) for one in VALUES for bought in one["txn"]]
+    joined = [(one["users"], bought["amount"]) for one in people() for bought in one["txn"]]
     dear = [amount for user, amount in joined if user["age"] > 10 and user["os"] == "iOS"]
     return {
         "people": sum(
-            6 <= one["users"]["age"] <= 20 and one["users"]["os"] != "Android" for one in VALUES
+            6 <= one["users"]["age"] <= 20 and one["users"]["os"] != "Android" for one in people()
         ),
         "purchases": sum(user["age"] >= 13 and amount >= 3 for user, amount in joined),
         "spent": sum(amount for user, amount in joined if user["age"] <= 15),
@@ -87,10 +94,10 @@ def answered(task, values, cap=EPSILON):
 def run(tmp_path_factory):
     """Collect both tasks; the collector is killed when half of all people have been heard."""
     site = Killed(tmp_path_factory.mktemp("shop") / "data")
-    sent, spent = answered(SHOP, VALUES[:DEVICES])
+    sent, spent = answered(SHOP, people()[:DEVICES])
     assert spent == EPSILON * DEVICES
-    sent += crowd.messages(SHOP, VALUES[DEVICES:], rng=SeededRng(8))
-    at_random, nothing = answered(REHEARSAL, VALUES[:REHEARSING], cap=1.0)
+    sent += crowd.messages(SHOP, people()[DEVICES:], rng=SeededRng(8))
+    at_random, nothing = answered(REHEARSAL, people()[:REHEARSING], cap=1.0)
     assert nothing == 0.0, "a rehearsal costs nobody anything"
     try:
         for task in (SHOP, REHEARSAL):
@@ -148,7 +155,7 @@ def test_the_answers_are_those_of_the_same_messages_without_a_collector(run, los
 
 def test_a_public_group_of_too_few_people_is_withheld(run):
     site, _ = run
-    held = [one["users"]["os"] for one in VALUES]
+    held = [one["users"]["os"] for one in people()]
     assert held.count("other") < 50
     status, said = ask(site, "SELECT os, COUNT(*) AS people FROM users GROUP BY os")
     assert status == 200, said
@@ -162,15 +169,15 @@ def test_a_device_answers_once_and_within_its_cap():
     ledger = sv.Ledger(":memory:", cap=2 * EPSILON)
     accepts = sv.Accepts(public=SHOP.plan.domain.public_names)
     device = Client(SHOP, ledger, accepts=accepts)
-    message = device.answer(VALUES[0])
+    message = device.answer(people()[0])
     with pytest.raises(BudgetError):
-        device.answer(VALUES[0])
+        device.answer(people()[0])
     assert (ledger.spent, device.resend()) == (EPSILON, message)
     ledger.close()
     small = sv.Ledger(":memory:", cap=EPSILON - 0.5)
     poor = Client(SHOP, small, accepts=accepts)
     with pytest.raises(BudgetError):
-        poor.answer(VALUES[0])
+        poor.answer(people()[0])
     with pytest.raises(BudgetError):
         poor.resend()
     assert small.spent == 0.0

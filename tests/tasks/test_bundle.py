@@ -64,3 +64,18 @@ def test_impossible_parts_are_refused():
     for part in (Bundle((NARROW,)), Choice((Bundle((NARROW,)),))):
         with pytest.raises(ParameterError, match="must be questions, or choices of questions"):
             Bundle((NARROW, part))
+
+
+def test_a_fake_makes_the_reports_of_a_person_one_after_another():
+    bundle = Bundle((NARROW, Choice((WIDE, NARROW))))
+    reports = bundle.fake_reports(50, SeededRng(6))
+    assert [address.slot for address, _ in reports] == [0, 1] * 50
+    assert {address.member for address, _ in reports} == {0, 1}
+    assert {len(payload) for _, payload in reports} == {bundle.width}
+    assert bundle.coin_share(1, 1) == 0.5
+    assert bundle.fake_share(0, 0) == 1.0
+    assert bundle.fake_share(0, 1) + bundle.fake_share(1, 1) == 1.0
+
+
+def test_no_fakes_are_an_empty_list():
+    assert Bundle((NARROW, NARROW)).fake_reports(0, SeededRng(7)) == []

@@ -1,8 +1,12 @@
 """A choice: a public coin picks a member, by weight, for the price of the most expensive one."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
+from accounting import every_draw
+from sottovoce.accounting.blanket import Blanket
 from sottovoce.errors import ParameterError
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.maths import exact
@@ -129,3 +133,71 @@ def test_a_family_of_too_many_members_is_refused():
 
 def test_members_are_questions_of_the_family():
     assert Choice(Sizes(5)).at(3, 0) == Question(GRR(1.0, 5))
+
+
+def test_fakes_are_dealt_by_weight_times_mass_as_accounting_assumes():
+    """P[fake in member j] = w_j g_j / sum w g, and every report is a draw of that member's blanket.
+
+    A blanket of the mixture supports a value with the share that ``Blanket.mixture`` states.
+    """
+    sizes, weights = (2, 4, 8), (3, 2, 1)
+    choice = Choice(tuple(Question(GRR(1.0, size)) for size in sizes), weights)
+    blankets = [GRR(1.0, size).blanket for size in sizes]
+    masses = [weight * blanket.mass for weight, blanket in zip(weights, blankets, strict=True)]
+    shares = [choice.fake_share(member) for member in range(3)]
+    assert shares == pytest.approx([mass / sum(masses) for mass in masses], rel=1e-12)
+    assert sum(shares) == 1
+    assert shares[0] < choice.coin_share(0) == 0.5
+    supporting = sum(share / size for share, size in zip(shares, sizes, strict=True))
+    assert supporting == pytest.approx(choice.blanket.share, rel=1e-12)
+
+
+def test_fakes_of_equal_masses_are_dealt_by_the_coin_of_people():
+    choice = Choice((NARROW, Question(GRR(1.0, 4), None, 1.0), NARROW), (1, 1, 2))
+    assert [choice.fake_share(member) for member in range(3)] == [0.25, 0.25, 0.5]
+    law = every_draw.law(lambda rng: tuple(choice.fake_reports(1, rng)))
+    for member, chance in enumerate((1, 1, 2)):
+        for value in range(4):
+            report = (Address(member=member), bytes([value]))
+            assert law[(report,)] == Fraction(chance, 16)
+
+
+def test_fakes_that_cannot_be_drawn_are_dealt_by_the_coin_of_people():
+    choice = Choice((NARROW, Bundle((NARROW, NARROW))), (1, 3))
+    assert not choice.blanket.drawable
+    assert [choice.fake_share(member) for member in range(2)] == [0.25, 0.75]
+
+
+def test_dealing_counts_with_the_largest_epsilon_as_the_mixture_does():
+    choice = Choice((Question(GRR(2.0, 4)), Question(GRR(1.0, 8))))
+    parts = [(1, Blanket(2.0, 1 / 4)), (1, Blanket(2.0, 1 / 8))]
+    expected = parts[0][1].mass / (parts[0][1].mass + parts[1][1].mass)
+    assert choice.fake_share(0) == pytest.approx(expected, rel=1e-12)
+    assert Blanket.mixture(parts).share == pytest.approx(choice.blanket.share, rel=1e-12)
+
+
+def test_fakes_fall_where_their_shares_say():
+    """5 sigma, 200,000 fakes; dealing them like people would be seen."""
+    choice = Choice((Question(GRR(3.0, 2)), Question(GRR(3.0, 60))))
+    drawn = choice.draw_fakes(np.arange(200_000), SeededRng(3))
+    assert [part.address.member for part in drawn] == [0, 1]
+    share = choice.fake_share(0)
+    deviation = (len(drawn[0].fakes) - 200_000 * share) / (200_000 * share * (1 - share)) ** 0.5
+    print("deviates by", deviation, "sigma")
+    assert abs(deviation) < 5
+    like_people = (len(drawn[0].fakes) - 100_000) / 50_000**0.5
+    assert abs(like_people) > 5
+
+
+def test_fakes_of_many_members_with_one_mechanism_are_drawn_together():
+    choice = Choice(Remainders(0.5, 1_000_000))
+    reports = choice.fake_reports(1_000, SeededRng(4))
+    assert len(reports) == 1_000
+    assert len({address.member for address, _ in reports}) > 900
+
+
+def test_fakes_are_padded_to_the_width_of_the_choice():
+    choice = Choice((NARROW, WIDE))
+    reports = choice.fake_reports(100, SeededRng(5))
+    assert {len(payload) for _, payload in reports} == {3}
+    assert all(payload[1:] == b"\0\0" for address, payload in reports if address.member == 0)

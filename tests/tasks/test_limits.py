@@ -76,11 +76,13 @@ def wide(size, slots=1):
 
 
 def test_a_message_is_measured_before_it_is_made():
-    check_message(wide(8 * 944, 256), 0)
-    check_message(wide(8 * 884, 256), 60)
-    for asked, public_bytes in ((wide(8 * 945, 256), 0), (wide(8, 256), 1000)):
+    check_message(wide(8 * 960, 256), 0)
+    check_message(wide(8 * 900, 256), 60)
+    for asked, public_bytes in ((wide(8 * 961, 256), 0), (wide(8, 256), 1000)):
         with pytest.raises(ParameterError, match="a message of this round may have up to"):
             check_message(asked, public_bytes)
+    with pytest.raises(ParameterError, match="a message of this round may have up to"):
+        check_message(wide(8 * 960, 256), 0, envelope_version=2)
 
 
 def test_a_longitudinal_answer_is_shorter():
@@ -98,5 +100,7 @@ def test_draws_one_after_another_are_few():
 
 
 def test_an_envelope_takes_no_more_than_is_reckoned():
-    every = envelope.SUBJECT | envelope.SLOT | envelope.PUBLIC
-    assert max(one.field_bytes(every) for one in envelope.VERSIONS.values()) <= ENVELOPE_BYTES
+    every_flag = envelope.SUBJECT | envelope.SLOT | envelope.PUBLIC
+    assert set(ENVELOPE_BYTES) == set(envelope.VERSIONS)
+    for number, version in envelope.VERSIONS.items():
+        assert version.field_bytes(every_flag) <= ENVELOPE_BYTES[number]

@@ -13,7 +13,7 @@ from sottovoce.tasks.round import MAX_ROUNDS, Round
 from sottovoce.tasks.round_limits import RoundLimits
 from tasks.toys import NARROW
 
-NOTICE = Notice("pets", "", "digest", Integers(0, 3), 1.0, (), Round(0, NARROW))
+NOTICE = Notice("pets", "", "digest", b"fingerprint", Integers(0, 3), 1.0, (), Round(0, NARROW))
 
 
 LIMITS = RoundLimits.of(3, [NARROW])

@@ -1,8 +1,11 @@
 """A question: its price, its address and what it does to values."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
+from accounting import every_draw
 from sottovoce.domains.integers import Integers
 from sottovoce.encodings.sample import Sample
 from sottovoce.errors import ParameterError
@@ -10,6 +13,7 @@ from sottovoce.lab.seeded import SeededRng
 from sottovoce.maths import exact
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.sue import SUE
+from sottovoce.plans.itemsets.padding import amplified
 from sottovoce.tasks.question import Address, Ask, Question
 from tasks.toys import NARROW, Modulo
 
@@ -93,3 +97,25 @@ def test_addresses_are_ordered_by_round_member_and_slot():
         Address(0, 1, 0),
         Address(1, 0, 0),
     ]
+
+
+def test_fakes_of_a_question_are_draws_from_its_blanket():
+    law = every_draw.law(lambda rng: tuple(Question(GRR(1.0, 4)).fake_reports(1, rng)))
+    assert law == {((Address(), bytes([value])),): Fraction(1, 4) for value in range(4)}
+
+
+def test_fakes_of_a_question_whose_encoding_hides_are_no_likelier_than_an_answer():
+    """A fake counts as one more user there: its law stays within the question's worst ratio."""
+    inner = amplified(1.5, 4) - 1e-9
+    question = Question(GRR(inner, 12), Sample(8, 4), 1.5)
+    assert not question.blanket.drawable
+    gap = question.mechanism.p - question.mechanism.q
+    answers = [question.mechanism.q + gap * drawn for drawn in (0, 1 / 4)]
+    fake = 1 / 12
+    assert max(answers) / fake <= float(question.worst_ratio)
+    assert fake / min(answers) <= float(question.worst_ratio)
+
+
+def test_a_negative_number_of_fakes_is_refused():
+    with pytest.raises(ParameterError, match="`count` must be a whole number of at least 0"):
+        NARROW.fake_reports(-1, SeededRng(1))

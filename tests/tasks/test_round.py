@@ -74,3 +74,10 @@ def test_impossible_rounds_are_refused(settings, rule):
     with pytest.raises(ParameterError) as caught:
         Round(**{"number": 0, "ask": NARROW, **settings})
     assert str(caught.value) == rule
+
+
+def test_fakes_of_a_round_carry_its_number():
+    drawn = Round(3, Choice((NARROW, NARROW))).draw_fakes(100, SeededRng(8))
+    assert [part.address for part in drawn] == [Address(3, 0), Address(3, 1)]
+    assert sum(len(part.reports) for part in drawn) == 100
+    assert Round(3, NARROW).draw_fakes(0, SeededRng(8)) == []

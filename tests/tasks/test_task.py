@@ -5,10 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+import sottovoce as sv
+from sottovoce.domains.bits import Bits
 from sottovoce.errors import ParameterError
 from sottovoce.maths import exact
 from sottovoce.tasks.task import Task
-from tasks.toys import OneRound, Repeated
+from tasks.toys import OneRound, Repeated, shuffle
 
 
 def test_the_opening_round_follows_from_plan_and_price():
@@ -66,3 +68,52 @@ def test_a_plan_that_asks_nothing_is_refused():
 
     with pytest.raises(ParameterError, match="must ask something before it gives an outcome"):
         Task("toy", Silent(), 1.0)
+
+
+FAKES = shuffle(2.0, fakes=50, hops=2)
+
+
+def test_a_shuffled_task_knows_how_many_fakes_a_round_has():
+    plan = sv.Histogram(["a", "b", "c"])
+    assert sv.Task("pets", plan, 2.0).fakes == 0
+    assert sv.Task("pets", plan, 2.0, shuffle=FAKES).fakes == 100
+    assert sv.Task("pets", plan, 2.0, shuffle=shuffle(2.0, fakes=0)).fakes == 0
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        sv.Histogram(range(40)),
+        sv.Survey({"pet": ["cat", "dog"], "age": range(8)}),
+        sv.HeavyHitters(Bits(16), 4),
+        sv.TopItems(range(50), 5),
+        sv.Itemsets(range(50), 5),
+        sv.Marginals({"sex": ["f", "m"], "age": range(4)}, order=2),
+    ],
+    ids=lambda plan: plan.kind,
+)
+def test_plans_that_only_look_at_estimates_take_fakes(plan):
+    assert plan.takes_fakes
+    assert sv.Task("pets", plan, 2.0, shuffle=FAKES).fakes == 100
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        sv.Mean(0, 15),
+        sv.Distribution(0, 15),
+        sv.AdaptiveTopItems(range(50), 1000, 5),
+        sv.Table({"age": range(20, 60)}),
+    ],
+    ids=lambda plan: plan.kind,
+)
+def test_plans_that_read_reports_directly_refuse_fakes(plan):
+    assert not plan.takes_fakes
+    with pytest.raises(ParameterError, match=f"`fakes` must be 0 for the plan '{plan.kind}'"):
+        sv.Task("pets", plan, 2.0, shuffle=FAKES)
+    assert sv.Task("pets", plan, 2.0, shuffle=shuffle(2.0, fakes=0)).fakes == 0
+
+
+def test_a_mechanism_whose_fakes_are_unknown_refuses_them():
+    with pytest.raises(ParameterError, match="`fakes` must be 0 for the mechanism 'bloom'"):
+        sv.Task("pets", sv.Histogram(range(40), "bloom"), 2.0, shuffle=FAKES)

@@ -12,6 +12,7 @@ from sottovoce.tasks.families.base import Family
 from sottovoce.tasks.plan import Plan
 from sottovoce.tasks.question import Question
 from sottovoce.tasks.round import Round
+from sottovoce.tasks.shuffle import Hop, Shuffle
 
 NARROW = Question(GRR(1.0, 4))
 WIDE = Question(OUE(0.5, 20))
@@ -87,3 +88,10 @@ class Repeated(OneRound, kind="toy_repeated", wire=False):
     """Ask the same users again and again."""
 
     longitudinal = True
+
+
+def shuffle(epsilon, fakes, hops=1, users=2):
+    """A shuffle that promises no more than the local epsilon, with some fakes of every hop."""
+    keys = "BCD"[:hops]
+    chain = tuple(Hop(f"https://mix-{key.lower()}.example.org", key * 42 + "A") for key in keys)
+    return Shuffle(chain, "A" * 43, users, fakes, epsilon, epsilon, 1e-9)

@@ -84,7 +84,7 @@ def test_every_code_in_the_sources_is_in_the_catalogue():
 
 def test_every_code_of_admission_and_of_the_store_stands_beside_a_report():
     admission = ROOT / "src" / "sottovoce" / "collector" / "admission.py"
-    codes = {code for code in returned(admission, "refusal_of_shape", "refusal_of_token") if code}
+    codes = {code for code in returned(admission, "refusal_of_shape", "refusal_of_ticket") if code}
     assert {"other-task", "not-asked", "token-missing"} <= codes
     verdicts = {verdict.value for verdict in Verdict} - {"accepted", "duplicate"}
     beside = {one.code for one in REPORTS}

@@ -1,6 +1,4 @@
-"""A version of the envelope that only the tests know: the whole fingerprint, and its fields
-reordered.
-"""
+"""A version of the envelope that only the tests know: its fields are reordered."""
 
 from sottovoce.wire.envelope import ID_BYTES, SLOT, SUBJECT, Field, Version
 

@@ -39,12 +39,16 @@ export const COLLECTORS = [
   "envelope.streams",
   "envelope.malformed",
   "envelope.misplaced",
+  "envelope_2.streams",
+  "envelope_2.malformed",
+  "envelope_2.misplaced",
   "reject.reports",
 ];
 export const FILES = [
   "choice",
   "discovery",
   "envelope",
+  "envelope_2",
   "hash",
   "ledger",
   "longitudinal",
@@ -90,6 +94,8 @@ export const CHECKS = {
   "discovery.lasting": checkLongitudinal,
   "envelope.envelopes": checkEnvelope,
   "envelope.messages": checkMessage,
+  "envelope_2.envelopes": checkEnvelope,
+  "envelope_2.unwritable": checkUnwritable,
   "numbers.indices": checkIndex,
   "ledger.scripts": checkScript,
   "longitudinal.tasks": checkTask,
@@ -340,10 +346,17 @@ function checkEnrolled(row) {
   same(roundCoin(deviceBytes, row.digest), row.coin);
 }
 
-function checkEnvelope({ hex: expected, digest: task, id, payload, subject, ...row }) {
+function checkEnvelope({ hex: expected, ...row }) {
+  same(hex(writeEnvelope(envelopeOf(row))), expected);
+}
+
+function checkUnwritable(row) {
+  return refuses(() => writeEnvelope(envelopeOf(row)), ParameterError);
+}
+
+function envelopeOf({ digest: task, id, payload, subject, ...row }) {
   const bytes = { digest: unhex(task), id: unhex(id), payload: unhex(payload) };
-  const envelope = { ...row, ...bytes, subject: subject && unhex(subject) };
-  same(hex(writeEnvelope(envelope)), expected);
+  return { ...row, ...bytes, subject: subject && unhex(subject) };
 }
 
 async function checkMessage(row) {

@@ -3,6 +3,7 @@
 // with one of its own errors.
 //
 //     node support/hostile.js 100000 7      so many changed documents, from this seed
+//     node support/hostile.js 100000 7 1    each of them once, which says little about its time
 
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
@@ -236,7 +237,7 @@ function publicNames(text) {
 }
 
 /** Returns how often each outcome occurred, the slowest document and the untyped errors. */
-export async function runChanged(count, seed, open = openTask) {
+export async function runChanged(count, seed, open = openTask, runs = MAX_RUNS) {
   const random = seeded(seed);
   const tasks = await goldenTasks();
   const outcomes = {};
@@ -245,7 +246,7 @@ export async function runChanged(count, seed, open = openTask) {
   for (let i = 0; i < count; i++) {
     const text = changedTask(tasks, random);
     const value = VALUES[random(VALUES.length)];
-    const { outcome, milliseconds } = await leastOf(MAX_RUNS, () => measure(text, value, open));
+    const { outcome, milliseconds } = await leastOf(runs, () => measure(text, value, open));
     if (outcome.startsWith("untyped")) untyped.push({ outcome, text: beginningOf(text) });
     else outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
     // The first documents load modules and compile them.
@@ -271,22 +272,23 @@ function beginningOf(text) {
 }
 
 /** Returns for every slow document its outcome and the least time of a few runs. */
-export async function runSlow(documents) {
+export async function runSlow(documents, runs = MAX_RUNS) {
   const results = {};
   for (const [name, text] of Object.entries(documents)) {
     await measure(text, null); // a warm process
-    const { outcome, milliseconds } = await leastOf(MAX_RUNS, () => measure(text, null));
+    const { outcome, milliseconds } = await leastOf(runs, () => measure(text, null));
     results[name] = { outcome, milliseconds, length: text.length };
   }
   return results;
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const [count, seed] = process.argv.slice(2).map(Number);
+  const [count, seed, runs] = process.argv.slice(2).map(Number);
   const [task] = await goldenTasks();
   const documents = slowTasks(task);
   globalThis.gc?.();
   const idle = process.memoryUsage().heapUsed; // with all documents, before any is read
-  const slow = await runSlow(documents);
-  console.log(JSON.stringify({ idle, slow, changed: await runChanged(count, seed) }, undefined, 2));
+  const slow = await runSlow(documents, runs);
+  const changed = await runChanged(count, seed, openTask, runs);
+  console.log(JSON.stringify({ idle, slow, changed }, undefined, 2));
 }

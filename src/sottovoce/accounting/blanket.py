@@ -22,6 +22,7 @@ Source: Balle et al. 2019, sections 4 and 5; Feldman, McMillan and Talwar 2023, 
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from math import expm1
 
 from sottovoce.accounting.batch import ShuffledBatch
@@ -82,7 +83,7 @@ class Blanket:
 
             share = sum w g s / sum w g        overlap = sum w g s c / sum w g s
 
-        A fake belongs to a part with a probability proportional to w g.
+        A fake belongs to a part with a probability proportional to w g: see ``fake_weights``.
         """
         listed = list(parts)
         settings.entries("parts", listed, 1)
@@ -93,6 +94,23 @@ class Blanket:
         both = sum(w * blanket.mass * blanket.share * blanket.overlap for w, blanket in raised)
         drawable = all(blanket.drawable for _, blanket in raised)
         return cls(epsilon_local, supporting / mass, both / supporting, drawable)
+
+    @staticmethod
+    def fake_weights(parts: "Iterable[tuple[int, Blanket]]") -> list[Fraction]:
+        """Return how likely a fake belongs to each part of a mixture, up to a common factor.
+
+        That is weight times mass, as ``mixture`` counts it.  If one of the blankets cannot be
+        drawn, fakes count as users, and are dealt by the weights alone as users are.
+        """
+        listed = list(parts)
+        if not all(blanket.drawable for _, blanket in listed):
+            return [Fraction(weight) for weight, _ in listed]
+        epsilon_local = max(blanket.epsilon_local for _, blanket in listed)
+        masses = {
+            blanket: Fraction(replace(blanket, epsilon_local=epsilon_local).mass)
+            for blanket in {blanket for _, blanket in listed}
+        }
+        return [weight * masses[blanket] for weight, blanket in listed]
 
     @property
     def mass(self) -> float:

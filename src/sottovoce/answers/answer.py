@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from sottovoce.answers import attacked, export
-from sottovoce.answers.guarantee import Guarantee
+from sottovoce.answers.guarantee import Guarantee, ShuffledReports
 from sottovoce.answers.outcome import Outcome
 from sottovoce.core.estimate import Estimate, Total
 from sottovoce.errors import DomainError
@@ -22,7 +22,8 @@ class Answer(Outcome):
 
     ``details`` are what else the method has to say: how it searched, what it could have seen.
     ``columns`` are further columns of the rows, an entry per value.  ``fakes`` is the share of
-    false reports that the rows allow for.
+    false reports that the rows allow for.  ``shuffled`` says how the reports were shuffled, if they
+    were.
     """
 
     name: str
@@ -33,10 +34,11 @@ class Answer(Outcome):
     details: Mapping[str, Any] = field(default_factory=dict)
     columns: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     fakes: float | None = None
+    shuffled: ShuffledReports | None = None
 
     @property
     def guarantee(self) -> Guarantee:
-        return Guarantee(self.estimate.epsilon)
+        return Guarantee(self.estimate.epsilon, self.shuffled)
 
     @property
     def users(self) -> int:
@@ -162,7 +164,7 @@ class Answer(Outcome):
                 lines.append(_attacked_line(row, self.fakes, width))
         if len(rows) < len(self.labels):
             lines.append(f"... and {len(self.labels) - len(rows):,} more values")
-        return "\n".join(lines)
+        return "\n".join([*lines, *self.guarantee.lines()])
 
 
 def _attacked_line(row: Mapping[str, Any], fakes: float, width: int) -> str:

@@ -1,13 +1,13 @@
 """Answers: one distribution for each of several questions, by name."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from sottovoce.answers import export
 from sottovoce.answers.answer import Answer
-from sottovoce.answers.guarantee import Guarantee
+from sottovoce.answers.guarantee import Guarantee, ShuffledReports
 from sottovoce.answers.outcome import Outcome, Row
 from sottovoce.errors import NoDataError
 
@@ -48,6 +48,10 @@ class Answers(Outcome, Mapping[str, Answer]):
 
     def questions(self) -> Mapping[str, Answer]:
         return self.parts
+
+    def after_shuffling(self, shuffled: ShuffledReports) -> Self:
+        parts = {name: part.after_shuffling(shuffled) for name, part in self.parts.items()}
+        return replace(self, parts=parts)
 
     def at(self, level: float, *, fakes: float | None = None) -> "Answers":
         parts = {name: part.at(level, fakes=fakes) for name, part in self.parts.items()}

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from sottovoce.answers import attacked, export
-from sottovoce.answers.guarantee import Guarantee
+from sottovoce.answers.guarantee import Guarantee, ShuffledReports
 from sottovoce.answers.outcome import Outcome, Row
 from sottovoce.core.estimate import Total
 
@@ -25,13 +25,14 @@ class NumberAnswer(Outcome):
     steps: tuple[str, ...] = ()
     level: float = 0.95
     fakes: float | None = None
+    shuffled: ShuffledReports | None = None
 
     def __getitem__(self, figure: str) -> Total:
         return self.figures[figure]
 
     @property
     def guarantee(self) -> Guarantee:
-        return Guarantee(self.epsilon)
+        return Guarantee(self.epsilon, self.shuffled)
 
     @property
     def users(self) -> int:
@@ -88,7 +89,7 @@ class NumberAnswer(Outcome):
             lines.append(f"{row['value']:<{width}}  {row['estimate']:>12,.6g}  {level}")
             if self.fakes is not None:
                 lines.append(_attacked_line(row, self.fakes, width))
-        return "\n".join(lines)
+        return "\n".join([*lines, *self.guarantee.lines()])
 
 
 def _influence(figure: Total) -> dict[str, float] | None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from sottovoce.answers import export
-from sottovoce.answers.guarantee import Guarantee
+from sottovoce.answers.guarantee import Guarantee, ShuffledReports
 from sottovoce.answers.plain_data import PlainData
 from sottovoce.answers.side_views import SideViews
 from sottovoce.errors import ParameterError
@@ -48,6 +48,10 @@ class Outcome(PlainData):
     def named(self, name: str) -> Self:
         """Return the same outcome under the name of its task."""
         return replace(self, name=name)  # type: ignore[type-var]
+
+    def after_shuffling(self, shuffled: ShuffledReports) -> Self:
+        """Return the same outcome with what shuffling adds to its guarantee."""
+        return replace(self, shuffled=shuffled)  # type: ignore[type-var]
 
     @abstractmethod
     def at(self, level: float, *, fakes: float | None = None) -> "Outcome":

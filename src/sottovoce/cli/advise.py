@@ -139,6 +139,56 @@ class WishOptions:
         return {name: wish for name, wish in vars(self).items() if wish is not None and wish != ()}
 
 
+@dataclass(frozen=True)
+class ShuffleOptions:
+    """The options of advice about reports that pass a shuffler."""
+
+    OPTIONS: ClassVar = (
+        click.option(
+            "--shuffle",
+            is_flag=True,
+            help="With --size: reports pass a shuffler, and --epsilon holds against the collector.",
+        ),
+        click.option(
+            "--delta", type=float, help="With --shuffle: how likely --epsilon may fail (1e-9)."
+        ),
+        click.option(
+            "--local",
+            type=float,
+            help="With --shuffle: what a report may reveal if shufflers collude, at most (6).",
+        ),
+        click.option(
+            "--fakes",
+            type=int,
+            help="With --shuffle: reports that the shuffler adds; by default as many as needed.",
+        ),
+    )
+
+    shuffle: bool
+    delta: float | None
+    local: float | None
+    fakes: int | None
+
+    def given(self) -> dict[str, Any]:
+        """Return the wishes that were used, by name; they need --shuffle."""
+        wishes = {"delta": self.delta, "local": self.local, "fakes": self.fakes}
+        given = {name: wish for name, wish in wishes.items() if wish is not None}
+        if given and not self.shuffle:
+            raise ParameterError(f"--{next(iter(given))} needs --shuffle")
+        return given
+
+    def advice(self, users: int, epsilon: float | None, subject: SubjectOptions) -> "Advice":
+        """Return advice about a shuffled histogram."""
+        from sottovoce.plans.shuffled_advice import advise_shuffled
+
+        subject.plan()  # exactly one subject
+        if subject.size is None:
+            raise ParameterError("--shuffle advises about histograms: give --size")
+        if epsilon is None:
+            raise ParameterError("say what the collector may learn: --epsilon")
+        return advise_shuffled(users, subject.size, epsilon, **self.given())
+
+
 @click.command("advise")
 @click.option("--users", type=int, required=True, help="How many people will answer.")
 @click.option(
@@ -146,6 +196,7 @@ class WishOptions:
 )
 @options_of(SubjectOptions)
 @options_of(WishOptions)
+@options_of(ShuffleOptions)
 @as_json
 def command(users: int, epsilon: float | None, *, as_json: bool, **options: Any) -> None:
     """Plan a collection: mechanism or method, error, bytes, users needed.
@@ -154,13 +205,25 @@ def command(users: int, epsilon: float | None, *, as_json: bool, **options: Any)
     sottovoce advise --users 50000 --size 1000 --epsilon 1
     sottovoce advise --users 50000 --task browser.toml
     sottovoce advise --users 9000 --task shop.toml --sql "SELECT AVG(age) FROM users"
+    sottovoce advise --users 100000 --size 1024 --shuffle --epsilon 0.5 --local 8
     """
     subject, wishes = group_of(SubjectOptions, options), group_of(WishOptions, options)
-    advice = _advice(users, epsilon, subject, wishes.given())
+    shuffle = group_of(ShuffleOptions, options)
+    if shuffle.shuffle:
+        _refuse_wishes(wishes.given())
+        advice = shuffle.advice(users, epsilon, subject)
+    else:
+        shuffle.given()
+        advice = _advice(users, epsilon, subject, wishes.given())
     if as_json:
         print_json(advice.to_dict())
     else:
         click.echo(str(advice))
+
+
+def _refuse_wishes(wishes: dict[str, Any]) -> None:
+    if wishes:
+        raise ParameterError(f"--{next(iter(wishes))} cannot be combined with --shuffle")
 
 
 def _advice(

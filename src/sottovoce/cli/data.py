@@ -28,6 +28,7 @@ def command() -> None:
 @as_json
 def backup(to: Path, data: Path, database: str, *, as_json: bool) -> None:
     """Copy everything to the new folder TO; the collector may be running."""
+    from sottovoce.collector.key_files import NAMES
     from sottovoce.errors import ParameterError
 
     if to.exists():
@@ -43,6 +44,9 @@ def backup(to: Path, data: Path, database: str, *, as_json: bool) -> None:
             shutil.copytree(
                 data / "sealed", to / "sealed", ignore=half_written, copy_function=_copy_if_there
             )
+        for name in NAMES:  # without them, tasks that name these keys could not go on
+            if (data / name).exists():
+                shutil.copy2(data / name, to / name)
         restrict(to)
     _report(as_json=as_json, folder=to)
 

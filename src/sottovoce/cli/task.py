@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sottovoce.cli import promises
 from sottovoce.cli.collector_options import data, opened
 from sottovoce.cli.output import as_json, print_json, warn
 
@@ -36,13 +37,15 @@ def create(file: Path, data: Path, database: str, *, as_json: bool) -> None:
         influence = integrity.influence(notice.opening.ask, notice.collection)
         concerns = list(published.concerns)
         facts = {**_facts(published), "new": new, "concerns": concerns, "influence": influence}
-        print_json(facts)
+        print_json({**facts, **promises.facts(published.task)})
         return
     click.echo(
         f"{'published' if new else 'already here'}: {published.record.name}  digest "
         f"{published.digest}"
     )
     click.echo(" ".join(integrity.sentences(notice)))
+    for line in promises.lines(published.task):
+        click.echo(line)
 
 
 @command.command("list")
@@ -89,10 +92,13 @@ def show(name: str, data: Path, database: str, *, as_json: bool) -> None:
     notice = codec.notice(codec.parse(published.record.document))
     if as_json:
         document = codec.parse(published.record.document)
-        print_json({**_facts(published), "statement": statement(notice), "document": document})
+        facts = {**_facts(published), **promises.facts(published.task)}
+        print_json({**facts, "statement": statement(notice), "document": document})
     else:
         click.echo(explain(statement(notice)))
         click.echo(" ".join(integrity.sentences(notice)))
+        for line in promises.lines(published.task):
+            click.echo(line)
 
 
 @command.command("close")
@@ -113,6 +119,36 @@ def close(name: str, data: Path, database: str, *, now: bool, as_json: bool) -> 
         print_json(_facts(published))
     else:
         click.echo(f"{name}: {published.state}")
+
+
+@command.command("canaries")
+@click.argument("name")
+@data
+@click.option(
+    "--count", type=click.IntRange(1, 100_000), default=200, help="Canaries of the open round."
+)
+@click.option("--relay", default="", help="The URL of a relay in front of the first hop.")
+@as_json
+def canaries(
+    name: str, data: Path, database: str, *, count: int, relay: str, as_json: bool
+) -> None:
+    """Send canary messages of the task NAME through its hops, to notice hops that drop messages.
+
+    Canaries that a call has made are sent by the next one if the first hop could not be reached.
+    """
+    from sottovoce.collector.canaries import send_unsent, top_up
+    from sottovoce.collector.first_hop import FirstHop
+
+    with opened(data, database) as collector:
+        published = collector.find(name)
+        number = published.last.number
+        made = top_up(collector.store, data, published, count)
+        sent = send_unsent(collector.store, published, FirstHop(published, number, relay).send)
+        counts = collector.store.canary_counts(published.digest, number)
+    if as_json:
+        print_json({"round": number, "made": made, "sent": sent, "canaries": counts.made})
+    else:
+        click.echo(f"round {number}: {made} canaries made, {sent} sent, {counts.made} in all")
 
 
 def task_text(file: Path) -> str:
@@ -141,6 +177,6 @@ def _facts(published: "Published") -> dict[str, Any]:
         "failure": published.record.failure,
         "trouble": published.record.trouble,
         "round": last.number,
-        "users": last.users,
+        "users": published.users_of(last),
         "epsilon": task.epsilon,
     }

@@ -73,6 +73,22 @@ def create(scope: str, data: Path, database: str, *, as_json: bool, **options: A
         click.echo("\n".join(tokens))
 
 
+@command.command("issuer")
+@data
+@as_json
+def issuer(data: Path, database: str, *, as_json: bool) -> None:
+    """Make the key behind blind tokens, once, and print what task files name as `issuer`."""
+    from sottovoce.collector import key_files
+    from sottovoce.web import folder
+
+    with folder.kept_private():
+        public_key = key_files.base64url(key_files.make_issuer(data).public_key.data)
+    if as_json:
+        print_json({"issuer": public_key})
+    else:
+        click.echo(public_key)
+
+
 @command.command("list")
 @data
 @as_json

@@ -31,7 +31,7 @@ from sottovoce.tasks.question import Address, Question
 from sottovoce.tasks.round import Round
 from sottovoce.tasks.task import Task
 from sottovoce.wire import codec, statement
-from sottovoce.wire.envelope import ID_BYTES, Envelopes
+from sottovoce.wire.envelope import ID_BYTES, Envelopes, version_of
 
 Notify = Callable[[str], None]  # gets the reason why a value was answered with a random one
 Questions = list[tuple[Address, Question]]
@@ -203,11 +203,12 @@ class Client:
         public = tuple(self.notice.domain.public_parts(indices))
         width = asked.width
         slotted = asked.slots > 1
+        version = version_of(self.notice)
         envelopes = []
         for address, question in questions:
             payload = self._payload(indices, address, question, rng).ljust(width, b"\0")
             envelope = Envelopes(
-                digest=codec.digest_to_bytes(self.notice.digest),
+                digest=version.task_digest(self.notice.fingerprint),
                 round=asked.number,
                 members=np.array([address.member]),
                 ids=_random_id(rng),
@@ -215,6 +216,7 @@ class Client:
                 subjects=subjects,
                 slots=np.array([address.slot]) if slotted else None,
                 public=public,
+                version=version,
             )
             envelopes.append(envelope.write())
         return b"".join(envelopes)

@@ -38,14 +38,54 @@ class Admitted:
         self.codes.update(dict.fromkeys(indices.tolist(), code))
 
 
+@dataclass(frozen=True)
+class Ticket:
+    """What pays for a message: the hash that it claims, and the bytes that deal its coins."""
+
+    claim: bytes
+    coin_bytes: bytes
+
+    @classmethod
+    def of_enrolment(cls, token: str, digest: str) -> "Ticket | None":
+        """Return the ticket of an enrolment token for a task, None if there is no token."""
+        if not token:
+            return None
+        return cls(access.hashed(token), coin.enrolled_bytes(token, digest))
+
+
 def admit(published: Published, messages: Sequence[bytes], tokens: Sequence[str]) -> Admitted:
     """Return what the messages of one task offer to the store.
 
     ``tokens`` has one entry per message, or none where the task asks for no tokens.
     """
+    tickets: list[Ticket | None] = []
+    if published.collection.enrolment:
+        given = tokens or [""] * len(messages)
+        tickets = [Ticket.of_enrolment(token, published.digest) for token in given]
+    return _admit(published, messages, tickets)
+
+
+def admit_opened(
+    published: Published, number: int, messages: Sequence[bytes], tickets: Sequence[Ticket | None]
+) -> Admitted:
+    """Return what the messages of one batch of a shuffled round offer to the store.
+
+    ``tickets`` are those of the blind tokens, one per message, or none without an issuer.
+    """
+    return _admit(published, messages, tickets, number)
+
+
+def _admit(
+    published: Published,
+    messages: Sequence[bytes],
+    tickets: Sequence[Ticket | None],
+    number: int | None = None,
+) -> Admitted:
     admitted = Admitted()
     for shape in envelope.by_shape(messages):
         code = refusal_of_shape(published, shape.headers)
+        if not code and number not in (None, shape.headers[0].round):
+            code = "malformed"  # sealed for one round, and written for another
         if code:
             admitted.refuse(shape.indices, code)
             continue
@@ -54,15 +94,16 @@ def admit(published: Published, messages: Sequence[bytes], tokens: Sequence[str]
         except CodecError:  # a payload of another width
             admitted.refuse(shape.indices, "malformed")
             continue
-        _decide(group, tokens, admitted)
+        _decide(group, tickets, admitted)
     return admitted
 
 
 def refusal_of_shape(published: Published, headers: Sequence[Header]) -> str:
     """Return the code by which messages with these headers are refused, or nothing."""
-    if len({header.version.number for header in headers}) != 1:
+    version = envelope.version_of(published.task)
+    if not headers or any(header.version != version for header in headers):
         return "malformed"
-    digest = headers[0].version.task_digest(published.fingerprint)
+    digest = version.task_digest(published.fingerprint)
     if any(header.digest != digest for header in headers):
         return "other-task"
     numbers = {header.round for header in headers}
@@ -145,21 +186,23 @@ class _Group:
             return False
         return True
 
-    def refusal_of_token(self, row: int, token: str) -> str:
-        """Return the code if a token cannot pay for a message, or nothing.
+    def refusal_of_ticket(self, row: int, ticket: Ticket | None) -> str:
+        """Return the code if a ticket cannot pay for a message, or nothing.
 
-        The token is missing, or the coin that follows from it asks for something else.
+        The ticket is missing, or the coin that follows from it asks for something else.
         """
-        if not token:
+        if ticket is None:
             return "token-missing"
-        digest = self.published.digest
-        device = coin.enrolled_bytes(token, digest)
+        device = ticket.coin_bytes
         number = 0 if self.published.task.distinct else self.asked.number
         asked_for = self.asked.addresses(lambda slot: coin.choice_coin(device, number, slot))
         members = [int(envelopes.members[row]) for envelopes in self.envelopes]
         if members != [address.member for address in asked_for]:
             return "not-asked"
-        return "" if self.asked.asks(coin.round_coin(device, digest)) else "not-asked"
+        if not self.published.checks_round_coins:
+            return ""
+        asks = self.asked.asks(coin.round_coin(device, self.published.digest))
+        return "" if asks else "not-asked"
 
     def offer(self, chosen: Bools, claims: Bytes | None) -> Offer:
         """Return the chosen messages as the store takes them."""
@@ -171,10 +214,11 @@ class _Group:
             claims = None if claims is None else claims[chosen]
         number = self.asked.number
         epoch = self.published.epoch(number)
-        return Offer(self.published.digest, number, ids, rows, claims, epoch)
+        verified = self.published.collection.issuer is not None
+        return Offer(self.published.digest, number, ids, rows, claims, epoch, verified)
 
 
-def _decide(group: _Group, tokens: Sequence[str], admitted: Admitted) -> None:
+def _decide(group: _Group, tickets: Sequence[Ticket | None], admitted: Admitted) -> None:
     """Add the offer of one group, and the codes of what it must not hold."""
     formed = group.well_formed()
     complete = formed & group.complete()
@@ -183,21 +227,24 @@ def _decide(group: _Group, tokens: Sequence[str], admitted: Admitted) -> None:
     admitted.refuse(group.indices[formed & ~complete], "incomplete")
     admitted.refuse(group.indices[complete & ~good], "impossible")
     claims = None
-    if group.published.collection.enrolment:
-        claims = _claims(group, good, tokens, admitted)
+    if group.published.needs_token:
+        claims = _claims(group, good, tickets, admitted)
     if good.any():
         admitted.offers.append(group.offer(good, claims))
         admitted.indices.append(group.indices[good])
 
 
-def _claims(group: _Group, good: Bools, tokens: Sequence[str], admitted: Admitted) -> Bytes:
-    """Return the hashes of the tokens, and take messages off ``good`` that no token pays for."""
+def _claims(
+    group: _Group, good: Bools, tickets: Sequence[Ticket | None], admitted: Admitted
+) -> Bytes:
+    """Return what the messages claim, and take those off ``good`` that no ticket pays for."""
     claims = np.zeros((len(good), HASH_BYTES), np.uint8)
     for row in np.flatnonzero(good).tolist():
         index = int(group.indices[row])
-        token = tokens[index] if tokens else ""
-        claims[row] = np.frombuffer(access.hashed(token), np.uint8)
-        code = group.refusal_of_token(row, token)
+        ticket = tickets[index]
+        if ticket is not None:
+            claims[row] = np.frombuffer(ticket.claim, np.uint8)
+        code = group.refusal_of_ticket(row, ticket)
         if code:
             good[row] = False
             admitted.codes[index] = code

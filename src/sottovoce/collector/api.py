@@ -10,7 +10,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from sottovoce.collector import access, queries, wire
+from sottovoce.collector import access, queries, shuffle_status, wire
 from sottovoce.collector.collector import DAY, Collector
 from sottovoce.collector.intake import Intake
 from sottovoce.collector.operations import METHODS, OPERATIONS, TITLE
@@ -18,7 +18,9 @@ from sottovoce.collector.published import Published
 from sottovoce.collector.query_queue import QueryQueue
 from sottovoce.collector.query_workers import QueryWorkers
 from sottovoce.collector.release import Release, Wanted, fakes_of, level_of, released
-from sottovoce.collector.store.base import TAKING, RoundRecord, TokenRecord
+from sottovoce.collector.responses import FOR_EVER, json_response, media_type, tagged
+from sottovoce.collector.shuffle_api import ShuffleHandlers
+from sottovoce.collector.store.base import TAKING, RoundRecord, Store, TokenRecord
 from sottovoce.errors import CodecError, ParameterError, StateError
 from sottovoce.plans.tables.result import Explanation
 from sottovoce.web import bodies, metrics, openapi
@@ -34,39 +36,39 @@ _RUNNING_QUERIES = 2  # at once: each may use all cores and hold all reports of 
 _WAITING_QUERIES = 8  # of one token
 _WAITING_TOKENS = 100
 _BRIEFLY = "public, max-age=10"  # for lists that grow
-_FOR_EVER = "public, max-age=31536000, immutable"
 Answer = TypeVar("Answer")
 _ARRIVALS = 6 * 3600  # seconds of arrival counts in a status
 
 
-class Api:
+class Api(ShuffleHandlers):
     """One method for every operation of the table that names this class as its home."""
 
     def __init__(
         self, collector: Collector, intake: Intake, settings: Settings, metrics: Metrics
     ) -> None:
-        self.collector = collector
+        super().__init__(collector, settings)
         self.intake = intake
-        self.settings = settings
         self.metrics = metrics
         self.query_workers = QueryWorkers(settings.data, settings.database, settings.query_seconds)
         self._turns = QueryQueue(_RUNNING_QUERIES, _WAITING_QUERIES, _WAITING_TOKENS)
         self._check: asyncio.Future[None] | None = None
 
     async def list_tasks(self, request: Request) -> Response:
-        return _json(wire.TaskList([_line(published) for published in self.collector.tasks()]))
+        return json_response(
+            wire.TaskList([_line(published) for published in self.collector.tasks()])
+        )
 
     async def create_task(self, request: Request) -> Response:
-        kind = _kind(request, (JSON, TOML))
+        kind = media_type(request, (JSON, TOML))
         text = _text(await bodies.whole(request.receive))
         published, new = await run_in_threadpool(self.collector.create, text, toml=kind == TOML)
         concerns = list(published.concerns)
         created = wire.Created(published.record.name, published.digest, new, concerns)
-        return _json(created, status=201 if new else 200)
+        return json_response(created, status=201 if new else 200)
 
     async def get_task(self, request: Request) -> Response:
         published = self._published(request)
-        return _tagged(request, published.digest, published.record.document.encode())
+        return tagged(request, published.digest, published.record.document.encode())
 
     async def get_round(self, request: Request) -> Response:
         published = self._published(request)
@@ -74,7 +76,7 @@ class Api:
         document = msgspec.Raw(published.last.document.encode()) if taking else None
         current = wire.Current(published.digest, published.state, document)
         tag = f"{published.digest}-{published.last.number}-{published.state}"
-        return _tagged(request, tag, as_json(current))
+        return tagged(request, tag, as_json(current))
 
     async def list_rounds(self, request: Request) -> Response:
         published = self._published(request)
@@ -84,7 +86,7 @@ class Api:
         content = as_json(wire.AskedRounds(published.digest, lines))
         # The latest digest stands for all: rounds are only ever added.
         tag = f"{published.digest}-{lines[-1].number}-{lines[-1].sha256}"
-        return _tagged(request, tag, content, _BRIEFLY)
+        return tagged(request, tag, content, _BRIEFLY)
 
     async def get_asked_round(self, request: Request) -> Response:
         published = self._published(request)
@@ -92,7 +94,7 @@ class Api:
         for record in published.rounds:
             if str(record.number) == number:
                 document = record.document
-                return _tagged(request, _sha256(document), document.encode(), _FOR_EVER)
+                return tagged(request, _sha256(document), document.encode(), FOR_EVER)
         raise RequestError("not-found", "this task has not asked a round of this number")
 
     async def get_answer(self, request: Request) -> Response:
@@ -106,7 +108,7 @@ class Api:
         return answer_response(answer, csv=csv_wanted)
 
     async def ask_sql(self, request: Request) -> Response:
-        _kind(request, (JSON,))
+        media_type(request, (JSON,))
         wanted = decoded(wire.sql_request, await bodies.whole(request.receive))
         asked = queries.QueryRequest(wanted.sql, wanted.level, wanted.users, wanted.fakes)
         published = self.collector.find(wanted.task)
@@ -146,12 +148,12 @@ class Api:
         return await unless_gone(request.receive, wait_and_answer())
 
     async def get_status(self, request: Request) -> Response:
-        return _json(await run_in_threadpool(self.status, self._published(request)))
+        return json_response(await run_in_threadpool(self.status, self._published(request)))
 
     def status(self, published: Published) -> wire.Status:
         """Return the progress of a task as the store has it now."""
         store, digest = self.collector.store, published.digest
-        rounds = [_round_line(record) for record in store.rounds(digest)]
+        rounds = [_round_line(store, published, record) for record in store.rounds(digest)]
         arrivals = store.arrivals(digest, self.collector.now - _ARRIVALS)
         record = published.record
         return wire.Status(
@@ -173,13 +175,13 @@ class Api:
         name = published.record.name
         if not await run_in_threadpool(self.collector.close, name, at_once=at_once == "true"):
             raise StateError("this task has no round to close")
-        return _json(await run_in_threadpool(self.status, self.collector.find(name)))
+        return json_response(await run_in_threadpool(self.status, self.collector.find(name)))
 
     async def issue_tokens(self, request: Request) -> Response:
-        _kind(request, (JSON,))
+        media_type(request, (JSON,))
         wanted = decoded(wire.token_request, await bodies.whole(request.receive))
         tokens = await run_in_threadpool(self._issue, wanted)
-        return _json(wire.TokenList(wanted.scope, tokens), status=201)
+        return json_response(wire.TokenList(wanted.scope, tokens), status=201)
 
     def _issue(self, wanted: wire.TokenRequest) -> list[str]:
         batch = access.TokenBatch(wanted.count, wanted.days * DAY or None)
@@ -188,7 +190,7 @@ class Api:
 
     async def list_tokens(self, request: Request) -> Response:
         records = await run_in_threadpool(self.collector.store.tokens)
-        return _json(wire.TokenLines([_token_line(record) for record in records]))
+        return json_response(wire.TokenLines([_token_line(record) for record in records]))
 
     async def revoke_token(self, request: Request) -> Response:
         if not await run_in_threadpool(
@@ -198,7 +200,7 @@ class Api:
         return Response(status_code=204)
 
     async def get_openapi(self, request: Request) -> Response:
-        return _json(openapi.document(TITLE, OPERATIONS))
+        return json_response(openapi.document(TITLE, OPERATIONS))
 
     async def healthz(self, request: Request) -> Response:
         return PlainTextResponse("alive\n")
@@ -216,9 +218,6 @@ class Api:
     async def get_metrics(self, request: Request) -> Response:
         return Response(self.metrics.text(), media_type=metrics.CONTENT_TYPE)
 
-    def _published(self, request: Request) -> Published:
-        return self.collector.find(request.path_params["name"])
-
 
 def _line(published: Published) -> wire.TaskLine:
     task = published.task
@@ -227,15 +226,16 @@ def _line(published: Published) -> wire.TaskLine:
     )
 
 
-def _round_line(record: RoundRecord) -> wire.RoundLine:
+def _round_line(store: Store, published: Published, record: RoundRecord) -> wire.RoundLine:
     return wire.RoundLine(
         number=record.number,
         state=record.state.value,
         opened=record.opened,
-        users=record.users,
+        users=published.users_of(record),
         count=record.count,
         checksum=record.checksum,
         erased=record.erased is not None,
+        shuffle=shuffle_status.line_of(store, published, record),
     )
 
 
@@ -244,34 +244,14 @@ def _token_line(record: TokenRecord) -> wire.TokenLine:
     return wire.TokenLine(identity, record.scope, record.label, record.created, record.expires)
 
 
-def _json(content: Any, status: int = 200) -> Response:
-    return Response(as_json(content), status_code=status, media_type=JSON)
-
-
 def answer_response(answer: Release, *, csv: bool) -> Response:
     """Return a released answer as CSV or as JSON."""
-    return Response(answer.to_csv(), media_type=CSV) if csv else _json(answer.content)
+    return Response(answer.to_csv(), media_type=CSV) if csv else json_response(answer.content)
 
 
 def _sha256(document: str) -> str:
     """Return the SHA-256 of a canonical document in hex, as anybody computes it from the text."""
     return codec.fingerprint(document).hex()
-
-
-def _tagged(request: Request, tag: str, body: bytes, caching: str = "no-cache") -> Response:
-    headers = {"etag": f'"{tag}"', "cache-control": caching}
-    tags = request.headers.get("if-none-match", "").split(",")
-    known = [known_tag.strip().removeprefix("W/") for known_tag in tags]
-    if headers["etag"] in known or known == ["*"]:
-        return Response(status_code=304, headers=headers)
-    return Response(body, media_type=JSON, headers=headers)
-
-
-def _kind(request: Request, allowed: tuple[str, ...]) -> str:
-    kind = request.headers.get("content-type", JSON).split(";")[0].strip().lower()
-    if kind not in allowed:
-        raise RequestError("unsupported-media", f"this route reads {' and '.join(allowed)}")
-    return kind
 
 
 def _text(body: bytes) -> str:

@@ -16,6 +16,7 @@ from sottovoce.collector.intake import Intake
 from sottovoce.collector.operations import OPERATIONS
 from sottovoce.collector.round_metrics import RoundMetrics
 from sottovoce.collector.scheduler import Keeper
+from sottovoce.collector.shuffle_metrics import ShuffleMetrics
 from sottovoce.collector.store.base import Store
 from sottovoce.collector.upload import Uploading
 from sottovoce.web import settings as configuration
@@ -37,7 +38,8 @@ def create(
 ) -> Starlette:
     """Return the application; ``pages`` adds routes for people to those for programs."""
     collector = Collector(store, settings.data, clock, work_apart)
-    metrics = Metrics(lambda: intake.waiting, RoundMetrics(collector.tasks))
+    shuffles = ShuffleMetrics(collector.tasks, store)
+    metrics = Metrics(lambda: intake.waiting, RoundMetrics(collector.tasks), shuffles)
     keeper = Keeper(collector, settings.tick, lambda name: metrics.failures.labels(name).inc())
     intake = Intake(store, clock, metrics.count, most_waiting=settings.most_waiting)
     api = Api(collector, intake, settings, metrics)

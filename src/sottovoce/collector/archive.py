@@ -14,8 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from sottovoce.accounting.blanket import Blanket
+from sottovoce.answers.guarantee import ShuffledReports
 from sottovoce.answers.outcome import Outcome
 from sottovoce.core.estimate import Estimate, Total
+from sottovoce.core.fake_votes import FakeCount, FakeVotes
 from sottovoce.core.influence import Exposure, Influence, InfluenceLaw
 from sottovoce.core.noise import Noise
 from sottovoce.engine.files import replace_file
@@ -25,6 +28,7 @@ from sottovoce.mechanisms.base import Mechanism
 _NOUNS: tuple[type[Any], ...] = (
     *(Outcome, Estimate, Total, Noise),
     *(Exposure, Influence, InfluenceLaw),
+    *(FakeVotes, FakeCount, ShuffledReports, Blanket),
 )
 
 

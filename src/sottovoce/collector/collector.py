@@ -14,13 +14,22 @@ import logging
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from sottovoce.answers.outcome import Outcome
-from sottovoce.collector import archive, taskfile
+from sottovoce.collector import (
+    archive,
+    key_exchange,
+    key_files,
+    opening,
+    shuffled_tasks,
+    taskfile,
+)
 from sottovoce.collector.published import Published
-from sottovoce.collector.store.base import RoundRecord, State, Store, TaskRecord
+from sottovoce.collector.store.base import TAKING, RoundRecord, State, Store, TaskRecord
 from sottovoce.engine import files, parquet
+from sottovoce.engine.base import finished
 from sottovoce.engine.memory import MemoryCollected
 from sottovoce.errors import (
     MismatchError,
@@ -59,6 +68,7 @@ class Collector:
         self._work_apart = work_apart
         self._published: dict[str, Published] = {}
         self._answers: dict[_Key, Outcome] = {}
+        self._keyed: set[tuple[str, int]] = set()  # rounds that have the collector's key
         self._refreshing = threading.Lock()
         self.refresh()
 
@@ -69,14 +79,18 @@ class Collector:
 
     def create(self, text: str, *, toml: bool) -> tuple[Published, bool]:
         """Publish the task in a file; return it, and whether it is new."""
-        task = taskfile.read(text, toml=toml)
+        own_key = partial(key_files.public_signing_key, self.folder)
+        task = taskfile.read(text, toml=toml, collector_key=own_key)
+        shuffled_tasks.check(task, self.folder)
         codec.publish(task)  # refuses what a device could not read
         document = codec.document(task)
         record = TaskRecord(task.name, codec.digest(document), codec.canonical(document), self.now)
         Published.of(record, ())  # refuses what this collector could not read again
         new = self.store.publish(record, codec.canonical(codec.document(task.opening)))
         self.refresh()
-        return self.find(task.name), new
+        published = self.find(task.name)
+        self._make_key(published)
+        return published, new
 
     def refresh(self) -> list[Published]:
         """Return all tasks as the store has them now."""
@@ -117,6 +131,8 @@ class Collector:
         self.refresh()
         published = self.find(name)
         last = published.last
+        if self._has_batch(published):
+            raise StateError("the batch of this round is complete: the round closes by itself")
         moved = self.store.turn(last.task, last.number, State.OPEN, State.CLOSING, self.now)
         if at_once:
             moved |= self.store.turn(last.task, last.number, State.CLOSING, State.SEALING, self.now)
@@ -130,7 +146,7 @@ class Collector:
         after all of them were tried.  Rounds close before any work begins, because work takes long.
         """
         moved, failed = False, None
-        for move in (self._close_due, self._work_if_due):
+        for move in (self._make_key, self._close_due, self._work_if_due):
             for published in self.refresh():
                 try:
                     moved |= move(published)
@@ -141,6 +157,16 @@ class Collector:
         if failed:
             raise failed
         return moved
+
+    def _make_key(self, published: Published) -> bool:
+        """Make the collector's key for an open round of a shuffled task; nothing moves by that."""
+        last = published.last
+        place = (published.digest, last.number)
+        if published.task.shuffle is None or last.state is not State.OPEN or place in self._keyed:
+            return False
+        key_exchange.make_own_key(self.store, self.folder, published, last.number)
+        self._keyed.add(place)
+        return False
 
     def _close_due(self, published: Published) -> bool:
         """Close the latest round if it is due; the store lets one of several nodes do it."""
@@ -158,6 +184,8 @@ class Collector:
         last, settings, now = published.last, published.collection, self.now
         if published.record.finished is not None:
             return False
+        if last.state is State.OPEN and published.task.shuffle is not None:
+            return False  # the last hop decides, by delivering a batch
         if last.state is State.OPEN:
             full = 0 < published.quota(last.number) <= last.users
             over = 0 < settings.seconds <= now - last.opened and last.users >= settings.minimum
@@ -206,7 +234,19 @@ class Collector:
             self.refresh()
 
     def _has_work(self, published: Published) -> bool:
-        return self._has_step(published) or bool(self._expired(published))
+        return (
+            self._has_step(published)
+            or self._has_batch(published)
+            or bool(self._expired(published))
+        )
+
+    def _has_batch(self, published: Published) -> bool:
+        """Return whether the latest round has a complete batch, which waits to be opened."""
+        last = published.last
+        if published.task.shuffle is None or last.state not in TAKING:
+            return False
+        batch = self.store.batch(last.task, last.number)
+        return batch is not None and batch.complete
 
     def _has_step(self, published: Published) -> bool:
         """Return whether the latest round has to be sealed, or the plan to be asked."""
@@ -223,6 +263,10 @@ class Collector:
                 return False
             published, moved = self._stored(digest), False
             files.remove_leftovers(self._sealed(digest))
+            if self._has_batch(published):
+                opening.open_batch(self.store, published, published.last.number, self.now)
+                published, moved = self._latest(published), True
+                _log_move(published)
             while self._has_step(published):
                 if published.last.state is State.SEALING:
                     self.seal_round(published, published.last)
@@ -262,8 +306,8 @@ class Collector:
 
     def _ask(self, published: Published) -> None:
         """Let the plan look at the sealed rounds: open its next round, or finish the task."""
-        last, minimum = published.last, published.collection.minimum
-        if last.users < minimum:
+        last, minimum = published.last, published.least_users
+        if published.users_of(last) < minimum:
             failure = (
                 f"fewer than {minimum} users answered round {last.number}: nothing is released"
             )
@@ -316,7 +360,9 @@ class Collector:
     def _answered(self, published: Published) -> Outcome:
         record = published.record
         if record.failure:
-            few = any(record.users < published.collection.minimum for record in published.rounds)
+            few = any(
+                published.users_of(record) < published.least_users for record in published.rounds
+            )
             raise RequestError("too-few-users" if few else "no-data", record.failure)
         if archive.exists(self._archive(published)):
             return archive.read(self._archive(published)).named(record.name)
@@ -325,13 +371,13 @@ class Collector:
             early = published.task.plan.so_far(collected) if collected.rounds else None
             if early is None:
                 raise StateError("this task has not finished collecting")
-            return early.named(record.name)
+            return finished(published.task, collected, early)
         stepped = published.task.plan.step(collected)
         if isinstance(stepped, Round):
             raise NoDataError(
                 "the sealed rounds of this task are not enough for its plan: a log is missing"
             )
-        return stepped.named(record.name)
+        return finished(published.task, collected, stepped)
 
     def verify(self, published: Published) -> None:
         """Refuse logs that are missing, or that are not those that were sealed."""

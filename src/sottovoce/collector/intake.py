@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from sottovoce.collector.admission import Admitted, admit
 from sottovoce.collector.published import Published
 from sottovoce.collector.store.base import Store, Verdict
@@ -73,7 +75,14 @@ class _Batch:
             for submission in submissions:
                 tokens += submission.tokens or [""] * len(submission.messages)
         self.message_count = len(messages)
-        self.admitted: Admitted = admit(self.published, messages, tokens)
+        self.admitted = self._admitted(messages, tokens)
+
+    def _admitted(self, messages: list[bytes], tokens: list[str]) -> Admitted:
+        if self.published.task.shuffle is None:
+            return admit(self.published, messages, tokens)
+        refused = Admitted()
+        refused.refuse(np.arange(len(messages)), "not-shuffled")
+        return refused
 
     def refused(self) -> dict[tuple[str, str], int]:
         """Return how many messages were refused before the store, by task and code."""

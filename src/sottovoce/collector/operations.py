@@ -6,6 +6,7 @@
 from typing import Any
 
 from sottovoce.collector import access, wire
+from sottovoce.collector.shuffle_operations import NAME, NUMBER, SHUFFLE_OPERATIONS
 from sottovoce.postprocess.apply import methods
 from sottovoce.web.operation import Operation, Parameter
 from sottovoce.web.uploads import UploadReceipt
@@ -16,12 +17,6 @@ TEXT: dict[str, Any] = {"type": "string"}
 OBJECT: dict[str, Any] = {"type": "object"}
 METHODS = ("none", *methods())
 
-_name = Parameter(
-    "name", "path", "The name of the task.", {"type": "string", "minLength": 1, "maxLength": 200}
-)
-_number = Parameter(
-    "number", "path", "The number of a round, from 0.", {"type": "integer", "minimum": 0}
-)
 _method = Parameter(
     "method",
     "query",
@@ -81,7 +76,7 @@ OPERATIONS = (
         "get_task",
         "Get the immutable document of a task; its digest is the ETag.",
         OBJECT,
-        parameters=(_name,),
+        parameters=(NAME,),
         problems=("not-found",),
         shared=True,
         statuses=(_UNCHANGED,),
@@ -92,7 +87,7 @@ OPERATIONS = (
         "get_round",
         "Get the round that accepts reports now.",
         wire.Current,
-        parameters=(_name,),
+        parameters=(NAME,),
         problems=("not-found",),
         shared=True,
         statuses=(_UNCHANGED,),
@@ -103,7 +98,7 @@ OPERATIONS = (
         "list_rounds",
         "List the rounds that devices were asked so far, each with the SHA-256 of its document.",
         wire.AskedRounds,
-        parameters=(_name,),
+        parameters=(NAME,),
         problems=("not-found",),
         shared=True,
         statuses=(_UNCHANGED,),
@@ -114,7 +109,7 @@ OPERATIONS = (
         "get_asked_round",
         "Get the canonical document of a round; it never changes, and its SHA-256 is the ETag.",
         OBJECT,
-        parameters=(_name, _number),
+        parameters=(NAME, NUMBER),
         problems=("not-found",),
         shared=True,
         statuses=(_UNCHANGED,),
@@ -128,7 +123,7 @@ OPERATIONS = (
         body=wire.Upload,
         types=("application/json", "application/msgpack"),
         produces=("application/json", "application/msgpack"),
-        parameters=(_name,),
+        parameters=(NAME,),
         problems=(
             "malformed-request",
             "forbidden",
@@ -149,7 +144,7 @@ OPERATIONS = (
         OBJECT,
         access.ANALYST,
         produces=("application/json", "text/csv"),
-        parameters=(_name, _method, _level, _marginal, _fakes),
+        parameters=(NAME, _method, _level, _marginal, _fakes),
         problems=(
             "invalid",
             "not-found",
@@ -189,7 +184,7 @@ OPERATIONS = (
         "Get the progress of a collection.",
         wire.Status,
         access.ANALYST,
-        parameters=(_name,),
+        parameters=(NAME,),
         problems=("not-found",),
     ),
     Operation(
@@ -199,7 +194,7 @@ OPERATIONS = (
         "Close the open round of a task.",
         wire.Status,
         access.OPERATOR,
-        parameters=(_name, _now),
+        parameters=(NAME, _now),
         problems=("invalid", "not-found", "not-ready"),
     ),
     Operation(
@@ -232,6 +227,7 @@ OPERATIONS = (
         status=204,
         problems=("not-found",),
     ),
+    *SHUFFLE_OPERATIONS,
     Operation("GET", "/v1/openapi.json", "get_openapi", "Get this document.", OBJECT, shared=True),
     Operation(
         "GET",

@@ -17,6 +17,12 @@ OPEN_TO_ANYBODY = (
     " message needs a token that you have issued"
 )
 
+SHUFFLED_TO_ANYBODY = (
+    "anybody can send reports to this task, and as many as they like, also to single out one"
+    " person: with `issuer`, the key that `sottovoce token issuer` prints, every report needs a"
+    " blind token"
+)
+
 
 @dataclass(frozen=True)
 class Published:
@@ -53,8 +59,39 @@ class Published:
     @property
     def concerns(self) -> tuple[str, ...]:
         """Return what speaks against collecting like this: the plan's concerns, and strangers."""
-        strangers = () if self.collection.enrolment else (OPEN_TO_ANYBODY,)
-        return (*self.task.concerns, *strangers)
+        if self.needs_token:
+            return self.task.concerns
+        strangers = OPEN_TO_ANYBODY if self.task.shuffle is None else SHUFFLED_TO_ANYBODY
+        return (*self.task.concerns, strangers)
+
+    @property
+    def needs_token(self) -> bool:
+        """Return whether a report needs a token, an enrolment token or a blind one."""
+        return self.collection.enrolment or self.collection.issuer is not None
+
+    @property
+    def checks_round_coins(self) -> bool:
+        """Return whether the coin of a token must deal the round that it is used in.
+
+        Not where hops add fakes: a hop needs tokens for the round at hand, whatever their coins.
+        """
+        return self.task.shuffle is None or not self.task.shuffle.fakes
+
+    @property
+    def fakes(self) -> int:
+        """Return how many messages of a round are fakes that hops have added."""
+        return 0 if self.task.shuffle is None else self.task.shuffle.total_fakes
+
+    @property
+    def least_users(self) -> int:
+        """Return with how many users a round is released: as many as every promise needs."""
+        if self.task.shuffle is None:
+            return self.collection.minimum
+        return max(self.collection.minimum, self.task.shuffle.users)
+
+    def users_of(self, record: RoundRecord) -> int:
+        """Return how many people answered a round: its messages without the fakes."""
+        return max(0, record.users - self.fakes)
 
     @cached_property
     def asked(self) -> dict[int, Round]:

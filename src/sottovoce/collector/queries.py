@@ -95,7 +95,7 @@ def explanation(published: Published, query: Query, users: int | None = None) ->
     """
     task, collection = published.task, published.collection
     assert isinstance(task.plan, TablePlan)
-    people = users or published.last.users or collection.quota or collection.minimum
+    people = users or published.users_of(published.last) or collection.quota or collection.minimum
     plan = plan_query(query, Source(task.plan.layout(task.response_epsilon)))
     facts = facts_of(plan, people, compare=True, coins_checked=task.coins_checked)
     return Explanation(facts)

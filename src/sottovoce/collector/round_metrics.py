@@ -26,6 +26,6 @@ class RoundMetrics(Source):
         for published in self._tasks():
             for record in published.rounds:
                 names = [published.record.name, str(record.number)]
-                users.add_metric(names, record.users)
+                users.add_metric(names, published.users_of(record))
                 states.add_metric([*names, record.state.value], 1)
         return [users, states]

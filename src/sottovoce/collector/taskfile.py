@@ -34,29 +34,51 @@ Tables for SQL have private ``columns`` and may have ``public`` ones:
     rows = 1                                                # of which so many are reported
     columns.amount = {low = 1, high = 625}
 
+A shuffled task names its hops and what must hold against the collector alone:
+
+    [shuffle]
+    hops = ["https://mix-a.example#KEY", "https://mix-b.example#KEY"]   # or tables of url and key
+    users = 100_000                                         # people in a batch, at the least
+    central = 0.5
+    delta = 1e-9
+
+Its ``epsilon`` may then be left out, and is chosen up to ``max_local`` of the shuffle; so are
+``fakes`` and ``against_users``.  The collector's own ``key`` is filled in when the task is
+published.
+
 A complete task document is accepted too.
 """
 
 import inspect
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from typing import Any
 
+from sottovoce.collector import shuffle_table
 from sottovoce.domains.base import domain_from_short
 from sottovoce.errors import CodecError, ParameterError
+from sottovoce.plans.shuffled_settings import settle
 from sottovoce.tasks.collection import Collection
 from sottovoce.tasks.plan import Plan
 from sottovoce.tasks.task import Task
 from sottovoce.wire import codec
 
-_ENTRIES = {"name", "epsilon", "description", "declares", "distinct", "plan", "collection"}
+_ENTRIES = {
+    *("name", "epsilon", "description", "declares", "distinct"),
+    *("plan", "collection", "shuffle"),
+}
+
+CollectorKey = Callable[[], str]  # returns the long-term public key of a collector (base64url)
 
 
-def read(text: str, *, toml: bool) -> Task:
-    """Return the task in a file as it is published, with the default collection settings."""
-    task = parse(text, toml=toml)
+def read(text: str, *, toml: bool, collector_key: CollectorKey | None = None) -> Task:
+    """Return the task in a file as it is published, with the default collection settings.
+
+    ``collector_key`` is called for the key that a shuffled task leaves out.
+    """
+    task = parse(text, toml=toml, collector_key=collector_key)
     if "/" in task.name or task.name in (".", "..") or not task.name.isprintable():
         raise ParameterError(
             "`name` of a task is part of an address: it must have no slash and no control "
@@ -66,10 +88,12 @@ def read(text: str, *, toml: bool) -> Task:
     return task if task.collection is not None else replace(task, collection=Collection())
 
 
-def parse(text: str, *, toml: bool) -> Task:
+def parse(text: str, *, toml: bool, collector_key: CollectorKey | None = None) -> Task:
     """Return the task in a file as it is written: a whole document, or what an operator writes."""
     content = _parsed(text, toml=toml)
-    return codec.task(codec.parse(text)) if not toml and "version" in content else _task(content)
+    if not toml and "version" in content:
+        return codec.task(codec.parse(text))
+    return _task(content, collector_key)
 
 
 def _parsed(text: str, *, toml: bool) -> Mapping[str, Any]:
@@ -82,29 +106,28 @@ def _parsed(text: str, *, toml: bool) -> Mapping[str, Any]:
     return content
 
 
-def _task(content: Mapping[str, Any]) -> Task:
-    if not {"name", "epsilon", "plan"} <= set(content):
+def _task(content: Mapping[str, Any], collector_key: CollectorKey | None) -> Task:
+    needed = {"name", "plan"} if "shuffle" in content else {"name", "epsilon", "plan"}
+    if not needed <= set(content):
         raise CodecError("a task file must have the entries name, epsilon and plan")
     if set(content) - _ENTRIES:
         raise CodecError(f"a task file may have only the entries {', '.join(sorted(_ENTRIES))}")
-    plan, collection = content["plan"], content.get("collection", {})
-    if (
-        not isinstance(plan, dict)
-        or not isinstance(collection, dict)
-        or isinstance(content["epsilon"], (bool, list))
-    ):
-        raise CodecError("`plan` and `collection` must be tables, and `epsilon` a number")
+    tables = [content["plan"], content.get("collection", {}), content.get("shuffle", {})]
+    epsilon = content.get("epsilon")
+    if not all(isinstance(table, dict) for table in tables) or isinstance(epsilon, (bool, list)):
+        raise CodecError("`plan`, `collection` and `shuffle` must be tables, `epsilon` a number")
     rest = {key: content[key] for key in ("description", "declares", "distinct") if key in content}
     try:
-        return Task(
-            content["name"],
-            _plan(dict(plan)),
-            float(content["epsilon"]),
-            collection=_built(
-                Collection, collection, {setting.name for setting in fields(Collection)}
-            ),
-            **rest,
-        )
+        collection = _built(Collection, tables[1], {setting.name for setting in fields(Collection)})
+        plan = _plan(dict(tables[0]))
+        local = None if epsilon is None else float(epsilon)
+        if "shuffle" in content:
+            wishes = shuffle_table.wishes(tables[2], collector_key)
+            settled = settle(plan, local, wishes)
+            plan, local = settled.plan, settled.epsilon
+            rest["shuffle"] = settled.shuffle
+        assert local is not None
+        return Task(content["name"], plan, local, collection=collection, **rest)
     except (TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
         raise _stated(error) from None
 

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, Struct
 
+from sottovoce.collector.shuffle_status import ShuffleLine
 from sottovoce.web.uploads import MAX_REPORTS, Count
 
 MAX_TOKENS = 10_000  # tokens issued at once
@@ -60,8 +61,8 @@ class AskedRounds(Struct):
     rounds: list[AskedRound]
 
 
-class RoundLine(Struct):
-    """The progress of one round."""
+class RoundLine(Struct, omit_defaults=True):
+    """The progress of one round; ``shuffle`` is there if its task is shuffled."""
 
     number: Count
     state: str
@@ -70,6 +71,7 @@ class RoundLine(Struct):
     count: Count
     checksum: str
     erased: bool
+    shuffle: ShuffleLine | None = None
 
 
 class Status(Struct):

@@ -118,6 +118,18 @@ class Noise(ABC):
         """Return the law for the candidates at these indices."""
         return self.among()
 
+    @property
+    def inflation(self) -> float:
+        """Return how many times fakes multiply the variance of a value that nobody holds."""
+        return 1.0
+
+    def for_people(self, people: "Noise", factor: float) -> "Noise":
+        """Return another law of the votes of people, with what this one knows of fakes.
+
+        The votes are those of this law times a factor.
+        """
+        return people
+
 
 @dataclass(frozen=True)
 class IndependentNoise(Noise):

@@ -3,9 +3,12 @@
 from collections.abc import Callable
 from typing import TypeVar
 
+from sottovoce.answers.guarantee import ShuffledReports
 from sottovoce.answers.outcome import Outcome
 from sottovoce.arrays import Ints, Reports, Values, grouped
 from sottovoce.core.estimate import Estimate
+from sottovoce.core.fake_votes import FakeCount
+from sottovoce.errors import NoDataError
 from sottovoce.mechanisms.base import Mechanism
 from sottovoce.tasks.collected import Blocks, Collected
 from sottovoce.tasks.question import Address
@@ -28,8 +31,24 @@ def drive(
     while True:
         stepped = task.plan.step(collected)
         if not isinstance(stepped, Round):
-            return stepped.named(task.name)
+            return finished(task, collected, stepped)
         collected = gather(collected, stepped)
+
+
+def finished(task: Task, collected: Collected, outcome: Outcome) -> Outcome:
+    """Return the outcome of a task under its name, with what shuffling promises at its users."""
+    named = outcome.named(task.name)
+    if task.shuffle is None:
+        return named
+    rounds = collected.rounds
+    shuffled = ShuffledReports(
+        hops=len(task.shuffle.hops),
+        fakes=task.shuffle.fakes,
+        delta=task.shuffle.delta,
+        blankets=tuple(asked.ask.blanket for asked in rounds),
+        users=tuple(collected.users(asked.number) for asked in rounds),
+    )
+    return named.after_shuffling(shuffled)
 
 
 def by_address(round_number: int, members: Ints, slots: Ints) -> list[tuple[Address, Ints]]:
@@ -40,6 +59,40 @@ def by_address(round_number: int, members: Ints, slots: Ints) -> list[tuple[Addr
         member, slot = divmod(key, 1 << _SLOT_BITS)
         addressed.append((Address(round_number, member, slot), indices))
     return addressed
+
+
+def people_among(messages: int, fakes: int) -> int:
+    """Return how many of the messages of a round come from people."""
+    if messages and messages <= fakes:
+        raise NoDataError(
+            f"a round has {messages} messages, and the shufflers of its task add {fakes} fakes"
+        )
+    return messages - fakes if messages else 0
+
+
+def estimate_people(collected: Collected, address: Address, estimate: Estimate) -> Estimate:
+    """Return an estimate of the reports at an address as one of all people of the round.
+
+    What fakes add to the votes is taken away.
+    """
+    people = collected.users(address.round)
+    fakes = collected.fakes(address.round)
+    if fakes:
+        asked = collected.rounds[address.round]
+        count = fakes_among(asked, address, estimate.users, people, fakes)
+        mechanism = asked.question(address).mechanism.pure()
+        estimate = mechanism.fake_votes(count).removed_from(estimate)
+    return estimate.of(people, coins_checked=collected.coins_checked)
+
+
+def fakes_among(asked: Round, address: Address, reports: int, people: int, fakes: int) -> FakeCount:
+    """Return how many of the reports at an address are fakes, of all that were added."""
+    of_people = asked.ask.coin_share(address.member, address.slot)
+    of_fakes = asked.ask.fake_share(address.member, address.slot)
+    odds = 1.0
+    if of_people != of_fakes:
+        odds = of_fakes * (1 - of_people) / (of_people * (1 - of_fakes))
+    return FakeCount.among(reports, people, fakes, odds)
 
 
 def estimate_candidates(mechanism: Mechanism, reports: Reports, among: Values | Blocks) -> Estimate:

@@ -11,7 +11,7 @@ from sottovoce.arrays import Floats, Ints, Reports, Values
 from sottovoce.core.estimate import Estimate
 from sottovoce.core.tally import Tally
 from sottovoce.engine import base
-from sottovoce.engine.base import by_address, estimate_candidates
+from sottovoce.engine.base import by_address, estimate_candidates, estimate_people, people_among
 from sottovoce.errors import CodecError, MismatchError, NoDataError, ParameterError
 from sottovoce.tasks.collected import Blocks
 from sottovoce.tasks.question import Address, Question
@@ -61,11 +61,15 @@ class MemoryCollected:
         counts = {address: len(batch.reports) for address, batch in self.batches.items()}
         counts |= {address: tally.users for address, tally in self.sums.items()}
         first_slot = (round_number, 0)
-        return sum(
+        messages = sum(
             count
             for address, count in counts.items()
             if (address.round, address.slot) == first_slot
         )
+        return people_among(messages, self.fakes(round_number))
+
+    def fakes(self, round_number: int) -> int:
+        return self.task.fakes
 
     def tally(self, address: Address) -> Tally:
         if address in self.sums:
@@ -82,8 +86,7 @@ class MemoryCollected:
         else:
             reports = self._batch(address).reports
             estimate = estimate_candidates(mechanism, reports, among)
-        users = self.users(address.round)
-        return estimate.of(users, coins_checked=self.coins_checked)
+        return estimate_people(self, address, estimate)
 
     def tallies(self, round_number: int) -> dict[Address, Tally]:
         erased = [address for address in self.sums if address.round == round_number]
@@ -174,8 +177,13 @@ def batches_of(task: Task, asked: Round, messages: Iterable[bytes]) -> dict[Addr
     fingerprint = codec.fingerprint(codec.canonical(codec.document(task)))
     allowed_flags = envelope.flags_of_task(task.declares, asked.slots)
     batches: dict[Address, list[ReportBatch]] = {}
+    version = envelope.version_of(task)
     for group in envelope.read(messages, asked.width):
-        if group.digest != group.version.task_digest(fingerprint):
+        if group.version != version:
+            raise MismatchError(
+                f"the reports of this task have envelopes of version {version.number}"
+            )
+        if group.digest != version.task_digest(fingerprint):
             raise MismatchError(
                 "a report belongs to another task, or to another version of this one"
             )

@@ -19,6 +19,7 @@ from sottovoce.answers.outcome import Outcome
 from sottovoce.arrays import Ints, Values
 from sottovoce.core.estimate import Estimate
 from sottovoce.encodings.segment import Segment
+from sottovoce.engine.base import estimate_people, finished
 from sottovoce.errors import NoDataError, ParameterError
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.maths import exact
@@ -26,7 +27,6 @@ from sottovoce.mechanisms.affine_prefix import AffinePrefix
 from sottovoce.mechanisms.base import PureMechanism
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.unary import Unary
-from sottovoce.tasks.choice import Choice
 from sottovoce.tasks.collected import Blocks
 from sottovoce.tasks.question import Address
 from sottovoce.tasks.round import Round
@@ -36,48 +36,57 @@ from sottovoce.wire import codec
 REPORTS_AT_ONCE = 1 << 21
 
 
-def collections(mechanism: PureMechanism, truth: Ints, runs: int, seed: int) -> Iterator[Ints]:
+def collections(
+    mechanism: PureMechanism, truth: Ints, runs: int, seed: int, fakes: int = 0
+) -> Iterator[Ints]:
     """Yield the support counts of one collection after another.
 
-    ``truth`` counts the holders of each value.
+    ``truth`` counts the holders of each value.  Shufflers add ``fakes`` to every collection.
     """
     rng = SeededRng(seed)
     if isinstance(mechanism, GRR):
-        yield from _draw_grr(mechanism, truth, runs, rng.generator)
+        yield from _draw_grr(mechanism, truth, runs, fakes, rng.generator)
     elif isinstance(mechanism, Unary):
-        yield from _draw_unary(mechanism, truth, runs, rng.generator)
+        yield from _draw_unary(mechanism, truth, runs, fakes, rng.generator)
     else:
-        yield from _run_reports(mechanism, truth, runs, rng)
+        yield from _run_reports(mechanism, truth, runs, fakes, rng)
 
 
 def _draw_grr(
-    mechanism: GRR, truth: Ints, runs: int, generator: np.random.Generator
+    mechanism: GRR, truth: Ints, runs: int, fakes: int, generator: np.random.Generator
 ) -> Iterator[Ints]:
     supports = generator.binomial(truth, mechanism.p, (runs, len(truth)))
     others = np.full(mechanism.size - 1, 1 / (mechanism.size - 1))
     for value, liars in enumerate((truth - supports).T.copy()):
         supports[:, np.arange(mechanism.size) != value] += generator.multinomial(liars, others)
+    if fakes:
+        even = np.full(mechanism.size, 1 / mechanism.size)
+        supports += generator.multinomial(fakes, even, runs)
     yield from supports
 
 
 def _draw_unary(
-    mechanism: Unary, truth: Ints, runs: int, generator: np.random.Generator
+    mechanism: Unary, truth: Ints, runs: int, fakes: int, generator: np.random.Generator
 ) -> Iterator[Ints]:
     shape = (runs, len(truth))
     users = int(truth.sum())
     honest = generator.binomial(truth, mechanism.p, shape)
-    yield from honest + generator.binomial(users - truth, mechanism.q, shape)
+    # A bit of a fake is set as often as that of a value that its user does not hold.
+    yield from honest + generator.binomial(users - truth + fakes, mechanism.q, shape)
 
 
 def _run_reports(
-    mechanism: PureMechanism, truth: Ints, runs: int, rng: SeededRng
+    mechanism: PureMechanism, truth: Ints, runs: int, fakes: int, rng: SeededRng
 ) -> Iterator[Ints]:
     people = np.repeat(np.arange(len(truth)), truth)
-    runs_at_once = max(1, REPORTS_AT_ONCE // len(people))
+    runs_at_once = max(1, REPORTS_AT_ONCE // (len(people) + fakes))
     for start in range(0, runs, runs_at_once):
         batch = min(runs_at_once, runs - start)
-        reports = mechanism.privatize(np.tile(people, batch), rng)
-        for run_reports in np.split(reports, batch):
+        reports = np.split(mechanism.privatize(np.tile(people, batch), rng), batch)
+        if fakes:
+            added = np.split(mechanism.draw_blanket(batch * fakes, rng), batch)
+            reports = [np.concatenate(parts) for parts in zip(reports, added, strict=True)]
+        for run_reports in reports:
             yield mechanism.supports(mechanism.tally(run_reports))
 
 
@@ -116,16 +125,24 @@ class DrawnCollected:
     def users(self, round_number: int) -> int:
         return int(self.counts.sum())
 
+    def fakes(self, round_number: int) -> int:
+        return self.task.fakes
+
     @cached_property
     def groups(self) -> Ints:
         """Return (members, values): how many holders of each value the coin put into each group."""
         ask = self.task.opening.ask
-        weights: tuple[int, ...] = (1,)
-        if isinstance(ask, Choice):
-            weights = ask.weights or (1,) * len(ask.members)
-        shares = np.array(weights) / sum(weights)
+        shares = [ask.coin_share(member) for member in range(ask.member_count)]
         drawn = SeededRng(self.start).generator.multinomial(self.counts, shares)
         return np.ascontiguousarray(drawn.T)
+
+    @cached_property
+    def fakes_of_groups(self) -> Ints:
+        """Return how many fakes were dealt to each group."""
+        ask = self.task.opening.ask
+        shares = [ask.fake_share(member) for member in range(ask.member_count)]
+        seed = np.random.SeedSequence([self.start, 0])
+        return SeededRng(seed).generator.multinomial(self.task.fakes, shares)
 
     def estimate(self, address: Address, among: Values | Blocks | None = None) -> Estimate:
         question = self.task.opening.question(address)
@@ -138,10 +155,14 @@ class DrawnCollected:
         holders = self._holders(group, prefix, among)
         users = int(group.sum())
         seed = np.random.SeedSequence([self.start, address.member + 1])
-        supports = self.supports(mechanism, holders, users, SeededRng(seed).generator)
-        estimate = mechanism.estimate_counts(supports, users)
+        generator = SeededRng(seed).generator
+        supports = self.supports(mechanism, holders, users, generator)
+        fakes = int(self.fakes_of_groups[address.member])
+        if fakes:
+            supports += generator.binomial(fakes, mechanism.share, len(supports))
+        estimate = mechanism.estimate_counts(supports, users + fakes)
         estimate = replace(estimate, noise=mechanism.noise.among())
-        return estimate.of(self.users(address.round), coins_checked=self.coins_checked)
+        return estimate_people(self, address, estimate)
 
     def supports(
         self, mechanism: PureMechanism, holders: Ints, users: int, generator: np.random.Generator
@@ -177,11 +198,12 @@ def draw_answer(task: Task, holders: Mapping[Any, int], seed: int) -> Outcome:
     counts = np.array(list(holders.values()), np.int64)
     if not counts.sum():
         raise NoDataError("there is nobody to ask")
-    stepped = task.plan.step(DrawnCollected(task, numbers_of(indices), counts, seed))
+    collected = DrawnCollected(task, numbers_of(indices), counts, seed)
+    stepped = task.plan.step(collected)
     asks_everybody = (task.opening.low, task.opening.high) == (0, exact.UNIT)
     if isinstance(stepped, Round) or not asks_everybody:
         raise ParameterError("only a search that asks everybody in one round is drawn")
-    return stepped.named(task.name)
+    return finished(task, collected, stepped)
 
 
 def numbers_of(indices: Values) -> tuple[int, ...]:

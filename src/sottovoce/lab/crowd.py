@@ -12,16 +12,18 @@ from sottovoce.tasks.question import Address
 from sottovoce.tasks.round import Round
 from sottovoce.tasks.task import Task
 from sottovoce.wire import codec
-from sottovoce.wire.envelope import ID_BYTES, Envelopes
+from sottovoce.wire.envelope import ID_BYTES, Envelopes, Version, version_of
 
 
 def messages(
     task: Task, values: Any, asked: Round | None = None, rng: Rng | None = None
 ) -> list[bytes]:
-    """Return one message per person for a round; ``rng`` is the system's by default."""
-    sender = _Sender(
-        codec.digest_bytes(codec.document(task)), asked or task.opening, rng or SystemRng()
-    )
+    """Return one message per person for a round; ``rng`` is the system's by default.
+
+    Those of a shuffled task are not sealed yet: they are what the collector finds at the end.
+    """
+    fingerprint = codec.fingerprint(codec.canonical(codec.document(task)))
+    sender = _Sender(fingerprint, version_of(task), asked or task.opening, rng or SystemRng())
     indices = task.plan.domain.indices(values)
     sent: list[bytes] = [b""] * len(indices)
     subjects = _random(len(indices), sender.rng) if "subject" in task.declares else None
@@ -37,7 +39,8 @@ def messages(
 class _Sender:
     """Makes the envelopes of a round of a task."""
 
-    digest: bytes
+    fingerprint: bytes
+    version: Version
     asked: Round
     rng: Rng
 
@@ -53,9 +56,16 @@ class _Sender:
         members = np.full(count, address.member)
         slots = np.full(count, address.slot) if self.asked.slots > 1 else None
         public = tuple(getattr(indices, "public", ()))  # what people let everybody see
-        ids = _random(count, self.rng)
         envelopes = Envelopes(
-            self.digest, self.asked.number, members, ids, payloads, subjects, slots, public
+            digest=self.version.task_digest(self.fingerprint),
+            round=self.asked.number,
+            members=members,
+            ids=_random(count, self.rng),
+            payloads=payloads,
+            subjects=subjects,
+            slots=slots,
+            public=public,
+            version=self.version,
         )
         whole = envelopes.write()
         ends = [0, *np.cumsum(envelopes.sizes).tolist()]

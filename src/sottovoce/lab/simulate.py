@@ -4,7 +4,7 @@ The code of the clients runs over arrays of people, and a plan is driven to its 
 """
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,7 +38,7 @@ def simulate(
 
     Every report is made, packed and unpacked as on a device.  Without a ``seed`` the randomness is
     the operating system's, as it is there.  With an ``attack`` some of those who answer are
-    attackers.
+    attackers.  The fakes of a shuffled task are added as its shufflers add them.
     """
     rng = SystemRng() if seed is None else SeededRng(seed)
     indices = task.plan.domain.indices(values)
@@ -53,8 +53,10 @@ def simulate(
 
     def gather(asked: Round) -> dict[Address, ReportBatch]:
         answering = _belonging(asked, indices, coins)
-        honest = report_batches(asked, answering, rng, progress, subjects=known)
-        return attack.beside(honest, asked, len(answering), rng) if attack else honest
+        batches = report_batches(asked, answering, rng, progress, subjects=known)
+        if attack:
+            batches = attack.beside(batches, asked, len(answering), rng)
+        return with_fakes(batches, asked, task.fakes, rng)
 
     return drive(task, gather)
 
@@ -77,10 +79,33 @@ class Poisoned:
         attackers = round(users * self.share / (1 - self.share))
         if not attackers:
             return honest
-        mixed = {address: [batch] for address, batch in honest.items()}
-        for address, reports in self.attack.reports(asked, attackers, rng).items():
-            mixed.setdefault(address, []).append(ReportBatch(reports))
-        return {address: joined(batches) for address, batches in sorted(mixed.items())}
+        return _beside(honest, self.attack.reports(asked, attackers, rng))
+
+
+def with_fakes(
+    batches: dict[Address, ReportBatch], asked: Round, fakes: int, rng: Rng
+) -> dict[Address, ReportBatch]:
+    """Return the reports of a round with those of the fakes that shufflers add.
+
+    The order of reports changes no answer, so that nothing is shuffled here.
+    """
+    if not fakes:
+        return batches
+    added = {}
+    for part in asked.draw_fakes(fakes, rng):
+        packed = part.mechanism.pack(part.reports)
+        added[part.address] = part.mechanism.unpack(packed)
+    return _beside(batches, added)
+
+
+def _beside(
+    batches: dict[Address, ReportBatch], added: Mapping[Address, Reports]
+) -> dict[Address, ReportBatch]:
+    """Return batches with further reports appended."""
+    mixed = {address: [batch] for address, batch in batches.items()}
+    for address, reports in added.items():
+        mixed.setdefault(address, []).append(ReportBatch(reports))
+    return {address: joined(parts) for address, parts in sorted(mixed.items())}
 
 
 def report_batches(

@@ -142,6 +142,12 @@ class AffineResponse(PureMechanism, kind="affine"):
         reports["bucket"] = self.response.privatize(hashed.astype(np.int64), rng)
         return reports
 
+    def draw_blanket(self, count: int, rng: Rng) -> Reports:
+        reports = np.empty(count, REPORT)
+        reports["seed"] = rng.longs(count)
+        reports["bucket"] = self.response.draw_blanket(count, rng)
+        return reports
+
     def pack(self, reports: Reports) -> bytes:
         return reports.tobytes()
 

@@ -25,6 +25,7 @@ from sottovoce.accounting.blanket import Blanket
 from sottovoce.arrays import Bools, Floats, Ints, Reports, Values
 from sottovoce.core import settings
 from sottovoce.core.estimate import Estimate
+from sottovoce.core.fake_votes import FakeCount, FakeVotes
 from sottovoce.core.influence import (
     AnySetInfluence,
     Influence,
@@ -146,6 +147,11 @@ class Mechanism(ABC):
         return Blanket.generic(self.epsilon)
 
     @property
+    def takes_fakes(self) -> bool:
+        """Return whether estimates stay unbiased, with known errors, if there are fakes."""
+        return False
+
+    @property
     def has_tally(self) -> bool:
         """Return whether a tally holds all that reports say; otherwise estimates need reports."""
         return True
@@ -185,6 +191,14 @@ class Mechanism(ABC):
     @abstractmethod
     def privatize(self, values: Values, rng: Rng) -> Reports:
         """Return one randomised report per value."""
+
+    def draw_blanket(self, count: int, rng: Rng) -> Reports:
+        """Return fake reports, which depend on nobody's value: draws from the blanket.
+
+        Where the blanket is not known as a law, a fake is the randomised report of a uniformly
+        random value of the domain.
+        """
+        return self.privatize(rng.integers(self.size, count), rng)
 
     def permanent(self, values: Values, rng: Rng) -> Reports:
         """Return the responses that devices remember for a longitudinal task."""
@@ -260,7 +274,8 @@ class PureMechanism(Mechanism):
         """Return the probability that a draw from the blanket supports a given value.
 
         A mechanism states it if a report has e^epsilon times the probability under the values that
-        it supports than under all others.  None stands for a mechanism that does not state it.
+        it supports than under all others, and if ``draw_blanket`` draws from that blanket.  None
+        stands for a mechanism that does not state it.
         """
         return None
 
@@ -273,12 +288,27 @@ class PureMechanism(Mechanism):
         return 0.0
 
     @property
+    def takes_fakes(self) -> bool:
+        return self.share is not None
+
+    def fake_votes(self, count: FakeCount) -> FakeVotes:
+        """Return what so many fakes add to the votes for every value."""
+        if self.share is None:
+            raise ParameterError(f"the votes of fakes are not known for the mechanism {self.kind}")
+        return FakeVotes.of(count, (self.p, self.q), self.share, self.overlap)
+
+    @property
     def blanket(self) -> Blanket:
         # Thresholds may spend less than the stated epsilon.  That is safe: at equal share and
         # overlap, a mechanism of less epsilon is one of more, mixed with draws from the blanket.
         if self.share is None:
             return super().blanket
         return Blanket(self.epsilon, self.share, self.overlap)
+
+    def draw_blanket(self, count: int, rng: Rng) -> Reports:
+        if self.share is not None:
+            raise NotImplementedError("a mechanism that states `share` must draw its blanket")
+        return super().draw_blanket(count, rng)
 
     @abstractmethod
     def support(self, reports: Reports, candidates: Values) -> Bools:

@@ -91,6 +91,10 @@ class GRR(PureMechanism, kind="grr"):
         others += others >= values  # skip the true value: uniform over the remaining ones
         return np.where(honest, values, others)
 
+    def draw_blanket(self, count: int, rng: Rng) -> Reports:
+        # Every report has the probability q under all values but one.
+        return rng.integers(self.size, count)
+
     def pack(self, reports: Reports) -> bytes:
         return reports.astype(unsigned(self.size)).tobytes()
 

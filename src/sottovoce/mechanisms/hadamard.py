@@ -98,6 +98,9 @@ class HadamardResponse(PureMechanism, kind="hadamard"):
         partners = columns ^ (matrix_rows & -matrix_rows)
         return np.where(_is_positive(matrix_rows, columns) == positive, columns, partners)
 
+    def draw_blanket(self, count: int, rng: Rng) -> Reports:
+        return rng.integers(self.columns, count)
+
     def pack(self, reports: Reports) -> bytes:
         return reports.astype(unsigned(self.columns)).tobytes()
 

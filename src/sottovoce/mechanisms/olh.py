@@ -94,6 +94,10 @@ class LocalHashing(PureMechanism):
         seeds = self.draw_seeds(rng, len(values))
         return self._join(seeds, self.response.privatize(self.hash(values, seeds), rng))
 
+    def draw_blanket(self, count: int, rng: Rng) -> Reports:
+        seeds = self.draw_seeds(rng, count)
+        return self._join(seeds, self.response.draw_blanket(count, rng))
+
     def draw_seeds(self, rng: Rng, users: int) -> Words:
         """Return a public coin for every user."""
         return rng.words(users)

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from sottovoce.arrays import Floats, Reports, Words
 from sottovoce.core import settings
+from sottovoce.core.fake_votes import FakeCount, FakeVotes
 from sottovoce.core.noise import IndependentNoise
 from sottovoce.core.packing import below
 from sottovoce.core.rng import Rng
@@ -59,6 +60,10 @@ class RMP(LocalHashing, kind="rmp"):
     def overlap(self) -> float:
         # In a small pool of rows two values may have opposite signs in every row.
         return 0.0 if self.rows else super().overlap
+
+    def fake_votes(self, count: FakeCount) -> FakeVotes:
+        # Over all matrices two signs agree half the time, whatever the pool.
+        return FakeVotes.of(count, (self.p, self.q), self.share, self.share)
 
     @property
     def layout(self) -> npt.DTypeLike:

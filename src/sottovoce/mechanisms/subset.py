@@ -115,6 +115,19 @@ class SubsetSelection(PureMechanism, kind="subset"):
         _toggle(subsets, holders, values[holders])
         return subsets
 
+    def draw_blanket(self, count: int, rng: Rng) -> Reports:
+        """Return uniform sets, by Floyd's algorithm.
+
+        At each step a value up to ``last`` is drawn, and ``last`` itself taken if the draw is in
+        the set.
+        """
+        fakes = np.arange(count)
+        subsets = np.zeros((count, self.width), np.uint8)
+        for last in range(self.size - self.chosen, self.size):
+            drawn = rng.integers(last + 1, count)
+            _toggle(subsets, fakes, np.where(_contains(subsets, fakes, drawn), last, drawn))
+        return subsets
+
     def pack(self, reports: Reports) -> bytes:
         return reports.tobytes()
 

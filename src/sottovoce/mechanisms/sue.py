@@ -78,6 +78,9 @@ class SUE(Unary, kind="sue"):
         """Return one packed row per value: all permanent draws come first, then all others."""
         return self.instantaneous(self.permanent(values, rng), rng)
 
+    def draw_blanket(self, count: int, rng: Rng) -> Reports:
+        return self.instantaneous(super().draw_blanket(count, rng), rng)
+
     def permanent(self, values: Values, rng: Rng) -> Reports:
         """Return the responses to remember, drawn in the fixed order of ``Unary.privatize``."""
         return super().privatize(values, rng)

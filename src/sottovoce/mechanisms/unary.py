@@ -91,6 +91,11 @@ class Unary(PureMechanism):
         blocks = [self._randomize(block, rng) for block in self.blocks(self.check(values))]
         return np.concatenate(blocks)
 
+    def draw_blanket(self, count: int, rng: Rng) -> Reports:
+        """Return packed rows of which every bit is set as that of a value nobody holds."""
+        blocks = [self._draw_unheld(len(block), rng) for block in self.blocks(np.arange(count))]
+        return np.concatenate(blocks)
+
     def blocks(self, users: Reports) -> Iterator[Reports]:
         """Yield as many users at a time as may draw one word per bit together."""
         step = max(1, MAX_BLOCK_WORDS // self.size)
@@ -123,6 +128,9 @@ class Unary(PureMechanism):
         if_held = np.where(bits, self.p, 1 - self.p)
         if_unheld = np.where(bits, self.q, 1 - self.q)
         return np.asarray(if_unheld.prod(axis=1, keepdims=True) * if_held / if_unheld)
+
+    def _draw_unheld(self, count: int, rng: Rng) -> Bytes:
+        return pack_bits(rng.bernoulli(self.flip, count * self.size).reshape(-1, self.size))
 
     def _randomize(self, values: Values, rng: Rng) -> Bytes:
         bits = rng.bernoulli(self.flip, len(values) * self.size).reshape(-1, self.size)

@@ -11,7 +11,7 @@ from sottovoce.core import bounds, settings
 from sottovoce.core.rng import Rng
 from sottovoce.errors import ParameterError
 from sottovoce.maths import exact
-from sottovoce.tasks.question import Address, Ask, Question
+from sottovoce.tasks.question import Address, Ask, Fakes, Question
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,12 @@ class Bundle(Ask, kind="bundle"):
     def has_coin(self) -> bool:
         return any(part.has_coin for part in self.parts)
 
+    def coin_share(self, member: int, slot: int = 0) -> float:
+        return self.parts[slot].coin_share(member)
+
+    def fake_share(self, member: int, slot: int = 0) -> float:
+        return self.parts[slot].fake_share(member)
+
     def at(self, member: int, slot: int) -> Question:
         if not 0 <= slot < len(self.parts):
             raise ParameterError(f"this bundle has no slot {slot}")
@@ -77,6 +83,12 @@ class Bundle(Ask, kind="bundle"):
         for number, part in enumerate(self.parts):
             addresses += part.addresses(coin, number)
         return addresses
+
+    def draw_fakes(self, fakes: Ints, rng: Rng, slot: int = 0) -> list[Fakes]:
+        drawn: list[Fakes] = []
+        for number, part in enumerate(self.parts):
+            drawn += part.draw_fakes(fakes, rng, number)
+        return drawn
 
     def assigned(self, people: Ints, rng: Rng, slot: int = 0) -> list[tuple[Address, Ints]]:
         assigned: list[tuple[Address, Ints]] = []

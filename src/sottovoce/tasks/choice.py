@@ -3,18 +3,20 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
 from sottovoce.accounting.blanket import Blanket
-from sottovoce.arrays import Ints, Reports, Values, grouped
+from sottovoce.arrays import Ints, Longs, Reports, Values, grouped
 from sottovoce.core import bounds, settings
 from sottovoce.core.rng import Rng
 from sottovoce.errors import ParameterError
+from sottovoce.maths import exact
 from sottovoce.mechanisms.base import Mechanism
 from sottovoce.tasks.families.base import Family
-from sottovoce.tasks.question import Address, Ask, Question
+from sottovoce.tasks.question import Address, Ask, Fakes, Question
 
 # Exclusive bound of the weights of all members together: a coin is cut into halves of 32 bits.
 MAX_WEIGHT = 1 << 32
@@ -71,12 +73,40 @@ class Choice(Ask, kind="choice"):
         """
         if self.shared_mechanism is not None:
             return self.members[0].blanket
-        weights = self.weights or (1,) * len(self.members)
         weight_of: dict[Blanket, int] = {}
-        for member, weight in enumerate(weights):
-            blanket = self.members[member].blanket
+        for weight, blanket in self._weighted_blankets():
             weight_of[blanket] = weight_of.get(blanket, 0) + weight
         return Blanket.mixture((weight, blanket) for blanket, weight in weight_of.items())
+
+    def _weighted_blankets(self) -> Iterator[tuple[int, Blanket]]:
+        """Yield the weight and the blanket of every member."""
+        weights = self.weights or (1,) * len(self.members)
+        for member, weight in enumerate(weights):
+            yield weight, self.members[member].blanket
+
+    @cached_property
+    def _fake_bounds(self) -> Longs | None:
+        """Return the coins, in units of 2^-64, at which the fakes of each next member begin.
+
+        They are rounded to the nearest unit, so that the probability of a member is off by at most
+        2^-64.  None if fakes are dealt as people are.
+        """
+        if self.shared_mechanism is not None:
+            return None
+        parts = list(self._weighted_blankets())
+        weights = Blanket.fake_weights(parts)
+        if len({share / weight for share, (weight, _) in zip(weights, parts, strict=True)}) == 1:
+            return None
+        total = sum(weights)
+        ends = [round(exact.UNIT * end / total) for end in accumulate(weights)]
+        return np.array(ends[:-1], np.uint64)
+
+    def _deal_fakes(self, count: int, rng: Rng) -> Ints:
+        """Return the member that each fake belongs to: by its weight times its blanket's mass."""
+        coins = rng.longs(count)
+        if self._fake_bounds is None:
+            return self.pick(coins)
+        return np.searchsorted(self._fake_bounds, coins, side="right")
 
     @cached_property
     def width(self) -> int:
@@ -109,6 +139,17 @@ class Choice(Ask, kind="choice"):
             return sum(self.weights) / min(self.weights)
         return float(len(self.members))
 
+    def coin_share(self, member: int, slot: int = 0) -> float:
+        if self.weights:
+            return self.weights[member] / sum(self.weights)
+        return 1 / len(self.members)
+
+    def fake_share(self, member: int, slot: int = 0) -> float:
+        if self._fake_bounds is None:
+            return self.coin_share(member)
+        bounds: list[int] = [0, *self._fake_bounds.tolist(), exact.UNIT]
+        return (bounds[member + 1] - bounds[member]) / exact.UNIT
+
     @property
     def shared_mechanism(self) -> Mechanism | None:
         if isinstance(self.members, tuple) or not self.members.one_mechanism:
@@ -138,6 +179,21 @@ class Choice(Ask, kind="choice"):
             for address, asked in self.members[member].assigned(people[chosen], rng, slot):
                 assigned.append((replace(address, member=member), asked))
         return assigned
+
+    def draw_fakes(self, fakes: Ints, rng: Rng, slot: int = 0) -> list[Fakes]:
+        dealt = grouped(self._deal_fakes(len(fakes), rng))
+        mechanism = self.shared_mechanism
+        if mechanism is not None:
+            reports = mechanism.draw_blanket(len(fakes), rng)
+            return [
+                Fakes(Address(member=member, slot=slot), mechanism, fakes[chosen], reports[chosen])
+                for member, chosen in dealt
+            ]
+        drawn: list[Fakes] = []
+        for member, chosen in dealt:
+            parts = self.members[member].draw_fakes(fakes[chosen], rng, slot)
+            drawn += [replace(part, address=replace(part.address, member=member)) for part in parts]
+        return drawn
 
     def privatize_by_coin(self, values: Values, rng: Rng) -> tuple[Ints, Reports]:
         mechanism = self.shared_mechanism

@@ -89,7 +89,13 @@ class Collected(Protocol):
         """Return the rounds that have been answered."""
 
     def users(self, round_number: int) -> int:
-        """Return how many users answered a round."""
+        """Return how many users answered a round; fakes are not users."""
+
+    def fakes(self, round_number: int) -> int:
+        """Return how many fakes the shufflers added to the reports of a round.
+
+        Tallies, report counts, scores and reports include those of fakes; estimates do not.
+        """
 
     def tally(self, address: Address) -> Tally:
         """Return the sums over the reports at an address."""
@@ -101,7 +107,7 @@ class Collected(Protocol):
         """Return how many reports there are at every address of a round."""
 
     def estimate(self, address: Address, among: Values | Blocks | None = None) -> Estimate:
-        """Return totals scaled to the round's users.
+        """Return totals scaled to the round's users, without what fakes add.
 
         They are for the mechanism's whole domain, or ``among`` some candidates.
         """
@@ -143,6 +149,10 @@ class NothingCollected:
 
     def users(self, round_number: int) -> int:
         """Return 0: nobody has answered yet."""
+        return 0
+
+    def fakes(self, round_number: int) -> int:
+        """Return 0: there are no reports."""
         return 0
 
     def _refuse(self, *_: Any) -> Any:

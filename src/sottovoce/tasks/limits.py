@@ -1,6 +1,6 @@
 """The rules that a task and its notice share: texts, declared fields, price and size of a round."""
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from sottovoce.core import bounds, settings
 from sottovoce.errors import ParameterError
@@ -9,9 +9,16 @@ from sottovoce.tasks.collection import Collection
 from sottovoce.tasks.round import Round
 from sottovoce.tasks.shuffle import Shuffle
 
+if TYPE_CHECKING:
+    from sottovoce.tasks.plan import Plan
+
 DECLARABLE = ("subject", "public")  # the optional fields of a report that a task may declare
 MAX_DISTINCT = (1 << 16) - 1
-ENVELOPE_BYTES = 80  # at least as many as an envelope takes beside public part and payload
+DIRECT_ENVELOPE = 1  # the version of the envelopes of tasks whose devices send to the collector
+SHUFFLED_ENVELOPE = 2  # the version of those whose devices send to a shuffler
+# By version: at least as many bytes as the fields of an envelope take beside public part and
+# payload.
+ENVELOPE_BYTES = {1: 64, 2: 80}
 
 
 def check_name(name: str) -> None:
@@ -48,13 +55,19 @@ def check_price(asked: Round, epsilon: float, distinct: int | None) -> None:
         raise ParameterError("this round spends more than the `epsilon` that its task states")
 
 
-def check_message(asked: Round, public_bytes: int, distinct: int | None = None) -> None:
+def check_message(
+    asked: Round,
+    public_bytes: int,
+    distinct: int | None = None,
+    envelope_version: int = DIRECT_ENVELOPE,
+) -> None:
     """Refuse a round whose messages would be too long or slow to make; none is made to find out.
 
     ``public_bytes`` is the most that the public part of a report may take.  A longitudinal task,
     one with ``distinct``, may ask for fewer bytes, because devices derive the noise of each.
     """
-    message_bytes = asked.slots * (ENVELOPE_BYTES + public_bytes + asked.width)
+    envelope_bytes = ENVELOPE_BYTES[envelope_version] + public_bytes + asked.width
+    message_bytes = asked.slots * envelope_bytes
     if message_bytes > bounds.MAX_MESSAGE_BYTES:
         raise ParameterError(
             f"a message of this round may have up to {message_bytes:,} bytes,"
@@ -71,6 +84,22 @@ def check_message(asked: Round, public_bytes: int, distinct: int | None = None) 
             f"a message of this round may take {asked.slots * most:,} draws one after another,"
             f" and {bounds.MAX_STEPS:,} are allowed"
         )
+
+
+def check_fakes(plan: "Plan", asked: Round) -> None:
+    """Refuse fakes where nobody could say what they do to the numbers."""
+    remedy = "set `fakes` to 0; `against_users` is then the local epsilon"
+    if not plan.takes_fakes:
+        raise ParameterError(
+            f"`fakes` must be 0 for the plan {plan.kind!r}, which reads reports directly and cannot"
+            f" take away what fakes add: {remedy}"
+        )
+    for question in asked.ask.representatives():
+        if not question.mechanism.takes_fakes:
+            raise ParameterError(
+                f"`fakes` must be 0 for the mechanism {question.mechanism.kind!r}, of which the"
+                f" votes of fakes are not known: {remedy}"
+            )
 
 
 class _Shuffled(Protocol):

@@ -7,6 +7,8 @@ from sottovoce.domains.base import Domain
 from sottovoce.errors import MismatchError, ParameterError
 from sottovoce.tasks.collection import Collection
 from sottovoce.tasks.limits import (
+    DIRECT_ENVELOPE,
+    SHUFFLED_ENVELOPE,
     check_declared,
     check_description,
     check_message,
@@ -23,14 +25,15 @@ from sottovoce.tasks.shuffle import Shuffle
 class Notice:
     """The price, the domain and the rounds of a task; a device never needs the plan.
 
+    ``fingerprint`` is the SHA-256 of the document, of which ``digest`` is the beginning as text.
     ``plan`` is the kind of the plan as the document names it.  ``rounds`` says what rounds after
-    the opening may be (default: there are none).  ``fingerprint`` is the whole SHA-256 of the
-    document, of which the digest is the beginning.
+    the opening may be (default: there are none).
     """
 
     name: str
     description: str
     digest: str
+    fingerprint: bytes
     domain: Domain
     epsilon: float
     declares: tuple[str, ...]
@@ -40,7 +43,6 @@ class Notice:
     plan: str = ""
     rounds: RoundLimits | None = None
     shuffle: Shuffle | None = None
-    fingerprint: bytes = b""
 
     def __post_init__(self) -> None:
         settings.epsilon("epsilon", self.epsilon)
@@ -51,10 +53,15 @@ class Notice:
             raise ParameterError("`opening` must be round number 0")
         self.check(self.opening)
 
+    @property
+    def envelope_version(self) -> int:
+        """Return the version of the envelopes in all messages of the task."""
+        return DIRECT_ENVELOPE if self.shuffle is None else SHUFFLED_ENVELOPE
+
     def check(self, asked: Round) -> Round:
         """Return a round of this task; refuse one that the document neither states nor allows."""
         check_price(asked, self.epsilon, self.distinct)
-        check_message(asked, self.domain.public_bytes, self.distinct)
+        check_message(asked, self.domain.public_bytes, self.distinct, self.envelope_version)
         if self.shuffle is not None:
             check_shuffle(self.shuffle, self, asked)
         if asked.number == 0 and asked != self.opening:

@@ -18,6 +18,8 @@ from sottovoce.tasks.round import Round
 from sottovoce.tasks.round_limits import RoundLimits
 
 if TYPE_CHECKING:
+    from sottovoce.accounting.batch import ShuffledBatch
+    from sottovoce.accounting.targets import CentralTarget
     from sottovoce.answers.measure import Measure
     from sottovoce.answers.outcome import Outcome
     from sottovoce.domains.base import Domain
@@ -30,6 +32,8 @@ class Plan(ABC):
     kinds: ClassVar[Registry["Plan"]] = Registry("plan", "sottovoce.plans", nested=True)
     longitudinal: ClassVar[bool] = False  # whether it asks the same users again and again
     answers_sql: ClassVar[bool] = False  # whether its outcome answers questions in SQL
+    # Whether all its numbers come from ``collected.estimate``, which takes away what fakes add.
+    takes_fakes: ClassVar[bool] = False
 
     domain: Any  # what one person may hold: a Domain; its document stands once, in the task's
 
@@ -69,6 +73,12 @@ class Plan(ABC):
     def check_settings(cls, settings: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return settings of a task file, or refuse what the constructor would misread."""
         return settings
+
+    def for_shuffling(
+        self, target: "CentralTarget", batch: "ShuffledBatch", max_local: float
+    ) -> "Plan":
+        """Return this plan with everything chosen that it leaves open, for shuffled reports."""
+        return self
 
     def advise(self, users: int, epsilon: float) -> Advice:
         """Return what to expect; plans may add keyword arguments for what else they can answer."""

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
+import numpy as np
+
 from sottovoce.accounting.blanket import Blanket
 from sottovoce.arrays import Ints, Reports, Values
 from sottovoce.core import settings
@@ -32,6 +34,25 @@ class Address:
     round: int = 0
     member: int = 0
     slot: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Fakes:
+    """Fake reports at one address: the numbers of the fakes that make them, and the reports."""
+
+    address: Address
+    mechanism: Mechanism
+    fakes: Ints
+    reports: Reports
+
+    def packed(self, width: int) -> list[tuple[Address, bytes]]:
+        """Return every report as bytes, padded with zeros to a width, with its address."""
+        rows = np.zeros((len(self.reports), width), np.uint8)
+        packed = np.frombuffer(self.mechanism.pack(self.reports), np.uint8)
+        rows[:, : self.mechanism.width] = packed.reshape(len(rows), -1)
+        padded = rows.tobytes()
+        starts = range(0, len(padded), width)
+        return [(self.address, padded[start : start + width]) for start in starts]
 
 
 class Ask(ABC):
@@ -104,6 +125,14 @@ class Ask(ABC):
         """Return the most people that one report may stand for: for its question, all of them."""
         return 1.0
 
+    def coin_share(self, member: int, slot: int = 0) -> float:
+        """Return the probability that a person's coin picks this member."""
+        return 1.0
+
+    def fake_share(self, member: int, slot: int = 0) -> float:
+        """Return the probability that a fake belongs to this member."""
+        return self.coin_share(member, slot)
+
     @property
     def shared_mechanism(self) -> Mechanism | None:
         """Return the mechanism that randomises every member, if all members have the same."""
@@ -128,6 +157,28 @@ class Ask(ABC):
     @abstractmethod
     def assigned(self, people: Ints, rng: Rng, slot: int = 0) -> list[tuple[Address, Ints]]:
         """Return which of many people answer where, with coins drawn from ``rng``."""
+
+    @abstractmethod
+    def draw_fakes(self, fakes: Ints, rng: Rng, slot: int = 0) -> "list[Fakes]":
+        """Return the reports of some fakes, which depend on nobody's value, by address.
+
+        Shufflers add fakes to the reports of people.  ``fakes`` are their numbers.  A fake makes as
+        many reports as a person; they are draws from the blanket of each mechanism.
+        """
+
+    def fake_reports(self, count: int, rng: Rng) -> list[tuple[Address, bytes]]:
+        """Return the addresses and the packed reports of some fakes, padded to ``width``.
+
+        The reports of one fake follow each other, from its lowest slot on.  Addresses have no
+        round number.
+        """
+        settings.whole("count", count, 0)
+        if not count:
+            return []
+        drawn = self.draw_fakes(np.arange(count), rng)
+        reports = [report for part in drawn for report in part.packed(self.width)]
+        makers = np.concatenate([part.fakes for part in drawn])
+        return [reports[place] for place in np.argsort(makers, kind="stable").tolist()]
 
     def privatize_by_coin(self, values: Values, rng: Rng) -> "tuple[Ints, Reports]":
         """Return the member that each person's coin picks, and the report.
@@ -198,6 +249,11 @@ class Question(Ask, kind="question"):
 
     def assigned(self, people: Ints, rng: Rng, slot: int = 0) -> list[tuple[Address, Ints]]:
         return [(Address(slot=slot), people)]
+
+    def draw_fakes(self, fakes: Ints, rng: Rng, slot: int = 0) -> list[Fakes]:
+        # An encoding only mixes values of the mechanism, so that its blanket serves the question.
+        reports = self.mechanism.draw_blanket(len(fakes), rng)
+        return [Fakes(Address(slot=slot), self.mechanism, fakes, reports)]
 
     def check_domain(self, domain: Domain) -> None:
         """Refuse a domain with values that the mechanism cannot take.

@@ -3,12 +3,14 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from sottovoce.arrays import Ints
 from sottovoce.core import settings
 from sottovoce.core.rng import Rng
 from sottovoce.errors import ParameterError
 from sottovoce.maths import exact
-from sottovoce.tasks.question import Address, Ask, Question
+from sottovoce.tasks.question import Address, Ask, Fakes, Question
 
 MAX_ROUNDS = 1 << 16
 
@@ -65,6 +67,11 @@ class Round:
         """Return which of many people answer where, with coins drawn from ``rng``."""
         assigned = self.ask.assigned(people, rng)
         return [(replace(address, round=self.number), chosen) for address, chosen in assigned]
+
+    def draw_fakes(self, count: int, rng: Rng) -> list[Fakes]:
+        """Return the reports of some fakes by address, as a shuffler adds them."""
+        drawn = self.ask.draw_fakes(np.arange(count), rng) if count else []
+        return [replace(part, address=replace(part.address, round=self.number)) for part in drawn]
 
     def addresses(self, coin: Callable[[int], int]) -> list[Address]:
         """Return where a user answers; ``coin`` gives the 64-bit public coin of a slot."""

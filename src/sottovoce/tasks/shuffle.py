@@ -94,8 +94,7 @@ class Shuffle:
 
         Only the fakes of one hop count: the others may be run by friends of the collector.
         """
-        if blanket.overlap > _MAX_OVERLAP:
-            blanket = Blanket.generic(blanket.epsilon_local)
+        blanket = accounted_blanket(blanket)
         self._check_promise("central", self.central, blanket, self.users)
         self._check_promise("against_users", self.against_users, blanket, 1)
 
@@ -108,3 +107,10 @@ class Shuffle:
                 f"`{name}` of the shuffle promises epsilon {promised:g}, which its users and fakes"
                 f" do not give at delta {self.delta:g}: state more, or raise `users` or `fakes`"
             )
+
+
+def accounted_blanket(blanket: Blanket) -> Blanket:
+    """Return the blanket that devices compute with: the generic one where sums take too long."""
+    if blanket.overlap > _MAX_OVERLAP:
+        return Blanket.generic(blanket.epsilon_local)
+    return blanket

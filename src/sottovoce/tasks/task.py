@@ -12,9 +12,12 @@ from sottovoce.maths import exact
 from sottovoce.tasks.collected import NothingCollected
 from sottovoce.tasks.collection import Collection
 from sottovoce.tasks.limits import (
+    DIRECT_ENVELOPE,
+    SHUFFLED_ENVELOPE,
     check_declared,
     check_description,
     check_distinct,
+    check_fakes,
     check_message,
     check_name,
     check_price,
@@ -58,9 +61,12 @@ class Task:
                 " how many distinct values it pays for"
             )
         check_price(self.opening, self.epsilon, self.distinct)
-        check_message(self.opening, self.plan.domain.public_bytes, self.distinct)
+        public_bytes = self.plan.domain.public_bytes
+        check_message(self.opening, public_bytes, self.distinct, self.envelope_version)
         if self.shuffle is not None:
             check_shuffle(self.shuffle, self, self.opening)
+        if self.fakes:
+            check_fakes(self.plan, self.opening)
 
     @property
     def concerns(self) -> tuple[str, ...]:
@@ -71,6 +77,16 @@ class Task:
     def response_epsilon(self) -> float:
         """Return what one response may cost: ``distinct`` of them fit into the task's epsilon."""
         return exact.part(self.epsilon, self.distinct) if self.distinct else self.epsilon
+
+    @property
+    def envelope_version(self) -> int:
+        """Return the version of the envelopes in all messages of the task."""
+        return DIRECT_ENVELOPE if self.shuffle is None else SHUFFLED_ENVELOPE
+
+    @property
+    def fakes(self) -> int:
+        """Return how many fakes are among the reports of every round."""
+        return 0 if self.shuffle is None else self.shuffle.total_fakes
 
     @property
     def coins_checked(self) -> bool:

@@ -26,7 +26,7 @@ class Problem:
 
 REPORTS = (
     Problem(
-        "malformed", 200, "not an envelope of a version that this collector knows",
+        "malformed", 200, "not an envelope of the version that this task's messages have",
         False, "client", "drop it; update the client",
     ),
     Problem(
@@ -70,11 +70,16 @@ REPORTS = (
         False, "client", "enrol first, then send the same bytes",
     ),
     Problem(
-        "token-unknown", 200, "the enrolment token is unknown, expired or revoked",
+        "not-shuffled", 200, "reports of this task must come through its shufflers",
+        False, "client", "drop it; send sealed messages to the first hop that the task names",
+    ),
+    Problem(
+        "token-unknown", 200,
+        "the token is unknown, expired or revoked, or not signed for this task",
         False, "operator", "issue a token",
     ),
     Problem(
-        "token-spent", 200, "the enrolment token was used for another message",
+        "token-spent", 200, "the token was used for another message",
         False, "client", "drop it; one token is good for one message per task",
     ),
 )  # fmt: skip
@@ -99,6 +104,14 @@ REQUESTS = (
     Problem(
         "forbidden", 403, "the token does not allow this",
         False, "operator", "use a token of the scope that the detail names",
+    ),
+    Problem(
+        "bad-signature", 403, "this is not signed by the hop that the task's document names",
+        False, "operator", "compare the key of the hop with the one in the document",
+    ),
+    Problem(
+        "token-refused", 403, "the enrolment token buys no signature for this task",
+        False, "client", "ask the operator for a token; one token buys one signature per task",
     ),
     Problem(
         "not-found", 404, "there is no such task or page",

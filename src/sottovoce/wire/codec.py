@@ -110,7 +110,13 @@ def parse(text: str | bytes) -> Document:
 
 def digest(content: Document) -> str:
     """Return the name that a document's content gives it: 16 bytes of SHA-256 in base64url."""
-    return base64.urlsafe_b64encode(digest_bytes(content)).rstrip(b"=").decode()
+    return digest_text(fingerprint(canonical(content)))
+
+
+def digest_text(document_fingerprint: bytes) -> str:
+    """Return the digest of a document with a fingerprint."""
+    beginning = document_fingerprint[:DIGEST_BYTES]
+    return base64.urlsafe_b64encode(beginning).rstrip(b"=").decode()
 
 
 def digest_bytes(content: Document) -> bytes:
@@ -176,10 +182,12 @@ def notice(content: Document) -> Notice:
     if not needed <= set(content) <= _TASK_FIELDS:
         raise CodecError(f"a task has the fields {', '.join(sorted(_TASK_FIELDS))}")
     reader = _Reader()
+    text_fingerprint = fingerprint(canonical(content))
     return Notice(
         name=reader.read(str, content["name"]),
         description=reader.read(str, content["description"]),
-        digest=digest(content),
+        digest=digest_text(text_fingerprint),
+        fingerprint=text_fingerprint,
         domain=read(Domain, content["domain"]),  # type: ignore[type-abstract]
         epsilon=reader.read(float, content["epsilon"]),
         declares=reader.read(tuple[str, ...], content["declares"]),
@@ -189,7 +197,6 @@ def notice(content: Document) -> Notice:
         plan=_plan_kind(content["plan"]),
         rounds=read(RoundLimits, content["rounds"]) if "rounds" in content else None,
         shuffle=read(Shuffle, content["shuffle"]) if "shuffle" in content else None,
-        fingerprint=fingerprint(canonical(content)),
     )
 
 

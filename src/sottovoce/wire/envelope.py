@@ -1,13 +1,14 @@
 """Envelopes: the bytes around a packed report, which say nothing about the person who sent it.
 
 The first byte of an envelope is the number of its version.  A ``Version`` lists the fields of an
-envelope; one process reads every version in ``VERSIONS`` and writes ``CURRENT``.  Version 1 is,
-with little-endian numbers:
+envelope; one process reads every version in ``VERSIONS``.  All messages of a task have one version,
+``version_of(task)``.  Version 1 is, with little-endian numbers:
 
     version u8 | flags u8 | round u16 | length u32 | member u32 | task digest 16 | report id 16
     [subject 16] [slot u16] [public: canonical JSON] | payload
 
-Version 2 is the same with a task digest of 32 bytes; shuffled tasks use it.
+Version 2 is the same with the whole fingerprint, 32 bytes, as the task digest.  Sealed messages are
+bound to these 32 bytes too (``wire/seal.py``).
 
 ``length`` counts the whole envelope, so that envelopes can follow one another: the message of a
 bundle has one per slot.  The fields in brackets are legal only where the task declares them (a
@@ -23,7 +24,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, 
 from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import itemgetter
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -144,26 +145,37 @@ class Version:
         return tuple(joined)
 
 
-VERSION_1 = Version(
-    1,
-    (
+def _layout(digest_bytes: int) -> tuple[Field, ...]:
+    """Return the fields of versions 1 and 2, which differ in the width of the digest."""
+    return (
         Field("version", 1, is_number=True),
         Field("flags", 1, is_number=True),
         Field("round", 2, is_number=True),
         Field("length", 4, is_number=True),
         Field("member", 4, is_number=True),
-        Field("digest", 16),
+        Field("digest", digest_bytes),
         Field("id", ID_BYTES),
         Field("subject", ID_BYTES, flag=SUBJECT),
         Field("slot", 2, is_number=True, flag=SLOT),
-    ),
-)
-VERSION_2 = Version(
-    2,
-    tuple(Field("digest", 32) if field.name == "digest" else field for field in VERSION_1.fields),
-)
-CURRENT = VERSION_1
-VERSIONS = {version.number: version for version in (VERSION_1, VERSION_2)}
+    )
+
+
+VERSION_1 = Version(1, _layout(digest_bytes=16))
+VERSION_2 = Version(2, _layout(digest_bytes=32))
+VERSIONS = {VERSION_1.number: VERSION_1, VERSION_2.number: VERSION_2}
+
+
+class Enveloped(Protocol):
+    """A task or its notice: what says which version its envelopes have."""
+
+    @property
+    def envelope_version(self) -> int:
+        """Return the number of the version."""
+
+
+def version_of(task: Enveloped) -> Version:
+    """Return the version of the envelopes of a task."""
+    return VERSIONS[task.envelope_version]
 
 
 @dataclass(frozen=True)
@@ -189,7 +201,7 @@ class Envelopes:
     subjects: Bytes | None = None
     slots: Ints | None = None
     public: tuple[bytes, ...] = ()
-    version: Version = CURRENT
+    version: Version = VERSION_1
 
     def __post_init__(self) -> None:
         if len(self.digest) != self.version.digest_bytes:

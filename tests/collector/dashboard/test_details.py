@@ -14,6 +14,23 @@ def test_a_guarantee_is_said_in_words():
     assert words.startswith("local epsilon 1.5, against everybody")
 
 
+def test_a_guarantee_of_shuffled_reports_is_never_one_number_alone():
+    detail = {
+        "local": 6.0,
+        "central": 0.4123,
+        "against_users": 1.1,
+        "delta": 1e-9,
+        "users": 1000,
+        "fakes": 40,
+        "hops": 2,
+    }
+    words = " | ".join(f"{term}: {text}" for term, text in facts({"guarantee": detail}))
+    assert "collector alone: epsilon 0.412, except with probability 1e-09" in words
+    assert "all other users: epsilon 1.1" in words
+    assert "against everybody: epsilon 6" in words
+    assert "1,000 people, by 2 hops with 40 fakes each" in words
+
+
 def test_details_have_a_term_and_fitting_numbers():
     part = {"prefix_lengths": [8, 16], "sensitivity": 0.0123, "padded_to": 5000, "adaptive": True}
     assert facts(part) == [

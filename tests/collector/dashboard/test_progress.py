@@ -5,8 +5,10 @@ from dataclasses import replace
 import pytest
 
 from collector.people import counting, published
+from collector.shuffled import shuffled
 from sottovoce.collector import wire
 from sottovoce.collector.dashboard import progress
+from sottovoce.collector.shuffle_status import ShuffleLine
 from sottovoce.collector.store.base import State
 
 NOW = 1_800_000_000
@@ -103,3 +105,54 @@ def test_a_failed_task_says_why():
     assert progress.live(made, failed, NOW)["summary"] == "Failed: too few users."
     made = replace(made, record=replace(made.record, failure="too few users", finished=NOW))
     assert progress.state(made) == "failed"
+
+
+SHUFFLE = ShuffleLine(
+    hops=["https://mix-a.example"],
+    keys=1,
+    layers=2,
+    received=0,
+    parts=0,
+    complete=False,
+    messages=0,
+    unopened=0,
+    duplicates=0,
+    fakes=7,
+    canaries=3,
+    canaries_found=0,
+    detection=0.0,
+    central=0.5,
+    against_users=1.5,
+    local=6.0,
+    delta=1e-9,
+)
+
+
+def shuffle_facts(**changes):
+    given = {name: getattr(SHUFFLE, name) for name in SHUFFLE.__struct_fields__} | changes
+    (row,) = live(shuffled(), line(shuffle=ShuffleLine(**given)))["rounds"]
+    return dict(row["shuffle"]["facts"]), row["shuffle"]["alarm"], row["until"]
+
+
+def test_a_shuffled_round_shows_its_hops_keys_and_all_three_promises():
+    facts, alarm, until = shuffle_facts()
+    assert facts["Hops"] == "https://mix-a.example"
+    assert facts["Keys"] == "1 of 2 are here"
+    assert facts["Batch"] == "no part has come"
+    assert facts["Canaries"] == "3 sent"
+    assert facts["Against the collector alone"].startswith("epsilon 0.5, except")
+    assert facts["Against the collector with all other users"].startswith("epsilon 1.5, except")
+    assert facts["Against everybody, the hops included"] == "epsilon 6"
+    assert (alarm, until) == (False, "Closes when the last hop has delivered the batch.")
+
+
+def test_missing_canaries_are_an_alarm_once_the_batch_is_opened():
+    arrived = {"received": 2, "parts": 2, "complete": True, "messages": 1_000, "duplicates": 4}
+    facts, alarm, _ = shuffle_facts(**arrived, canaries_found=2, detection=0.9)
+    assert facts["Batch"] == "2 of 2 parts, complete"
+    assert facts["Messages"] == "1,000, of which 7 are fakes"
+    assert facts["Duplicates dropped"] == "4"
+    assert facts["Canaries"].startswith("2 of 3 found; a loss of 1 % would show")
+    assert alarm
+    _, alarm, _ = shuffle_facts(**arrived, canaries_found=3)
+    assert not alarm

@@ -20,6 +20,7 @@ from engine.spark_session import cluster, executors
 from plans.tables.plans import table_plan
 from sottovoce.domains.bits import Bits
 from sottovoce.engine import parquet, spark
+from sottovoce.engine.base import finished
 from sottovoce.engine.memory import MemoryCollected, drive
 from sottovoce.errors import (
     MismatchError,
@@ -38,6 +39,7 @@ from sottovoce.tasks.collected import Scored, yes_counts
 from sottovoce.tasks.question import Address
 from sottovoce.tasks.task import Task
 from sottovoce.wire.envelope import ID_BYTES
+from tasks.toys import shuffle
 
 pyarrow = pytest.importorskip("pyarrow", reason="the spark extra is not installed")
 pyarrow_parquet = pytest.importorskip("pyarrow.parquet")
@@ -382,3 +384,20 @@ def test_what_is_no_log_of_this_round_is_refused(session, tmp_path):
     pyarrow_parquet.write_table(whole.slice(0, 0), path)
     with pytest.raises(NoDataError, match="no reports"):
         answer_unsealed(path)
+
+
+def test_fakes_are_taken_out_as_on_one_machine(session, tmp_path):
+    """Of these messages 1,000 count as fakes; who sent which is not known to any engine."""
+    plan = sv.Survey({"pet": ["cat", "dog"], "age": range(12)})
+    task = Task("mixed", plan, 3.0, shuffle=shuffle(3.0, fakes=500, hops=2))
+    values = [{"pet": "cat", "age": 3}] * 1500 + [{"pet": "dog", "age": 7}] * 500
+    folder, log, local = collected(tmp_path, task, values)
+    there = spark.answer(task, session, {0: folder}, {0: log.checksum})
+    assert there.guarantee.shuffled.users == (local.users(0),) == (1000,)
+    assert there.to_dict() == finished(task, local, plan.step(local)).to_dict()
+    many = spark.SparkCollected(task, session).after(task.opening, folder, log.checksum)
+    address = Address(0, 1)
+    candidates = np.array([7, 2])
+    here = local.estimate(address, candidates)
+    assert np.array_equal(many.estimate(address, candidates).votes, here.votes)
+    assert np.array_equal(many.estimate(address, candidates).variance, here.variance)

@@ -29,7 +29,9 @@ from sottovoce.plans.heavy_hitters.heavy_hitters import MAX_CANDIDATES, MAX_KEPT
 from sottovoce.tasks.choice import Choice
 from sottovoce.tasks.question import Address
 from sottovoce.tasks.round import Round
+from sottovoce.tasks.task import Task
 from sottovoce.wire import codec
+from tasks.toys import shuffle
 
 PLANS = [
     HeavyHitters(Bits(8), 4),
@@ -554,3 +556,15 @@ def test_where_every_candidate_is_reported_the_lead_is_that_over_nobody():
     assert len(answer.rows()) == 4
     for row in answer.rows():
         assert row["robust_to"] == pytest.approx(max(row["share"], 0) / up)
+
+
+def test_fakes_make_a_search_see_less():
+    """The stated sensitivity grows with the error of a value that nobody holds."""
+    plan = HeavyHitters(Bits(16), 4)
+    values = np.repeat([7, 40_000], [2_000, 1_000])
+    alone = sv.simulate(Task("alone", plan, 3.0), values, seed=1)
+    mixed = sv.simulate(Task("mixed", plan, 3.0, shuffle=shuffle(3.0, 3_000)), values, seed=1)
+    ratio = mixed.about["sensitivity"] / alone.about["sensitivity"]
+    users = alone.users / mixed.users
+    assert ratio**2 == pytest.approx(users * mixed.estimate.noise.inflation, rel=1e-9)
+    assert mixed.estimate.noise.inflation > 1.5

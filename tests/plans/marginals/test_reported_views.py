@@ -7,13 +7,18 @@ import numpy as np
 import pytest
 
 from sottovoce.core.estimate import Estimate
+from sottovoce.engine.memory import MemoryCollected
 from sottovoce.errors import NoDataError, ParameterError
 from sottovoce.lab.seeded import SeededRng
+from sottovoce.lab.simulate import report_batches, with_fakes
 from sottovoce.mechanisms.affine import AffineResponse
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.oue import OUE
 from sottovoce.plans.marginals.marginal_table import MarginalTable, table_of_estimate
+from sottovoce.plans.marginals.marginals import Marginals
 from sottovoce.plans.marginals.reported_views import ReportedViews, ask_views
+from sottovoce.tasks.task import Task
+from tasks.toys import shuffle
 
 PEOPLE = np.array([0, 1, 3, 3])  # their cells
 TRUTH = np.array([0.25, 0.25, 0.0, 0.5])
@@ -212,3 +217,31 @@ def test_no_sum_of_cells_has_a_negative_variance_however_few_reported(mechanism)
             (0,), (mechanism.size,), mechanism.estimate(mechanism.tally(reports)).of(1000)
         )
         assert np.linalg.eigvalsh(table.covariance).min() > -1e-9 * np.trace(table.covariance)
+
+
+def test_tables_with_fakes_are_unbiased_and_vary_as_stated():
+    """Views of two and of six cells, whose fakes follow another coin than people; 5 sigma."""
+    plan = Marginals({"sex": ["f", "m"], "age": range(3)}, users=100_000, order=1)
+    task = Task("mixed", plan, 3.0, shuffle=shuffle(3.0, fakes=600))
+    records = [{"sex": "f", "age": 0}] * 360 + [{"sex": "m", "age": 2}] * 240
+    people = plan.domain.indices(records)
+    truth = {(0,): np.array([0.6, 0.4]), (1,): np.array([0.6, 0.0, 0.4])}
+    runs = 300
+    rng = SeededRng(6)
+    found = {view: [] for view in truth}
+    stated = {view: [] for view in truth}
+    for _ in range(runs):
+        batches = report_batches(task.opening, people, rng)
+        batches = with_fakes(batches, task.opening, task.fakes, rng)
+        views = ReportedViews.read(MemoryCollected(task).after(task.opening, batches))
+        for view in truth:
+            table = views.table(view)
+            found[view].append(table.shares)
+            stated[view].append(np.diag(table.covariance))
+    for view, shares in truth.items():
+        variances = np.mean(stated[view], axis=0)
+        sigmas = (np.mean(found[view], axis=0) - shares) / np.sqrt(variances / runs)
+        ratios = np.var(found[view], axis=0) / variances
+        print(view, "off by", sigmas, "sigma; variance over the stated one", ratios)
+        assert np.abs(sigmas).max() < 5
+        assert np.abs(ratios - 1).max() < 5 * np.sqrt(2 / runs)

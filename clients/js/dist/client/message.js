@@ -2,7 +2,7 @@ import { concatenate } from "../bytes.js";
 import { choiceCoin } from "../core/coin.js";
 import { need } from "../errors.js";
 import { isWithin } from "../maths/exact.js";
-import { writeEnvelope } from "../wire/envelope.js";
+import { digestBytesOf, writeEnvelope } from "../wire/envelope.js";
 export function questionsFor(notice, { number, ask }, deviceBytes) {
     const round = notice.distinct ? 0 : number;
     const addresses = ask.addresses((slot) => choiceCoin(deviceBytes, round, slot));
@@ -26,13 +26,16 @@ function checkDomain({ domain, distinct }, question) {
 export function writeMessage(parts, rng) {
     const { notice, round, questions, index, makePayload = freshPayload } = parts;
     const { width, slots } = round.ask;
+    const { envelopeVersion: version, fingerprint } = notice;
+    const digest = fingerprint.slice(0, digestBytesOf(version));
     const subject = notice.declares.includes("subject") ? rng.bytes(16) : undefined;
     const envelopes = questions.map((asked) => {
         const { member, slot } = asked.address;
         const payload = new Uint8Array(width);
         payload.set(makePayload(asked, index, rng));
         return writeEnvelope({
-            digest: notice.digestBytes,
+            version,
+            digest,
             round: round.number,
             member,
             id: rng.bytes(16),

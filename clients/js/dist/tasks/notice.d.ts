@@ -1,5 +1,6 @@
 import type { Domain } from "../domains/base.js";
 import type { CanonicalDocument, Document } from "../wire/codec.js";
+import type { EnvelopeVersion } from "../wire/envelope.js";
 import type { Collection } from "./collection.js";
 import type { Round } from "./round.js";
 import type { RoundLimits } from "./round_limits.js";
@@ -8,6 +9,8 @@ export interface Notice {
     readonly description: string;
     readonly digest: string;
     readonly digestBytes: Uint8Array;
+    readonly fingerprint: Uint8Array;
+    readonly envelopeVersion: EnvelopeVersion;
     readonly domain: Domain;
     readonly domainDocument: Document;
     readonly epsilon: string;

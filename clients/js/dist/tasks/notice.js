@@ -3,13 +3,13 @@ import { readDomain } from "../core/registry.js";
 import { plainText } from "../core/settings.js";
 import { CodecError, MismatchError, need } from "../errors.js";
 import { checkEpsilon, stated } from "../maths/exact.js";
-import { canonical, digestBytes, digestText, grouped, isDocument } from "../wire/codec.js";
+import { canonical, digestText, fingerprint, grouped, isDocument } from "../wire/codec.js";
 import { list, readFields, real, small, text } from "../wire/fields.js";
 import { readCollection } from "./collection.js";
 import { readRound } from "./round.js";
 import { checkLaterRound, readRoundLimits } from "./round_limits.js";
 const VERSION = 1;
-const ENVELOPE_BYTES = 80;
+const ENVELOPE_BYTES = { 1: 64, 2: 80 };
 const SHAPE = {
     name: text,
     description: text,
@@ -36,9 +36,16 @@ export function readNotice({ document, canonicalText }) {
     need(new Set(declares).size === declares.length, "`declares` must name each field once");
     need(distinct >= 1 && distinct < 65536, "`distinct` must be from 1 to 65535");
     need(opening.number === 0, "`opening` must be round number 0");
-    const bytes = digestBytes(canonicalText);
-    const domainDocument = document.domain;
-    const notice = { ...task, domainDocument, digest: digestText(bytes), digestBytes: bytes };
+    const whole = fingerprint(canonicalText);
+    const bytes = whole.slice(0, 16);
+    const notice = {
+        ...task,
+        domainDocument: document.domain,
+        digest: digestText(bytes),
+        digestBytes: bytes,
+        fingerprint: whole,
+        envelopeVersion: 1,
+    };
     checkSizes(notice, opening);
     return notice;
 }
@@ -68,9 +75,11 @@ export function checkPublic({ domain, declares }) {
     if (isDeclared && !hasPublicColumns)
         throw new MismatchError("the task declares a public part, but asks for no public columns");
 }
-function checkSizes({ domain, epsilon, distinct }, { ask }) {
+function checkSizes(notice, { ask }) {
+    const { domain, epsilon, distinct, envelopeVersion } = notice;
     need(stated(ask.epsilon) * BigInt(distinct ?? 1) <= stated(epsilon), "this round spends more than the `epsilon` that its task states");
-    const bytes = ask.slots * (ENVELOPE_BYTES + (domain.publicBytes ?? 0) + ask.width);
+    const envelopeBytes = ENVELOPE_BYTES[envelopeVersion] + (domain.publicBytes ?? 0) + ask.width;
+    const bytes = ask.slots * envelopeBytes;
     need(bytes <= MAX_MESSAGE_BYTES, `a message of this round may have up to ${grouped(bytes)} bytes, ` +
         `and ${grouped(MAX_MESSAGE_BYTES)} are allowed`);
     need(!distinct || ask.slots * ask.width <= MAX_REMEMBERED_BYTES, `a longitudinal answer may have up to ${grouped(MAX_REMEMBERED_BYTES)} bytes of reports, ` +

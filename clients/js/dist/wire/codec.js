@@ -115,8 +115,11 @@ class Writer {
         return JSON.stringify(text);
     }
 }
+export function fingerprint(canonicalText) {
+    return sha256(utf8(canonicalText));
+}
 export function digestBytes(canonicalText) {
-    return sha256(utf8(canonicalText)).slice(0, 16);
+    return fingerprint(canonicalText).slice(0, 16);
 }
 export function digest(document) {
     return digestText(digestBytes(canonical(document)));

@@ -1,4 +1,6 @@
+export type EnvelopeVersion = 1 | 2;
 export interface Envelope {
+    readonly version?: EnvelopeVersion | undefined;
     readonly digest: Uint8Array;
     readonly round: number;
     readonly member: number;
@@ -8,4 +10,5 @@ export interface Envelope {
     readonly slot?: number | undefined;
     readonly public?: string | undefined;
 }
+export declare function digestBytesOf(version: EnvelopeVersion): number;
 export declare function writeEnvelope(envelope: Envelope): Uint8Array;

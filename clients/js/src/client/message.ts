@@ -11,7 +11,7 @@ import { isWithin } from "../maths/exact.js";
 import type { Notice } from "../tasks/notice.js";
 import type { Address, Question } from "../tasks/question.js";
 import type { Round } from "../tasks/round.js";
-import { writeEnvelope } from "../wire/envelope.js";
+import { digestBytesOf, writeEnvelope } from "../wire/envelope.js";
 
 export interface AddressedQuestion {
   readonly address: Address;
@@ -66,6 +66,8 @@ export interface MessageParts {
 export function writeMessage(parts: MessageParts, rng: Rng): Uint8Array {
   const { notice, round, questions, index, makePayload = freshPayload } = parts;
   const { width, slots } = round.ask;
+  const { envelopeVersion: version, fingerprint } = notice;
+  const digest = fingerprint.slice(0, digestBytesOf(version));
   // The subject says which reports belong together, and nothing else.
   const subject = notice.declares.includes("subject") ? rng.bytes(16) : undefined;
   const envelopes = questions.map((asked) => {
@@ -73,7 +75,8 @@ export function writeMessage(parts: MessageParts, rng: Rng): Uint8Array {
     const payload = new Uint8Array(width);
     payload.set(makePayload(asked, index, rng));
     return writeEnvelope({
-      digest: notice.digestBytes,
+      version,
+      digest,
       round: round.number,
       member,
       id: rng.bytes(16),

@@ -14,7 +14,8 @@ import type { Domain } from "../domains/base.js";
 import { CodecError, MismatchError, need } from "../errors.js";
 import { checkEpsilon, stated } from "../maths/exact.js";
 import type { CanonicalDocument, Document, Json } from "../wire/codec.js";
-import { canonical, digestBytes, digestText, grouped, isDocument } from "../wire/codec.js";
+import { canonical, digestText, fingerprint, grouped, isDocument } from "../wire/codec.js";
+import type { EnvelopeVersion } from "../wire/envelope.js";
 import { list, readFields, real, small, text } from "../wire/fields.js";
 import type { Collection } from "./collection.js";
 import { readCollection } from "./collection.js";
@@ -24,7 +25,8 @@ import type { RoundLimits } from "./round_limits.js";
 import { checkLaterRound, readRoundLimits } from "./round_limits.js";
 
 const VERSION = 1;
-const ENVELOPE_BYTES = 80; // at least as many as an envelope takes beside public part and payload
+// At least as many bytes as an envelope of a version takes beside public part and payload.
+const ENVELOPE_BYTES = { 1: 64, 2: 80 };
 const SHAPE = {
   name: text,
   description: text,
@@ -44,6 +46,10 @@ export interface Notice {
   readonly description: string;
   readonly digest: string;
   readonly digestBytes: Uint8Array;
+  /** The SHA-256 of the document, of which the digest is the beginning. */
+  readonly fingerprint: Uint8Array;
+  /** The version of the envelopes in all messages of the task. */
+  readonly envelopeVersion: EnvelopeVersion;
   readonly domain: Domain;
   readonly domainDocument: Document;
   readonly epsilon: string;
@@ -74,9 +80,16 @@ export function readNotice({ document, canonicalText }: CanonicalDocument): Noti
   need(new Set(declares).size === declares.length, "`declares` must name each field once");
   need(distinct >= 1 && distinct < 65536, "`distinct` must be from 1 to 65535");
   need(opening.number === 0, "`opening` must be round number 0");
-  const bytes = digestBytes(canonicalText);
-  const domainDocument = document.domain as Document;
-  const notice = { ...task, domainDocument, digest: digestText(bytes), digestBytes: bytes };
+  const whole = fingerprint(canonicalText);
+  const bytes = whole.slice(0, 16);
+  const notice: Notice = {
+    ...task,
+    domainDocument: document.domain as Document,
+    digest: digestText(bytes),
+    digestBytes: bytes,
+    fingerprint: whole,
+    envelopeVersion: 1,
+  };
   checkSizes(notice, opening);
   return notice;
 }
@@ -110,12 +123,14 @@ export function checkPublic({ domain, declares }: Notice): void {
 }
 
 /** Refuses a round that costs too much, and one whose messages are too long or slow to make. */
-function checkSizes({ domain, epsilon, distinct }: Notice, { ask }: Round): void {
+function checkSizes(notice: Notice, { ask }: Round): void {
+  const { domain, epsilon, distinct, envelopeVersion } = notice;
   need(
     stated(ask.epsilon) * BigInt(distinct ?? 1) <= stated(epsilon),
     "this round spends more than the `epsilon` that its task states",
   );
-  const bytes = ask.slots * (ENVELOPE_BYTES + (domain.publicBytes ?? 0) + ask.width);
+  const envelopeBytes = ENVELOPE_BYTES[envelopeVersion] + (domain.publicBytes ?? 0) + ask.width;
+  const bytes = ask.slots * envelopeBytes;
   need(
     bytes <= MAX_MESSAGE_BYTES,
     `a message of this round may have up to ${grouped(bytes)} bytes, ` +

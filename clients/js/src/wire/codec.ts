@@ -142,9 +142,14 @@ class Writer {
   }
 }
 
-/** Returns the digest of a canonical text: the first 16 bytes of its SHA-256. */
+/** Returns the SHA-256 of a canonical text; digests are its beginning. */
+export function fingerprint(canonicalText: string): Uint8Array {
+  return sha256(utf8(canonicalText));
+}
+
+/** Returns the digest of a canonical text: the first 16 bytes of its fingerprint. */
 export function digestBytes(canonicalText: string): Uint8Array {
-  return sha256(utf8(canonicalText)).slice(0, 16);
+  return fingerprint(canonicalText).slice(0, 16);
 }
 
 /** Returns the digest of a document as base64url text without padding. */

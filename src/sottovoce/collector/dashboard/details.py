@@ -56,12 +56,7 @@ def facts(part: Mapping[str, Any]) -> list[Fact]:
 def _fact(name: str, detail: Any) -> list[Fact]:
     """Return one detail as facts; nothing if it needs no remark, or if it is too long to list."""
     if name == "guarantee":
-        return [
-            (
-                "Guarantee",
-                f"local epsilon {detail['local']:g}, against everybody, the collector too",
-            )
-        ]
+        return _guarantee_facts(detail)
     if name == "influence":
         return _influence_facts(detail)
     if name in _REMARKS:
@@ -71,6 +66,27 @@ def _fact(name: str, detail: Any) -> list[Fact]:
     if isinstance(detail, (list, tuple)):
         return [(term, ", ".join(map(_written, detail)))] if len(detail) <= _MOST_LISTED else []
     return [(term, formatting.percent(detail, 0.0001) if name in _SHARES else _written(detail))]
+
+
+def _guarantee_facts(detail: Mapping[str, Any]) -> list[Fact]:
+    """Return what is promised; of shuffled reports always all three epsilons."""
+    local = f"local epsilon {detail['local']:g}, against everybody, the collector too"
+    if "central" not in detail:
+        return [("Guarantee", local)]
+    beyond = f"except with probability {detail['delta']:g}"
+    hops = formatting.many(detail["hops"], "hop")
+    return [
+        (
+            "Guarantee against the collector alone",
+            f"epsilon {detail['central']:.3g}, {beyond}, if one hop is honest",
+        ),
+        (
+            "Guarantee against the collector with all other users",
+            f"epsilon {detail['against_users']:.3g}, {beyond}, if one hop is honest",
+        ),
+        ("Guarantee against everybody", f"epsilon {detail['local']:g}, the hops included"),
+        ("Mixed", f"{detail['users']:,} people, by {hops} with {detail['fakes']:,} fakes each"),
+    ]
 
 
 def _influence_facts(detail: Any) -> list[Fact]:

@@ -7,6 +7,7 @@ from urllib.parse import quote
 from sottovoce.collector import wire
 from sottovoce.collector.dashboard import formatting, svg
 from sottovoce.collector.published import Published
+from sottovoce.collector.shuffle_status import ShuffleLine
 from sottovoce.tasks.collection import Collection
 from sottovoce.web.problems import CATALOGUE
 
@@ -33,7 +34,7 @@ def path(name: str) -> str:
 
 def task(published: Published, number: int) -> Facts:
     """Return one line of the list of tasks."""
-    counts = [record.users for record in published.rounds]
+    counts = [published.users_of(record) for record in published.rounds]
     users = counts[-1] if published.task.distinct else sum(counts)
     return {
         "name": published.record.name,
@@ -44,7 +45,7 @@ def task(published: Published, number: int) -> Facts:
         "users": formatting.count(users),
         "epsilon": f"{published.task.epsilon:g}",
         **_towards(
-            published.last.users,
+            published.users_of(published.last),
             published.quota(published.last.number),
             published.collection,
             f"task-{number}",
@@ -105,8 +106,46 @@ def _round(line: wire.RoundLine, quota: int, collection: Collection, now: int) -
         "sealed": formatting.count(line.count) if line.state == "sealed" else "",
         "checksum": line.checksum,
         "erased": line.erased,
+        "shuffle": None if line.shuffle is None else _shuffle(line.shuffle),
         **_towards(line.users, quota, collection, f"round-{line.number}"),
     }
+
+
+def _shuffle(line: ShuffleLine) -> Facts:
+    """Return the shuffling of a round as terms with a few words each."""
+    batch = "no part has come"
+    if line.parts:
+        whole = "complete" if line.complete else "not complete"
+        batch = f"{line.received:,} of {formatting.many(line.parts, 'part')}, {whole}"
+    beyond = f"except with probability {line.delta:g}"
+    facts = [
+        ("Hops", ", ".join(line.hops)),
+        ("Keys", f"{line.keys} of {line.layers} are here"),
+        ("Batch", batch),
+        ("Messages", f"{line.messages:,}, of which {line.fakes:,} are fakes"),
+        ("Duplicates dropped", formatting.count(line.duplicates)),
+        ("Not sealed for this round", formatting.count(line.unopened)),
+        ("Canaries", _canaries(line)),
+        ("Against the collector alone", f"epsilon {line.central:.3g}, {beyond}"),
+        (
+            "Against the collector with all other users",
+            f"epsilon {line.against_users:.3g}, {beyond}",
+        ),
+        ("Against everybody, the hops included", f"epsilon {line.local:g}"),
+    ]
+    missing = line.canaries - line.canaries_found
+    return {"facts": facts, "alarm": bool(line.messages and missing > 0)}
+
+
+def _canaries(line: ShuffleLine) -> str:
+    if not line.canaries:
+        return "none sent"
+    if not line.messages:
+        return f"{line.canaries:,} sent"
+    found = f"{line.canaries_found:,} of {line.canaries:,} found"
+    if not line.detection:
+        return found
+    return f"{found}; a loss of 1 % would show with probability {line.detection:.3g}"
 
 
 def _towards(users: int, quota: int, collection: Collection, name: str) -> Facts:
@@ -120,6 +159,8 @@ def _towards(users: int, quota: int, collection: Collection, name: str) -> Facts
 def _until(line: wire.RoundLine, quota: int, collection: Collection, now: int) -> str:
     if line.state != "open":
         return ""
+    if line.shuffle is not None:
+        return "Closes when the last hop has delivered the batch."
     share = f", its share of the task's {collection.quota:,}" if quota < collection.quota else ""
     ends = [f"at {formatting.many(quota, 'user')}{share}"] if quota else []
     if collection.seconds:

@@ -106,6 +106,9 @@ def missing(published: Published) -> str:
         then = "Then others are asked, or the" if more else "The"
         appears = "answer appears here as soon as its log is complete."
         return f"Round {number} is being sealed. {then} {appears}"
+    if published.task.shuffle is not None:
+        after = "after the last round" if more else "once its batch has come and is opened"
+        return f"Round {number} is open at the first hop; the answer appears here {after}."
     wait = max(collection.minimum - last.users, 0)
     few = (
         f" At least {formatting.many(wait, 'more user')} must answer before anything may be "

@@ -10,7 +10,7 @@ A store is one module of this package.  Its class names the schemes of the URLs 
     class SqliteStore(SqlStore, schemes=("sqlite",)): ...
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from sottovoce.arrays import Bytes
+from sottovoce.collector.store.shuffle_base import OpenedPart, ShuffleStore
 from sottovoce.core.registry import Registry
 from sottovoce.errors import ParameterError
 
@@ -101,8 +102,9 @@ class Offer:
     """Messages for one round that all have one shape, checked, and not yet stored.
 
     ``ids`` is (messages, slots, bytes of an id), ``data`` is (messages, bytes).  ``claims`` is
-    (messages, 32), the hashes of the enrolment tokens, where the task asks for them; a token is
-    good for one message per ``epoch``.
+    (messages, 32), the hashes of the tokens, where the task asks for them; a token is good for one
+    message per ``epoch``.  Enrolment tokens must be known to the store; blind tokens are
+    ``verified`` by their signature.
     """
 
     task: str
@@ -111,6 +113,7 @@ class Offer:
     data: Bytes
     claims: Bytes | None = None
     epoch: int = 0
+    verified: bool = False
 
     def __len__(self) -> int:
         return len(self.data)
@@ -121,7 +124,7 @@ class Offer:
         return int(self.ids.shape[2])
 
 
-class Store(ABC):
+class Store(ShuffleStore):
     """Control data, deduplication and the reports of open rounds."""
 
     kinds: ClassVar[Registry["Store"]] = Registry("store", "sottovoce.collector.store")
@@ -168,7 +171,10 @@ class Store(ABC):
 
     @abstractmethod
     def turn(self, task: str, number: int, old: State, new: State, now: int) -> bool:
-        """Move a round from one state to the next; exactly one caller gets True."""
+        """Move a round from one state to the next; exactly one caller gets True.
+
+        A round with a complete batch stays: ``close_batch`` moves it once the batch is opened.
+        """
 
     @abstractmethod
     def seal(self, task: str, number: int, count: int, checksum: str, now: int) -> bool:
@@ -188,13 +194,18 @@ class Store(ABC):
 
     @abstractmethod
     def accept(
-        self, offers: Sequence[Offer], refused: Mapping[tuple[str, str], int], now: int
+        self,
+        offers: Sequence[Offer],
+        refused: Mapping[tuple[str, str], int],
+        now: int,
+        opened: OpenedPart | None = None,
     ) -> list[list[Verdict]]:
         """Store the messages that are new, and return a verdict for every message.
 
         ``refused`` counts, by task and code, the messages that were turned away before.  They are
         added to the counters, as are those that the store refuses.  Arrivals are counted by the
-        minute.
+        minute.  ``opened`` is the part of a batch that the messages were in: its bytes are erased,
+        and a part that was opened before is a ``StateError``.
         """
 
     @abstractmethod

@@ -14,7 +14,8 @@ from pathlib import Path
 from sottovoce.collector.store.base import Offer, Verdict
 from sottovoce.collector.store.postgres_accept import accept
 from sottovoce.collector.store.schema import STEPS
-from sottovoce.collector.store.sql import SqlStore, count_messages
+from sottovoce.collector.store.shuffle_base import OpenedPart
+from sottovoce.collector.store.sql import SqlStore, count_messages, note_part
 from sottovoce.collector.store.verdicts import message_counts
 from sottovoce.errors import ParameterError, UnavailableError
 from sottovoce.web.store.postgres import PostgresDatabase, lock_number
@@ -32,22 +33,33 @@ class PostgresStore(PostgresDatabase, SqlStore, schemes=("postgresql", "postgres
         return cls(url)
 
     def accept(
-        self, offers: Sequence[Offer], refused: Mapping[tuple[str, str], int], now: int
+        self,
+        offers: Sequence[Offer],
+        refused: Mapping[tuple[str, str], int],
+        now: int,
+        opened: OpenedPart | None = None,
     ) -> list[list[Verdict]]:
         with self._writing() as connection:
             verdicts = accept(connection, offers, now)
             counts = message_counts(offers, verdicts, refused)
             count_messages(connection, *counts, now, connection.shard)
+            note_part(connection, opened, verdicts)
         return verdicts
 
     def seal(self, task: str, number: int, count: int, checksum: str, now: int) -> bool:
         sealed = super().seal(task, number, count, checksum, now)
         if sealed:
-            with suppress(UnavailableError), self._lent() as connection:
-                connection.autocommit = True
-                connection.execute("vacuum segments")  # now, because the payloads are to go
-                connection.autocommit = False
+            self._vacuum("segments")  # now, because the payloads are to go
         return sealed
+
+    def _overwrite_erased(self) -> None:
+        self._vacuum("parts, round_keys")
+
+    def _vacuum(self, tables: str) -> None:
+        with suppress(UnavailableError), self._lent() as connection:
+            connection.autocommit = True
+            connection.execute(f"vacuum {tables}")
+            connection.autocommit = False
 
     def backup(self, path: Path) -> None:
         raise ParameterError(

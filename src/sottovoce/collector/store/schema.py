@@ -31,4 +31,22 @@ STEPS: Steps = (
         " primary key (task, minute, shard)) {bare}",
     ),
     ("alter table tasks add column trouble text not null default ''",),
+    (
+        "create table round_keys (round {number} not null, hop {number} not null,"
+        " public_key {bytes} not null, signature {bytes} not null, private_key {bytes},"
+        " primary key (round, hop)) {bare}",
+        "create table batches (round {number} primary key, parts {number} not null,"
+        " hash {bytes} not null, complete {number} not null default 0,"
+        " messages {number} not null default 0, unopened {number} not null default 0,"
+        " duplicates {number} not null default 0)",
+        "create table parts (key {key}, round {number} not null, part {number} not null,"
+        " hash {bytes} not null, data {bytes}, unique (round, part))",
+        "create table canaries (round {number} not null, id {bytes} not null, sealed {bytes},"
+        " found {number} not null default 0, primary key (round, id)) {bare}",
+        # A blinded number says nothing about the token that it becomes: only that one was issued.
+        "create table issued (task text not null, token {bytes} not null, blinded {bytes} not null,"
+        " primary key (task, token)) {bare}",
+        "create table issued_fakes (round {number} not null, hop {number} not null,"
+        " blinded {bytes} not null, primary key (round, hop, blinded)) {bare}",
+    ),
 )

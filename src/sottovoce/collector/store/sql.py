@@ -1,11 +1,24 @@
 """What the stores of all databases do with the same SQL: everything but accepting reports."""
 
-from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from typing import Any
 
-from sottovoce.collector.store.base import RoundRecord, State, Store, TaskRecord, TokenRecord
+from sottovoce.collector.store.base import (
+    RoundRecord,
+    State,
+    Store,
+    TaskRecord,
+    TokenRecord,
+    Verdict,
+)
+from sottovoce.collector.store.shuffle_base import OpenedPart
+from sottovoce.collector.store.shuffle_sql import (
+    ShuffleSqlStore,
+    forget_batch,
+    has_waiting_batch,
+    note_opened,
+    round_of,
+)
 from sottovoce.errors import MismatchError, ParameterError, StateError
 from sottovoce.web.store.schema import Connection
 
@@ -71,16 +84,8 @@ _COUNT_USERS = (
 )
 
 
-class SqlStore(Store):
+class SqlStore(ShuffleSqlStore, Store):
     """A store in a SQL database; a subclass opens transactions and accepts reports."""
-
-    @abstractmethod
-    def _reading(self) -> AbstractContextManager[Connection]:
-        """Give a connection to read from."""
-
-    @abstractmethod
-    def _writing(self) -> AbstractContextManager[Connection]:
-        """Give a connection in a transaction, which is durable at its end or changes nothing."""
 
     def _wait_for_others(self, connection: Connection, task: str, number: int) -> None:
         """Wait until nobody is accepting for a round; with one writer at a time nobody is."""
@@ -127,6 +132,8 @@ class SqlStore(Store):
             raise ParameterError("`old` and `new` must be open and closing, or closing and sealing")
         with self._writing() as connection:
             self._wait_for_others(connection, task, number)
+            if has_waiting_batch(connection, task, number):
+                return False
             return _changed(connection, _TURN, new.value, now, task, number, old.value)
 
     def seal(self, task: str, number: int, count: int, checksum: str, now: int) -> bool:
@@ -134,6 +141,7 @@ class SqlStore(Store):
             sealed = _changed(connection, _SEAL, count, checksum, now, task, number)
             if sealed:
                 clear_round(connection, "segments", task, number)
+                forget_batch(connection, task, number)
             return sealed
 
     def erase(self, task: str, number: int, now: int) -> bool:
@@ -217,6 +225,16 @@ class SqlStore(Store):
         with self._writing() as connection:
             # A real write: only that shows a full disk.
             connection.execute("update version set checks = checks + 1")
+
+
+def note_part(
+    connection: Connection, opened: OpenedPart | None, verdicts: Sequence[Sequence[Verdict]]
+) -> None:
+    """Erase the bytes of a part whose messages have these verdicts."""
+    if opened is not None:
+        key, _ = round_of(connection, opened.task, opened.round)
+        duplicates = sum(given.count(Verdict.DUPLICATE) for given in verdicts)
+        note_opened(connection, key, opened, duplicates)
 
 
 def count_messages(

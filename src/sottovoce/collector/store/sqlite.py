@@ -16,8 +16,15 @@ import numpy as np
 from sottovoce.arrays import Bytes
 from sottovoce.collector.store.base import HASH_BYTES, TAKING, Offer, Verdict
 from sottovoce.collector.store.schema import STEPS
-from sottovoce.collector.store.sql import SqlStore, count_messages, count_users
-from sottovoce.collector.store.verdicts import Facts, accepted_part, judge, message_counts
+from sottovoce.collector.store.shuffle_base import OpenedPart
+from sottovoce.collector.store.sql import SqlStore, count_messages, count_users, note_part
+from sottovoce.collector.store.verdicts import (
+    Facts,
+    accepted_part,
+    judge,
+    message_counts,
+    token_hashes,
+)
 from sottovoce.engine.files import sync
 from sottovoce.errors import ParameterError, UnavailableError
 from sottovoce.web.store.schema import Steps
@@ -65,13 +72,18 @@ class SqliteStore(SqliteFile, SqlStore, schemes=("sqlite",)):
         return path_of(url).exists()
 
     def accept(
-        self, offers: Sequence[Offer], refused: Mapping[tuple[str, str], int], now: int
+        self,
+        offers: Sequence[Offer],
+        refused: Mapping[tuple[str, str], int],
+        now: int,
+        opened: OpenedPart | None = None,
     ) -> list[list[Verdict]]:
         with self._writing() as connection:
             verdicts = [
                 _accept_one(connection, offer, now) if len(offer) else [] for offer in offers
             ]
             count_messages(connection, *message_counts(offers, verdicts, refused), now)
+            note_part(connection, opened, verdicts)
         return verdicts
 
     def seal(self, task: str, number: int, count: int, checksum: str, now: int) -> bool:
@@ -85,6 +97,9 @@ class SqliteStore(SqliteFile, SqlStore, schemes=("sqlite",)):
         if erased:
             self.empty_journal()
         return erased
+
+    def _overwrite_erased(self) -> None:
+        self.empty_journal()
 
     def prune(self, now: int, arrivals_before: int) -> None:
         super().prune(now, arrivals_before)
@@ -161,7 +176,7 @@ def _store(connection: sqlite3.Connection, key: int, offer: Offer) -> bool:
 
 def _tokens_valid(connection: sqlite3.Connection, offer: Offer, now: int) -> bool:
     """Return whether every token may claim; True where the task asks for none."""
-    if offer.claims is None:
+    if offer.claims is None or offer.verified:
         return True
     values = _pieces(offer.claims.tobytes(), HASH_BYTES) | {"now": now}
     return len(connection.execute(_TOKENS_HERE, values).fetchall()) == len(offer)
@@ -180,9 +195,18 @@ def _facts(
     return Facts(
         is_taking,
         known_ids,
-        valid_tokens=_selected(connection, _TOKENS_HERE, claims | {"now": now}),
+        valid_tokens=_valid_tokens(connection, offer, now),
         spent_tokens=_selected(connection, _CLAIMS_HERE, claims | spending),
     )
+
+
+def _valid_tokens(connection: sqlite3.Connection, offer: Offer, now: int) -> set[bytes]:
+    """Return the hashes of the tokens that may claim."""
+    if offer.verified:
+        return {hashed for hashed in token_hashes(offer) if hashed}
+    assert offer.claims is not None
+    values = _pieces(offer.claims.tobytes(), HASH_BYTES) | {"now": now}
+    return _selected(connection, _TOKENS_HERE, values)
 
 
 def _selected(

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -68,7 +68,7 @@ def accepted_part(offer: Offer, verdicts: Sequence[Verdict]) -> Offer:
     accepted = np.array([verdict is Verdict.ACCEPTED for verdict in verdicts], bool)
     claims = None if offer.claims is None else offer.claims[accepted]
     ids = offer.ids[accepted]
-    return Offer(offer.task, offer.round, ids, offer.data[accepted], claims, offer.epoch)
+    return replace(offer, ids=ids, data=offer.data[accepted], claims=claims)
 
 
 def message_counts(

@@ -14,7 +14,7 @@ from sottovoce.answers.outcome import Outcome
 from sottovoce.arrays import Floats, Reports, Values
 from sottovoce.core.estimate import Estimate
 from sottovoce.core.tally import Tally
-from sottovoce.engine.base import drive, estimate_candidates
+from sottovoce.engine.base import drive, estimate_candidates, estimate_people, people_among
 from sottovoce.engine.duckdb import PEOPLE
 from sottovoce.engine.memory import names
 from sottovoce.engine.spark import frames, workers
@@ -60,7 +60,11 @@ class SparkCollected:
 
     def users(self, round_number: int) -> int:
         counts = self.report_counts(round_number)
-        return sum(count for address, count in counts.items() if address.slot == 0)
+        messages = sum(count for address, count in counts.items() if address.slot == 0)
+        return people_among(messages, self.fakes(round_number))
+
+    def fakes(self, round_number: int) -> int:
+        return self.task.fakes
 
     def tally(self, address: Address) -> Tally:
         if address not in self.tallied:
@@ -80,10 +84,9 @@ class SparkCollected:
         return {address: self.tallied[address] for address in addresses}
 
     def estimate(self, address: Address, among: Values | Blocks | None = None) -> Estimate:
-        users = self.users(address.round)
         if among is None:
             estimate = self._question(address).mechanism.estimate(self.tally(address))
-            return estimate.of(users, coins_checked=self.coins_checked)
+            return estimate_people(self, address, estimate)
         mechanism = self._question(address).mechanism.pure()
         # The laws of the candidates do not depend on the number of reports.
         known = estimate_candidates(mechanism, self._one_report(address), among)
@@ -91,7 +94,7 @@ class SparkCollected:
         (tally,) = self._sums(self._reports_at(address), supports).values()
         estimate = mechanism.estimate_counts(tally["support"], tally.users)
         estimate = replace(estimate, noise=known.noise, law=known.law)
-        return estimate.of(users, coins_checked=self.coins_checked)
+        return estimate_people(self, address, estimate)
 
     def scores(self, address: Address, target: Floats) -> tuple[Values, Floats]:
         """Return the subject and the score of every report, in the order of the report ids."""

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from sottovoce.accounting.batch import ShuffledBatch
+from sottovoce.accounting.targets import CentralTarget
 from sottovoce.answers.answer import Answer
 from sottovoce.domains.base import Domain
 from sottovoce.domains.listed import domain_of
@@ -32,6 +34,8 @@ class Histogram(Plan, kind="histogram"):
     2
     """
 
+    takes_fakes = True
+
     domain: Domain
     mechanism: str
 
@@ -51,6 +55,16 @@ class Histogram(Plan, kind="histogram"):
             estimate,
             collected.rounds[0].question(Address()).mechanism.kind,
         )
+
+    def for_shuffling(
+        self, target: CentralTarget, batch: ShuffledBatch, max_local: float
+    ) -> "Histogram":
+        from sottovoce.plans.shuffled_choice import choose_shuffled
+
+        if self.mechanism or not self.domain.listed:
+            return self
+        chosen = choose_shuffled(self.domain.size, target, batch, max_local)
+        return Histogram(self.domain, chosen.mechanism.kind)
 
     def advise(
         self,

@@ -32,6 +32,8 @@ from sottovoce.tasks.round import Round
 class Survey(Plan, kind="survey"):
     """Named questions over the attributes of one record; weights ask some of them more often."""
 
+    takes_fakes = True
+
     domain: Records
     weights: tuple[int, ...]
     mechanism: str

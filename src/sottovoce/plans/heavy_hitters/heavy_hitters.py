@@ -48,6 +48,8 @@ class HeavyHitters(Plan, kind="pem"):
     (4, 16, 28, 40)
     """
 
+    takes_fakes = True
+
     domain: Bits | Strings
     top: int
     threshold: float
@@ -168,11 +170,12 @@ class HeavyHitters(Plan, kind="pem"):
 
     def _details(self, candidates: int, last: Estimate) -> dict[str, Any]:
         strangers = max(candidates - self.kept, 2)
+        users = last.users / last.noise.inflation  # as few without fakes would see as much
         return {
             "groups": self.groups,
             "prefix_lengths": list(self.lengths),
             "candidates": candidates,
-            "sensitivity": prefixes.sensitivity(last.epsilon, strangers, last.users),
+            "sensitivity": prefixes.sensitivity(last.epsilon, strangers, users),
         }
 
     @property

@@ -58,6 +58,8 @@ class Itemsets(Plan, kind="svsm"):
     With ``paper`` everything is as published, as in ``TopItems``.
     """
 
+    takes_fakes = True
+
     domain: Sets
     top: int
     paper: bool

@@ -123,7 +123,8 @@ def estimate_sampled(collected: Collected, number: int, population: int) -> Esti
     assert isinstance(mechanism, PureMechanism)
     estimate = collected.estimate(Address(number))
     length = encoding.length
-    noise = SetNoise.sampled(mechanism.p, mechanism.q, length)
+    sampling = SetNoise.sampled(mechanism.p, mechanism.q, length)
+    noise = estimate.noise.for_people(sampling, length)
     votes = length * estimate.votes[: encoding.candidates]
     law = ScaledInfluence(mechanism.influence_law, length)
     sampled = Estimate(votes, noise, estimate.users, question.epsilon, law=law)

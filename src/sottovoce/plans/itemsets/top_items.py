@@ -117,6 +117,8 @@ class TopItems(Plan, kind="svim"):
     believed in error from inflating all counts.
     """
 
+    takes_fakes = True
+
     domain: Sets
     top: int
     paper: bool

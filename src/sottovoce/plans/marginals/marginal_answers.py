@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sottovoce.answers.answer import Answer
 from sottovoce.answers.answers import TOGETHER, Answers
 from sottovoce.answers.export import optional
-from sottovoce.answers.guarantee import Guarantee
+from sottovoce.answers.guarantee import Guarantee, ShuffledReports
 from sottovoce.answers.side_views import PairView, SideViews
 from sottovoce.arrays import Floats
 from sottovoce.core.estimate import Estimate
@@ -40,6 +40,7 @@ class MarginalAnswers(Answers):
     epsilon: float
     coins_checked: bool = False
     remembered: dict[View, MarginalTable] = field(default_factory=dict, repr=False)
+    shuffled: ShuffledReports | None = None
 
     @classmethod
     def of(
@@ -53,6 +54,11 @@ class MarginalAnswers(Answers):
     @property
     def users(self) -> int:
         return self.model.users
+
+    def after_shuffling(self, shuffled: ShuffledReports) -> "MarginalAnswers":
+        answers = replace(self, shuffled=shuffled)
+        object.__setattr__(answers, "parts", _ListedTables(answers))
+        return answers
 
     def table(self, view: View) -> MarginalTable:
         """Return the table of a view, computed once."""
@@ -71,7 +77,8 @@ class MarginalAnswers(Answers):
         labels = [domain.attributes[attribute].labels for attribute in view]
         cells = tuple(TOGETHER.join(cell) for cell in product(*labels))
         title = TOGETHER.join(domain.names[attribute] for attribute in view)
-        return Answer(title, cells, self._estimate(self.table(view)), self.plan.method)
+        estimate = self._estimate(self.table(view))
+        return Answer(title, cells, estimate, self.plan.method, shuffled=self.shuffled)
 
     def kept(self) -> Answers | None:
         """Return nothing to store: the sums of the reports give every table again."""
@@ -131,7 +138,7 @@ class MarginalAnswers(Answers):
 
     @property
     def guarantee(self) -> Guarantee:
-        return Guarantee(self.epsilon)
+        return Guarantee(self.epsilon, self.shuffled)
 
     def select(self, names: Sequence[str]) -> Answer:
         return self.marginal(*names)

@@ -61,6 +61,8 @@ class Marginals(Plan, kind="marginals"):
     the only one.
     """
 
+    takes_fakes = True
+
     domain: Records
     users: int
     order: int

@@ -138,6 +138,7 @@ class DistributionAnswer(Answer):
             estimate.steps,
             self.level,
             self.fakes,
+            self.shuffled,
         )
 
     def highlights(self) -> Outcome:

@@ -4,12 +4,12 @@ Source: Wang 2021, chapter 7; Xu 2020.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from sottovoce.answers.answer import Answer
 from sottovoce.answers.answers import Answers
-from sottovoce.answers.guarantee import Guarantee
+from sottovoce.answers.guarantee import Guarantee, ShuffledReports
 from sottovoce.core.estimate import Estimate
 from sottovoce.core.noise import StatedNoise
 from sottovoce.plans.tables.combine import labels_of
@@ -31,6 +31,7 @@ class Database(Answers):
 
     layout: Layout
     collected: Collected = field(repr=False)
+    shuffled: ShuffledReports | None = None
 
     @classmethod
     def of(cls, layout: Layout, collected: Collected) -> "Database":
@@ -40,6 +41,10 @@ class Database(Answers):
     @property
     def users(self) -> int:
         return self.collected.users(0)
+
+    def after_shuffling(self, shuffled: ShuffledReports) -> "Database":
+        parts = _ColumnCounts(self.layout, self.collected, shuffled)
+        return replace(self, parts=parts, shuffled=shuffled)
 
     def sql(self, text: str) -> Result | Explanation:
         """Return the answer to a query, or how it would be answered if the query begins with
@@ -61,7 +66,7 @@ class Database(Answers):
         ``count_rows`` also estimates how many records each row has.
         """
         source = Source(self.layout, self.collected, counts_rows=count_rows)
-        return answer_plan(plan_query(query, source), source)
+        return replace(answer_plan(plan_query(query, source), source), shuffled=self.shuffled)
 
     def kept(self) -> Answers | None:
         """Return the counts of every column: without reports no other query can be answered."""
@@ -69,15 +74,18 @@ class Database(Answers):
 
     @property
     def guarantee(self) -> Guarantee:
-        return Guarantee(self.layout.epsilon)
+        return Guarantee(self.layout.epsilon, self.shuffled)
 
 
 class _ColumnCounts(Mapping[str, Answer]):
     """The counts of every column that has few enough values, computed when they are looked at."""
 
-    def __init__(self, layout: Layout, collected: Collected) -> None:
+    def __init__(
+        self, layout: Layout, collected: Collected, shuffled: ShuffledReports | None = None
+    ) -> None:
         self._layout = layout
         self._collected = collected
+        self._shuffled = shuffled
         self._answers: dict[str, Answer] = {}
 
     @cached_property
@@ -105,7 +113,7 @@ class _ColumnCounts(Mapping[str, Answer]):
         users = self._collected.users(0)
         estimate = Estimate(totals.totals, noise, users, layout.epsilon, law=totals.influence)
         labels = tuple(labels_of(layout.attributes(column.table)[column.index]))
-        return Answer(name, labels, estimate, layout.name)
+        return Answer(name, labels, estimate, layout.name, shuffled=self._shuffled)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._columns)

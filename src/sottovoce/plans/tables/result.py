@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sottovoce.answers import attacked, export
-from sottovoce.answers.guarantee import Guarantee
+from sottovoce.answers.guarantee import Guarantee, ShuffledReports
 from sottovoce.answers.outcome import Outcome
 from sottovoce.answers.plain_data import PlainData
 from sottovoce.core.influence import Exposure
@@ -89,13 +89,14 @@ class Result(Outcome):
     explanation: Mapping[str, Any] = field(default_factory=dict)
     name: str = "sql"
     fakes: float | None = None
+    shuffled: ShuffledReports | None = None
 
     def __len__(self) -> int:
         return len(self.table)
 
     @property
     def guarantee(self) -> Guarantee:
-        return Guarantee(self.epsilon)
+        return Guarantee(self.epsilon, self.shuffled)
 
     @property
     def users(self) -> int:
@@ -219,7 +220,8 @@ class Result(Outcome):
         widths = [max(map(len, cells)) for cells in zip(*table, strict=True)]
         lines = ["  ".join(map(str.rjust, cells, widths)) for cells in table]
         facts = f"{self.users:,} users, epsilon {self.epsilon:g}"
-        return "\n".join([facts, "", *lines, *(f"Note: {notice}" for notice in self.notices)])
+        notices = [f"Note: {notice}" for notice in self.notices]
+        return "\n".join([facts, "", *lines, *notices, *self.guarantee.lines()])
 
     def _texts(self, row: ResultRow) -> list[str]:
         cells: list[str] = []

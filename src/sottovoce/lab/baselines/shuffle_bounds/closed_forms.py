@@ -63,16 +63,15 @@ def unary(local: float, users: int, delta: float, shuffled: str = SHUFFLED_BITS)
     It holds if every bit is a message of its own.  Whole vectors can be told apart by their other
     bits, so that the theorem is false for them.
     """
-    settings.choice("shuffled", shuffled, (SHUFFLED_BITS, SHUFFLED_VECTORS))
-    if shuffled == SHUFFLED_VECTORS:
-        raise ParameterError("`shuffled` must be 'bits': the bound is false for whole vectors")
+    check_fragmented(shuffled)
     _check(users, delta)
     per_bit = sqrt(14 * log(4 / delta) * (exp(local / 2) + 1) / (users - 1))
     return 2 * _up_to_one(per_bit)
 
 
-def removal(local: float, users: int, delta: float) -> float:
-    """Return the bound of unary encoding against the removal of a person (RAP_R)."""
+def removal(local: float, users: int, delta: float, shuffled: str = SHUFFLED_BITS) -> float:
+    """Return the bound of unary encoding against the removal of a person (RAP_R), bit by bit."""
+    check_fragmented(shuffled)
     _check(users, delta)
     return _up_to_one(sqrt(14 * log(2 / delta) * (exp(local) + 1) / (users - 1)))
 
@@ -105,6 +104,13 @@ def stronger_clones(local: float, users: int, delta: float) -> float:
     odds = exp(local)
     spread = 4 * sqrt(2 * log(4 / delta) / ((odds + 1) * users)) + 4 / users
     return log(1 + (odds - 1) * spread)
+
+
+def check_fragmented(shuffled: str) -> None:
+    """Refuse unary vectors that are shuffled whole: their other bits tell the vectors apart."""
+    settings.choice("shuffled", shuffled, (SHUFFLED_BITS, SHUFFLED_VECTORS))
+    if shuffled == SHUFFLED_VECTORS:
+        raise ParameterError("`shuffled` must be 'bits': the bound is false for whole vectors")
 
 
 def _check(users: int, delta: float) -> None:

@@ -4,9 +4,12 @@ Given a central target, m = central^2 (n - 1) / (14 ln(2/delta)) and
 
     buckets = (m + 2) / 3        e^local = m - buckets + 1
 
-minimise the variance under the bound of Balle et al.  Without amplification (m <= buckets, or a
-local epsilon below the central one) the reports are those of plain local hashing with the central
-epsilon. The mean squared error over a domain of d values is that of any pure mechanism,
+minimise the variance under the bound of Balle et al.  Direct response over d values has
+e^local = m - d + 1, unary encoding against removal e^local = m - 1, and unary encoding against
+replacement e^(local / 2) = m' - 1 with m' = central^2 (n - 1) / (56 ln(4/delta)).  Without
+amplification (a local epsilon that is not above the central one) the reports are those of the
+plain local mechanism with the central epsilon.  The mean squared error over a domain of d values is
+that of any pure mechanism,
 
     MSE = q (1 - q) / (n (p - q)^2) + (1 - p - q) / (n d (p - q))
 
@@ -47,6 +50,24 @@ class PublishedTarget:
         """Return central^2 (n - 1) / (14 ln(2/delta)), the paper's m."""
         return self.central**2 * (self.users - 1) / (14 * log(2 / self.delta))
 
+    @property
+    def unary_m(self) -> float:
+        """Return central^2 (n - 1) / (56 ln(4/delta)): m for two bits that share the guarantee."""
+        return self.central**2 * (self.users - 1) / (56 * log(4 / self.delta))
+
+    def amplified(self, odds: float, fallback: bool = True) -> float:
+        """Return the local epsilon ln(odds), or the central one where nothing is amplified.
+
+        Without the ``fallback`` such a target is refused.
+        """
+        if odds > exp(self.central):
+            return log(odds)
+        if not fallback:
+            raise ParameterError(
+                "`central` must be larger for these reports to be amplified, or set `fallback`"
+            )
+        return self.central
+
 
 @dataclass(frozen=True)
 class PublishedOracle:
@@ -80,26 +101,59 @@ def optimal_buckets(target: PublishedTarget, fakes: int = 0) -> float:
     return target.central**2 * (target.users - 1 + fakes) / (42 * log(2 / target.delta)) + 2 / 3
 
 
+@dataclass(frozen=True)
+class HashingSettings:
+    """The local epsilon and the number of buckets of published local hashing."""
+
+    local: float
+    buckets: int
+
+
+def hashing_settings(
+    target: PublishedTarget, buckets: int = 0, rounding: str = "nearest", *, fallback: bool = True
+) -> HashingSettings:
+    """Return the settings for a target; ``buckets`` of 0 stands for the best number.
+
+    >>> hashing_settings(PublishedTarget(0.2, 990_002, 1e-9)).buckets
+    45
+    """
+    too_few_users = buckets == 0 and target.m < MIN_M
+    buckets = buckets or best_buckets(target, rounding)
+    odds = 0.0 if too_few_users else target.m - buckets + 1
+    local = target.amplified(odds, fallback)
+    if local > target.central:
+        return HashingSettings(local, buckets)
+    return HashingSettings(local, round(exp(local) + 1))
+
+
 def local_hashing(target: PublishedTarget, buckets: int = 0) -> PublishedOracle:
     """Return shuffled local hashing, into the best number of buckets unless another is given."""
-    amplifies = target.m >= MIN_M or buckets > 0
-    buckets = buckets or best_buckets(target)
-    odds = target.m - buckets + 1
-    if not amplifies or odds <= exp(target.central):
-        return _hashing(target.central, round(exp(target.central) + 1), target.users)
-    return _hashing(log(odds), buckets, target.users)
+    chosen = hashing_settings(target, buckets)
+    return _hashing(chosen.local, chosen.buckets, target.users)
 
 
 def direct_response(target: PublishedTarget, size: int) -> PublishedOracle:
     """Return shuffled direct response (SH)."""
-    odds = max(target.m - size + 1, exp(target.central))
-    total = odds + size - 1
-    return PublishedOracle(log(odds), odds / total, 1 / total, target.users)
+    local = target.amplified(target.m - size + 1)
+    total = exp(local) + size - 1
+    return PublishedOracle(local, exp(local) / total, 1 / total, target.users)
+
+
+def unary(target: PublishedTarget) -> PublishedOracle:
+    """Return unary encoding whose bits are shuffled one by one (RAP)."""
+    # e^(local / 2) = m' - 1
+    local = target.amplified(max(target.unary_m - 1, 0.0) ** 2)
+    return _unary(local, exp(local / 2), target.users)
 
 
 def removal_unary(target: PublishedTarget) -> PublishedOracle:
     """Return unary encoding whose bits are shuffled one by one, against removal (RAP_R)."""
-    return PublishedOracle(log(target.m - 1), 1 - 1 / target.m, 1 / target.m, target.users)
+    local = target.amplified(target.m - 1)
+    return _unary(local, exp(local), target.users)
+
+
+def _unary(local: float, bit_odds: float, users: int) -> PublishedOracle:
+    return PublishedOracle(local, bit_odds / (bit_odds + 1), 1 / (bit_odds + 1), users)
 
 
 def _hashing(local: float, buckets: int, users: int) -> PublishedOracle:

@@ -14,15 +14,18 @@ It stands here as the broken twin of the accountant.
 Source: Wang et al. 2024.
 """
 
-from math import comb, exp
+from math import exp, sqrt
 
 import numpy as np
 
 from sottovoce.arrays import Floats
 
+_DEVIATIONS = 10  # of a count, beyond which nothing is listed
+_FEW = 25
+
 
 def direct_response_delta(local: float, size: int, users: int, epsilon: float) -> float:
-    """Return the published bound of delta for direct response, for a small number of users."""
+    """Return the published bound of delta for direct response."""
     odds = exp(local)
     alpha = 1 / (odds + size - 1)
     law = _pair_law(users - 1, alpha)
@@ -32,13 +35,14 @@ def direct_response_delta(local: float, size: int, users: int, epsilon: float) -
 
 
 def _pair_law(users: int, alpha: float) -> Floats:
-    """Return the law of (A, C - A)."""
-    law = np.zeros((users + 1, users + 1))
-    for total in range(users + 1):
-        chance = comb(users, total) * (2 * alpha) ** total * (1 - 2 * alpha) ** (users - total)
-        for first in range(total + 1):
-            law[first, total - first] = chance * comb(total, first) / 2**total
-    return law
+    """Return the law of (A, C - A), up to counts that are utterly unlikely."""
+    from scipy.stats import binom
+
+    mean = users * alpha
+    largest = min(users, int(mean + _DEVIATIONS * sqrt(mean)) + _FEW)
+    first = np.arange(largest + 1)[:, None]
+    total = first + np.arange(largest + 1)
+    return np.asarray(binom.pmf(total, users, 2 * alpha) * binom.pmf(first, total, 0.5))
 
 
 def _moved(law: Floats, first: int, second: int) -> Floats:

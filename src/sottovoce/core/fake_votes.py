@@ -1,0 +1,219 @@
+"""What fakes add to the votes of a group, and the noise law of the votes that are left without it.
+
+Shufflers add F fakes to the reports of n people.  A fake is a draw from the blanket of a pure
+mechanism: it supports a given value with probability ``share``, and another given value as well
+with probability ``overlap``.  Its vote for a value therefore has
+
+    mean u        = (share - q) / (p - q)
+    variance      = share (1 - share) / (p - q)^2
+    covariance    = share (overlap - share) / (p - q)^2        with its vote for another value
+
+Where coins deal people and fakes to groups, nobody knows how many of the N_j reports of a group are
+fakes.  If a person is in the group with probability a and a fake with probability b, the number of
+fakes among N_j reports follows Fisher's noncentral hypergeometric law with the odds
+
+    b (1 - a) / (a (1 - b))
+
+which is the hypergeometric law where a = b.  Let m be its mean and h its variance, and let f be the
+share of people who hold a value.  With V the sum of the votes of all N_j reports,
+
+    V - m u          has the mean       (N_j - m) f
+                     and the variance   noise of (N_j - m) people + m Var[fake] + h (f - u)^2
+
+so (V - m u) / (N_j - m) is unbiased.  The drawing of the people of the group comes on top, as for
+every group.  It is that of N_j - m people, which is too much by h f (1 - f) / (n - 1): less than
+one part in n.  If there is one group, m = F and h = 0, and all of it is exact.
+
+Source: Wang 2021, section 9.5, corrected; docs/shuffling.md.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sottovoce.arrays import Floats, Ints
+from sottovoce.core.estimate import Estimate
+from sottovoce.core.noise import Noise, VoteVariance
+from sottovoce.errors import NoDataError, ParameterError
+
+MAX_DEALT = (1 << 31) - 1  # people and fakes: SciPy counts them in 32 bits
+
+
+@dataclass(frozen=True)
+class FakeCount:
+    """How many reports of a group are fakes: the mean and the variance of what is known of it."""
+
+    mean: float
+    variance: float = 0.0
+
+    @classmethod
+    def among(cls, reports: int, people: int, fakes: int, odds: float = 1.0) -> "FakeCount":
+        """Return how many of the ``reports`` of a group are fakes.
+
+        Coins dealt all ``people`` and ``fakes`` to groups; ``odds`` are those of a fake to be in
+        this group, relative to those of a person.
+
+        >>> FakeCount.among(reports=50, people=80, fakes=20)
+        FakeCount(mean=10.0, variance=4.040404040404041)
+        """
+        everybody = people + fakes
+        if reports == everybody:
+            return cls(float(fakes))
+        if odds == 1:
+            share = fakes / everybody
+            left_out = (everybody - reports) / (everybody - 1)
+            return cls(reports * share, reports * share * (1 - share) * left_out)
+        if everybody > MAX_DEALT:
+            raise ParameterError(
+                f"a round of more than {MAX_DEALT:,} messages may have no fakes if its questions"
+                " differ in how well they hide"
+            )
+        from scipy.stats import nchypergeom_fisher
+
+        law = nchypergeom_fisher(everybody, fakes, reports, odds)
+        return cls(float(law.mean()), float(law.var()))
+
+
+@dataclass(frozen=True)
+class FakeVotes:
+    """What so many fakes add to the votes for every value.
+
+    ``vote`` is the mean vote of one fake.  Its votes have the covariance ``own`` on the diagonal
+    alone, and ``common`` everywhere.
+    """
+
+    count: FakeCount
+    vote: float
+    own: float
+    common: float
+
+    @classmethod
+    def of(
+        cls, count: FakeCount, support: tuple[float, float], share: float, overlap: float
+    ) -> "FakeVotes":
+        """Return the votes of draws from a blanket; ``support`` are the p and q of a mechanism."""
+        p, q = support
+        square = (p - q) ** 2
+        return cls(
+            count=count,
+            vote=(share - q) / (p - q),
+            own=share * (1 - overlap) / square,
+            common=share * (overlap - share) / square,
+        )
+
+    def times(self, factor: float) -> "FakeVotes":
+        """Return what fakes add to votes that are multiplied by a factor."""
+        square = factor**2
+        return FakeVotes(self.count, factor * self.vote, square * self.own, square * self.common)
+
+    @property
+    def variance(self) -> float:
+        """Return the variance of the vote of one fake for one value."""
+        return self.own + self.common
+
+    def removed_from(self, estimate: Estimate) -> Estimate:
+        """Return the estimate of the people in a group, given that of all its reports.
+
+        The number of people is rounded to a whole one; the shares are not affected by it.
+        """
+        people = estimate.users - self.count.mean
+        users = round(people)
+        if users < 1:
+            raise NoDataError("there are only fakes among these reports")
+        votes = (estimate.votes - self.count.mean * self.vote) * (users / people)
+        noise = NoiseWithFakes(estimate.noise, self, users)
+        return replace(estimate, votes=votes, noise=noise, users=users, population=users)
+
+
+@dataclass(frozen=True)
+class NoiseWithFakes(Noise):
+    """The law of votes from which the mean of the fakes was taken: their spread is still there.
+
+    ``people`` is the law without fakes, and ``users`` the number of people whose votes they are.
+    """
+
+    people: Noise
+    fakes: FakeVotes
+    users: int
+
+    @property
+    def complete(self) -> bool:  # type: ignore[override]
+        return self.people.complete
+
+    @property
+    def floor(self) -> float:  # type: ignore[override]
+        return self.people.floor
+
+    def variances(self, votes: Floats, users: int) -> Floats:
+        spread = self.fakes.count.mean * self.fakes.variance
+        dealt = self.fakes.count.variance * self._distance(votes, users) ** 2
+        return np.asarray(self.people.variances(votes, users) + spread + dealt)
+
+    def total(self, coefficients: Floats, votes: Floats, users: int) -> float:
+        return self.people.total(coefficients, votes, users)
+
+    def linear(self, coefficients: Floats, votes: Floats, users: int) -> float:
+        noise = self.people.linear(coefficients, votes, users)
+        constant = self._constant(coefficients)
+        scored = coefficients - constant
+        spread = self.fakes.own * float(scored @ scored)
+        spread += self.fakes.common * float(scored.sum()) ** 2
+        mean = self.total(coefficients, votes, users) / users
+        distance = mean - (constant + self.fakes.vote * float(scored.sum()))
+        count = self.fakes.count
+        return noise + count.mean * spread + count.variance * distance**2
+
+    def covariance(self, votes: Floats, users: int) -> Floats:
+        count = self.fakes.count
+        spread = self.fakes.own * np.eye(len(votes)) + self.fakes.common
+        distance = self._distance(votes, users)
+        dealt = count.variance * np.outer(distance, distance)
+        return np.asarray(self.people.covariance(votes, users) + count.mean * spread + dealt)
+
+    def draw(
+        self, held: Floats, users: int, generator: np.random.Generator, replicates: int
+    ) -> Floats:
+        errors = self.people.draw(held, users, generator, replicates)
+        count = self.fakes.count
+        # own + common on the diagonal, common elsewhere.  A negative common part is that of
+        # independent errors less a part of their mean.
+        single = generator.standard_normal((replicates, len(held)))
+        cells = len(held)
+        along_mean = max(0.0, 1 + cells * self.fakes.common / self.fakes.own)
+        mean = single.mean(axis=1, keepdims=True)
+        single = single - mean + np.sqrt(along_mean) * mean
+        dealt = generator.standard_normal((replicates, 1)) * self._distance(held, users)
+        spread = np.sqrt(count.mean * self.fakes.own) * single
+        return np.asarray(errors + spread + np.sqrt(count.variance) * dealt)
+
+    @property
+    def vote_variance(self) -> VoteVariance:
+        """Return the variance of a vote if that of the fakes is shared out among the users."""
+        alone = self.people.vote_variance
+        count = self.fakes.count
+        added = count.mean * self.fakes.variance + count.variance * self.fakes.vote**2
+        return VoteVariance(alone.unheld + added / self.users, alone.held)
+
+    @property
+    def inflation(self) -> float:
+        return self.vote_variance.unheld / self.people.vote_variance.unheld
+
+    def among(self) -> "NoiseWithFakes":
+        return replace(self, people=self.people.among())
+
+    def picked(self, indices: Ints) -> "NoiseWithFakes":
+        return replace(self, people=self.people.picked(indices))
+
+    def for_people(self, people: Noise, factor: float) -> "NoiseWithFakes":
+        return NoiseWithFakes(people, self.fakes.times(factor), self.users)
+
+    def _distance(self, votes: Floats, users: int) -> Floats:
+        """Return how far the share of people is from the vote of a fake."""
+        return np.clip(votes / users, 0, 1) - self.fakes.vote
+
+    def _constant(self, coefficients: Floats) -> float:
+        """Return what a person adds who holds none of the values.
+
+        It is the mean coefficient where the law is balanced over a whole domain, else 0.
+        """
+        return self.people.total(coefficients, np.zeros(len(coefficients)), 1)

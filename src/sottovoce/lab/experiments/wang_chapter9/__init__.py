@@ -1,0 +1,1 @@
+"""Experiments of Wang 2021, chapter 9."""

@@ -1,0 +1,1 @@
+"""Research cryptography: additively homomorphic encryption of 64-bit words."""
