@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 from starlette.testclient import TestClient
 
-from shuffler import fakes_adapter
 from shuffler.receiver import Receiver, text_of
 from sottovoce.plans.frequencies.histogram import Histogram
 from sottovoce.shuffler.app import create_hop
@@ -24,8 +23,6 @@ from sottovoce.wire.envelope import VERSION_2, Envelopes
 from sottovoce.wire.round_keys import new_signing_key
 from sottovoce.wire.seal import seal
 from sottovoce.wire.shuffled_message import MessageFormat, seal_context
-
-fakes_adapter.install()
 
 EPSILON = 6.0
 USERS = 8

@@ -1,4 +1,4 @@
-"""``sottovoce shuffle`` in a process of its own, with fakes for single questions.
+"""``sottovoce shuffle`` in a process of its own, which can die at a named point of its code.
 
 Started as ``python -m system.hop_serving '{...}' shuffle serve ...``, or forked from a process that
 has loaded everything already.  The orders are: ``point``, the number of a point of the hop's own
@@ -11,7 +11,6 @@ import os
 import signal
 import sys
 
-from shuffler import fakes_adapter
 from shuffler.deaths import CHAIN_POINTS, POINTS, arm
 from sottovoce.cli.main import main
 from sottovoce.shuffler import app, batch_file, mixing  # noqa: F401
@@ -28,7 +27,6 @@ TWINS = {"keeps the order": keep_order}
 
 
 def run(orders, arguments):
-    fakes_adapter.install()
     TWINS.get(orders.get("twin", ""), lambda: None)()
     if orders.get("part_messages"):
         batch_file.MAX_PART_MESSAGES = orders["part_messages"]
