@@ -11,6 +11,7 @@ from js.collector import PACKAGE, ROOT
 
 FOR_COLLECTORS = {
     *(("envelope", section) for section in ("streams", "malformed", "misplaced")),
+    *(("envelope_2", section) for section in ("streams", "malformed", "misplaced")),
     ("reject", "reports"),
 }
 FILES = (
@@ -18,6 +19,7 @@ FILES = (
         "choice",
         "discovery",
         "envelope",
+        "envelope_2",
         "hash",
         "ledger",
         "longitudinal",
