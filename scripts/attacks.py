@@ -248,8 +248,8 @@ def document_lines(count: int) -> Iterator[str]:
     yield from _javascript_rows(javascript)
     yield "\nWork is counted in calls of functions (Python; at most 500,000) and in executed blocks"
     yield f"of code (JavaScript; at most 20,000,000; of {COUNTED:,} changed documents), which do"
-    yield "not depend on what else the machine does; the tests assert it. Memory is the largest that"
-    yield "one document took (Python), and what the whole process needs beside what it holds when"
+    yield "not depend on what else the machine does; the tests assert it. Memory is what the"
+    yield "largest document took (Python), and what the process needs beside what it holds when"
     yield "idle (JavaScript; asserted by [hostile.test.js](../../clients/js/test/hostile.test.js))."
 
 
