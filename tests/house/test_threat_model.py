@@ -1,4 +1,4 @@
-"""The threat model names every party, and a test that exists for everything that it says is stopped."""
+"""The threat model names every party, and tests that exist for what it says is stopped."""
 
 import re
 from pathlib import Path
