@@ -18,7 +18,8 @@ export class WorkCounter {
   /** Returns how many blocks were executed since the last call, or since the start. */
   take() {
     const { result } = this.#post("Profiler.takePreciseCoverage");
-    const functions = result.filter(({ url }) => PACKAGE.test(url)).flatMap((file) => file.functions);
+    const files = result.filter(({ url }) => PACKAGE.test(url));
+    const functions = files.flatMap((file) => file.functions);
     const blocks = functions.flatMap(({ ranges }) => ranges);
     return blocks.reduce((sum, { count }) => sum + count, 0);
   }
