@@ -307,30 +307,6 @@ def known_mistakes(_: str) -> str:
     return f"{len(TWINS)} of 8 mistakes are looked for"
 
 
-def missing_part(_: str) -> str:
-    """Take one of two parts from a sealed log, and let Spark read it."""
-    from pyspark.sql import SparkSession
-
-    from sottovoce.engine import parquet, spark
-    from sottovoce.lab import crowd
-
-    task = sv.Task("pets", sv.Histogram(["cat", "dog"]), 1.0)
-    builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
-    with tempfile.TemporaryDirectory() as folder:
-        for part in range(2):
-            messages = crowd.messages(task, ["cat", "dog"] * 500)
-            parquet.write(Path(folder) / f"part-{part}.parquet", messages, task.opening)
-        (Path(folder) / "part-1.parquet").unlink()
-        session = builder.getOrCreate()
-        try:
-            users = spark.answer(task, session, {0: folder}, {}).users
-        except SottovoceError:
-            return "refused without the checksum of the seal"
-        finally:
-            session.stop()
-    return f"an answer of {users:,} users of 2,000, without a word"
-
-
 CASES: dict[str, Callable[[str], str]] = {
     case.__name__: case
     for case in (
@@ -350,7 +326,6 @@ CASES: dict[str, Callable[[str], str]] = {
         spreadsheet,
         influence,
         known_mistakes,
-        missing_part,
     )
 }
 

@@ -193,19 +193,6 @@ def held_end() -> str:
         return f"it ended after {time.monotonic() - began:.0f} s"
 
 
-def left_query() -> str:
-    """Ask a query that computes for long, go away, and see whether the collector works on."""
-    with running(people=PEOPLE) as collector:
-        query = _start_query(collector)
-        time.sleep(1.0)
-        query.close()
-        time.sleep(1.0)
-        before = _processor_seconds(collector.process.pid)
-        time.sleep(2.0)
-        used = _processor_seconds(collector.process.pid) - before
-    return "it computes on for nobody" if used > 0.5 else "the query ends with its client"
-
-
 def hogged_queries() -> str:
     """Ask eight queries at once with one token, while another analyst asks a short one."""
     with running(people=PEOPLE) as collector:
@@ -241,25 +228,6 @@ def _start_query(collector: Running) -> socket.socket:
     connection = collector.connect()
     connection.sendall("\r\n".join(head).encode() + b"\r\n\r\n" + body)
     return connection
-
-
-def _processor_seconds(pid: int) -> float:
-    """Return what a process and all that it started have used."""
-    ticks = 0
-    parents = {}
-    used = {}
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):
-            fields = path.read_text().rpartition(") ")[2].split()
-            parents[int(path.parent.name)] = int(fields[1])
-            used[int(path.parent.name)] = int(fields[11]) + int(fields[12])
-    for process in parents:
-        ancestor = process
-        while ancestor not in (0, pid):
-            ancestor = parents.get(ancestor, 0)
-        if ancestor == pid:
-            ticks += used[process]
-    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def malformed_origin() -> str:
@@ -332,7 +300,6 @@ CASES: dict[str, Callable[[], str]] = {
         slow_headers,
         claimed_length,
         held_end,
-        left_query,
         hogged_queries,
         malformed_origin,
         cached_answer,

@@ -100,11 +100,6 @@ def attacks() -> Iterator[Attack]:
     yield Attack(
         "lose reports by a mistake in the collector", "known_mistakes", _tests("system/twins")
     )
-    yield Attack(
-        "take a part from a sealed log that Spark reads",
-        "missing_part",
-        _tests("engine/spark/collected"),
-    )
 
 
 def _hostile_documents() -> Iterator[Attack]:
@@ -136,7 +131,6 @@ def _on_collectors() -> Iterator[Attack]:
             "held_end",
             _tests("collector/run", "collector/query_workers"),
         ),
-        ("let the collector compute for nobody", "left_query", _tests("collector/query_workers")),
         (
             "keep another analyst waiting by eight queries at once",
             "hogged_queries",
@@ -209,6 +203,8 @@ SLOW_TESTS = {
     "a memory limit that kills whoever seals": _tests("system/memory_limit"),
     "health checks while a round is sealed": _tests("collector/worker"),
     "power cuts": _tests("system/powercut"),
+    "queries whose client has left": _tests("collector/query_workers"),
+    "a sealed log with a part missing, on Spark": _tests("engine/spark/collected"),
     "first layers of a round that stall the intake": _tests("collector/preparation"),
 }
 
