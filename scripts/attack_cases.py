@@ -1,15 +1,19 @@
-"""Attacks by a malicious collector, each on the package that is imported here.
+"""Attacks on devices and on whoever reads answers, each on the package that is imported here.
 
-``scripts/attacks.py`` runs them on two trees.  An attack uses only what both trees offer, and
+``scripts/attacks.py`` runs them on two trees; those on a running collector are in
+``attack_collectors.py``.  An attack uses only what both trees offer, and
 prints in a few words what it achieved.
 """
 
 import random
+import socket
 import sys
 import tempfile
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
 from pathlib import Path
@@ -198,15 +202,131 @@ def spreadsheet(_: str) -> str:
     return "the formula is executed" if executed else "the formula is text"
 
 
+def no_budget(_: str) -> str:
+    """Ask a device whose owner allows nothing for a rehearsal."""
+    task = sv.Task("pets", sv.Histogram(["cat", "dog"]), 1.0, collection=Collection(sandbox=True))
+    speaks = _speaks(task, DiskLedger(":memory:", cap=0), "cat")
+    return "a message leaves" if speaks else "nothing leaves"
+
+
+def another_meaning(_: str) -> str:
+    """Ask for something else under a name that the device has answered."""
+    ledger = DiskLedger(":memory:", cap=10.0)
+    _speaks(sv.Task("home", sv.Histogram(["house", "flat"]), 1.0), ledger, "flat")
+    other = sv.Task("home", sv.Histogram(["rich", "poor"]), 2.0)
+    return "answered, at twice the price" if _speaks(other, ledger, "poor") else "refused"
+
+
+def own_round(_: str) -> str:
+    """Give one device a round with a number of its own, so that its report is recognised."""
+    task = sv.Task("pets", sv.Histogram(["cat", "dog"]), 1.0)
+    marked = replace(task.opening, number=4711)
+    try:
+        message = Client(task, ":memory:").answer("cat", asked=marked)
+    except SottovoceError:
+        return "refused"
+    return "the report carries the mark" if (4711).to_bytes(2, "little") in message else "no mark"
+
+
+def plain_http(_: str) -> str:
+    """Listen on the way to the collector."""
+    try:
+        Device("http://collector.example", DiskLedger(":memory:")).answer("pets", "cat")
+    except UnavailableError:  # it tried, and this machine has no such network
+        return "the device sends without encryption"
+    except SottovoceError:
+        return "refused"
+    return "the device sends without encryption"
+
+
+def dripping_server(_: str) -> str:
+    """Answer a device one byte at a time."""
+    listening = socket.create_server(("127.0.0.1", 0))
+
+    def serve() -> None:
+        connection, _ = listening.accept()
+        connection.sendall(b"HTTP/1.1 200 OK\r\nX-Long: ")
+        with suppress(OSError):
+            while True:
+                connection.sendall(b"x")
+                time.sleep(0.5)
+
+    threading.Thread(target=serve, daemon=True).start()
+    url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+    ended = threading.Event()
+
+    def ask() -> None:
+        with suppress(SottovoceError):
+            Device(url, DiskLedger(":memory:")).answer("pets", "cat")
+        ended.set()
+
+    began = time.monotonic()
+    threading.Thread(target=ask, daemon=True).start()
+    if ended.wait(60.0):
+        return f"the device gives up after {time.monotonic() - began:.0f} s"
+    return "the device still waits after 60 s"
+
+
+def kept_message(_: str) -> str:
+    """Steal a device a month after it has sent its report."""
+    now = [0.0]
+
+    class Taking(Route):
+        url = "https://collector.example"
+
+        def send(self, task_name: str, message: bytes, token: str | None) -> Receipt:
+            return Receipt(1, 0)
+
+    ledger = DiskLedger(":memory:", clock=lambda: now[0])
+    device = Device(Taking.url, ledger, route=Taking())
+    task = sv.Task("pets", sv.Histogram(["cat", "dog"]), 1.0)
+    Client(task, ledger).answer("cat", posting=Posting(task.name, Taking.url))
+    device.flush(force=True)
+    now[0] = 31 * DAY
+    device.flush()
+    kept = any(report.message for report in ledger.queue())
+    return "the report is still there" if kept else "the report is erased"
+
+
+def influence(_: str) -> str:
+    """Send false reports to somebody who was not told how much each counts."""
+    task = sv.Task("pets", sv.Histogram(["cat", "dog"]), 1.0)
+    answer: Any = sv.simulate(task, ["cat", "dog"] * 50, seed=1)
+    stated = getattr(answer, "about", {}).get("influence")
+    return "the answer says how much one report counts" if stated else "no answer says it"
+
+
+def known_mistakes(_: str) -> str:
+    """Build a collector that loses reports in one of eight ways, and run the crash tests."""
+    tests = Path(sv.__file__).parents[2] / "tests"
+    sys.path.insert(0, str(tests))
+    try:
+        from system.twins import TWINS
+    except ImportError:
+        from system.serving import TWINS  # where an earlier tree had them
+    return f"{len(TWINS)} of 8 mistakes are looked for"
+
+
 CASES: dict[str, Callable[[str], str]] = {
-    "silence": silence,
-    "public_column": public_column,
-    "entity_tags": entity_tags,
-    "forged_consent": forged_consent,
-    "slow_document": slow_document,
-    "outage": outage,
-    "cut_ledger": cut_ledger,
-    "spreadsheet": spreadsheet,
+    case.__name__: case
+    for case in (
+        silence,
+        no_budget,
+        public_column,
+        another_meaning,
+        entity_tags,
+        own_round,
+        forged_consent,
+        slow_document,
+        plain_http,
+        dripping_server,
+        kept_message,
+        outage,
+        cut_ledger,
+        spreadsheet,
+        influence,
+        known_mistakes,
+    )
 }
 
 if __name__ == "__main__":

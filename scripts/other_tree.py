@@ -29,7 +29,8 @@ def run(tree: Path, arguments: list[str], seconds: float | None = None) -> str:
 
     Raises ``subprocess.TimeoutExpired`` after so many seconds.
     """
-    environment = {**os.environ, "PYTHONPATH": str(tree / "src")}
+    paths = [str(tree / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
     command = [sys.executable, *arguments]
     done = subprocess.run(
         command, env=environment, stdout=subprocess.PIPE, text=True, check=False, timeout=seconds

@@ -175,10 +175,12 @@ def run_trials(
     """
     told: Any = multiprocessing.Queue()
     until = time.monotonic() + 60 * wanted.minutes if wanted.minutes else float("inf")
+    # Kinds take turns, so that a limit of time shortens all of them alike.
     jobs = [
-        Job(part, kind, seed)
+        Job(part, kind, wanted.first + turn)
+        for turn in range(max(counts.values()))
         for kind, count in counts.items()
-        for seed in range(wanted.first, wanted.first + count)
+        if turn < count
     ]
     shares = [jobs[index :: wanted.at_once] for index in range(wanted.at_once)]
     processes = [

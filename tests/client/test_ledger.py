@@ -13,6 +13,7 @@ import pytest
 import sottovoce as sv
 from client.clock import Clock
 from sottovoce.client.client import Client
+from sottovoce.client.device import Device
 from sottovoce.client.ledger import MESSAGE_DAYS, DiskLedger, tag_of
 from sottovoce.client.outbox import Posting
 from sottovoce.errors import BudgetError, ParameterError
@@ -295,6 +296,16 @@ def test_a_message_that_arrived_is_erased_after_thirty_days_and_never_made_again
         with pytest.raises(BudgetError, match="already answered"):
             client.answer("dog")
     assert message[28:] not in (tmp_path / "ledger").read_bytes()
+
+
+def test_a_ledger_that_stays_open_erases_messages_too():
+    clock = Clock()
+    ledger = DiskLedger(":memory:", clock=clock)
+    Client(TASK, ledger).answer("dog", posting=Posting("pets", "here"))
+    ledger.outbox.settle(ledger.queue()[0], "sent", clock())
+    clock.time += MESSAGE_DAYS * 86_400
+    Device("http://127.0.0.1:1", ledger).flush()
+    assert [report.message for report in ledger.queue()] == [None]
 
 
 def test_a_message_that_waits_is_kept_however_long(tmp_path):

@@ -12,6 +12,7 @@ from js.collector import PACKAGE, ROOT
 
 FOR_COLLECTORS = {
     *(("envelope", section) for section in ("streams", "malformed", "misplaced")),
+    *(("envelope_2", section) for section in ("streams", "malformed", "misplaced")),
     ("reject", "reports"),
 }
 FILES = (
@@ -19,6 +20,7 @@ FILES = (
         "choice",
         "discovery",
         "envelope",
+        "envelope_2",
         "hash",
         "ledger",
         "longitudinal",
@@ -114,6 +116,7 @@ def test_the_built_files_are_up_to_date(node, tmp_path):
             "typescript is not installed: run npm ci in clients/js to check that dist is up to date"
         )
     subprocess.run([node, str(compiler), "--outDir", str(tmp_path)], cwd=PACKAGE, check=True)
+    subprocess.run([node, "scripts/minify.js", str(tmp_path)], cwd=PACKAGE, check=True)
     assert contents(tmp_path) == contents(PACKAGE / "dist")
 
 

@@ -2,14 +2,16 @@
 // made to be slow, large or deep.  A device must read and answer them in a moment, or refuse them
 // with one of its own errors.
 //
-//     node support/hostile.js 100000 7      so many changed documents, from this seed
-//     node support/hostile.js 100000 7 1    each of them once, which says little about its time
+//     node support/hostile.js 100000 7 1000   so many changed documents, from this seed; of so
+//                                             many of them the executed blocks are counted too
+//     node support/hostile.js 100000 7 0 1    each of them once, which says little about its time
 
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 
 import { Client, MemoryLedger, SottovoceError } from "../dist/index.js";
 import { parse } from "../dist/wire/codec.js";
+import { WorkCounter } from "./work.js";
 
 const FILES = ["discovery", "envelope", "longitudinal", "marginals", "tables", "task_id"];
 const FAST = 20; // milliseconds; other processes may make a run slower than it is
@@ -282,13 +284,35 @@ export async function runSlow(documents, runs = MAX_RUNS) {
   return results;
 }
 
+/** Returns how many blocks of the package each slow document executes, and the most of others. */
+export async function runWork(documents, count, seed, open = openTask) {
+  const tasks = await goldenTasks();
+  const random = seeded(seed);
+  const counter = new WorkCounter();
+  counter.start();
+  const blocksOf = async (text) => {
+    await measure(text, null, open); // loads modules
+    counter.take();
+    await measure(text, null, open);
+    return counter.take();
+  };
+  const slow = {};
+  for (const [name, text] of Object.entries(documents)) slow[name] = await blocksOf(text);
+  let changed = 0;
+  for (let i = 0; i < count; i++)
+    changed = Math.max(changed, await blocksOf(changedTask(tasks, random)));
+  counter.stop();
+  return { slow, changed };
+}
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const [count, seed, runs] = process.argv.slice(2).map(Number);
+  const [count, seed, counted = 0, runs] = process.argv.slice(2).map(Number);
   const [task] = await goldenTasks();
   const documents = slowTasks(task);
   globalThis.gc?.();
   const idle = process.memoryUsage().heapUsed; // with all documents, before any is read
   const slow = await runSlow(documents, runs);
   const changed = await runChanged(count, seed, openTask, runs);
-  console.log(JSON.stringify({ idle, slow, changed }, undefined, 2));
+  const work = await runWork(documents, counted, seed);
+  console.log(JSON.stringify({ idle, slow, changed, work }, undefined, 2));
 }

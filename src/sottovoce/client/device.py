@@ -119,6 +119,7 @@ class Device:
 
         Stops at the first sign that the collector is out of reach.
         """
+        self.ledger.erase_old_messages()
         outbox = self.ledger.outbox
         url = self._route.url
         states = []

@@ -61,7 +61,7 @@ class DiskLedger(Ledger):
         for window in windows:
             limits = (float(window.seconds), repr(float(window.epsilon)), window.reports)
             self._file.write("insert or ignore into span values (?, ?, ?)", *limits)
-        self.outbox.erase_sent(clock() - MESSAGE_DAYS * _DAY)
+        self.erase_old_messages()
 
     def __enter__(self) -> "DiskLedger":
         return self
@@ -87,6 +87,10 @@ class DiskLedger(Ledger):
     def message(self, task: str, number: int | None = None) -> bytes | None:
         row = self._message_row(task, number)
         return None if row is None or row[0] is None else bytes(row[0])
+
+    def erase_old_messages(self) -> None:
+        """Erase the bytes of messages that arrived long ago; that they were sent stays known."""
+        self.outbox.erase_sent(self.clock() - MESSAGE_DAYS * _DAY)
 
     def answered(self, task: str, number: int | None = None) -> bool:
         """Return whether a task, or one round of it, has been answered."""

@@ -1,15 +1,1 @@
-import { littleEndian, utf8 } from "../bytes.js";
-import { sha256 } from "../maths/sha256.js";
-export function enrolledBytes(token, digest) {
-    return sha256(utf8("sottovoce/enrolment/v1" + token + digest)).slice(0, 16);
-}
-export function roundCoin(deviceBytes, digest) {
-    return coinOf(utf8("sottovoce/coin/v1"), deviceBytes, utf8(digest));
-}
-export function choiceCoin(deviceBytes, round, slot) {
-    const address = [littleEndian(round, 4), littleEndian(slot, 4)];
-    return coinOf(utf8("sottovoce/choice/v1"), deviceBytes, ...address);
-}
-function coinOf(...parts) {
-    return new DataView(sha256(...parts).buffer).getBigUint64(0, true);
-}
+import{littleEndian as o,utf8 as t}from"../bytes.js";import{sha256 as e}from"../maths/sha256.js";export function enrolledBytes(o,n){return e(t("sottovoce/enrolment/v1"+o+n)).slice(0,16)}export function roundCoin(o,e){return n(t("sottovoce/coin/v1"),o,t(e))}export function choiceCoin(e,r,i){const c=[o(r,4),o(i,4)];return n(t("sottovoce/choice/v1"),e,...c)}function n(...o){return new DataView(e(...o).buffer).getBigUint64(0,!0)}

@@ -1,1 +1,1 @@
-export const HIDDEN_CHARACTERS = /[\u{0000}-\u{001F}\u{007F}-\u{009F}\u{00AD}-\u{00AD}\u{061C}-\u{061C}\u{180E}-\u{180E}\u{200B}-\u{200B}\u{200E}-\u{200F}\u{2028}-\u{202E}\u{2060}-\u{206F}\u{D800}-\u{DFFF}\u{FEFF}-\u{FEFF}\u{FFF9}-\u{FFFB}\u{E0000}-\u{E007F}]/u;
+export const HIDDEN_CHARACTERS=/[\u{0000}-\u{001F}\u{007F}-\u{009F}\u{00AD}-\u{00AD}\u{061C}-\u{061C}\u{180E}-\u{180E}\u{200B}-\u{200B}\u{200E}-\u{200F}\u{2028}-\u{202E}\u{2060}-\u{206F}\u{D800}-\u{DFFF}\u{FEFF}-\u{FEFF}\u{FFF9}-\u{FFFB}\u{E0000}-\u{E007F}]/u;

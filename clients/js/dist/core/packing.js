@@ -1,11 +1,1 @@
-export function unsignedWidth(size) {
-    if (size <= 256)
-        return 1;
-    return size <= 65536 ? 2 : 4;
-}
-export function packBits(size, bit) {
-    const packed = new Uint8Array(Math.ceil(size / 8));
-    for (let i = 0; i < size; i++)
-        packed[i >> 3] |= +bit(i) << (i & 7);
-    return packed;
-}
+export function unsignedWidth(t){return t<=256?1:t<=65536?2:4}export function packBits(t,n){const r=new Uint8Array(Math.ceil(t/8));for(let e=0;e<t;e++)r[e>>3]|=+n(e)<<(7&e);return r}

@@ -3,6 +3,7 @@ import type { Encoding } from "../encodings/base.js";
 import type { Mechanism } from "../mechanisms/base.js";
 import type { Family } from "../tasks/families/base.js";
 import type { Ask } from "../tasks/question.js";
+import type { RoundLimits } from "../tasks/round_limits.js";
 import type { Json } from "../wire/codec.js";
 export declare function load(content: Json): Promise<void>;
 export declare class Reading {
@@ -17,3 +18,4 @@ export declare function readFamily(document: Json, reading?: Reading): Family;
 export declare function readEncoding(document: Json, reading?: Reading): Encoding;
 export declare function readDomain(document: Json, reading?: Reading): Domain;
 export declare function readCombinator(document: Json, reading: Reading): Ask;
+export declare function readRoundLimits(document: Json): RoundLimits;

@@ -1,15 +1,1 @@
-import { need } from "../errors.js";
-import { HIDDEN_CHARACTERS } from "./hidden_characters.js";
-export function plainText(name, text, maxLength) {
-    checkPlainText(`\`${name}\``, text, maxLength);
-}
-export function plainTexts(name, texts, maxLength) {
-    for (const text of texts)
-        checkPlainText(`each entry of \`${name}\``, text, maxLength);
-}
-function checkPlainText(subject, text, maxLength) {
-    const fits = text.length <= 2 * maxLength && [...text].length <= maxLength;
-    need(fits, `${subject} must be text of at most ${maxLength} characters`);
-    need(!HIDDEN_CHARACTERS.test(text), `${subject} must be text without control, invisible and direction characters`);
-    need(text.normalize("NFC") === text, `${subject} must be text in composed form (NFC)`);
-}
+import{need as t}from"../errors.js";import{HIDDEN_CHARACTERS as o}from"./hidden_characters.js";export function plainText(t,o,r){e(`\`${t}\``,o,r)}export function plainTexts(t,o,r){for(const n of o)e(`each entry of \`${t}\``,n,r)}function e(e,r,n){const i=r.length<=2*n&&[...r].length<=n;t(i,`${e} must be text of at most ${n} characters`),t(!o.test(r),`${e} must be text without control, invisible and direction characters`),t(r.normalize("NFC")===r,`${e} must be text in composed form (NFC)`)}

@@ -1,17 +1,1 @@
-import { DomainError } from "../errors.js";
-export function randomIndex(domain, rng) {
-    if (domain.randomIndex)
-        return domain.randomIndex(rng);
-    if (domain.attributes)
-        return domain.attributes.map((attribute) => randomIndex(attribute, rng));
-    return randomBelow(domain.size, rng);
-}
-export function randomBelow(limit, rng) {
-    return limit < 2 ** 32 ? rng.integer(Number(limit)) : narrow(rng.wideInteger(BigInt(limit)));
-}
-export function narrow(number) {
-    return number < 1n << 53n ? Number(number) : number;
-}
-export function refuse(rule) {
-    throw new DomainError(`a value must be ${rule}`);
-}
+import{DomainError as r}from"../errors.js";export function randomIndex(r,e){return r.randomIndex?r.randomIndex(e):r.attributes?r.attributes.map(r=>randomIndex(r,e)):randomBelow(r.size,e)}export function randomBelow(r,e){return r<2**32?e.integer(Number(r)):narrow(e.wideInteger(BigInt(r)))}export function narrow(r){return r<1n<<53n?Number(r):r}export function refuse(e){throw new r(`a value must be ${e}`)}

@@ -1,5 +1,1 @@
-import { readRealRange } from "./real_range.js";
-export function read(document) {
-    const bucket = (position, size) => Math.min(Math.floor(position * size), size - 1);
-    return readRealRange(document, "buckets", "count", bucket);
-}
+import{readRealRange as r}from"./real_range.js";export function read(t){return r(t,"buckets","count",(r,t)=>Math.min(Math.floor(r*t),t-1))}

@@ -1,14 +1,1 @@
-import { need } from "../errors.js";
-import { readFields, whole } from "../wire/fields.js";
-export function read(document) {
-    const { column } = readFields(document, "attribute", { column: whole });
-    return {
-        kind: "attribute",
-        outputs(domain) {
-            const attribute = domain.attributes?.[Number(column)];
-            need(attribute, "`column` must be an attribute of the task's domain");
-            return attribute.size;
-        },
-        encode: (index) => index[Number(column)],
-    };
-}
+import{need as t}from"../errors.js";import{readFields as r,whole as e}from"../wire/fields.js";export function read(o){const{column:u}=r(o,"attribute",{column:e});return{kind:"attribute",outputs(r){const e=r.attributes?.[Number(u)];return t(e,"`column` must be an attribute of the task's domain"),e.size},encode:t=>t[Number(u)]}}

@@ -1,18 +1,1 @@
-import { need } from "../errors.js";
-import { readFields, whole } from "../wire/fields.js";
-import { candidateCount } from "./size.js";
-export function read(document) {
-    const { items, item } = readFields(document, "holds", { items: whole, item: whole });
-    return holds(items, item);
-}
-export function holds(items, item) {
-    need(item >= 0 && item < items, "`item` must be at least 0 and below `items`");
-    return {
-        kind: "holds",
-        outputs(domain) {
-            candidateCount({ items, among: [] }, domain);
-            return 2;
-        },
-        encode: (index) => +index.includes(item),
-    };
-}
+import{need as e}from"../errors.js";import{readFields as t,whole as o}from"../wire/fields.js";import{candidateCount as s}from"./size.js";export function read(e){const{items:s,item:i}=t(e,"holds",{items:o,item:o});return holds(s,i)}export function holds(t,o){return e(o>=0&&o<t,"`item` must be at least 0 and below `items`"),{kind:"holds",outputs:e=>(s({items:t,among:[]},e),2),encode:e=>+e.includes(o)}}

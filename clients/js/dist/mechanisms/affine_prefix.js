@@ -1,11 +1,1 @@
-import { need } from "../errors.js";
-import { bitLength } from "../maths/hashing.js";
-import { affineResponse, SHAPE } from "./affine.js";
-import { mechanismReader } from "./base.js";
-export const read = mechanismReader("affine_prefix", [3, 1n << 480n], SHAPE, (settings) => {
-    const { size, groups } = settings;
-    const bits = bitLength(BigInt(size) - 1n);
-    need(!groups.length, "`groups` must be empty");
-    need(bits < 64 || BigInt(size) === 1n << BigInt(bits), "`size` must be a power of two above 2^63");
-    return affineResponse(settings, (index) => index);
-});
+import{need as r}from"../errors.js";import{bitLength as o}from"../maths/hashing.js";import{affineResponse as t,SHAPE as e}from"./affine.js";import{mechanismReader as s}from"./base.js";export const read=s("affine_prefix",[3,1n<<480n],e,e=>{const{size:s,groups:n}=e,i=o(BigInt(s)-1n);return r(!n.length,"`groups` must be empty"),r(i<64||BigInt(s)===1n<<BigInt(i),"`size` must be a power of two above 2^63"),t(e,r=>r)});

@@ -1,4 +1,1 @@
-import { threshold } from "../wire/fields.js";
-import { mechanismReader } from "./base.js";
-import { localHashing, SIZES } from "./olh.js";
-export const read = mechanismReader("blh", SIZES, { keep: threshold }, ({ size, keep }) => localHashing({ size, buckets: 2, keep, width: 2 }));
+import{threshold as e}from"../wire/fields.js";import{mechanismReader as o}from"./base.js";import{localHashing as r,SIZES as s}from"./olh.js";export const read=o("blh",s,{keep:e},({size:e,keep:o})=>r({size:e,buckets:2,keep:o,width:2}));

@@ -1,4 +1,1 @@
-import { threshold } from "../wire/fields.js";
-import { mechanismReader } from "./base.js";
-import { POINTS, windowMechanism } from "./window.js";
-export const read = mechanismReader("duchi", POINTS, { keep: threshold }, ({ size, keep }) => windowMechanism({ size, cells: 2, window: 1, keep }));
+import{threshold as e}from"../wire/fields.js";import{mechanismReader as i}from"./base.js";import{POINTS as o,windowMechanism as r}from"./window.js";export const read=i("duchi",o,{keep:e},({size:e,keep:i})=>r({size:e,cells:2,window:1,keep:i}));

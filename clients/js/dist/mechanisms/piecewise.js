@@ -1,5 +1,1 @@
-import { small, threshold } from "../wire/fields.js";
-import { mechanismReader } from "./base.js";
-import { POINTS, windowMechanism } from "./window.js";
-export const SHAPE = { cells: small, window: small, keep: threshold };
-export const read = mechanismReader("piecewise", POINTS, SHAPE, windowMechanism);
+import{small as e,threshold as o}from"../wire/fields.js";import{mechanismReader as r}from"./base.js";import{POINTS as i,windowMechanism as s}from"./window.js";export const SHAPE={cells:e,window:e,keep:o};export const read=r("piecewise",i,SHAPE,s);

@@ -1,11 +1,1 @@
-import { need } from "../errors.js";
-import { threshold, whole } from "../wire/fields.js";
-import { mechanismReader } from "./base.js";
-import { localHashing, SIZES } from "./olh.js";
-const SHAPE = { rows: whole, keep: threshold };
-export const read = mechanismReader("rmp", SIZES, SHAPE, ({ size, rows, keep }) => {
-    need(rows === 0 || (rows >= 8 && rows <= 2 ** 32), "`rows` must be 0, or from 8 to 2^32");
-    const pooled = (rng) => rows < 2 ** 32 ? rng.integer(Number(rows)) : Number(rng.wideInteger(BigInt(rows)));
-    const common = { size, buckets: 2, keep, width: 1 };
-    return localHashing(rows ? { ...common, drawSeed: pooled } : common);
-});
+import{need as r}from"../errors.js";import{threshold as e,whole as o}from"../wire/fields.js";import{mechanismReader as s}from"./base.js";import{localHashing as t,SIZES as m}from"./olh.js";const i={rows:o,keep:e};export const read=s("rmp",m,i,({size:e,rows:o,keep:s})=>{r(0===o||o>=8&&o<=2**32,"`rows` must be 0, or from 8 to 2^32");const m={size:e,buckets:2,keep:s,width:1};return t(o?{...m,drawSeed:r=>o<2**32?r.integer(Number(o)):Number(r.wideInteger(BigInt(o)))}:m)});

@@ -1,17 +1,1 @@
-import { need } from "../errors.js";
-import { exp, PLACES } from "../maths/exact.js";
-import { small, threshold } from "../wire/fields.js";
-import { mechanismReader } from "./base.js";
-import { windowMechanism } from "./window.js";
-const SHAPE = { keep: threshold, reach: small };
-export const read = mechanismReader("square_wave", [2, 4096], SHAPE, (settings) => {
-    const { epsilon, size, keep, reach } = settings;
-    need(reach >= 0 && 2 * reach <= size, "`reach` must be from 0 to half of `size`");
-    need(reach > 0 || isBestReachZero(size, epsilon), "`reach` may be 0 only where that is the best");
-    return windowMechanism({ size, cells: size + 2 * reach, window: 2 * reach + 1, keep });
-});
-function isBestReachZero(size, epsilon) {
-    const [e, E] = exp(epsilon);
-    const one = 1n << PLACES;
-    return BigInt(size) * (e * E - (e - one) * one) < 2n * e * (e - one - E);
-}
+import{need as e}from"../errors.js";import{exp as r,PLACES as o}from"../maths/exact.js";import{small as s,threshold as t}from"../wire/fields.js";import{mechanismReader as i}from"./base.js";import{windowMechanism as n}from"./window.js";const m={keep:t,reach:s};export const read=i("square_wave",[2,4096],m,s=>{const{epsilon:t,size:i,keep:m,reach:a}=s;return e(a>=0&&2*a<=i,"`reach` must be from 0 to half of `size`"),e(a>0||function(e,s){const[t,i]=r(s),n=1n<<o;return BigInt(e)*(t*i-(t-n)*n)<2n*t*(t-n-i)}(i,t),"`reach` may be 0 only where that is the best"),n({size:i,cells:i+2*a,window:2*a+1,keep:m})});

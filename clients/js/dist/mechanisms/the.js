@@ -1,9 +1,1 @@
-import { need } from "../errors.js";
-import { real } from "../wire/fields.js";
-import { mechanismReader } from "./base.js";
-import { SHAPE, SIZES, unary } from "./unary.js";
-const OWN_SHAPE = { ...SHAPE, theta: real };
-export const read = mechanismReader("the", SIZES, OWN_SHAPE, ({ size, keep, flip, theta }) => {
-    need(+theta > 0 && +theta <= 1, "`theta` must be above 0 and at most 1");
-    return unary(size, keep, flip);
-});
+import{need as t}from"../errors.js";import{real as e}from"../wire/fields.js";import{mechanismReader as r}from"./base.js";import{SHAPE as o,SIZES as s,unary as m}from"./unary.js";const a={...o,theta:e};export const read=r("the",s,a,({size:e,keep:r,flip:o,theta:s})=>(t(+s>0&&+s<=1,"`theta` must be above 0 and at most 1"),m(e,r,o)));

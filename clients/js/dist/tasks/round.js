@@ -1,16 +1,1 @@
-import { MAX_ROUNDS } from "../core/bounds.js";
-import { need } from "../errors.js";
-import { UNIT } from "../maths/exact.js";
-import { object, readFields, small, whole } from "../wire/fields.js";
-import { readAsk } from "./question.js";
-const SHAPE = { number: small, ask: readAsk, low: whole, high: whole };
-export function readRound(content) {
-    const document = object(content);
-    const { number, ask, low, high } = readFields(document, "round", SHAPE);
-    need(number >= 0 && number < MAX_ROUNDS, "`number` of a round must be from 0 to 65535");
-    need(0 <= low && low < high && high <= UNIT, "`low` and `high` of a round must satisfy 0 <= low < high <= 2^64");
-    return { number, ask, low: BigInt(low), high: BigInt(high), document };
-}
-export function asksCoin({ low, high }, coin) {
-    return low <= coin && coin < high;
-}
+import{MAX_ROUNDS as o}from"../core/bounds.js";import{need as r}from"../errors.js";import{UNIT as n}from"../maths/exact.js";import{object as t,readFields as s,small as i,whole as m}from"../wire/fields.js";import{readAsk as e}from"./question.js";const u={number:i,ask:e,low:m,high:m};export function readRound(i){const m=t(i),{number:e,ask:h,low:f,high:a}=s(m,"round",u);return r(e>=0&&e<o,"`number` of a round must be from 0 to 65535"),r(0<=f&&f<a&&a<=n,"`low` and `high` of a round must satisfy 0 <= low < high <= 2^64"),{number:e,ask:h,low:BigInt(f),high:BigInt(a),document:m}}export function asksCoin({low:o,high:r},n){return o<=n&&n<r}

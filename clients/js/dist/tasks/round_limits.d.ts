@@ -5,6 +5,6 @@ export interface RoundLimits {
     readonly width: number;
     readonly mechanisms: readonly string[];
     readonly encodings: readonly string[];
+    check(round: Round): void;
 }
-export declare function readRoundLimits(document: Json): RoundLimits;
-export declare function checkLaterRound(limits: RoundLimits, { number, ask }: Round): void;
+export declare function read(document: Json): RoundLimits;

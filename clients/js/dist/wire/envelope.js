@@ -1,17 +1,1 @@
-import { concatenate, littleEndian, utf8 } from "../bytes.js";
-import { need } from "../errors.js";
-const HEADER_BYTES = 28;
-const NOTHING = new Uint8Array(0);
-export function digestBytesOf(version) {
-    return 16 * version;
-}
-export function writeEnvelope(envelope) {
-    const { version = 1, digest, round, member, id, payload } = envelope;
-    const { subject, slot, public: publicText } = envelope;
-    need(digest.length === digestBytesOf(version), `\`digest\` must have ${digestBytesOf(version)} bytes in an envelope of version ${version}`);
-    const hasSlot = slot !== undefined;
-    const flags = (subject ? 1 : 0) | (hasSlot ? 2 : 0) | (publicText ? 4 : 0);
-    const slotBytes = hasSlot ? littleEndian(slot, 2) : NOTHING;
-    const tail = concatenate(subject ?? NOTHING, slotBytes, utf8(publicText ?? ""), payload);
-    return concatenate(Uint8Array.of(version, flags), littleEndian(round, 2), littleEndian(HEADER_BYTES + digest.length + tail.length, 4), littleEndian(member, 4), digest, id, tail);
-}
+import{concatenate as e,littleEndian as t,utf8 as n}from"../bytes.js";import{need as o}from"../errors.js";const r=new Uint8Array(0);export function digestBytesOf(e){return 16*e}export function writeEnvelope(s){const{version:i=1,digest:d,round:f,member:g,id:l,payload:p}=s,{subject:u,slot:y,public:c}=s;o(d.length===digestBytesOf(i),`\`digest\` must have ${digestBytesOf(i)} bytes in an envelope of version ${i}`);const m=void 0!==y,a=(u?1:0)|(m?2:0)|(c?4:0),v=m?t(y,2):r,b=e(u??r,v,n(c??""),p);return e(Uint8Array.of(i,a),t(f,2),t(28+d.length+b.length,4),t(g,4),d,l,b)}

@@ -1,10 +1,1 @@
-import { MissingExtraError } from "../errors.js";
-export function subtle() {
-    const found = globalThis.crypto?.subtle;
-    if (found)
-        return found;
-    throw new MissingExtraError("sealed messages need crypto.subtle: use HTTPS and a newer browser");
-}
-export function own(bytes) {
-    return Uint8Array.from(bytes);
-}
+import{MissingExtraError as r}from"../errors.js";export function subtle(){const e=globalThis.crypto?.subtle;if(e)return e;throw new r("sealed messages need crypto.subtle: use HTTPS and a newer browser")}export function own(r){return Uint8Array.from(r)}

@@ -219,7 +219,7 @@ export class Client {
 /** Returns the notice in the text of a task's document. */
 export async function noticeOf(text: string): Promise<Notice> {
   const parsed = parseCanonical(text);
-  const { domain = null, opening = null } = parsed.document;
-  for (const part of [domain, opening]) await load(part);
+  const { domain = null, opening = null, rounds = null } = parsed.document;
+  for (const part of [domain, opening, rounds]) await load(part);
   return readNotice(parsed);
 }

@@ -1,5 +1,6 @@
-// The kinds of mechanisms, encodings, families, domains, and of choices and bundles by name.  The
-// module of a kind is loaded when a document first names it, and exports `read`.
+// The kinds of mechanisms, encodings, families, domains, of choices and bundles, and of what later
+// rounds may be, by name.  The module of a kind is loaded when a document first names it, and
+// exports `read`.
 // A released kind never changes its meaning; new behaviour is a new kind.
 
 import type { Domain } from "../domains/base.js";
@@ -8,6 +9,7 @@ import { CodecError, need } from "../errors.js";
 import type { Mechanism } from "../mechanisms/base.js";
 import type { Family } from "../tasks/families/base.js";
 import type { Ask } from "../tasks/question.js";
+import type { RoundLimits } from "../tasks/round_limits.js";
 import type { Json } from "../wire/codec.js";
 import { canonical, grouped } from "../wire/codec.js";
 import { kindOf } from "../wire/fields.js";
@@ -64,11 +66,19 @@ const COMBINATORS: Kinds = {
   bundle: () => import("../tasks/bundle.js"),
   choice: () => import("../tasks/choice.js"),
 };
-const KINDS: Kinds = { ...MECHANISMS, ...ENCODINGS, ...FAMILIES, ...DOMAINS, ...COMBINATORS };
+const LIMITS: Kinds = { roundlimits: () => import("../tasks/round_limits.js") };
+const KINDS: Kinds = {
+  ...MECHANISMS,
+  ...ENCODINGS,
+  ...FAMILIES,
+  ...DOMAINS,
+  ...COMBINATORS,
+  ...LIMITS,
+};
 const READERS: Record<string, Reader> = {};
 const MAX_DEPTH = 8;
 
-/** Loads the kinds that a round or a domain names, down to 8 levels deep. */
+/** Loads the kinds that a part of a document names, down to 8 levels deep. */
 export async function load(content: Json): Promise<void> {
   const named = new Set<string>();
   findKinds(content, named, MAX_DEPTH);
@@ -151,6 +161,13 @@ export function readDomain(document: Json, reading = new Reading()): Domain {
 /** Returns a choice or a bundle. */
 export function readCombinator(document: Json, reading: Reading): Ask {
   return readerOf("ask", COMBINATORS, document)(document, reading) as Ask;
+}
+
+/** Returns what later rounds of a task may be. */
+export function readRoundLimits(document: Json): RoundLimits {
+  if (!Object.hasOwn(LIMITS, kindOf(document)))
+    throw new CodecError("`rounds` must be of the kind roundlimits");
+  return readerOf("limit", LIMITS, document)(document, new Reading()) as RoundLimits;
 }
 
 function readerOf(family: string, kinds: Kinds, document: Json): Reader {

@@ -8,7 +8,7 @@ import {
   MAX_STEPS,
   MAX_TASK_NAME,
 } from "../core/bounds.js";
-import { readDomain } from "../core/registry.js";
+import { readDomain, readRoundLimits } from "../core/registry.js";
 import { plainText } from "../core/settings.js";
 import type { Domain } from "../domains/base.js";
 import { CodecError, MismatchError, need } from "../errors.js";
@@ -22,7 +22,6 @@ import { readCollection } from "./collection.js";
 import type { Round } from "./round.js";
 import { readRound } from "./round.js";
 import type { RoundLimits } from "./round_limits.js";
-import { checkLaterRound, readRoundLimits } from "./round_limits.js";
 
 const VERSION = 1;
 // At least as many bytes as an envelope of a version takes beside public part and payload.
@@ -38,7 +37,7 @@ const SHAPE = {
   version: small,
   collection: readCollection,
   distinct: small,
-  rounds: readRoundLimits,
+  rounds: (content: Json) => readRoundLimits(content),
 };
 
 export interface Notice {
@@ -107,7 +106,7 @@ export function checkRound(notice: Notice, round: Round): Round {
   } else if (round.number) {
     if (!rounds)
       throw new MismatchError("the task states an opening round only, and this is a later one");
-    checkLaterRound(rounds, round);
+    rounds.check(round);
   }
   return round;
 }

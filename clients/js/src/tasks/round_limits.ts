@@ -1,5 +1,5 @@
 // What the later rounds of a task may be.  The task's document states it, so that a device can
-// refuse a round that the task has not announced.
+// refuse a round that the task has not announced.  Loaded when a task states them.
 
 import { MAX_MESSAGE_BYTES, MAX_ROUNDS } from "../core/bounds.js";
 import { MismatchError, need } from "../errors.js";
@@ -15,11 +15,13 @@ export interface RoundLimits {
   /** The kinds of mechanisms that later rounds may use, in alphabetical order. */
   readonly mechanisms: readonly string[];
   readonly encodings: readonly string[];
+  /** Refuses a later round that lies outside of the limits. */
+  check(round: Round): void;
 }
 
 const SHAPE = { count: small, width: small, mechanisms: list(text), encodings: list(text) };
 
-export function readRoundLimits(document: Json): RoundLimits {
+export function read(document: Json): RoundLimits {
   const limits = readFields(document, "roundlimits", SHAPE);
   const { count, width, mechanisms, encodings } = limits;
   need(
@@ -36,11 +38,12 @@ export function readRoundLimits(document: Json): RoundLimits {
     const isSorted = kinds.every((kind, i) => !i || kind > kinds[i - 1]!);
     need(isSorted, `\`${name}\` must be sorted and differ`);
   }
-  return limits;
+  return { ...limits, check: (round) => checkLaterRound(limits, round) };
 }
 
-/** Refuses a later round that lies outside of the limits. */
-export function checkLaterRound(limits: RoundLimits, { number, ask }: Round): void {
+type Limits = Omit<RoundLimits, "check">;
+
+function checkLaterRound(limits: Limits, { number, ask }: Round): void {
   const { count, width, mechanisms, encodings } = limits;
   if (number >= count)
     throw new MismatchError(

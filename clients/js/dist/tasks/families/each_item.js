@@ -1,16 +1,1 @@
-import { readMechanism } from "../../core/registry.js";
-import { holds } from "../../encodings/holds.js";
-import { need } from "../../errors.js";
-import { list, readFields, small } from "../../wire/fields.js";
-import { Question } from "../question.js";
-export function read(document, reading) {
-    const mechanismOf = (content) => readMechanism(content, reading);
-    const shape = { mechanism: mechanismOf, items: small, among: list(small) };
-    const { mechanism, items, among } = readFields(document, "each_item", shape);
-    need(mechanism.size === 2, "`size` of the mechanism must be 2: yes and no");
-    need(items > 1, "`items` must be at least 2");
-    need(new Set(among).size === among.length, "`among` must not list an item twice");
-    need(among.every((item) => item >= 0 && item < items), "`among` must list items from 0 to `items` - 1");
-    const at = (index) => new Question(mechanism, holds(items, among[index] ?? index));
-    return { length: among.length || items, at, representatives: [at(0)] };
-}
+import{readMechanism as e}from"../../core/registry.js";import{holds as t}from"../../encodings/holds.js";import{need as s}from"../../errors.js";import{list as m,readFields as i,small as o}from"../../wire/fields.js";import{Question as n}from"../question.js";export function read(r,a){const c={mechanism:t=>e(t,a),items:o,among:m(o)},{mechanism:f,items:g,among:h}=i(r,"each_item",c);s(2===f.size,"`size` of the mechanism must be 2: yes and no"),s(g>1,"`items` must be at least 2"),s(new Set(h).size===h.length,"`among` must not list an item twice"),s(h.every(e=>e>=0&&e<g),"`among` must list items from 0 to `items` - 1");const l=e=>new n(f,t(g,h[e]??e));return{length:h.length||g,at:l,representatives:[l(0)]}}
