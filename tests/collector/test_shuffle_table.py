@@ -4,7 +4,7 @@ import pytest
 
 from sottovoce.collector import shuffle_table
 from sottovoce.errors import CodecError, ParameterError
-from sottovoce.plans.shuffled_settings import ShuffleWishes
+from sottovoce.plans.shuffled_settings import WantedShuffle
 from sottovoce.tasks.shuffle import Hop
 
 KEY = "A" * 43
@@ -17,7 +17,7 @@ def own_key():
 
 
 def test_the_collector_fills_in_its_key_and_leaves_the_rest_open():
-    assert shuffle_table.wishes(TABLE, own_key) == ShuffleWishes(
+    assert shuffle_table.wishes(TABLE, own_key) == WantedShuffle(
         hops=(Hop("https://mix-a.example", KEY),), key=OTHER_KEY, users=1_000, delta=1e-9
     )
 

@@ -10,13 +10,13 @@ from sottovoce.errors import ParameterError
 from sottovoce.plans.frequencies.histogram import Histogram
 from sottovoce.plans.numbers.mean import Mean
 from sottovoce.plans.shuffled_choice import Yardsticks
-from sottovoce.plans.shuffled_settings import ShuffleWishes, expected_errors, settle
+from sottovoce.plans.shuffled_settings import WantedShuffle, expected_errors, settle
 from sottovoce.tasks.shuffle import Hop
 from sottovoce.tasks.task import Task
 from sottovoce.wire import codec
 
 HOP = Hop("https://mix-a.example", "A" * 43)
-WISHES = ShuffleWishes((HOP,), "B" * 42 + "A", users=10_000, delta=1e-6, central=0.5)
+WISHES = WantedShuffle((HOP,), "B" * 42 + "A", users=10_000, delta=1e-6, central=0.5)
 PLAN = Histogram([str(number) for number in range(16)])
 
 
@@ -68,7 +68,13 @@ def test_promises_that_are_not_stated_are_what_the_fakes_give_rounded_up():
 def test_a_plan_whose_mechanism_is_named_keeps_it():
     settled = settle(Histogram(PLAN.domain, "grr"), None, WISHES)
     assert settled.plan.mechanism == "grr"
-    assert settle(Mean(0, 10), 1.0, replace(WISHES, fakes=10)).plan == Mean(0, 10)
+    assert settle(Mean(0, 10), 1.0, WISHES).plan == Mean(0, 10)
+
+
+def test_a_plan_that_cannot_take_fakes_gets_none():
+    settled = settle(Mean(0, 10), 1.0, WISHES)
+    assert (settled.shuffle.fakes, settled.shuffle.against_users) == (0, 1.0)
+    codec.publish(task_of(settled))
 
 
 def test_somebody_has_to_say_how_much_privacy_there_is():
@@ -87,7 +93,7 @@ def test_expected_errors_stand_beside_the_yardsticks(chosen):
 
 
 def test_errors_of_numbers_and_of_unshuffled_tasks_are_not_stated():
-    settled = settle(Mean(0, 10), 1.0, replace(WISHES, fakes=10))
+    settled = settle(Mean(0, 10), 1.0, WISHES)
     assert expected_errors(task_of(settled)) is None
     assert expected_errors(Task("browser", PLAN, 1.0)) is None
 

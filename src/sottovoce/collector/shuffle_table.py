@@ -5,14 +5,14 @@ from dataclasses import fields
 from typing import Any
 
 from sottovoce.errors import CodecError, ParameterError
-from sottovoce.plans.shuffled_settings import ShuffleWishes
+from sottovoce.plans.shuffled_settings import WantedShuffle
 from sottovoce.tasks.shuffle import Hop
 
-_ENTRIES = {entry.name for entry in fields(ShuffleWishes)}
+_ENTRIES = {entry.name for entry in fields(WantedShuffle)}
 _NEEDED = ("hops", "users", "delta")
 
 
-def wishes(table: Mapping[str, Any], collector_key: Callable[[], str] | None) -> ShuffleWishes:
+def wishes(table: Mapping[str, Any], collector_key: Callable[[], str] | None) -> WantedShuffle:
     """Return what a table asks for; ``collector_key`` gives the key if the table has none."""
     unknown = set(table) - _ENTRIES
     if unknown:
@@ -29,7 +29,7 @@ def wishes(table: Mapping[str, Any], collector_key: Callable[[], str] | None) ->
                 "`key` of the shuffle is missing: publishing the task fills in the collector's"
             )
         entries["key"] = collector_key()
-    return ShuffleWishes(**entries)
+    return WantedShuffle(**entries)
 
 
 def _number(name: str, value: Any) -> Any:

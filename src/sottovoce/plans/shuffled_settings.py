@@ -6,7 +6,7 @@ The rest follows:
 * ``epsilon``, which holds against everybody, is the largest one, up to ``max_local``, whose
   shuffled reports keep the central promise without any fakes.
 * ``fakes`` are as many as keep the promise against the collector together with all other users,
-  by default min(2, epsilon / 3).
+  by default min(2, epsilon / 3).  There are none for a plan that could not take them out again.
 * Where ``fakes`` are stated and a promise is not, the promise is what they give.
 
 Every promise is one that devices confirm with their own account.  That account has one block and is
@@ -15,7 +15,7 @@ up to 4 % above the server's; devices refuse a document that promises more than 
 Source: docs/shuffling.md.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, floor, log10
 
 from sottovoce.accounting import amplification
@@ -32,6 +32,7 @@ from sottovoce.core import settings
 from sottovoce.errors import ParameterError
 from sottovoce.plans.shuffled_choice import BLOCKS, Yardsticks, expected_mse
 from sottovoce.tasks.collected import NothingCollected
+from sottovoce.tasks.limits import check_fakes
 from sottovoce.tasks.plan import Plan
 from sottovoce.tasks.round import Round
 from sottovoce.tasks.shuffle import Hop, Shuffle, accounted_blanket
@@ -44,7 +45,7 @@ _MORE = 1.02  # by how much fakes grow that devices would not confirm
 
 
 @dataclass(frozen=True)
-class ShuffleWishes:
+class WantedShuffle:
     """What an operator writes about a shuffle; what is None is chosen.
 
     ``max_local`` caps the local epsilon that is chosen.
@@ -69,8 +70,10 @@ class ShuffledSettings:
     shuffle: Shuffle
 
 
-def settle(plan: Plan, epsilon: float | None, wishes: ShuffleWishes) -> ShuffledSettings:
+def settle(plan: Plan, epsilon: float | None, wishes: WantedShuffle) -> ShuffledSettings:
     """Return the settings of a shuffled task; ``epsilon`` is the local one, None to choose it."""
+    if wishes.fakes is None and wishes.against_users is None and not _takes_fakes(plan):
+        wishes = replace(wishes, fakes=0)
     if epsilon is not None:
         shuffle = _shuffle(_opening_blanket(plan, epsilon), wishes)
         return ShuffledSettings(plan, epsilon, shuffle)
@@ -135,15 +138,28 @@ def expected_errors(task: Task) -> ExpectedErrors | None:
     )
 
 
+def _takes_fakes(plan: Plan) -> bool:
+    """Return whether fakes can be taken out of the answers of a plan again."""
+    try:
+        check_fakes(plan, _opening(plan, MAX_LOCAL))
+    except ParameterError:
+        return False
+    return True
+
+
 def _opening_blanket(plan: Plan, epsilon: float) -> Blanket:
     """Return the blanket of a plan's first round, as devices account for it."""
+    return accounted_blanket(_opening(plan, epsilon).ask.blanket)
+
+
+def _opening(plan: Plan, epsilon: float) -> Round:
     opening = plan.step(NothingCollected(settings.epsilon("epsilon", epsilon)))
     if not isinstance(opening, Round):
         raise ParameterError("a plan must ask something before it gives an outcome")
-    return accounted_blanket(opening.ask.blanket)
+    return opening
 
 
-def _shuffle(blanket: Blanket, wishes: ShuffleWishes) -> Shuffle:
+def _shuffle(blanket: Blanket, wishes: WantedShuffle) -> Shuffle:
     """Return the shuffle of reports with a blanket, with what is left open chosen."""
     delta = settings.open_share("delta", wishes.delta)
     against_users = wishes.against_users
