@@ -29,3 +29,7 @@ export function unhex(text) {
         bytes[i] = parseInt(text.slice(2 * i, 2 * i + 2), 16);
     return bytes;
 }
+export function base64url(bytes) {
+    const base64 = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+    return base64.replace(/[+/=]/g, (sign) => ({ "+": "-", "/": "_" })[sign] ?? "");
+}

@@ -3,7 +3,7 @@ import { enrolledBytes, roundCoin } from "../core/coin.js";
 import { load } from "../core/registry.js";
 import { SystemRng } from "../core/rng.js";
 import { randomIndex } from "../domains/base.js";
-import { AccessError, BudgetError, DomainError, MismatchError } from "../errors.js";
+import { AccessError, BudgetError, DomainError, MismatchError, need } from "../errors.js";
 import { checkPublic, checkRound, readNotice } from "../tasks/notice.js";
 import { asksCoin, readRound } from "../tasks/round.js";
 import { parseCanonical } from "../wire/codec.js";
@@ -41,28 +41,43 @@ export class Client {
     coin() {
         return this.ledger.update((file) => roundCoin(this.#deviceBytes(file), this.notice.digest));
     }
+    async checkTask(round) {
+        this.#checkTask(round);
+        const { notice } = this;
+        const asked = { origin: this.#origin, notice, accepts: this.#accepts };
+        await this.ledger.update((file) => {
+            taskEntry(file, notice.digest);
+            refuseChanged(file, asked);
+        });
+    }
     async check(round = this.notice.opening) {
         this.#checkTask(round);
         await this.coin();
         await this.ledger.update((file) => void this.#questions(file, round));
     }
-    async answer(value, round = this.notice.opening) {
+    async answer(value, round = this.notice.opening, sealing) {
         await this.check(round);
-        const answer = await this.ledger.update((file) => this.respond(file, value, round));
+        need(sealing || !this.notice.shuffle, "`sealing` is missing: a shuffled task is answered with the keys of its round");
+        const sealed = await sealing?.answer(this, value);
+        const answer = await this.ledger.update((file) => this.respond(file, value, round, sealed));
         if (answer.outside !== undefined)
             this.#notify?.(answer.outside);
         return answer.message;
     }
-    respond(file, value, round) {
+    respond(file, value, round, sealed) {
         const { notice } = this;
         this.#checkTask(round);
         const questions = this.#questions(file, round);
         const makePayload = this.permanentPayload?.(notice, this.#memory(file));
         const epsilon = this.#isRehearsal ? "0.0" : notice.epsilon;
-        const spend = { ...this.#spendOf(round), name: notice.name, epsilon };
+        const conditional = this.#isRehearsal ? undefined : notice.shuffle?.conditional(epsilon);
+        const spend = { ...this.#spendOf(round), name: notice.name, epsilon, conditional };
         let outside;
         const make = () => {
             remember(file, this.#origin, notice);
+            outside = sealed?.outside;
+            if (sealed)
+                return sealed.message;
             const held = this.#indexOf(value);
             outside = held.outside;
             return writeMessage({ notice, round, questions, index: held.index, makePayload }, this.#rng);
@@ -122,6 +137,8 @@ export class Client {
         const enrolled = this.token === undefined ? undefined : enrolledBytes(this.token, digest);
         if (collection?.enrolment && !enrolled)
             throw new AccessError("this task asks enrolled devices only, and this device has no token");
+        if (collection?.issuer && !taskEntry(file, digest).token)
+            throw new AccessError("this task needs a blind token, and this device has none yet");
         const bytes = keepBytes(taskEntry(file, digest), "coin", enrolled ?? this.#rng.bytes(16));
         if (enrolled && hex(enrolled) !== hex(bytes))
             throw new MismatchError("this device had its coin for the task before it got this enrolment token");
@@ -142,5 +159,6 @@ export async function noticeOf(text) {
     const { domain = null, opening = null } = parsed.document;
     for (const part of [domain, opening])
         await load(part);
-    return readNotice(parsed);
+    const shuffle = parsed.document.shuffle && (await import("../tasks/shuffle.js"));
+    return readNotice(parsed, shuffle ? shuffle.readShuffle : undefined);
 }

@@ -1,11 +1,12 @@
-import { hex } from "../bytes.js";
+import { base64url, hex } from "../bytes.js";
+import { checkUrl } from "../core/addresses.js";
 import { SystemRng } from "../core/rng.js";
 import { BudgetError, MismatchError, need, StateError } from "../errors.js";
 import { canonical, isDocument } from "../wire/codec.js";
 import { checkAccepts, remember } from "./accepts.js";
 import { Client, noticeOf } from "./client.js";
 import { claim, dueReports, post, refuseFull, secondsToNext, settle, waitingReports, } from "./outbox.js";
-import { checkUrl, DEFAULT_TIMEOUT, fetchRound, fetchTask, send } from "./transport.js";
+import { DEFAULT_TIMEOUT, fetchRound, fetchTask, send } from "./transport.js";
 const DEFAULT_DELAY = 60;
 const FIRST_WAIT = 60;
 const MAX_WAIT = 3600;
@@ -15,6 +16,7 @@ export class Device {
     url;
     ledger;
     delay;
+    relay;
     #token;
     #consent;
     #accepts;
@@ -24,13 +26,13 @@ export class Device {
     #rng = new SystemRng();
     #timer;
     constructor(url, options) {
-        const { delay = DEFAULT_DELAY, timeout = DEFAULT_TIMEOUT, accepts = {} } = options;
-        const { witnesses = [] } = options;
-        need(delay >= 0 && isFinite(delay), "`delay` must be a number of at least 0");
+        const { delay, timeout = DEFAULT_TIMEOUT, accepts = {}, witnesses = [], relay } = options;
+        need(delay === undefined || (delay >= 0 && isFinite(delay)), "`delay` must be a number of at least 0");
         need(timeout > 0 && isFinite(timeout), "`timeout` must be a number above 0");
         this.url = checkUrl("url", url);
         this.ledger = options.ledger;
         this.delay = delay;
+        this.relay = relay === undefined ? undefined : checkUrl("relay", relay);
         this.#token = options.token;
         this.#consent = options.consent;
         this.#notify = options.notify;
@@ -42,19 +44,23 @@ export class Device {
     async answer(name, value) {
         const { client, round } = await this.#open(name);
         const { notice } = client;
+        const shuffled = notice.shuffle && (await this.#prepareShuffled(client, round));
         await client.check(round);
-        if (this.#consent && !(await this.#consent(notice, await client.explain(round))))
-            throw new BudgetError("the owner of this device has not agreed");
+        if (!shuffled?.hasAgreed)
+            await this.#askOwner(client, round);
+        await this.ledger.update((file) => refuseFull(file, this.url));
+        const sealed = await shuffled?.sealing.answer(client, value);
+        const wait = this.#uniform(shuffled?.longestWait ?? this.delay ?? DEFAULT_DELAY);
         const { message, outside } = await this.ledger.update((file) => {
             refuseFull(file, this.url);
-            const answer = client.respond(file, value, round);
+            const answer = client.respond(file, value, round, sealed);
             const token = client.token === undefined ? {} : { token: client.token };
-            const address = { url: this.url, name, task: notice.digest, round: round.number };
+            const address = { ...this.#addressOf(notice), task: notice.digest, round: round.number };
             const posting = { ...address, message: hex(answer.message), ...token };
-            post(file, posting, this.ledger.clock(), this.#uniform(this.delay));
+            post(file, posting, this.ledger.clock(), wait);
             return answer;
         });
-        if (this.delay)
+        if (wait)
             await this.#schedule();
         else
             await this.flush();
@@ -84,7 +90,10 @@ export class Device {
         const { ledger, url } = this;
         const counts = { sent: 0, refused: 0, waiting: 0 };
         const due = await ledger.update((file) => dueReports(file, url, ledger.clock(), force));
+        const unavailable = new Set();
         for (const candidate of due) {
+            if (unavailable.has(candidate.url))
+                continue;
             const report = await ledger.update((file) => claim(file, candidate, ledger.clock()));
             if (!report)
                 continue;
@@ -92,7 +101,7 @@ export class Device {
             const result = this.#withWait(receipt, report.attempts);
             counts[await ledger.update((file) => settle(file, report, result, ledger.clock()))]++;
             if (result !== "sent" && "wait" in result && result.unavailable)
-                break;
+                unavailable.add(report.url);
         }
         await this.#schedule();
         const waiting = await ledger.update((file) => waitingReports(file, url).length);
@@ -116,6 +125,38 @@ export class Device {
         }
         const client = await this.#client(notice);
         return { client, round: await client.round(round) };
+    }
+    async #prepareShuffled(client, round) {
+        const shuffled = await import("./shuffled.js");
+        const { notice } = client;
+        await client.checkTask(round);
+        const addresses = [this.#collector, ...this.#witnesses];
+        const { keys, opened } = await shuffled.fetchKeys(addresses, notice, round);
+        const sealing = await shuffled.Sealing.open(notice, round, keys);
+        const hasAgreed = await shuffled.isTokenMissing(client);
+        if (hasAgreed) {
+            await this.#askOwner(client, round);
+            await shuffled.obtainToken(client, this.#collector, this.#token);
+        }
+        return { sealing, hasAgreed, longestWait: this.#longestWait(notice, opened) };
+    }
+    #longestWait({ collection }, opened) {
+        const { seconds = 0 } = collection ?? {};
+        if (this.delay !== undefined)
+            return this.delay;
+        if (opened === undefined || !seconds)
+            return DEFAULT_DELAY;
+        return Math.min(Math.max(opened + seconds - this.ledger.clock(), 0), seconds);
+    }
+    async #askOwner(client, round) {
+        if (this.#consent && !(await this.#consent(client.notice, await client.explain(round))))
+            throw new BudgetError("the owner of this device has not agreed");
+    }
+    #addressOf({ name, shuffle, fingerprint }) {
+        if (!shuffle)
+            return { url: this.url, name };
+        const url = this.relay ?? shuffle.hops[0].url.replace(/\/+$/, "");
+        return { url, name, origin: this.url, fingerprint: base64url(fingerprint) };
     }
     #client(notice) {
         const options = {

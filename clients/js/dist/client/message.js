@@ -32,7 +32,7 @@ export function writeMessage(parts, rng) {
         const payload = new Uint8Array(width);
         payload.set(makePayload(asked, index, rng));
         return writeEnvelope({
-            digest: notice.digestBytes,
+            digest: notice.shuffle ? notice.fingerprint : notice.digestBytes,
             round: round.number,
             member,
             id: rng.bytes(16),

@@ -15,7 +15,7 @@ export function dueReports(file, url, now, force) {
     return waitingReports(file, url).filter(isDue);
 }
 export function waitingReports(file, url) {
-    return file.outbox.filter((report) => report.url === url);
+    return file.outbox.filter((report) => (report.origin ?? report.url) === url);
 }
 export function claim(file, { message }, now) {
     const report = file.outbox.find((waiting) => waiting.message === message);

@@ -1,6 +1,6 @@
 import { unhex } from "../bytes.js";
 import { MAX_DOCUMENT_BYTES } from "../core/bounds.js";
-import { CodecError, MismatchError, need, UnavailableError } from "../errors.js";
+import { AccessError, CodecError, MismatchError, SottovoceError, StateError, UnavailableError, } from "../errors.js";
 import { isDocument, parse } from "../wire/codec.js";
 const PRIVATE = {
     cache: "no-store",
@@ -8,19 +8,10 @@ const PRIVATE = {
     redirect: "error",
     referrerPolicy: "no-referrer",
 };
-const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 const STATES = ["open", "closing", "sealed", "finished"];
 const MAX_KEEPALIVE = 60_000;
 const MAX_CODE = 200;
 export const DEFAULT_TIMEOUT = 30;
-export function checkUrl(name, url) {
-    const parsed = URL.canParse(url) ? new URL(url) : undefined;
-    const isLocal = parsed?.protocol === "http:" && LOOPBACK.test(parsed.hostname);
-    need(parsed?.protocol === "https:" || isLocal, `\`${name}\` must begin with https://, or with http:// for an address of this machine`);
-    const { username, search, hash } = parsed;
-    need(!username && !search && !hash, `\`${name}\` must have no user name, no query and no fragment`);
-    return url.replace(/\/+$/, "");
-}
 export async function fetchTask(address, name) {
     const { text, headers } = await get(taskUrl(address.url, name), address.timeout);
     const etag = headers.get("ETag")?.replace(/^W\//, "").replace(/^"|"$/g, "");
@@ -39,18 +30,11 @@ export async function fetchRound(address, { name, digest }) {
     return { state, round };
 }
 export async function send(posting, timeout) {
-    const { url, name, message, token } = posting;
+    const { message, token } = posting;
     const reports = [base64(unhex(message))];
     const body = JSON.stringify({ reports, ...(token && { tokens: [token] }) });
     try {
-        const response = await fetch(`${taskUrl(url, name)}/reports`, {
-            ...PRIVATE,
-            method: "POST",
-            headers: { "Content-Type": "application/json" },
-            body,
-            keepalive: body.length < MAX_KEEPALIVE,
-            signal: AbortSignal.timeout(1000 * timeout),
-        });
+        const response = await fetch(uploadUrl(posting), posted(body, timeout));
         if (response.ok)
             return receiptOf(await boundedText(response));
         const isBusy = response.status === 429 || response.status >= 500;
@@ -60,6 +44,21 @@ export async function send(posting, timeout) {
     catch {
         return { reason: "unreachable", unavailable: true, wait: 0 };
     }
+}
+function uploadUrl({ url, name, round, fingerprint }) {
+    if (fingerprint === undefined)
+        return `${taskUrl(url, name)}/reports`;
+    return `${taskUrl(url, fingerprint)}/rounds/${round}/messages`;
+}
+function posted(body, timeout) {
+    return {
+        ...PRIVATE,
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body,
+        keepalive: body.length < MAX_KEEPALIVE,
+        signal: AbortSignal.timeout(1000 * timeout),
+    };
 }
 function receiptOf(text) {
     const failure = { reason: "unexpected", unavailable: false, wait: 0 };
@@ -85,11 +84,20 @@ function retryAfter({ headers }) {
     const seconds = isNumber ? +text : (Date.parse(text) - Date.now()) / 1000;
     return seconds > 0 ? seconds : 0;
 }
-async function get(url, timeout) {
+export async function exchange({ url, timeout }, path, content) {
+    const address = `${url}/v1/tasks/${path.map(encodeURIComponent).join("/")}`;
+    const request = content && posted(JSON.stringify(content), timeout);
+    return parse((await get(address, timeout, request)).text);
+}
+async function get(url, timeout, request = { ...PRIVATE, signal: AbortSignal.timeout(1000 * timeout) }) {
     try {
-        const signal = AbortSignal.timeout(1000 * timeout);
-        const response = await fetch(url, { ...PRIVATE, signal });
+        const response = await fetch(url, request);
         const { status, ok, headers } = response;
+        const code = ok ? "" : await problemCode(response);
+        if (code === "not-ready")
+            throw new StateError("the collector is not ready: try again later");
+        if (code.startsWith("token-"))
+            throw new AccessError(`the collector refuses: ${code}`);
         if (status === 404)
             throw new MismatchError("this collector has no task of this name");
         if (!ok)
@@ -97,13 +105,19 @@ async function get(url, timeout) {
         return { text: await boundedText(response), headers };
     }
     catch (error) {
-        if (error instanceof MismatchError || error instanceof UnavailableError)
-            throw error;
-        if (error instanceof CodecError)
+        if (error instanceof SottovoceError)
             throw error;
         throw new UnavailableError("the collector cannot be reached: try again later", {
             cause: error,
         });
+    }
+}
+async function problemCode(response) {
+    try {
+        return String(parse(await boundedText(response)).code);
+    }
+    catch {
+        return "";
     }
 }
 async function boundedText({ body }) {

@@ -24,6 +24,8 @@ export function affineResponse({ size, buckets, groups, keep }, pointOf) {
     return {
         worstRatio: responseRatio(keep, buckets),
         width: 10,
+        share: 1 / buckets,
+        overlap: (2 ** (bits - rank) - 1) / (2 ** bits - 1),
         groups,
         permanent(index, rng) {
             const point = wordsOf(pointOf(index), bits);

@@ -13,11 +13,14 @@ export const read = mechanismReader("olh", SIZES, SHAPE, ({ size, buckets, keep 
 });
 export function localHashing(settings) {
     const { size, buckets, keep, width, drawSeed = (rng) => rng.word() } = settings;
+    const drawsAnySeed = settings.drawSeed === undefined;
     const keepWords = thresholdWords(keep);
     const bits = bitLength(BigInt(size) - 1n);
     return {
         worstRatio: responseRatio(keep, buckets),
         width: 4 + width,
+        share: 1 / buckets,
+        overlap: drawsAnySeed ? 1 / buckets : 0,
         permanent(index, rng) {
             const seed = drawSeed(rng);
             const bucket = multiplyHigh(xxh32(wordsOf(index, bits), seed), buckets);

@@ -13,6 +13,8 @@ export function unary(size, keep, flip) {
     return {
         worstRatio: [keep * (UNIT - flip), flip * (UNIT - keep)],
         width: Math.ceil(size / 8),
+        share: Number(flip) / 2 ** 64,
+        overlap: Number(flip) / 2 ** 64,
         permanent(index, rng) {
             const row = packBits(size, () => rng.bernoulli(flipWords));
             const byte = index >> 3;

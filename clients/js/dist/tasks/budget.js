@@ -3,7 +3,8 @@ import { nearest, shortest, stated } from "../maths/exact.js";
 export function total(charges) {
     return charges.reduce((sum, { epsilon }) => sum + stated(epsilon), 0n);
 }
-export function charge(budget, { task, name, epsilon }, now) {
+export function charge(budget, spend, now) {
+    const { task, name, epsilon, conditional } = spend;
     const { cap, windows, charges } = budget;
     const price = stated(epsilon);
     if (!stated(cap))
@@ -21,7 +22,7 @@ export function charge(budget, { task, name, epsilon }, now) {
             throw new BudgetError(`within ${window.seconds} seconds this device answers at most ${window.reports} times, ` +
                 `for epsilon ${window.epsilon} together`);
     }
-    charges.push({ task, name, epsilon, time });
+    charges.push({ task, name, epsilon, time, ...(conditional && { conditional }) });
 }
 export function currentTime({ charges }, now) {
     return charges.reduce((latest, { time }) => Math.max(latest, time), now);

@@ -1,9 +1,10 @@
+import { base64url } from "../bytes.js";
 import { MAX_COLUMN_NAME, MAX_DESCRIPTION, MAX_MESSAGE_BYTES, MAX_REMEMBERED_BYTES, MAX_STEPS, MAX_TASK_NAME, } from "../core/bounds.js";
 import { readDomain } from "../core/registry.js";
 import { plainText } from "../core/settings.js";
 import { CodecError, MismatchError, need } from "../errors.js";
 import { checkEpsilon, stated } from "../maths/exact.js";
-import { canonical, digestBytes, digestText, grouped, isDocument } from "../wire/codec.js";
+import { canonical, fingerprintOf, grouped, isDocument } from "../wire/codec.js";
 import { list, readFields, real, small, text } from "../wire/fields.js";
 import { readCollection } from "./collection.js";
 import { readRound } from "./round.js";
@@ -23,10 +24,12 @@ const SHAPE = {
     distinct: small,
     rounds: readRoundLimits,
 };
-export function readNotice({ document, canonicalText }) {
+export function readNotice({ document, canonicalText }, shuffle) {
     if (document.version !== VERSION)
         throw new CodecError(`\`version\` of a task document must be ${VERSION}`);
-    const task = readFields(document, "task", SHAPE, ["collection", "distinct", "rounds"]);
+    const optional = ["collection", "distinct", "rounds"];
+    const shape = shuffle ? { ...SHAPE, shuffle } : SHAPE;
+    const task = readFields(document, "task", shape, optional);
     const { name, declares, opening, distinct = 1 } = task;
     checkEpsilon(task.epsilon);
     need(name, "`name` must be text that is not empty");
@@ -36,10 +39,13 @@ export function readNotice({ document, canonicalText }) {
     need(new Set(declares).size === declares.length, "`declares` must name each field once");
     need(distinct >= 1 && distinct < 65536, "`distinct` must be from 1 to 65535");
     need(opening.number === 0, "`opening` must be round number 0");
-    const bytes = digestBytes(canonicalText);
+    const fingerprint = fingerprintOf(canonicalText);
+    const digestBytes = fingerprint.slice(0, 16);
     const domainDocument = document.domain;
-    const notice = { ...task, domainDocument, digest: digestText(bytes), digestBytes: bytes };
+    const digest = base64url(digestBytes);
+    const notice = { ...task, domainDocument, digest, digestBytes, fingerprint };
     checkSizes(notice, opening);
+    notice.shuffle?.check(notice, opening.ask);
     return notice;
 }
 export function checkRound(notice, round) {
@@ -47,6 +53,8 @@ export function checkRound(notice, round) {
     checkSizes(notice, round);
     if (round === opening)
         return round;
+    if (canonical(round.document.ask) !== canonical(opening.document.ask))
+        notice.shuffle?.check(notice, round.ask);
     if (!round.number && canonical(round.document) !== canonical(opening.document))
         throw new MismatchError("this is another opening round than the task states");
     if (distinct) {

@@ -1,4 +1,4 @@
-import { utf8 } from "../bytes.js";
+import { base64url, utf8 } from "../bytes.js";
 import { MAX_DOCUMENT_BYTES, MAX_DOCUMENT_DEPTH, MAX_DOCUMENT_ENTRIES, MAX_DOCUMENT_NOUNS, } from "../core/bounds.js";
 import { CodecError } from "../errors.js";
 import { sha256 } from "../maths/sha256.js";
@@ -115,15 +115,11 @@ class Writer {
         return JSON.stringify(text);
     }
 }
-export function digestBytes(canonicalText) {
-    return sha256(utf8(canonicalText)).slice(0, 16);
+export function fingerprintOf(canonicalText) {
+    return sha256(utf8(canonicalText));
 }
 export function digest(document) {
-    return digestText(digestBytes(canonical(document)));
-}
-export function digestText(bytes) {
-    const base64 = btoa(String.fromCharCode(...bytes));
-    return base64.replace(/[+/=]/g, (sign) => ({ "+": "-", "/": "_" })[sign] ?? "");
+    return base64url(fingerprintOf(canonical(document)).slice(0, 16));
 }
 function byCodePoint(left, right) {
     const length = Math.min(left.length, right.length);

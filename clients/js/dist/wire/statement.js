@@ -19,8 +19,21 @@ export function statement(notice, { ask }, device) {
         longitudinal: distinct
             ? { distinct, response: +ask.epsilon, once: ask.epsilonOnce }
             : undefined,
+        shuffle: shuffleFacts(notice),
         collector: collection,
         device,
+    };
+}
+function shuffleFacts({ shuffle, epsilon }) {
+    if (!shuffle)
+        return undefined;
+    return {
+        hops: shuffle.hops.map(({ url }) => url.split("/")[2]),
+        users: shuffle.users,
+        fakes: shuffle.fakes,
+        central: Math.min(+shuffle.central, +epsilon),
+        againstUsers: Math.min(+shuffle.againstUsers, +epsilon),
+        delta: +shuffle.delta,
     };
 }
 function sortedSet(kinds) {
@@ -41,6 +54,7 @@ export function explain(facts) {
         : [
             clearSentence(facts),
             ...costSentences(facts),
+            ...shuffleSentences(facts),
             askedSentence(facts),
             ...usedSentences(facts),
             randomisedSentence(facts.mechanisms),
@@ -53,13 +67,12 @@ function clearSentence({ public: columns }) {
         : sentence("nothing_clear");
 }
 function costSentences(facts) {
-    const { epsilon, odds, reports, longitudinal, device } = facts;
-    const roundedUp = Math.ceil(100 * odds) / 100;
+    const { epsilon, odds, reports, longitudinal, shuffle, device } = facts;
     const sentences = [sentence("cost", { epsilon: numberText(epsilon) })];
     if (reports > 1)
         sentences.push(sentence("reports", { reports: countText(reports) }));
-    const name = longitudinal ? "odds_all" : "odds";
-    sentences.push(sentence(name, { odds: grouped(roundedUp.toFixed(2)) }));
+    const seen = shuffle ? "odds_named" : "odds";
+    sentences.push(sentence(longitudinal ? "odds_all" : seen, { odds: oddsText(odds) }));
     return [...sentences, ...longitudinalSentences(facts), ...deviceSentences(device)];
 }
 function longitudinalSentences({ longitudinal }) {
@@ -70,9 +83,40 @@ function longitudinalSentences({ longitudinal }) {
     const paid = distinct === 1 ? sentence("paid_once_for_one") : sentence("paid_once", price);
     return [paid, sentence("single_message", { epsilon: numberText(once) }), sentence("changes")];
 }
-function deviceSentences({ spent, cap, windows }) {
-    const total = sentence("spent", { spent: numberText(spent), cap: numberText(cap) });
-    return [total, ...windows.map(windowSentence)];
+function deviceSentences({ spent, cap, windows, collectors }) {
+    const sentences = [sentence("spent", { spent: numberText(spent), cap: numberText(cap) })];
+    if (collectors) {
+        const { epsilon, delta } = collectors;
+        const learned = { epsilon: numberText(epsilon), cases: casesText(delta) };
+        sentences.push(sentence("collectors", learned));
+    }
+    return [...sentences, ...windows.map(windowSentence)];
+}
+function shuffleSentences({ shuffle, epsilon, collector }) {
+    if (!shuffle)
+        return [];
+    const { hops, users, fakes, central, againstUsers, delta } = shuffle;
+    const hasOneHop = hops.length === 1;
+    const passed = { hops: joined(hops), users: countText(users) };
+    const mixed = sentence(hasOneHop ? "mixed_one" : "mixed", passed);
+    if (central >= epsilon)
+        return [mixed, sentence("mixing_promises_nothing")];
+    const promise = {
+        odds: oddsText(Math.exp(central)),
+        epsilon: numberText(central),
+        cases: casesText(delta),
+    };
+    const alone = {
+        fakes: countText(fakes),
+        odds: oddsText(Math.exp(againstUsers)),
+        epsilon: numberText(againstUsers),
+    };
+    return [
+        mixed,
+        sentence(hasOneHop ? "central_one" : "central", promise),
+        sentence(collector?.issuer === undefined ? "people_unchecked" : "people_checked"),
+        againstUsers >= epsilon ? sentence("no_fakes") : sentence("fakes", alone),
+    ];
 }
 function windowSentence({ seconds, epsilon, reports, spent, used }) {
     return sentence("window", {
@@ -131,12 +175,13 @@ function randomisedSentence(kinds) {
 function promiseSentences({ collector }) {
     if (!collector)
         return [sentence("no_promises")];
-    const { minimum, retention, crowd, enrolment } = collector;
+    const { minimum, retention, crowd, enrolment, issuer } = collector;
     const retained = durationText(86_400 * retention);
     const sentences = [sentence("promises", { minimum: countText(minimum), retention: retained })];
     if (crowd)
         sentences.push(sentence("crowd", { crowd: countText(crowd) }));
-    return [...sentences, sentence(enrolment ? "enrolment" : "open")];
+    const others = issuer === undefined ? "open" : "blind_tokens";
+    return [...sentences, sentence(enrolment ? "enrolment" : others)];
 }
 function describedSentence({ task, description }) {
     const words = { task: harmless(task), description: harmless(description) };
@@ -144,6 +189,12 @@ function describedSentence({ task, description }) {
 }
 function quotedList(words) {
     return words.map(quoted).join(", ");
+}
+function joined(words) {
+    if (words.length === 1)
+        return quoted(words[0]);
+    const last = quoted(words.at(-1));
+    return sentence("and", { first: quotedList(words.slice(0, -1)), last });
 }
 function quoted(words) {
     return `“${harmless(words)}”`;
@@ -170,6 +221,13 @@ function grouped(text) {
     if (text.includes("e"))
         return text;
     return text.replace(/^-?\d+/, (digits) => digits.replace(/\B(?=(\d{3})+$)/g, ","));
+}
+function oddsText(odds) {
+    return grouped((Math.ceil(100 * odds) / 100).toFixed(2));
+}
+function casesText(delta) {
+    const cases = Math.floor((1 + 1e-12) / delta);
+    return cases < 1e15 ? countText(cases) : numberText(cases);
 }
 function durationText(seconds) {
     const units = TEXTS.durations;

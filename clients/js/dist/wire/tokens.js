@@ -1,4 +1,4 @@
-import { concatenate, unhex, utf8 } from "../bytes.js";
+import { base64url, concatenate, unhex, utf8 } from "../bytes.js";
 import { SystemRng } from "../core/rng.js";
 import { CodecError, MismatchError, need } from "../errors.js";
 import { sha256 } from "../maths/sha256.js";
@@ -96,8 +96,4 @@ function randomUnit(rng, modulus) {
 }
 function sameBytes(left, right) {
     return left.length === right.length && left.every((byte, i) => byte === right[i]);
-}
-function base64url(bytes) {
-    const base64 = btoa(String.fromCharCode(...bytes));
-    return base64.replace(/[+/=]/g, (sign) => ({ "+": "-", "/": "_" })[sign] ?? "");
 }

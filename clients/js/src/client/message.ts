@@ -73,7 +73,7 @@ export function writeMessage(parts: MessageParts, rng: Rng): Uint8Array {
     const payload = new Uint8Array(width);
     payload.set(makePayload(asked, index, rng));
     return writeEnvelope({
-      digest: notice.digestBytes,
+      digest: notice.shuffle ? notice.fingerprint : notice.digestBytes,
       round: round.number,
       member,
       id: rng.bytes(16),

@@ -1,11 +1,12 @@
-// Envelope, version 1: the bytes around a packed report.  It says nothing about who sent it.
+// Envelopes: the bytes around a packed report, which say nothing about who sent it.
+// Version 1 has a digest of 16 bytes; version 2, which shuffled tasks use, one of 32.
 //
-//     version u8 | flags u8 | round u16 | length u32 | member u32 | task digest 16 | report id 16
+//     version u8 | flags u8 | round u16 | length u32 | member u32 | task digest | report id 16
 //     [subject 16] [slot u16] [public: canonical JSON] | payload
 
 import { concatenate, littleEndian, utf8 } from "../bytes.js";
 
-const HEADER_BYTES = 44;
+const OTHER_BYTES = 28; // of the header beside the digest
 const NOTHING = new Uint8Array(0);
 
 export interface Envelope {
@@ -26,9 +27,9 @@ export function writeEnvelope(envelope: Envelope): Uint8Array {
   const slotBytes = hasSlot ? littleEndian(slot, 2) : NOTHING;
   const tail = concatenate(subject ?? NOTHING, slotBytes, utf8(publicText ?? ""), payload);
   return concatenate(
-    Uint8Array.of(1, flags),
+    Uint8Array.of(digest.length / 16, flags),
     littleEndian(round, 2),
-    littleEndian(HEADER_BYTES + tail.length, 4),
+    littleEndian(OTHER_BYTES + digest.length + tail.length, 4),
     littleEndian(member, 4),
     digest,
     id,
