@@ -1,8 +1,11 @@
 """What an application agrees that a task asks, and what a device remembers of the first time."""
 
+from dataclasses import replace
+
 import pytest
 
 import sottovoce as sv
+from client.shuffling import Chain, blind_collection
 from client.values import Untouchable
 from sottovoce.client.accepts import REMEMBERED, changed_field, meaning_of
 from sottovoce.client.client import Client
@@ -67,6 +70,7 @@ def test_the_price_is_that_of_all_answers_together():
         ({"public": ("",)}, "each entry of `public` must be text that is not empty"),
         ({"plans": "histogram"}, "`plans` must be of class tuple or list, not str"),
         ({"digest": ""}, "`digest` must be text that is not empty"),
+        ({"central": 0}, "`central` must be a number above 0"),
     ],
 )
 def test_each_setting_is_refused_by_its_own_rule(settings, rule):
@@ -225,3 +229,76 @@ def test_the_second_domain_is_refused(search):
     assert isinstance(seen[0], int)
     assert all("`domain` has changed" in reason for reason in seen[1:])
     assert len(charges) == 1
+
+
+# --- shuffled tasks ---
+
+CHAIN = Chain(("https://mix-a.example.org", "https://mix-b.example.org"))
+FIRST, SECOND = CHAIN.shuffle().hops
+
+
+def meaning(**changes):
+    return meaning_of(codec.publish(CHAIN.task(**changes)))
+
+
+WITH_TOKENS = meaning(collection=blind_collection())
+UNSHUFFLED = meaning_of(codec.publish(sv.Task("browser", CHAIN.task().plan, 6.0)))
+WORSE = {
+    "not shuffled": UNSHUFFLED,
+    "one hop less": meaning(hops=(FIRST,), collection=blind_collection()),
+    "another order": meaning(hops=(SECOND, FIRST), collection=blind_collection()),
+    "another key": meaning(
+        hops=(FIRST, replace(SECOND, key="A" * 43)), collection=blind_collection()
+    ),
+    "another address": meaning(
+        hops=(FIRST, replace(SECOND, url="https://mix-c.example.org")),
+        collection=blind_collection(),
+    ),
+    "more for the collector": meaning(central=0.51, collection=blind_collection()),
+    "more for all others": meaning(against_users=1.01, collection=blind_collection()),
+    "a larger delta": meaning(delta=1.1e-9, collection=blind_collection()),
+    "no tokens": meaning(),
+}
+NOT_WORSE = {
+    "less for the collector": meaning(central=0.49, collection=blind_collection()),
+    "less for all others": meaning(against_users=0.99, collection=blind_collection()),
+    "a smaller delta": meaning(delta=0.9e-9, collection=blind_collection()),
+    "more users and fakes": meaning(users=200_000, fakes=3_000, collection=blind_collection()),
+    "another key of the collector": meaning(key="A" * 43, collection=blind_collection()),
+}
+
+
+@pytest.mark.parametrize("change", WORSE)
+def test_a_shuffle_that_became_worse_has_changed(change):
+    assert changed_field(WITH_TOKENS, WORSE[change], frozenset()) == "shuffle"
+    assert changed_field(WITH_TOKENS, WORSE[change], sv.Accepts(digest="x").stated) is None
+
+
+@pytest.mark.parametrize("change", NOT_WORSE)
+def test_a_shuffle_that_became_better_has_not(change):
+    assert changed_field(WITH_TOKENS, NOT_WORSE[change], frozenset()) is None
+
+
+def test_a_task_may_be_shuffled_from_now_on():
+    assert changed_field(UNSHUFFLED, meaning(), frozenset()) is None
+    assert changed_field(meaning(), WITH_TOKENS, frozenset()) is None
+
+
+def test_a_task_that_is_not_shuffled_any_more_is_refused_until_somebody_agrees():
+    ledger = DiskLedger(":memory:", cap=20.0)
+    task = CHAIN.task()
+    Client(task, ledger).answer("7", sealing=CHAIN.sealing(task))
+    direct = sv.Task("browser", task.plan, 6.0)
+    assert "`shuffle` has changed" in refusal(direct, ledger=ledger)
+    Client(direct, ledger).agree()
+    Client(direct, ledger).answer("7")
+
+
+def test_an_application_states_how_much_the_collector_may_learn():
+    task = CHAIN.task()
+    assert "is not shuffled" in refusal(PETS, sv.Accepts(central=0.5))
+    assert "reveals epsilon 0.5 to the collector, and the application accepts at most 0.4" in (
+        refusal(task, sv.Accepts(central=0.4))
+    )
+    client = Client(task, ":memory:", accepts=sv.Accepts(central=0.5))
+    client.answer("7", sealing=CHAIN.sealing(task))

@@ -232,7 +232,7 @@ def test_the_statement_is_the_same_for_machines():
     assert said["collector"]["minimum"] == 500
     assert said["collector"]["retention_days"] == 90
     assert said["longitudinal"] is None
-    assert said["device"] == {"spent": 0.0, "cap": 10.0, "windows": []}
+    assert said["device"] == {"spent": 0.0, "cap": 10.0, "windows": [], "collectors": None}
 
 
 def test_a_statement_names_every_mechanism_that_the_coin_may_pick():

@@ -23,7 +23,7 @@ def test_the_file_is_for_its_owner_alone(tmp_path):
 def test_a_ledger_of_a_later_layout_is_not_touched(tmp_path):
     DiskLedger(tmp_path / "ledger").close()
     later = sqlite3.connect(tmp_path / "ledger")
-    later.execute("update version set number = 2")
+    later.execute("update version set number = 3")
     later.commit()
     later.close()
     before = (tmp_path / "ledger").read_bytes()

@@ -85,3 +85,22 @@ def test_the_bytes_of_a_message_that_arrived_are_erased_and_its_row_stays():
     assert ledger.answered("sent")
     with pytest.raises(BudgetError, match="already answered"):
         ledger.answer(Spend("sent", 0.1), lambda: b"m")
+
+
+def test_sealed_messages_are_found_by_the_collector_whose_tasks_they_answer():
+    ledger = DiskLedger(":memory:", clock=Clock())
+    for task, origin, url, fingerprint in (
+        ("a", "collector", "hop b", b"f"),
+        ("b", "collector", "hop a", b"f"),
+        ("c", "collector", "hop a", b"f"),
+        ("d", "collector", "collector", b""),
+        ("e", "another collector", "hop c", b"f"),
+    ):
+        posting = Posting(task, url, origin=origin, fingerprint=fingerprint)
+        ledger.answer(Spend(task, 0.1), lambda: b"m", posting)
+    outbox = ledger.outbox
+    assert outbox.sealed("collector") == ["hop a", "hop b"]
+    assert [report.fingerprint for report in outbox.reports()] == [b"f", b"f", b"f", b"", b"f"]
+    (sent,) = outbox.waiting("hop b")
+    outbox.settle(sent, "sent", 0.0)
+    assert outbox.sealed("collector") == ["hop a"]

@@ -6,9 +6,10 @@ import sottovoce as sv
 from client.serving import Collecting, serving
 from sottovoce.client.device import Device, Flushed
 from sottovoce.client.ledger import DiskLedger
-from sottovoce.client.route import DirectRoute, Route
-from sottovoce.client.transport import CollectorApi, Receipt, RefusedReport
-from sottovoce.errors import UnavailableError
+from sottovoce.client.outbox import Report
+from sottovoce.client.route import DirectRoute, Route, ShuffledRoute
+from sottovoce.client.transport import CollectorApi, Receipt, RefusedReport, ShufflerApi
+from sottovoce.errors import BudgetError, UnavailableError
 from sottovoce.tasks.collection import Collection
 
 PETS = sv.Task("pets", sv.Histogram(["cat", "dog", "fish"]), epsilon=1.0)
@@ -27,10 +28,10 @@ class Relay(Route):
     def url(self):
         return "https://relay.example"
 
-    def send(self, task_name, message, token):
+    def send(self, report):
         if not self.is_open:
             raise UnavailableError("closed")
-        self.carried.append((task_name, message, token))
+        self.carried.append((report.name, report.message, report.token))
         return self.receipt
 
 
@@ -50,14 +51,37 @@ def ledger(tmp_path):
     return DiskLedger(tmp_path / "ledger")
 
 
+def report(url, **settings):
+    stated = {"name": "pets", "token": None, "message": b"message", "fingerprint": b""} | settings
+    return Report("digest", 3, url=url, due=0.0, attempts=0, state="waiting", reason="", **stated)
+
+
 @pytest.mark.parametrize("token", [None, "mine"])
 def test_the_direct_route_posts_one_message_to_the_collector(url, collecting, token):
     route = DirectRoute(CollectorApi(url + "/"))
     assert route.url == url
-    assert route.send("pets", b"message", token) == Receipt(1, 0)
-    assert route.send("pets", b"message", token) == Receipt(0, 1)
+    assert route.send(report(url, token=token)) == Receipt(1, 0)
+    assert route.send(report(url, token=token)) == Receipt(0, 1)
     assert collecting.messages == [b"message"]
     assert [body.get("tokens") for body in collecting.bodies] == [token and [token]] * 2
+
+
+def test_the_shuffled_route_posts_one_sealed_message_to_the_first_hop(url, collecting):
+    """The task is named by its whole fingerprint, and no token goes beside the message."""
+    route = ShuffledRoute(ShufflerApi(url + "/"))
+    assert route.url == url
+    sealed = report(url, fingerprint=bytes(32), token="mine")
+    assert route.send(sealed) == Receipt(1, 0)
+    assert route.send(sealed) == Receipt(0, 1)
+    assert collecting.bodies == [{"reports": ["bWVzc2FnZQ=="]}] * 2
+    assert collecting.requests[0][:2] == ("POST", f"/v1/tasks/{'A' * 43}/rounds/3/messages")
+
+
+def test_a_message_that_was_erased_is_not_sent(url, collecting):
+    for route in (DirectRoute(CollectorApi(url)), ShuffledRoute(ShufflerApi(url))):
+        with pytest.raises(BudgetError, match="erased"):
+            route.send(report(url, message=None))
+    assert collecting.requests == []
 
 
 def test_a_device_fetches_from_the_collector_and_sends_by_its_route(url, ledger, collecting):

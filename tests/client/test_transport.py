@@ -8,17 +8,26 @@ import pytest
 
 import sottovoce as sv
 from client.serving import PROBLEM, Collecting, free_port, serving
-from sottovoce.client.transport import MAX_ANSWER_BYTES, CollectorApi, Receipt, RefusedReport
+from client.shuffling import Chain, ShuffledCollecting, blind_collection, issuer
+from sottovoce.client.transport import (
+    MAX_ANSWER_BYTES,
+    CollectorApi,
+    Receipt,
+    RefusedReport,
+    RoundKeys,
+    ShufflerApi,
+)
 from sottovoce.errors import (
     AccessError,
     CodecError,
     MismatchError,
     ParameterError,
+    StateError,
     UnavailableError,
 )
 from sottovoce.plans.frequencies.tracking import Tracking
 from sottovoce.tasks.round import Round
-from sottovoce.wire import codec
+from sottovoce.wire import codec, tokens
 
 TASK = sv.Task("pets / città", sv.Histogram(["cat", "dog", "fish"]), epsilon=1.0)
 DIGEST = codec.publish(TASK).digest
@@ -356,3 +365,89 @@ def test_an_address_says_nothing_about_the_device(url):
 def test_an_impossible_timeout_is_refused(timeout):
     with pytest.raises(ParameterError, match="`timeout` must be"):
         CollectorApi("https://collector.example", timeout)
+
+
+# --- what a shuffled task needs ---
+
+CHAIN = Chain(("https://mix-a.example.org", "https://mix-b.example.org"))
+SHUFFLED = CHAIN.task(collection=blind_collection())
+NOTICE = codec.publish(SHUFFLED)
+
+
+@pytest.fixture
+def shuffled():
+    return ShuffledCollecting(CHAIN, SHUFFLED)
+
+
+@pytest.fixture
+def api(shuffled):
+    with serving(shuffled) as url:
+        yield CollectorApi(url)
+
+
+def test_the_keys_of_a_round_are_read_in_the_order_of_the_hops(api, shuffled):
+    keys = api.keys("browser", 0, NOTICE.digest)
+    assert keys == RoundKeys(CHAIN.signed(NOTICE.fingerprint, 0))
+    shuffled.opened = 1_700_000_000
+    assert api.keys("browser", 0, NOTICE.digest).opened == 1_700_000_000
+    assert shuffled.requests[-1][1] == "/v1/tasks/browser/rounds/0/keys"
+
+
+def test_keys_that_are_not_all_there_may_be_asked_for_later(api, shuffled):
+    shuffled.are_keys_ready = False
+    with pytest.raises(StateError, match="not ready"):
+        api.keys("browser", 0, NOTICE.digest)
+
+
+def key(hop=0, public_key="A" * 43, signature="A" * 86, **more):
+    return {"hop": hop, "public_key": public_key, "signature": signature, **more}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"digest": "other"},
+        {"round": 1},
+        {"round": "0"},
+        {"keys": {}},
+        {"keys": [key(1)]},
+        {"keys": [key(True)]},
+        {"keys": [key(more=1)]},
+        {"keys": [key(public_key="A" * 42)]},
+        {"keys": [key(public_key=7)]},
+        {"keys": [key(signature="A" * 43)]},
+        {"keys": ["key"]},
+        {"keys": [key(hop) for hop in range(5)]},
+        {"opened": -1},
+        {"opened": "now"},
+        {"other": 1},
+    ],
+)
+def test_keys_that_do_not_read_are_refused(api, shuffled, changes):
+    proper = {"digest": NOTICE.digest, "round": 0, "keys": [key()]}
+    shuffled.scripted = [(200, {}, json.dumps(proper | changes).encode())]
+    with pytest.raises((CodecError, MismatchError)):
+        api.keys("browser", 0, NOTICE.digest)
+    shuffled.scripted = [(200, {}, json.dumps(proper).encode())]
+    assert len(api.keys("browser", 0, NOTICE.digest).keys) == 1
+
+
+def test_an_issuer_signs_one_number_for_a_person_and_the_same_one_again(api):
+    pending = tokens.blind(issuer().public_key, NOTICE.fingerprint)
+    signature = api.blind_signature("browser", "mine", pending.blinded)
+    assert api.blind_signature("browser", "mine", pending.blinded) == signature
+    tokens.finalize(pending, signature)
+    with pytest.raises(AccessError, match="spent"):
+        api.blind_signature("browser", "mine", bytes(255) + b"\2")
+
+
+@pytest.mark.parametrize("answer", [{}, {"blind_signature": "AA"}, {"blind_signature": 1, "x": 2}])
+def test_a_blind_signature_that_does_not_read_is_refused(api, shuffled, answer):
+    shuffled.scripted = [(200, {}, json.dumps(answer).encode())]
+    with pytest.raises(CodecError):
+        api.blind_signature("browser", "mine", bytes(256))
+
+
+def test_a_shuffler_is_called_what_it_is():
+    with pytest.raises(UnavailableError, match="the shuffler cannot be reached"):
+        ShufflerApi(f"http://127.0.0.1:{free_port()}").send(bytes(32), 0, [b"m"])

@@ -10,25 +10,30 @@ import json
 import random
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import cache
 
 import pytest
 
 import sottovoce as sv
 from client.clock import Clock
 from client.serving import serving
+from client.shuffling import LABELS, Chain, base64url, blind_collection, issuer
 from client.values import Untouchable
 from fuzz.hostile_documents import changed_document, extremes, valid_documents
 from sottovoce.client import client as client_module
+from sottovoce.client.blind_token import BlindToken
 from sottovoce.client.client import Client
 from sottovoce.client.device import Device
 from sottovoce.client.held import HeldIndex, random_index
 from sottovoce.client.ledger import DiskLedger
 from sottovoce.client.outbox import MAX_WAITING, Posting
-from sottovoce.core import coin
+from sottovoce.core import coin, settings
 from sottovoce.errors import CodecError, SottovoceError
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.tasks.budget import Spend, SpendingWindow
+from sottovoce.tasks.collection import Collection
 from sottovoce.wire import codec
+from sottovoce.wire.tokens import MODULUS_BYTES
 
 SCENARIOS = 200
 SCENARIOS_OF_TWINS = 80  # a mistake that is seen in so few is seen in more
@@ -184,8 +189,14 @@ def prepared(scenario, clock, url):
 
 
 def notice_of(scenario):
+    return notice_in(scenario.text)
+
+
+@cache
+def notice_in(text):
+    """Return the notice in a text, if there is one; reading a shuffled task takes a while."""
     try:
-        return codec.notice(codec.parse(scenario.text))
+        return codec.notice(codec.parse(text))
     except SottovoceError:
         return None
 
@@ -212,13 +223,14 @@ def observed(scenario, value, collector, url):
         patch = stack.enter_context(pytest.MonkeyPatch.context())
         patch.setattr("os.urandom", randomness)
         ledger = stack.enter_context(prepared(scenario, clock, url))
-        if notice is not None and "opted" not in scenario.state:
+        has_issuer = notice is not None and BlindToken(ledger, notice).is_needed
+        if notice is not None and "opted" not in scenario.state and not has_issuer:
             # Searches ask a part of the devices: this one is asked.
             ledger.coin(notice.digest, coin.enrolled_bytes(asked_token(notice), notice.digest))
         accepts = {}
         if notice is not None and scenario.accepts_public:
             accepts = {notice.name: sv.Accepts(public=notice.domain.public_names)}
-        device = Device(url, ledger, accepts=accepts)
+        device = Device(url, ledger, token="mine" if has_issuer else None, accepts=accepts)
         try:
             seen["message"] = len(device.answer(scenario.name, value))
         except Exception as error:
@@ -317,3 +329,96 @@ def test_a_device_that_draws_only_when_it_must_is_caught(serving_collector, monk
     found, _ = differences(SCENARIOS_OF_TWINS, *serving_collector)
     assert len(found) > 5
     assert any(both[0]["drawn"] != both[1]["drawn"] for _, both in found)
+
+
+# --- shuffled tasks ---
+
+CHAIN_REPLIES = ("accepts", "busy", "refuses", "elsewhere", "no keys", "wrong keys", "no signature")
+
+
+class ShuffledScenario(Scenario):
+    """A shuffled task: its collector is its first hop as well, so that everything is seen."""
+
+
+class ShuffledCollector(Collector):
+    """Serves keys and signs tokens as well, and may fail at both."""
+
+    def __init__(self):
+        super().__init__()
+        self.chain = None
+
+    def get(self, path, headers):
+        if "/rounds/" not in path:
+            return super().get(path, headers)
+        if self.scenario.reply == "no keys":
+            return 503, {}, b""
+        notice = notice_of(self.scenario)
+        signed = self.chain.signed(notice.fingerprint, 0)
+        if self.scenario.reply == "wrong keys":
+            signed = signed[::-1]
+        keys = [
+            {
+                "hop": hop,
+                "public_key": base64url(key.public_key),
+                "signature": base64url(key.signature),
+            }
+            for hop, key in enumerate(signed)
+        ]
+        content = {"digest": notice.digest, "round": 0, "keys": keys, "opened": 1000}
+        return 200, {}, json.dumps(content).encode()
+
+    def post(self, body):
+        if not self.requests[-1][1].endswith("/tokens"):
+            return super().post(body)
+        if self.scenario.reply == "no signature":
+            return 503, {}, b""
+        blinded = settings.base64url("blinded", json.loads(body)["blinded"], MODULUS_BYTES)
+        signature = base64url(issuer().sign(blinded))
+        return 200, {}, json.dumps({"blind_signature": signature}).encode()
+
+
+@pytest.fixture(scope="module")
+def shuffled_texts():
+    """Documents of shuffled tasks, with and without tokens, and the collector that serves them."""
+    collector = ShuffledCollector()
+    with serving(collector) as url:
+        collector.chain = Chain((url, "https://mix-b.example.org"))
+        tasks = [
+            collector.chain.task(collection=collection)
+            for collection in (None, Collection(seconds=3600), blind_collection())
+        ]
+        texts = [codec.canonical(codec.document(task)) for task in tasks]
+        yield collector, url, texts
+
+
+def shuffled_differences(collector, url, texts):
+    """Return the scenarios in which two values can be told apart, and how many were answered."""
+    dice = random.Random(22)
+    found = []
+    answered = 0
+    for text in texts:
+        for reply in CHAIN_REPLIES:
+            state = dice.choice(STATES) if reply == "accepts" else "fresh"
+            scenario = ShuffledScenario(text, state, reply, accepts_public=True)
+            values = (dice.choice(LABELS), dice.choice(OUTSIDE))
+            seen = [observed(scenario, value, collector, url) for value in values]
+            answered += "message" in seen[0]
+            if seen[0] != seen[1]:
+                found.append((scenario, seen))
+    return found, answered
+
+
+def test_what_a_device_shows_of_a_shuffled_task_does_not_depend_on_what_it_holds(shuffled_texts):
+    found, answered = shuffled_differences(*shuffled_texts)
+    assert not found, found[0]
+    assert answered >= len(CHAIN_REPLIES), "enough devices answered to tell"
+
+
+def test_a_device_that_refuses_values_of_a_shuffled_task_is_caught(shuffled_texts, monkeypatch):
+    """The broken twin: the value is compared with the domain, and silence tells the outcome."""
+    monkeypatch.setattr(
+        client_module, "held_index", lambda domain, value: HeldIndex(domain.indices([value]))
+    )
+    collector, url, texts = shuffled_texts
+    found, _ = shuffled_differences(collector, url, texts[:1])
+    assert found

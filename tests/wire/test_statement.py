@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
@@ -14,8 +15,9 @@ from sottovoce.domains.base import Domain
 from sottovoce.encodings.base import Encoding
 from sottovoce.errors import ParameterError
 from sottovoce.mechanisms.base import Mechanism
-from sottovoce.tasks.budget import Spend, SpendingWindow
+from sottovoce.tasks.budget import ConditionalSpend, Spend, SpendingWindow
 from sottovoce.tasks.collection import Collection
+from sottovoce.tasks.shuffle import Hop, Shuffle
 from sottovoce.wire import codec
 from sottovoce.wire.statement import TEXTS, explain, statement, topics
 
@@ -79,7 +81,7 @@ def test_every_sentence_ends_and_is_used():
     source = Path(import_module("sottovoce.wire.statement").__file__).read_text("utf-8")
     for name, text in TEXTS["sentences"].items():
         assert f'"{name}"' in source, name
-        phrase = name in ("where", "way", "other_way", "other_values")
+        phrase = name in ("where", "way", "other_way", "other_values", "and")
         assert phrase or text.endswith((".", "\u201d")), text
 
 
@@ -231,3 +233,81 @@ def test_texts_of_the_collector_are_short():
             sv.Task(**{"name": "t", "plan": PETS, "epsilon": 1.0, **settings})
     with pytest.raises(ParameterError, match="of at most 100 characters"):
         sv.Survey({"c" * 101: ["x", "y"]})
+
+
+# --- shuffled tasks ---
+
+ISSUER = "A" * 456  # base64url of 342 bytes; a statement does not ask whether it is a key
+HOPS = (
+    Hop("https://mix-a.example.org", "A" * 43),
+    Hop("https://mix-b.example.org:8443/mixes", "B" * 42 + "A"),
+)
+SHUFFLE = Shuffle(HOPS, "A" * 43, 100_000, 2_000, 0.5, 1.0, 1e-9)
+BROWSERS = sv.Histogram([str(number) for number in range(16)], mechanism="grr")
+
+
+def shuffled(collection=None, **changes):
+    return facts(BROWSERS, 6.0, collection=collection, shuffle=replace(SHUFFLE, **changes))
+
+
+def test_the_three_promises_of_a_shuffled_task_are_read_together():
+    text = explain(shuffled(collection=Collection(issuer=ISSUER)))
+    assert_in_order(
+        text,
+        "Answering costs epsilon 6 of your privacy budget.",
+        "Whoever sees the message and knows that it is yours can change their odds about your"
+        " answer by a factor of at most 403.43.",
+        "passes \u201cmix-a.example.org\u201d and \u201cmix-b.example.org:8443\u201d, which"
+        " mix the messages of at least 100,000 people before the collector sees them.",
+        "If one of them does so honestly, the collector alone can change its odds by a factor of at"
+        " most 1.65 (epsilon 0.5), except with a probability of 1 in 1,000,000,000.",
+        "Every enrolled person can send one message only, and nobody can tell which.",
+        "Even if all the others work with the collector or do not exist, the 2,000 made-up messages"
+        " that an honest one adds keep the factor at 2.72 or less (epsilon 1).",
+        "shows to the collector once, and not with the message.",
+    )
+
+
+def test_without_tokens_the_promise_rests_on_real_people_and_says_so():
+    text = explain(shuffled(hops=HOPS[:1]))
+    assert_in_order(
+        text,
+        "\u201cmix-a.example.org\u201d, which mixes the messages",
+        "If it does so honestly,",
+        "Nobody checks that the messages come from different people, so this rests on how many real"
+        " people take part.",
+        "keep the factor at 2.72 or less (epsilon 1).",
+    )
+
+
+def test_a_shuffle_that_promises_less_is_said_to():
+    alone = explain(shuffled(fakes=0, against_users=6.0))
+    assert (
+        "If all the others work with the collector or do not exist, the mixing does not help"
+        in alone
+    )
+    nothing = explain(shuffled(fakes=0, against_users=9.0, central=7.0))
+    assert "does not promise that this protects your answer any further" in nothing
+    assert "honestly" not in nothing
+
+
+def test_the_facts_of_a_shuffle_never_promise_more_than_holds_anyway():
+    said = shuffled(fakes=0, against_users=9.0, central=7.0)["shuffle"]
+    assert (said["central"], said["against_users"]) == (6.0, 6.0)
+    assert facts(PETS)["shuffle"] is None
+
+
+def test_a_rehearsal_of_a_shuffled_task_promises_nothing_about_an_answer():
+    assert topics(shuffled(collection=Collection(sandbox=True)))["shuffled"] == []
+
+
+def test_what_collectors_have_learned_stands_beside_what_was_spent():
+    ledger = DiskLedger(":memory:")
+    conditional = ConditionalSpend(0.5, 1e-9)
+    ledger.answer(Spend("old", 6.0, conditional=conditional), lambda: b"m")
+    assert_in_order(
+        explain(shuffled() | {"device": spending(ledger)}),
+        "This device has spent 6 of 10 so far.",
+        "If the shufflers are honest, collectors have learned at most epsilon 0.5 of it,"
+        " except with a probability of 1 in 1,000,000,000.",
+    )

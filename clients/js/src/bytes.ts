@@ -1,4 +1,4 @@
-// Byte arrays: concatenation, little-endian numbers, UTF-8 and hexadecimal text.
+// Byte arrays: concatenation, little-endian numbers, UTF-8, hexadecimal text and base64url.
 
 /** Returns all parts as one array. */
 export function concatenate(...parts: Uint8Array[]): Uint8Array {
@@ -34,4 +34,10 @@ export function unhex(text: string): Uint8Array {
   const bytes = new Uint8Array(text.length / 2);
   for (let i = 0; i < bytes.length; i++) bytes[i] = parseInt(text.slice(2 * i, 2 * i + 2), 16);
   return bytes;
+}
+
+/** Returns bytes as base64url text without padding. */
+export function base64url(bytes: Uint8Array): string {
+  const base64 = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+  return base64.replace(/[+/=]/g, (sign) => ({ "+": "-", "/": "_" })[sign] ?? "");
 }

@@ -29,7 +29,7 @@ import { affineHash, masks, permute, wordsOf, xxh32 } from "../dist/maths/hashin
 import { pick } from "../dist/tasks/choice.js";
 import { checkRound, readNotice } from "../dist/tasks/notice.js";
 import { asksCoin, readRound } from "../dist/tasks/round.js";
-import { canonical, digest, digestBytes, parse, parseCanonical } from "../dist/wire/codec.js";
+import { canonical, digest, fingerprintOf, parse, parseCanonical } from "../dist/wire/codec.js";
 import { writeEnvelope } from "../dist/wire/envelope.js";
 import { sealingChecks } from "./golden_sealing.js";
 import { RecordedRng } from "./recorded_rng.js";
@@ -224,7 +224,7 @@ function checkDocument(row) {
   const document = parse(JSON.stringify(row.content));
   same(canonical(document), row.canonical);
   same(digest(document), row.digest);
-  same(hex(digestBytes(canonical(document))), row.digest_hex);
+  same(hex(fingerprintOf(canonical(document)).slice(0, 16)), row.digest_hex);
 }
 
 function checkText(row) {

@@ -214,3 +214,16 @@ function recorded(stream) {
 function base64(bytes) {
   return Buffer.from(bytes).toString("base64");
 }
+
+export {
+  answerWithToken,
+  beginToken,
+  explainTask,
+  openAll,
+  promises,
+  refusedChange,
+  refusedKeys,
+  refusedTask,
+  sealAnswer,
+} from "./shuffled.js";
+export { answerShuffled } from "./shuffled_device.js";

@@ -133,7 +133,7 @@ test("a message waits at most the delay, which is a minute by default", async (t
     [undefined, 60],
   ]) {
     const { collector, ledger, device } = await start(t, { delay, clock: () => 1000 });
-    assert.equal(device.delay, longest);
+    assert.equal(device.delay, delay);
     await device.answer("browser", "firefox");
     assert.equal(collector.posts.length, 0);
     const [report] = await outbox(ledger);

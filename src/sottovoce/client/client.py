@@ -5,6 +5,10 @@ whether it refuses depend on the documents, the ledger, the application and the 
 value: everything is checked before the value is looked at, and a value outside of the domain is
 answered with the response to a random one.
 
+The message of a shuffled task is sealed in the transaction that charges for it, so that the ledger
+keeps the bytes that leave and nothing that somebody could open.  Keys and token are there before
+the value is looked at.
+
 Randomness is the operating system's; there is no way to pass in another.
 """
 
@@ -18,14 +22,16 @@ import numpy as np
 from sottovoce.arrays import Bytes, Values
 from sottovoce.client import spending
 from sottovoce.client.accepts import Accepts, changed_field, meaning_of
+from sottovoce.client.blind_token import BlindToken
 from sottovoce.client.held import held_index, random_index
 from sottovoce.client.ledger import MESSAGE_DAYS, DiskLedger
 from sottovoce.client.outbox import Posting
 from sottovoce.client.permanent import PermanentResponses
+from sottovoce.client.sealing import Sealing
 from sottovoce.core import coin
 from sottovoce.core.rng import Rng, SystemRng
-from sottovoce.errors import BudgetError, MismatchError
-from sottovoce.tasks.budget import Spend
+from sottovoce.errors import BudgetError, MismatchError, ParameterError
+from sottovoce.tasks.budget import ConditionalSpend, Spend
 from sottovoce.tasks.notice import Notice
 from sottovoce.tasks.question import Address, Question
 from sottovoce.tasks.round import Round
@@ -67,7 +73,11 @@ class Client:
 
     @property
     def coin(self) -> int:
-        """Return this device's public coin for the task, in units of 2^-64."""
+        """Return this device's public coin for the task, in units of 2^-64.
+
+        The coin of a shuffled task is nobody else's business: who knows it knows which question a
+        person was asked, and hides the person among fewer reports.
+        """
         return coin.round_coin(self._device_bytes, self.notice.digest)
 
     @property
@@ -76,21 +86,30 @@ class Client:
         return self.notice.collection is not None and self.notice.collection.sandbox
 
     def answer(
-        self, value: Any, *, asked: Round | None = None, posting: Posting | None = None
+        self,
+        value: Any,
+        *,
+        asked: Round | None = None,
+        posting: Posting | None = None,
+        sealing: Sealing | None = None,
     ) -> bytes:
         """Return the message that may leave the device; spends the task's epsilon, once.
 
         ``asked`` is the round to answer (default: the opening round).  With a ``posting`` the
-        ledger queues the message for sending.
+        ledger queues the message for sending.  A shuffled task needs a ``sealing`` for the round,
+        and returns the sealed message.
         """
         asked = asked or self.notice.opening
         questions = self.check(asked)
+        self._check_sealing(asked, sealing)
+        token = self.blind_token.token().to_bytes() if self.blind_token.is_needed else b""
         refusals: list[str] = []
 
         def make() -> bytes:  # within the ledger's transaction, after the charge
             self._check_first_use()  # another process may have answered meanwhile
             self.agree()
-            return self._message(self._indices(value, refusals), asked, questions)
+            envelopes = self._envelopes(self._indices(value, refusals), asked, questions)
+            return envelopes if sealing is None else sealing.seal(envelopes, token)
 
         message = self.ledger.answer(self._spend(asked), make, posting)
         if refusals and self._notify is not None:
@@ -103,11 +122,19 @@ class Client:
         Nothing is charged, and no value is needed.
         """
         asked = asked or self.notice.opening
+        self.check_task(asked)
+        if not asked.asks(self.coin):
+            raise MismatchError(
+                "this round is put to other users: this device's coin lies outside its share"
+            )
+        return self._questions(asked)
+
+    def check_task(self, asked: Round) -> None:
+        """Refuse a task or a round that nobody agreed to, whatever this device's coin is."""
         self.accepts.check(self.notice)
         self._check_first_use()
         self.notice.check_public()
-        self._check_round(asked)
-        return self._questions(asked)
+        self.notice.check(asked)
 
     def agree(self) -> None:
         """Remember what the task asks, in place of what one of its name asked before.
@@ -147,12 +174,19 @@ class Client:
         self.ledger.opt_out(self.notice.digest)
 
     @cached_property
+    def blind_token(self) -> BlindToken:
+        """Return this device's blind token for the task: whether there must be one, and is."""
+        return BlindToken(self.ledger, self.notice)
+
+    @cached_property
     def _meaning(self) -> str:
         return meaning_of(self.notice)
 
     @property
     def _device_bytes(self) -> bytes:
-        return self.ledger.coin(self.notice.digest, self._enrolled)
+        """Return the bytes behind the coins; a token gives them, so that nobody chooses them."""
+        given = self.blind_token.coin_bytes() if self.blind_token.is_needed else self._enrolled
+        return self.ledger.coin(self.notice.digest, given)
 
     def _check_first_use(self) -> None:
         """Refuse a task that asks for something else than the last time under its name.
@@ -168,12 +202,13 @@ class Client:
                 f" it: `{changed}` has changed; call agree() if the app or the owner agrees"
             )
 
-    def _check_round(self, asked: Round) -> None:
-        """Refuse a round that the task does not state, or that asks others."""
-        self.notice.check(asked)
-        if not asked.asks(self.coin):
-            raise MismatchError(
-                "this round is put to other users: this device's coin lies outside its share"
+    def _check_sealing(self, asked: Round, sealing: Sealing | None) -> None:
+        """Refuse a shuffled task without keys for this round, and keys for any other task."""
+        if sealing is not None:
+            sealing.check(self.notice, asked)
+        elif self.notice.shuffle is not None:
+            raise ParameterError(
+                "`sealing` is missing: a shuffled task is answered with the keys of its round"
             )
 
     def _spend(self, asked: Round) -> Spend:
@@ -182,7 +217,15 @@ class Client:
             epsilon=0.0 if self.rehearsing else self.notice.epsilon,
             round=asked.number,
             longitudinal=self.notice.distinct is not None,
+            conditional=self._conditional(),
         )
+
+    def _conditional(self) -> ConditionalSpend | None:
+        """Return what a shuffled answer reveals to the collector if a shuffler is honest."""
+        shuffle = self.notice.shuffle
+        if shuffle is None or self.rehearsing or shuffle.central >= self.notice.epsilon:
+            return None
+        return ConditionalSpend(shuffle.central, shuffle.delta)
 
     def _indices(self, value: Any, refusals: list[str]) -> Any:
         """Return the index of a value, or of a random one; a refusal by the domain is noted.
@@ -196,8 +239,8 @@ class Client:
             refusals.append(held.refusal)
         return held.indices
 
-    def _message(self, indices: Any, asked: Round, questions: Questions) -> bytes:
-        """Return the message with one envelope for every question; this draws all randomness."""
+    def _envelopes(self, indices: Any, asked: Round, questions: Questions) -> bytes:
+        """Return one envelope for every question, one after another; this draws all randomness."""
         rng = SystemRng()
         subjects = _random_id(rng) if "subject" in self.notice.declares else None
         public = tuple(self.notice.domain.public_parts(indices))

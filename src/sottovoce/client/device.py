@@ -1,8 +1,12 @@
 """A device with a network: it fetches a task, asks its owner, answers, and sends later.
 
-Every message waits for a random time, leaves alone, and is sent again unchanged until the collector
+Every message waits for a random time, leaves alone, and is sent again unchanged until the server
 has it or has refused it for good.  So no request tells which messages have a sender in common, and
 no loss or repetition counts twice.
+
+Of a shuffled task the device fetches document, round, keys and blind token from the collector, and
+sends the sealed message to the first shuffler.  What it fetches does not depend on its coin: keys
+and token come before the device finds out whether the round asks it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,9 +18,11 @@ from sottovoce.client.accepts import Accepts
 from sottovoce.client.client import Client, Notify, notice_of
 from sottovoce.client.ledger import DiskLedger
 from sottovoce.client.outbox import Posting, Report
-from sottovoce.client.route import DirectRoute, Route
-from sottovoce.client.transport import BusyError, CollectorApi, Receipt
+from sottovoce.client.route import DirectRoute, Route, ShuffledRoute
+from sottovoce.client.sealing import Sealing
+from sottovoce.client.transport import BusyError, CollectorApi, Receipt, RoundKeys, ShufflerApi
 from sottovoce.core import settings
+from sottovoce.core.addresses import protected_url
 from sottovoce.core.rng import SystemRng
 from sottovoce.errors import (
     AccessError,
@@ -31,7 +37,7 @@ from sottovoce.tasks.notice import Notice
 from sottovoce.tasks.round import Round
 from sottovoce.wire import codec
 
-DEFAULT_DELAY = 60.0  # seconds
+DEFAULT_DELAY = 60.0  # seconds, where no shuffled round says how long it stays open
 FIRST_WAIT = 60.0  # seconds after an attempt that failed; doubled with every further one
 MAX_WAIT = 3600.0  # seconds
 MAX_RETRY_AFTER = 86_400.0  # seconds for which a collector may ask to be left alone
@@ -55,25 +61,32 @@ class Device:
     ``token`` is the enrolment token that the collector gave this device (default: none).
     ``consent`` gets the notice of a task and its statement in words, and returns whether the owner
     agrees (default: nobody is asked).  ``delay`` is the longest random wait before a message
-    leaves, in seconds.  ``accepts`` says what the application agrees that tasks ask, by task name;
+    leaves, in seconds (default: 60, or for a shuffled task as long as its round stays open, if that
+    is known).  ``accepts`` says what the application agrees that tasks ask, by task name;
     what it leaves open is remembered from the first answer.  ``notify`` is told if a value was
     outside of the domain, without the value.  ``witnesses`` are further addresses of the
     collector's public documents: a round that one of them does not show is not answered.
-    ``route`` says how messages travel (default: directly to the collector).
+    ``route`` says how messages travel (default: directly to the collector, and if the task is
+    shuffled, to its first shuffler).  ``relay`` is an address that forwards to the first shuffler,
+    which then does not see where this device is.
     """
 
     url: str
     ledger: DiskLedger
     token: str | None = None
     consent: Consent | None = None
-    delay: float = DEFAULT_DELAY
+    delay: float | None = None
     accepts: Mapping[str, Accepts] = field(default_factory=dict)
     notify: Notify | None = None
     witnesses: Sequence[str] = ()
     route: Route | None = None
+    relay: str | None = None
 
     def __post_init__(self) -> None:
-        settings.real("delay", self.delay, 0)
+        if self.delay is not None:
+            settings.real("delay", self.delay, 0)
+        if self.relay is not None:
+            protected_url("relay", self.relay)
         if isinstance(self.witnesses, str):
             raise ParameterError("`witnesses` must be a list of addresses, not one address")
         for address in (self.url, *self.witnesses):
@@ -83,17 +96,32 @@ class Device:
         """Answer a task and put the message into the outbox, from which ``flush`` sends it.
 
         ``task`` is the name under which the collector offers it, or a document that the application
-        has.  The latter needs no network and answers the opening round.
+        has.  The latter needs no network, unless the task is shuffled, and answers the opening
+        round.
         """
         notice, asked = self._asked(task)
         token = self._token(notice)
         client = self._client(notice, token)
         self.ledger.refuse_if_opted_out(notice.digest)
-        client.check(asked)
-        if self.consent is not None and not self.consent(notice, client.explain(asked)):
-            raise BudgetError("the owner of this device has not agreed")
-        posting = Posting(notice.name, self._route.url, token, _uniform(self.delay))
-        return client.answer(value, asked=asked, posting=posting)
+        client.check_task(asked)
+        keys = self._keys(notice, asked)
+        sealing = None if keys is None else Sealing(notice, asked, keys.keys)
+        if client.blind_token.is_missing:
+            self._ask_owner(client, asked)  # before the issuer hears of this device
+            self._obtain_token(client)
+            client.check(asked)
+        else:
+            client.check(asked)
+            self._ask_owner(client, asked)
+        posting = Posting(
+            name=notice.name,
+            url=self._route_of(notice).url,
+            token=token,
+            delay=_uniform(self._longest_wait(notice, keys)),
+            origin=self._api.url,
+            fingerprint=b"" if notice.shuffle is None else notice.fingerprint,
+        )
+        return client.answer(value, asked=asked, posting=posting, sealing=sealing)
 
     def notice(self, task: str | codec.Document | Notice) -> Notice:
         """Return the notice of a task, for ``explain`` and ``agree``; nothing is remembered."""
@@ -111,29 +139,22 @@ class Device:
         self._client(notice).agree()
 
     def waiting(self) -> list[Report]:
-        """Return the reports that wait for the collector, with ``due``, attempts and reasons."""
-        return self.ledger.outbox.waiting(self._route.url)
+        """Return the reports that wait for the network, with ``due``, attempts and reasons."""
+        outbox = self.ledger.outbox
+        return [report for url in self._addresses() for report in outbox.waiting(url)]
 
     def flush(self, *, force: bool = False) -> Flushed:
         """Send the messages that are due, or with ``force`` all that wait.
 
-        Stops at the first sign that the collector is out of reach.
+        An address is left alone at the first sign that it is out of reach.
         """
         self.ledger.erase_old_messages()
         outbox = self.ledger.outbox
-        url = self._route.url
         states = []
-        for report in outbox.waiting(url) if force else outbox.due(url, self.ledger.clock()):
-            try:
-                states.append(self._settle(report, self._send(report)))
-            except UnavailableError as error:
-                reason = "busy" if isinstance(error, BusyError) else "unreachable"
-                states.append(self._postpone(report, reason, error.retry_after))
-                break
-            except SottovoceError:
-                # The answer of a stranger, such as a hotel's page: the collector may still want it.
-                states.append(self._postpone(report, "unexpected"))
-        return Flushed(states.count("sent"), states.count("refused"), len(outbox.waiting(url)))
+        for url in self._addresses():
+            reports = outbox.waiting(url) if force else outbox.due(url, self.ledger.clock())
+            states.extend(self._send_all(reports))
+        return Flushed(states.count("sent"), states.count("refused"), len(self.waiting()))
 
     def opt_out(self) -> None:
         """Erase what any task may still send or build on and never answer again; charges stay."""
@@ -153,9 +174,67 @@ class Device:
     def _witnesses(self) -> list[CollectorApi]:
         return [CollectorApi(address) for address in self.witnesses]
 
-    @cached_property
-    def _route(self) -> Route:
-        return DirectRoute(self._api) if self.route is None else self.route
+    def _route_of(self, notice: Notice) -> Route:
+        """Return how the message of a task travels."""
+        if self.route is not None:
+            return self.route
+        if notice.shuffle is None:
+            return DirectRoute(self._api)
+        return ShuffledRoute(ShufflerApi(self.relay or notice.shuffle.hops[0].url))
+
+    def _route_back(self, report: Report) -> Route:
+        """Return the route under whose address a report was filed."""
+        if self.route is not None:
+            return self.route
+        if report.fingerprint:
+            return ShuffledRoute(ShufflerApi(report.url))
+        return DirectRoute(CollectorApi(report.url))
+
+    def _addresses(self) -> list[str]:
+        """Return the addresses for which messages of this device may wait."""
+        if self.route is not None:
+            return [self.route.url]
+        sealed = self.ledger.outbox.sealed(self._api.url)
+        return [self._api.url, *(url for url in sealed if url != self._api.url)]
+
+    def _ask_owner(self, client: Client, asked: Round) -> None:
+        if self.consent is not None and not self.consent(client.notice, client.explain(asked)):
+            raise BudgetError("the owner of this device has not agreed")
+
+    def _keys(self, notice: Notice, asked: Round) -> RoundKeys | None:
+        """Return the keys of a shuffled round; every witness must show the same ones.
+
+        A collector that gave every device a key of its own would know by it whose message opens.
+        """
+        if notice.shuffle is None:
+            return None
+        keys = self._api.keys(notice.name, asked.number, notice.digest)
+        for witness in self._witnesses:
+            if witness.keys(notice.name, asked.number, notice.digest) != keys:
+                raise MismatchError("a witness shows other keys than the collector")
+        return keys
+
+    def _obtain_token(self, client: Client) -> None:
+        """Let the issuer sign this device's number; the ledger has it before it leaves."""
+        if self.token is None:
+            raise AccessError("this task asks enrolled devices only, and this device has no token")
+        blinded = client.blind_token.blinded()
+        name = client.notice.name
+        client.blind_token.finish(self._api.blind_signature(name, self.token, blinded))
+
+    def _longest_wait(self, notice: Notice, keys: RoundKeys | None) -> float:
+        """Return the longest wait of a message, in seconds.
+
+        Messages of a shuffled round may arrive at any time until it closes, and the more evenly
+        they do, the less a shuffler learns from the times.
+        """
+        if self.delay is not None:
+            return self.delay
+        seconds = 0 if notice.collection is None else notice.collection.seconds
+        if keys is None or keys.opened is None or not seconds:
+            return DEFAULT_DELAY
+        left = keys.opened + seconds - self.ledger.clock()
+        return min(max(left, 0.0), float(seconds))
 
     def _token(self, notice: Notice) -> str | None:
         """Return the token if the task needs one; for other tasks it is not shown to anybody."""
@@ -182,9 +261,20 @@ class Device:
                 raise MismatchError("a witness shows another round than the collector")
         return notice, asked
 
-    def _send(self, report: Report) -> Receipt:
-        assert report.message is not None
-        return self._route.send(report.name, report.message, report.token)
+    def _send_all(self, reports: Sequence[Report]) -> list[str]:
+        """Send reports of one address, and return the states of those that were tried."""
+        states = []
+        for report in reports:
+            try:
+                states.append(self._settle(report, self._route_back(report).send(report)))
+            except UnavailableError as error:
+                reason = "busy" if isinstance(error, BusyError) else "unreachable"
+                states.append(self._postpone(report, reason, error.retry_after))
+                break
+            except SottovoceError:
+                # The answer of a stranger, such as a hotel's page: the server may still want it.
+                states.append(self._postpone(report, "unexpected"))
+        return states
 
     def _settle(self, report: Report, receipt: Receipt) -> str:
         """Note what a receipt says about a report, and return the report's state."""

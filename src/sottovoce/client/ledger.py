@@ -10,6 +10,7 @@ import hmac
 import os
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from sottovoce.client.ledger_file import LedgerFile
@@ -18,6 +19,7 @@ from sottovoce.core import settings
 from sottovoce.core.coin import COIN_BYTES
 from sottovoce.errors import BudgetError, MismatchError, ParameterError
 from sottovoce.tasks.budget import (
+    ConditionalSpend,
     Ledger,
     Spend,
     SpendingWindow,
@@ -33,6 +35,14 @@ SECRET_BYTES = 32
 MESSAGE_DAYS = 30  # after which the bytes of a message that arrived are erased
 
 _DAY = 86_400  # seconds
+
+
+@dataclass(frozen=True)
+class KeptToken:
+    """What a ledger has of the blind token of a task: nothing, the unfinished one, or the token."""
+
+    pending: bytes | None = None
+    token: bytes | None = None
 
 
 class DiskLedger(Ledger):
@@ -122,6 +132,32 @@ class DiskLedger(Ledger):
             )
         return kept
 
+    def blind_token(self, task: str) -> KeptToken:
+        """Return what there is of the blind token of a task."""
+        row = self._file.row("select pending, token from blind_token where task = ?", task)
+        return KeptToken() if row is None else KeptToken(*row)
+
+    def pending_token(self, task: str, make: Callable[[], bytes]) -> bytes:
+        """Return the unfinished blind token of a task; it is made once and kept."""
+        with self._file.writing():
+            self.refuse_if_opted_out(task)
+            kept = self.blind_token(task)
+            if kept.token is not None:
+                raise BudgetError("this device has its blind token for this task already")
+            if kept.pending is not None:
+                return kept.pending
+            pending = make()
+            self._file.write("insert into blind_token values (?, ?, null)", task, pending)
+        return pending
+
+    def keep_blind_token(self, task: str, token: bytes) -> None:
+        """Keep the finished blind token of a task and erase the unfinished one."""
+        with self._file.writing():
+            self.refuse_if_opted_out(task)
+            condition = "task = ? and token is null"
+            statement = f"update blind_token set pending = null, token = ? where {condition}"
+            self._file.write(statement, token, task)
+
     def secret(self, task: str) -> bytes:
         """Return the secret behind the permanent responses to a task: drawn once and kept."""
         with self._file.writing():
@@ -157,7 +193,7 @@ class DiskLedger(Ledger):
         mine = "? in ('', task)"
         with self._file.writing():
             self._file.write("insert or ignore into leaving values (?)", chosen)
-            for table in ("coin", "secret", "memo"):
+            for table in ("coin", "secret", "memo", "blind_token"):
                 self._file.write(f"delete from {table} where {mine}", chosen)
             self._file.write(f"delete from queue where state = 'waiting' and {mine}", chosen)
             same = "(queue.task, queue.round) = (message.task, message.round)"
@@ -200,7 +236,10 @@ class DiskLedger(Ledger):
     def entries(self) -> list[Spend]:
         """Return all charges, for showing to the device's owner."""
         rows = self._file.rows("select task, epsilon from charge order by time, task")
-        return [Spend(task, float(epsilon)) for task, epsilon in rows]
+        return [
+            Spend(task, float(epsilon), conditional=self._conditional(task))
+            for task, epsilon in rows
+        ]
 
     def queue(self) -> list[Report]:
         """Return the messages that were posted, for showing to the device's owner."""
@@ -230,6 +269,13 @@ class DiskLedger(Ledger):
             refuse_within(window, self.recent(window), spend.epsilon)
         entry = (spend.task, repr(float(spend.epsilon)), self.now())
         self._file.write("insert into charge values (?, ?, ?)", *entry)
+        if spend.conditional is not None:
+            shown = (repr(spend.conditional.epsilon), repr(spend.conditional.delta))
+            self._file.write("insert into conditional values (?, ?, ?)", spend.task, *shown)
+
+    def _conditional(self, task: str) -> ConditionalSpend | None:
+        row = self._file.row("select epsilon, delta from conditional where task = ?", task)
+        return None if row is None else ConditionalSpend(float(row[0]), float(row[1]))
 
     def _message_row(self, task: str, number: int | None) -> tuple[bytes | None] | None:
         condition = "task = ? and coalesce(?, round) = round"

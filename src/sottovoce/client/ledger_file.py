@@ -19,7 +19,7 @@ from typing import Any
 
 from sottovoce.errors import BudgetError
 
-VERSION = 1
+VERSION = 2
 BUSY_SECONDS = 30.0  # how long a call waits for another process to write
 MARKER = ".made"  # what the name of the marker adds to that of the ledger
 
@@ -32,6 +32,12 @@ create table if not exists span (
 create table if not exists coin (task text primary key, coin blob not null) without rowid;
 create table if not exists charge (
     task text primary key, epsilon text not null, time real not null
+) without rowid;
+create table if not exists conditional (
+    task text primary key, epsilon text not null, delta text not null
+) without rowid;
+create table if not exists blind_token (
+    task text primary key, pending blob, token blob
 ) without rowid;
 create table if not exists meaning (
     origin text, name text, meaning text not null, primary key (origin, name)
@@ -47,6 +53,7 @@ create table if not exists memo (
 create table if not exists leaving (task text primary key) without rowid;
 create table if not exists queue (
     task text, round integer, name text not null, url text not null, token text,
+    origin text not null, fingerprint blob not null,
     posted real not null, due real not null,
     attempts integer not null default 0, state text not null default 'waiting',
     reason text not null default '', settled real,

@@ -15,18 +15,24 @@ MAX_WAITING = 100  # reports for one address
 
 State = Literal["waiting", "sent", "refused"]
 
-_FIELDS = "task, round, name, url, token, due, attempts, state, reason, message"
+_FIELDS = "task, round, name, url, token, due, attempts, state, reason, message, fingerprint"
 _JOINED = f"select {_FIELDS} from queue left join message using (task, round)"
 
 
 @dataclass(frozen=True)
 class Posting:
-    """Where a message goes, with which enrolment token if any, and after how many seconds."""
+    """Where a message goes, with which enrolment token if any, and after how many seconds.
+
+    ``url`` is the address of its route.  A sealed message is posted with the ``fingerprint`` of its
+    task, by which shufflers know it, and with the ``origin`` of its task, the collector's address.
+    """
 
     name: str
     url: str
     token: str | None = None
     delay: float = 0.0
+    origin: str = ""
+    fingerprint: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -47,6 +53,7 @@ class Report:
     state: State
     reason: str
     message: bytes | None  # erased by an opt-out, and some time after it was sent
+    fingerprint: bytes = b""  # of the task, if the message is sealed
 
 
 class Outbox:
@@ -70,6 +77,12 @@ class Outbox:
         query = f"{_JOINED} where state = 'waiting' and url = ? and not ({early}) order by due"
         return [Report(*row) for row in self._file.rows(query, url, now, now)]
 
+    def sealed(self, origin: str) -> list[str]:
+        """Return the addresses for which sealed messages wait whose tasks a collector offers."""
+        condition = "state = 'waiting' and origin = ? and fingerprint != x''"
+        query = f"select distinct url from queue where {condition} order by url"
+        return [str(url) for (url,) in self._file.rows(query, origin)]
+
     def refuse_full(self, url: str) -> None:
         """Raise if no more messages may wait for an address."""
         query = "select count(*) from queue where state = 'waiting' and url = ?"
@@ -81,10 +94,10 @@ class Outbox:
 
     def post(self, task: str, number: int, posting: Posting, now: float) -> None:
         """Queue a message that the ledger keeps."""
-        columns = "task, round, name, url, token, posted, due"
-        values = (posting.name, posting.url, posting.token, now, now + posting.delay)
-        statement = f"insert into queue ({columns}) values (?, ?, ?, ?, ?, ?, ?)"
-        self._file.write(statement, task, number, *values)
+        columns = "task, round, name, url, token, origin, fingerprint, posted, due"
+        addressed = (posting.name, posting.url, posting.token, posting.origin, posting.fingerprint)
+        statement = f"insert into queue ({columns}) values (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        self._file.write(statement, task, number, *addressed, now, now + posting.delay)
 
     def settle(self, report: Report, state: State, now: float, reason: str = "") -> None:
         """Note that a report arrived or was refused, and count the attempt."""

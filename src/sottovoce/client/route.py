@@ -7,7 +7,9 @@ answer reveals may depend on who sees it arrive.
 
 from abc import ABC, abstractmethod
 
-from sottovoce.client.transport import CollectorApi, Receipt
+from sottovoce.client.outbox import Report
+from sottovoce.client.transport import CollectorApi, Receipt, ShufflerApi
+from sottovoce.errors import BudgetError
 
 
 class Route(ABC):
@@ -19,8 +21,8 @@ class Route(ABC):
         """Return the address that messages are sent to."""
 
     @abstractmethod
-    def send(self, task_name: str, message: bytes, token: str | None) -> Receipt:
-        """Send one message, with an enrolment token if its task needs one.
+    def send(self, report: Report) -> Receipt:
+        """Send the message of one report, with its enrolment token if its task needs one.
 
         Raises ``UnavailableError`` if nothing can be sent by this route now.
         """
@@ -36,5 +38,27 @@ class DirectRoute(Route):
     def url(self) -> str:
         return self._api.url
 
-    def send(self, task_name: str, message: bytes, token: str | None) -> Receipt:
-        return self._api.send(task_name, [message], [] if token is None else [token])
+    def send(self, report: Report) -> Receipt:
+        tokens = [] if report.token is None else [report.token]
+        return self._api.send(report.name, [message_of(report)], tokens)
+
+
+class ShuffledRoute(Route):
+    """Sealed messages go to the first shuffler of their task, or to a relay in front of it."""
+
+    def __init__(self, api: ShufflerApi) -> None:
+        self._api = api
+
+    @property
+    def url(self) -> str:
+        return self._api.url
+
+    def send(self, report: Report) -> Receipt:
+        return self._api.send(report.fingerprint, report.round, [message_of(report)])
+
+
+def message_of(report: Report) -> bytes:
+    """Return the message of a report that has not been erased."""
+    if report.message is None:
+        raise BudgetError("the message of this report has been erased")
+    return report.message

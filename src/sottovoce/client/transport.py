@@ -1,16 +1,19 @@
-"""HTTP to a collector with the standard library: no cookies, and nothing about the device.
+"""HTTP to a collector or a shuffler: no cookies, and nothing about the device.
 
 Answers are read strictly, no further than a megabyte and no longer than one deadline.  A task is
 known by its digest, which is computed here and not believed.  That digest is also the only thing
 that a request repeats of an earlier answer: an entity tag of the collector's choice would tell
 devices apart.  Redirections are not followed, and proxies of the environment are not used: whoever
 wants one names it in the URL.
+
+A device fetches everything from the collector: the task, the round, the keys of a shuffled round
+and its blind token.  A shuffler gets the sealed message and is asked nothing.
 """
 
 import json
 import re
 import ssl
-from base64 import b64encode
+from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from email.message import Message
@@ -26,18 +29,25 @@ from sottovoce.errors import (
     AccessError,
     CodecError,
     MismatchError,
+    ParameterError,
     SottovoceError,
+    StateError,
     UnavailableError,
 )
 from sottovoce.tasks.notice import Notice
 from sottovoce.tasks.round import Round
+from sottovoce.tasks.shuffle import MAX_HOPS
 from sottovoce.wire import codec
+from sottovoce.wire.round_keys import SIGNATURE_BYTES
+from sottovoce.wire.seal import KEY_BYTES
+from sottovoce.wire.tokens import MODULUS_BYTES
 
 DEFAULT_TIMEOUT = 30.0  # seconds
 MAX_ANSWER_BYTES = bounds.MAX_DOCUMENT_BYTES
 STATES = ("open", "closing", "sealed", "finished")
 
 _MAX_TEXT = 200  # characters of a title or a code
+_KEY_FIELDS = frozenset({"digest", "round", "keys"})
 _ERRORS: dict[int, type[SottovoceError]] = {
     400: CodecError,
     401: AccessError,
@@ -46,15 +56,21 @@ _ERRORS: dict[int, type[SottovoceError]] = {
     415: CodecError,
     422: CodecError,
 }
+_ERRORS_OF_CODES: dict[str, type[SottovoceError]] = {
+    "not-ready": StateError,
+    "token-missing": AccessError,
+    "token-unknown": AccessError,
+    "token-spent": AccessError,
+}
 
 
 class BusyError(UnavailableError):
-    """The collector was reached and cannot serve now."""
+    """The server was reached and cannot serve now."""
 
 
 @dataclass(frozen=True)
 class RefusedReport:
-    """A report that the collector did not take.
+    """A report that the server did not take.
 
     ``index`` says which one of the request it is, ``code`` why it was refused, and ``retry``
     whether the same bytes may succeed later.
@@ -67,25 +83,107 @@ class RefusedReport:
 
 @dataclass(frozen=True)
 class Receipt:
-    """What the collector says about the reports in one request."""
+    """What the server says about the reports in one request."""
 
     accepted: int
     duplicates: int
     refused: tuple[RefusedReport, ...] = ()
 
 
-class CollectorApi:
-    """The HTTP interface of one collector.
+@dataclass(frozen=True)
+class SignedKey:
+    """The public key of one hop for one round, as the collector serves it: not verified yet."""
+
+    hop: int
+    public_key: bytes
+    signature: bytes
+
+
+@dataclass(frozen=True)
+class RoundKeys:
+    """The keys of a round in the order of the hops, the collector's last.
+
+    ``opened`` is when the round opened, in seconds since 1970, if the collector says it.
+    """
+
+    keys: tuple[SignedKey, ...]
+    opened: int | None = None
+
+
+class HttpApi:
+    """One server, and how requests to it are made and answered.
 
     ``url`` begins with https://, or with http:// for an address of this machine.  ``timeout`` is
-    for a whole exchange, from connecting to the last byte of the answer, in seconds.  A task
-    document that has not changed is not fetched again.
+    for a whole exchange, from connecting to the last byte of the answer, in seconds.
     """
+
+    server = "the server"  # what errors call it
 
     def __init__(self, url: str, timeout: float = DEFAULT_TIMEOUT) -> None:
         self._parts = protected_url("url", url)
         self._timeout = settings.positive("timeout", timeout)
         self.url = url.rstrip("/")
+
+    def _path(self, *parts: str) -> str:
+        """Return the path of something that belongs to a task."""
+        quoted = "/".join(quote(part, safe="") for part in parts)
+        return f"{self._parts.path.rstrip('/')}/v1/tasks/{quoted}"
+
+    def _post(self, path: str, content: dict[str, Any]) -> codec.Document:
+        """Send JSON and return the object that is the answer."""
+        headers = {"Content-Type": "application/json"}
+        request = _Request("POST", path, headers, json.dumps(content).encode())
+        return codec.parse(self._exchange(request).body)
+
+    def _post_messages(
+        self, path: str, messages: Sequence[bytes], tokens: Sequence[str] = ()
+    ) -> Receipt:
+        """Send messages, with a token for each if there are any."""
+        content: dict[str, Any] = {"reports": [b64encode(message).decode() for message in messages]}
+        if tokens:
+            content["tokens"] = list(tokens)
+        return _receipt(self._post(path, content), len(messages), self.server)
+
+    @cached_property
+    def _tls(self) -> ssl.SSLContext | None:
+        return ssl.create_default_context() if self._parts.scheme == "https" else None
+
+    def _exchange(self, request: "_Request") -> "_Answer":
+        """Return what the server answers, or raise the error that its status stands for."""
+        deadline = Deadline(self._timeout)
+        host = self._parts.hostname or ""
+        connection = DeadlineConnection(host, self._parts.port, deadline, self._tls)
+        headers = {"User-Agent": "sottovoce", "Connection": "close", **request.headers}
+        try:
+            connection.request(request.method, request.path, request.body, headers)
+            with connection.getresponse() as response:
+                body = response.read(MAX_ANSWER_BYTES + 1)
+                answer = _Answer(response.status, response.headers, body)
+        except (OSError, HTTPException) as error:
+            raise UnavailableError(f"{self.server} cannot be reached: try again later") from error
+        finally:
+            connection.close()
+        if answer.status == 304 and "If-None-Match" in request.headers:
+            return answer
+        if not 200 <= answer.status < 300:
+            raise _problem(answer, self.server)
+        if len(answer.body) > MAX_ANSWER_BYTES:
+            raise CodecError(
+                f"an answer of {self.server} may have at most {MAX_ANSWER_BYTES} bytes"
+            )
+        return answer
+
+
+class CollectorApi(HttpApi):
+    """The HTTP interface of one collector.
+
+    A task document that has not changed is not fetched again.
+    """
+
+    server = "the collector"
+
+    def __init__(self, url: str, timeout: float = DEFAULT_TIMEOUT) -> None:
+        super().__init__(url, timeout)
         self._known: dict[str, Notice] = {}
 
     def task(self, name: str) -> Notice:
@@ -107,7 +205,7 @@ class CollectorApi:
 
     def round(self, name: str, digest: str | None = None) -> tuple[str, Round | None]:
         """Return the state of a task and the round that is asked now, if any."""
-        content = codec.parse(self._exchange(_Request("GET", self._path(name) + "/round")).body)
+        content = codec.parse(self._exchange(_Request("GET", self._path(name, "round"))).body)
         if set(content) != {"digest", "state", "round"}:
             raise CodecError("the collector's answer must have a digest, a state and a round")
         state = content["state"]
@@ -118,46 +216,51 @@ class CollectorApi:
         asked = content["round"]
         return state, None if asked is None else codec.round_(asked)
 
+    def keys(self, name: str, number: int, digest: str) -> RoundKeys:
+        """Return the keys of a round of a shuffled task; nothing about them is verified yet.
+
+        Raises ``StateError`` as long as they are not all there.
+        """
+        path = self._path(name, "rounds", str(number), "keys")
+        content = codec.parse(self._exchange(_Request("GET", path)).body)
+        if not _KEY_FIELDS <= set(content) <= {*_KEY_FIELDS, "opened"}:
+            raise CodecError("the collector's answer must have a digest, a round and keys")
+        if content["digest"] != digest:
+            raise MismatchError("the collector states keys of another task than expected")
+        if content["round"] != number:
+            raise MismatchError("the collector states keys of another round than expected")
+        listed = content["keys"]
+        if not isinstance(listed, list) or len(listed) > MAX_HOPS + 1:
+            raise CodecError(f"`keys` must be a list of at most {MAX_HOPS + 1} keys")
+        keys = tuple(_signed_key(entry, hop) for hop, entry in enumerate(listed))
+        opened = content.get("opened")
+        return RoundKeys(keys, None if opened is None else _count(content, "opened", self.server))
+
+    def blind_signature(self, name: str, enrolment_token: str, blinded: bytes) -> bytes:
+        """Return the issuer's signature on a blinded token; the same number gives the same again.
+
+        Raises ``AccessError`` if this enrolment token has had a signature on another number.
+        """
+        asked = {"token": enrolment_token, "blinded": _base64url(blinded)}
+        content = self._post(self._path(name, "tokens"), asked)
+        if set(content) != {"blind_signature"}:
+            raise CodecError("the collector's answer must have a blind signature alone")
+        return _octets(content, "blind_signature", MODULUS_BYTES)
+
     def send(self, name: str, messages: Sequence[bytes], tokens: Sequence[str] = ()) -> Receipt:
         """Send messages, with a token for each if the task needs one."""
-        content: dict[str, Any] = {"reports": [b64encode(message).decode() for message in messages]}
-        if tokens:
-            content["tokens"] = list(tokens)
-        headers = {"Content-Type": "application/json"}
-        request = _Request(
-            "POST", f"{self._path(name)}/reports", headers, json.dumps(content).encode()
-        )
-        return _receipt(codec.parse(self._exchange(request).body), len(messages))
+        return self._post_messages(self._path(name, "reports"), messages, tokens)
 
-    @cached_property
-    def _tls(self) -> ssl.SSLContext | None:
-        return ssl.create_default_context() if self._parts.scheme == "https" else None
 
-    def _path(self, name: str) -> str:
-        return f"{self._parts.path.rstrip('/')}/v1/tasks/{quote(name, safe='')}"
+class ShufflerApi(HttpApi):
+    """The HTTP interface of the first shuffler of a chain, or of a relay in front of it."""
 
-    def _exchange(self, request: "_Request") -> "_Answer":
-        """Return what the collector answers, or raise the error that its status stands for."""
-        deadline = Deadline(self._timeout)
-        host = self._parts.hostname or ""
-        connection = DeadlineConnection(host, self._parts.port, deadline, self._tls)
-        headers = {"User-Agent": "sottovoce", "Connection": "close", **request.headers}
-        try:
-            connection.request(request.method, request.path, request.body, headers)
-            with connection.getresponse() as response:
-                body = response.read(MAX_ANSWER_BYTES + 1)
-                answer = _Answer(response.status, response.headers, body)
-        except (OSError, HTTPException) as error:
-            raise UnavailableError("the collector cannot be reached: try again later") from error
-        finally:
-            connection.close()
-        if answer.status == 304 and "If-None-Match" in request.headers:
-            return answer
-        if not 200 <= answer.status < 300:
-            raise _problem(answer)
-        if len(answer.body) > MAX_ANSWER_BYTES:
-            raise CodecError(f"an answer of a collector may have at most {MAX_ANSWER_BYTES} bytes")
-        return answer
+    server = "the shuffler"
+
+    def send(self, fingerprint: bytes, number: int, messages: Sequence[bytes]) -> Receipt:
+        """Send sealed messages of one round; a shuffler knows a task by its fingerprint alone."""
+        path = self._path(_base64url(fingerprint), "rounds", str(number), "messages")
+        return self._post_messages(path, messages)
 
 
 @dataclass(frozen=True)
@@ -175,48 +278,78 @@ class _Answer:
     body: bytes
 
 
-def _problem(answer: _Answer) -> SottovoceError:
+def _problem(answer: _Answer, server: str) -> SottovoceError:
     """Return the error for a refused request, with the title of its problem document."""
     if 300 <= answer.status < 400:
-        return MismatchError("the collector sends this device elsewhere, and it does not go")
+        return MismatchError(f"{server} sends this device elsewhere, and it does not go")
     if answer.status == 429 or answer.status >= 500:
         seconds = answer.headers.get("Retry-After", "")
         wait = float(seconds) if re.fullmatch(r"[0-9]{1,9}", seconds) else None
-        return BusyError("the collector cannot serve now: try again later", wait)
-    return _ERRORS.get(answer.status, MismatchError)(
-        f"the collector refuses the request: {_title(answer)}"
-    )
+        return BusyError(f"{server} cannot serve now: try again later", wait)
+    problem = _problem_document(answer)
+    error = _ERRORS.get(answer.status, MismatchError)
+    code = problem.get("code")
+    if isinstance(code, str):
+        error = _ERRORS_OF_CODES.get(code, error)
+    return error(f"{server} refuses the request: {_title(problem, answer.status)}")
 
 
-def _title(answer: _Answer) -> str:
-    """Return the title of a problem document, if it has a decent one, or the status."""
-    fallback = f"status {answer.status}"
+def _problem_document(answer: _Answer) -> codec.Document:
+    """Return the problem document of an answer, empty if it has none."""
     if answer.headers.get_content_type() != "application/problem+json":
-        return fallback
+        return {}
     try:
-        title = codec.parse(answer.body).get("title")
-        return settings.plain_text("title", title, MAX_ANSWER_BYTES)[:_MAX_TEXT]
+        return codec.parse(answer.body)
     except SottovoceError:
-        return fallback
+        return {}
 
 
-def _receipt(content: codec.Document, sent: int) -> Receipt:
+def _title(problem: codec.Document, status: int) -> str:
+    """Return the title of a problem document, if it has a decent one, or the status."""
+    try:
+        return settings.plain_text("title", problem.get("title"), MAX_ANSWER_BYTES)[:_MAX_TEXT]
+    except SottovoceError:
+        return f"status {status}"
+
+
+def _signed_key(content: Any, hop: int) -> SignedKey:
+    """Return the key of a hop; keys stand in the order of the hops."""
+    if not isinstance(content, dict) or set(content) != {"hop", "public_key", "signature"}:
+        raise CodecError("each entry of `keys` must have a hop, a public key and a signature")
+    if type(content["hop"]) is not int or content["hop"] != hop:
+        raise CodecError("`keys` must stand in the order of the hops")
+    public_key = _octets(content, "public_key", KEY_BYTES)
+    return SignedKey(hop, public_key, _octets(content, "signature", SIGNATURE_BYTES))
+
+
+def _octets(content: codec.Document, name: str, length: int) -> bytes:
+    try:
+        return settings.base64url(name, content[name], length)
+    except ParameterError as error:
+        raise CodecError(str(error)) from None
+
+
+def _base64url(data: bytes) -> str:
+    return urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def _receipt(content: codec.Document, sent: int, server: str) -> Receipt:
     """Return the receipt for so many reports, or refuse an answer that is none."""
-    accepted = _count(content, "accepted")
-    duplicates = _count(content, "duplicates")
+    accepted = _count(content, "accepted", server)
+    duplicates = _count(content, "duplicates", server)
     listed = content.get("refused")
     if not isinstance(listed, list):
-        raise CodecError("`refused` in the collector's answer must be a list")
+        raise CodecError(f"`refused` in the answer of {server} must be a list")
     refused = tuple(_refused(entry, sent) for entry in listed)
     if accepted + duplicates + len(refused) != sent:
-        raise CodecError("the collector's answer does not say what became of every report")
+        raise CodecError(f"the answer of {server} does not say what became of every report")
     return Receipt(accepted, duplicates, refused)
 
 
-def _count(content: codec.Document, name: str) -> int:
+def _count(content: codec.Document, name: str, server: str) -> int:
     count = content.get(name)
     if type(count) is not int or count < 0:
-        raise CodecError(f"`{name}` in the collector's answer must be a whole number from 0 up")
+        raise CodecError(f"`{name}` in the answer of {server} must be a whole number from 0 up")
     return count
 
 

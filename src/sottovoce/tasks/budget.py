@@ -18,17 +18,27 @@ class Spend:
     """What one answer costs a device, whatever the answer is.
 
     A rehearsal costs 0, and counts as a report all the same.  The charge of a longitudinal task
-    pays for all its rounds.
+    pays for all its rounds.  ``conditional`` is what a shuffled answer reveals to the collector if
+    a shuffler is honest; it is shown and never charged.
     """
 
     task: str
     epsilon: float
     round: int = 0
     longitudinal: bool = False
+    conditional: "ConditionalSpend | None" = None
 
     def __post_init__(self) -> None:
         if self.epsilon:
             settings.epsilon("epsilon", self.epsilon)
+
+
+@dataclass(frozen=True)
+class ConditionalSpend:
+    """An epsilon that holds except with probability ``delta``, if a shuffler is honest."""
+
+    epsilon: float
+    delta: float
 
 
 @dataclass(frozen=True)
@@ -72,7 +82,7 @@ class Ledger(ABC):
     def coin(self, task: str, enrolled: bytes | None = None) -> bytes:
         """Return the bytes behind this device's public coins for a task.
 
-        They are drawn once, or given by its enrolment, and kept.
+        They are drawn once, or given by its token, and kept.
         """
 
     @property

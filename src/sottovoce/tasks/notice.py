@@ -51,6 +51,8 @@ class Notice:
         check_declared(self.declares)
         if self.opening.number != 0:
             raise ParameterError("`opening` must be round number 0")
+        if self.shuffle is not None:
+            check_shuffle(self.shuffle, self, self.opening)
         self.check(self.opening)
 
     @property
@@ -62,8 +64,8 @@ class Notice:
         """Return a round of this task; refuse one that the document neither states nor allows."""
         check_price(asked, self.epsilon, self.distinct)
         check_message(asked, self.domain.public_bytes, self.distinct, self.envelope_version)
-        if self.shuffle is not None:
-            check_shuffle(self.shuffle, self, asked)
+        if self.shuffle is not None and asked.ask != self.opening.ask:
+            check_shuffle(self.shuffle, self, asked)  # takes a while: not twice for the opening
         if asked.number == 0 and asked != self.opening:
             raise MismatchError("this is another opening round than the task states")
         if self.distinct is not None:

@@ -11,7 +11,7 @@ pass for ours.  The name of the task and its description come last.
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from math import ceil, exp
+from math import ceil, exp, floor
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from sottovoce.tasks.collection import Collection
 from sottovoce.tasks.notice import Notice
 from sottovoce.tasks.question import Ask
 from sottovoce.tasks.round import Round
+from sottovoce.tasks.shuffle import Shuffle
 from sottovoce.wire import integrity
 
 _TABLE = Path(__file__).with_name("statement_texts.json")
@@ -30,6 +31,7 @@ Facts = dict[str, Any]
 _DIGITS = 6  # significant digits of a number
 _QUOTATION_MARKS = str.maketrans(dict.fromkeys('"\u201c\u201d\u201e\u201f\u00ab\u00bb', "'"))
 _DAY = 86_400  # seconds
+_MAX_CASES = 10**15  # up to which a number of cases is written with all its digits
 
 
 # --- facts ---------------------------------------------------------------------------------------
@@ -54,6 +56,7 @@ def statement(notice: Notice, asked: Round | None = None) -> Facts:
         "epsilon": notice.epsilon,
         "odds": exp(notice.epsilon),
         "longitudinal": _longitudinal_facts(notice, current.ask),
+        "shuffle": _shuffle_facts(notice.shuffle, notice.epsilon),
         "collector": _collector_facts(notice.collection),
         "influence": integrity.influence(current.ask, notice.collection),
     }
@@ -115,6 +118,24 @@ def _longitudinal_facts(notice: Notice, ask: Ask) -> Facts | None:
     }
 
 
+def _shuffle_facts(shuffle: Shuffle | None, epsilon: float) -> Facts | None:
+    """Return who shuffles and the two promises; none is larger than what holds anyway."""
+    if shuffle is None:
+        return None
+    central = min(shuffle.central, epsilon)
+    against_users = min(shuffle.against_users, epsilon)
+    return {
+        "hops": [hop.url.split("/")[2] for hop in shuffle.hops],
+        "users": shuffle.users,
+        "fakes": shuffle.fakes,
+        "central": central,
+        "central_odds": exp(central),
+        "against_users": against_users,
+        "against_users_odds": exp(against_users),
+        "delta": shuffle.delta,
+    }
+
+
 def _collector_facts(collection: Collection | None) -> Facts | None:
     if collection is None:
         return None
@@ -123,6 +144,7 @@ def _collector_facts(collection: Collection | None) -> Facts | None:
         "crowd": collection.crowd,
         "retention_days": collection.retention,
         "enrolment": collection.enrolment,
+        "blind_tokens": collection.issuer is not None,
         "sandbox": collection.sandbox,
     }
 
@@ -141,6 +163,7 @@ def topics(said: Facts) -> dict[str, list[str]]:
         about_answer = {
             "clear": [],
             "cost": [_sentence("rehearsal"), *_device_sentences(said)],
+            "shuffled": [],
             "asked": [_asked_sentence(said)],
             "randomised": [],
         }
@@ -148,6 +171,7 @@ def topics(said: Facts) -> dict[str, list[str]]:
         about_answer = {
             "clear": [_clear_sentence(said)],
             "cost": _cost_sentences(said),
+            "shuffled": _shuffle_sentences(said),
             "asked": [_asked_sentence(said), *_used_sentences(said)],
             "randomised": [_randomised_sentence(said["mechanisms"])],
         }
@@ -169,12 +193,15 @@ def _clear_sentence(said: Facts) -> str:
 
 
 def _cost_sentences(said: Facts) -> list[str]:
-    # Rounded up, so that "at most" is true.
-    odds = f"{ceil(100 * said['odds']) / 100:,.2f}"
     sentences = [_sentence("cost", epsilon=_number(said["epsilon"]))]
     if said["reports"] > 1:
         sentences.append(_sentence("reports", reports=_count(said["reports"])))
-    sentences.append(_sentence("odds_all" if said["longitudinal"] else "odds", odds=odds))
+    seen = "odds"
+    if said["longitudinal"]:
+        seen = "odds_all"
+    elif said["shuffle"]:
+        seen = "odds_named"
+    sentences.append(_sentence(seen, odds=_odds(said["odds"])))
     return [*sentences, *_longitudinal_sentences(said), *_device_sentences(said)]
 
 
@@ -195,8 +222,12 @@ def _device_sentences(said: Facts) -> list[str]:
     device = said.get("device")
     if device is None:
         return []
-    spent = _sentence("spent", spent=_number(device["spent"]), cap=_number(device["cap"]))
-    return [spent, *(_window_sentence(window) for window in device["windows"])]
+    sentences = [_sentence("spent", spent=_number(device["spent"]), cap=_number(device["cap"]))]
+    if device["collectors"] is not None:
+        epsilon = _number(device["collectors"]["epsilon"])
+        cases = _cases(device["collectors"]["delta"])
+        sentences.append(_sentence("collectors", epsilon=epsilon, cases=cases))
+    return [*sentences, *(_window_sentence(window) for window in device["windows"])]
 
 
 def _window_sentence(window: Facts) -> str:
@@ -207,6 +238,46 @@ def _window_sentence(window: Facts) -> str:
         answers=_counted(TEXTS["counts"]["answers"], window["reports"]),
         spent=_number(window["spent"]),
         used=_count(window["used"]),
+    )
+
+
+def _shuffle_sentences(said: Facts) -> list[str]:
+    """Return what happens to the message on its way, and what that promises against whom."""
+    facts = said["shuffle"]
+    if facts is None:
+        return []
+    has_one_hop = len(facts["hops"]) == 1
+    mixed = _sentence(
+        "mixed_one" if has_one_hop else "mixed",
+        hops=_joined(facts["hops"]),
+        users=_count(facts["users"]),
+    )
+    if facts["central"] >= said["epsilon"]:
+        return [mixed, _sentence("mixing_promises_nothing")]
+    central = _sentence(
+        "central_one" if has_one_hop else "central",
+        odds=_odds(facts["central_odds"]),
+        epsilon=_number(facts["central"]),
+        cases=_cases(facts["delta"]),
+    )
+    return [mixed, central, _people_sentence(said["collector"]), _fakes_sentence(said)]
+
+
+def _people_sentence(collector: Facts | None) -> str:
+    """Return who sees to it that the other messages come from people."""
+    is_checked = collector is not None and collector["blind_tokens"]
+    return _sentence("people_checked" if is_checked else "people_unchecked")
+
+
+def _fakes_sentence(said: Facts) -> str:
+    facts = said["shuffle"]
+    if facts["against_users"] >= said["epsilon"]:
+        return _sentence("no_fakes")
+    return _sentence(
+        "fakes",
+        fakes=_count(facts["fakes"]),
+        odds=_odds(facts["against_users_odds"]),
+        epsilon=_number(facts["against_users"]),
     )
 
 
@@ -275,7 +346,12 @@ def _promise_sentences(collector: Facts | None) -> list[str]:
     sentences = [_sentence("promises", minimum=minimum, retention=retention)]
     if collector["crowd"]:
         sentences.append(_sentence("crowd", crowd=_count(collector["crowd"])))
-    return [*sentences, _sentence("enrolment" if collector["enrolment"] else "open")]
+    admission = "open"
+    if collector["enrolment"]:
+        admission = "enrolment"
+    elif collector["blind_tokens"]:
+        admission = "blind_tokens"
+    return [*sentences, _sentence(admission)]
 
 
 def _described_sentence(said: Facts) -> str:
@@ -287,6 +363,13 @@ def _described_sentence(said: Facts) -> str:
 
 def _quoted_list(words: Iterable[str]) -> str:
     return ", ".join(_quoted(word) for word in words)
+
+
+def _joined(words: list[str]) -> str:
+    """Return quoted words as people list them: a, b and c."""
+    if len(words) == 1:
+        return _quoted(words[0])
+    return _sentence("and", first=_quoted_list(words[:-1]), last=_quoted(words[-1]))
 
 
 def _quoted(words: str) -> str:
@@ -319,6 +402,25 @@ def _number(number: float) -> str:
     """
     rounded = float(f"{number:.{_DIGITS}g}")
     return f"{rounded:,}".removesuffix(".0")
+
+
+def _odds(odds: float) -> str:
+    """Return a factor, rounded up, so that "at most" is true.
+
+    >>> _odds(1.6487212707001282)
+    '1.65'
+    """
+    return f"{ceil(100 * odds) / 100:,.2f}"
+
+
+def _cases(delta: float) -> str:
+    """Return among how many cases one has the probability ``delta``, rounded down.
+
+    >>> _cases(1e-9), _cases(1e-20)
+    ('1,000,000,000', '1e+20')
+    """
+    cases = floor((1 + 1e-12) / delta)  # 1 / 1e-9 is a little below 10^9
+    return _count(cases) if cases < _MAX_CASES else _number(float(cases))
 
 
 def _duration(seconds: float) -> str:

@@ -7,12 +7,14 @@ export interface Accepts {
     readonly public?: readonly string[];
     readonly plans?: readonly string[];
     readonly digest?: string;
+    readonly central?: number;
 }
 export interface Meaning {
     readonly declares: string;
     readonly distinct: string;
     readonly domain: string;
     readonly epsilon: string;
+    readonly shuffle?: string;
 }
 export interface KnownMeaning extends Meaning {
     readonly origin: string;

@@ -6,6 +6,7 @@ import type { Ledger } from "./ledger.js";
 import type { LedgerFile } from "./ledger_file.js";
 import type { MakePayload } from "./message.js";
 import type { Memory } from "./permanent.js";
+import type { Sealing } from "./shuffled.js";
 export type Notify = (reason: string) => void;
 export interface ClientOptions {
     token?: string | undefined;
@@ -27,9 +28,10 @@ export declare class Client {
     static open(task: string | Notice, ledger: Ledger, options?: ClientOptions): Promise<Client>;
     round(document: Document): Promise<Round>;
     coin(): Promise<bigint>;
+    checkTask(round: Round): Promise<void>;
     check(round?: Round): Promise<void>;
-    answer(value: unknown, round?: Round): Promise<Uint8Array>;
-    respond(file: LedgerFile, value: unknown, round: Round): Answer;
+    answer(value: unknown, round?: Round, sealing?: Sealing): Promise<Uint8Array>;
+    respond(file: LedgerFile, value: unknown, round: Round, sealed?: Answer): Answer;
     resend(round?: Round): Promise<Uint8Array>;
     agree(): Promise<void>;
     explain(round?: Round): Promise<string>;

@@ -13,6 +13,7 @@ export interface DeviceOptions {
     notify?: Notify;
     witnesses?: readonly string[];
     timeout?: number;
+    relay?: string;
 }
 export interface Flushed {
     sent: number;
@@ -23,7 +24,8 @@ export declare class Device {
     #private;
     readonly url: string;
     readonly ledger: Ledger;
-    readonly delay: number;
+    readonly delay: number | undefined;
+    readonly relay: string | undefined;
     constructor(url: string, options: DeviceOptions);
     answer(name: string, value: unknown): Promise<Uint8Array>;
     notice(name: string): Promise<Notice>;

@@ -11,6 +11,8 @@ export interface KeptMessage {
 export interface TaskEntry {
     coin?: string;
     secret?: string;
+    pending?: string;
+    token?: string;
     messages: Record<string, KeptMessage>;
     responses: Record<string, PermanentResponse[]>;
 }

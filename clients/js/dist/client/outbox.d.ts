@@ -6,6 +6,8 @@ export interface Posting {
     readonly round: number;
     readonly message: string;
     readonly token?: string;
+    readonly origin?: string;
+    readonly fingerprint?: string;
 }
 export interface Report extends Posting {
     posted: number;

@@ -10,6 +10,10 @@ export interface DeviceFacts {
     readonly spent: number;
     readonly cap: number;
     readonly windows: readonly WindowFacts[];
+    readonly collectors?: {
+        readonly epsilon: number;
+        readonly delta: number;
+    } | undefined;
 }
 export declare function explainFor(ledger: Ledger, notice: Notice, round: Round): Promise<string>;
 export declare function spending(ledger: Ledger): Promise<DeviceFacts>;

@@ -1,12 +1,11 @@
 import type { Notice } from "../tasks/notice.js";
-import type { Json } from "../wire/codec.js";
+import type { Document, Json } from "../wire/codec.js";
 import type { Posting, Receipt } from "./outbox.js";
 export declare const DEFAULT_TIMEOUT = 30;
 export interface Address {
     readonly url: string;
     readonly timeout: number;
 }
-export declare function checkUrl(name: string, url: string): string;
 export interface PublishedTask {
     readonly text: string;
     readonly etag: string | undefined;
@@ -18,3 +17,4 @@ export interface Present {
 }
 export declare function fetchRound(address: Address, { name, digest }: Notice): Promise<Present>;
 export declare function send(posting: Posting, timeout: number): Promise<Receipt>;
+export declare function exchange({ url, timeout }: Address, path: readonly string[], content?: Document): Promise<Document>;

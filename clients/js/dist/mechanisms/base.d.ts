@@ -8,6 +8,8 @@ export interface Randomizer {
     readonly groups?: readonly number[];
     readonly steps?: number;
     readonly epsilonOnce?: number;
+    readonly share?: number;
+    readonly overlap?: number;
     permanent(index: any, rng: Rng): Uint8Array;
     instantaneous?(packed: Uint8Array, rng: Rng): Uint8Array;
 }

@@ -9,12 +9,18 @@ export interface Spend {
     readonly epsilon: string;
     readonly round: number;
     readonly longitudinal: boolean;
+    readonly conditional?: Conditional | undefined;
+}
+export interface Conditional {
+    readonly epsilon: string;
+    readonly delta: string;
 }
 export interface Charge {
     readonly task: string;
     readonly name: string;
     readonly epsilon: string;
     readonly time: number;
+    readonly conditional?: Conditional;
 }
 export interface Budget {
     cap: string;
@@ -22,6 +28,6 @@ export interface Budget {
     charges: Charge[];
 }
 export declare function total(charges: readonly Charge[]): bigint;
-export declare function charge(budget: Budget, { task, name, epsilon }: Spend, now: number): void;
+export declare function charge(budget: Budget, spend: Spend, now: number): void;
 export declare function currentTime({ charges }: Budget, now: number): number;
 export declare function recentCharges(charges: readonly Charge[], window: SpendingWindow, time: number): Charge[];

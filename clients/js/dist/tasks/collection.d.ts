@@ -8,5 +8,6 @@ export interface Collection {
     readonly retention: number;
     readonly enrolment: boolean;
     readonly sandbox: boolean;
+    readonly issuer?: string;
 }
 export declare function readCollection(document: Json): Collection;

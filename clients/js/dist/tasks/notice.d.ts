@@ -1,9 +1,10 @@
 import type { Domain } from "../domains/base.js";
-import type { CanonicalDocument, Document } from "../wire/codec.js";
+import type { CanonicalDocument, Document, Json } from "../wire/codec.js";
 import type { EnvelopeVersion } from "../wire/envelope.js";
 import type { Collection } from "./collection.js";
 import type { Round } from "./round.js";
 import type { RoundLimits } from "./round_limits.js";
+import type { Shuffle } from "./shuffle.js";
 export interface Notice {
     readonly name: string;
     readonly description: string;
@@ -20,7 +21,8 @@ export interface Notice {
     readonly collection?: Collection;
     readonly distinct?: number;
     readonly rounds?: RoundLimits;
+    readonly shuffle?: Shuffle;
 }
-export declare function readNotice({ document, canonicalText }: CanonicalDocument): Notice;
+export declare function readNotice({ document, canonicalText }: CanonicalDocument, shuffle?: (document: Json) => Shuffle): Notice;
 export declare function checkRound(notice: Notice, round: Round): Round;
 export declare function checkPublic({ domain, declares }: Notice): void;

@@ -11,7 +11,5 @@ export declare function parseCanonical(text: string): CanonicalDocument;
 export declare function grouped(count: number): string;
 export declare function isDocument(value: unknown): value is Document;
 export declare function canonical(content: Json): string;
-export declare function fingerprint(canonicalText: string): Uint8Array;
-export declare function digestBytes(canonicalText: string): Uint8Array;
+export declare function fingerprintOf(canonicalText: string): Uint8Array;
 export declare function digest(document: Document): string;
-export declare function digestText(bytes: Uint8Array): string;

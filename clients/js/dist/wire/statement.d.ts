@@ -12,6 +12,14 @@ interface TableFacts {
     readonly rows: number;
     readonly coin: boolean;
 }
+interface ShuffleFacts {
+    readonly hops: readonly string[];
+    readonly users: number;
+    readonly fakes: number;
+    readonly central: number;
+    readonly againstUsers: number;
+    readonly delta: number;
+}
 export interface Facts {
     readonly task: string;
     readonly description: string;
@@ -29,6 +37,7 @@ export interface Facts {
         response: number;
         once: number;
     } | undefined;
+    readonly shuffle?: ShuffleFacts | undefined;
     readonly collector?: Collection | undefined;
     readonly device: DeviceFacts;
 }

@@ -5,6 +5,7 @@ export declare const TEXTS: {
         rehearsal: string;
         cost: string;
         odds: string;
+        odds_named: string;
         odds_all: string;
         reports: string;
         paid_once_for_one: string;
@@ -12,7 +13,18 @@ export declare const TEXTS: {
         single_message: string;
         changes: string;
         spent: string;
+        collectors: string;
         window: string;
+        mixed_one: string;
+        mixed: string;
+        mixing_promises_nothing: string;
+        central_one: string;
+        central: string;
+        people_checked: string;
+        people_unchecked: string;
+        fakes: string;
+        no_fakes: string;
+        and: string;
         asked_once: string;
         asked_often: string;
         other_values: string;
@@ -31,6 +43,7 @@ export declare const TEXTS: {
         crowd: string;
         no_promises: string;
         enrolment: string;
+        blind_tokens: string;
         open: string;
         named: string;
         described: string;

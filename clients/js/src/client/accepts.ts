@@ -21,6 +21,8 @@ export interface Accepts {
   readonly plans?: readonly string[];
   /** The digest that the document must have (default: any). */
   readonly digest?: string;
+  /** The most that the task may promise to reveal to its collector; it must be shuffled. */
+  readonly central?: number;
 }
 
 /** What the answer to a task means, as text, so that another meaning is noticed. */
@@ -29,6 +31,8 @@ export interface Meaning {
   readonly distinct: string;
   readonly domain: string;
   readonly epsilon: string;
+  /** Who mixes and what that promises; empty if nobody does. */
+  readonly shuffle?: string;
 }
 
 /** What a task asked when it was first answered; `origin` is the address of its collector. */
@@ -44,19 +48,20 @@ export interface Asked {
   readonly accepts: Accepts;
 }
 
-const FIELDS = ["domain", "epsilon", "public", "plans", "digest"];
+const FIELDS = ["domain", "epsilon", "public", "plans", "digest", "central"];
 
 export function checkAccepts(accepts: Accepts): Accepts {
-  const { domain, epsilon, public: columns = [], plans = [], digest: pinned } = accepts;
+  const { domain, epsilon, public: columns = [], plans = [], digest: pinned, central } = accepts;
   need(
     Object.keys(accepts).every((field) => FIELDS.includes(field)),
     `the fields of \`accepts\` must be ${FIELDS.join(", ")}`,
   );
   need(domain === undefined || isWritten(domain), "`domain` must be the document of a domain");
-  need(
-    epsilon === undefined || (epsilon > 0 && epsilon <= 20),
-    "`epsilon` must be a number above 0 and at most 20",
-  );
+  for (const [name, limit] of Object.entries({ epsilon, central }))
+    need(
+      limit === undefined || (limit > 0 && limit <= 20),
+      `\`${name}\` must be a number above 0 and at most 20`,
+    );
   need(isListOfText(columns), "`public` must be a list of names of columns");
   need(isListOfText(plans), "`plans` must be a list of kinds of plans");
   need(pinned === undefined || typeof pinned === "string", "`digest` must be text");
@@ -65,7 +70,7 @@ export function checkAccepts(accepts: Accepts): Accepts {
 
 /** Refuses a task that asks for more than the application agrees to. */
 export function refuseUnaccepted(notice: Notice, accepts: Accepts): void {
-  const { domain, epsilon, public: columns = [], plans, digest: pinned } = accepts;
+  const { domain, epsilon, public: columns = [], plans, digest: pinned, central } = accepts;
   const refuseIf = (condition: boolean | undefined, reason: string): void => {
     if (condition) throw new MismatchError(`the task '${notice.name}' ${reason}`);
   };
@@ -85,6 +90,15 @@ export function refuseUnaccepted(notice: Notice, accepts: Accepts): void {
     epsilon !== undefined && +notice.epsilon > epsilon,
     `costs epsilon ${+notice.epsilon}, and the application accepts at most ${epsilon}`,
   );
+  if (central !== undefined) {
+    refuseIf(!notice.shuffle, "is not shuffled, and the application accepts only that");
+    const promised = +notice.shuffle!.central;
+    refuseIf(
+      promised > central,
+      `reveals epsilon ${promised} to the collector, ` +
+        `and the application accepts at most ${central}`,
+    );
+  }
   for (const column of notice.domain.publicNames ?? [])
     refuseIf(
       !columns.includes(column),
@@ -100,7 +114,10 @@ export function refuseChanged(file: LedgerFile, { origin, notice, accepts }: Ask
   const meaning = meaningOf(notice);
   const fields = Object.keys(meaning) as (keyof Meaning)[];
   const changed = fields.find(
-    (field) => !stated.some((own) => own === field) && meaning[field] !== known[field],
+    (field) =>
+      !stated.some((own) => own === field) &&
+      meaning[field] !== known[field] &&
+      (field !== "shuffle" || isWorse(known.shuffle, notice)),
   );
   if (changed)
     throw new MismatchError(
@@ -109,18 +126,25 @@ export function refuseChanged(file: LedgerFile, { origin, notice, accepts }: Ask
     );
 }
 
+/** A shuffle may become better, and may not become worse. */
+function isWorse(before: string | undefined, notice: Notice): boolean {
+  return Boolean(before) && (notice.shuffle?.isWorseThan(before!, notice) ?? true);
+}
+
 /** Remembers what a task means, so that a document with another meaning is refused. */
 export function remember(file: LedgerFile, origin: string, notice: Notice): void {
   const others = file.meanings.filter((meaning) => !isOf(meaning, origin, notice));
   file.meanings = [...others, { origin, name: notice.name, ...meaningOf(notice) }];
 }
 
-function meaningOf({ declares, distinct, domainDocument, epsilon }: Notice): Meaning {
+function meaningOf(notice: Notice): Meaning {
+  const { declares, distinct, domainDocument, epsilon, shuffle } = notice;
   return {
     declares: declares.join(),
     distinct: String(distinct ?? ""),
     domain: digest(domainDocument),
     epsilon,
+    shuffle: shuffle?.meaning(notice) ?? "",
   };
 }
 

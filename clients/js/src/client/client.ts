@@ -10,7 +10,7 @@ import { load } from "../core/registry.js";
 import { SystemRng } from "../core/rng.js";
 import type { Index } from "../domains/base.js";
 import { randomIndex } from "../domains/base.js";
-import { AccessError, BudgetError, DomainError, MismatchError } from "../errors.js";
+import { AccessError, BudgetError, DomainError, MismatchError, need } from "../errors.js";
 import type { Notice } from "../tasks/notice.js";
 import { checkPublic, checkRound, readNotice } from "../tasks/notice.js";
 import type { Round } from "../tasks/round.js";
@@ -25,6 +25,7 @@ import { answerOnce, keepBytes, MESSAGE_DAYS, refuseAgain, taskEntry } from "./l
 import type { AddressedQuestion, MakePayload } from "./message.js";
 import { questionsFor, writeMessage } from "./message.js";
 import type { Memory } from "./permanent.js";
+import type { Sealing } from "./shuffled.js";
 
 const UNREADABLE = "a value must be of the kind that the task asks for";
 
@@ -90,6 +91,17 @@ export class Client {
     return this.ledger.update((file) => roundCoin(this.#deviceBytes(file), this.notice.digest));
   }
 
+  /** Throws unless the task is accepted, whatever this device's coin is. */
+  async checkTask(round: Round): Promise<void> {
+    this.#checkTask(round);
+    const { notice } = this;
+    const asked = { origin: this.#origin, notice, accepts: this.#accepts };
+    await this.ledger.update((file) => {
+      taskEntry(file, notice.digest);
+      refuseChanged(file, asked);
+    });
+  }
+
   /** Throws unless the task is accepted, asks this device, and has not been answered. */
   async check(round: Round = this.notice.opening): Promise<void> {
     this.#checkTask(round);
@@ -97,25 +109,43 @@ export class Client {
     await this.ledger.update((file) => void this.#questions(file, round));
   }
 
-  /** Returns the message that may leave the device; spends the task's epsilon, once. */
-  async answer(value: unknown, round: Round = this.notice.opening): Promise<Uint8Array> {
+  /**
+   * Returns the message that may leave the device; spends the task's epsilon, once.  A shuffled
+   * task needs a sealing for the round, and returns the sealed message.
+   */
+  async answer(
+    value: unknown,
+    round: Round = this.notice.opening,
+    sealing?: Sealing,
+  ): Promise<Uint8Array> {
     await this.check(round);
-    const answer = await this.ledger.update((file) => this.respond(file, value, round));
+    need(
+      sealing || !this.notice.shuffle,
+      "`sealing` is missing: a shuffled task is answered with the keys of its round",
+    );
+    const sealed = await sealing?.answer(this, value);
+    const answer = await this.ledger.update((file) => this.respond(file, value, round, sealed));
     if (answer.outside !== undefined) this.#notify?.(answer.outside);
     return answer.message;
   }
 
-  /** Returns the message; the caller's transaction stores charge and message together. */
-  respond(file: LedgerFile, value: unknown, round: Round): Answer {
+  /**
+   * Returns the message; the caller's transaction stores charge and message together.  What was
+   * drawn and sealed before is stored as it is.
+   */
+  respond(file: LedgerFile, value: unknown, round: Round, sealed?: Answer): Answer {
     const { notice } = this;
     this.#checkTask(round);
     const questions = this.#questions(file, round);
     const makePayload = this.permanentPayload?.(notice, this.#memory(file));
     const epsilon = this.#isRehearsal ? "0.0" : notice.epsilon;
-    const spend = { ...this.#spendOf(round), name: notice.name, epsilon };
+    const conditional = this.#isRehearsal ? undefined : notice.shuffle?.conditional(epsilon);
+    const spend = { ...this.#spendOf(round), name: notice.name, epsilon, conditional };
     let outside: string | undefined;
     const make = (): Uint8Array => {
       remember(file, this.#origin, notice);
+      outside = sealed?.outside;
+      if (sealed) return sealed.message;
       const held = this.#indexOf(value); // from here on nothing is refused
       outside = held.outside;
       return writeMessage({ notice, round, questions, index: held.index, makePayload }, this.#rng);
@@ -196,6 +226,8 @@ export class Client {
     const enrolled = this.token === undefined ? undefined : enrolledBytes(this.token, digest);
     if (collection?.enrolment && !enrolled)
       throw new AccessError("this task asks enrolled devices only, and this device has no token");
+    if (collection?.issuer && !taskEntry(file, digest).token)
+      throw new AccessError("this task needs a blind token, and this device has none yet");
     const bytes = keepBytes(taskEntry(file, digest), "coin", enrolled ?? this.#rng.bytes(16));
     if (enrolled && hex(enrolled) !== hex(bytes))
       throw new MismatchError(
@@ -221,5 +253,6 @@ export async function noticeOf(text: string): Promise<Notice> {
   const parsed = parseCanonical(text);
   const { domain = null, opening = null, rounds = null } = parsed.document;
   for (const part of [domain, opening, rounds]) await load(part);
-  return readNotice(parsed);
+  const shuffle = parsed.document.shuffle && (await import("../tasks/shuffle.js"));
+  return readNotice(parsed, shuffle ? shuffle.readShuffle : undefined);
 }

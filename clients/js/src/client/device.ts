@@ -1,6 +1,7 @@
 // A device and one collector: fetch the task, ask the owner, answer once, send later.
 
-import { hex } from "../bytes.js";
+import { base64url, hex } from "../bytes.js";
+import { checkUrl } from "../core/addresses.js";
 import { SystemRng } from "../core/rng.js";
 import { BudgetError, MismatchError, need, StateError } from "../errors.js";
 import type { Notice } from "../tasks/notice.js";
@@ -22,7 +23,7 @@ import {
   waitingReports,
 } from "./outbox.js";
 import type { Address } from "./transport.js";
-import { checkUrl, DEFAULT_TIMEOUT, fetchRound, fetchTask, send } from "./transport.js";
+import { DEFAULT_TIMEOUT, fetchRound, fetchTask, send } from "./transport.js";
 
 /** Gets the notice of a task and its statement in plain words; returns whether the owner agrees. */
 export type Consent = (notice: Notice, text: string) => boolean | Promise<boolean>;
@@ -33,7 +34,10 @@ export interface DeviceOptions {
   token?: string;
   /** Asked before every answer (default: nobody is asked). */
   consent?: Consent;
-  /** The longest random wait before a message leaves, in seconds (default: 60). */
+  /**
+   * The longest random wait before a message leaves, in seconds (default: 60, or for a shuffled
+   * task as long as its round stays open, if that is known).
+   */
   delay?: number;
   /** What the app agrees that tasks may ask, by task name (default: what they asked first). */
   accepts?: Readonly<Record<string, Accepts>>;
@@ -43,6 +47,8 @@ export interface DeviceOptions {
   witnesses?: readonly string[];
   /** How many seconds one exchange with a collector may take (default: 30). */
   timeout?: number;
+  /** An address that forwards to the first shuffler, which then does not see this device. */
+  relay?: string;
 }
 
 /** How many reports arrived, were refused for good, and still wait. */
@@ -61,7 +67,10 @@ const MAX_TIMER = 2 ** 31 - 1; // milliseconds
 export class Device {
   readonly url: string;
   readonly ledger: Ledger;
-  readonly delay: number;
+  /** The longest random wait that the application has stated. */
+  readonly delay: number | undefined;
+  /** What takes the place of the first shuffler. */
+  readonly relay: string | undefined;
   readonly #token: string | undefined;
   readonly #consent: Consent | undefined;
   readonly #accepts: ReadonlyMap<string, Accepts>;
@@ -72,13 +81,16 @@ export class Device {
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(url: string, options: DeviceOptions) {
-    const { delay = DEFAULT_DELAY, timeout = DEFAULT_TIMEOUT, accepts = {} } = options;
-    const { witnesses = [] } = options;
-    need(delay >= 0 && isFinite(delay), "`delay` must be a number of at least 0");
+    const { delay, timeout = DEFAULT_TIMEOUT, accepts = {}, witnesses = [], relay } = options;
+    need(
+      delay === undefined || (delay >= 0 && isFinite(delay)),
+      "`delay` must be a number of at least 0",
+    );
     need(timeout > 0 && isFinite(timeout), "`timeout` must be a number above 0");
     this.url = checkUrl("url", url);
     this.ledger = options.ledger;
     this.delay = delay;
+    this.relay = relay === undefined ? undefined : checkUrl("relay", relay);
     this.#token = options.token;
     this.#consent = options.consent;
     this.#notify = options.notify;
@@ -92,19 +104,22 @@ export class Device {
   async answer(name: string, value: unknown): Promise<Uint8Array> {
     const { client, round } = await this.#open(name);
     const { notice } = client;
+    const shuffled = notice.shuffle && (await this.#prepareShuffled(client, round));
     await client.check(round);
-    if (this.#consent && !(await this.#consent(notice, await client.explain(round))))
-      throw new BudgetError("the owner of this device has not agreed");
+    if (!shuffled?.hasAgreed) await this.#askOwner(client, round);
+    await this.ledger.update((file) => refuseFull(file, this.url)); // before the value is drawn
+    const sealed = await shuffled?.sealing.answer(client, value);
+    const wait = this.#uniform(shuffled?.longestWait ?? this.delay ?? DEFAULT_DELAY);
     const { message, outside } = await this.ledger.update((file) => {
       refuseFull(file, this.url);
-      const answer = client.respond(file, value, round);
+      const answer = client.respond(file, value, round, sealed);
       const token = client.token === undefined ? {} : { token: client.token };
-      const address = { url: this.url, name, task: notice.digest, round: round.number };
+      const address = { ...this.#addressOf(notice), task: notice.digest, round: round.number };
       const posting = { ...address, message: hex(answer.message), ...token };
-      post(file, posting, this.ledger.clock(), this.#uniform(this.delay));
+      post(file, posting, this.ledger.clock(), wait);
       return answer;
     });
-    if (this.delay) await this.#schedule();
+    if (wait) await this.#schedule();
     else await this.flush();
     if (outside !== undefined) this.#notify?.(outside); // last: it may throw
     return message;
@@ -141,13 +156,16 @@ export class Device {
     const { ledger, url } = this;
     const counts = { sent: 0, refused: 0, waiting: 0 };
     const due = await ledger.update((file) => dueReports(file, url, ledger.clock(), force));
+    const unavailable = new Set<string>();
     for (const candidate of due) {
+      if (unavailable.has(candidate.url)) continue;
       const report = await ledger.update((file) => claim(file, candidate, ledger.clock()));
       if (!report) continue;
       const receipt = await send(report, this.#collector.timeout);
       const result = this.#withWait(receipt, report.attempts);
       counts[await ledger.update((file) => settle(file, report, result, ledger.clock()))]++;
-      if (result !== "sent" && "wait" in result && result.unavailable) break;
+      if (result !== "sent" && "wait" in result && result.unavailable)
+        unavailable.add(report.url);
     }
     await this.#schedule();
     const waiting = await ledger.update((file) => waitingReports(file, url).length);
@@ -176,6 +194,45 @@ export class Device {
     }
     const client = await this.#client(notice);
     return { client, round: await client.round(round) };
+  }
+
+  /**
+   * Fetches keys and token.  What is fetched does not depend on this device's coin: both come
+   * before the device finds out whether the round asks it.
+   */
+  async #prepareShuffled(client: Client, round: Round) {
+    const shuffled = await import("./shuffled.js");
+    const { notice } = client;
+    await client.checkTask(round);
+    const addresses = [this.#collector, ...this.#witnesses] as const;
+    const { keys, opened } = await shuffled.fetchKeys(addresses, notice, round);
+    const sealing = await shuffled.Sealing.open(notice, round, keys);
+    const hasAgreed = await shuffled.isTokenMissing(client);
+    if (hasAgreed) {
+      await this.#askOwner(client, round); // before the issuer hears of this device
+      await shuffled.obtainToken(client, this.#collector, this.#token);
+    }
+    return { sealing, hasAgreed, longestWait: this.#longestWait(notice, opened) };
+  }
+
+  /** Messages of a shuffled round may arrive at any time until it closes. */
+  #longestWait({ collection }: Notice, opened: number | undefined): number {
+    const { seconds = 0 } = collection ?? {};
+    if (this.delay !== undefined) return this.delay;
+    if (opened === undefined || !seconds) return DEFAULT_DELAY;
+    return Math.min(Math.max(opened + seconds - this.ledger.clock(), 0), seconds);
+  }
+
+  async #askOwner(client: Client, round: Round): Promise<void> {
+    if (this.#consent && !(await this.#consent(client.notice, await client.explain(round))))
+      throw new BudgetError("the owner of this device has not agreed");
+  }
+
+  /** Returns where the message of a task goes. */
+  #addressOf({ name, shuffle, fingerprint }: Notice) {
+    if (!shuffle) return { url: this.url, name };
+    const url = this.relay ?? shuffle.hops[0]!.url.replace(/\/+$/, "");
+    return { url, name, origin: this.url, fingerprint: base64url(fingerprint) };
   }
 
   #client(notice: Notice): Promise<Client> {

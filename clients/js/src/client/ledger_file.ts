@@ -28,6 +28,10 @@ export interface KeptMessage {
 export interface TaskEntry {
   coin?: string;
   secret?: string;
+  /** An unfinished blind token: nonce, salt and factor, until the issuer has signed. */
+  pending?: string;
+  /** The finished blind token. */
+  token?: string;
   /** By round number. */
   messages: Record<string, KeptMessage>;
   /** By slot. */

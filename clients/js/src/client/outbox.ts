@@ -16,6 +16,10 @@ export interface Posting {
   readonly round: number;
   readonly message: string;
   readonly token?: string;
+  /** Of a sealed message: the address of the collector whose task it answers. */
+  readonly origin?: string;
+  /** Of a sealed message: the fingerprint of its task, by which shufflers know it. */
+  readonly fingerprint?: string;
 }
 
 /** A message in the outbox.  It waits from `posted` to `due`, or less if the clock was set back. */
@@ -73,9 +77,9 @@ export function dueReports(
   return waitingReports(file, url).filter(isDue);
 }
 
-/** Returns all reports that wait for a collector. */
+/** Returns all reports that wait for a collector, or for shufflers of its tasks. */
 export function waitingReports(file: LedgerFile, url: string): Report[] {
-  return file.outbox.filter((report) => report.url === url);
+  return file.outbox.filter((report) => (report.origin ?? report.url) === url);
 }
 
 /** Marks a report as being sent and returns it; returns nothing if somebody else is sending it. */

@@ -1,7 +1,7 @@
 // What a device has spent of what it may, and the statement of a task that tells it.
 
-import { nearest } from "../maths/exact.js";
-import type { SpendingWindow } from "../tasks/budget.js";
+import { nearest, stated } from "../maths/exact.js";
+import type { Charge, SpendingWindow } from "../tasks/budget.js";
 import { currentTime, recentCharges, total } from "../tasks/budget.js";
 import type { Notice } from "../tasks/notice.js";
 import type { Round } from "../tasks/round.js";
@@ -19,6 +19,8 @@ export interface DeviceFacts {
   readonly cap: number;
   /** The shortest window first. */
   readonly windows: readonly WindowFacts[];
+  /** What collectors can have learned if the shufflers are honest; nothing if none was used. */
+  readonly collectors?: { readonly epsilon: number; readonly delta: number } | undefined;
 }
 
 /** Returns the statement of a round in plain words, with what the device has spent. */
@@ -34,8 +36,23 @@ export function spending(ledger: Ledger): Promise<DeviceFacts> {
       const recent = recentCharges(charges, window, time);
       return { ...window, spent: +nearest(total(recent)), used: recent.length };
     });
-    return { spent: +nearest(total(charges)), cap: +cap, windows: windows.sort(byLength) };
+    return {
+      spent: +nearest(total(charges)),
+      cap: +cap,
+      windows: windows.sort(byLength),
+      collectors: collectorFacts(charges),
+    };
   });
+}
+
+/** Sums the central epsilons of shuffled answers and the local ones of all others. */
+function collectorFacts(charges: readonly Charge[]): DeviceFacts["collectors"] {
+  if (!charges.some(({ conditional }) => conditional)) return undefined;
+  const sum = (numbers: readonly string[]): number =>
+    +nearest(numbers.reduce((all, number) => all + stated(number), 0n));
+  const epsilons = charges.map(({ epsilon, conditional }) => conditional?.epsilon ?? epsilon);
+  const deltas = charges.flatMap(({ conditional }) => conditional?.delta ?? []);
+  return { epsilon: sum(epsilons), delta: sum(deltas) };
 }
 
 function byLength(left: SpendingWindow, right: SpendingWindow): number {

@@ -3,9 +3,16 @@
 
 import { unhex } from "../bytes.js";
 import { MAX_DOCUMENT_BYTES } from "../core/bounds.js";
-import { CodecError, MismatchError, need, UnavailableError } from "../errors.js";
+import {
+  AccessError,
+  CodecError,
+  MismatchError,
+  SottovoceError,
+  StateError,
+  UnavailableError,
+} from "../errors.js";
 import type { Notice } from "../tasks/notice.js";
-import type { Json } from "../wire/codec.js";
+import type { Document, Json } from "../wire/codec.js";
 import { isDocument, parse } from "../wire/codec.js";
 import type { Posting, Receipt } from "./outbox.js";
 
@@ -15,7 +22,6 @@ const PRIVATE = {
   redirect: "error",
   referrerPolicy: "no-referrer",
 } as const;
-const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 const STATES = ["open", "closing", "sealed", "finished"];
 const MAX_KEEPALIVE = 60_000; // bytes of a request that may outlive its page
 const MAX_CODE = 200; // characters
@@ -26,22 +32,6 @@ export const DEFAULT_TIMEOUT = 30; // seconds
 export interface Address {
   readonly url: string;
   readonly timeout: number;
-}
-
-/** Returns the address without a slash at its end; refuses one that others could listen to. */
-export function checkUrl(name: string, url: string): string {
-  const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  const isLocal = parsed?.protocol === "http:" && LOOPBACK.test(parsed.hostname);
-  need(
-    parsed?.protocol === "https:" || isLocal,
-    `\`${name}\` must begin with https://, or with http:// for an address of this machine`,
-  );
-  const { username, search, hash } = parsed!;
-  need(
-    !username && !search && !hash,
-    `\`${name}\` must have no user name, no query and no fragment`,
-  );
-  return url.replace(/\/+$/, "");
 }
 
 export interface PublishedTask {
@@ -79,18 +69,11 @@ export async function fetchRound(address: Address, { name, digest }: Notice): Pr
 
 /** Sends one message and returns what became of it; never throws. */
 export async function send(posting: Posting, timeout: number): Promise<Receipt> {
-  const { url, name, message, token } = posting;
+  const { message, token } = posting;
   const reports = [base64(unhex(message))];
   const body = JSON.stringify({ reports, ...(token && { tokens: [token] }) });
   try {
-    const response = await fetch(`${taskUrl(url, name)}/reports`, {
-      ...PRIVATE,
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body,
-      keepalive: body.length < MAX_KEEPALIVE,
-      signal: AbortSignal.timeout(1000 * timeout),
-    });
+    const response = await fetch(uploadUrl(posting), posted(body, timeout));
     if (response.ok) return receiptOf(await boundedText(response));
     const isBusy = response.status === 429 || response.status >= 500;
     const reason = isBusy ? "busy" : "unexpected";
@@ -98,6 +81,23 @@ export async function send(posting: Posting, timeout: number): Promise<Receipt> 
   } catch {
     return { reason: "unreachable", unavailable: true, wait: 0 };
   }
+}
+
+/** Sealed messages go to a shuffler, which knows a task by its fingerprint alone. */
+function uploadUrl({ url, name, round, fingerprint }: Posting): string {
+  if (fingerprint === undefined) return `${taskUrl(url, name)}/reports`;
+  return `${taskUrl(url, fingerprint)}/rounds/${round}/messages`;
+}
+
+function posted(body: string, timeout: number): RequestInit {
+  return {
+    ...PRIVATE,
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body,
+    keepalive: body.length < MAX_KEEPALIVE,
+    signal: AbortSignal.timeout(1000 * timeout),
+  };
 }
 
 /** Any other answer, such as the page of a hotel, leads to another attempt. */
@@ -125,22 +125,47 @@ function retryAfter({ headers }: Response): number {
   return seconds > 0 ? seconds : 0;
 }
 
+/** Returns the document in the answer to a request about a task; `content` is posted if given. */
+export async function exchange(
+  { url, timeout }: Address,
+  path: readonly string[],
+  content?: Document,
+): Promise<Document> {
+  const address = `${url}/v1/tasks/${path.map(encodeURIComponent).join("/")}`;
+  const request = content && posted(JSON.stringify(content), timeout);
+  return parse((await get(address, timeout, request)).text);
+}
+
 /** Returns text and headers; one deadline holds for the whole exchange. */
-async function get(url: string, timeout: number): Promise<{ text: string; headers: Headers }> {
+async function get(
+  url: string,
+  timeout: number,
+  request: RequestInit = { ...PRIVATE, signal: AbortSignal.timeout(1000 * timeout) },
+): Promise<{ text: string; headers: Headers }> {
   try {
-    const signal = AbortSignal.timeout(1000 * timeout);
-    const response = await fetch(url, { ...PRIVATE, signal });
+    const response = await fetch(url, request);
     const { status, ok, headers } = response;
+    const code = ok ? "" : await problemCode(response);
+    if (code === "not-ready") throw new StateError("the collector is not ready: try again later");
+    if (code.startsWith("token-")) throw new AccessError(`the collector refuses: ${code}`);
     if (status === 404) throw new MismatchError("this collector has no task of this name");
     if (!ok)
       throw new UnavailableError(`the collector answered with status ${status}: try again later`);
     return { text: await boundedText(response), headers };
   } catch (error) {
-    if (error instanceof MismatchError || error instanceof UnavailableError) throw error;
-    if (error instanceof CodecError) throw error;
+    if (error instanceof SottovoceError) throw error;
     throw new UnavailableError("the collector cannot be reached: try again later", {
       cause: error,
     });
+  }
+}
+
+/** Returns the code of a problem document, or an empty text. */
+async function problemCode(response: Response): Promise<string> {
+  try {
+    return String(parse(await boundedText(response)).code);
+  } catch {
+    return "";
   }
 }
 

@@ -46,6 +46,8 @@ export function affineResponse(
   return {
     worstRatio: responseRatio(keep, buckets), // given the seed, which does not depend on the value
     width: 10,
+    share: 1 / buckets,
+    overlap: (2 ** (bits - rank) - 1) / (2 ** bits - 1),
     groups,
     permanent(index: Whole, rng) {
       const point = wordsOf(pointOf(index), bits);

@@ -21,6 +21,10 @@ export interface Randomizer {
   readonly steps?: number;
   /** What one report reveals to somebody who sees no other, if that is less than epsilon. */
   readonly epsilonOnce?: number;
+  /** The probability that a draw from the blanket supports a given value, if that is known. */
+  readonly share?: number;
+  /** The probability that a blanket draw that supports one value supports another given one. */
+  readonly overlap?: number;
   /** Returns the packed report that a device makes once, or remembers. */
   permanent(index: any, rng: Rng): Uint8Array;
   /** Returns what is sent of a remembered report; most kinds send it unchanged. */

@@ -19,6 +19,7 @@ export const read = mechanismReader("grr", [2, 2 ** 32], SHAPE, ({ size, keep })
   return {
     worstRatio: responseRatio(keep, size),
     width,
+    share: 1 / size,
     permanent: (index: number, rng) => littleEndian(respond(index, size, keepWords, rng), width),
   };
 });

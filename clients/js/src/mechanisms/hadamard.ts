@@ -18,6 +18,8 @@ export const read = mechanismReader("hadamard", [2, 2 ** 26 - 1], SHAPE, ({ size
   return {
     worstRatio: responseRatio(keep, 2),
     width,
+    share: 0.5,
+    overlap: 0.5,
     permanent(index: number, rng) {
       const row = index + 1;
       const positive = rng.bernoulli(keepWords);

@@ -32,11 +32,14 @@ interface Settings {
 
 export function localHashing(settings: Settings): Randomizer {
   const { size, buckets, keep, width, drawSeed = (rng) => rng.word() } = settings;
+  const drawsAnySeed = settings.drawSeed === undefined;
   const keepWords = thresholdWords(keep);
   const bits = bitLength(BigInt(size) - 1n);
   return {
     worstRatio: responseRatio(keep, buckets), // given the seed, which does not depend on the value
     width: 4 + width,
+    share: 1 / buckets,
+    overlap: drawsAnySeed ? 1 / buckets : 0, // a small pool may never join two values
     permanent(index: Whole, rng) {
       const seed = drawSeed(rng);
       const bucket = multiplyHigh(xxh32(wordsOf(index, bits), seed), buckets);

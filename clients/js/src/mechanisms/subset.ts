@@ -17,6 +17,8 @@ export const read = mechanismReader("subset", [2, 65536], SHAPE, ({ size, chosen
     worstRatio: [keep * BigInt(size - chosen), (UNIT - keep) * BigInt(chosen)],
     width: Math.ceil(size / 8),
     steps: chosen,
+    share: chosen / size,
+    overlap: (chosen - 1) / (size - 1),
     permanent(index: number, rng) {
       const contains = rng.bernoulli(keepWords);
       const leavingStep = rng.integer(chosen);

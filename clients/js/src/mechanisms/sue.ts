@@ -27,6 +27,8 @@ export const read = mechanismReader("sue", SIZES, OWN_SHAPE, (settings) => {
   const isSet = (packed: Uint8Array, i: number): number => (packed[i >> 3]! >> (i & 7)) & 1;
   return {
     ...permanent,
+    share: q,
+    overlap: q,
     epsilonOnce: Math.log((p * (1 - q)) / (q * (1 - p))),
     instantaneous: (packed, rng) =>
       packBits(size, (i) => rng.bernoulli(isSet(packed, i) ? setWords : unsetWords)),

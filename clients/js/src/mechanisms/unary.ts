@@ -23,6 +23,8 @@ export function unary(size: number, keep: bigint, flip: bigint): Randomizer {
     // The worst report sets the bit of one value and not of the other: p (1 - q) / (q (1 - p)).
     worstRatio: [keep * (UNIT - flip), flip * (UNIT - keep)],
     width: Math.ceil(size / 8),
+    share: Number(flip) / 2 ** 64,
+    overlap: Number(flip) / 2 ** 64,
     permanent(index: number, rng: Rng) {
       const row = packBits(size, () => rng.bernoulli(flipWords));
       const byte = index >> 3;

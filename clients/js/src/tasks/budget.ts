@@ -19,6 +19,13 @@ export interface Spend {
   readonly round: number;
   /** Whether the charge pays for every round of the task. */
   readonly longitudinal: boolean;
+  readonly conditional?: Conditional | undefined;
+}
+
+/** What a shuffled answer reveals to the collector if a shuffler is honest; never charged. */
+export interface Conditional {
+  readonly epsilon: string;
+  readonly delta: string;
 }
 
 export interface Charge {
@@ -26,6 +33,7 @@ export interface Charge {
   readonly name: string;
   readonly epsilon: string;
   readonly time: number;
+  readonly conditional?: Conditional;
 }
 
 /** The limits of a device, and what it was charged so far. */
@@ -41,7 +49,8 @@ export function total(charges: readonly Charge[]): bigint {
 }
 
 /** Enters a charge; refuses one that exceeds the cap or a window. */
-export function charge(budget: Budget, { task, name, epsilon }: Spend, now: number): void {
+export function charge(budget: Budget, spend: Spend, now: number): void {
+  const { task, name, epsilon, conditional } = spend;
   const { cap, windows, charges } = budget;
   const price = stated(epsilon);
   if (!stated(cap))
@@ -62,7 +71,7 @@ export function charge(budget: Budget, { task, name, epsilon }: Spend, now: numb
           `for epsilon ${window.epsilon} together`,
       );
   }
-  charges.push({ task, name, epsilon, time });
+  charges.push({ task, name, epsilon, time, ...(conditional && { conditional }) });
 }
 
 /** Returns the time, or that of the last charge: a clock that was set back refills nothing. */

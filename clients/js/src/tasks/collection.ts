@@ -2,7 +2,7 @@
 
 import { need } from "../errors.js";
 import type { Json } from "../wire/codec.js";
-import { flag, readFields, small } from "../wire/fields.js";
+import { flag, readFields, small, text } from "../wire/fields.js";
 
 /** Durations are in seconds, `retention` in days; a `quota` or `seconds` of 0 sets no limit. */
 export interface Collection {
@@ -14,6 +14,8 @@ export interface Collection {
   readonly retention: number;
   readonly enrolment: boolean;
   readonly sandbox: boolean;
+  /** The key behind blind tokens, where reports need them. */
+  readonly issuer?: string;
 }
 
 const SMALLEST_CROWD = 2; // a crowd of one is a person
@@ -27,13 +29,18 @@ const NUMBERS = {
 };
 
 export function readCollection(document: Json): Collection {
-  const shape = { ...NUMBERS, enrolment: flag, sandbox: flag };
-  const collection = readFields(document, "collection", shape);
+  const shape = { ...NUMBERS, enrolment: flag, sandbox: flag, issuer: text };
+  const collection = readFields(document, "collection", shape, ["issuer"]);
   for (const name of Object.keys(NUMBERS) as (keyof typeof NUMBERS)[]) {
     const number = collection[name];
     need(number >= 0 && number < 2 ** 32, `\`${name}\` must be from 0 to 2^32 - 1`);
   }
-  const { quota, minimum, crowd, retention } = collection;
+  const { quota, minimum, crowd, retention, issuer, enrolment } = collection;
+  need(
+    issuer === undefined || /^[\w-]{456}$/.test(issuer),
+    "`issuer` must be base64url of exactly 342 bytes, without padding",
+  );
+  need(!issuer || !enrolment, "`enrolment` must be false where `issuer` is set");
   need(minimum >= SMALLEST_CROWD, "`minimum` must be at least 2 users");
   need(!crowd || crowd >= SMALLEST_CROWD, "`crowd` must be 0 or at least 2 users");
   need(!quota || quota >= minimum, "`quota` must be 0 or at least `minimum`");

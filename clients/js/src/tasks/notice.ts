@@ -1,5 +1,6 @@
 // A notice: what a device needs of a task.  Of the plan it reads only the kind.
 
+import { base64url } from "../bytes.js";
 import {
   MAX_COLUMN_NAME,
   MAX_DESCRIPTION,
@@ -14,7 +15,7 @@ import type { Domain } from "../domains/base.js";
 import { CodecError, MismatchError, need } from "../errors.js";
 import { checkEpsilon, stated } from "../maths/exact.js";
 import type { CanonicalDocument, Document, Json } from "../wire/codec.js";
-import { canonical, digestText, fingerprint, grouped, isDocument } from "../wire/codec.js";
+import { canonical, fingerprintOf, grouped, isDocument } from "../wire/codec.js";
 import type { EnvelopeVersion } from "../wire/envelope.js";
 import { list, readFields, real, small, text } from "../wire/fields.js";
 import type { Collection } from "./collection.js";
@@ -22,8 +23,10 @@ import { readCollection } from "./collection.js";
 import type { Round } from "./round.js";
 import { readRound } from "./round.js";
 import type { RoundLimits } from "./round_limits.js";
+import type { Shuffle } from "./shuffle.js";
 
 const VERSION = 1;
+type Shape = typeof SHAPE & { shuffle: (document: Json) => Shuffle };
 // At least as many bytes as an envelope of a version takes beside public part and payload.
 const ENVELOPE_BYTES = { 1: 64, 2: 80 };
 const SHAPE = {
@@ -61,12 +64,19 @@ export interface Notice {
   readonly distinct?: number;
   /** What rounds after the opening may be, if there are such. */
   readonly rounds?: RoundLimits;
+  readonly shuffle?: Shuffle;
 }
 
-export function readNotice({ document, canonicalText }: CanonicalDocument): Notice {
+/** Returns the notice in a document; that of a shuffled task needs the reader of shuffles. */
+export function readNotice(
+  { document, canonicalText }: CanonicalDocument,
+  shuffle?: (document: Json) => Shuffle,
+): Notice {
   if (document.version !== VERSION)
     throw new CodecError(`\`version\` of a task document must be ${VERSION}`);
-  const task = readFields(document, "task", SHAPE, ["collection", "distinct", "rounds"]);
+  const optional = ["collection", "distinct", "rounds"];
+  const shape = shuffle ? { ...SHAPE, shuffle } : SHAPE;
+  const task = readFields(document, "task", shape as Shape, optional);
   const { name, declares, opening, distinct = 1 } = task;
   checkEpsilon(task.epsilon);
   need(name, "`name` must be text that is not empty");
@@ -79,17 +89,18 @@ export function readNotice({ document, canonicalText }: CanonicalDocument): Noti
   need(new Set(declares).size === declares.length, "`declares` must name each field once");
   need(distinct >= 1 && distinct < 65536, "`distinct` must be from 1 to 65535");
   need(opening.number === 0, "`opening` must be round number 0");
-  const whole = fingerprint(canonicalText);
-  const bytes = whole.slice(0, 16);
+  const fingerprint = fingerprintOf(canonicalText);
+  const digestBytes = fingerprint.slice(0, 16);
   const notice: Notice = {
     ...task,
     domainDocument: document.domain as Document,
-    digest: digestText(bytes),
-    digestBytes: bytes,
-    fingerprint: whole,
-    envelopeVersion: 1,
+    digest: base64url(digestBytes),
+    digestBytes,
+    fingerprint,
+    envelopeVersion: task.shuffle ? 2 : 1,
   };
   checkSizes(notice, opening);
+  notice.shuffle?.check(notice, opening.ask);
   return notice;
 }
 
@@ -98,6 +109,8 @@ export function checkRound(notice: Notice, round: Round): Round {
   const { distinct, opening, rounds } = notice;
   checkSizes(notice, round);
   if (round === opening) return round;
+  if (canonical(round.document.ask!) !== canonical(opening.document.ask!))
+    notice.shuffle?.check(notice, round.ask);
   if (!round.number && canonical(round.document) !== canonical(opening.document))
     throw new MismatchError("this is another opening round than the task states");
   if (distinct) {

@@ -1,7 +1,7 @@
 // Canonical JSON: every document has one text and one digest.  Keys are sorted by code point, there
 // is no white space, and numbers are whole.
 
-import { utf8 } from "../bytes.js";
+import { base64url, utf8 } from "../bytes.js";
 import {
   MAX_DOCUMENT_BYTES,
   MAX_DOCUMENT_DEPTH,
@@ -142,24 +142,14 @@ class Writer {
   }
 }
 
-/** Returns the SHA-256 of a canonical text; digests are its beginning. */
-export function fingerprint(canonicalText: string): Uint8Array {
+/** Returns the fingerprint of a canonical text, its SHA-256; digests are its first 16 bytes. */
+export function fingerprintOf(canonicalText: string): Uint8Array {
   return sha256(utf8(canonicalText));
-}
-
-/** Returns the digest of a canonical text: the first 16 bytes of its fingerprint. */
-export function digestBytes(canonicalText: string): Uint8Array {
-  return fingerprint(canonicalText).slice(0, 16);
 }
 
 /** Returns the digest of a document as base64url text without padding. */
 export function digest(document: Document): string {
-  return digestText(digestBytes(canonical(document)));
-}
-
-export function digestText(bytes: Uint8Array): string {
-  const base64 = btoa(String.fromCharCode(...bytes));
-  return base64.replace(/[+/=]/g, (sign) => ({ "+": "-", "/": "_" })[sign] ?? "");
+  return base64url(fingerprintOf(canonical(document)).slice(0, 16));
 }
 
 function byCodePoint(left: string, right: string): number {

@@ -30,6 +30,15 @@ interface TableFacts {
   readonly coin: boolean;
 }
 
+interface ShuffleFacts {
+  readonly hops: readonly string[];
+  readonly users: number;
+  readonly fakes: number;
+  readonly central: number;
+  readonly againstUsers: number;
+  readonly delta: number;
+}
+
 export interface Facts {
   readonly task: string;
   readonly description: string;
@@ -43,6 +52,7 @@ export interface Facts {
   readonly epsilon: number;
   readonly odds: number;
   readonly longitudinal?: { distinct: number; response: number; once: number } | undefined;
+  readonly shuffle?: ShuffleFacts | undefined;
   readonly collector?: Collection | undefined;
   readonly device: DeviceFacts;
 }
@@ -66,8 +76,22 @@ export function statement(notice: Notice, { ask }: Round, device: DeviceFacts): 
     longitudinal: distinct
       ? { distinct, response: +ask.epsilon, once: ask.epsilonOnce }
       : undefined,
+    shuffle: shuffleFacts(notice),
     collector: collection,
     device,
+  };
+}
+
+/** Who shuffles, and the two promises; none is larger than what holds anyway. */
+function shuffleFacts({ shuffle, epsilon }: Notice): ShuffleFacts | undefined {
+  if (!shuffle) return undefined;
+  return {
+    hops: shuffle.hops.map(({ url }) => url.split("/")[2]!),
+    users: shuffle.users,
+    fakes: shuffle.fakes,
+    central: Math.min(+shuffle.central, +epsilon),
+    againstUsers: Math.min(+shuffle.againstUsers, +epsilon),
+    delta: +shuffle.delta,
   };
 }
 
@@ -92,6 +116,7 @@ export function explain(facts: Facts): string {
     : [
         clearSentence(facts),
         ...costSentences(facts),
+        ...shuffleSentences(facts),
         askedSentence(facts),
         ...usedSentences(facts),
         randomisedSentence(facts.mechanisms),
@@ -106,12 +131,11 @@ function clearSentence({ public: columns }: Facts): string {
 }
 
 function costSentences(facts: Facts): string[] {
-  const { epsilon, odds, reports, longitudinal, device } = facts;
-  const roundedUp = Math.ceil(100 * odds) / 100; // so that "at most" is true
+  const { epsilon, odds, reports, longitudinal, shuffle, device } = facts;
   const sentences = [sentence("cost", { epsilon: numberText(epsilon) })];
   if (reports > 1) sentences.push(sentence("reports", { reports: countText(reports) }));
-  const name = longitudinal ? "odds_all" : "odds";
-  sentences.push(sentence(name, { odds: grouped(roundedUp.toFixed(2)) }));
+  const seen = shuffle ? "odds_named" : "odds";
+  sentences.push(sentence(longitudinal ? "odds_all" : seen, { odds: oddsText(odds) }));
   return [...sentences, ...longitudinalSentences(facts), ...deviceSentences(device)];
 }
 
@@ -123,9 +147,40 @@ function longitudinalSentences({ longitudinal }: Facts): string[] {
   return [paid, sentence("single_message", { epsilon: numberText(once) }), sentence("changes")];
 }
 
-function deviceSentences({ spent, cap, windows }: DeviceFacts): string[] {
-  const total = sentence("spent", { spent: numberText(spent), cap: numberText(cap) });
-  return [total, ...windows.map(windowSentence)];
+function deviceSentences({ spent, cap, windows, collectors }: DeviceFacts): string[] {
+  const sentences = [sentence("spent", { spent: numberText(spent), cap: numberText(cap) })];
+  if (collectors) {
+    const { epsilon, delta } = collectors;
+    const learned = { epsilon: numberText(epsilon), cases: casesText(delta) };
+    sentences.push(sentence("collectors", learned));
+  }
+  return [...sentences, ...windows.map(windowSentence)];
+}
+
+/** Returns what happens to the message on its way, and what that promises against whom. */
+function shuffleSentences({ shuffle, epsilon, collector }: Facts): string[] {
+  if (!shuffle) return [];
+  const { hops, users, fakes, central, againstUsers, delta } = shuffle;
+  const hasOneHop = hops.length === 1;
+  const passed = { hops: joined(hops), users: countText(users) };
+  const mixed = sentence(hasOneHop ? "mixed_one" : "mixed", passed);
+  if (central >= epsilon) return [mixed, sentence("mixing_promises_nothing")];
+  const promise = {
+    odds: oddsText(Math.exp(central)),
+    epsilon: numberText(central),
+    cases: casesText(delta),
+  };
+  const alone = {
+    fakes: countText(fakes),
+    odds: oddsText(Math.exp(againstUsers)),
+    epsilon: numberText(againstUsers),
+  };
+  return [
+    mixed,
+    sentence(hasOneHop ? "central_one" : "central", promise),
+    sentence(collector?.issuer === undefined ? "people_unchecked" : "people_checked"),
+    againstUsers >= epsilon ? sentence("no_fakes") : sentence("fakes", alone),
+  ];
 }
 
 function windowSentence({ seconds, epsilon, reports, spent, used }: WindowFacts): string {
@@ -192,11 +247,12 @@ function randomisedSentence(kinds: readonly string[]): string {
 
 function promiseSentences({ collector }: Facts): string[] {
   if (!collector) return [sentence("no_promises")];
-  const { minimum, retention, crowd, enrolment } = collector;
+  const { minimum, retention, crowd, enrolment, issuer } = collector;
   const retained = durationText(86_400 * retention);
   const sentences = [sentence("promises", { minimum: countText(minimum), retention: retained })];
   if (crowd) sentences.push(sentence("crowd", { crowd: countText(crowd) }));
-  return [...sentences, sentence(enrolment ? "enrolment" : "open")];
+  const others = issuer === undefined ? "open" : "blind_tokens";
+  return [...sentences, sentence(enrolment ? "enrolment" : others)];
 }
 
 function describedSentence({ task, description }: Facts): string {
@@ -206,6 +262,13 @@ function describedSentence({ task, description }: Facts): string {
 
 function quotedList(words: readonly string[]): string {
   return words.map(quoted).join(", ");
+}
+
+/** Returns quoted words as people list them: a, b and c. */
+function joined(words: readonly string[]): string {
+  if (words.length === 1) return quoted(words[0]!);
+  const last = quoted(words.at(-1)!);
+  return sentence("and", { first: quotedList(words.slice(0, -1)), last });
 }
 
 /** Returns words that the collector chose, so that a reader sees where they begin and end. */
@@ -245,6 +308,17 @@ function numberText(number: number): string {
 function grouped(text: string): string {
   if (text.includes("e")) return text;
   return text.replace(/^-?\d+/, (digits) => digits.replace(/\B(?=(\d{3})+$)/g, ","));
+}
+
+/** Returns a factor, rounded up, so that "at most" is true. */
+function oddsText(odds: number): string {
+  return grouped((Math.ceil(100 * odds) / 100).toFixed(2));
+}
+
+/** Returns among how many cases one has the probability `delta`, rounded down. */
+function casesText(delta: number): string {
+  const cases = Math.floor((1 + 1e-12) / delta); // 1 / 1e-9 is a little below 10^9
+  return cases < 1e15 ? countText(cases) : numberText(cases);
 }
 
 /** Returns a time in the largest unit that divides it. */

@@ -10,7 +10,7 @@
 //
 // Source: RFC 9578, RFC 9474.
 
-import { concatenate, unhex, utf8 } from "../bytes.js";
+import { base64url, concatenate, unhex, utf8 } from "../bytes.js";
 import { SystemRng } from "../core/rng.js";
 import { CodecError, MismatchError, need } from "../errors.js";
 import { sha256 } from "../maths/sha256.js";
@@ -161,9 +161,4 @@ function randomUnit(rng: SystemRng, modulus: bigint): bigint {
 
 function sameBytes(left: Uint8Array, right: Uint8Array): boolean {
   return left.length === right.length && left.every((byte, i) => byte === right[i]);
-}
-
-function base64url(bytes: Uint8Array): string {
-  const base64 = btoa(String.fromCharCode(...bytes));
-  return base64.replace(/[+/=]/g, (sign) => ({ "+": "-", "/": "_" })[sign] ?? "");
 }

@@ -1,0 +1,28 @@
+import type { Notice } from "../tasks/notice.js";
+import type { Round } from "../tasks/round.js";
+import type { Answer, Client } from "./client.js";
+import type { Address } from "./transport.js";
+export interface SignedKey {
+    readonly publicKey: Uint8Array;
+    readonly signature: Uint8Array;
+}
+export interface RoundKeys {
+    readonly keys: readonly SignedKey[];
+    readonly opened?: number;
+}
+export declare function fetchKeys([collector, ...witnesses]: readonly [Address, ...Address[]], notice: Notice, { number }: Round): Promise<RoundKeys>;
+export declare class Sealing {
+    readonly notice: Notice;
+    readonly round: Round;
+    readonly keys: readonly SignedKey[];
+    private constructor();
+    static open(notice: Notice, round: Round, keys: readonly SignedKey[]): Promise<Sealing>;
+    seal(envelopes: Uint8Array, token: Uint8Array): Promise<Uint8Array>;
+    answer(client: Client, value: unknown): Promise<Answer>;
+    get tokenBytes(): number;
+    get messageBytes(): number;
+}
+export declare function isTokenMissing({ ledger, notice }: Client): Promise<boolean>;
+export declare function blindedToken({ ledger, notice }: Client): Promise<Uint8Array>;
+export declare function finishToken(client: Client, blindSignature: Uint8Array): Promise<void>;
+export declare function obtainToken(client: Client, address: Address, enrolmentToken: string | undefined): Promise<void>;

@@ -1,0 +1,1 @@
+export declare function checkUrl(name: string, url: string): string;

@@ -1,0 +1,1 @@
+import{base64url as t}from"../bytes.js";import{need as r}from"../errors.js";export function fromBase64url(e,o,s){const a=`\`${e}\` must be base64url of exactly ${s} bytes, without padding`;r("string"==typeof o&&/^[\w-]*$/.test(o),a),r(o.length===Math.ceil(4*s/3),a);const n=o.replace(/[-_]/g,t=>"-"===t?"+":"/"),i=Uint8Array.from(atob(n),t=>t.charCodeAt(0));return r(t(i)===o,a),i}
