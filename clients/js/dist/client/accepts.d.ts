@@ -25,7 +25,6 @@ export interface Asked {
     readonly notice: Notice;
     readonly accepts: Accepts;
 }
-export declare function checkAccepts(accepts: Accepts): Accepts;
 export declare function refuseUnaccepted(notice: Notice, accepts: Accepts): void;
 export declare function refuseChanged(file: LedgerFile, { origin, notice, accepts }: Asked): void;
 export declare function remember(file: LedgerFile, origin: string, notice: Notice): void;

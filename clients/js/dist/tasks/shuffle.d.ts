@@ -37,6 +37,7 @@ export declare class Shuffle {
         delta: string;
     } | undefined;
     meaning({ collection }: Notice): string;
+    refuseAbove(central: number, name: string): void;
     isWorseThan(before: string, notice: Notice): boolean;
 }
 export declare function blanketOf(ask: Ask): Blanket;

@@ -3,10 +3,10 @@
 // what it was when a task of that name was first answered.  Columns in clear are never a matter of
 // memory: the application must name them.
 
-import { MismatchError, need } from "../errors.js";
+import { MismatchError } from "../errors.js";
 import type { Notice } from "../tasks/notice.js";
 import type { Document } from "../wire/codec.js";
-import { canonical, digest, isDocument } from "../wire/codec.js";
+import { canonical, digest } from "../wire/codec.js";
 import type { LedgerFile } from "./ledger_file.js";
 
 /** What an application agrees that a task of some name may ask. */
@@ -48,26 +48,6 @@ export interface Asked {
   readonly accepts: Accepts;
 }
 
-const FIELDS = ["domain", "epsilon", "public", "plans", "digest", "central"];
-
-export function checkAccepts(accepts: Accepts): Accepts {
-  const { domain, epsilon, public: columns = [], plans = [], digest: pinned, central } = accepts;
-  need(
-    Object.keys(accepts).every((field) => FIELDS.includes(field)),
-    `the fields of \`accepts\` must be ${FIELDS.join(", ")}`,
-  );
-  need(domain === undefined || isWritten(domain), "`domain` must be the document of a domain");
-  for (const [name, limit] of Object.entries({ epsilon, central }))
-    need(
-      limit === undefined || (limit > 0 && limit <= 20),
-      `\`${name}\` must be a number above 0 and at most 20`,
-    );
-  need(isListOfText(columns), "`public` must be a list of names of columns");
-  need(isListOfText(plans), "`plans` must be a list of kinds of plans");
-  need(pinned === undefined || typeof pinned === "string", "`digest` must be text");
-  return accepts;
-}
-
 /** Refuses a task that asks for more than the application agrees to. */
 export function refuseUnaccepted(notice: Notice, accepts: Accepts): void {
   const { domain, epsilon, public: columns = [], plans, digest: pinned, central } = accepts;
@@ -92,12 +72,7 @@ export function refuseUnaccepted(notice: Notice, accepts: Accepts): void {
   );
   if (central !== undefined) {
     refuseIf(!notice.shuffle, "is not shuffled, and the application accepts only that");
-    const promised = +notice.shuffle!.central;
-    refuseIf(
-      promised > central,
-      `reveals epsilon ${promised} to the collector, ` +
-        `and the application accepts at most ${central}`,
-    );
+    notice.shuffle!.refuseAbove(central, notice.name);
   }
   for (const column of notice.domain.publicNames ?? [])
     refuseIf(
@@ -150,16 +125,4 @@ function meaningOf(notice: Notice): Meaning {
 
 function isOf(meaning: KnownMeaning, origin: string, { name }: Notice): boolean {
   return meaning.origin === origin && meaning.name === name;
-}
-
-function isWritten(domain: Document): boolean {
-  try {
-    return isDocument(domain) && canonical(domain) !== "";
-  } catch {
-    return false;
-  }
-}
-
-function isListOfText(values: readonly unknown[]): boolean {
-  return Array.isArray(values) && values.every((value) => typeof value === "string");
 }

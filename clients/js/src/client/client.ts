@@ -4,13 +4,13 @@
 // What is refused, charged and sent depends on the document, the ledger, the app and the owner, and
 // never on the value: the value is looked at when nothing can be refused any more.
 
-import { hex, unhex } from "../bytes.js";
+import { hex } from "../bytes.js";
 import { enrolledBytes, roundCoin } from "../core/coin.js";
 import { load } from "../core/registry.js";
 import { SystemRng } from "../core/rng.js";
 import type { Index } from "../domains/base.js";
 import { randomIndex } from "../domains/base.js";
-import { AccessError, BudgetError, DomainError, MismatchError, need } from "../errors.js";
+import { AccessError, DomainError, MismatchError, need } from "../errors.js";
 import type { Notice } from "../tasks/notice.js";
 import { checkPublic, checkRound, readNotice } from "../tasks/notice.js";
 import type { Round } from "../tasks/round.js";
@@ -18,10 +18,10 @@ import { asksCoin, readRound } from "../tasks/round.js";
 import type { Document } from "../wire/codec.js";
 import { parseCanonical } from "../wire/codec.js";
 import type { Accepts } from "./accepts.js";
-import { checkAccepts, refuseChanged, refuseUnaccepted, remember } from "./accepts.js";
+import { refuseChanged, refuseUnaccepted, remember } from "./accepts.js";
 import type { Ledger } from "./ledger.js";
 import type { LedgerFile } from "./ledger_file.js";
-import { answerOnce, keepBytes, MESSAGE_DAYS, refuseAgain, taskEntry } from "./ledger_file.js";
+import { answerOnce, keepBytes, refuseAgain, taskEntry } from "./ledger_file.js";
 import type { AddressedQuestion, MakePayload } from "./message.js";
 import { questionsFor, writeMessage } from "./message.js";
 import type { Memory } from "./permanent.js";
@@ -64,7 +64,7 @@ export class Client {
     readonly permanentPayload?: (notice: Notice, memory: Memory) => MakePayload,
   ) {
     this.token = notice.collection?.enrolment ? token : undefined; // other tasks never see it
-    this.#accepts = checkAccepts(accepts);
+    this.#accepts = accepts;
     this.#notify = notify;
     this.#origin = origin;
   }
@@ -75,6 +75,8 @@ export class Client {
     ledger: Ledger,
     options: ClientOptions = {},
   ): Promise<Client> {
+    const { accepts } = options;
+    if (accepts) (await import("./stated_accepts.js")).checkAccepts(accepts);
     const notice = typeof task === "string" ? await noticeOf(task) : task;
     const permanent = notice.distinct ? await import("./permanent.js") : undefined;
     return new Client(notice, ledger, options, permanent?.permanentPayload);
@@ -156,15 +158,8 @@ export class Client {
 
   /** Returns the bytes of the answer to a round, or of the last answer; they never change. */
   async resend(round?: Round): Promise<Uint8Array> {
-    const { messages } = await this.ledger.update((file) => taskEntry(file, this.notice.digest));
-    const message = round ? messages[round.number] : Object.values(messages).pop(); // by round
-    if (!message) throw new BudgetError("this device has not answered this task");
-    if (!message.bytes)
-      throw new BudgetError(
-        `the message of this task arrived more than ${MESSAGE_DAYS} days ago, ` +
-          "and this device has erased it",
-      );
-    return unhex(message.bytes);
+    const { keptMessage } = await import("./resend.js");
+    return keptMessage(this, round);
   }
 
   /** Lets the task ask from now on what it asks now, where the app has stated nothing. */

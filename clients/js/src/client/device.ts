@@ -8,7 +8,7 @@ import type { Notice } from "../tasks/notice.js";
 import type { Round } from "../tasks/round.js";
 import { canonical, isDocument } from "../wire/codec.js";
 import type { Accepts } from "./accepts.js";
-import { checkAccepts, remember } from "./accepts.js";
+import { remember } from "./accepts.js";
 import type { ClientOptions, Notify } from "./client.js";
 import { Client, noticeOf } from "./client.js";
 import type { Ledger } from "./ledger.js";
@@ -22,6 +22,7 @@ import {
   settle,
   waitingReports,
 } from "./outbox.js";
+import { checkAccepts } from "./stated_accepts.js";
 import type { Address } from "./transport.js";
 import { DEFAULT_TIMEOUT, fetchRound, fetchTask, send } from "./transport.js";
 

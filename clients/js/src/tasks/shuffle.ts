@@ -6,7 +6,7 @@ import { batchOf, delta, genericBlanket, massOf } from "../accounting/amplificat
 import { checkUrl } from "../core/addresses.js";
 import { fromBase64url } from "../core/base64url.js";
 import { plainText } from "../core/settings.js";
-import { need } from "../errors.js";
+import { MismatchError, need } from "../errors.js";
 import { checkEpsilon } from "../maths/exact.js";
 import type { Document, Json } from "../wire/codec.js";
 import { canonical, parse } from "../wire/codec.js";
@@ -132,6 +132,15 @@ export class Shuffle {
       hops: this.hops.map(({ url, key }) => [url, key]),
       tokens: collection?.issuer !== undefined,
     });
+  }
+
+  /** Refuses a task that reveals more to its collector than the application accepts. */
+  refuseAbove(central: number, name: string): void {
+    if (+this.central > central)
+      throw new MismatchError(
+        `the task '${name}' reveals epsilon ${+this.central} to the collector, ` +
+          `and the application accepts at most ${central}`,
+      );
   }
 
   /** Returns whether the task protects less than before, or by other hops. */
