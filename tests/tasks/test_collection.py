@@ -37,3 +37,14 @@ def test_a_quota_below_the_minimum_is_refused():
     Collection(quota=50)
     with pytest.raises(ParameterError, match="`quota` must be 0 or at least `minimum`, 50, not 49"):
         Collection(quota=49)
+
+
+def test_tokens_are_for_enrolment_or_blind_and_not_both():
+    issuer = "A" * 456
+    assert not Collection().needs_token
+    assert Collection(enrolment=True).needs_token
+    assert Collection(issuer=issuer).needs_token
+    with pytest.raises(ParameterError, match="`enrolment` must be false where `issuer` is set"):
+        Collection(enrolment=True, issuer=issuer)
+    with pytest.raises(ParameterError, match="`issuer` must be base64url of exactly 342 bytes"):
+        Collection(issuer="A")

@@ -45,7 +45,7 @@ def test_the_rarest_question_counts_unless_tokens_deal_it():
     dealt = statement(enrolled)["influence"]
     assert dealt["up"] == pytest.approx(single.up)
     assert dealt["dealt"]
-    assert any("tokens deal the questions" in text for text in sentences(enrolled))
+    assert any("Tokens deal the questions" in text for text in sentences(enrolled))
     assert "as many false reports as tokens" in sentences(enrolled)[-1]
 
 

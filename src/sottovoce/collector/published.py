@@ -67,7 +67,7 @@ class Published:
     @property
     def needs_token(self) -> bool:
         """Return whether a report needs a token, an enrolment token or a blind one."""
-        return self.collection.enrolment or self.collection.issuer is not None
+        return self.collection.needs_token
 
     @property
     def checks_round_coins(self) -> bool:

@@ -107,7 +107,7 @@ class FakeMessages:
 def finished_tokens(
     store: HopStore, link: CollectorLink, task: AddedTask, asked: Round, signing_key: bytes
 ) -> list[tokens.Token]:
-    """Return a token for every fake whose coin falls into the round; none without an issuer.
+    """Return a token for every fake; none without an issuer.
 
     Tokens that are still missing are asked of the collector.
     """
@@ -115,11 +115,8 @@ def finished_tokens(
     if collection is None or collection.issuer is None or not task.shuffle.fakes:
         return []
     wallet = _Wallet(store, link, task, asked)
-    usable = wallet.usable(signing_key)
-    while len(usable) < task.shuffle.fakes:
-        wallet.blind_more(task.shuffle.fakes - len(usable))
-        usable = wallet.usable(signing_key)
-    return usable[: task.shuffle.fakes]
+    wallet.blind_until(task.shuffle.fakes)
+    return wallet.finished(signing_key)[: task.shuffle.fakes]
 
 
 @dataclass(frozen=True)
@@ -140,22 +137,26 @@ class _Wallet:
             settings.base64url("issuer", collection.issuer, tokens.ISSUER_KEY_BYTES)
         )
 
-    def blind_more(self, count: int) -> None:
-        """Store new blinded tokens; nothing is asked before they are stored."""
-        issuer = self._issuer
+    def blind_until(self, count: int) -> None:
+        """Store new blinded tokens until there are so many; nothing is asked before they are."""
         fingerprint = self.task.fingerprint
-        new = [FakeToken(_packed(tokens.blind(issuer, fingerprint))) for _ in range(count)]
-        self.store.keep_fake_tokens(fingerprint, self.asked.number, new)
+        missing = count - len(self.store.fake_tokens(fingerprint, self.asked.number))
+        new = [FakeToken(_packed(tokens.blind(self._issuer, fingerprint))) for _ in range(missing)]
+        if new:
+            self.store.keep_fake_tokens(fingerprint, self.asked.number, new)
 
-    def usable(self, signing_key: bytes) -> list[tokens.Token]:
-        """Return the finished tokens whose coin falls into the round; asks for unsigned ones."""
+    def finished(self, signing_key: bytes) -> list[tokens.Token]:
+        """Return the tokens, and ask the collector to sign those that are not signed yet.
+
+        Their coins may fall into any round: the collector does not check that where hops add
+        fakes, because a hop needs all its tokens for the round at hand.
+        """
         kept = self.store.fake_tokens(self.task.fingerprint, self.asked.number)
         unsigned = [entry for entry in kept if entry.token is None]
         for start in range(0, len(unsigned), MAX_TOKENS_AT_ONCE):
             self._sign(unsigned[start : start + MAX_TOKENS_AT_ONCE], signing_key)
         kept = self.store.fake_tokens(self.task.fingerprint, self.asked.number)
-        finished = [tokens.Token.from_bytes(entry.token) for entry in kept if entry.token]
-        return [token for token in finished if self._is_asked(token)]
+        return [tokens.Token.from_bytes(entry.token) for entry in kept if entry.token]
 
     def _sign(self, unsigned: Sequence[FakeToken], signing_key: bytes) -> None:
         issuer = self._issuer
@@ -167,10 +168,6 @@ class _Wallet:
             token = tokens.finalize(waiting, signature).to_bytes()
             finished.append(replace(entry, token=token))
         self.store.keep_fake_tokens(self.task.fingerprint, self.asked.number, finished)
-
-    def _is_asked(self, token: tokens.Token) -> bool:
-        coin_bytes = token.coin_bytes(self.task.fingerprint)
-        return self.asked.asks(coin.round_coin(coin_bytes, self.task.notice.digest))
 
 
 def _packed(pending: tokens.PendingToken) -> bytes:

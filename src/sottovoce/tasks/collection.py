@@ -57,3 +57,8 @@ class Collection:
                     "`enrolment` must be false where `issuer` is set: a blind token takes the place"
                     " of an enrolment token beside the report"
                 )
+
+    @property
+    def needs_token(self) -> bool:
+        """Return whether a report needs a token, which pays for one report and deals its coins."""
+        return self.enrolment or self.issuer is not None

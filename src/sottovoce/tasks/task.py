@@ -91,9 +91,7 @@ class Task:
     @property
     def coins_checked(self) -> bool:
         """Return whether tokens deal all coins, so that the collector can check them."""
-        if self.collection is None:
-            return False
-        return self.collection.enrolment or self.collection.issuer is not None
+        return self.collection is not None and self.collection.needs_token
 
     @cached_property
     def opening(self) -> Round:

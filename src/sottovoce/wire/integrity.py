@@ -23,7 +23,7 @@ def influence(ask: Ask, collection: Collection | None) -> Facts | None:
     """Return the influence of one false report on the count of one value; None if unknown.
 
     ``numbers`` says that it is the influence on a sum of numbers, on the scale of [-1, 1].  A
-    report about one of several questions stands for everybody; where enrolment tokens deal the
+    report about one of several questions stands for everybody; where tokens deal the
     questions, ``up`` and ``down`` are averages over them.
     """
     questions = list(ask.representatives())
@@ -31,7 +31,7 @@ def influence(ask: Ask, collection: Collection | None) -> Facts | None:
     influences = [each for each in stated if each is not None]
     if len(influences) < len(stated):
         return None
-    dealt = collection is not None and collection.enrolment
+    dealt = collection is not None and collection.needs_token
     people = 1.0 if dealt else ask.most_people
     largest = CellInfluences.listed(influences).largest
     return {
@@ -56,8 +56,8 @@ def sentences(notice: Notice) -> list[str]:
     listed = [_size_sentence(facts)]
     if facts is not None and notice.opening.ask.has_coin:
         listed.append(_sentence("dealt" if facts["dealt"] else "chosen"))
-    enrolled = notice.collection is not None and notice.collection.enrolment
-    return [*listed, _sentence("enrolment" if enrolled else "open")]
+    needs_token = notice.collection is not None and notice.collection.needs_token
+    return [*listed, _sentence("tokens" if needs_token else "open")]
 
 
 def _size_sentence(facts: Facts | None) -> str:
