@@ -96,3 +96,15 @@ def test_it_tells_truth_beside_estimate_and_where_the_dashboard_is(run, tmp_path
 
 def test_a_demonstration_needs_people(run, tmp_path):
     assert run("demo", "--people", 99, "--out", tmp_path).exit_code == 2
+
+
+def test_one_task_passes_two_shufflers(demonstrated):
+    pytest.importorskip("cryptography", reason="sealing needs the extra `sealed`")
+    _, summary = demonstrated
+    shuffled = summary["shuffled"]
+    assert shuffled["people"] == shuffled["question"]["users"] == PEOPLE
+    guarantee = shuffled["guarantee"]
+    assert guarantee["hops"] == 2
+    assert guarantee["users"] == PEOPLE
+    assert guarantee["central"] < guarantee["local"]
+    assert guarantee["against_users"] < guarantee["local"]

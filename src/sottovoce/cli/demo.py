@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from sottovoce.lab.demonstration import Demonstration, Hosted
+    from sottovoce.lab.shuffled_demonstration import ShuffledDemonstration
 
 _SHOWN = 10  # rows of a table
 _GUESS = 0.2  # the chance that an observer gives an answer before the report, in the example
@@ -61,13 +62,14 @@ class DemoOptions:
 @as_json
 def command(seed: int | None, *, as_json: bool, **options: Any) -> None:
     """Let invented people answer a collector over HTTP; print truth and estimates."""
-    from sottovoce.lab.demonstration import demonstrate, hosted
+    from sottovoce.lab.demonstration import demonstrate, hosted, shuffled_people
 
     given = group_of(DemoOptions, options)
     stay = sys.stdout.isatty() and not as_json if given.stay is None else given.stay
     given.out.mkdir(parents=True, exist_ok=True)
     with hosted(given.out / "collector") as host:
-        with progress(2 * given.people, visible=not as_json) as advance:
+        steps = 2 * given.people + shuffled_people(given.people)
+        with progress(steps, visible=not as_json) as advance:
             shown = demonstrate(host, given.people, given.epsilon, seed or 0, advance)
         written = _write(shown, given.out)
         if as_json:
@@ -94,6 +96,18 @@ def _facts(shown: "Demonstration") -> dict[str, Any]:
         "example_message": shown.message.hex(),
         "questions": [part.to_dict() for part in shown.compared.parts],
         "numbers": shown.sleep_compared.parts[0].rows(),
+        "shuffled": _shuffled_facts(shown),
+    }
+
+
+def _shuffled_facts(shown: "Demonstration") -> dict[str, Any] | None:
+    if shown.shuffled is None:
+        return None
+    return {
+        "people": shown.shuffled.people,
+        "seconds": round(shown.shuffled.seconds, 3),
+        "guarantee": shown.shuffled.answer.guarantee.to_dict(),
+        "question": shown.shuffled.compared.parts[0].to_dict(),
     }
 
 
@@ -133,8 +147,17 @@ def _tell(shown: "Demonstration", host: "Hosted", written: list[Path], *, stay: 
     console.print(f"{coverage(shown.compared)}.\n")
     console.print(table(shown.sleep_compared.parts[0], _SHOWN), "")
     console.print(_byte_path(shown) + "\n")
+    if shown.shuffled is not None:
+        console.print(table(shown.shuffled.compared.parts[0], _SHOWN))
+        console.print(_shuffled_text(shown.shuffled) + "\n")
     console.print("Look at: " + "  ".join(map(str, written)), soft_wrap=True)
     _point(console, host, stay=stay)
+
+
+def _shuffled_text(shuffled: "ShuffledDemonstration") -> str:
+    """Return a text about what shuffling promises, all three epsilons together."""
+    first = f"{shuffled.people:,} people answered this through two shufflers, each a process"
+    return "\n".join([f"{first} of its own.", *shuffled.answer.guarantee.lines()])
 
 
 def _who(shown: "Demonstration") -> str:

@@ -25,6 +25,7 @@ from sottovoce.collector.run import open_store
 from sottovoce.errors import MismatchError, MissingExtraError, UnavailableError
 from sottovoce.lab import browser, crowd
 from sottovoce.lab.populations import residents
+from sottovoce.lab.shuffled_demonstration import ShuffledDemonstration, demonstrate_shuffled
 from sottovoce.lab.truth.compare import Comparison, compare, rehearse
 from sottovoce.plans.frequencies.survey import Survey
 from sottovoce.plans.numbers.distribution import Distribution
@@ -35,6 +36,7 @@ from sottovoce.wire import codec
 
 DEVICES, PAGE = 1_000, 1_000  # people with a Python device, and people in a browser
 AT_ONCE = 1_000  # messages of the crowd in one request
+SHUFFLED = 5_000  # people whose messages pass two shufflers
 _PATIENCE = 60  # seconds until a round must be sealed
 
 Progress = Callable[[int], None]
@@ -66,6 +68,7 @@ class Demonstration:
     crowd: int
     note: str
     seconds: float
+    shuffled: ShuffledDemonstration | None = None
 
     @property
     def people(self) -> int:
@@ -120,9 +123,27 @@ def demonstrate(
         _crowd(host, sleep, hours, progress)
         answers = _answer(collector, survey)
         slept = _answer(collector, sleep)
-    seconds = time.perf_counter() - started
+        seconds = time.perf_counter() - started
+        shuffled = _shuffled(host, collector, values["browser"], progress)
     compared = compare(survey.plan, values, answers)
-    return Demonstration(survey, answers, compared, sleep, slept, hours, *sent, seconds)
+    return Demonstration(survey, answers, compared, sleep, slept, hours, *sent, seconds, shuffled)
+
+
+def shuffled_people(people: int) -> int:
+    """Return how many of the people answer the shuffled task too."""
+    return min(people, SHUFFLED)
+
+
+def _shuffled(
+    host: Hosted, collector: Collector, browsers: Sequence[str], progress: Progress
+) -> ShuffledDemonstration | None:
+    """Let some people answer through two hops; nothing without the library that seals messages."""
+    try:
+        import cryptography  # noqa: F401
+    except ModuleNotFoundError:
+        return None
+    chosen = list(browsers[: shuffled_people(len(browsers))])
+    return demonstrate_shuffled(host.url, collector, chosen, progress)
 
 
 def _tasks(people: int, epsilon: float) -> tuple[Task, Task]:
