@@ -459,6 +459,7 @@ def _texts() -> Iterator[tuple[str, str]]:
     yield "escaped quotes", '{"a":"' + '\\"' * 500_000
     yield "quotes", '"' * 1_000_000
     yield "too long", good + " " * (1 << 20)
+    yield "far too long", good + "x" * (20 << 20)
     yield "white space", good[:-1] + " " * 1_000_000 + "}"
     yield "a long number", good.replace('"version":1', '"version":' + "1" * 900_000)
     yield "65,000 keys", "{" + ",".join(f'"{place}":0' for place in range(65_000)) + "}"

@@ -85,6 +85,7 @@ def parse(text: str | bytes) -> Document:
     Refuses floating point, repeated keys and anything but an object, and a text that is too long,
     too deep or has too many entries before it is read.
     """
+    _check_length(len(text))  # at least: a character has one byte or more
     try:
         plain = text.decode() if isinstance(text, bytes) else text
         plain.encode()  # refuses halves of surrogate pairs
@@ -390,8 +391,7 @@ def _hints(noun: type) -> dict[str, Any]:
 
 def _check_size(text: str) -> None:
     """Refuse the text of a document that would take too long to read, or too much memory."""
-    if len(text.encode()) > bounds.MAX_DOCUMENT_BYTES:
-        raise CodecError(f"a document may have at most {bounds.MAX_DOCUMENT_BYTES:,} bytes")
+    _check_length(len(text.encode()))
     entries = sum(map(text.count, ",[{"))
     keys_and_texts = text.count('"') // 4  # an entry of an object has two texts in quotes
     if max(entries, keys_and_texts) > bounds.MAX_DOCUMENT_ENTRIES:
@@ -406,6 +406,11 @@ def _check_size(text: str) -> None:
         raise CodecError(
             f"a document may have at most {bounds.MAX_DOCUMENT_DEPTH} levels, each of them closed"
         )
+
+
+def _check_length(byte_count: int) -> None:
+    if byte_count > bounds.MAX_DOCUMENT_BYTES:
+        raise CodecError(f"a document may have at most {bounds.MAX_DOCUMENT_BYTES:,} bytes")
 
 
 def _whole(value: int | str) -> int:
