@@ -147,7 +147,8 @@ def test_a_private_key_is_never_shown():
 
 
 def test_nothing_takes_randomness_as_an_argument():
-    assert list(inspect.signature(seal.seal).parameters) == ["message", "keys", "context"]
+    sealing = list(inspect.signature(seal.seal).parameters)
+    assert sealing == ["message", "keys", "context", "first_hop"]
     opening = list(inspect.signature(seal.open_layer).parameters)
     assert opening == ["sealed", "private_key", "context", "hop"]
 
@@ -160,3 +161,16 @@ def test_importing_the_modules_loads_no_cryptography():
         "assert not {'cryptography', 'gmpy2'} & set(sys.modules)\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_a_hop_seals_its_fakes_for_those_behind_it():
+    """A fake of hop 0 begins with the layer of hop 1, so that hop 1 takes it for any message."""
+    context = seal.SealContext(bytes(32), 0, hops=2, message_bytes=7)
+    pairs = [new_round_key() for _ in range(3)]
+    behind = [pair.public_key for pair in pairs[1:]]
+    sealed = seal.seal(b"message", behind, context, first_hop=1)
+    assert len(sealed) == context.sealed_bytes(1)
+    inner = seal.open_layer(sealed, pairs[1].private_key, context, 1)
+    assert seal.open_layer(inner, pairs[2].private_key, context, 2) == b"message"
+    with pytest.raises(ParameterError, match="`keys`"):
+        seal.seal(b"message", behind, context)

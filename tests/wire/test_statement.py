@@ -281,7 +281,7 @@ def test_without_tokens_the_promise_rests_on_real_people_and_says_so():
 
 
 def test_a_shuffle_that_promises_less_is_said_to():
-    alone = explain(shuffled(fakes=0, against_users=6.0))
+    alone = explain(shuffled(fakes=0, against_users=6.0, central=0.6))
     assert (
         "If all the others work with the collector or do not exist, the mixing does not help"
         in alone

@@ -38,8 +38,8 @@ from sottovoce.tasks.notice import Notice
 from sottovoce.tasks.round import Round
 from sottovoce.tasks.shuffle import MAX_HOPS
 from sottovoce.wire import codec
-from sottovoce.wire.round_keys import SIGNATURE_BYTES
 from sottovoce.wire.seal import KEY_BYTES
+from sottovoce.wire.signatures import SIGNATURE_BYTES
 from sottovoce.wire.tokens import MODULUS_BYTES
 
 DEFAULT_TIMEOUT = 30.0  # seconds

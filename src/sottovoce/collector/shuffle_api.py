@@ -24,8 +24,8 @@ from sottovoce.web.problems import RequestError
 from sottovoce.web.settings import Settings
 from sottovoce.web.uploads import JSON, as_json, decoded
 from sottovoce.wire.fake_tokens import FakeTokenRequest
-from sottovoce.wire.round_keys import SIGNATURE_BYTES
 from sottovoce.wire.seal import KEY_BYTES
+from sottovoce.wire.signatures import SIGNATURE_BYTES
 from sottovoce.wire.tokens import MODULUS_BYTES, Issuer
 
 _OCTETS = "application/octet-stream"

@@ -1,6 +1,5 @@
 """What a hop asks of the collector of a task: rounds, the keys of other hops, tokens for fakes."""
 
-import hashlib
 from base64 import urlsafe_b64decode
 from collections.abc import Sequence
 from typing import Any
@@ -11,12 +10,10 @@ from sottovoce.shuffler.added_task import AddedTask
 from sottovoce.shuffler.outgoing import OtherServer
 from sottovoce.shuffler.signing_key import key_text
 from sottovoce.wire import codec
+from sottovoce.wire.fake_tokens import FakeTokenRequest
 from sottovoce.wire.round_keys import KeyStatement
-from sottovoce.wire.sealed_extra import needs_cryptography
 
 FINISHED = "finished"
-MAX_TOKENS_AT_ONCE = 1_000
-_FAKES_LABEL = b"sottovoce/fakes/v1"
 
 
 class CollectorLink:
@@ -70,12 +67,9 @@ class CollectorLink:
         self, number: int, blinded: Sequence[bytes], signing_key: bytes
     ) -> list[bytes]:
         """Return the blind signatures on the tokens of fakes, at most 1,000 of them."""
-        place = number.to_bytes(2, "little") + bytes([self._task.hop])
-        hashed = hashlib.sha256(b"".join(blinded)).digest()
-        signed = _FAKES_LABEL + self._task.fingerprint + place + hashed
-        with needs_cryptography():
-            from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-        signature = Ed25519PrivateKey.from_private_bytes(signing_key).sign(signed)
+        task = self._task
+        request = FakeTokenRequest(task.fingerprint, number, task.hop, tuple(blinded))
+        signature = request.sign(signing_key)
         content = {
             "blinded": [key_text(each) for each in blinded],
             "signature": key_text(signature),

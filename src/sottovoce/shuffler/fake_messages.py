@@ -18,12 +18,13 @@ from sottovoce.arrays import Bytes
 from sottovoce.core import coin, settings
 from sottovoce.core.rng import Rng
 from sottovoce.shuffler.added_task import AddedTask
-from sottovoce.shuffler.collector_link import MAX_TOKENS_AT_ONCE, CollectorLink
+from sottovoce.shuffler.collector_link import CollectorLink
 from sottovoce.shuffler.store.base import FakeToken, HopStore
 from sottovoce.tasks.question import Address
 from sottovoce.tasks.round import Round
 from sottovoce.wire import blind_rsa, tokens
 from sottovoce.wire.envelope import ID_BYTES, VERSION_2, Envelopes
+from sottovoce.wire.fake_tokens import MAX_TOKENS
 from sottovoce.wire.seal import seal
 from sottovoce.wire.shuffled_message import MessageFormat
 
@@ -153,8 +154,8 @@ class _Wallet:
         """
         kept = self.store.fake_tokens(self.task.fingerprint, self.asked.number)
         unsigned = [entry for entry in kept if entry.token is None]
-        for start in range(0, len(unsigned), MAX_TOKENS_AT_ONCE):
-            self._sign(unsigned[start : start + MAX_TOKENS_AT_ONCE], signing_key)
+        for start in range(0, len(unsigned), MAX_TOKENS):
+            self._sign(unsigned[start : start + MAX_TOKENS], signing_key)
         kept = self.store.fake_tokens(self.task.fingerprint, self.asked.number)
         return [tokens.Token.from_bytes(entry.token) for entry in kept if entry.token]
 

@@ -19,10 +19,10 @@ import hashlib
 from dataclasses import dataclass
 
 from sottovoce.core import settings
-from sottovoce.errors import CodecError, MismatchError
-from sottovoce.wire.round_keys import SIGNATURE_BYTES
-from sottovoce.wire.seal import DIGEST_BYTES, KEY_BYTES, MAX_HOPS, MAX_ROUND
-from sottovoce.wire.sealed_extra import needs_cryptography
+from sottovoce.errors import CodecError
+from sottovoce.wire import signatures
+from sottovoce.wire.seal import DIGEST_BYTES, MAX_HOPS, MAX_ROUND
+from sottovoce.wire.signatures import SIGNATURE_BYTES
 
 HASH_BYTES = 32
 MAX_PARTS = 1 << 24
@@ -61,10 +61,7 @@ class BatchPart:
 
     def write(self, signing_key: bytes) -> bytes:
         """Return the part as it travels, signed by the hop with this long-term private key."""
-        settings.octets("signing_key", signing_key, KEY_BYTES)
-        with needs_cryptography():
-            from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-        signature = Ed25519PrivateKey.from_private_bytes(signing_key).sign(self.signed_bytes())
+        signature = signatures.sign(self.signed_bytes(), signing_key)
         return signature + _number(self.parts) + self.batch_hash + self.messages
 
 
@@ -93,16 +90,8 @@ def read(data: bytes, place: PartPlace, verifying_key: bytes) -> BatchPart:
         batch_hash=data[hash_start:_HEAD_BYTES],
         messages=data[_HEAD_BYTES:],
     )
-    with needs_cryptography():
-        from cryptography.exceptions import InvalidSignature
-        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-    try:
-        key = Ed25519PublicKey.from_public_bytes(verifying_key)
-        key.verify(signature, part.signed_bytes())
-    except (InvalidSignature, ValueError) as error:
-        raise MismatchError(
-            "a part of a batch is not signed for this task, round and place by the hop's key"
-        ) from error
+    refusal = "a part of a batch is not signed for this task, round and place by the hop's key"
+    signatures.verify(part.signed_bytes(), signature, verifying_key, refusal)
     return part
 
 

@@ -13,10 +13,8 @@ import hashlib
 from dataclasses import dataclass
 
 from sottovoce.core import settings
-from sottovoce.errors import CodecError, MismatchError
-from sottovoce.wire.round_keys import SIGNATURE_BYTES
-from sottovoce.wire.seal import DIGEST_BYTES, KEY_BYTES, MAX_HOPS, MAX_ROUND
-from sottovoce.wire.sealed_extra import needs_cryptography
+from sottovoce.wire import signatures
+from sottovoce.wire.seal import DIGEST_BYTES, MAX_HOPS, MAX_ROUND
 from sottovoce.wire.tokens import MODULUS_BYTES
 
 MAX_TOKENS = 1_000  # in one request
@@ -48,22 +46,9 @@ class FakeTokenRequest:
 
     def sign(self, signing_key: bytes) -> bytes:
         """Return the signature of the hop whose long-term private key this is."""
-        settings.octets("signing_key", signing_key, KEY_BYTES)
-        with needs_cryptography():
-            from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-        return Ed25519PrivateKey.from_private_bytes(signing_key).sign(self.to_bytes())
+        return signatures.sign(self.to_bytes(), signing_key)
 
     def verify(self, signature: bytes, verifying_key: bytes) -> None:
         """Refuse the request unless the hop with this long-term public key has signed it."""
-        settings.octets("verifying_key", verifying_key, KEY_BYTES)
-        if len(signature) != SIGNATURE_BYTES:
-            raise CodecError(f"the signature of a request must have {SIGNATURE_BYTES} bytes")
-        with needs_cryptography():
-            from cryptography.exceptions import InvalidSignature
-            from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-        try:
-            Ed25519PublicKey.from_public_bytes(verifying_key).verify(signature, self.to_bytes())
-        except (InvalidSignature, ValueError) as error:
-            raise MismatchError(
-                "a request for tokens is not signed for this task, round and hop by the hop's key"
-            ) from error
+        refusal = "a request for tokens is not signed for this task, round and hop by the hop's key"
+        signatures.verify(self.to_bytes(), signature, verifying_key, refusal)

@@ -14,11 +14,9 @@ Source: RFC 7748; RFC 8032.
 from dataclasses import dataclass, field
 
 from sottovoce.core import settings
-from sottovoce.errors import CodecError, MismatchError
+from sottovoce.wire import signatures
 from sottovoce.wire.seal import DIGEST_BYTES, KEY_BYTES, MAX_HOPS, MAX_ROUND
 from sottovoce.wire.sealed_extra import needs_cryptography
-
-SIGNATURE_BYTES = 64
 
 _LABEL = b"sottovoce/key/v1"
 
@@ -57,25 +55,14 @@ class KeyStatement:
 
     def sign(self, signing_key: bytes) -> bytes:
         """Return the signature of the hop whose long-term private key this is."""
-        settings.octets("signing_key", signing_key, KEY_BYTES)
-        with needs_cryptography():
-            from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-        return Ed25519PrivateKey.from_private_bytes(signing_key).sign(self.to_bytes())
+        return signatures.sign(self.to_bytes(), signing_key)
 
     def verify(self, signature: bytes, verifying_key: bytes) -> None:
         """Refuse the statement unless the hop with this long-term public key has signed it."""
-        settings.octets("verifying_key", verifying_key, KEY_BYTES)
-        if len(signature) != SIGNATURE_BYTES:
-            raise CodecError(f"the signature of a round key must have {SIGNATURE_BYTES} bytes")
-        with needs_cryptography():
-            from cryptography.exceptions import InvalidSignature
-            from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-        try:
-            Ed25519PublicKey.from_public_bytes(verifying_key).verify(signature, self.to_bytes())
-        except (InvalidSignature, ValueError) as error:
-            raise MismatchError(
-                "a round key is not signed for this task, round and hop by the key in the document"
-            ) from error
+        refusal = (
+            "a round key is not signed for this task, round and hop by the key in the document"
+        )
+        signatures.verify(self.to_bytes(), signature, verifying_key, refusal)
 
 
 def new_round_key() -> KeyPair:
