@@ -188,7 +188,7 @@ def test_public_values_travel_beside_every_report_and_nothing_else_does():
     assert read.public == (text,) * len(read)
     assert read.flags == envelope.SUBJECT | envelope.PUBLIC
     assert len(message) == len(read) * (
-        envelope.CURRENT.header_bytes + 16 + len(text) + OPEN.opening.width
+        envelope.VERSION_1.header_bytes + 16 + len(text) + OPEN.opening.width
     )
     OPEN.plan.domain.check_public(read.public[0])
 

@@ -89,6 +89,7 @@ class Once(Plan, kind="test_once"):
 class Ladder(Plan, kind="test_ladder"):
     """Three rounds for three groups of people, each made from what the one before found."""
 
+    takes_fakes = True
     domain: Integers
 
     def step(self, collected):

@@ -29,6 +29,11 @@ MATRIX = {
     "list_rounds": OPEN,
     "get_asked_round": OPEN,
     "upload": OPEN,
+    "get_round_keys": OPEN,
+    "put_round_key": OPEN,
+    "put_batch_part": OPEN,
+    "buy_token": OPEN,
+    "buy_fake_tokens": OPEN,
     "get_answer": FOR_ANALYSTS,
     "ask_sql": FOR_ANALYSTS,
     "get_status": FOR_ANALYSTS,
@@ -41,8 +46,13 @@ MATRIX = {
     "readyz": OPEN,
     "get_metrics": OPEN,
 }
-# Of those who get in; the task has no answer yet, and no tables.
+# Of those who get in; the task has no answer yet, and no tables, and is not shuffled.
 WELCOME = {
+    "get_round_keys": 404,
+    "put_round_key": 400,
+    "put_batch_part": 404,
+    "buy_token": 400,
+    "buy_fake_tokens": 400,
     "get_answer": 409,
     "ask_sql": 400,
     "create_task": 200,
@@ -68,7 +78,7 @@ def holders(site, clock):
 
 def call(site, operation, headers):
     path = operation.path.replace("{name}", "count").replace("{number}", "0")
-    path = path.replace("{id}", "0" * 12)
+    path = path.replace("{id}", "0" * 12).replace("{hop}", "0").replace("{part}", "0")
     content = {
         "create_task": {"content": text(counting())},
         "upload": {"json": body(numbered(counting(), 1))},

@@ -5,6 +5,7 @@ from dataclasses import asdict
 
 import pytest
 
+from client.shuffling import Chain, blind_collection
 from js.collector import ROOT
 from recorder.recording import PLAN_GROUPS
 from sottovoce.client.client import notice_of
@@ -44,6 +45,9 @@ COLLECTION = {
 OPEN = {"enrolment": False, "crowd": 0, "retention": 90}
 
 
+CHAIN = Chain(("https://mix-a.example.org", "https://mix-b.example.org"))
+
+
 def golden_tasks():
     """Return the documents of all tasks in the golden files, each once."""
     documents = {}
@@ -64,6 +68,20 @@ def recorder_tasks():
         for name, case in make_cases().items():
             documents.append(codec.document(case.task(f"{group} {name}")))
     return documents
+
+
+def shuffled_tasks():
+    """Return the documents of shuffled tasks, by one hop and by two, with promises and without."""
+    one_hop = CHAIN.shuffle().hops[:1]
+    tasks = [
+        CHAIN.task(),
+        CHAIN.task("enrolled", blind_collection()),
+        CHAIN.task(hops=one_hop),
+        CHAIN.task(hops=one_hop, fakes=0, against_users=6.0, central=1.0),
+        CHAIN.task(fakes=0, against_users=6.0, central=1.0),
+        CHAIN.task(fakes=0, against_users=9.0, central=7.0),
+    ]
+    return [codec.document(task) for task in tasks]
 
 
 def variants(content):
@@ -89,6 +107,7 @@ def compared(worker):
     """Return for every task its statement in Python and in JavaScript."""
     tasks = [*golden_tasks(), *recorder_tasks()]
     contents = [*tasks, *(variant for task in tasks for variant in variants(task))]
+    contents += shuffled_tasks()
     written = {"cap": CAP, "windows": [asdict(window) for window in WINDOWS], "time": TIME}
     charges = [
         {**charge, "name": charge["task"], "epsilon": repr(charge["epsilon"])} for charge in CHARGES
@@ -124,7 +143,8 @@ def test_the_text_is_the_same_word_for_word(compared):
 def test_every_sentence_but_those_for_unknown_kinds_is_compared(compared):
     same = "\n".join(text for text, in_javascript in compared if text == in_javascript)
     unseen = [name for name, text in TEXTS["sentences"].items() if stem(text) not in same]
-    assert unseen == ["other_values", "other_encoding", "other_way"]
+    # What collectors learned together is compared beside the ledgers of shuffled tasks.
+    assert unseen == ["collectors", "other_values", "other_encoding", "other_way"]
 
 
 def stem(text):

@@ -169,11 +169,15 @@ def status(data: Path, database: str, *, as_json: bool) -> None:
 @_TASK
 @_ROUND
 @data
-def release(task: str, round_number: int, data: Path, database: str) -> None:
+@as_json
+def release(task: str, round_number: int, data: Path, database: str, *, as_json: bool) -> None:
     """Close ROUND of TASK now; refused below the users that its document promises."""
     with _opened(data, database) as shuffler:
         shuffler.release(shuffler.find(task), round_number)
-    click.echo(f"Round {round_number} is closed; it will be mixed and delivered.")
+    if as_json:
+        print_json({"round": round_number, "closed": True})
+    else:
+        click.echo(f"Round {round_number} is closed; it will be mixed and delivered.")
 
 
 @command.command("abandon")
@@ -181,13 +185,19 @@ def release(task: str, round_number: int, data: Path, database: str) -> None:
 @_ROUND
 @data
 @click.option("--yes", is_flag=True, help="Erase without asking.")
-def abandon(task: str, round_number: int, data: Path, database: str, *, yes: bool) -> None:
+@as_json
+def abandon(
+    task: str, round_number: int, data: Path, database: str, *, yes: bool, as_json: bool
+) -> None:
     """Erase everything of ROUND of TASK; nothing of it will be delivered."""
-    if not yes:
+    if not yes and not as_json:
         click.confirm("Erase all messages of this round? They cannot be restored.", abort=True)
     with _opened(data, database) as shuffler:
         shuffler.abandon(shuffler.find(task), round_number)
-    click.echo(f"Round {round_number} is abandoned and erased.")
+    if as_json:
+        print_json({"round": round_number, "abandoned": True})
+    else:
+        click.echo(f"Round {round_number} is abandoned and erased.")
 
 
 def _opened(data: Path, database: str) -> Any:

@@ -292,7 +292,7 @@ def test_rounds_show_their_sealed_log_and_refusals_their_reasons(seen):
     assert "40 reports sealed" in line[5]
     assert record.checksum in line[5]
     (refused,) = rows(page.one("div", id="refusals").one("table"))
-    assert refused[0] == "malformed not an envelope of a version that this collector knows"
+    assert refused[0] == "malformed not an envelope of the version that this task's messages have"
     assert refused[1] == "2"
 
 
