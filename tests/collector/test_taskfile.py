@@ -186,6 +186,11 @@ def searching(domain, kind="pem", **rest):
 
 
 BAD = {
+    "an epsilon of nothing": (
+        {"name": "x", "epsilon": None, "plan": {"kind": "histogram", "domain": ["a", "b"]}},
+        CodecError,
+        "`epsilon` must be a number",
+    ),
     "no name": ({"epsilon": 1.0, "plan": {}}, CodecError, "name"),
     "no plan": ({"name": "x", "epsilon": 1.0}, CodecError, "plan"),
     "an unknown entry": (plain(quota=5), CodecError, "may have"),

@@ -62,7 +62,8 @@ ANSWER = """async ({ url, at, careless }) => {
 
 # What a ledger without a lock, and without one transaction around both, may do: two tabs read
 # before either writes.
-# They are made to, in the four steps that lead to an answer: coin, check, explanation, message.
+# They are made to, in the five steps that lead to an answer: coin, check, explanation, room in the
+# outbox, message.
 CARELESS = """() => {
     const other = new BroadcastChannel("careless");
     let heard = 0, said = 0, wake = () => {};
@@ -71,7 +72,7 @@ CARELESS = """() => {
         said++;
         other.postMessage(said);
         const patience = Date.now() + 20000;
-        while (heard < said && said <= 4 && Date.now() < patience) {
+        while (heard < said && said <= 5 && Date.now() < patience) {
             await new Promise((done) => { wake = done; setTimeout(done, 100); });
         }
     };

@@ -126,7 +126,8 @@ def _task(content: Mapping[str, Any], collector_key: CollectorKey | None) -> Tas
             settled = settle(plan, local, wishes)
             plan, local = settled.plan, settled.epsilon
             rest["shuffle"] = settled.shuffle
-        assert local is not None
+        if local is None:
+            raise CodecError("`epsilon` must be a number")
         return Task(content["name"], plan, local, collection=collection, **rest)
     except (TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
         raise _stated(error) from None
