@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sottovoce.errors import MismatchError, NoDataError, ParameterError
 from sottovoce.maths.em import Dense, em
 from sottovoce.mechanisms.grr import GRR
-from sottovoce.mechanisms.square_wave import SquareWave
+from sottovoce.mechanisms.square_wave import TOLERANCE, SquareWave
 from sottovoce.plans.numbers.emf import OutputCounts, PoisonedChannel, emf, unfiltered
 
 WAVE = SquareWave(epsilon=1.0, size=4)
@@ -127,7 +127,7 @@ def test_without_poisoned_outputs_it_is_plain_em():
 
 
 def test_smoothing_is_that_of_square_wave():
-    known = em(COUNTS.astype(np.int64), WAVE.sliding, smooth=True, tolerance=OBSERVED.tolerance)
+    known = em(COUNTS.astype(np.int64), WAVE.sliding, smooth=True, tolerance=TOLERANCE)
     np.testing.assert_array_equal(unfiltered(OBSERVED, smooth=True).honest, known.frequencies)
 
 

@@ -41,6 +41,7 @@ from sottovoce.maths.em import (
     normalised,
     smoothed,
 )
+from sottovoce.mechanisms.square_wave import TOLERANCE
 
 MAX_STEPS = 10_000
 _GAIN = 0.01  # of log-likelihood, times e^epsilon, below which a fit stops
@@ -175,10 +176,10 @@ def emf(
 def unfiltered(observed: OutputCounts, *, smooth: bool = False) -> Filtered:
     """Return plain expectation maximisation, which takes all reports for honest ones.
 
-    With ``smooth`` it is EMS.
+    With ``smooth`` it is EMS, which settles at a fixed point and is not stopped early.
     """
     m_step = smoothed if smooth else normalised
-    stop = likelihood_gain_below(observed.tolerance)
+    stop = likelihood_gain_below(TOLERANCE if smooth else observed.tolerance)
     iteration = Iteration(observed.channel, stop, MAX_STEPS, m_step)
     start = np.full((len(observed.counts), observed.size), 1 / observed.size)
     fit = iteration.run(observed.counts / observed.reports[:, None], start)
