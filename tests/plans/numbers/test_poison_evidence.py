@@ -38,10 +38,10 @@ def test_honest_people_never_raise_an_alarm(epsilon):
     for name, people in populations(128).items():
         for users in (300, 50_000):
             found = poison_evidence(honest(wave, people, users, seed=users))
-            print(f"{name}, {users} users: gain {found.gain:.1f} of {found.threshold:.1f}")
+            print(f"{name}, {users} users: misfit {found.misfit:.1f} of {found.threshold:.1f}")
             assert not found.alarm
             # The bound is chi-squared with 31 degrees: its mean is 15.5, its deviation 3.9.
-            assert found.gain < 15.5 + 5 * 3.94
+            assert found.misfit < 15.5 + 5 * 3.94
 
 
 def attacked(wave, share, users, seed):
@@ -57,7 +57,7 @@ def attacked(wave, share, users, seed):
 @pytest.mark.parametrize("epsilon", [1 / 16, 0.5, 1.0])
 def test_an_attack_is_seen(epsilon):
     found = poison_evidence(attacked(SquareWave(epsilon=epsilon, size=128), 0.1, 50_000, seed=1))
-    print(f"gain {found.gain:.0f} of {found.threshold:.1f}, share {found.share:.3f}")
+    print(f"misfit {found.misfit:.0f} of {found.threshold:.1f}, share {found.share:.3f}")
     assert found.alarm
     assert found.segments
 

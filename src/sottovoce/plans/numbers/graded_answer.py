@@ -127,7 +127,8 @@ def _details(found: GradedEstimate, groups: Sequence[_GroupTally]) -> dict[str, 
         "attack_seen": found.attack_seen,
         "false_share": share,
         "likelihood_gain": found.evidence.gain,
-        "likelihood_threshold": found.evidence.threshold,
+        "misfit": found.evidence.misfit,
+        "misfit_threshold": found.evidence.threshold,
         "graded_groups": rows,
     }
 

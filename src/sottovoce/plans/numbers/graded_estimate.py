@@ -93,7 +93,7 @@ def graded_estimate(groups: Sequence[Group], replicates: int = REPLICATES) -> Gr
     attack_seen = bool(evidence.alarm and fit.share[0] >= LEAST_SHARE)
     if not attack_seen:
         fit = undefended(groups)
-    redrawn = _drawn_again(groups, fit, replicates)
+    redrawn = drawn_again(groups, fit, replicates)
     refitted = defended(redrawn) if attack_seen else undefended(redrawn)
     return GradedEstimate(fit, evidence, attack_seen, refitted)
 
@@ -142,7 +142,7 @@ def _average(distributions: Sequence[Floats], weights: Floats) -> Floats:
     return np.asarray(np.einsum("grk,rg->rk", np.stack(distributions), weights))
 
 
-def _drawn_again(groups: Sequence[Group], fit: GradedFit, replicates: int) -> list[Group]:
+def drawn_again(groups: Sequence[Group], fit: GradedFit, replicates: int) -> list[Group]:
     """Return groups whose rows are drawn from the fit, seeded by the counts themselves."""
     generator = np.random.default_rng(groups[0].observed.counts[0].astype(np.int64))
     people = np.repeat(fit.distribution, replicates, axis=0)

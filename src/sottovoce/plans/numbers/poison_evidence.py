@@ -2,24 +2,32 @@
 
 Whatever people hold, the chances of outputs are a channel M times some shares x.  Histograms that
 no x explains were not made by honest people alone.  The outputs are merged into at most 32 cells of
-neighbours.  The statistic is how much better EMF, with the outputs that SEMF suspects, explains the
-cells than plain EM does:
+neighbours.  The statistic is how much better the cells' own shares explain the reports than the
+best x, which plain EM finds:
 
-    gain = l(EMF) - l(plain EM)        l = sum of counts times ln(chance)
+    misfit = l(shares) - l(best x)        l = sum of counts times ln(chance)
 
-The largest likelihood of any model is that of the shares themselves, and plain EM is at least as
-likely as the truth.  So on honest reports, whatever people hold,
+The best x is at least as likely as the truth, so that on honest reports, whatever people hold,
 
-    2 gain <= 2 (l(shares) - l(truth)),  which is chi-squared with cells - 1 degrees
+    2 misfit <= 2 (l(shares) - l(truth)),  which is chi-squared with cells - 1 degrees
 
-and the threshold is half of its upper quantile.  The bound is loose, because plain EM fits noise as
-well: docs/evidence/byzantine-numbers.md has the false alarms and the power that were measured.
+and the threshold is half of its upper quantile.  The bound is loose, because the best x fits noise
+as well: docs/evidence/byzantine-numbers.md has the false alarms and the power that were measured.
+EM approaches the best x slowly where epsilon is small and reports are many.  The log-likelihood is
+concave, so that wherever EM stops, with c counts of N reports and D the chances,
 
-``share`` is the estimated share of false reports.  It is right for a small epsilon only, such as
-1/16: at epsilon 1 honest reports of unusual populations look as if 20 to 40 % were false, without
-an alarm.  Attackers who randomise a wrong number honestly cannot be seen at all.
+    l(best x) <= l(x) + N (max over k of (sum of c_i / N M_ik / D_i over i) - 1)
 
-The test is ours.  Source: Du 2025, section 6.3.
+and that bound stands for l(best x): no alarm comes from stopping early.
+
+Beside it stand the estimated ``share`` of false reports and the ``gain`` of log-likelihood of EMF
+over plain EM, with the outputs that SEMF suspects.  The share is right for a small epsilon only,
+such as 1/16: at epsilon 1 honest reports of unusual populations look as if 20 to 40 % were false,
+without an alarm.  Attackers who randomise a wrong number honestly cannot be seen at all.
+
+The test is ours.
+
+Source: Du 2025, section 6.3.
 """
 
 from dataclasses import dataclass
@@ -44,12 +52,13 @@ _MAX_STEPS = 20_000
 class PoisonEvidence:
     """What speaks for false reports.
 
-    ``gain`` of log-likelihood above the ``threshold`` is an alarm.  ``segments`` are the suspected
-    parts of the outputs, from and to, in parts of all outputs.
+    A ``misfit`` above the ``threshold`` is an alarm.  ``segments`` are the suspected parts of the
+    outputs, from and to, in parts of all outputs.
     """
 
     share: float
     gain: float
+    misfit: float
     threshold: float
     segments: tuple[tuple[float, float], ...]
     reports: int
@@ -57,7 +66,7 @@ class PoisonEvidence:
     @property
     def alarm(self) -> bool:
         """Return whether honest people alone cannot have made these reports."""
-        return self.gain > self.threshold
+        return self.misfit > self.threshold
 
 
 def evidence_in_tally(mechanism: Mechanism, tally: Tally) -> PoisonEvidence:
@@ -90,6 +99,7 @@ def poison_evidence(observed: OutputCounts) -> PoisonEvidence:
     return PoisonEvidence(
         share=float(filtered.share[0]),
         gain=max(gain, 0.0),
+        misfit=max(_largest_likelihood(merged) - _most_by_honest(merged, plain), 0.0),
         threshold=chi_squared_quantile(FALSE_ALARMS, merged.outputs - 1) / 2,
         segments=runs(poisoned[0]),
         reports=int(observed.reports[0]),
@@ -116,6 +126,20 @@ def _merged(observed: OutputCounts) -> OutputCounts:
     # Row k of ``backward`` is how the channel sends each value into cell k.
     channel = Dense(observed.channel.backward(members))
     return OutputCounts(observed.counts @ members.T, channel, observed.size, observed.epsilon)
+
+
+def _largest_likelihood(observed: OutputCounts) -> float:
+    """Return the log-likelihood of the shares that were observed, which no model exceeds."""
+    counts = observed.counts[0][observed.counts[0] > 0]
+    return float(counts @ np.log(counts / counts.sum()))
+
+
+def _most_by_honest(observed: OutputCounts, plain: Filtered) -> float:
+    """Return a bound of the log-likelihood that any shares of honest people reach."""
+    chances = observed.channel.forward(plain.honest)
+    gradients = observed.channel.backward(observed.counts / chances)[0]
+    slack = float(gradients.max()) - float(observed.reports[0])
+    return float(plain.log_likelihood[0]) + slack
 
 
 def _converged(observed: OutputCounts, poisoned: Bools) -> Filtered:
