@@ -61,8 +61,8 @@ class Distribution(Plan, kind="distribution"):
     """
 
     domain: Buckets
-    defence: str | None
-    probe: float | None
+    defence: str | None = None
+    probe: float | None = None
 
     def __init__(
         self,

@@ -58,8 +58,8 @@ class Mean(Plan, kind="mean"):
 
     domain: Numbers
     mechanism: str
-    defence: str | None
-    probe: float | None
+    defence: str | None = None
+    probe: float | None = None
 
     def __init__(
         self,
