@@ -59,7 +59,7 @@ class _GroupTally:
 
 def graded_answer(collected: Collected) -> GradedAnswer:
     """Return what the reports of the opening round say."""
-    groups = _groups(collected)
+    groups = _group_tallies(collected)
     found = graded_estimate([_group(each) for each in groups])
     users = sum(each.users for each in groups)
     mechanism = groups[0].mechanism
@@ -72,7 +72,12 @@ def graded_answer(collected: Collected) -> GradedAnswer:
     return GradedAnswer(estimate, _details(found, groups), linear, mechanism.end)
 
 
-def _groups(collected: Collected) -> list[_GroupTally]:
+def groups_of(collected: Collected) -> list[Group]:
+    """Return the counts of every group that somebody answered in, the probe last."""
+    return [_group(each) for each in _group_tallies(collected)]
+
+
+def _group_tallies(collected: Collected) -> list[_GroupTally]:
     """Return the groups that somebody answered in, the probe last."""
     asked = collected.rounds[0]
     groups = []
