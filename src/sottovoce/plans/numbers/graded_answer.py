@@ -94,6 +94,11 @@ def _group(each: _GroupTally) -> Group:
     return Group(each.users, each.reports, output_counts(each.mechanism, each.tally))
 
 
+def estimate_of(groups: Sequence[Group], epsilon: float) -> Estimate:
+    """Return the estimate of people in groups who spent an epsilon each."""
+    return _estimate(graded_estimate(groups), sum(group.users for group in groups), epsilon)
+
+
 def _estimate(found: GradedEstimate, users: int, epsilon: float) -> Estimate:
     undefended = _from_replicates(
         found.fit.undefended, found.replicates.undefended, users, epsilon, "ems"
