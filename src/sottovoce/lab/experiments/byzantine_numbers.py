@@ -165,8 +165,7 @@ CATEGORY_EPSILONS = (0.25, 0.5, 1.0, 1.5, 2.0, 2.5)
 def category_errors(poisoned: tuple[int, ...], epsilon: float, seed: int) -> dict[str, float]:
     """Return the mean squared error of shares of 15 categories, a quarter of all reports false.
 
-    The poisoned categories and the share come from a group at epsilon 1/16.  The error is that of
-    all categories together: the squared distance of the distributions.
+    The poisoned categories and the share come from a group at epsilon 1/16.
     """
     people = np.exp(-0.5 * ((np.arange(CATEGORIES) - 9) / 3) ** 2)
     people /= people.sum()
@@ -179,7 +178,7 @@ def category_errors(poisoned: tuple[int, ...], epsilon: float, seed: int) -> dic
         "de-emf": METHODS["de-emf"](observed, mask, share).distribution[0],
         "de-remf*": METHODS["de-remf*"](observed, mask, share).distribution[0],
     }
-    return {name: float(((shares - people) ** 2).sum()) for name, shares in found.items()}
+    return {name: float(((shares - people) ** 2).mean()) for name, shares in found.items()}
 
 
 def _category_counts(
@@ -368,7 +367,7 @@ def _categories() -> list[str]:
         "## Categories",
         "",
         f"Randomised response over {CATEGORIES} categories, {CATEGORY_USERS:,} people, a quarter of"
-        f" them false in one category or in three; squared error of the shares, mean of {SEEDS}"
+        f" them false in one category or in three; mean squared error of a share over {SEEDS}"
         " runs.",
         "",
         "| poisoned | epsilon | ostrich | de-emf | de-remf* |",
