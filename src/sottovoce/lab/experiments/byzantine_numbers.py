@@ -17,24 +17,28 @@ from math import sqrt
 import numpy as np
 
 from sottovoce.arrays import Floats, Ints
+from sottovoce.domains.buckets import Buckets
 from sottovoce.lab.attacks.biased_numbers import BiasedNumbers
+from sottovoce.lab.attacks.input_manipulation import InputManipulation
 from sottovoce.lab.baselines.numbers.me_emf import me_emf
 from sottovoce.lab.baselines.numbers.ostrich import averaged, ostrich
 from sottovoce.lab.experiments.numbers import shapes
 from sottovoce.lab.populations.numbers import SHAPES
 from sottovoce.lab.seeded import SeededRng
+from sottovoce.lab.simulate import Poisoned, simulate
 from sottovoce.lab.truth.metrics import jensen_shannon
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.square_wave import SquareWave
 from sottovoce.plans.numbers.de_emf import MAX_SHARE, METHODS
-from sottovoce.plans.numbers.distribution import DistributionAnswer
+from sottovoce.plans.numbers.distribution import Distribution, DistributionAnswer
 from sottovoce.plans.numbers.emf import OutputCounts, emf, unfiltered
-from sottovoce.plans.numbers.graded_answer import estimate_of
 from sottovoce.plans.numbers.graded_estimate import Group
 from sottovoce.plans.numbers.graded_groups import PROBE, grades
 from sottovoce.plans.numbers.group_weights import RULES
 from sottovoce.plans.numbers.poison_evidence import poison_evidence
 from sottovoce.plans.numbers.semf import semf
+from sottovoce.tasks.collection import Collection
+from sottovoce.tasks.task import Task
 
 USERS, BUCKETS, SEEDS = 60_000, 128, 4
 EPSILONS = (0.25, 0.5, 1.5, 2.0, 2.5)
@@ -226,7 +230,7 @@ def clean_populations(size: int) -> dict[str, Floats]:
     return {**shapes(size), **others, "extreme": np.eye(size)[0]}
 
 
-def false_alarms(runs: int = TESTED_RUNS) -> Alarms:
+def false_alarms(runs: int = TESTED_RUNS, sizes: tuple[int, ...] = TESTED_USERS) -> Alarms:
     """Return how often honest reports of many populations raise an alarm."""
     tested = alarms = 0
     largest = threshold = 0.0
@@ -234,7 +238,7 @@ def false_alarms(runs: int = TESTED_RUNS) -> Alarms:
         wave = SquareWave(epsilon=epsilon, size=BUCKETS)
         for people in clean_populations(BUCKETS).values():
             chances = wave.sliding.forward(people)
-            for users in TESTED_USERS:
+            for users in sizes:
                 for seed in range(runs):
                     generator = np.random.default_rng((seed, users))
                     counts = generator.multinomial(users, chances / chances.sum())
@@ -258,21 +262,33 @@ QUANTILES = (0.25, 0.5, 0.75)
 
 
 def coverage(setting: Setting, runs: int = COVERED_RUNS) -> dict[str, float]:
-    """Return how often 95 % intervals of the mean and of quartiles contain the honest truth."""
-    edges = np.linspace(0, 1, setting.buckets + 1)
-    labels = tuple(map(str, range(setting.buckets)))
+    """Return how often 95 % intervals of the mean and of quartiles contain the honest truth.
+
+    Whole collections are simulated.
+    """
+    plan = Distribution(0, 1, setting.buckets, defence="graded")
+    task = Task("number", plan, setting.epsilon, collection=Collection(enrolment=True))
     hits: dict[str, int] = dict.fromkeys(("mean", *(f"{share:g}" for share in QUANTILES)), 0)
     for seed in range(runs):
-        drawing = drawn(setting, seed)
-        estimate = estimate_of(drawing.groups, setting.epsilon)
-        answer = DistributionAnswer("number", labels, estimate, "square_wave", edges=edges)
+        honest = round((1 - setting.share) * setting.users)
+        people = SHAPES[setting.shape](np.random.default_rng(seed), honest)
+        answer = simulate(task, people, seed=seed, attack=_poisoned(setting, seed))
+        assert isinstance(answer, DistributionAnswer)
         figures = [answer.mean(), *(answer.quantile(share) for share in QUANTILES)]
-        truth = drawing.truth
-        true = [truth @ answer.middles, *np.interp(QUANTILES, [0, *truth.cumsum()], edges)]
+        true = [people.mean(), *np.quantile(people, QUANTILES)]
         for name, figure, number in zip(hits, figures, true, strict=True):
             low, high = figure.interval()
-            hits[name] += low <= number <= high
+            hits[name] += bool(low <= number <= high)
     return {name: hit / runs for name, hit in hits.items()}
+
+
+def _poisoned(setting: Setting, seed: int) -> Poisoned | None:
+    if not setting.share:
+        return None
+    if setting.lie:
+        buckets = Buckets(0, 1, setting.buckets)
+        return Poisoned(InputManipulation(buckets, (1.0,)), setting.share)
+    return Poisoned(_attack(setting, seed), setting.share)
 
 
 # --- the page ------------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ from sottovoce.domains.buckets import Buckets
 from sottovoce.domains.real_range import check_points
 from sottovoce.errors import ParameterError
 from sottovoce.mechanisms.numeric import NumericMechanism
-from sottovoce.plans.numbers.graded_answer import graded_answer
+from sottovoce.plans.numbers.graded_answer import graded_answer, widened
 from sottovoce.plans.numbers.graded_groups import (
     FREE_COINS,
     check_defence,
@@ -102,8 +102,6 @@ class Distribution(Plan, kind="distribution"):
 
     def _defended(self, collected: Collected) -> "DistributionAnswer":
         found = graded_answer(collected)
-        low, high = self.domain.low, self.domain.high
-        linear = None if found.linear_mean is None else on_scale(found.linear_mean, low, high)
         return DistributionAnswer(
             "distribution",
             self.domain.labels,
@@ -111,8 +109,16 @@ class Distribution(Plan, kind="distribution"):
             "square_wave",
             details=found.details,
             edges=self.domain.edges,
-            linear_mean=linear,
+            linear_mean=self._between_middles(found.linear_mean),
+            read_out=self._between_middles(found.read_out),
         )
+
+    def _between_middles(self, mean: Total | None) -> Total | None:
+        """Return a mean of [-1, 1] on the scale from the first middle of a bucket to the last."""
+        if mean is None:
+            return None
+        half_bucket = (self.domain.high - self.domain.low) / self.domain.size / 2
+        return on_scale(mean, self.domain.low + half_bucket, self.domain.high - half_bucket)
 
     @property
     def concerns_of_free_coins(self) -> tuple[str, ...]:
@@ -142,11 +148,13 @@ class DistributionAnswer(Answer):
     """A histogram of intervals that also knows its mean, variance and quantiles.
 
     ``linear_mean`` is the mean without EM.  What one false report does to it is known, which cannot
-    be said of EM: bounds that allow for false reports exist for the mean alone.
+    be said of EM: bounds that allow for false reports exist for the mean alone.  ``read_out`` is a
+    mean without EM from which the errors of a defended mean are widened.
     """
 
     edges: Floats = field(kw_only=True)
     linear_mean: Total | None = field(default=None, kw_only=True)
+    read_out: Total | None = field(default=None, kw_only=True)
 
     def postprocess(self, method: str, **options: Any) -> "Answer":
         """Refuse: expectation maximisation has made the shares consistent already."""
@@ -160,7 +168,14 @@ class DistributionAnswer(Answer):
     def mean(self) -> Total:
         """Return the mean with its bootstrap error."""
         mean = self._figure(lambda shares: shares @ self.middles)
-        return replace(mean, raw=self.linear_mean)
+        return replace(widened(mean, self.read_out), raw=self.linear_mean)
+
+    @property
+    def raw(self) -> "DistributionAnswer":
+        """Return the answer without a defence."""
+        estimate = self.estimate.raw or self.estimate
+        read_out = self.linear_mean if self.estimate.raw else self.read_out
+        return replace(self, estimate=estimate, read_out=read_out)
 
     def variance(self) -> Total:
         """Return the variance of the number between people, with its bootstrap error."""

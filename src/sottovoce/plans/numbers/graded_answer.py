@@ -33,14 +33,15 @@ ATTACK = "An attack was seen: about {share:.1%} of the reports look false and we
 class GradedAnswer:
     """The estimate of a collection in graded groups.
 
-    ``estimate.raw`` is the undefended estimate.  ``linear_mean`` is on the scale of [-1, 1], the
-    middles of the first and the last bucket being ``end`` away from 0; None for a single report.
+    ``estimate.raw`` is the undefended estimate.  ``read_out`` is the mean without EM, and without
+    the false reports, on the scale of [-1, 1] from the first value to the last.  ``linear_mean`` is
+    that of all reports; None for a single report.
     """
 
     estimate: Estimate
     details: dict[str, Any]
+    read_out: Total | None
     linear_mean: Total | None
-    end: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,8 +69,32 @@ def graded_answer(collected: Collected) -> GradedAnswer:
         points = mechanism.points(np.arange(mechanism.size))
         spread = _variance(found.fit.undefended[0], points)
         linear = _linear_mean(groups, spread, coins_checked=collected.coins_checked)
+        linear = linear.times(1 / mechanism.end)
     estimate = _estimate(found, users, collected.epsilon)
-    return GradedAnswer(estimate, _details(found, groups), linear, mechanism.end)
+    read_out = _read_out(found, mechanism.size) if found.attack_seen else linear
+    return GradedAnswer(estimate, _details(found, groups), read_out, linear)
+
+
+def widened(mean: Total, read_out: Total | None) -> Total:
+    """Return a mean by EM with an error that its smoothing cannot hide.
+
+    Let d be its distance from a mean without EM that has no bias and the variance v.  Then an error
+    of sqrt(d^2 + v) covers as stated, whatever the bias is.  The bootstrap's error stands if it is
+    larger.
+    """
+    if read_out is None:
+        return mean
+    distance = mean.total - read_out.total
+    return replace(mean, variance=max(mean.variance, distance**2 + read_out.variance))
+
+
+def _read_out(found: GradedEstimate, size: int) -> Total:
+    """Return the mean by positions on the scale of [-1, 1], with its bootstrap error."""
+    indices = np.arange(size)
+    centre = float(found.fit.distribution[0] @ indices)
+    variance = float(((found.replicates.read_out - centre) ** 2).mean())
+    scale = 2 / (size - 1)
+    return Total(scale * float(found.fit.read_out[0]) - 1, scale**2 * variance)
 
 
 def groups_of(collected: Collected) -> list[Group]:
@@ -92,11 +117,6 @@ def _group_tallies(collected: Collected) -> list[_GroupTally]:
 
 def _group(each: _GroupTally) -> Group:
     return Group(each.users, each.reports, output_counts(each.mechanism, each.tally))
-
-
-def estimate_of(groups: Sequence[Group], epsilon: float) -> Estimate:
-    """Return the estimate of people in groups who spent an epsilon each."""
-    return _estimate(graded_estimate(groups), sum(group.users for group in groups), epsilon)
 
 
 def _estimate(found: GradedEstimate, users: int, epsilon: float) -> Estimate:

@@ -55,7 +55,9 @@ class GradedFit:
     """What graded groups say, for every row of their counts.
 
     ``distribution`` is that of honest people, ``undefended`` what the reports say if nobody lied.
-    ``poison`` holds for every group the (rows, outputs) shares of false reports.
+    ``poison`` holds for every group the (rows, outputs) shares of false reports.  ``read_out`` is
+    the mean of the values' indices by the positions of the reports that were not removed, without
+    EM: it has no bias of smoothing.
     """
 
     distribution: Floats
@@ -64,6 +66,7 @@ class GradedFit:
     weights: Floats
     poison: tuple[Floats, ...]
     poisoned: tuple[Bools, ...]
+    read_out: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +109,8 @@ def undefended(groups: Sequence[Group]) -> GradedFit:
     weights = _weights(groups, np.zeros(rows))
     average = _average(plain, weights)
     masks = tuple(poison.astype(bool) for poison in nothing)
-    return GradedFit(average, average, np.zeros(rows), weights, tuple(nothing), masks)
+    read_out = _read_out([group.observed for group in groups], weights)
+    return GradedFit(average, average, np.zeros(rows), weights, tuple(nothing), masks, read_out)
 
 
 def defended(groups: Sequence[Group]) -> GradedFit:
@@ -117,6 +121,9 @@ def defended(groups: Sequence[Group]) -> GradedFit:
     share = np.minimum(emf(probe.observed, masks[-1]).share, MAX_SHARE)
     found = [_decoded(group, mask, share) for group, mask in zip(groups, masks, strict=True)]
     weights = _weights(groups, share)
+    remaining = [
+        group.observed.without(each.poison) for group, each in zip(groups, found, strict=True)
+    ]
     return GradedFit(
         _average([each.distribution for each in found], weights),
         plain.undefended,
@@ -124,6 +131,7 @@ def defended(groups: Sequence[Group]) -> GradedFit:
         weights,
         tuple(each.poison for each in found),
         tuple(masks),
+        _read_out(remaining, weights),
     )
 
 
@@ -136,6 +144,21 @@ def _weights(groups: Sequence[Group], share: Floats) -> Floats:
     epsilons = np.array([group.epsilon for group in groups])
     reports = np.array([group.users * group.reports for group in groups])
     return calibrated(epsilons, reports * (1 - share[:, None]))
+
+
+def _read_out(observed: Sequence[OutputCounts], weights: Floats) -> Floats:
+    """Return the mean index of honest people in every row, by the positions of reports.
+
+    The mean position of the reports of Square Wave is linear in the index k: alpha + beta k.
+    """
+    means = []
+    for counts in observed:
+        positions = np.arange(counts.outputs, dtype=np.float64)
+        expected = counts.channel.backward(positions)
+        beta = (expected[-1] - expected[0]) / (counts.size - 1)
+        mean = counts.counts @ positions / counts.reports
+        means.append((mean - expected[0]) / beta)
+    return np.asarray(np.einsum("gr,rg->r", np.stack(means), weights))
 
 
 def _average(distributions: Sequence[Floats], weights: Floats) -> Floats:

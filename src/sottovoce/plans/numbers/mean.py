@@ -23,7 +23,7 @@ from sottovoce.domains.numbers import Numbers
 from sottovoce.errors import ParameterError
 from sottovoce.mechanisms.base import Mechanism
 from sottovoce.mechanisms.numeric import NumericMechanism
-from sottovoce.plans.numbers.graded_answer import graded_answer
+from sottovoce.plans.numbers.graded_answer import graded_answer, widened
 from sottovoce.plans.numbers.graded_groups import (
     FREE_COINS,
     check_defence,
@@ -41,7 +41,7 @@ POINTS = (
 ) + 1  # rounding to the nearest moves a number by at most a two-millionth of the range
 
 
-DEFENDED_POINTS = 129
+DEFENDED_POINTS = 65
 
 
 @dataclass(frozen=True, init=False)
@@ -103,12 +103,11 @@ class Mean(Plan, kind="mean"):
         """Return the mean of the distribution over the points; the undefended one is a detail."""
         found = graded_answer(collected)
         points = np.linspace(self.domain.low, self.domain.high, self.domain.size)
-        mean = _mean_of(found.estimate, points)
-        undefended = _mean_of(found.estimate.raw or found.estimate, points)
-        if found.linear_mean is not None:
-            # An index stands for a point up to the ends here, not for the middle of a bucket.
-            linear = found.linear_mean.times(1 / found.end)
-            mean = replace(mean, raw=on_scale(linear, self.domain.low, self.domain.high))
+        linear = self._from_end_to_end(found.linear_mean)
+        read_out = self._from_end_to_end(found.read_out)
+        mean = replace(widened(_mean_of(found.estimate, points), read_out), raw=linear)
+        raw = found.estimate.raw or found.estimate
+        undefended = widened(_mean_of(raw, points), linear)
         low, high = undefended.interval()
         details = {
             **found.details,
@@ -124,6 +123,9 @@ class Mean(Plan, kind="mean"):
             found.estimate.steps,
             details=details,
         )
+
+    def _from_end_to_end(self, mean: Total | None) -> Total | None:
+        return None if mean is None else on_scale(mean, self.domain.low, self.domain.high)
 
     @property
     def concerns_of_free_coins(self) -> tuple[str, ...]:
