@@ -26,7 +26,7 @@ from sottovoce.tasks.collected import Collected
 from sottovoce.tasks.question import Address
 
 NO_ATTACK = "No attack was seen: honest people alone may have sent these reports."
-ATTACK = "An attack was seen: about {share:.1%} of the reports look false and were removed."
+ATTACK = "An attack was seen: about {percent:.1f} % of the reports look false and were removed."
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +153,7 @@ def _details(found: GradedEstimate, groups: Sequence[_GroupTally]) -> dict[str, 
         for each, weight, segments in zip(groups, weights, found.segments, strict=True)
     ]
     return {
-        "remark": ATTACK.format(share=share) if found.attack_seen else NO_ATTACK,
+        "remark": ATTACK.format(percent=100 * share) if found.attack_seen else NO_ATTACK,
         "attack_seen": found.attack_seen,
         "false_share": share,
         "likelihood_gain": found.evidence.gain,

@@ -10,9 +10,10 @@
     6. Average the distributions of the groups, with the weights of ``group_weights``.
 
 Errors come from a bootstrap of all of it: people are drawn from the result and put into groups,
-everybody's reports are drawn from the one value they hold, attackers report what was found.
+everybody's reports are drawn from the one value they hold, attackers report what was found.  Step 4
+and the smoothing of step 5 are ours.
 
-Source: Du 2025, section 6.4; steps 4 and the smoothing of step 5 are ours.
+Source: Du 2025, section 6.4.
 """
 
 from collections.abc import Sequence
@@ -30,7 +31,7 @@ from sottovoce.plans.numbers.poison_evidence import PoisonEvidence, poison_evide
 from sottovoce.plans.numbers.semf import semf
 
 LEAST_SHARE = 0.03  # of false reports that counts as an attack
-REPLICATES = 50
+REPLICATES = 30  # each decodes all groups anew
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,9 @@ The three rules, with n honest reports in a group:
     paper        1 / B = 1 / variance         as published
     count        1 / B = n / variance         for comparison: half of the weight is on the noisiest
 
-Source: Du 2025, section 6.4.2 (lemma 3 and theorem 14, corrected); calibrated weights are ours.
+Calibrated weights are ours.
+
+Source: Du 2025, section 6.4.2 (lemma 3 and theorem 14, corrected).
 """
 
 from collections.abc import Callable

@@ -3,9 +3,9 @@
 Many random subsets of the reports are drawn.  Each gives a mean, by the linear read-out or through
 the distribution that EM finds.  The means are cut into two clusters, and the answer is the centre
 of the larger one.  Subsets of independent reports hardly differ in their share of false reports, so
-that the clusters separate noise.
+that the clusters separate noise.  The source cites it without details; these are ours.
 
-Source: Du 2025, section 6.5.4, which cites it without details; these are ours.
+Source: Du 2025, section 6.5.4.
 """
 
 from collections.abc import Callable

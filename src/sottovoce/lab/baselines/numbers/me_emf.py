@@ -3,9 +3,9 @@
 EMF is run with the lower and with the upper half of the outputs of the group with the smallest
 epsilon.  The half that holds more false reports is taken for poisoned in every group, with the
 share that was found, and DE-REMF* decodes.  It is the best choice where attackers push one way, and
-fails where they poison both sides.
+fails where they poison both sides.  How the side is chosen is ours: the source does not state it.
 
-Source: Du 2025, section 6.5.1; the choice of the side is ours, the source does not state it.
+Source: Du 2025, section 6.5.1.
 """
 
 from collections.abc import Sequence
