@@ -143,6 +143,11 @@ export function slowTasks(task) {
     "a permanent bit for each of many answers": withAsk(integers(32_000), question(oue(32_000)), {
       distinct: 1,
     }),
+    "about nine times the permanent bits that are allowed": withAsk(
+      integers(300_000),
+      question(oue(300_000)),
+      { distinct: 1 },
+    ),
     "more permanent bits than are allowed": withAsk(integers(2 ** 20), question(oue(2 ** 20)), {
       distinct: 1,
     }),
