@@ -98,7 +98,8 @@ def audit(
         raise ParameterError("`confidence` must lie between 0 and 1, both excluded")
     exact, note = _exact(mechanism)
     lower, event = _proved(mechanism, samples // 2, confidence, _rng(seed))
-    stated, realised = mechanism.epsilon, mechanism.epsilon_realised
+    stated = mechanism.epsilon
+    realised = mechanism.epsilon_realised
     return Audit(
         mechanism.kind,
         mechanism.size,

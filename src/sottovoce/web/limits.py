@@ -38,7 +38,8 @@ class RateLimit:
         """
         if not self.rate:
             return 0.0
-        name, now = blake2b(address.encode(), key=self._key, digest_size=16).digest(), self._clock()
+        name = blake2b(address.encode(), key=self._key, digest_size=16).digest()
+        now = self._clock()
         left, seen = self._buckets.pop(name, (self.capacity, now))
         left = min(self.capacity, left + max(0.0, now - seen) * self.rate)
         enough = left >= count - _ROUNDING

@@ -45,12 +45,11 @@ _MOST_LISTED = 25
 
 def facts(part: Mapping[str, Any]) -> list[Fact]:
     """Return the details of a released answer, each as a term and a few words."""
-    return [
-        fact
-        for name, detail in part.items()
-        if name not in _SHOWN_ELSEWHERE
-        for fact in _fact(name, detail)
-    ]
+    listed: list[Fact] = []
+    for name, detail in part.items():
+        if name not in _SHOWN_ELSEWHERE:
+            listed += _fact(name, detail)
+    return listed
 
 
 def _fact(name: str, detail: Any) -> list[Fact]:

@@ -310,7 +310,8 @@ def _mechanism_of(
 ) -> tuple[ProductResponse, int]:
     """Return the mechanism of a member, and which of its parts reports an attribute."""
     question = collected.rounds[0].question(address)
-    mechanism, view = question.mechanism, question.encoding
+    mechanism = question.mechanism
+    view = question.encoding
     assert isinstance(mechanism, ProductResponse)
     assert isinstance(view, View)
     return mechanism, view.columns.index(column)

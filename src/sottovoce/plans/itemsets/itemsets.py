@@ -202,7 +202,8 @@ def _concatenated(items: Estimate, sets: Estimate) -> Estimate:
 
 def _stated_influence(items: Estimate, sets: Estimate) -> StatedInfluence | None:
     """Return the influence of one report on every total of two estimates."""
-    first, second = items.influence, sets.influence
+    first = items.influence
+    second = sets.influence
     if first is None or second is None:
         return None
     return StatedInfluence(

@@ -115,7 +115,8 @@ def _rated(layout: Layout, queries: Sequence[str], users: int) -> RatedLayout | 
     None if people cannot be asked so, or cannot answer.
     """
     source = Source(layout)
-    errors, relative = [], []
+    errors = []
+    relative = []
     for text in queries:
         query = read(text, source)
         try:
