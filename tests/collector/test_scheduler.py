@@ -71,7 +71,9 @@ def test_half_written_files_are_removed_at_the_start(collector, scheduler, failu
     assert failures == []
 
 
-def test_a_half_written_file_that_cannot_be_removed_holds_up_nothing(collector, scheduler, failures):
+def test_a_half_written_file_that_cannot_be_removed_holds_up_nothing(
+    collector, scheduler, failures
+):
     task = counting(quota=3)
     collector.create(text(task), toml=False)
     other = counting("other")

@@ -40,7 +40,7 @@ _REMARKS: dict[str, tuple[bool, Fact]] = {
         ("Left out", "more candidates passed the threshold than could be followed"),
     ),
 }
-_MOST_LISTED = 25
+_MAX_LISTED = 25
 
 
 def facts(part: Mapping[str, Any]) -> list[Fact]:
@@ -63,7 +63,7 @@ def _fact(name: str, detail: Any) -> list[Fact]:
         return [remark] if detail is reason else []
     term = _TERMS.get(name, name.replace("_", " ").capitalize())
     if isinstance(detail, (list, tuple)):
-        return [(term, ", ".join(map(_written, detail)))] if len(detail) <= _MOST_LISTED else []
+        return [(term, ", ".join(map(_written, detail)))] if len(detail) <= _MAX_LISTED else []
     return [(term, formatting.percent(detail, 0.0001) if name in _SHARES else _written(detail))]
 
 
