@@ -31,7 +31,7 @@ def _at_most(limit: int, balls: int, bins: int) -> Fraction:
     one_bin = [Fraction(1, factorial(count)) for count in range(min(limit, balls) + 1)]
     ways = _power(one_bin, bins, balls)
     coefficient = ways[balls] if balls < len(ways) else Fraction(0)
-    return factorial(balls) * coefficient / bins**balls
+    return coefficient * Fraction(factorial(balls), bins**balls)
 
 
 def _power(base: Polynomial, exponent: int, degree: int) -> Polynomial:

@@ -135,7 +135,7 @@ class AffineResponse(SeededMechanism, PureMechanism, kind="affine"):
         # Without the rule that masks are independent, values in general position fall into buckets
         # independently.  A map of smaller rank joins buckets of one of full rank, so that the rule
         # can only make the fullest bucket emptier: this is a bound, and nearly exact for g << D.
-        return occupancy.mean_largest(chosen, self.buckets)
+        return min(occupancy.mean_largest(chosen, self.buckets), float(self.max_supported))
 
     @property
     def seed_count(self) -> int:

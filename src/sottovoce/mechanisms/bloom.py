@@ -10,8 +10,9 @@ with probability f:
 
     f = 1 / (e^(epsilon / (2 hashes)) + 1)        worst ratio = ((1 - f) / f)^(2 hashes)
 
-The cohort is the public seed and part of the report.  Epsilon is spent whole where two values of the
-domain set 2 hashes different bits in some cohort; without such a pair less is spent, never more.
+The cohort is the public seed and part of the report.  Epsilon is spent whole where two values of
+the domain set 2 hashes different bits in some cohort; without such a pair less is spent, never
+more.
 
 Decoding is a non-negative lasso that selects values, then least squares on the selected ones.
 
