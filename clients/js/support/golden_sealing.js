@@ -12,7 +12,7 @@ import {
   finalize,
   readIssuerKey,
   readToken,
-  seedOf,
+  seedDraw,
   tokenBytes,
   verify,
 } from "../dist/wire/tokens.js";

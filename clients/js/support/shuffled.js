@@ -2,9 +2,10 @@
 
 import { batchOf, epsilon as epsilonOf, genericBlanket } from "../dist/accounting/amplification.js";
 import { hex, unhex } from "../dist/bytes.js";
+import { blindedToken, finishToken } from "../dist/client/blind_token.js";
 import { Client, noticeOf } from "../dist/client/client.js";
-import { blindedToken, finishToken, Sealing } from "../dist/client/shuffled.js";
 import { MemoryLedger } from "../dist/client/ledger.js";
+import { Sealing } from "../dist/client/shuffled.js";
 import { blanketOf } from "../dist/tasks/shuffle.js";
 import { openLayer } from "../dist/wire/seal.js";
 
