@@ -26,8 +26,9 @@ from collector.people import (
 from collector.shuffled import envelopes_of, shuffled
 from sottovoce.client.client import Client
 from sottovoce.collector.access import hashed
-from sottovoce.collector.admission import Ticket, admit, admit_opened
+from sottovoce.collector.admission import admit, admit_opened
 from sottovoce.collector.store.base import HASH_BYTES, State
+from sottovoce.collector.tickets import Ticket
 from sottovoce.core import coin
 from sottovoce.domains.integers import Integers
 from sottovoce.engine import parquet

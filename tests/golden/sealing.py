@@ -220,8 +220,8 @@ def tokens():
         "receives, its answer, the token, and what follows from it: the draw behind the hash seed "
         "of a slot, and coin bytes. "
         "derived: any signature, task digest and slot -> draw and coin bytes. refused: tokens that "
-        "must not pass, and the error. answers: blind signatures that a device must refuse, and the "
-        "error. keys: issuers' keys, accepted or not."
+        "must not pass, and the error. answers: blind signatures that a device must refuse, and "
+        "the error. keys: issuers' keys, accepted or not."
     )
     return "tokens.json", {
         "about": about,
