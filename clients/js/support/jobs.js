@@ -216,6 +216,7 @@ function base64(bytes) {
 }
 
 export {
+  answerDirectly,
   answerWithToken,
   beginToken,
   explainTask,
