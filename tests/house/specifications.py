@@ -45,6 +45,7 @@ SPECIFIED_BY = {
     "lab/bench/shuffling.py": "lab/test_bench.py",
     "lab/bench/spark.py": "lab/test_bench.py",
     "lab/bench/timing.py": "lab/test_bench.py",
+    "lab/bench/tokens.py": "lab/test_bench.py",
     "lab/bench/unary.py": "lab/test_bench.py",
     "lab/browser.py": "cli/test_demo.py",
     "lab/demonstration.py": "cli/test_demo.py",
