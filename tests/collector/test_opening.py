@@ -286,40 +286,33 @@ def test_the_coins_of_a_token_decide_what_is_answered(collector, chain):
     assert collector.find(task.name).last.users == 6
 
 
-class TestSeeds:
+def seeded_message(task, token, draw):
+    """What somebody sends whose report has the seed that a number gives."""
+    mechanism = task.opening.ask.mechanism
+    report = mechanism.privatize_seeded(np.array([7]), np.array([draw], np.uint64), SystemRng())
+    value = int.from_bytes(mechanism.pack(report), "little")
+    return plain_message(task, envelopes_of(task, value), token.to_bytes())
+
+
+def test_a_report_with_another_seed_is_refused(collector, chain):
     """With the defence ``seeds`` a batch counts only reports under the seeds of their tokens."""
-
-    @pytest.fixture
-    def issuer(self, collector):
-        return key_files.make_issuer(collector.folder)
-
-    @pytest.fixture
-    def task(self, collector, chain, issuer):
-        return publish(
-            collector,
-            chain,
-            plan=Histogram(range(256), "affine"),
-            issuer=key_files.base64url(issuer.public_key.data),
-            defence="seeds",
-            users=2,
-        )
-
-    def message(self, task, token, draw):
-        """What somebody sends whose report has the seed that a number gives."""
-        mechanism = task.opening.ask.mechanism
-        report = mechanism.privatize_seeded(np.array([7]), np.array([draw], np.uint64), SystemRng())
-        value = int.from_bytes(mechanism.pack(report), "little")
-        return plain_message(task, envelopes_of(task, value), token.to_bytes())
-
-    def test_a_report_with_another_seed_is_refused(self, collector, chain, task, issuer):
-        fingerprint = fingerprint_of(task)
-        issued = [token_for(task, issuer) for _ in range(6)]
-        draws = [token.seed_draw(fingerprint, 0) for token in issued]
-        draws[1] ^= 1
-        draws[2] = draws[3]  # the seed of somebody else
-        draws[4] = issued[4].seed_draw(fingerprint, 1)  # the seed of another slot
-        given = [self.message(task, *each) for each in zip(issued, draws, strict=True)]
-        deliver(collector, task, sealed_and_mixed(collector, chain, task, given))
-        collector.advance()
-        assert collector.store.refusals(collector.find(task.name).digest) == {"not-asked": 3}
-        assert collector.find(task.name).last.users == 3
+    issuer = key_files.make_issuer(collector.folder)
+    task = publish(
+        collector,
+        chain,
+        plan=Histogram(range(256), "affine"),
+        issuer=key_files.base64url(issuer.public_key.data),
+        defence="seeds",
+        users=2,
+    )
+    fingerprint = fingerprint_of(task)
+    issued = [token_for(task, issuer) for _ in range(6)]
+    draws = [token.seed_draw(fingerprint, 0) for token in issued]
+    draws[1] ^= 1
+    draws[2] = draws[3]  # the seed of somebody else
+    draws[4] = issued[4].seed_draw(fingerprint, 1)  # the seed of another slot
+    given = [seeded_message(task, *each) for each in zip(issued, draws, strict=True)]
+    deliver(collector, task, sealed_and_mixed(collector, chain, task, given))
+    collector.advance()
+    assert collector.store.refusals(collector.find(task.name).digest) == {"not-asked": 3}
+    assert collector.find(task.name).last.users == 3
