@@ -3,11 +3,11 @@
 import json
 import os
 import signal
-import socket
 import time
 from base64 import b64encode
 from http.client import HTTPConnection, HTTPException
 
+from client.serving import free_port
 from shuffler.hops import COLLECTION, open_hop, people, shuffled_task
 from shuffler.receiver import Receiver, text_of
 from sottovoce.shuffler.signing_key import make_signing_key
@@ -24,8 +24,7 @@ class HopProcess:
     def __init__(self, folder, database=""):
         self.folder, self.database = folder, database
         self.signing = make_signing_key(folder)
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.process = None
         self.kills = 0
@@ -63,28 +62,24 @@ class HopProcess:
     def store(self):
         return open_hop_store(hop_store_url(self.folder, self.database))
 
+    def add_task(self, document, collector):
+        """Let the hop take part in a task, as its operator would."""
+        shuffler = open_hop(self.folder, time.time, self.database)
+        shuffler.add(document, collector)
+        shuffler.store.close()
+
     def files(self):
         """Return the bytes of all files in the folder."""
         return b"".join(path.read_bytes() for path in self.folder.rglob("*") if path.is_file())
 
 
-class HopChain:
-    """A receiver, its task, and the hops in front of it."""
+class HopLine:
+    """Some hops in a line, and a task whose messages pass them."""
 
-    def __init__(self, folder, databases=("", ""), **changes):
-        self.receiver = Receiver()
-        self.hops = [
-            HopProcess(folder / f"hop{number}", database)
-            for number, database in enumerate(databases)
-        ]
-        listed = [(hop.url, hop.signing.public_key) for hop in self.hops]
-        given = {"collection": COLLECTION} | changes
-        self.receiver.publish(shuffled_task(listed, self.receiver.key, **given))
-        self.name = text_of(self.receiver.notice.fingerprint)
-        for hop in self.hops:
-            shuffler = open_hop(hop.folder, time.time, hop.database)
-            shuffler.add(self.receiver.document, self.receiver.url)
-            shuffler.store.close()
+    def __init__(self, hops, fingerprint):
+        self.hops = hops
+        self.fingerprint = fingerprint
+        self.name = text_of(fingerprint)
 
     def start(self, **orders):
         for hop in self.hops:
@@ -93,11 +88,6 @@ class HopChain:
     def close(self):
         for hop in self.hops:
             hop.discard()
-        self.receiver.close()
-
-    def people(self, count):
-        until(lambda: self.receiver.round_keys() is not None)
-        return people(self.receiver, count)
 
     def send(self, sealed):
         """Send messages like a device: the same bytes until they are acknowledged."""
@@ -120,13 +110,42 @@ class HopChain:
         states = []
         for hop in self.hops:
             store = hop.store()
-            record = store.find_round(self.receiver.notice.fingerprint, 0)
+            record = store.find_round(self.fingerprint, 0)
             states.append(None if record is None else record.state.value)
             store.close()
         return states
 
     def wait_until_erased(self):
         until(lambda: set(self.states()) == {"erased"})
+
+
+class HopChain(HopLine):
+    """A line of hops in front of a receiver, with its task."""
+
+    def __init__(self, folder, databases=("", ""), **changes):
+        self.receiver = Receiver()
+        hops = hop_processes(folder, databases)
+        listed = [(hop.url, hop.signing.public_key) for hop in hops]
+        given = {"collection": COLLECTION} | changes
+        self.receiver.publish(shuffled_task(listed, self.receiver.key, **given))
+        super().__init__(hops, self.receiver.notice.fingerprint)
+        for hop in self.hops:
+            hop.add_task(self.receiver.document, self.receiver.url)
+
+    def close(self):
+        super().close()
+        self.receiver.close()
+
+    def people(self, count):
+        until(lambda: self.receiver.round_keys() is not None)
+        return people(self.receiver, count)
+
+
+def hop_processes(folder, databases):
+    """One hop for every database; an empty one stands for a file in the hop's folder."""
+    return [
+        HopProcess(folder / f"hop{number}", database) for number, database in enumerate(databases)
+    ]
 
 
 def until(happened, pause=0.05):

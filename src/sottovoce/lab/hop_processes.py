@@ -54,6 +54,12 @@ class HopPlace:
         with opened_shuffler(ShufflerSettings(data=self.folder)) as shuffler:
             shuffler.add(codec.canonical(codec.document(task)), collector)
 
+    def state(self, task: Task) -> str:
+        """Return how far the hop is with the opening round of a task; empty before it knows it."""
+        with opened_shuffler(ShufflerSettings(data=self.folder)) as shuffler:
+            record = shuffler.store.find_round(codec.publish(task).fingerprint, 0)
+        return "" if record is None else record.state.value
+
 
 @dataclass(frozen=True)
 class ServedProcess:
