@@ -8,16 +8,16 @@ batch file or private key may be left.
 
 import random
 import threading
-import time
 from collections import Counter
 from dataclasses import dataclass, field
 
 from shuffler.deaths import title
 from sottovoce.engine import memory
+from sottovoce.errors import SottovoceError
 from sottovoce.wire import batch_part
 from sottovoce.wire.batch_part import PartPlace
 from system import chain_serving
-from system.chain_of_hops import HopProcess
+from system.chain_of_hops import PATIENCE, HopProcess
 from system.checks import read_log
 from system.collected_chain import NAME, CollectedChain, sent_path
 from system.hop_serving import ALL_POINTS, POINTS_WITH_TOKENS
@@ -31,18 +31,20 @@ _UPLOADERS = 3
 
 @dataclass(frozen=True)
 class ChainScenario:
-    """What happens in a trial: fakes and tokens, a mistake, and who dies where.
+    """What happens in a trial: fakes and tokens, and who dies where.
 
     ``deaths`` are orders for the next lives of each server: hops first, the collector last.
-    ``moments`` are kills at random moments of each.
+    ``moments`` are kills at random moments of each.  Every message is sent ``repeats`` times.
     """
 
     fakes: int = 0
     has_tokens: bool = False
-    twin: str = ""
     deaths: tuple = ((), (), ())
     moments: int = 0
     longest_pause: float = 0.6  # seconds between two kills at random moments
+    repeats: int = 2
+    kills_first_hop: bool = False  # as soon as it has acknowledged everything
+    patience: float = PATIENCE  # seconds until something that should happen counts as lost
 
 
 @dataclass
@@ -68,18 +70,23 @@ def random_chain_scenario(dice):
         for _ in range(2)
     ]
     deaths.append(tuple((dice.choice(collector_points), dice.choice((1, 2))) for _ in range(3)))
-    return ChainScenario(fakes, has_tokens, "", tuple(deaths), moments=2)
+    return ChainScenario(fakes, has_tokens, tuple(deaths), moments=2)
 
 
 class ChainTrial:
-    """A chain, the orders of the next lives of its servers, and what watches over them."""
+    """A chain, the orders of the next lives of its servers, and what watches over them.
 
-    def __init__(self, folder, seed, scenario, databases=("", "", "")):
+    ``twin`` names a mistake of its servers.
+    """
+
+    def __init__(self, folder, seed, scenario, databases=("", "", ""), twin=""):
+        self.twin = twin
         self.folder, self.scenario = folder, scenario
         self.dice = random.Random(f"chain {seed}")
         self.chain = CollectedChain(
             folder, PEOPLE, scenario.fakes, databases, has_tokens=scenario.has_tokens
         )
+        self.chain.patience = scenario.patience
         self.result = ChainResult(seed)
         self.over = threading.Event()
         self.orders = [list(deaths) for deaths in scenario.deaths]
@@ -97,12 +104,15 @@ class ChainTrial:
                 thread.start()
             reports, sealed = self.chain.answers(PEOPLE)
             self._upload(sealed)
+            if self.scenario.kills_first_hop:
+                self._shoot_one(0)
             self.chain.wait_until_finished()
             self._end(threads)
             self.chain.close()
             self._check(reports, sealed)
         except AssertionError as error:
-            self.result.findings.append(f"stuck: {error}; states {self.chain.states()}")
+            self.find(f"stuck: {error}; states {self.chain.states()}")
+            self._check_parts()
         finally:
             self._end(threads)
             self.chain.close()
@@ -121,7 +131,7 @@ class ChainTrial:
         self.is_shot[number] = False
         server, given = self.chain.servers[number], self.current[number]
         self.lives += 1
-        orders = {"twin": self.scenario.twin}
+        orders = {"twin": self.twin}
         if isinstance(server, HopProcess):
             orders |= {"part_messages": PART_MESSAGES, "sent": str(sent_path(server))}
             server.start(**orders, point=given)
@@ -156,21 +166,23 @@ class ChainTrial:
         for number in victims:
             if self.over.wait(self.dice.uniform(0.05, self.scenario.longest_pause)):
                 return
-            server = self.chain.servers[number]
-            process = server.process
-            if process is not None and process.poll() is None:
-                self.is_shot[number] = True
-                process.kill()
+            self._shoot_one(number)
+
+    def _shoot_one(self, number):
+        process = self.chain.servers[number].process
+        if process is not None and process.poll() is None:
+            self.is_shot[number] = True
+            process.kill()
 
     def _upload(self, sealed):
-        """Send all messages in small requests, each of them twice, from several threads."""
+        """Send all messages in small requests, most of them again, from several threads."""
         pieces = [sealed[start : start + 5] for start in range(0, len(sealed), 5)]
         errors = []
 
         def send(mine):
             try:
                 for piece in mine:
-                    for _ in range(2):
+                    for _ in range(self.scenario.repeats):
                         answer = self.chain.send(piece)
                         self.result.sent_again += answer["duplicates"]
             except AssertionError as error:
@@ -184,6 +196,8 @@ class ChainTrial:
             thread.join()
         self.result.messages = len(sealed)
         assert not errors, errors[0]
+        if self.result.sent_again < len(sealed) * (self.scenario.repeats - 1):
+            self.find("a message that was sent again was taken for a new one")
 
     # What is left behind
 
@@ -231,7 +245,12 @@ class ChainTrial:
         if self.scenario.fakes:
             return
         expected = memory.answer(self.chain.task, reports).to_dict()["rows"]
-        if collector.answer(NAME).to_dict()["rows"] != expected:
+        try:
+            rows = collector.answer(NAME).to_dict()["rows"]
+        except SottovoceError as error:
+            self.find(f"there is no answer: {error}")
+            return
+        if rows != expected:
             self.find("the answer is not that of the same reports without a shuffler")
 
     def _check_parts(self):
@@ -265,10 +284,3 @@ class ChainTrial:
         if store.private_key(self.chain.fingerprint, 0) is not None:
             self.find("a private key is left at a hop")
         store.close()
-
-
-def timed_run(trial):
-    """Run a trial and return its result and its seconds."""
-    started = time.monotonic()
-    result = trial.run()
-    return result, time.monotonic() - started

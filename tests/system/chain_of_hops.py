@@ -76,8 +76,9 @@ class HopProcess:
 class HopLine:
     """Some hops in a line, and a task whose messages pass them."""
 
-    def __init__(self, hops, fingerprint):
+    def __init__(self, hops, fingerprint, patience=PATIENCE):
         self.hops = hops
+        self.patience = patience
         self.fingerprint = fingerprint
         self.name = text_of(fingerprint)
 
@@ -93,7 +94,7 @@ class HopLine:
         """Send messages like a device: the same bytes until they are acknowledged."""
         path = f"/v1/tasks/{self.name}/rounds/0/messages"
         body = json.dumps({"reports": [b64encode(message).decode() for message in sealed]})
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + self.patience
         while time.monotonic() < end:
             try:
                 connection = HTTPConnection("127.0.0.1", self.hops[0].port, timeout=30)
@@ -116,7 +117,10 @@ class HopLine:
         return states
 
     def wait_until_erased(self):
-        until(lambda: set(self.states()) == {"erased"})
+        self.until(lambda: set(self.states()) == {"erased"})
+
+    def until(self, happened):
+        until(happened, self.patience)
 
 
 class HopChain(HopLine):
@@ -148,9 +152,9 @@ def hop_processes(folder, databases):
     ]
 
 
-def until(happened, pause=0.05):
+def until(happened, patience=PATIENCE):
     """Wait for what the servers do in their own time."""
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + patience
     while not happened():
         assert time.monotonic() < end, "it never happened"
-        time.sleep(pause)
+        time.sleep(0.05)

@@ -19,7 +19,7 @@ from sottovoce.lab.shuffle_chain import NotedSealing
 from sottovoce.tasks.collection import Collection
 from sottovoce.tasks.shuffle import Hop, Shuffle
 from sottovoce.wire import codec
-from system.chain_of_hops import HopLine, hop_processes, text_of, until
+from system.chain_of_hops import HopLine, hop_processes, text_of
 from system.chain_serving import run_forked
 from system.servers import TESTS, TICK, Forked, open_store
 
@@ -128,7 +128,7 @@ class CollectedChain(HopLine):
                 made.append(round_sealing(CollectorApi(self.collector.url), self.task))
             return bool(made)
 
-        until(is_made)
+        self.until(is_made)
         given = {field.name: getattr(made[0], field.name) for field in fields(Sealing)}
         return NotedSealing(**given)
 
@@ -140,7 +140,7 @@ class CollectedChain(HopLine):
             with suppress(UnavailableError):
                 return CollectorApi(self.collector.url).round(NAME)[0] == "finished"
 
-        until(is_finished)
+        self.until(is_finished)
 
     def sent_parts(self, hop):
         """Return every part that a hop has ever begun to send: address and bytes."""

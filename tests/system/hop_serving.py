@@ -26,7 +26,6 @@ from sottovoce.shuffler.delivery import Delivery
 from sottovoce.shuffler.outgoing import OtherServer
 from sottovoce.shuffler.store import sql
 from sottovoce.shuffler.store.base import TakeVerdict
-from sottovoce.shuffler.store.sqlite import SqliteHopStore
 
 ALL_POINTS = (*POINTS, *CHAIN_POINTS)
 POINTS_WITH_TOKENS = (*ALL_POINTS, *TOKEN_POINTS)
@@ -56,7 +55,7 @@ def draw_again() -> None:
 def acknowledge_first() -> None:
     """Say that messages are durable, and store them half a second later."""
     waiting = queue.SimpleQueue()
-    plain = SqliteHopStore.take
+    plain = sql.SqlHopStore.take
 
     def take_later(self, offers):
         waiting.put((self, offers))
@@ -68,7 +67,7 @@ def acknowledge_first() -> None:
             time.sleep(0.5)
             plain(*given)
 
-    SqliteHopStore.take = take_later
+    sql.SqlHopStore.take = take_later
     threading.Thread(target=run_later, daemon=True).start()
 
 
