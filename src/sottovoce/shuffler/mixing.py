@@ -16,7 +16,7 @@ import hashlib
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
@@ -87,13 +87,11 @@ def mix(source: MixSource, path: Path, limits: MixLimits, rng: Rng) -> MixResult
     opened_by = opening(source.key, source.message_count, limits.processes)
     with path.open("wb") as file, _draws(source, path, passes, rng) as draws, opened_by as layer:
         writer = _Writer(file)
-        unreadable: list[bytes] = []
+        mixer = _Mixer(source, draws, layer, rng)
         for number in range(passes):
-            opened = _open_pass(source, draws, number, layer, unreadable)
-            opened += _fakes_of_pass(source, draws, number)
-            writer.write(opened[index] for index in random_order(len(opened), rng))
-    batch = MixedBatch(writer.hash, writer.messages, len(unreadable))
-    return MixResult(batch, tuple(unreadable))
+            writer.write(mixer.mixed(number))
+    batch = MixedBatch(writer.hash, writer.messages, len(mixer.unreadable))
+    return MixResult(batch, tuple(mixer.unreadable))
 
 
 def random_order(count: int, rng: Rng) -> list[int]:
@@ -136,44 +134,54 @@ def _draws(source: MixSource, path: Path, passes: int, rng: Rng) -> Iterator[_Pa
         yield draws
 
 
-def _open_pass(
-    source: MixSource,
-    draws: _PassDraws | None,
-    number: int,
-    layer: Opening,
-    unreadable: list[bytes],
-) -> list[bytes]:
-    """Return the opened messages of one pass; those that do not open are noted by their hashes."""
-    opened: list[bytes] = []
-    start = 0
-    for page in source.pages():
-        messages = page
-        if draws is not None:
-            chosen = np.flatnonzero(draws.read(start, len(page)) == number)
-            messages = [page[index] for index in chosen]
-        start += len(page)
-        for sealed, content in zip(messages, layer.open(messages), strict=True):
-            if content is None:
-                unreadable.append(hashlib.sha256(sealed).digest())
-            else:
-                opened.append(content)
-    if start != source.message_count:
-        raise RuntimeError("the inbox has changed while its batch was mixed")
-    return opened
+@dataclass(frozen=True)
+class _Mixer:
+    """Opens, fakes and orders the messages of one pass after another."""
 
+    source: MixSource
+    draws: _PassDraws | None
+    layer: Opening
+    rng: Rng
+    unreadable: list[bytes] = field(default_factory=list)
 
-def _fakes_of_pass(source: MixSource, draws: _PassDraws | None, number: int) -> list[bytes]:
-    """Return the fakes of one pass; they take the next numbers, whatever the pass is."""
-    if draws is None:
-        return source.make_fakes(0, source.fake_count) if source.fake_count else []
-    before = 0
-    count = 0
-    for start in range(0, source.fake_count, _DRAWN_AT_ONCE):
-        drawn_count = min(_DRAWN_AT_ONCE, source.fake_count - start)
-        of_fakes = draws.read(source.message_count + start, drawn_count)
-        before += int((of_fakes < number).sum())
-        count += int((of_fakes == number).sum())
-    return source.make_fakes(before, count) if count else []
+    def mixed(self, number: int) -> Iterator[bytes]:
+        """Yield the messages and fakes of a pass in a random order; then nothing of it is held."""
+        messages = self._open(number) + self._fakes(number)
+        for index in random_order(len(messages), self.rng):
+            yield messages[index]
+
+    def _open(self, number: int) -> list[bytes]:
+        """Return the opened messages of a pass; what does not open is noted by its hash."""
+        opened: list[bytes] = []
+        start = 0
+        for page in self.source.pages():
+            messages = page
+            if self.draws is not None:
+                chosen = np.flatnonzero(self.draws.read(start, len(page)) == number)
+                messages = [page[index] for index in chosen]
+            start += len(page)
+            for sealed, content in zip(messages, self.layer.open(messages), strict=True):
+                if content is None:
+                    self.unreadable.append(hashlib.sha256(sealed).digest())
+                else:
+                    opened.append(content)
+        if start != self.source.message_count:
+            raise RuntimeError("the inbox has changed while its batch was mixed")
+        return opened
+
+    def _fakes(self, number: int) -> list[bytes]:
+        """Return the fakes of a pass; they take the next numbers, whatever the pass is."""
+        if self.draws is None:
+            count = self.source.fake_count
+            return self.source.make_fakes(0, count) if count else []
+        before = 0
+        count = 0
+        for start in range(0, self.source.fake_count, _DRAWN_AT_ONCE):
+            drawn_count = min(_DRAWN_AT_ONCE, self.source.fake_count - start)
+            of_fakes = self.draws.read(self.source.message_count + start, drawn_count)
+            before += int((of_fakes < number).sum())
+            count += int((of_fakes == number).sum())
+        return self.source.make_fakes(before, count) if count else []
 
 
 class _Writer:
