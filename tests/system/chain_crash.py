@@ -14,12 +14,10 @@ from dataclasses import dataclass, field
 from shuffler.deaths import title
 from sottovoce.engine import memory
 from sottovoce.errors import SottovoceError
-from sottovoce.wire import batch_part
-from sottovoce.wire.batch_part import PartPlace
 from system import chain_serving
-from system.chain_of_hops import PATIENCE, HopProcess
+from system.chain_of_hops import PATIENCE, HopProcess, sent_path
 from system.checks import read_log
-from system.collected_chain import NAME, CollectedChain, sent_path
+from system.collected_chain import NAME, CollectedChain
 from system.hop_serving import ALL_POINTS, POINTS_WITH_TOKENS
 
 PEOPLE = 60
@@ -103,6 +101,7 @@ class ChainTrial:
             for thread in threads:
                 thread.start()
             reports, sealed = self.chain.answers(PEOPLE)
+            keys = self.chain.private_keys()
             self._upload(sealed)
             if self.scenario.kills_first_hop:
                 self._shoot_one(0)
@@ -110,6 +109,7 @@ class ChainTrial:
             self._end(threads)
             self.chain.close()
             self._check(reports, sealed)
+            self._check_keys(keys)
         except AssertionError as error:
             self.find(f"stuck: {error}; states {self.chain.states()}")
             self._check_parts()
@@ -207,8 +207,6 @@ class ChainTrial:
             self._check_log(collector, reports)
             self._check_counts(collector, store)
             self._check_answer(collector, reports)
-            if store.private_round_key(collector.find(NAME).digest, 0) is not None:
-                self.find("a private key is left at the collector")
         finally:
             store.close()
         recorded = [*sealed, *self._check_parts()]
@@ -256,23 +254,16 @@ class ChainTrial:
     def _check_parts(self):
         """Check that no part was sent with another content; returns the messages in all parts."""
         messages = []
-        for number, hop in enumerate(self.chain.hops):
+        for number in range(len(self.chain.hops)):
             contents = {}
-            sent = self.chain.sent_parts(hop)
-            for address, body in sent:
-                contents.setdefault(address, set()).add(body)
-                messages += self._messages(number, address, body)
+            sent = self.chain.sent_parts(number)
+            for part in sent:
+                contents.setdefault(part.part, set()).add(part.messages)
             if any(len(bodies) > 1 for bodies in contents.values()):
                 self.find(f"a second order was sent by hop {number}")
             self.result.parts_again += len(sent) - len(contents)
+            messages += self.chain.sent_messages(number)
         return messages
-
-    def _messages(self, hop, address, body):
-        place = PartPlace(self.chain.fingerprint, 0, hop, int(address.rsplit("/", 1)[1]))
-        key = self.chain.hops[hop].signing.public_key
-        data = batch_part.read(body, place, key).messages
-        width = len(data) // min(PART_MESSAGES, len(data))
-        return [data[start : start + width] for start in range(0, len(data), width)]
 
     def _check_hop(self, hop, recorded):
         if list((hop.folder / "batches").rglob("*.*")):
@@ -280,7 +271,13 @@ class ChainTrial:
         left = hop.files()
         if any(message[:32] in left for message in recorded):
             self.find("a sealed message is left at a hop")
-        store = hop.store()
-        if store.private_key(self.chain.fingerprint, 0) is not None:
-            self.find("a private key is left at a hop")
-        store.close()
+
+    def _check_keys(self, keys):
+        """Check that no key of the round is in a store or a file, so that nothing opens again."""
+        if any(self.chain.private_keys()):
+            self.find("a private key is left in a store")
+        folders = [server.folder for server in self.chain.servers]
+        paths = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
+        written = b"".join(path.read_bytes() for path in paths)
+        if any(key in written for key in keys):
+            self.find("a private key is left in a file")

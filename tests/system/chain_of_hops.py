@@ -12,9 +12,13 @@ from shuffler.hops import COLLECTION, open_hop, people, shuffled_task
 from shuffler.receiver import Receiver, text_of
 from sottovoce.shuffler.signing_key import make_signing_key
 from sottovoce.shuffler.store.base import hop_store_url, open_hop_store
+from sottovoce.wire import batch_part, codec
+from sottovoce.wire.batch_part import PartPlace
+from sottovoce.wire.shuffled_message import seal_context
 from system.hop_serving import run_forked
 from system.servers import Forked
 
+DEVICE_ADDRESS = "127.0.0.2"  # of nothing else, so that it can be searched for
 PATIENCE = 120.0  # seconds until something that should happen counts as lost
 
 
@@ -76,11 +80,12 @@ class HopProcess:
 class HopLine:
     """Some hops in a line, and a task whose messages pass them."""
 
-    def __init__(self, hops, fingerprint, patience=PATIENCE):
+    def __init__(self, hops, task):
         self.hops = hops
-        self.patience = patience
-        self.fingerprint = fingerprint
-        self.name = text_of(fingerprint)
+        self.task = task
+        self.patience = PATIENCE
+        self.fingerprint = codec.publish(task).fingerprint
+        self.name = text_of(self.fingerprint)
 
     def start(self, **orders):
         for hop in self.hops:
@@ -97,7 +102,9 @@ class HopLine:
         end = time.monotonic() + self.patience
         while time.monotonic() < end:
             try:
-                connection = HTTPConnection("127.0.0.1", self.hops[0].port, timeout=30)
+                connection = HTTPConnection(
+                    "127.0.0.1", self.hops[0].port, 30, source_address=(DEVICE_ADDRESS, 0)
+                )
                 connection.request("POST", path, body, {"content-type": "application/json"})
                 answer = json.loads(connection.getresponse().read())
                 connection.close()
@@ -122,6 +129,30 @@ class HopLine:
     def until(self, happened):
         until(happened, self.patience)
 
+    def sent_parts(self, number):
+        """Return every part that a hop with the order ``sent`` has ever begun to send."""
+        hop = self.hops[number]
+        path = sent_path(hop)
+        parts = []
+        for line in path.read_text().splitlines() if path.exists() else []:
+            address, body = line.split()
+            place = PartPlace(self.fingerprint, 0, number, int(address.rsplit("/", 1)[1]))
+            parts.append(batch_part.read(bytes.fromhex(body), place, hop.signing.public_key))
+        return parts
+
+    def sent_messages(self, number):
+        """Return the sealed messages in these parts, each once."""
+        messages = set()
+        for part in self.sent_parts(number):
+            messages.update(split(part.messages, self.sealed_bytes(number + 1)))
+        return sorted(messages)
+
+    def sealed_bytes(self, number):
+        """Return the length of a message at a hop, or behind the last one."""
+        notice = codec.publish(self.task)
+        context = seal_context(notice, notice.opening, self.fingerprint)
+        return context.sealed_bytes(number)
+
 
 class HopChain(HopLine):
     """A line of hops in front of a receiver, with its task."""
@@ -132,7 +163,7 @@ class HopChain(HopLine):
         listed = [(hop.url, hop.signing.public_key) for hop in hops]
         given = {"collection": COLLECTION} | changes
         self.receiver.publish(shuffled_task(listed, self.receiver.key, **given))
-        super().__init__(hops, self.receiver.notice.fingerprint)
+        super().__init__(hops, self.receiver.task)
         for hop in self.hops:
             hop.add_task(self.receiver.document, self.receiver.url)
 
@@ -143,6 +174,15 @@ class HopChain(HopLine):
     def people(self, count):
         until(lambda: self.receiver.round_keys() is not None)
         return people(self.receiver, count)
+
+
+def sent_path(hop):
+    """Return the file in which a hop notes the parts that it sends, if it is ordered to."""
+    return hop.folder.parent / f"{hop.folder.name}.sent"
+
+
+def split(data, width):
+    return [data[start : start + width] for start in range(0, len(data), width)]
 
 
 def hop_processes(folder, databases):

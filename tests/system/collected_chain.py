@@ -4,7 +4,6 @@ import os
 import time
 from contextlib import suppress
 from dataclasses import fields
-from pathlib import Path
 
 import sottovoce as sv
 from client.serving import free_port
@@ -82,9 +81,8 @@ class CollectedChain(HopLine):
         self.collector = CollectorProcess(collector_folder, databases[2])
         self.issuer = key_files.make_issuer(collector_folder) if has_tokens else None
         hops = hop_processes(folder, databases[:2])
-        self.task = self._task(hops, people, fakes)
+        super().__init__(hops, self._task(hops, people, fakes))
         self.document = codec.canonical(codec.document(self.task))
-        super().__init__(hops, codec.publish(self.task).fingerprint)
         collector, store = self.collector.opened()
         collector.create(self.document, toml=False)
         store.close()
@@ -120,6 +118,18 @@ class CollectedChain(HopLine):
             client.ledger.close()
         return sealing.noted, sealed
 
+    def private_keys(self):
+        """Return the private keys of the round that are still there, the collector's last."""
+        keys = []
+        for hop in self.hops:
+            store = hop.store()
+            keys.append(store.private_key(self.fingerprint, 0))
+            store.close()
+        collector, store = self.collector.opened()
+        keys.append(store.private_round_key(collector.find(NAME).digest, 0))
+        store.close()
+        return [key for key in keys if key is not None]
+
     def _sealing(self):
         made = []
 
@@ -141,14 +151,3 @@ class CollectedChain(HopLine):
                 return CollectorApi(self.collector.url).round(NAME)[0] == "finished"
 
         self.until(is_finished)
-
-    def sent_parts(self, hop):
-        """Return every part that a hop has ever begun to send: address and bytes."""
-        path = sent_path(hop)
-        lines = path.read_text().splitlines() if path.exists() else []
-        return [(line.split()[0], bytes.fromhex(line.split()[1])) for line in lines]
-
-
-def sent_path(hop) -> Path:
-    """Return the file in which a hop notes the parts that it sends."""
-    return hop.folder.parent / f"{hop.folder.name}.sent"

@@ -60,7 +60,7 @@ class MixLimits:
     0 processes stand for one per core.
     """
 
-    mix_bytes: int = 1 << 30
+    mix_bytes: int = 1 << 28
     processes: int = 0
 
     def pass_count(self, source: MixSource) -> int:
