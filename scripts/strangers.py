@@ -93,15 +93,16 @@ def page(size: Size, comparisons: dict[str, Comparison], findings: list[str]) ->
     yield "the server writes a page to a file of its own on the same file system every"
     yield f"{1000 * PROBE_PAUSE:g} ms and waits for the disk, in the same phases."
     yield ""
-    yield "The 99th percentiles of all phases together, in milliseconds, and the ratio with a 95 %"
-    yield "interval (bootstrap over pairs of phases). For uploads"
-    yield f"at most {MAX_RATIO:g} is allowed."
+    yield "Percentiles of all phases together, in milliseconds, and their ratio with a 95 % interval"
+    yield "(bootstrap over pairs of phases). For the 99th percentile of uploads a ratio of at most"
+    yield f"{MAX_RATIO:g} is allowed."
     yield ""
     yield "| data on | what | alone | among strangers | ratio | interval |"
     yield "|---|---|---:|---:|---:|---|"
     for name, comparison in comparisons.items():
-        yield _row(name, "upload", comparison.uploads())
-        yield _row(name, "write and sync of the probe", comparison.syncs())
+        for percentile in (50, 90, 99):
+            yield _row(name, f"uploads, {percentile} %", comparison.uploads(percentile))
+        yield _row(name, "writes and syncs of the probe, 99 %", comparison.syncs())
     yield ""
     for name, comparison in comparisons.items():
         yield _told(name, comparison)

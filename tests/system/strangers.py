@@ -78,7 +78,7 @@ class Size:
 
 @dataclass(frozen=True)
 class Ratio:
-    """The 99th percentiles of all phases alone and among strangers, and a 95 % interval of their
+    """A percentile of all phases alone and of all among strangers, and a 95 % interval of their
     ratio.
     """
 
@@ -92,8 +92,10 @@ class Ratio:
         return self.among / self.alone
 
 
-def ratio(alone: Sequence[Sequence[float]], among: Sequence[Sequence[float]]) -> Ratio:
-    """Compare the 99th percentiles of phases that took turns.
+def ratio(
+    alone: Sequence[Sequence[float]], among: Sequence[Sequence[float]], percentile: float = 99
+) -> Ratio:
+    """Compare a percentile of phases that took turns.
 
     The interval is a bootstrap over pairs of neighbouring phases: times within a phase depend on
     each other, and so may those of a pair.
@@ -101,15 +103,14 @@ def ratio(alone: Sequence[Sequence[float]], among: Sequence[Sequence[float]]) ->
     rng = np.random.default_rng(7)
     everything = np.arange(len(alone))
     samples = rng.integers(len(alone), size=(BOOTSTRAPS, len(alone)))
-    ratios = [_pooled_p99(among, pairs) / _pooled_p99(alone, pairs) for pairs in samples]
+
+    def pooled(phases: Sequence[Sequence[float]], indices: Iterable[int]) -> float:
+        together = np.concatenate([phases[index] for index in indices])
+        return float(np.percentile(together, percentile))
+
+    ratios = [pooled(among, pairs) / pooled(alone, pairs) for pairs in samples]
     low, high = np.percentile(ratios, [2.5, 97.5])
-    return Ratio(
-        _pooled_p99(alone, everything), _pooled_p99(among, everything), float(low), float(high)
-    )
-
-
-def _pooled_p99(phases: Sequence[Sequence[float]], indices: Iterable[int]) -> float:
-    return float(np.percentile(np.concatenate([phases[index] for index in indices]), 99))
+    return Ratio(pooled(alone, everything), pooled(among, everything), float(low), float(high))
 
 
 @dataclass
@@ -124,11 +125,10 @@ class Comparison:
     findings: list[str] = field(default_factory=list)
     load_before: float = field(default_factory=lambda: os.getloadavg()[0])
 
-    def uploads(self) -> Ratio:
-        """Return by how much the 99th percentile of uploads grows."""
-        return ratio(
-            [phase.latencies for phase in self.alone], [phase.latencies for phase in self.among]
-        )
+    def uploads(self, percentile: float = 99) -> Ratio:
+        """Return by how much a percentile of the latencies of uploads grows."""
+        alone = [phase.latencies for phase in self.alone]
+        return ratio(alone, [phase.latencies for phase in self.among], percentile)
 
     def syncs(self) -> Ratio:
         """Return by how much the 99th percentile of the probe's syncs grows."""
@@ -334,7 +334,7 @@ def _analysts(server: Server, tokens: list[str], comparison: Comparison) -> Iter
     content = json.dumps({"task": "table", "sql": QUERY}).encode()
 
     def ask(token: str) -> None:
-        wire = Wire(server.address, timeout=120)
+        wire = Wire(server.address, timeout=1300)
         headers = {"content_type": "application/json", "authorization": bearer(token)}
         while not leaving.is_set():
             status, _, _ = wire.request("POST", "/v1/sql", content, **headers)

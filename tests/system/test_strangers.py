@@ -4,12 +4,13 @@ import pytest
 
 from system.strangers import Size, measure, ratio
 
-DEADLINES = {"header_seconds": 0.5, "body_seconds": 0.5}
+# Slow connections are closed soon, and queries may take as long as a busy machine makes them.
+DEADLINES = {"header_seconds": 0.5, "body_seconds": 0.5, "query_seconds": 600.0}
 
 
 @pytest.fixture(scope="module")
 def comparison(tmp_path_factory):
-    size = Size(connections=100, people=500, seconds=2.0, options=DEADLINES)
+    size = Size(connections=100, people=500, seconds=1.5, options=DEADLINES)
     return measure(tmp_path_factory.mktemp("strangers") / "data", size)
 
 
@@ -17,7 +18,7 @@ def test_every_upload_is_accepted_and_every_query_answered(comparison):
     assert comparison.findings == []
     assert comparison.answered
     for phase in (*comparison.alone, *comparison.among):
-        assert len(phase.latencies) == 400
+        assert len(phase.latencies) == 300
         assert phase.refused == 0
         assert phase.syncs
 
