@@ -1,6 +1,7 @@
 """What attacks achieve against devices and collectors, before and now.
 
     python scripts/attacks.py a85a09b                        compares with the package of a commit
+    python scripts/attacks.py a85a09b --only silence,outage  runs some cases; other rows stay
     python scripts/attacks.py --documents 100000             tries hostile documents
     python scripts/attacks.py a85a09b --documents 100000 --write   both; writes the page
 
@@ -181,6 +182,7 @@ def main() -> None:
     """Run every attack on both trees and print the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("commit", nargs="?", help="the commit to compare with")
+    parser.add_argument("--only", default="", help="comma-separated cases; other rows stay")
     parser.add_argument("--documents", type=int, default=0, help="hostile documents per client")
     parser.add_argument("--write", action="store_true", help=f"write {EVIDENCE.relative_to(ROOT)}")
     wanted = parser.parse_args()
@@ -190,7 +192,8 @@ def main() -> None:
         print(documents)
     if wanted.commit:
         with checked_out(wanted.commit) as before:
-            table = "\n".join(lines(wanted.commit, before)) + "\n"
+            only = set(filter(None, wanted.only.split(",")))
+            table = "\n".join(lines(wanted.commit, before, only)) + "\n"
         print(table)
     if wanted.write:
         _write(table, documents)
@@ -204,8 +207,9 @@ def _write(table: str, documents: str) -> None:
     EVIDENCE.write_text("\n".join(part for part in parts if part.strip()))
 
 
-def lines(commit: str, before: Path) -> Iterator[str]:
-    """Yield the lines of the table."""
+def lines(commit: str, before: Path, only: set[str]) -> Iterator[str]:
+    """Yield the lines of the table; rows of other cases than ``only`` stay, if some are named."""
+    old_rows = EVIDENCE.read_text().splitlines() if EVIDENCE.exists() else []
     yield "# Attacks, before and now\n"
     yield f"Written by `python scripts/attacks.py {commit} --write`: every attack of"
     yield "`scripts/attack_cases.py`, `scripts/attack_collectors.py` and `scripts/attack_loads.py`,"
@@ -213,6 +217,9 @@ def lines(commit: str, before: Path) -> Iterator[str]:
     yield "Times are those of a machine that had other work.\n"
     yield "| somebody tries to ... | before | now | tests |\n|---|---|---|---|"
     for attack in attacks():
+        if only and attack.case not in only:
+            yield from (row for row in old_rows if row.startswith(f"| {attack.what} |"))
+            continue
         print(attack.what, file=sys.stderr, flush=True)
         cells = (attack.what, achieved(before, attack), achieved(ROOT, attack), _links(attack))
         yield f"| {' | '.join(cells)} |"
