@@ -79,7 +79,8 @@ export class Device {
   readonly #collector: Address;
   readonly #witnesses: readonly Address[];
   readonly #rng = new SystemRng();
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** The timer of the next attempt; null once the device is closed. */
+  #timer: ReturnType<typeof setTimeout> | null | undefined;
 
   constructor(url: string, options: DeviceOptions) {
     const { delay, timeout = DEFAULT_TIMEOUT, accepts = {}, witnesses = [], relay } = options;
@@ -180,9 +181,10 @@ export class Device {
     return this.ledger.optOut();
   }
 
-  /** Stops sending by itself; reports that wait stay in the ledger. */
+  /** Stops sending by itself for good; reports that wait stay in the ledger. */
   close(): void {
-    clearTimeout(this.#timer);
+    clearTimeout(this.#timer ?? 0);
+    this.#timer = null; // an attempt that is under way would set the timer again
   }
 
   async #open(name: string): Promise<{ client: Client; round: Round }> {
@@ -260,9 +262,9 @@ export class Device {
   }
 
   async #schedule(): Promise<void> {
-    clearTimeout(this.#timer);
     const { ledger, url } = this;
     const seconds = await ledger.update((file) => secondsToNext(file, url, ledger.clock()));
+    if (this.#timer === null) return;
     clearTimeout(this.#timer);
     if (seconds === undefined) return;
     const flush = (): void => void this.flush().catch(() => {}); // what fails stays in the ledger
