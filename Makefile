@@ -4,6 +4,10 @@ BIN := .venv/bin
 READY := .venv/.ready
 # Spark is half a gigabyte, so that only `test` installs it.
 SPARK := .venv/.spark
+# What npm writes when it has installed the compiler, once per change of its lock file.
+TYPESCRIPT := clients/js/node_modules/.package-lock.json
+# Three on two cores: while a test waits for a server, a database or a browser, the others go on.
+WORKERS ?= 3
 # Keep bytecode: tests start many processes, and each would compile the package and the assertions anew.
 export PYTHONDONTWRITEBYTECODE :=
 
@@ -51,8 +55,10 @@ check: setup
 test: check $(SPARK)
 	@sh scripts/system_packages.sh chromium postgresql nodejs npm java ext4 xfs
 	@command -v java >/dev/null || echo "No Java: the tests on Spark will be skipped"
-	@cd clients/js && npm ci --silent --no-audit --no-fund >/dev/null 2>&1 || echo "No TypeScript: the check that clients/js/dist is up to date will be skipped"
-	$(BIN)/pytest -n 2 --dist worksteal -m "not papers"
+	@test $(TYPESCRIPT) -nt clients/js/package-lock.json \
+	  || (cd clients/js && npm ci --silent --no-audit --no-fund >/dev/null 2>&1) \
+	  || echo "No TypeScript: the check that clients/js/dist is up to date will be skipped"
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not papers"
 
 papers: setup
 	$(BIN)/pytest -n 2 --dist worksteal tests/papers
