@@ -11,7 +11,7 @@ WORKERS ?= 3
 # Keep bytecode: tests start many processes, and each would compile the package and the assertions anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup demo test check papers soak bench bench-peers docs client lock clean
+.PHONY: help setup demo test check papers soak chain bench bench-peers docs client lock clean
 
 help:
 	@echo "make demo         the whole path: a collector, thousands of clients over HTTP, answers beside the truth"
@@ -19,6 +19,7 @@ help:
 	@echo "make check        the checks alone"
 	@echo "make papers       published claims at full size, and the pages of evidence written anew"
 	@echo "make soak         crashes by the hundred, power cuts, a million hostile inputs, a million reports; evidence written anew"
+	@echo "make chain        100,000 people through two shufflers, a million messages through one; evidence written anew"
 	@echo "make bench        speed, as ratios measured in one run"
 	@echo "make bench-peers  the same jobs in other libraries, side by side"
 	@echo "make docs         the pages that are written from the code, and the screenshots"
@@ -72,6 +73,9 @@ soak: setup
 	@sh scripts/system_packages.sh postgresql ext4 xfs
 	@$(BIN)/python scripts/soak.py
 	@$(BIN)/python scripts/strangers.py
+
+chain: setup
+	@$(BIN)/python scripts/shuffle_chain.py
 
 bench: setup
 	@$(BIN)/sottovoce bench

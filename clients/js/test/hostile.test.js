@@ -14,7 +14,9 @@ const SEED = 20_261;
 const COUNT = Number(process.env.HOSTILE_DOCUMENTS ?? 2500); // more of them: make papers
 const RUNS = 1; // of a document: times are not asserted
 const MAX_EXTRA = 16; // megabytes beside what an idle process holds
-const MAX_BLOCKS = 20_000_000; // a tenth of a second of processor time on a quiet machine
+// Calibrated, not derived: the worst known document executes 16.3 million blocks and takes about 70
+// of the 100 ms that are allowed, on the machine where it was measured.
+const MAX_BLOCKS = 20_000_000;
 const HEAP = 22; // megabytes that the process may use: if it needs more, it dies
 
 /** Returns what the script prints in a process with some flags. */
@@ -42,7 +44,7 @@ test("hostile documents are answered or refused on purpose, in little memory", a
   assert.ok(extra <= MAX_EXTRA, `${extra} MB`);
 });
 
-test("hostile documents take little work", async (t) => {
+test("hostile documents take little work, by a calibrated number of blocks", async (t) => {
   const { slow, changed } = await runWith([], "work", 1000, SEED);
   t.diagnostic(`at most ${Math.max(changed, ...Object.values(slow))} blocks were executed`);
   // Every bracket of this text is looked at: fewer would mean that blocks are not counted.

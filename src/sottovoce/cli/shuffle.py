@@ -30,7 +30,7 @@ def command() -> None:
 @click.option(
     "--mix-bytes",
     type=click.IntRange(min=1 << 20),
-    help="Bytes of messages that are held at once while a batch is mixed.  [default: 1 GiB]",
+    help="Bytes of messages that are held at once while a batch is mixed.  [default: 256 MiB]",
 )
 @click.option(
     "--mix-processes",

@@ -103,6 +103,15 @@ def check_fakes(plan: "Plan", asked: Round) -> None:
             )
 
 
+def check_tokens(collection: Collection | None, distinct: int | None) -> None:
+    """Refuse a longitudinal task with blind tokens: a token pays for one message only."""
+    if distinct is not None and collection is not None and collection.issuer is not None:
+        raise ParameterError(
+            "`issuer` must be left out of a longitudinal task: a blind token pays for one message,"
+            " and here a device sends one in every round. Use `enrolment = true`"
+        )
+
+
 class _Shuffled(Protocol):
     """What the rules of shuffling look at: a task, or its notice."""
 
