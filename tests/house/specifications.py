@@ -49,7 +49,7 @@ SPECIFIED_BY = {
     "lab/bench/unary.py": "lab/test_bench.py",
     "lab/browser.py": "cli/test_demo.py",
     "lab/demonstration.py": "cli/test_demo.py",
-    "lab/hop_processes.py": "lab/test_shuffle_chain.py",
+    "lab/hop_processes.py": "system/test_chain_crash.py",
     "lab/shuffled_demonstration.py": "cli/test_demo.py",
     "lab/experiments/consistency/__main__.py": "papers/test_wang_consistency.py",
     "lab/experiments/consistency/experiment.py": "papers/test_wang_consistency.py",
