@@ -229,13 +229,16 @@ def _simulated(
     task: "Task", values: Any, people: int, seed: int | None, *, quiet: bool
 ) -> "Outcome":
     """Return the outcome of a simulation; warns of what speaks against it."""
-    from sottovoce.lab.simulate import simulate
+    from sottovoce.core.rng import SystemRng
+    from sottovoce.lab.seeded import SeededRng
+    from sottovoce.lab.simulate import Simulation
 
     for remark in (*task.plan.domain.remarks(values), *task.concerns):
         warn(remark)
     with progress(people, visible=not quiet) as advance, warnings.catch_warnings():
         warnings.simplefilter("ignore", ConcernWarning)
-        return simulate(task, values, seed=seed, progress=advance)
+        rng = SystemRng() if seed is None else SeededRng(seed)
+        return Simulation(task, rng, progress=advance).run(values)
 
 
 def _save(task: "Task", path: Path) -> None:

@@ -21,7 +21,6 @@ from sottovoce.lab.attacks.support_target import SupportTarget
 from sottovoce.lab.baselines.pem1 import pem1
 from sottovoce.lab.checks import RecordedRng
 from sottovoce.lab.seeded import SeededRng
-from sottovoce.lab.simulate import Poisoned
 from sottovoce.maths.hashing import indices_of
 from sottovoce.mechanisms.affine_prefix import AffinePrefix
 from sottovoce.plans.heavy_hitters import prefixes
@@ -524,8 +523,8 @@ def test_robust_to_flags_planted_values_and_spares_the_frequent_ones():
     """
     task = sv.Task("values", HeavyHitters(Bits(16), 3), epsilon=4.0)
     values = [7] * 12_000 + [40_000] * 8_000 + list(range(10_000, 20_000))
-    attack = Poisoned(SupportTarget(task.plan.domain, 60_000), 0.05)
-    answer = sv.simulate(task, values, seed=1, attack=attack)
+    attack = SupportTarget(task.plan.domain, (60_000,))
+    answer = sv.simulate(task, values, seed=1, attack=attack, share=0.05)
     rows = {row["value"]: row for row in answer.rows()}
     planted = rows[task.plan.domain.shown(60_000)]
     noise = planted["error"] / answer.estimate.population
