@@ -87,7 +87,9 @@ class Simulation:
         attackers = round(among * odds)
         if attackers:
             batches = beside(batches, self._false_batches(asked, attackers, batches))
-        mixed = MixedBatch(batches, asked, self.task.fakes, self.share)
+        shuffle = self.task.shuffle
+        of_hop = 0 if shuffle is None else shuffle.fakes
+        mixed = MixedBatch(batches, asked, self.task.fakes, of_hop, self.share)
         return self.attack.mixed(mixed, self.rng)
 
     def _false_batches(self, asked: Round, attackers: int, honest: Batches) -> Batches:

@@ -30,20 +30,27 @@ MAX_TARGETS = 1 << 12
 
 @dataclass(frozen=True)
 class Aim:
-    """What an attack is after: the values of the ``domain`` to promote, or to demote (``against``).
+    """What an attack on a task is after: values to promote, or to demote (``against``).
 
     Attacks take from it what they need: ``tries`` are seeds that are searched for one report,
     ``each`` is how many of the targets one report promotes, ``members`` and ``round_number`` are
-    where attackers answer if they may choose.
+    where attackers answer if they may choose, ``query`` is the SQL query whose answer they move.
     """
 
-    domain: Domain
+    task: "Task"
     targets: tuple[Any, ...] = ()
     against: bool = False
     tries: int = 1000
     each: int = 2
     members: tuple[int, ...] = ()
     round_number: int | None = None
+    query: str = ""
+
+    @property
+    def domain(self) -> Domain:
+        """Return what one person may hold."""
+        domain: Domain = self.task.plan.domain
+        return domain
 
     def refuse_against(self, kind: str) -> None:
         """Refuse to demote, for an attack that can only promote."""
@@ -53,14 +60,16 @@ class Aim:
 
 @dataclass(frozen=True, eq=False)
 class MixedBatch:
-    """The reports that reach a shuffler in a round, and how many ``fakes`` it should add.
+    """The reports that reach the shufflers of a round.
 
-    ``share`` is that of the attack.
+    They add ``fakes`` together, of which one of them adds ``fakes_of_hop``.  ``share`` is that of
+    the attack.
     """
 
     batches: Batches
     asked: Round
     fakes: int
+    fakes_of_hop: int
     share: float
 
 
@@ -116,6 +125,24 @@ class CraftedReports(Attack):
             address: self.crafted(asked.question(address), len(people), rng)
             for address, people in asked.assigned(np.arange(users), rng)
         }
+
+
+class HopAttack(Attack):
+    """An attack by a shuffler instead of users: it overrides ``mixed``."""
+
+    def reports(self, asked: Round, users: int, rng: Rng) -> dict[Address, Reports]:
+        return {}
+
+    def counted_among(self, asked: Round, answering: int, everybody: int) -> int:
+        return 0
+
+    def check(self, task: "Task") -> None:
+        if task.shuffle is None:
+            raise ParameterError(f"the attack {self.kind!r} is a shuffler's: the task has none")
+        if task.opening.slots > 1:
+            raise ParameterError(
+                f"the attack {self.kind!r} applies to tasks with one report per person"
+            )
 
 
 @dataclass(frozen=True)

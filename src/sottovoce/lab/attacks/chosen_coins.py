@@ -50,6 +50,8 @@ class ChosenCoins(Attack, kind="coins"):
             )
         if not self.members and self.round_number is None:
             raise ParameterError("the attack 'coins' needs `members` or `round_number` to choose")
+        if self.members and not task.opening.ask.has_coin:
+            raise ParameterError("`members` must be empty: everybody is asked the same question")
         self.attack.check(task)
 
     def counted_among(self, asked: Round, answering: int, everybody: int) -> int:
