@@ -122,7 +122,7 @@ class Answer(Outcome):
         }
 
     @property
-    def influence(self) -> dict[str, float] | None:
+    def influence(self) -> dict[str, Any] | None:
         """Return the most that one false report does to any raw total, in people.
 
         None where no bound is known.
