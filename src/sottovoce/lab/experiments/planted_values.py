@@ -93,11 +93,12 @@ def page(runs: int = RUNS) -> str:
 _HEAD = f"""# Planted values
 
 Printed by `python -m sottovoce.lab.experiments.planted_values`.
-{PEOPLE:,} people hold {STRINGS:,} strings of 48 bits by Zipf's law with exponent {ZIPF}; the {TOP} most
-frequent are sought at epsilon 4.  Attackers promote {PLANTED} random strings; tokens deal the groups.
-Means of {{runs}} populations.  *Flagged*: of the planted strings, those whose `robust_to` is at most
-the share of attackers.  *Kept*: of the {CERTAIN} most frequent strings those that are found, under attack
-and without.  *Spared*: held strings among the found that so many attackers cannot have planted.
+{PEOPLE:,} people hold {STRINGS:,} strings of 48 bits by Zipf's law with exponent {ZIPF}; the {TOP}
+most frequent are sought at epsilon 4.  Attackers promote {PLANTED} random strings; tokens deal the
+groups.  Means of {{runs}} populations.  *Flagged*: of the planted strings, those whose `robust_to`
+is at most the share of attackers.  *Kept*: of the {CERTAIN} most frequent strings those that are
+found, under attack and without.  *Spared*: held strings among the found that so many attackers
+cannot have planted.
 
 | attack | share | planted of {PLANTED} | flagged | kept | kept, clean | spared |
 |---|---:|---:|---:|---:|---:|---:|"""

@@ -74,7 +74,7 @@ class Bounded:
 
 
 @dataclass(frozen=True)
-class Case:
+class AttackCase:
     """A task, what honest people hold, the attacks on it, and the numbers that are looked at."""
 
     name: str
@@ -86,7 +86,7 @@ class Case:
 
 
 @dataclass
-class Coverage:
+class AttackCoverage:
     """How often intervals of one case under one attack contained the truth."""
 
     case: str
@@ -127,9 +127,9 @@ class Coverage:
         return self.share_attacked >= self.fewest
 
 
-def covered(case: Case, attack: str, runs: int | None = None) -> Coverage:
+def covered(case: AttackCase, attack: str, runs: int | None = None) -> AttackCoverage:
     """Return the coverage of a case under one of its attacks, over seeded collections."""
-    coverage = Coverage(case.name, attack)
+    coverage = AttackCoverage(case.name, attack)
     for seed in range(runs or case.runs):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConcernWarning)
@@ -140,7 +140,7 @@ def covered(case: Case, attack: str, runs: int | None = None) -> Coverage:
     return coverage
 
 
-def cases() -> Iterator[Case]:
+def cases() -> Iterator[AttackCase]:
     """Yield every case of the page."""
     yield from (histogram(kind) for kind in COUNTED)
     yield from (mean(kind) for kind in NUMERIC)
@@ -174,13 +174,13 @@ def targeted(task: Task, targets: tuple[Any, ...], demoted: Any) -> dict[str, At
     }
 
 
-def histogram(kind: str) -> Case:
+def histogram(kind: str) -> AttackCase:
     """Return a histogram of eight letters by one mechanism."""
     task = Task("letters", Histogram(list(LETTERS), kind), 1.0)
     values = np.repeat(LETTERS, HOLDERS).tolist()
     shares = np.array(HOLDERS) / sum(HOLDERS)
     attacks = targeted(task, ("h", "g", "f"), "b")
-    return Case(
+    return AttackCase(
         f"histogram, `{kind}`",
         task,
         values,
@@ -189,7 +189,7 @@ def histogram(kind: str) -> Case:
     )
 
 
-def survey() -> Case:
+def survey() -> AttackCase:
     """Return a survey of four questions, one of which all attackers choose."""
     domain = {name: list(LETTERS) for name in ("p", "q", "r", "s")}
     task = Task("survey", Survey(domain), 2.0)
@@ -203,10 +203,12 @@ def survey() -> Case:
         "coins": ChosenCoins(spa, (2,)),
     }
     rows = _rows_of(shares)
-    return Case("survey", task, values, attacks, lambda outcome: rows(outcome.questions()["r"]))
+    return AttackCase(
+        "survey", task, values, attacks, lambda outcome: rows(outcome.questions()["r"])
+    )
 
 
-def marginals() -> Case:
+def marginals() -> AttackCase:
     """Return the joint tables of four attributes, of which the view of two is looked at."""
     names = "abcd"
     people = 2000
@@ -229,7 +231,7 @@ def marginals() -> Case:
     held = [f"{first} & {second}" for first, second in zip(values["a"], values["b"], strict=True)]
     shares = {pair: held.count(pair) / people for pair in pairs}
     rows = _rows_of(shares)
-    return Case(
+    return AttackCase(
         "marginals", task, values, attacks, lambda outcome: rows(outcome.select(("a", "b")))
     )
 
@@ -256,14 +258,14 @@ def _bounded(row: Mapping[str, Any], truth: float) -> Bounded:
 # --- numbers -------------------------------------------------------------------------------------
 
 
-def mean(kind: str) -> Case:
+def mean(kind: str) -> AttackCase:
     """Return the mean of a number by one mechanism."""
     task = Task("weight", Mean(0, 10, kind), 1.0)
     values = np.linspace(2, 4, 1000)
-    return Case(f"mean, `{kind}`", task, values, _on_numbers(task), _figures({"mean": 3.0}))
+    return AttackCase(f"mean, `{kind}`", task, values, _on_numbers(task), _figures({"mean": 3.0}))
 
 
-def distribution() -> Case:
+def distribution() -> AttackCase:
     """Return the distribution of a number: its mean, quartiles and intervals."""
     task = Task("weight", Distribution(0, 10, 64), 2.0)
     values = np.linspace(2, 6, 4000)
@@ -272,7 +274,7 @@ def distribution() -> Case:
     def numbers(outcome: Outcome) -> list[Bounded]:
         return _figures(true)(outcome.highlights())
 
-    return Case("distribution", task, values, _on_numbers(task), numbers, runs=40)
+    return AttackCase("distribution", task, values, _on_numbers(task), numbers, runs=40)
 
 
 def _on_numbers(task: Task) -> dict[str, Attack]:
@@ -300,7 +302,7 @@ def _figures(true: Mapping[str, float]) -> Callable[[Outcome], list[Bounded]]:
 # --- searches ------------------------------------------------------------------------------------
 
 
-def heavy_hitters() -> Case:
+def heavy_hitters() -> AttackCase:
     """Return a search among 2^16 values, in which the counts of two held values are looked at."""
     plan = HeavyHitters(Bits(16), 6)
     task = Task("values", plan, 4.0)
@@ -311,7 +313,7 @@ def heavy_hitters() -> Case:
     attacks = targeted(task, planted, 40_000)
     attacks["coins"] = ChosenCoins(SupportTarget(domain, (40_000,)), (plan.groups - 1,))
     attacks["mla"] = MaximalLoss(1)
-    return Case("heavy hitters", task, values, attacks, _rows_of(shares), runs=200)
+    return AttackCase("heavy hitters", task, values, attacks, _rows_of(shares), runs=200)
 
 
 def _baskets(people: int) -> list[set[str]]:
@@ -342,38 +344,40 @@ def _shares_of(baskets: list[set[str]], wanted: list[set[str]]) -> dict[str, flo
     }
 
 
-def top_items() -> Case:
+def top_items() -> AttackCase:
     """Return a search for items of sets."""
     baskets = _baskets(6000)
     plan = TopItems(list(LETTERS), 3)
     task = Task("items", plan, 3.0)
     shares = _shares_of(baskets, [{letter} for letter in LETTERS])
     attacks = _on_sets(task, len(plan.search.stages) - 1)
-    return Case("top items", task, baskets, attacks, _rows_of(shares), runs=200)
+    return AttackCase("top items", task, baskets, attacks, _rows_of(shares), runs=200)
 
 
-def itemsets() -> Case:
+def itemsets() -> AttackCase:
     """Return a search for sets of items, in which the single items are looked at."""
     baskets = _baskets(6000)
     task = Task("sets", Itemsets(list(LETTERS), 5), 3.0)
     shares = _shares_of(baskets, [{letter} for letter in LETTERS])
     attacks = _on_sets(task, 1)
-    return Case("itemsets", task, baskets, attacks, _rows_of(shares), runs=200)
+    return AttackCase("itemsets", task, baskets, attacks, _rows_of(shares), runs=200)
 
 
-def adaptive_items() -> Case:
+def adaptive_items() -> AttackCase:
     """Return an adaptive search for items, counted by people who were held out."""
     baskets = _baskets(6000)
     plan = AdaptiveTopItems(list(LETTERS), 6000, 3, rounds=3, holdout=30)
     task = Task("adaptive", plan, 3.0)
     shares = _shares_of(baskets, [{letter} for letter in LETTERS])
-    return Case("adaptive items", task, baskets, _on_sets(task, 1), _rows_of(shares), runs=200)
+    return AttackCase(
+        "adaptive items", task, baskets, _on_sets(task, 1), _rows_of(shares), runs=200
+    )
 
 
 # --- SQL -----------------------------------------------------------------------------------------
 
 
-def table(name: str, query: str) -> Case:
+def table(name: str, query: str) -> AttackCase:
     """Return a query to a table of two columns."""
     people = 2000
     ages = np.arange(people) % 16
@@ -387,10 +391,12 @@ def table(name: str, query: str) -> Case:
     values = {"age": ages, "state": states.tolist()}
     target = {"age": 15, "state": "x"} if name != "count" else {"age": 2, "state": "x"}
     numbers = _query(query, truths[name], scaled=name != "mean")
-    return Case(f"SQL {name}", task, values, _on_tables(task, target, query), numbers, runs=100)
+    return AttackCase(
+        f"SQL {name}", task, values, _on_tables(task, target, query), numbers, runs=100
+    )
 
 
-def joined() -> Case:
+def joined() -> AttackCase:
     """Return a query to two tables, joined person by person."""
     people = 3000
     ages, amounts = np.arange(people) % 8, (np.arange(people) // 8) % 8
@@ -413,7 +419,9 @@ def joined() -> Case:
     }
     target = {"users": {"age": 1}, "txn": {"amount": 1}}
     attacks = _on_tables(task, target, query)
-    return Case("SQL join", task, values, attacks, _query(query, truth, scaled=True), runs=100)
+    return AttackCase(
+        "SQL join", task, values, attacks, _query(query, truth, scaled=True), runs=100
+    )
 
 
 def _on_tables(task: Task, target: Any, query: str) -> dict[str, Attack]:
