@@ -59,7 +59,7 @@ class Aim:
 
 
 @dataclass(frozen=True, eq=False)
-class HopBatch:
+class RoundAtHop:
     """The reports that reach the shufflers of a round.
 
     They add ``fakes`` together, of which one of them adds ``fakes_of_hop``.  ``share`` is that of
@@ -108,7 +108,7 @@ class Attack(ABC):
         """Return what attackers show everybody; if nothing, they copy honest people."""
         return ()
 
-    def mixed(self, batch: HopBatch, rng: Rng) -> Batches:
+    def mixed(self, batch: RoundAtHop, rng: Rng) -> Batches:
         """Return what reaches the collector of a shuffled task, through honest shufflers."""
         return with_fakes(batch.batches, batch.asked, batch.fakes, rng)
 

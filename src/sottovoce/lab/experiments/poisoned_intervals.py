@@ -7,7 +7,7 @@ python -m sottovoce.lab.experiments.poisoned_intervals > docs/evidence/attack-in
 """
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import sqrt
 from typing import Any
@@ -458,7 +458,11 @@ def _query(query: str, truth: float, *, scaled: bool) -> Callable[[Outcome], lis
 
 def page(runs: int | None = None) -> str:
     """Return the page as Markdown; ``runs`` replaces the number of runs of every case."""
-    rows = [covered(case, attack, runs) for case in cases() for attack in case.attacks]
+    return written([covered(case, attack, runs) for case in cases() for attack in case.attacks])
+
+
+def written(rows: Sequence[AttackCoverage]) -> str:
+    """Return coverages as a page."""
     lines = [_HEAD]
     for row in rows:
         attacked = f"{row.share_attacked:.3f}"
