@@ -205,3 +205,26 @@ def test_a_query_does_not_hold_up_the_end_of_the_server(server):
         assert made.stop() == 0
         assert time.monotonic() - started < 4.5
     until(lambda: not Path(f"/proc/{worker}").exists())
+
+
+def test_a_process_that_is_slow_to_start_holds_up_nobody(folder, monkeypatch):
+    """On a busy machine it takes seconds until a new process runs; uploads go on meanwhile."""
+    plain = subprocess.Popen
+    is_started = []
+
+    def slow(*given, **named):
+        time.sleep(0.5)
+        is_started.append(True)
+        return plain(*given, **named)
+
+    async def count_turns(query):
+        while not is_started:
+            turns.append(query.done())
+            await asyncio.sleep(0.001)
+
+    turns = []
+    monkeypatch.setattr(subprocess, "Popen", slow)
+    (answer,) = asking(folder, COUNT, meanwhile=count_turns)
+    assert not isinstance(answer, Exception)
+    print(f"the event loop took {len(turns)} turns, and 1 if it had waited")
+    assert len(turns) > 5

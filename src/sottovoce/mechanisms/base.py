@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from sottovoce.accounting.blanket import Blanket
-from sottovoce.arrays import Bools, Floats, Ints, Reports, Values, grouped
+from sottovoce.arrays import Bools, Floats, Ints, Longs, Reports, Values, grouped
 from sottovoce.core import settings
 from sottovoce.core.estimate import Estimate
 from sottovoce.core.fake_votes import FakeCount, FakeVotes
@@ -59,6 +59,7 @@ class Mechanism(ABC):
     kinds: ClassVar[Registry["Mechanism"]] = Registry("mechanism", "sottovoce.mechanisms")
 
     randomises_numbers: ClassVar[bool] = False  # and so gives a mean instead of counts
+    has_seed: ClassVar[bool] = False  # whether a report carries the public seed of its hash
     min_size: ClassVar[int] = 2
     max_size: ClassVar[int] = 1 << 32
 
@@ -207,6 +208,22 @@ class Mechanism(ABC):
         """Return reports that are uniform over all that ``unpack`` accepts."""
         outcomes = self.outcomes()
         return outcomes[rng.integers(len(outcomes), count)]
+
+    def privatize_seeded(self, values: Values, draws: Longs, rng: Rng) -> Reports:
+        """Return one randomised report per value, under the seeds that given numbers stand for.
+
+        ``draws`` are numbers uniform in [0, 2^64), one per value.  A mechanism without a seed does
+        not look at them.
+        """
+        return self.privatize(values, rng)
+
+    def draw_blanket_seeded(self, draws: Longs, rng: Rng) -> Reports:
+        """Return one fake report per number, under the seeds that the numbers stand for."""
+        return self.draw_blanket(len(draws), rng)
+
+    def carries_seeds(self, reports: Reports, draws: Longs) -> Bools:
+        """Return which reports carry the seed that their number stands for, or need none."""
+        return np.ones(len(reports), bool)
 
     def permanent(self, values: Values, rng: Rng) -> Reports:
         """Return the responses that devices remember for a longitudinal task."""
@@ -380,6 +397,14 @@ class PureMechanism(Mechanism):
         Chosen values are in general position: no structure of the reports favours them.
         """
         return self.size
+
+    def mean_supported(self, chosen: int) -> float:
+        """Return how many of ``chosen`` values a false report supports on average at the best.
+
+        Its seed is dealt, so that it chooses the rest of the report only; without a seed that is
+        the whole report.
+        """
+        return float(min(chosen, self.max_supported))
 
     def votes(self, reports: Reports, candidates: Values) -> Floats:
         """Return (reports, candidates): unbiased votes."""

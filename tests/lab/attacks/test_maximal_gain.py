@@ -11,6 +11,7 @@ from sottovoce.errors import ParameterError
 from sottovoce.lab.attacks.base import Aim
 from sottovoce.lab.attacks.maximal_gain import MaximalGain
 from sottovoce.lab.seeded import SeededRng
+from sottovoce.tasks.collection import SEEDS, Collection
 
 LABELS = [f"v{number}" for number in range(16)]
 TARGETS = ("v3", "v7", "v11")
@@ -112,3 +113,12 @@ def test_numbers_and_demotion_are_refused():
         MaximalGain.aimed(Aim(mean, (10,), against=True))
     with pytest.raises(ParameterError, match="`tries` must be a whole number from 1"):
         MaximalGain(mean.plan.domain, (10,), 0)
+
+
+def test_where_tokens_fix_the_seeds_nobody_searches_for_them():
+    collection = Collection(issuer="A" * 456, defence=SEEDS)
+    task = sv.Task("letters", sv.Histogram(LABELS, "affine"), epsilon=1.0, collection=collection)
+    with pytest.raises(ParameterError, match="`tries` must be 1 for the attack 'mga'"):
+        sv.simulate(task, LABELS * 50, attack=MaximalGain(task.plan.domain, TARGETS, 10), share=0.1)
+    assert MaximalGain.aimed(Aim(task, TARGETS)).tries == 1
+    assert MaximalGain.aimed(Aim(task_of("affine"), TARGETS)).tries == 1000

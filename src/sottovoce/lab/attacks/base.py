@@ -52,6 +52,12 @@ class Aim:
         domain: Domain = self.task.plan.domain
         return domain
 
+    @property
+    def possible_tries(self) -> int:
+        """Return how many seeds an attacker may try: one where tokens fix them."""
+        collection = self.task.collection
+        return 1 if collection is not None and collection.fixes_seeds else self.tries
+
     def refuse_against(self, kind: str) -> None:
         """Refuse to demote, for an attack that can only promote."""
         if self.against:
@@ -71,6 +77,14 @@ class RoundAtHop:
     fakes: int
     fakes_of_hop: int
     share: float
+
+
+def refuse_search(kind: str, tries: int, task: "Task") -> None:
+    """Refuse to try several seeds where the tokens of a task fix them."""
+    if tries > 1 and task.collection is not None and task.collection.fixes_seeds:
+        raise ParameterError(
+            f"`tries` must be 1 for the attack {kind!r}: the tokens of this task fix the seeds"
+        )
 
 
 class Attack(ABC):
