@@ -9,7 +9,6 @@ import numpy as np
 
 import sottovoce as sv
 from sottovoce.lab.attacks.biased_numbers import BiasedNumbers
-from sottovoce.lab.simulate import Poisoned
 
 people = int(sys.argv[1]) if len(sys.argv) > 1 else 50_000
 picture = sys.argv[2] if len(sys.argv) > 2 else "working_hours.png"
@@ -17,9 +16,9 @@ picture = sys.argv[2] if len(sys.argv) > 2 else "working_hours.png"
 hours = np.random.default_rng(7).beta(2, 5, people) * 24
 plan = sv.Distribution(0, 24, 48, defence="graded")
 task = sv.Task("working hours", plan, epsilon=2.0, collection=sv.Collection(enrolment=True))
-liars = Poisoned(BiasedNumbers(segments=8, poisoned=(1, 6)), share=0.25)
+liars = BiasedNumbers(segments=8, poisoned=2, chosen=(1, 6))
 
-answer = sv.simulate(task, hours, seed=7, attack=liars)
+answer = sv.simulate(task, hours, seed=7, attack=liars, share=0.25)
 print(answer)
 print(f"\nHonest people: {hours.mean():.2f} hours on the average")
 print(f"Undefended:    {answer.raw.mean().total:.2f} hours")

@@ -26,7 +26,7 @@ from system.servers import open_store
 from system.test_marginals import Killed
 
 BYZANTINE = 0.25
-ATTACK = BiasedNumbers(8, (1, 6))
+ATTACK = BiasedNumbers(8, 2, chosen=(1, 6))
 AT_ONCE = 500  # messages of one upload
 MOST = 0.4  # of the divergence without the defence
 SIZES = [
@@ -48,7 +48,7 @@ class Enrolled:
         values = rng.generator.beta(2, 5, users - attackers)
         self.honest = np.bincount(plan.domain.indices(values), minlength=buckets) / len(values)
         self.messages = [
-            *crowd.false_messages(self.task, ATTACK.outputs, rng, tokens=self.tokens[:attackers]),
+            *crowd.false_messages(self.task, ATTACK.crafted, rng, tokens=self.tokens[:attackers]),
             *crowd.messages(self.task, values, rng=rng, tokens=self.tokens[attackers:]),
         ]
         order = rng.generator.permutation(users).tolist()

@@ -11,14 +11,13 @@ import numpy as np
 from sottovoce.arrays import Bytes, Ints, Reports
 from sottovoce.core import coin
 from sottovoce.core.rng import Rng, SystemRng
-from sottovoce.mechanisms.base import Mechanism
-from sottovoce.tasks.question import Address
+from sottovoce.tasks.question import Address, Question
 from sottovoce.tasks.round import Round
 from sottovoce.tasks.task import Task
 from sottovoce.wire import codec
 from sottovoce.wire.envelope import ID_BYTES, Envelopes, Version, version_of
 
-Outputs: TypeAlias = Callable[[Mechanism, int, Rng], Reports]
+Crafted: TypeAlias = Callable[[Question, int, Rng], Reports]
 
 
 def messages(
@@ -49,17 +48,17 @@ def messages(
 
 
 def false_messages(
-    task: Task, outputs: Outputs, rng: Rng | None = None, *, tokens: Sequence[str]
+    task: Task, crafted: Crafted, rng: Rng | None = None, *, tokens: Sequence[str]
 ) -> list[bytes]:
     """Return the messages of attackers with enrolment ``tokens`` to the opening round.
 
-    ``outputs`` gives for a mechanism, a count and a source of randomness as many false reports.
+    ``crafted`` gives for a question, a count and a source of randomness as many false reports.
     """
     sender = _Sender.of(task, task.opening, rng or SystemRng())
     sent: list[bytes] = [b""] * len(tokens)
     for address, people in sender.assigned(len(tokens), tokens):
-        mechanism = sender.asked.question(address).mechanism
-        parts = sender.envelopes(address, outputs(mechanism, len(people), sender.rng))
+        reports = crafted(sender.asked.question(address), len(people), sender.rng)
+        parts = sender.envelopes(address, reports)
         for person, part in zip(people.tolist(), parts, strict=True):
             sent[person] += part
     return sent

@@ -9,11 +9,10 @@ import pytest
 import sottovoce as sv
 from sottovoce.errors import ParameterError
 from sottovoce.lab.attacks.biased_numbers import BiasedNumbers
-from sottovoce.lab.simulate import Poisoned
 from sottovoce.plans.numbers.graded_answer import NO_ATTACK
 
 PEOPLE = np.random.default_rng(4).beta(2, 5, 6_000) * 10
-ATTACK = Poisoned(BiasedNumbers(8, (7,)), 0.25)
+ATTACK = {"attack": BiasedNumbers(8, 1, chosen=(7,)), "share": 0.25}
 ENROLLED = sv.Collection(enrolment=True)
 
 
@@ -24,13 +23,13 @@ def task(plan, collection=ENROLLED):
 @cache
 def shape(attacked):
     plan = sv.Distribution(0, 10, 32, defence="graded", probe=0.125)
-    return sv.simulate(task(plan), PEOPLE, seed=3, attack=ATTACK if attacked else None)
+    return sv.simulate(task(plan), PEOPLE, seed=3, **(ATTACK if attacked else {}))
 
 
 @cache
 def mean(attacked):
     plan = sv.Mean(0, 10, defence="graded", probe=0.125)
-    return sv.simulate(task(plan), PEOPLE, seed=3, attack=ATTACK if attacked else None)
+    return sv.simulate(task(plan), PEOPLE, seed=3, **(ATTACK if attacked else {}))
 
 
 def test_without_an_attack_the_answer_is_the_raw_one_and_says_so():

@@ -17,6 +17,7 @@ from sottovoce.plans.numbers.poison_evidence import (
     poison_evidence,
     runs,
 )
+from sottovoce.tasks.question import Question
 
 
 def populations(size):
@@ -49,7 +50,7 @@ def attacked(wave, share, users, seed):
     people = shapes(wave.size)["Beta(2, 5)"]
     liars = round(share * users)
     observed = honest(wave, people, users - liars, seed)
-    false = BiasedNumbers(8, (1, 6)).outputs(wave, liars, rng)
+    false = BiasedNumbers(8, 2, chosen=(1, 6)).crafted(Question(wave), liars, rng)
     counts = observed.counts + np.bincount(false, minlength=wave.outputs)
     return OutputCounts(counts, wave.sliding, wave.size, wave.epsilon)
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from sottovoce.arrays import Floats, Ints
 from sottovoce.domains.buckets import Buckets
+from sottovoce.lab.attacks.base import Attack
 from sottovoce.lab.attacks.biased_numbers import BiasedNumbers
 from sottovoce.lab.attacks.input_manipulation import InputManipulation
 from sottovoce.lab.baselines.numbers.me_emf import me_emf
@@ -25,7 +26,7 @@ from sottovoce.lab.baselines.numbers.ostrich import averaged, ostrich
 from sottovoce.lab.experiments.numbers import shapes
 from sottovoce.lab.populations.numbers import SHAPES
 from sottovoce.lab.seeded import SeededRng
-from sottovoce.lab.simulate import Poisoned, simulate
+from sottovoce.lab.simulate import simulate
 from sottovoce.lab.truth.metrics import jensen_shannon
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.square_wave import SquareWave
@@ -38,6 +39,7 @@ from sottovoce.plans.numbers.group_weights import RULES
 from sottovoce.plans.numbers.poison_evidence import poison_evidence
 from sottovoce.plans.numbers.semf import semf
 from sottovoce.tasks.collection import Collection
+from sottovoce.tasks.question import Question
 from sottovoce.tasks.task import Task
 
 USERS, BUCKETS, SEEDS = 60_000, 128, 4
@@ -98,7 +100,7 @@ def drawn(setting: Setting, seed: int) -> Drawn:
         sends_false = attacking & inside & (not setting.lie)
         held = np.repeat(indices[inside & ~sends_false], grade.reports)
         reports = wave.privatize(held, rng)
-        false = attack.outputs(wave, int(sends_false.sum()) * grade.reports, rng)
+        false = attack.crafted(Question(wave), int(sends_false.sum()) * grade.reports, rng)
         counts = np.bincount(np.append(reports, false), minlength=wave.outputs)
         groups.append(Group(int(inside.sum()), grade.reports, _counts(wave, counts)))
     honest = np.bincount(indices[~attacking], minlength=setting.buckets)
@@ -112,7 +114,7 @@ def single(setting: Setting, seed: int) -> OutputCounts:
     values = SHAPES[setting.shape](rng.generator, setting.users - liars)
     indices = np.minimum((values * setting.buckets).astype(np.int64), setting.buckets - 1)
     wave = SquareWave(epsilon=setting.epsilon, size=setting.buckets)
-    false = _attack(setting, seed).outputs(wave, liars, rng)
+    false = _attack(setting, seed).crafted(Question(wave), liars, rng)
     reports = np.append(wave.privatize(indices, rng), false)
     return _counts(wave, np.bincount(reports, minlength=wave.outputs))
 
@@ -150,9 +152,10 @@ def divergences(setting: Setting, seeds: int = SEEDS, weights: str = "paper") ->
 
 def _attack(setting: Setting, seed: int) -> BiasedNumbers:
     if (setting.segments, setting.poisoned) == (8, 2):
-        return BiasedNumbers(8, BOTH_SIDES[seed % len(BOTH_SIDES)])
-    segments = SeededRng(_SEGMENTS_SEED + seed)
-    return BiasedNumbers.chosen(setting.segments, setting.poisoned, segments)
+        return BiasedNumbers(8, 2, chosen=BOTH_SIDES[seed % len(BOTH_SIDES)])
+    order = np.random.default_rng(_SEGMENTS_SEED + seed).permutation(setting.segments)
+    chosen = tuple(sorted(order[: setting.poisoned].tolist()))
+    return BiasedNumbers(setting.segments, setting.poisoned, chosen=chosen)
 
 
 def _counts(wave: SquareWave, counts: Ints) -> OutputCounts:
@@ -272,7 +275,9 @@ def coverage(setting: Setting, runs: int = COVERED_RUNS) -> dict[str, float]:
     for seed in range(runs):
         honest = round((1 - setting.share) * setting.users)
         people = SHAPES[setting.shape](np.random.default_rng(seed), honest)
-        answer = simulate(task, people, seed=seed, attack=_poisoned(setting, seed))
+        attack = _joining(setting, seed)
+        share = setting.share if attack else None
+        answer = simulate(task, people, seed=seed, attack=attack, share=share)
         assert isinstance(answer, DistributionAnswer)
         figures = [answer.mean(), *(answer.quantile(share) for share in QUANTILES)]
         true = [people.mean(), *np.quantile(people, QUANTILES)]
@@ -282,13 +287,12 @@ def coverage(setting: Setting, runs: int = COVERED_RUNS) -> dict[str, float]:
     return {name: hit / runs for name, hit in hits.items()}
 
 
-def _poisoned(setting: Setting, seed: int) -> Poisoned | None:
+def _joining(setting: Setting, seed: int) -> Attack | None:
     if not setting.share:
         return None
     if setting.lie:
-        buckets = Buckets(0, 1, setting.buckets)
-        return Poisoned(InputManipulation(buckets, (1.0,)), setting.share)
-    return Poisoned(_attack(setting, seed), setting.share)
+        return InputManipulation(Buckets(0, 1, setting.buckets), (1.0,))
+    return _attack(setting, seed)
 
 
 # --- the page ------------------------------------------------------------------------------------
