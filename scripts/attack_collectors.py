@@ -265,15 +265,13 @@ def linked_backup() -> str:
         backup, secret = Path(parent) / "backup", Path(parent) / "secret"
         secret.write_text("secret")
         command = [sys.executable, "-m", "sottovoce", "data"]
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         data = ["--data", str(collector.folder)]
-        subprocess.run([*command, "backup", str(backup), *data], check=True, **quiet)  # type: ignore[call-overload]
+        subprocess.run([*command, "backup", str(backup), *data], check=True, capture_output=True)
         (backup / "sealed").mkdir(exist_ok=True)
         (backup / "sealed" / "link").symlink_to(secret)
         restored = Path(parent) / "restored"
-        subprocess.run(  # type: ignore[call-overload]
-            [*command, "restore", str(backup), "--data", str(restored)], check=False, **quiet
-        )
+        data = ["--data", str(restored)]
+        subprocess.run([*command, "restore", str(backup), *data], check=False, capture_output=True)
         copied = restored / "sealed" / "link"
         return "the file outside is copied" if copied.exists() else "refused"
 
