@@ -24,7 +24,7 @@ def issuer(site):
 
 @pytest.fixture
 def task(site, chain, issuer):
-    known = key_files.base64url(issuer.public_key.data)
+    known = base64url(issuer.public_key.data)
     return site.publish(shuffled_for(site.collector, chain, fakes=2, issuer=known))
 
 
@@ -159,7 +159,7 @@ def test_devices_buy_tokens_and_hops_those_of_their_fakes(site, chain, task, iss
 def test_signatures_are_rationed_by_address(store, tmp_path, clock, chain):
     with served(store, tmp_path, clock, rate=100) as site:
         issuer = key_files.make_issuer(site.collector.folder)
-        known = key_files.base64url(issuer.public_key.data)
+        known = base64url(issuer.public_key.data)
         task = site.publish(shuffled_for(site.collector, chain, issuer=known))
         body = {"token": "nobody", "blinded": base64url(bytes(255) + b"\x01")}
         answers = [site.client.post(f"/v1/tasks/{task.name}/tokens", json=body) for _ in range(5)]

@@ -133,7 +133,7 @@ def test_a_shuffled_collection_from_keys_to_answer(tmp_path, door):
         key=key_files.public_signing_key(folder),
         hops=chain.hops,
         users=len(VALUES),
-        issuer=key_files.base64url(issuer.data),
+        issuer=base64url(issuer.data),
     )
     made = issued(folder)
     with running(folder, "--rate", "0") as server, client(server) as people:

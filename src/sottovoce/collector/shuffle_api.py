@@ -14,10 +14,10 @@ from starlette.responses import Response
 from sottovoce.collector import batches, issuing, key_exchange, key_files, shuffle_wire
 from sottovoce.collector.collector import Collector
 from sottovoce.collector.key_exchange import PushedKey
-from sottovoce.collector.key_files import base64url
 from sottovoce.collector.published import Published
 from sottovoce.collector.responses import FOR_EVER, json_response, media_type, tagged
 from sottovoce.core import settings as validators
+from sottovoce.core.base64url import text_of
 from sottovoce.web import bodies
 from sottovoce.web.limits import RateLimit, address_of
 from sottovoce.web.problems import RequestError
@@ -47,7 +47,7 @@ class ShuffleHandlers:
         store = self.collector.store
         keys = await run_in_threadpool(key_exchange.all_keys, store, published, number)
         lines = [
-            shuffle_wire.RoundKeyLine(key.hop, base64url(key.public_key), base64url(key.signature))
+            shuffle_wire.RoundKeyLine(key.hop, text_of(key.public_key), text_of(key.signature))
             for key in keys
         ]
         opened = published.rounds[number].opened
@@ -86,7 +86,7 @@ class ShuffleHandlers:
         body = decoded(shuffle_wire.token_purchase, await bodies.whole(request.receive))
         blinded = validators.base64url("blinded", body.blinded, MODULUS_BYTES)
         signature = await run_in_threadpool(self._sign_for_device, published, body.token, blinded)
-        return json_response(shuffle_wire.BlindSignature(base64url(signature)))
+        return json_response(shuffle_wire.BlindSignature(text_of(signature)))
 
     def _sign_for_device(self, published: Published, token: str, blinded: bytes) -> bytes:
         store, now = self.collector.store, self.collector.now
@@ -106,7 +106,7 @@ class ShuffleHandlers:
             blinded=tuple(numbers),
         )
         signatures = await run_in_threadpool(self._sign_for_hop, published, wanted, signature)
-        return json_response(shuffle_wire.BlindSignatures([base64url(each) for each in signatures]))
+        return json_response(shuffle_wire.BlindSignatures([text_of(each) for each in signatures]))
 
     def _sign_for_hop(
         self, published: Published, wanted: FakeTokenRequest, signature: bytes

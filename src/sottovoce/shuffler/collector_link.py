@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
+from sottovoce.core.base64url import text_of
 from sottovoce.errors import CodecError, MismatchError
 from sottovoce.shuffler.added_task import AddedTask
 from sottovoce.shuffler.outgoing import OtherServer
-from sottovoce.shuffler.signing_key import key_text
 from sottovoce.wire import codec
 from sottovoce.wire.fake_tokens import FakeTokenRequest
 from sottovoce.wire.round_keys import KeyStatement
@@ -42,8 +42,8 @@ class CollectorLink:
     def send_key(self, statement: KeyStatement, signature: bytes) -> None:
         """Give the collector the signed key of a round."""
         content = {
-            "public_key": key_text(statement.public_key),
-            "signature": key_text(signature),
+            "public_key": text_of(statement.public_key),
+            "signature": text_of(signature),
         }
         path = f"{self.path}/rounds/{statement.round}/keys/{statement.hop}"
         self._server.send_json("PUT", path, content)
@@ -71,8 +71,8 @@ class CollectorLink:
         request = FakeTokenRequest(task.fingerprint, number, task.hop, tuple(blinded))
         signature = request.sign(signing_key)
         content = {
-            "blinded": [key_text(each) for each in blinded],
-            "signature": key_text(signature),
+            "blinded": [text_of(each) for each in blinded],
+            "signature": text_of(signature),
         }
         path = f"{self.path}/rounds/{number}/fake-tokens/{self._task.hop}"
         listed = self._server.send_json("POST", path, content).get("blind_signatures")
