@@ -23,10 +23,12 @@ from sottovoce.client.client import Client
 from sottovoce.client.ledger import DiskLedger
 from sottovoce.client.sealing import Sealing
 from sottovoce.client.spending import spending
+from sottovoce.client.transport import RoundKeys
 from sottovoce.errors import SottovoceError
 from sottovoce.tasks.budget import ConditionalSpend, Spend
 from sottovoce.tasks.collection import Collection
 from sottovoce.wire import codec, statement, tokens
+from sottovoce.wire.round_keys import SignedKey
 from sottovoce.wire.shuffled_message import MessageFormat, seal_context
 from sottovoce.wire.tokens import Token
 
@@ -41,8 +43,13 @@ def text_of(task):
 
 
 def keys_of(task, number=0):
-    signed = CHAIN.signed(codec.publish(task).fingerprint, number)
-    return [[key.public_key.hex(), key.signature.hex()] for key in signed]
+    """Return the keys of a round with all signatures, as JavaScript is given them."""
+    notice = codec.publish(task)
+    given = CHAIN.given(notice, replace(notice.opening, number=number))
+    return {
+        "keys": [[key.public_key.hex(), key.signature.hex()] for key in given.keys],
+        "setSignatures": [signature.hex() for signature in given.set_signatures],
+    }
 
 
 # --- documents and promises ---
@@ -218,31 +225,38 @@ def test_a_device_in_python_seals_and_javascript_opens(worker):
 
 
 def test_keys_that_are_not_signed_for_this_round_are_refused(worker):
-    keys = keys_of(TASK)
+    proper = keys_of(TASK)
+    keys, signatures = proper["keys"], proper["setSignatures"]
+    later = keys_of(TASK, 1)
     zero = bytes(64).hex()
     wrong = {
-        "of another round": keys_of(TASK, 1),
+        "of another round": later,
         "of another task": keys_of(ENROLLED),
-        "of another hop": [keys[1], keys[0], keys[2]],
-        "with a wrong signature": [[keys[0][0], zero], *keys[1:]],
-        "one too few": keys[:2],
-        "none": [],
+        "of another hop": proper | {"keys": [keys[1], keys[0], keys[2]]},
+        "with a wrong signature": proper | {"keys": [[keys[0][0], zero], *keys[1:]]},
+        "one too few": proper | {"keys": keys[:2]},
+        "none": proper | {"keys": []},
+        "another set is signed": proper | {"setSignatures": later["setSignatures"]},
+        "one hop has not signed": proper | {"setSignatures": signatures[:1]},
+        "nobody has signed": proper | {"setSignatures": []},
+        "hops in another order": proper | {"setSignatures": signatures[::-1]},
+        "signed key by key": proper | {"setSignatures": [mark for _, mark in keys[:2]]},
     }
     for name, given in wrong.items():
         assert worker.run("refusedKeys", {"text": text_of(TASK), "keys": given}), name
         with pytest.raises(SottovoceError):
             python_sealing(given)
-    assert worker.run("refusedKeys", {"text": text_of(TASK), "keys": keys}) is None
+    assert worker.run("refusedKeys", {"text": text_of(TASK), "keys": proper}) is None
 
 
-def python_sealing(keys):
-    signed = CHAIN.signed(codec.publish(TASK).fingerprint, 0)
-    given = tuple(
-        replace(signed[0], hop=hop, public_key=bytes.fromhex(key), signature=bytes.fromhex(mark))
-        for hop, (key, mark) in enumerate(keys)
+def python_sealing(given):
+    keys = tuple(
+        SignedKey(hop, bytes.fromhex(key), bytes.fromhex(mark))
+        for hop, (key, mark) in enumerate(given["keys"])
     )
+    signatures = tuple(bytes.fromhex(signature) for signature in given["setSignatures"])
     notice = codec.publish(TASK)
-    return Sealing(notice, notice.opening, given)
+    return Sealing(notice, notice.opening, RoundKeys(keys, signatures))
 
 
 def test_a_token_is_kept_before_it_leaves_and_its_coin_is_that_of_python(worker):

@@ -11,11 +11,13 @@ import { openLayer } from "../dist/wire/seal.js";
 const MAX_OVERLAP = 0.25; // beyond it devices use the generic bound
 const clients = new Map(); // devices that wait for the signature of an issuer
 
-const keysOf = (keys) =>
-  keys.map(([publicKey, signature]) => ({
+const keysOf = ({ keys, setSignatures }) => ({
+  setSignatures: setSignatures.map(unhex),
+  keys: keys.map(([publicKey, signature]) => ({
     publicKey: unhex(publicKey),
     signature: unhex(signature),
-  }));
+  })),
+});
 
 /** Returns the name and the text of what some work throws, or nothing. */
 export async function refusalOf(work) {

@@ -20,6 +20,7 @@ from sottovoce.client.sealing import Sealing
 from sottovoce.client.transport import CollectorApi, ShufflerApi
 from sottovoce.collector import key_files
 from sottovoce.collector.collector import Collector
+from sottovoce.core.base64url import text_of
 from sottovoce.errors import MismatchError, StateError, UnavailableError
 from sottovoce.lab import crowd
 from sottovoce.lab.truth.compare import Comparison, compare
@@ -27,7 +28,7 @@ from sottovoce.plans.frequencies.histogram import Histogram
 from sottovoce.plans.shuffled_settings import WantedShuffle, settle
 from sottovoce.shuffler.run import opened_shuffler
 from sottovoce.shuffler.settings import ShufflerSettings
-from sottovoce.shuffler.signing_key import key_text, make_signing_key
+from sottovoce.shuffler.signing_key import make_signing_key
 from sottovoce.tasks.collection import Collection
 from sottovoce.tasks.shuffle import Hop
 from sottovoce.tasks.task import Task
@@ -64,7 +65,7 @@ class HopPlace:
     @property
     def hop(self) -> Hop:
         """Return the hop as a task names it."""
-        key = key_text(make_signing_key(self.folder).public_key)
+        key = text_of(make_signing_key(self.folder).public_key)
         return Hop(f"http://127.0.0.1:{self.port}", key)
 
 
@@ -157,7 +158,7 @@ def _sealing(api: CollectorApi, task: Task) -> Sealing:
     notice = codec.publish(task)
     for _ in range(10 * _PATIENCE):
         with suppress(StateError, MismatchError):
-            keys = api.keys(task.name, 0, notice.digest).keys
+            keys = api.keys(task.name, 0, notice.digest)
             return Sealing(notice, notice.opening, keys)
         time.sleep(0.1)
     raise UnavailableError("the hops did not publish their keys in time")

@@ -206,14 +206,14 @@ export class Device {
     const { notice } = client;
     await client.checkTask(round);
     const addresses = [this.#collector, ...this.#witnesses] as const;
-    const { keys, opened } = await shuffled.fetchKeys(addresses, notice, round);
+    const keys = await shuffled.fetchKeys(addresses, notice, round);
     const sealing = await shuffled.Sealing.open(notice, round, keys);
     const hasAgreed = await shuffled.isTokenMissing(client);
     if (hasAgreed) {
       await this.#askOwner(client, round); // before the issuer hears of this device
       await shuffled.obtainToken(client, this.#collector, this.#token);
     }
-    return { sealing, hasAgreed, longestWait: this.#longestWait(notice, opened) };
+    return { sealing, hasAgreed, longestWait: this.#longestWait(notice, keys.opened) };
   }
 
   /** Messages of a shuffled round may arrive at any time until it closes. */
