@@ -1447,6 +1447,7 @@ def main(directory):
         marginals.marginals,
         tables.tables,
         sealing.seal,
+        sealing.key_set,
         sealing.tokens,
         amplification.amplification,
     )

@@ -53,6 +53,7 @@ from sottovoce.tasks.round import Round
 from sottovoce.tasks.task import Task
 from sottovoce.wire import blind_rsa, codec, envelope, tokens
 from sottovoce.wire import seal as sealing
+from sottovoce.wire.key_set import KeySet
 from sottovoce.wire.round_keys import KeyStatement
 
 HERE = Path(__file__).parent
@@ -65,6 +66,7 @@ MADE = (
         "envelope",
         "envelope_2",
         "hash",
+        "key_set",
         "ledger",
         "longitudinal",
         "marginals",
@@ -679,7 +681,7 @@ def unhexed(row):
 
 
 def _unhexed(name, value):
-    if name in ("comment", "error", "seed"):
+    if name in ("comment", "error", "round_document", "seed"):
         return value
     if isinstance(value, list):
         return [bytes.fromhex(text) for text in value]
@@ -688,7 +690,8 @@ def _unhexed(name, value):
 
 def error_of(row):
     """Return the class of the error that a row expects, if it expects one."""
-    return {"CodecError": CodecError, "MismatchError": MismatchError}.get(row["error"])
+    errors = (CodecError, MismatchError, ParameterError)
+    return {error.__name__: error for error in errors}.get(row["error"])
 
 
 def refuses(row, work):
@@ -744,6 +747,29 @@ def check_statement(row):
 def check_unsigned(row):
     row = unhexed(row)
     refuses(row, lambda: statement_of(row).verify(row["signature"], row["verifying_key"]))
+
+
+def check_signed_set(row):
+    document = row["round_document"]
+    row = unhexed(row)
+    round_hash = codec.fingerprint(document)
+    assert round_hash == row["round_hash"]
+    key_set = KeySet(row["digest"], row["round"], round_hash, tuple(row["public_keys"]))
+    for hop, signing_key in enumerate(row["signing_keys"]):
+        assert key_set.to_bytes(hop) == row["signed"][hop]
+        assert key_set.sign(hop, signing_key) == row["signatures"][hop]
+    key_set.verify_all(row["signatures"], row["verifying_keys"])
+
+
+def check_refused_set(row):
+    row = unhexed(row)
+
+    def verify():
+        public_keys = tuple(row["public_keys"])
+        key_set = KeySet(row["digest"], row["round"], row["round_hash"], public_keys)
+        key_set.verify_all(row["signatures"], row["verifying_keys"])
+
+    refuses(row, verify)
 
 
 def pending_token(row):
@@ -940,6 +966,8 @@ SECTIONS = {
     ("rfc", "ed25519"): (check_published_ed25519, 2),
     ("rfc", "blind_rsa"): (check_published_blind_rsa, 1),
     ("rfc", "tokens"): (check_published_token, 2),
+    ("key_set", "signed"): (check_signed_set, 5),
+    ("key_set", "refused"): (check_refused_set, 27),
     ("seal", "messages"): (check_sealed, 8),
     ("seal", "refused"): (check_unopened, 28),
     ("seal", "weak_keys"): (check_weak_key, 5),

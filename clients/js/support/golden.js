@@ -50,6 +50,7 @@ export const FILES = [
   "envelope",
   "envelope_2",
   "hash",
+  "key_set",
   "ledger",
   "longitudinal",
   "marginals",

@@ -4,6 +4,8 @@ import { concatenate, hex, unhex } from "../dist/bytes.js";
 import { CodecError, MismatchError, ParameterError } from "../dist/errors.js";
 import { blind, bytesOf, encode, numberOf, unblind } from "../dist/wire/blind_rsa.js";
 import { open, readKeyPair, sealWith } from "../dist/wire/hpke.js";
+import { fingerprintOf } from "../dist/wire/codec.js";
+import { keySetBytes, verifyAll } from "../dist/wire/key_set.js";
 import { statementBytes, verifyStatement } from "../dist/wire/round_keys.js";
 import { layerInfo, openLayer, seal, sealedBytes } from "../dist/wire/seal.js";
 import {
@@ -17,7 +19,7 @@ import {
   verify,
 } from "../dist/wire/tokens.js";
 
-const ERRORS = { CodecError, MismatchError };
+const ERRORS = { CodecError, MismatchError, ParameterError };
 const AES_GCM = "AES-GCM";
 
 /** Returns the checks by section; `same` and `refuses` are those of the other checks. */
@@ -73,6 +75,26 @@ export function sealingChecks({ same, refuses }) {
     const [signature, key] = [row.signature, row.verifying_key].map(unhex);
     return ends(row, () => verifyStatement(statementOf(row), signature, key));
   }
+
+  const keySetOf = ({ digest, round, round_hash: roundHash, public_keys: publicKeys }) =>
+    ({
+      digest: unhex(digest),
+      round,
+      roundHash: unhex(roundHash),
+      publicKeys: publicKeys.map(unhex),
+    });
+
+  const verifySet = (row) =>
+    verifyAll(keySetOf(row), row.signatures.map(unhex), row.verifying_keys.map(unhex));
+
+  async function checkSignedSet(row) {
+    sameBytes(fingerprintOf(row.round_document), row.round_hash);
+    const keySet = keySetOf(row);
+    for (const [hop, signed] of row.signed.entries()) sameBytes(keySetBytes(keySet, hop), signed);
+    await verifySet(row);
+  }
+
+  const checkRefusedSet = (row) => ends(row, () => verifySet(row));
 
   const pendingToken = (row) => ({
     key: readIssuerKey(unhex(row.key)),
@@ -163,6 +185,8 @@ export function sealingChecks({ same, refuses }) {
     "rfc.ed25519": checkPublishedEd25519,
     "rfc.blind_rsa": checkPublishedBlindRsa,
     "rfc.tokens": checkPublishedToken,
+    "key_set.signed": checkSignedSet,
+    "key_set.refused": checkRefusedSet,
     "seal.messages": checkSealed,
     "seal.refused": checkUnopened,
     "seal.weak_keys": checkWeakKey,

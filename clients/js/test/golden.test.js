@@ -28,6 +28,11 @@ const CHANGES = {
   choice: (content) => delete content.picks,
   discovery: ({ encodings }) => (encodings[3].index ^= 1),
   hash: ({ xxh32 }) => (xxh32[7].hash ^= 1),
+  key_set({ signed, refused }) {
+    signed[1].round_document += " ";
+    refused[1].error = null;
+    refused[0].error = "MismatchError";
+  },
   ledger: ({ scripts }) => (scripts[0].events[2].accepted = true),
   marginals: ({ picks }) => (picks[2].member ^= 1),
   memo: (content) => (content.novel = [{}]),
@@ -61,6 +66,9 @@ const NOTICED = [
   "choice.picks",
   "discovery.encodings[3]",
   "hash.xxh32[7]",
+  "key_set.refused[0]",
+  "key_set.refused[1]",
+  "key_set.signed[1]",
   "ledger.scripts[0]",
   "marginals.picks[2]",
   "memo.novel",
