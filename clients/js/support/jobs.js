@@ -223,6 +223,7 @@ export {
   promises,
   refusedChange,
   refusedKeys,
+  refusedRound,
   refusedTask,
   sealAnswer,
 } from "./shuffled.js";
