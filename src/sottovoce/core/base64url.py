@@ -1,8 +1,6 @@
 """Bytes as text: base64url without padding, as documents, answers and addresses write them.
 
 ``settings.base64url`` reads it.
-
-Source: RFC 4648, section 5.
 """
 
 from base64 import urlsafe_b64encode

@@ -14,7 +14,7 @@ device could tell their answers apart as well.  What a hop signs is
 
 with its own number and the keys of all hops in their order, the collector's last.
 
-Source: RFC 8032; docs/threat-model.md.
+Source: RFC 8032.
 """
 
 from collections.abc import Sequence
