@@ -1439,7 +1439,7 @@ def slots(ask):
 
 def main(directory):
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-    from golden import amplification, discovery, marginals, rows, sealing, tables
+    from golden import amplification, discovery, marginals, rows, sealing, shuffled, tables
 
     rows.write(
         directory,
@@ -1449,6 +1449,7 @@ def main(directory):
         sealing.seal,
         sealing.key_set,
         sealing.tokens,
+        shuffled.shuffled,
         amplification.amplification,
     )
 

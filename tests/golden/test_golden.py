@@ -24,6 +24,8 @@ from sottovoce.accounting.blanket import Blanket
 from sottovoce.client import client as device
 from sottovoce.client.accepts import Accepts
 from sottovoce.client.ledger import DiskLedger, tag_of
+from sottovoce.client.sealing import Sealing
+from sottovoce.client.transport import RoundKeys
 from sottovoce.core import coin
 from sottovoce.core.rng import KeyedRng
 from sottovoce.domains.base import Domain
@@ -51,10 +53,11 @@ from sottovoce.tasks.families.base import Family
 from sottovoce.tasks.question import Address, Question
 from sottovoce.tasks.round import Round
 from sottovoce.tasks.task import Task
-from sottovoce.wire import blind_rsa, codec, envelope, tokens
+from sottovoce.wire import blind_rsa, codec, envelope, statement, tokens
 from sottovoce.wire import seal as sealing
 from sottovoce.wire.key_set import KeySet
-from sottovoce.wire.round_keys import KeyStatement
+from sottovoce.wire.round_keys import KeyStatement, SignedKey
+from sottovoce.wire.shuffled_message import MessageFormat, seal_context
 
 HERE = Path(__file__).parent
 MADE = (
@@ -73,7 +76,7 @@ MADE = (
         "memo",
         "numbers",
     ),
-    *("perturb", "reject", "seal", "tables", "task_id", "thresholds", "tokens"),
+    *("perturb", "reject", "seal", "shuffled", "tables", "task_id", "thresholds", "tokens"),
 )
 COPIED = ("affine", "rfc")
 FILES = {path.stem: json.loads(path.read_text("ascii")) for path in sorted(HERE.glob("*.json"))}
@@ -772,6 +775,34 @@ def check_refused_set(row):
     refuses(row, verify)
 
 
+def check_shuffled_task(row):
+    check_document(row)
+    notice = codec.notice(content_of(row))
+    assert notice.digest == row["digest"]
+    assert notice.fingerprint.hex() == row["fingerprint"]
+    said = statement.statement(notice)
+    assert statement.topics(said)["shuffled"] == row["sentences"]
+    assert " ".join(row["sentences"]) in statement.explain(said)
+
+
+def check_sealed_answer(row):
+    notice = codec.notice(codec.parse(row["text"]))
+    keys = tuple(
+        SignedKey(hop, bytes.fromhex(key["public_key"]), bytes.fromhex(key["signature"]))
+        for hop, key in enumerate(row["keys"])
+    )
+    signatures = tuple(bytes.fromhex(signature) for signature in row["set_signatures"])
+    sealer = Sealing(notice, notice.opening, RoundKeys(keys, signatures))
+    token, envelopes = bytes.fromhex(row["token"]), bytes.fromhex(row["envelopes"])
+    sealed = sealer.seal(envelopes, token)
+    context = seal_context(notice, notice.opening, notice.fingerprint)
+    for hop, private_key in enumerate(row["private_keys"]):
+        assert len(sealed) == row["sealed_bytes"][hop]
+        sealed = sealing.open_layer(sealed, bytes.fromhex(private_key), context, hop)
+    assert sealed.hex() == row["message"]
+    assert MessageFormat.of(notice, notice.opening).split(sealed) == (token, envelopes)
+
+
 def pending_token(row):
     key = tokens.IssuerPublicKey(row["key"])
     return tokens.PendingToken(key, row["digest"], row["nonce"], row["salt"], row["factor"])
@@ -973,6 +1004,9 @@ SECTIONS = {
     ("seal", "weak_keys"): (check_weak_key, 5),
     ("seal", "statements"): (check_statement, 4),
     ("seal", "unsigned"): (check_unsigned, 15),
+    ("shuffled", "tasks"): (check_shuffled_task, 5),
+    ("shuffled", "sealed"): (check_sealed_answer, 3),
+    ("shuffled", "refused"): (check_refused_text, 24),
     ("tables", "indices"): (check_holdings, 2),
     ("tables", "cells"): (check_cells, 2),
     ("tables", "misfits"): (check_misfits, 1),

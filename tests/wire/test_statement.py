@@ -261,8 +261,8 @@ def test_the_three_promises_of_a_shuffled_task_are_read_together():
         " mix the messages of at least 100,000 people before the collector sees them.",
         "Your device encrypts it only for keys that each of them has signed as the same for"
         " everybody, so that no key marks a message.",
-        "If one of them does both honestly, the collector alone can change its odds by a factor of at"
-        " most 1.65 (epsilon 0.5), except with a probability of 1 in 1,000,000,000.",
+        "If one of them does both honestly, the collector alone can change its odds by a factor of"
+        " at most 1.65 (epsilon 0.5), except with a probability of 1 in 1,000,000,000.",
         "Every enrolled person can send one message only, and nobody can tell which.",
         "Even if all the others work with the collector or do not exist, the 2,000 made-up messages"
         " that an honest one adds keep the factor at 2.72 or less (epsilon 1).",

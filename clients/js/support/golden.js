@@ -60,6 +60,7 @@ export const FILES = [
   "reject",
   "rfc",
   "seal",
+  "shuffled",
   "tables",
   "task_id",
   "thresholds",

@@ -1,6 +1,9 @@
 // The checks of golden rows about sealed messages, round keys and blind tokens.
 
 import { concatenate, hex, unhex } from "../dist/bytes.js";
+import { Client, noticeOf } from "../dist/client/client.js";
+import { MemoryLedger } from "../dist/client/ledger.js";
+import { Sealing } from "../dist/client/shuffled.js";
 import { CodecError, MismatchError, ParameterError } from "../dist/errors.js";
 import { blind, bytesOf, encode, numberOf, unblind } from "../dist/wire/blind_rsa.js";
 import { open, readKeyPair, sealWith } from "../dist/wire/hpke.js";
@@ -95,6 +98,34 @@ export function sealingChecks({ same, refuses }) {
   }
 
   const checkRefusedSet = (row) => ends(row, () => verifySet(row));
+
+  async function checkShuffledTask(row) {
+    const client = await Client.open(row.canonical, new MemoryLedger());
+    same(client.notice.digest, row.digest);
+    sameBytes(client.notice.fingerprint, row.fingerprint);
+    same((await client.explain()).includes(row.sentences.join(" ")), true);
+  }
+
+  const checkRefusedShuffle = ({ text }) =>
+    refuses(() => noticeOf(text), CodecError, ParameterError);
+
+  async function checkSealedAnswer(row) {
+    const notice = await noticeOf(row.text);
+    const keys = row.keys.map(({ public_key: publicKey, signature }) => {
+      return { publicKey: unhex(publicKey), signature: unhex(signature) };
+    });
+    const setSignatures = row.set_signatures.map(unhex);
+    const sealing = await Sealing.open(notice, notice.opening, { keys, setSignatures });
+    let sealed = await sealing.seal(unhex(row.envelopes), unhex(row.token));
+    const hops = row.keys.length - 1;
+    const { fingerprint: digest } = notice;
+    const context = { digest, round: 0, hops, messageBytes: row.message.length / 2 };
+    for (const [hop, key] of row.private_keys.entries()) {
+      same(sealed.length, row.sealed_bytes[hop]);
+      sealed = await openLayer(sealed, unhex(key), context, hop);
+    }
+    sameBytes(sealed, row.message);
+  }
 
   const pendingToken = (row) => ({
     key: readIssuerKey(unhex(row.key)),
@@ -192,6 +223,9 @@ export function sealingChecks({ same, refuses }) {
     "seal.weak_keys": checkWeakKey,
     "seal.statements": checkStatement,
     "seal.unsigned": checkUnsigned,
+    "shuffled.tasks": checkShuffledTask,
+    "shuffled.sealed": checkSealedAnswer,
+    "shuffled.refused": checkRefusedShuffle,
     "tokens.issued": checkIssued,
     "tokens.derived": checkDerived,
     "tokens.refused": checkRefusedToken,

@@ -44,6 +44,11 @@ const CHANGES = {
     statements[1].hop ^= 1;
     unsigned[3].error = null;
   },
+  shuffled({ tasks, sealed, refused }) {
+    tasks[1].sentences[1] = tasks[0].sentences[1];
+    sealed[1].set_signatures.reverse();
+    refused[0].text = tasks[0].canonical;
+  },
   tables({ indices, cells, malformed, layers, messages }) {
     const [, index] = indices[1].held[0];
     index.public = index.public.replace("0.25", "0.250");
@@ -78,6 +83,9 @@ const NOTICED = [
   "seal.statements[1]",
   "seal.unsigned[3]",
   "seal.weak_keys[0]",
+  "shuffled.refused[0]",
+  "shuffled.sealed[1]",
+  "shuffled.tasks[1]",
   "tables.cells[1]",
   "tables.indices[1]",
   "tables.layers[5]",
