@@ -11,7 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from sottovoce.core.base64url import text_of
-from sottovoce.engine.files import sync
+from sottovoce.core.durable import sync
 from sottovoce.errors import MismatchError, UnavailableError
 from sottovoce.shuffler.mixing import MixResult
 

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from sottovoce.core.durable import sync
 from sottovoce.core.rng import SystemRng
-from sottovoce.engine.files import sync
 from sottovoce.errors import NoDataError, ParameterError, UnavailableError
 from sottovoce.web import folder as folders
 from sottovoce.wire.round_keys import KeyPair, new_signing_key
