@@ -44,6 +44,12 @@ const CHANGES = {
     statements[1].hop ^= 1;
     unsigned[3].error = null;
   },
+  seeds({ reports, tasks, refused, messages }) {
+    reports[2].seed_draw = reports[1].seed_draw;
+    tasks[1].digest = tasks[0].digest;
+    refused[1].text = tasks[1].canonical;
+    messages[3].token = messages[2].token;
+  },
   shuffled({ tasks, sealed, refused }) {
     tasks[1].sentences[1] = tasks[0].sentences[1];
     sealed[1].set_signatures.reverse();
@@ -61,7 +67,7 @@ const CHANGES = {
   },
   tokens({ issued, derived, refused, answers, keys }) {
     issued[2].salt = issued[3].salt;
-    derived[4].seed = derived[0].seed;
+    derived[4].seed_draw = derived[0].seed_draw;
     refused[1].error = null;
     answers[0].error = "CodecError";
     keys[1].accepted = true;
@@ -83,6 +89,10 @@ const NOTICED = [
   "seal.statements[1]",
   "seal.unsigned[3]",
   "seal.weak_keys[0]",
+  "seeds.messages[3]",
+  "seeds.refused[0]",
+  "seeds.reports[2]",
+  "seeds.tasks[1]",
   "shuffled.refused[0]",
   "shuffled.sealed[1]",
   "shuffled.tasks[1]",
