@@ -41,7 +41,7 @@ def rows(scale: float) -> Iterator[BenchmarkRow]:
         "sign, at the issuer": lambda: list(map(issuer.sign, blinded)),
         "finish, on the device": lambda: list(map(tokens.finalize, pending, signatures)),
         "verify, at the collector": lambda: _verify(finished, key, digest),
-        "seed, on both sides": lambda: [one.seed_draw(digest, 0) for one in finished],
+        "seed, on both sides": lambda: [token.seed_draw(digest, 0) for token in finished],
     }
     for name, timing in zip(steps, race(*steps.values(), repeats=REPEATS), strict=True):
         yield _row(name, timing, count)
