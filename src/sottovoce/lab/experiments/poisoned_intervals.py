@@ -43,7 +43,7 @@ from sottovoce.tasks.task import Task
 
 LEVEL = 0.95
 FAKES = 0.05
-RUNS = 1000
+RUNS = 400
 LETTERS = tuple("abcdefgh")
 HOLDERS = (450, 250, 150, 75, 40, 25, 10, 0)  # people who hold each letter
 COUNTED = ("grr", "affine", "olh", "oue", "sue", "the", "subset", "hadamard", "blh", "rmp")
