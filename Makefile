@@ -65,6 +65,7 @@ papers: setup
 	$(BIN)/pytest -n 2 --dist worksteal -m papers --ignore tests/papers
 	$(BIN)/python -m sottovoce.lab.experiments.consistency > docs/evidence/post-processing.md
 	$(BIN)/python -m sottovoce.lab.experiments.numbers > docs/evidence/numbers.md
+	$(BIN)/python -m sottovoce.lab.experiments.byzantine_numbers > docs/evidence/byzantine-numbers.md
 	$(BIN)/python -m sottovoce.lab.experiments.tables > docs/evidence/services.md
 	$(BIN)/python -m sottovoce.lab.experiments.poisoned_intervals > docs/evidence/attack-intervals.md
 	$(BIN)/python -m sottovoce.lab.experiments.planted_values > docs/evidence/planted-values.md

@@ -15,6 +15,7 @@ from sottovoce.mechanisms import __path__ as mechanisms_path
 from sottovoce.mechanisms.base import Mechanism
 
 BOOTSTRAPS = (
+    "plans/numbers/graded_estimate.py",
     "core/noise.py",
     "core/fake_votes.py",
     "mechanisms/bloom.py",

@@ -1,7 +1,7 @@
 """An answer in numbers: a few named figures, such as a mean, each with its interval."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -26,6 +26,7 @@ class NumberAnswer(Outcome):
     level: float = 0.95
     fakes: float | None = None
     shuffled: ShuffledReports | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
 
     def __getitem__(self, figure: str) -> Total:
         return self.figures[figure]
@@ -53,6 +54,7 @@ class NumberAnswer(Outcome):
             "steps": list(self.steps),
             "influence": {name: _influence(figure) for name, figure in self.figures.items()},
             **({} if self.fakes is None else self._allowance(self.fakes)),
+            **self.details,
         }
 
     def _allowance(self, fakes: float) -> dict[str, Any]:
@@ -96,7 +98,8 @@ class NumberAnswer(Outcome):
             lines.append(f"{row['value']:<{width}}  {row['estimate']:>12,.6g}  {level}")
             if self.fakes is not None:
                 lines.append(_attacked_line(row, self.fakes, width))
-        return "\n".join([*lines, *self.guarantee.lines()])
+        remark = [self.details["remark"]] if "remark" in self.details else []
+        return "\n".join([*lines, *remark, *self.guarantee.lines()])
 
 
 def _influence(figure: Total) -> dict[str, float] | None:

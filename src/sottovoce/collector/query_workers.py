@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from sottovoce.collector.queries import QueryRequest, Released
-from sottovoce.collector.query_worker import LENGTH, Place, QueryOrder, packed
+from sottovoce.collector.query_worker import LENGTH, START, Place, QueryOrder, packed
 from sottovoce.errors import SottovoceError, UnavailableError
 from sottovoce.plans.tables.result import Explanation
 from sottovoce.web.problems import RequestError
@@ -143,7 +143,7 @@ def _start_process(connection: socket.socket) -> "subprocess.Popen[bytes]":
     handle = connection.fileno()
     with connection:
         return subprocess.Popen(
-            [sys.executable, "-m", "sottovoce.collector.query_worker", str(handle)],
+            [sys.executable, "-c", START, str(handle)],
             pass_fds=[handle],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

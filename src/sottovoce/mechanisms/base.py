@@ -41,8 +41,10 @@ from sottovoce.errors import DomainError, MismatchError, NoDataError, ParameterE
 from sottovoce.maths import exact
 
 if TYPE_CHECKING:
+    from sottovoce.maths.em import Channel
     from sottovoce.mechanisms.numeric import NumericMechanism
 
+_NO_OUTPUTS = "this needs a mechanism whose tally counts every possible report"
 _MAX_PAIRS = 1 << 22  # report-candidate pairs that are in memory together
 _MAX_DENSE = 1 << 20  # cells of a product target whose coefficients are listed one by one
 
@@ -265,6 +267,15 @@ class Mechanism(ABC):
     def estimate(self, tally: Tally) -> Estimate:
         """Return unbiased totals for the whole domain."""
 
+    def output_counts(self, tally: Tally) -> Ints:
+        """Return how often each of ``outcomes`` was reported, or refuse if no tally holds it."""
+        raise ParameterError(_NO_OUTPUTS)
+
+    @property
+    def output_channel(self) -> "Channel":
+        """Return the chances of all ``outcomes`` under every value, in a form that decodes fast."""
+        raise ParameterError(_NO_OUTPUTS)
+
     def pure(self) -> "PureMechanism":
         """Return this mechanism as a pure one, whose reports vote for single values, or refuse."""
         raise ParameterError("this needs a pure mechanism, whose reports vote for single values")
@@ -284,6 +295,15 @@ class Mechanism(ABC):
 
 class PureMechanism(Mechanism):
     """A mechanism with one p and one q for all values."""
+
+    def output_counts(self, tally: Tally) -> Ints:
+        """Return how often each of ``outcomes`` was reported, or refuse if no tally holds it."""
+        raise ParameterError(_NO_OUTPUTS)
+
+    @property
+    def output_channel(self) -> "Channel":
+        """Return the chances of all ``outcomes`` under every value, in a form that decodes fast."""
+        raise ParameterError(_NO_OUTPUTS)
 
     def pure(self) -> "PureMechanism":
         return self

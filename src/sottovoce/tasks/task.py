@@ -73,7 +73,8 @@ class Task:
     @property
     def concerns(self) -> tuple[str, ...]:
         """Return what speaks against collecting like this, known before anybody is asked."""
-        return self.plan.concerns(self.response_epsilon)
+        concerns = self.plan.concerns(self.response_epsilon)
+        return concerns if self.coins_checked else (*concerns, *self.plan.concerns_of_free_coins)
 
     @property
     def response_epsilon(self) -> float:
