@@ -41,6 +41,7 @@ from sottovoce.errors import ParameterError
 from sottovoce.maths import binomial, exact, hashing
 from sottovoce.mechanisms.base import PureMechanism, threshold
 from sottovoce.mechanisms.grr import GRR
+from sottovoce.mechanisms.seed_search import SeedSearch
 
 if TYPE_CHECKING:
     from sottovoce.kernels.affine import AffineReports, PointLayout
@@ -156,6 +157,23 @@ class AffineResponse(PureMechanism, kind="affine"):
         reports["seed"] = rng.longs(count)
         reports["bucket"] = self.response.draw_blanket(count, rng)
         return reports
+
+    def draw_supporting(self, wanted: Values, tries: int, rng: Rng) -> Reports:
+        points = self.points(wanted)
+
+        def hashed(seeds: Values, rows: Ints) -> Values:
+            return hashing.affine_hash_rows(seeds, points[rows], self.bits, self.rank)
+
+        search = SeedSearch(len(wanted), wanted.shape[1], rng.longs, hashed)
+        reports = np.empty(len(wanted), REPORT)
+        reports["seed"] = search.best(tries)
+        reports["bucket"] = search.fullest_buckets(reports["seed"], rng)
+        return reports
+
+    def supports_own(self, reports: Reports, values: Values) -> Bools:
+        points = self.points(values)
+        hashed = hashing.affine_hash(reports["seed"], points, self.bits, self.rank)
+        return np.asarray(hashed == reports["bucket"])
 
     def pack(self, reports: Reports) -> bytes:
         return reports.tobytes()

@@ -17,12 +17,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import field, fields, replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from sottovoce.accounting.blanket import Blanket
-from sottovoce.arrays import Bools, Floats, Ints, Reports, Values
+from sottovoce.arrays import Bools, Floats, Ints, Reports, Values, grouped
 from sottovoce.core import settings
 from sottovoce.core.estimate import Estimate
 from sottovoce.core.fake_votes import FakeCount, FakeVotes
@@ -40,6 +40,9 @@ from sottovoce.core.rng import Rng
 from sottovoce.core.tally import Tally
 from sottovoce.errors import DomainError, MismatchError, NoDataError, ParameterError
 from sottovoce.maths import exact
+
+if TYPE_CHECKING:
+    from sottovoce.mechanisms.numeric import NumericMechanism
 
 _MAX_PAIRS = 1 << 22  # report-candidate pairs that are in memory together
 _MAX_DENSE = 1 << 20  # cells of a product target whose coefficients are listed one by one
@@ -201,6 +204,11 @@ class Mechanism(ABC):
         """
         return self.privatize(rng.integers(self.size, count), rng)
 
+    def draw_uniform(self, count: int, rng: Rng) -> Reports:
+        """Return reports that are uniform over all that ``unpack`` accepts."""
+        outcomes = self.outcomes()
+        return outcomes[rng.integers(len(outcomes), count)]
+
     def permanent(self, values: Values, rng: Rng) -> Reports:
         """Return the responses that devices remember for a longitudinal task."""
         return self.privatize(values, rng)
@@ -283,6 +291,10 @@ class Mechanism(ABC):
         """Return this mechanism as a pure one, whose reports vote for single values, or refuse."""
         raise ParameterError("this needs a pure mechanism, whose reports vote for single values")
 
+    def numeric(self) -> "NumericMechanism":
+        """Return this mechanism as a randomiser of numbers, or refuse."""
+        raise ParameterError("this needs a mechanism that randomises numbers")
+
     def check_tally(self, tally: Tally) -> Tally:
         """Return the tally, or refuse an empty one and that of another mechanism."""
         if tally.key != self.key:
@@ -361,6 +373,38 @@ class PureMechanism(Mechanism):
         if self.share is not None:
             raise NotImplementedError("a mechanism that states `share` must draw its blanket")
         return super().draw_blanket(count, rng)
+
+    def draw_uniform(self, count: int, rng: Rng) -> Reports:
+        # The blanket of most pure mechanisms is uniform over all reports; others say so.
+        return self.draw_blanket(count, rng)
+
+    def draw_supporting(self, wanted: Values, tries: int, rng: Rng) -> Reports:
+        """Return one report per row of ``wanted`` that supports as many of its values as it can.
+
+        It is what somebody sends who wants to promote these values.  Where a report has a public
+        coin, the best of ``tries`` coins is taken.
+        """
+        best = self.draw_uniform(len(wanted), rng)
+        most = self._supported(best, wanted)
+        for _ in range(tries - 1):
+            reports = self.draw_uniform(len(wanted), rng)
+            supported = self._supported(reports, wanted)
+            better = supported > most
+            best[better] = reports[better]
+            most = np.maximum(most, supported)
+        return best
+
+    def _supported(self, reports: Reports, wanted: Values) -> Ints:
+        """Return how many values of its own row each report supports."""
+        columns = [self.supports_own(reports, column) for column in wanted.T]
+        return np.asarray(np.sum(columns, axis=0), np.int64)
+
+    def supports_own(self, reports: Reports, values: Values) -> Bools:
+        """Return whether each report supports the value at its position."""
+        supports = np.zeros(len(reports), bool)
+        for value, positions in grouped(values):
+            supports[positions] = self.support(reports[positions], np.array([value]))[:, 0]
+        return supports
 
     @abstractmethod
     def support(self, reports: Reports, candidates: Values) -> Bools:

@@ -103,6 +103,15 @@ class Bloom(Mechanism, kind="bloom"):
             reports["bits"][block] = pack_bits(filters ^ flips)
         return reports
 
+    def draw_uniform(self, count: int, rng: Rng) -> Reports:
+        reports = np.zeros(count, self.row)
+        reports["cohort"] = rng.integers(self.cohorts, count)
+        for block in _blocks(count, self.bits):
+            users = len(reports["cohort"][block])
+            coins = rng.bernoulli(exact.UNIT // 2, users * self.bits)
+            reports["bits"][block] = pack_bits(coins.reshape(users, self.bits))
+        return reports
+
     def filter_bits(self, cohorts: Ints, values: Values) -> Ints:
         """Return (users, hashes): the bits that each value sets in its cohort; some coincide."""
         seeds = cohorts.astype(np.int64)[:, None] * self.hashes + np.arange(self.hashes)

@@ -36,6 +36,7 @@ from sottovoce.maths import exact
 from sottovoce.maths.hashing import bucket, words_of, xxh32
 from sottovoce.mechanisms.base import PureMechanism, threshold
 from sottovoce.mechanisms.grr import GRR
+from sottovoce.mechanisms.seed_search import SeedSearch
 
 MAX_BUCKETS = 1 << 20
 MAX_TALLY = 1 << 26  # values whose supports are counted all together
@@ -104,6 +105,20 @@ class LocalHashing(PureMechanism):
     def draw_blanket(self, count: int, rng: Rng) -> Reports:
         seeds = self.draw_seeds(rng, count)
         return self._join(seeds, self.response.draw_blanket(count, rng))
+
+    def draw_supporting(self, wanted: Values, tries: int, rng: Rng) -> Reports:
+        count = wanted.shape[1]
+
+        def hashed(seeds: Values, rows: Ints) -> Values:
+            return self.hash(wanted[rows].ravel(), seeds.repeat(count)).reshape(-1, count)
+
+        search = SeedSearch(len(wanted), count, lambda users: self.draw_seeds(rng, users), hashed)
+        seeds = search.best(tries)
+        return self._join(seeds, search.fullest_buckets(seeds, rng))
+
+    def supports_own(self, reports: Reports, values: Values) -> Bools:
+        seeds, buckets = _columns(reports)
+        return np.asarray(self.hash(values, seeds) == buckets)
 
     def draw_seeds(self, rng: Rng, users: int) -> Words:
         """Return a public coin for every user."""

@@ -4,7 +4,6 @@ import numpy as np
 
 import sottovoce as sv
 from sottovoce.lab.attacks.base import Attack
-from sottovoce.lab.simulate import Poisoned
 from sottovoce.tasks.question import Address
 
 LABELS = ["a", "b", "c"]
@@ -22,7 +21,7 @@ def test_reports_of_attackers_are_counted_as_they_are():
     """900 honest people and 100 attackers: each attacker casts a vote of (1 - q) / (p - q)."""
     honest = ["a"] * 900
     mechanism = TASK.opening.ask.mechanism
-    attacked = sv.simulate(TASK, honest, seed=2, attack=Poisoned(AlwaysLast(), 0.1))
+    attacked = sv.simulate(TASK, honest, seed=2, attack=AlwaysLast(), share=0.1)
     clean = sv.simulate(TASK, honest, seed=2)
     assert attacked.users == 1_000
     gained = attacked.estimate.votes[2] - clean.estimate.votes[2]

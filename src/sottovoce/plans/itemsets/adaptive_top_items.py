@@ -123,7 +123,10 @@ class AdaptiveTopItems(Plan, kind="dbs"):
     def _answer(self, search: AdaptiveSearch) -> Answer:
         items, estimate = search.best_items()
         labels = tuple(self.domain.labels[item] for item in items)
-        return Answer("top items", labels, estimate, GRR.kind, details=search.details())
+        columns = {"robust_to": tuple(search.robust_to(items).tolist())}
+        return Answer(
+            "top items", labels, estimate, GRR.kind, details=search.details(), columns=columns
+        )
 
     def concerns(self, epsilon: float) -> tuple[str, ...]:
         division = self.division

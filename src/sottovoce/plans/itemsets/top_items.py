@@ -11,12 +11,15 @@ Prefer it where sets are small; ``AdaptiveTopItems`` is for large sets.
 Source: Wang 2021, section 5.3.1.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from sottovoce.answers.answer import Answer
+from sottovoce.arrays import Floats
 from sottovoce.core.estimate import Estimate
 from sottovoce.core.settings import whole
 from sottovoce.domains.base import Domain
@@ -99,6 +102,14 @@ class ItemSearch:
         estimate = estimate_sampled(collected, 0, collected.users(0))
         return tuple((item,) for item in sorted(largest(estimate, 2 * self.top).tolist()))
 
+    def robust_to(self, collected: Collected, candidates: Sequence[int]) -> Floats:
+        """Return for some candidates the share of false reports that could have made them so."""
+        if not self.pruned:
+            return np.ones(len(candidates))
+        estimate = estimate_sampled(collected, 0, total_users(collected))
+        rival = int(largest(estimate, 2 * self.top + 1)[-1])
+        return estimate.robust_ahead(np.array(candidates), rival)
+
     def padding(self, collected: Collected) -> Padding:
         """Return how far the sets of the last round are padded."""
         return estimate_padding(collected, len(self.stages) - 2, paper=self.paper)
@@ -152,7 +163,13 @@ class TopItems(Plan, kind="svim"):
         last = collected.rounds[-1]
         mechanism = last.question(Address(last.number)).mechanism
         details = {"candidates": len(candidates), **padding_details(search.padding(collected))}
-        return Answer("top items", labels, estimate.picked(best), mechanism.kind, details=details)
+        robust_to = search.robust_to(collected, items)
+        if len(candidates) > len(best):
+            rival = int(largest(estimate, self.top + 1)[-1])
+            robust_to = np.minimum(robust_to, estimate.robust_ahead(best, rival))
+        columns = {"robust_to": tuple(robust_to.tolist())}
+        picked = estimate.picked(best)
+        return Answer("top items", labels, picked, mechanism.kind, details=details, columns=columns)
 
     @property
     def methods(self) -> tuple[str, ...]:
