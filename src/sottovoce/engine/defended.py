@@ -5,7 +5,7 @@ once gives a corrected outcome.  If no test alarms it returns what it was given.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,9 +17,9 @@ from sottovoce.engine.base import estimate_candidates, estimate_people
 from sottovoce.engine.memory import MemoryCollected, ReportBatch, names
 from sottovoce.errors import NoDataError, ParameterError
 from sottovoce.integrity import defence as defences
-from sottovoce.integrity.corrected_estimate import Corrected, corrected
+from sottovoce.integrity.corrected_estimate import REPLICATES, Corrected, corrected
 from sottovoce.integrity.defence import SeedFilter, Suspected
-from sottovoce.integrity.examine import tested
+from sottovoce.integrity.examine import RoundTests, tested
 from sottovoce.tasks.collected import Blocks, Collected
 from sottovoce.tasks.question import Address
 from sottovoce.tasks.round import Round
@@ -28,8 +28,14 @@ if TYPE_CHECKING:
     from sottovoce.engine.duckdb import ReportsByPerson
 
 
-def defended(collected: MemoryCollected) -> "Collected":
-    """Return what was collected with the corrections that its alarms call for."""
+def defended(
+    collected: MemoryCollected, found: RoundTests | None = None, replicates: int = REPLICATES
+) -> Collected:
+    """Return what was collected with the corrections that its alarms call for.
+
+    ``found`` are the tests of its round, if they were made before.  Errors of corrected estimates
+    come from so many bootstrap ``replicates``.
+    """
     if len(collected.rounds) != 1:
         raise ParameterError(
             "`defence` applies to tasks that ask everybody in one round:"
@@ -38,13 +44,13 @@ def defended(collected: MemoryCollected) -> "Collected":
     if collected.sums:
         raise NoDataError("the reports of this task have been erased; a defence needs them")
     plan = collected.task.plan
-    found = tested(plan, collected, 0)
+    found = tested(plan, collected, 0) if found is None else found
     seed_filter = defences.seed_filter(collected, 0, found)
     kept = collected if seed_filter is None else _kept(collected, seed_filter)
     suspects = defences.suspected(kept, found)
     if seed_filter is None and not suspects:
         return collected
-    return DefendedCollected(collected, kept, seed_filter, suspects, {})
+    return DefendedCollected(collected, kept, seed_filter, suspects, replicates)
 
 
 def _kept(collected: MemoryCollected, seed_filter: SeedFilter) -> MemoryCollected:
@@ -86,7 +92,8 @@ class DefendedCollected:
     kept: MemoryCollected
     seed_filter: SeedFilter | None
     suspects: Mapping[Address, Suspected]
-    estimated: dict[Address, Corrected]
+    replicates: int
+    estimated: dict[Address, Corrected] = field(default_factory=dict)
 
     @property
     def epsilon(self) -> float:
@@ -157,7 +164,13 @@ class DefendedCollected:
                 return mechanism.estimate(mechanism.tally(part))
             return estimate_candidates(mechanism, part, among)
 
-        found = corrected(suspected.candidates, suspected.suspects, reports, decode)
+        found = corrected(
+            suspected.candidates,
+            suspected.suspects,
+            reports,
+            decode,
+            replicates=self.replicates,
+        )
         if among is None:
             self.estimated[address] = found
         return found

@@ -35,9 +35,18 @@ class Corrected:
 
 
 def corrected(
-    candidates: Candidates, suspects: Bools, reports: Reports, decode: Decode
+    candidates: Candidates,
+    suspects: Bools,
+    reports: Reports,
+    decode: Decode,
+    *,
+    replicates: int = REPLICATES,
 ) -> Corrected:
-    """Return the estimate of honest people; ``decode`` gives that of any part of the reports."""
+    """Return the estimate of honest people; ``decode`` gives that of any part of the reports.
+
+    Without ``replicates`` the errors are those of the mechanism, which are too small: they leave
+    out what the fit of the weights adds.
+    """
     assert candidates.hashed is not None
     model = LoadModel.of(candidates.hashed, suspects)
     first = LoadFit(candidates.shares, np.full(model.level_count, _FIRST_FALSE))
@@ -45,8 +54,10 @@ def corrected(
     weights = model.weights(fit)
     users = max(1, round(float(weights.sum())))
     frequencies, whole = _weighted(reports, weights, decode)
-    noise = _resampled(model, fit, reports, decode, frequencies, users)
-    estimate = replace(whole, votes=frequencies * users, users=users, population=users, noise=noise)
+    estimate = replace(whole, votes=frequencies * users, users=users, population=users)
+    if replicates:
+        errors = _errors(model, fit, Resampling(reports, decode, replicates), frequencies)
+        estimate = replace(estimate, noise=_noise(users * errors, estimate.votes))
     return Corrected(estimate, 1 - float(weights.mean()))
 
 
@@ -61,32 +72,36 @@ def _weighted(reports: Reports, weights: Floats, decode: Decode) -> tuple[Floats
     return np.asarray(votes) / float(weights.sum()), estimate
 
 
-def _resampled(
-    model: LoadModel,
-    fit: LoadFit,
-    reports: Reports,
-    decode: Decode,
-    frequencies: Floats,
-    users: int,
-) -> Noise:
-    """Return the errors of the votes: the spread of replicates of fit and decoding."""
+@dataclass(frozen=True, eq=False)
+class Resampling:
+    """What is drawn again, how it is decoded, and how often."""
+
+    reports: Reports
+    decode: Decode
+    replicates: int
+
+
+def _errors(model: LoadModel, fit: LoadFit, resampling: Resampling, frequencies: Floats) -> Floats:
+    """Return (replicates, cells): by how much replicates of the frequencies miss them.
+
+    Of many reports a part is drawn, and its errors are scaled to all.
+    """
+    reports = resampling.reports
     size = min(len(reports), MAX_RESAMPLED)
     generator = np.random.default_rng(_number(reports))
-    shrink = sqrt(size / len(reports))
-    samples = []
-    squares = np.zeros(len(frequencies))
-    for _ in range(REPLICATES):
+    errors = np.empty((resampling.replicates, len(frequencies)), np.float32)
+    for row in errors:
         drawn = generator.integers(len(reports), size=size)
         again = model.picked(drawn)
         weights = again.weights(again.fit(fit))
-        error = users * shrink * (_weighted(reports[drawn], weights, decode)[0] - frequencies)
-        squares += error**2 / REPLICATES
-        if len(frequencies) <= MAX_SAMPLED_CELLS:
-            samples.append(error)
-    votes = frequencies * users
-    if not samples:
-        return StatedNoise(squares)
-    return SampledNoise(votes + np.array(samples), around=votes)
+        row[:] = _weighted(reports[drawn], weights, resampling.decode)[0] - frequencies
+    return errors * sqrt(size / len(reports))
+
+
+def _noise(errors: Floats, votes: Floats) -> Noise:
+    if len(votes) > MAX_SAMPLED_CELLS:
+        return StatedNoise(np.asarray((errors.astype(np.float64) ** 2).mean(axis=0)))
+    return SampledNoise(votes + errors, around=votes)
 
 
 def _number(reports: Reports) -> list[int]:
