@@ -12,7 +12,7 @@ import numpy as np
 
 from sottovoce.arrays import Ints, Reports, Values
 from sottovoce.core.plausibility import FALSE_ALARM, PlausibilityTest, weakest
-from sottovoce.errors import ParameterError
+from sottovoce.errors import NoDataError, ParameterError
 from sottovoce.integrity import seeds
 from sottovoce.integrity.candidates import Candidates, gather, largest
 from sottovoce.integrity.co_support import CoSupport, co_support
@@ -139,7 +139,10 @@ def _candidates(
     """Return the values with the largest estimates; None where they cannot be listed."""
     if mechanism.pair_law is None:
         return None
-    among = plan.candidates(collected, address)
+    try:
+        among = plan.candidates(collected, address)
+    except NoDataError:
+        return None  # nothing stands out
     if among is not None:
         votes = collected.estimate(address, among).votes
         return _indices(among, largest(votes), mechanism)

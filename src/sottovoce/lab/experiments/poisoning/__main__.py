@@ -191,8 +191,8 @@ _POWER = """Share of {runs} runs in which any test alarmed, by the share of fals
 _COVERAGE = """Share of values whose 95 % interval contains the truth about the honest people,
 means of {runs} runs.  Errors come from the bootstrap given the suspects."""
 _CLEAN = """{count} honest rounds: Zipf 0 to 1.8 and five shapes after real data, 16 to 2^20
-values, 1,000 to 1,000,000 people, epsilon 0.5 to 3, affine response, OLH and OUE.  The least p-value of so many
-independent rounds is expected near 1 / rounds, or above where the bound is not tight."""
+values, 1,000 to 1,000,000 people, epsilon 0.5 to 3, affine response, OLH
+and OUE.  The least p-value of so many independent rounds is expected near 1 / rounds, or above where the bound is not tight."""
 
 if __name__ == "__main__":
     main()
