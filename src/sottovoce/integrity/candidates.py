@@ -15,6 +15,10 @@ from sottovoce.core.plausibility import PublicHash
 from sottovoce.mechanisms.base import PureMechanism
 
 MAX_CANDIDATES = 32
+# Values that make more than this part of the reports support them are not tested.  The largest
+# estimates are chosen by their noise; where another value is held by very many, that choice shifts
+# the scores of its pairs by up to 8 standard deviations of the choice times this number.
+MAX_HELD = 0.1
 _REPORTS_AT_ONCE = 1 << 16
 
 
@@ -48,9 +52,15 @@ class Candidates:
         """Return whether every value is a candidate."""
         return len(self) == self.mechanism.size
 
+    @property
+    def common(self) -> Bools:
+        """Return which candidates are held by so many that they are not tested."""
+        gain = self.mechanism.p - self.mechanism.q
+        return np.asarray(self.shares * gain > MAX_HELD)
+
     def above(self, deviations: float) -> Bools:
         """Return which candidates stand out of the noise by so many standard errors."""
-        return self.shares > deviations * self.deviation
+        return np.asarray(self.shares > deviations * self.deviation)
 
 
 def gather(mechanism: PureMechanism, reports: Reports, values: Values) -> Candidates:

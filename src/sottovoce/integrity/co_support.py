@@ -22,6 +22,7 @@ import numpy as np
 from sottovoce.arrays import Floats, Ints
 from sottovoce.core.plausibility import FALSE_ALARM, PairLaw, PlausibilityTest
 from sottovoce.integrity.candidates import Candidates
+from sottovoce.maths import hashing
 from sottovoce.maths.bisection import bisect
 
 NAME = "co-support"
@@ -45,7 +46,8 @@ def co_support(candidates: Candidates, alpha: float = FALSE_ALARM) -> CoSupport 
     law = candidates.mechanism.pair_law
     if law is None or candidates.users * law.none_held < MIN_PAIR_COUNT:
         return None
-    tested = np.isin(candidates.values, candidates.mechanism.unrelated(candidates.values))
+    tested = np.zeros(len(candidates), bool)
+    tested[_unrelated(candidates)] = True
     if np.count_nonzero(tested) < MIN_VALUES:
         return None
     scores = pair_scores(candidates, law)
@@ -61,6 +63,15 @@ def co_support(candidates: Candidates, alpha: float = FALSE_ALARM) -> CoSupport 
     if test.alarm:
         found = _members(scores, np.flatnonzero(tested), vectors[:, -1])
     return CoSupport(test, scores, found)
+
+
+def _unrelated(candidates: Candidates) -> Ints:
+    """Return the indices of the candidates whose pairs are tested."""
+    rare = np.flatnonzero(~candidates.common)
+    values = np.asarray(candidates.values)[rare]
+    numbers = hashing.numbers_of(values)
+    chosen = set(hashing.numbers_of(np.asarray(candidates.mechanism.unrelated(values))))
+    return rare[[number in chosen for number in numbers]]
 
 
 def pair_scores(candidates: Candidates, law: PairLaw) -> Floats:

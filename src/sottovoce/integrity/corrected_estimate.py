@@ -95,12 +95,12 @@ def _errors(model: LoadModel, fit: LoadFit, resampling: Resampling, frequencies:
         again = model.picked(drawn)
         weights = again.weights(again.fit(fit))
         row[:] = _weighted(reports[drawn], weights, resampling.decode)[0] - frequencies
-    return errors * sqrt(size / len(reports))
+    return np.asarray(errors * sqrt(size / len(reports)), np.float64)
 
 
 def _noise(errors: Floats, votes: Floats) -> Noise:
     if len(votes) > MAX_SAMPLED_CELLS:
-        return StatedNoise(np.asarray((errors.astype(np.float64) ** 2).mean(axis=0)))
+        return StatedNoise(np.asarray((errors**2).mean(axis=0)))
     return SampledNoise(votes + errors, around=votes)
 
 

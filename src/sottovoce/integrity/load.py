@@ -48,7 +48,7 @@ class Load:
 def load(candidates: Candidates, alpha: float = FALSE_ALARM) -> Load | None:
     """Return the test of loads; None without a public hash or with too few values to suspect."""
     hashed = candidates.hashed
-    standing = candidates.above(STANDING_OUT)
+    standing = candidates.above(STANDING_OUT) & ~candidates.common
     count = int(np.count_nonzero(standing))
     if hashed is None or count < MIN_SUSPECTS:
         return None

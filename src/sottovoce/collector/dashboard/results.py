@@ -51,7 +51,7 @@ class Shown:
 
     @property
     def query_of_numbers(self) -> str:
-        """Return the query of an address that asks for the same method, level, fakes and defence."""
+        """Return the query of an address that asks for the same numbers of all attributes."""
         fakes = "" if self.wanted.fakes is None else f"&fakes={self.wanted.fakes:g}"
         defence = "" if self.wanted.defence == "none" else f"&defence={self.wanted.defence}"
         return f"method={self.wanted.method}&level={self.wanted.level:g}{fakes}{defence}"

@@ -7,8 +7,8 @@ Baselines.  With n honest and m false reports and eta = m / n, the poisoned freq
 LDPRecover assumes eta, and that a false report supports one value, so that the frequencies f_Y of
 false reports sum to (1 - q d) / (p - q).  It spreads this sum evenly over the values with a
 positive estimate, subtracts it, and projects the result onto the simplex.  LDPRecover* knows the
-targets: all other values have -q / (p - q), and the targets share the rest evenly.  Implemented from
-the description of the method; the code of its authors was not available.
+targets: all other values have -q / (p - q), and the targets share the rest evenly.  Both are
+implemented from the description of the method; the code of its authors was not available.
 
 ``without_targets`` goes further than either: it knows the targets and the share, and assumes that
 every false report supports every target.  It removes whatever the targets have.

@@ -185,14 +185,15 @@ RIA: follow the protocol for a target.  SPA: always support one target.  MGA-t: 
 the one that puts the most targets into one bucket, and name it.  Ours knows neither targets nor
 share; LDPRecover is given the true share, LDPRecover* and *targets removed* the targets as well."""
 _TABLE = """Mean squared error after Norm-Sub in 1e-6 (in brackets the total gain of all targets),
-means of {runs} runs.  *Seen* lists the tests that alarmed and in how many runs.  *Honest alone* is the error
-without any false report, from the honest reports only."""
+means of {runs} runs.  *Seen* lists the tests that alarmed and in how many runs.  *Honest alone* is
+the error without any false report, from the honest reports only."""
 _POWER = """Share of {runs} runs in which any test alarmed, by the share of false reports."""
 _COVERAGE = """Share of values whose 95 % interval contains the truth about the honest people,
 means of {runs} runs.  Errors come from the bootstrap given the suspects."""
 _CLEAN = """{count} honest rounds: Zipf 0 to 1.8 and five shapes after real data, 16 to 2^20
 values, 1,000 to 1,000,000 people, epsilon 0.5 to 3, affine response, OLH
-and OUE.  The least p-value of so many independent rounds is expected near 1 / rounds, or above where the bound is not tight."""
+and OUE.  The least p-value of so many independent rounds is expected near 1 / rounds, or above
+where the bound is not tight."""
 
 if __name__ == "__main__":
     main()
