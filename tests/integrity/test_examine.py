@@ -81,7 +81,7 @@ def test_searches_for_long_values_are_examined_group_by_group():
         for address, batch in honest.items()
     }
     poisoned = MemoryCollected(task).after(task.opening, both)
-    assert "seed spectrum" in examine(task.plan, poisoned, 0).alarms
+    assert "seed pairs" in examine(task.plan, poisoned, 0).alarms
 
 
 def test_numbers_are_examined_by_their_cells():

@@ -35,7 +35,7 @@ def banner(rounds: Sequence[Integrity]) -> str:
 def influence_lines(published: Published) -> list[str]:
     """Return what one report can do at most, for every mechanism of the latest round."""
     lines: dict[str, None] = {}
-    for question in published.asked[-1].ask.representatives():
+    for question in published.asked[published.last.number].ask.representatives():
         influence = question.mechanism.influence
         if influence is None or question.mechanism.randomises_numbers:
             continue
