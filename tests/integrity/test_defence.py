@@ -5,8 +5,8 @@ import pytest
 
 from integrity.collections import collection
 from sottovoce.errors import ParameterError
-from sottovoce.integrity.defence import checked_defence, seed_filter, suspected
 from sottovoce.integrity import examine
+from sottovoce.integrity.defence import checked_defence, seed_filter, suspected
 
 
 def found_in(collected):

@@ -1,4 +1,4 @@
-"""The load test: mean 0 for every population, exact on small domains, and blind where it must be."""
+"""The load test: it finds greedy reports, passes honest ones, and is blind where it must be."""
 
 import numpy as np
 import pytest

@@ -89,7 +89,7 @@ def largest(votes: Floats, count: int = MAX_CANDIDATES) -> Ints:
 def _joined(parts: list[PublicHash]) -> PublicHash | None:
     if not parts:
         return None
-    table = np.concatenate([np.asarray(part.table, np.uint16) for part in parts])
+    table = np.concatenate([part.table for part in parts]).astype(np.uint16, copy=False)
     answers = np.concatenate([np.asarray(part.answers, np.uint16) for part in parts])
     first: Any = parts[0]
     return PublicHash(table, answers, first.buckets, first.p, first.q, first.points)

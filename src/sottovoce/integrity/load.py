@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 NAME = "load"
 STANDING_OUT = 3.0  # standard errors of a value that may be a suspect
 MIN_SUSPECTS = 3  # with fewer, both functions are nearly linear
-MAX_SEARCHED = 1 << 16  # reports that the search looks at; the test looks at all
-_MOST_PROMISING = 4
+MAX_SEARCHED = 1 << 15  # reports that the search looks at; the test looks at all
+_MOST_PROMISING = 3
 _REMARKABLE = -4.5  # the logarithm of the tail of three standard deviations
 _NO_VARIANCE = 1e-6  # per report: both functions are linear where none is left
 

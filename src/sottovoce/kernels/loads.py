@@ -57,27 +57,41 @@ def load_sums(
 
 @jit
 def _add_loads(table, answers, buckets, members, sums):  # type: ignore[no-untyped-def]
+    """Add the sums of some reports; a row of ``sums`` has those of one function.
+
+    Means over all buckets are added up apart and taken off at the end.
+    """
     count = table.shape[1]
     load = np.zeros(buckets, np.int64)
+    fullest_at = np.zeros(buckets)
+    pairs_at = np.zeros(buckets)
+    expected = np.zeros((2, count))
+    supported = np.zeros((2, count))
+    all_pairs = 0.0
+    mean_full = 1.0 / buckets
     for i in range(len(table)):
-        pair_count = 0
-        highest = 0
-        ties = 0
+        row = table[i]
+        answer = answers[i]
         for member in members:
-            bucket = table[i, member]
-            pair_count += load[bucket]
-            load[bucket] += 1
-            if load[bucket] > highest:
-                highest = load[bucket]
-                ties = 1
-            elif load[bucket] == highest:
-                ties += 1
-        share = 1.0 / ties
-        mean_full = 1.0 / buckets
-        mean_pairs = pair_count / buckets
-        named = load[answers[i]]
-        full = (share if named == highest else 0.0) - mean_full
-        pairs = named * (named - 1) / 2 - mean_pairs
+            load[row[member]] += 1
+        highest = 0
+        for member in members:
+            highest = max(highest, load[row[member]])
+        ties = 0.0
+        pair_count = 0.0
+        for member in members:
+            here = load[row[member]]
+            # A bucket is met once for every value in it.
+            ties += (1.0 if here == highest else 0.0) / here
+            pair_count += (here - 1) / 2
+        share = 1.0 / round(ties)
+        for member in members:
+            here = load[row[member]]
+            fullest_at[row[member]] = share if here == highest else 0.0
+            pairs_at[row[member]] = here * (here - 1) / 2
+        full = fullest_at[answer] - mean_full
+        pairs = pairs_at[answer] - pair_count / buckets
+        all_pairs += pair_count
         sums[0, 0] += full
         sums[0, 1] += full * full
         sums[0, 2] = max(sums[0, 2], abs(full))
@@ -85,12 +99,16 @@ def _add_loads(table, answers, buckets, members, sums):  # type: ignore[no-untyp
         sums[1, 1] += pairs * pairs
         sums[1, 2] = max(sums[1, 2], abs(pairs))
         for candidate in range(count):
-            bucket = table[i, candidate]
-            here = load[bucket]
-            if bucket == answers[i]:
-                sums[0, 3 + candidate] += full
-                sums[1, 3 + candidate] += pairs
-            sums[0, 3 + count + candidate] += (share if here == highest else 0.0) - mean_full
-            sums[1, 3 + count + candidate] += here * (here - 1) / 2 - mean_pairs
+            expected[0, candidate] += fullest_at[row[candidate]]
+            expected[1, candidate] += pairs_at[row[candidate]]
+        for candidate in range(count):
+            hit = 1.0 if row[candidate] == answer else 0.0
+            supported[0, candidate] += hit * full
+            supported[1, candidate] += hit * pairs
         for member in members:
-            load[table[i, member]] = 0
+            load[row[member]] = 0
+            fullest_at[row[member]] = 0.0
+            pairs_at[row[member]] = 0.0
+    sums[:, 3 : 3 + count] += supported
+    sums[0, 3 + count :] += expected[0] - len(table) * mean_full
+    sums[1, 3 + count :] += expected[1] - all_pairs / buckets
