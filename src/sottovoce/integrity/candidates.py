@@ -15,9 +15,9 @@ from sottovoce.core.plausibility import PublicHash
 from sottovoce.mechanisms.base import PureMechanism
 
 MAX_CANDIDATES = 32
-# Values that make more than this part of the reports support them are not tested.  The largest
-# estimates are chosen by their noise; where another value is held by very many, that choice shifts
-# the scores of its pairs by up to 8 standard deviations of the choice times this number.
+# Values that add more than this part of all reports to their supporters are not suspected of loads.
+# The largest estimates are chosen by their noise.  Beside a very common value that choice alone
+# would look like an attraction of both.
 MAX_HELD = 0.1
 _REPORTS_AT_ONCE = 1 << 16
 
@@ -31,6 +31,9 @@ class Candidates:
     users: int
     pairs: Floats  # (values, values): reports that support both; the diagonal is single support
     hashed: PublicHash | None
+    # (reports, buckets): how likely each report names a bucket beyond 1/g if it is honest, given
+    # the estimates of all values; None where the candidates alone tell enough.
+    demand: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.values)
@@ -54,7 +57,7 @@ class Candidates:
 
     @property
     def common(self) -> Bools:
-        """Return which candidates are held by so many that they are not tested."""
+        """Return which candidates are held by too many to be suspected."""
         gain = self.mechanism.p - self.mechanism.q
         return np.asarray(self.shares * gain > MAX_HELD)
 
@@ -77,7 +80,20 @@ def gather(mechanism: PureMechanism, reports: Reports, values: Values) -> Candid
             supports = hashed.table == np.asarray(hashed.answers)[:, None]
         counted = supports.astype(np.float32)  # sums below 2^24 are exact
         pairs += counted.T @ counted
-    return Candidates(mechanism, values, len(reports), pairs, _joined(tables))
+    joined = _joined(tables)
+    demand = None if joined is None else _demand(mechanism, reports, joined)
+    return Candidates(mechanism, values, len(reports), pairs, joined, demand)
+
+
+def _demand(mechanism: PureMechanism, reports: Reports, hashed: PublicHash) -> Floats | None:
+    """Return what the estimates of all values say about the bucket that each report names."""
+    if not mechanism.has_tally or mechanism.size > len(reports):
+        return None
+    shares = mechanism.estimate(mechanism.tally(reports)).frequencies
+    held = mechanism.bucket_shares(reports, shares)
+    if held is None:
+        return None
+    return np.asarray(hashed.gap * (held - shares.sum() / hashed.buckets))
 
 
 def largest(votes: Floats, count: int = MAX_CANDIDATES) -> Ints:

@@ -1,15 +1,19 @@
 """Which values are supported together: a test of every pair of the largest estimates.
 
-Honest reports support two values u and v together with a probability that is linear in what people
-hold.  With a = P[both | one is held], b = P[both | neither is held] and the votes x of a report,
+Honest reports support two values u and v together with a probability that is linear in the shares f
+of people who hold them.  With a = P[both | one is held], b = P[both | neither is held],
 
-    1_u 1_v - b - (a - b)(x_u + x_v)
+    Cov[1_u, 1_v] = b - q^2 + (a - b - q (p - q)) (f_u + f_v) - (p - q)^2 f_u f_v
 
-has the mean 0 for every population.  Divided by its standard deviation the sum over reports is a
-standard normal number z_uv.  Of independent pairs, the matrix of all z_uv is a random symmetric
-matrix, whose largest eigenvalue lies at the edge of the semicircle, 2 sqrt(K), with fluctuations of
-K^(-1/6) after the law of Tracy and Widom.  Values that false reports promote together stick out as
-a block, and the eigenvector shows which they are.
+The sum over reports of the products of 1_u and 1_v, each less its mean, is compared with that and
+divided by its standard deviation: a standard normal number z_uv.  The last term is left out unless
+both values are certainly held.  The largest of many estimates are chosen by their noise, which
+would enter it; products of centred numbers do not mind that choice.
+
+Of independent pairs, the matrix of all z_uv is a random symmetric matrix, whose largest eigenvalue
+lies at the edge of the semicircle, 2 sqrt(K), with fluctuations of K^(-1/6) after the law of Tracy
+and Widom.  Values that false reports promote together stick out as a block, and the eigenvector
+shows which they are.
 
 Source: Tracy and Widom 1996; docs/integrity.md.
 """
@@ -28,6 +32,7 @@ from sottovoce.maths.bisection import bisect
 NAME = "co-support"
 MIN_PAIR_COUNT = 25  # expected reports that support a pair: fewer are far from normal
 MIN_VALUES = 4
+CERTAIN = 8.0  # standard errors of a value that is held, whatever noise chose it
 _EDGE_POWER = -1 / 6
 _CORE = 0.5  # part of the largest entry of the eigenvector, and of the mean score of its core
 
@@ -67,31 +72,45 @@ def co_support(candidates: Candidates, alpha: float = FALSE_ALARM) -> CoSupport 
 
 def _unrelated(candidates: Candidates) -> Ints:
     """Return the indices of the candidates whose pairs are tested."""
-    rare = np.flatnonzero(~candidates.common)
-    values = np.asarray(candidates.values)[rare]
-    numbers = hashing.numbers_of(values)
+    values = np.asarray(candidates.values)
     chosen = set(hashing.numbers_of(np.asarray(candidates.mechanism.unrelated(values))))
-    return rare[[number in chosen for number in numbers]]
+    numbers = hashing.numbers_of(values)
+    return np.flatnonzero([number in chosen for number in numbers])
 
 
 def pair_scores(candidates: Candidates, law: PairLaw) -> Floats:
     """Return the standard normal score of every pair of candidates, 0 on the diagonal."""
     p, q = candidates.mechanism.p, candidates.mechanism.q
-    users, both = candidates.users, candidates.pairs
-    # A report's term is 1_u 1_v - slope (1_u + 1_v) + constant.
-    slope = (law.one_held - law.none_held) / (p - q)
-    constant = 2 * slope * q - law.none_held
-    single = both.diagonal()
-    either = single[:, None] + single[None, :]
-    total = both - slope * either + users * constant
-    squares = (
-        (1 - 2 * slope + constant) ** 2 * both
-        + (constant - slope) ** 2 * (either - 2 * both)
-        + constant**2 * (users - either + both)
+    users = candidates.users
+    means = candidates.pairs.diagonal() / users
+    both = candidates.pairs / users
+    shares = candidates.shares
+    certain = np.where(candidates.above(CERTAIN), shares, 0.0)
+    expected = (
+        law.none_held
+        - q**2
+        + (law.one_held - law.none_held - q * (p - q)) * (shares[:, None] + shares[None, :])
+        - (p - q) ** 2 * certain[:, None] * certain[None, :]
     )
-    scores = total / np.sqrt(np.maximum(squares, 1e-300))
+    covariance = both - means[:, None] * means[None, :]
+    scores = sqrt(users) * (covariance - expected) / np.sqrt(_variances(both, means))
     np.fill_diagonal(scores, 0.0)
     return np.asarray(scores)
+
+
+def _variances(both: Floats, means: Floats) -> Floats:
+    """Return the variance of the product of two centred supports, for every pair."""
+    first, second = means[:, None], means[None, :]
+    one = first - both
+    other = second - both
+    neither = 1 - first - second + both
+    squares = (
+        both * (1 - first) ** 2 * (1 - second) ** 2
+        + one * (1 - first) ** 2 * second**2
+        + other * first**2 * (1 - second) ** 2
+        + neither * first**2 * second**2
+    )
+    return np.asarray(np.maximum(squares - (both - first * second) ** 2, 1e-12))
 
 
 def _members(scores: Floats, tested: Ints, vector: Floats) -> Ints:

@@ -21,19 +21,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sottovoce.arrays import Bools, Ints
+from sottovoce.arrays import Bools, Floats, Ints
 from sottovoce.core.plausibility import FALSE_ALARM, PlausibilityTest, PublicHash
 from sottovoce.integrity.candidates import Candidates
+from sottovoce.maths.normal import upper_quantile
 
 if TYPE_CHECKING:
     from sottovoce.kernels.loads import LoadSums
 
 NAME = "load"
-STANDING_OUT = 3.0  # standard errors of a value that may be a suspect
+STANDING_OUT = 3.0  # standard errors of a value that may be a suspect, at least
+MOST_BY_NOISE = 2.0  # values that may stand out by noise alone, on average
 MIN_SUSPECTS = 3  # with fewer, both functions are nearly linear
-MAX_SEARCHED = 1 << 15  # reports that the search looks at; the test looks at all
+MAX_SEARCHED = 1 << 17  # reports that the search looks at; the test looks at all
 _MOST_PROMISING = 3
-_REMARKABLE = -4.5  # the logarithm of the tail of three standard deviations
+_REMARKABLE = -6.0  # the logarithm of the tail of three and a half standard deviations
 _NO_VARIANCE = 1e-6  # per report: both functions are linear where none is left
 
 
@@ -48,7 +50,7 @@ class Load:
 def load(candidates: Candidates, alpha: float = FALSE_ALARM) -> Load | None:
     """Return the test of loads; None without a public hash or with too few values to suspect."""
     hashed = candidates.hashed
-    standing = candidates.above(STANDING_OUT) & ~candidates.common
+    standing = candidates.above(_standing_out(candidates)) & ~candidates.common
     count = int(np.count_nonzero(standing))
     if hashed is None or count < MIN_SUSPECTS:
         return None
@@ -64,28 +66,54 @@ def load(candidates: Candidates, alpha: float = FALSE_ALARM) -> Load | None:
     return Load(test, members)
 
 
+def _standing_out(candidates: Candidates) -> float:
+    """Return the standard errors that noise alone exceeds for two values of the domain or fewer."""
+    return max(STANDING_OUT, upper_quantile(MOST_BY_NOISE / candidates.mechanism.size))
+
+
 def _search(candidates: Candidates, standing: Bools) -> list[Bools]:
     """Return the most promising sets among the values that stand out.
 
-    At each step the values without which the rest is the least plausible are left out, a quarter
-    of them at a time.  If one of the nested sets is remarkable, single values are then put in or
-    out.
+    Values are ordered by how much they attract each other (``_attraction``), and the sets of the
+    first 3, 4, ... of them are compared.  If one of them is remarkable, single values are then put
+    in or out.
     """
-    members = standing.copy()
-    nested = [members.copy()]
-    tails = [_log_tail(candidates, members)]
-    while np.count_nonzero(members) > MIN_SUSPECTS:
-        inside = np.flatnonzero(members)
-        without = [_log_tail(candidates, _toggled(members, int(value))) for value in inside]
-        most = min(max(1, len(inside) // 4), len(inside) - MIN_SUSPECTS)
-        members[inside[np.argsort(without, kind="stable")[:most]]] = False
-        nested.append(members.copy())
-        tails.append(_log_tail(candidates, members))
+    values = np.flatnonzero(standing)
+    vectors = np.linalg.eigh(_attraction(candidates)[np.ix_(values, values)])[1]
+    nested = []
+    for vector in (vectors[:, -1], -vectors[:, -1]):
+        order = values[np.argsort(-vector, kind="stable")]
+        for count in range(MIN_SUSPECTS, len(order) + 1):
+            members = np.zeros(len(standing), bool)
+            members[order[:count]] = True
+            nested.append(members)
+    tails = [_log_tail(candidates, members) for members in nested]
     order = np.argsort(tails, kind="stable")[:_MOST_PROMISING]
     promising = [nested[index] for index in order]
     if tails[order[0]] < _REMARKABLE:
         promising.append(_refined(candidates, promising[0], standing))
     return promising
+
+
+def _attraction(candidates: Candidates) -> Floats:
+    """Return for every pair how often reports name the bucket that both are in, beyond demand.
+
+    With c reports whose hash puts both into one bucket, c / g name it by chance, and the demand for
+    both adds gap (f_u + f_v) c (1 - 1/g).  The difference is divided by its standard deviation.
+    """
+    hashed = candidates.hashed
+    assert hashed is not None
+    together = np.zeros_like(candidates.pairs)
+    for bucket in np.unique(hashed.table):
+        inside = (hashed.table == bucket).astype(np.float32)
+        together += inside.T @ inside
+    chance = 1 / hashed.buckets
+    shares = candidates.shares
+    demand = hashed.gap * (shares[:, None] + shares[None, :]) * (1 - chance)
+    scores = candidates.pairs - together * (chance + demand)
+    scores /= np.sqrt(np.maximum(together * chance * (1 - chance), 1.0))
+    np.fill_diagonal(scores, 0.0)
+    return np.asarray(scores)
 
 
 def _refined(candidates: Candidates, start: Bools, standing: Bools) -> Bools:
@@ -113,11 +141,13 @@ def _toggled(members: Bools, value: int) -> Bools:
 
 def _log_tail(candidates: Candidates, members: Bools) -> float:
     """Return the logarithm of the bound for the less plausible one of both functions."""
-    from sottovoce.kernels.loads import load_sums
+    from sottovoce.kernels.loads import Hashed, load_sums
 
     hashed = candidates.hashed
     assert hashed is not None
-    sums = load_sums(hashed.table, hashed.answers, hashed.buckets, members)
+    demand = np.zeros((0, hashed.buckets)) if candidates.demand is None else candidates.demand
+    reports = Hashed(hashed.table, hashed.answers, hashed.buckets, demand)
+    sums = load_sums(reports, members)
     return min(_bound(candidates, hashed, each) for each in sums)
 
 
@@ -141,6 +171,10 @@ def _bound(candidates: Candidates, hashed: PublicHash, sums: "LoadSums") -> floa
         + 2 * constant * explained
         + users * constant**2
     )
+    if candidates.demand is not None:
+        # The estimates of all values stand for f, those of the candidates for most of their noise.
+        difference = sums.total - sums.demanded
+        variance *= 1 + hashed.points / users
     if difference <= 0 or variance <= _NO_VARIANCE * users:
         return 0.0
     largest = sums.largest + np.abs(slopes).sum() + abs(constant)
@@ -161,12 +195,14 @@ def _sampled(candidates: Candidates, hashed: PublicHash) -> Candidates:
     table, answers = hashed.table[chosen], hashed.answers[chosen]
     supports = (table == answers[:, None]).astype(np.float32)
     part = PublicHash(table, answers, hashed.buckets, hashed.p, hashed.q, hashed.points)
+    demand = None if candidates.demand is None else candidates.demand[chosen]
     return Candidates(
         candidates.mechanism,
         candidates.values,
         MAX_SEARCHED,
-        (supports.T @ supports).astype(float),
+        (supports.T @ supports).astype(np.float64),
         part,
+        demand,
     )
 
 

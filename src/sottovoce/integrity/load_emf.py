@@ -13,10 +13,10 @@ seeds.  The likelihood is maximised over at most 60 parameters.  Each report the
 
 and the weighted reports are decoded as usual: given the model, that is unbiased for honest people.
 
-This is the expectation-maximisation filter of Du 2023 for local hashing: what its poison bins are
+This is the expectation-maximisation filter of Du 2025 for local hashing: what its poison bins are
 there is the fullest bucket here.
 
-Source: Du 2023, chapter 6; docs/integrity.md.
+Source: Du 2025, chapter 6; docs/integrity.md.
 """
 
 from dataclasses import dataclass

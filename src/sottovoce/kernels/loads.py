@@ -7,7 +7,8 @@ functions of the bucket b are summed, each less its mean over all buckets:
     pairs(b)   = load (load - 1) / 2
 
 With a_i such a function at the bucket that report i names, and e_it the function at the bucket of
-candidate t, the sums are those of a_i, a_i^2, a_i where the report supports t, and e_it.
+candidate t, the sums are those of a_i, a_i^2, a_i where the report supports t, and e_it.  With a
+demand for every bucket under every report's hash, the function times the demand is summed too.
 """
 
 from typing import NamedTuple
@@ -18,6 +19,8 @@ from sottovoce.arrays import Bools, Floats, Values
 from sottovoce.kernels import jit
 from sottovoce.kernels.pool import run
 
+_FIRST = 4  # sums before those of every candidate
+
 
 class LoadSums(NamedTuple):
     """Sums of one function of the named bucket; arrays have an entry per candidate."""
@@ -25,24 +28,37 @@ class LoadSums(NamedTuple):
     total: float
     squares: float
     largest: float
+    demanded: float
     supported: Floats
     expected: Floats
 
 
-def load_sums(
-    table: Values, answers: Values, buckets: int, suspects: Bools, threads: int | None = None
-) -> tuple[LoadSums, LoadSums]:
-    """Return the sums for the fullest bucket, and those for pairs in the named bucket.
+class Hashed(NamedTuple):
+    """Reports whose public hashes are known.
 
     ``table`` is (reports, candidates): the bucket of every candidate under every report's hash.
+    ``demand`` is (reports, buckets), or has no rows if it is not known.
     """
-    table = np.ascontiguousarray(table, np.uint16)
-    answers = np.ascontiguousarray(answers, np.uint16)
+
+    table: Values
+    answers: Values
+    buckets: int
+    demand: Floats
+
+
+def load_sums(
+    hashed: Hashed, suspects: Bools, threads: int | None = None
+) -> tuple[LoadSums, LoadSums]:
+    """Return the sums for the fullest bucket, and those for pairs in the named bucket."""
+    table = np.ascontiguousarray(hashed.table, np.uint16)
+    answers = np.ascontiguousarray(hashed.answers, np.uint16)
+    demand = np.ascontiguousarray(hashed.demand, np.float64)
     members = np.flatnonzero(suspects)
 
     def part(users: slice) -> Floats:
-        sums = np.zeros((2, 3 + 2 * table.shape[1]))
-        _add_loads(table[users], answers[users], buckets, members, sums)
+        sums = np.zeros((2, _FIRST + 2 * table.shape[1]))
+        part_of = Hashed(table[users], answers[users], hashed.buckets, demand[users])
+        _add_loads(part_of, members, sums)
         return sums
 
     parts = run(part, len(table), threads)
@@ -50,17 +66,20 @@ def load_sums(
     total[:, 2] = np.max([sums[:, 2] for sums in parts], axis=0)
     count = table.shape[1]
     fullest, pairs = (
-        LoadSums(row[0], row[1], row[2], row[3 : 3 + count], row[3 + count :]) for row in total
+        LoadSums(*row[:_FIRST].tolist(), row[_FIRST : _FIRST + count], row[_FIRST + count :])
+        for row in total
     )
     return fullest, pairs
 
 
 @jit
-def _add_loads(table, answers, buckets, members, sums):  # type: ignore[no-untyped-def]
+def _add_loads(hashed, members, sums):  # type: ignore[no-untyped-def]
     """Add the sums of some reports; a row of ``sums`` has those of one function.
 
     Means over all buckets are added up apart and taken off at the end.
     """
+    table, answers, buckets = hashed.table, hashed.answers, hashed.buckets
+    has_demand = len(hashed.demand) == len(table)
     count = table.shape[1]
     load = np.zeros(buckets, np.int64)
     fullest_at = np.zeros(buckets)
@@ -89,6 +108,10 @@ def _add_loads(table, answers, buckets, members, sums):  # type: ignore[no-untyp
             here = load[row[member]]
             fullest_at[row[member]] = share if here == highest else 0.0
             pairs_at[row[member]] = here * (here - 1) / 2
+            if has_demand:
+                demand = hashed.demand[i, row[member]] / here
+                sums[0, 3] += fullest_at[row[member]] * demand
+                sums[1, 3] += pairs_at[row[member]] * demand
         full = fullest_at[answer] - mean_full
         pairs = pairs_at[answer] - pair_count / buckets
         all_pairs += pair_count
@@ -109,6 +132,6 @@ def _add_loads(table, answers, buckets, members, sums):  # type: ignore[no-untyp
             load[row[member]] = 0
             fullest_at[row[member]] = 0.0
             pairs_at[row[member]] = 0.0
-    sums[:, 3 : 3 + count] += supported
-    sums[0, 3 + count :] += expected[0] - len(table) * mean_full
-    sums[1, 3 + count :] += expected[1] - all_pairs / buckets
+    sums[:, _FIRST : _FIRST + count] += supported
+    sums[0, _FIRST + count :] += expected[0] - len(table) * mean_full
+    sums[1, _FIRST + count :] += expected[1] - all_pairs / buckets

@@ -62,6 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Print the page; 0 runs of a section leave it out."""
     options = argparse.ArgumentParser()
     options.add_argument("--runs", type=int, default=10)
+    options.add_argument("--other-runs", type=int, default=10)
     options.add_argument("--power-runs", type=int, default=10)
     options.add_argument("--clean", type=int, default=1000)
     options.add_argument("--coverage-runs", type=int, default=5)
@@ -69,8 +70,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(_HEAD)
     if chosen.runs:
         _print_table("## The setting of the papers", MAIN, chosen.runs)
-        _print_table("## Other settings", OTHERS, chosen.runs)
-        _print_table("## Attackers who try not to be seen", EVASIVE, chosen.runs)
+    if chosen.other_runs:
+        _print_table("## Other settings", OTHERS, chosen.other_runs)
+        _print_table("## Attackers who try not to be seen", EVASIVE, chosen.other_runs)
     if chosen.power_runs:
         _print_power(chosen.power_runs)
     if chosen.coverage_runs:
@@ -84,7 +86,8 @@ def _print_table(title: str, scenarios: Sequence[Scenario], runs: int) -> None:
     print("| attack | seen | raw gain | honest alone | " + " | ".join(METHODS) + " |")
     print("|---|---|---:|---:|" + "---:|" * len(METHODS))
     for number, scenario in enumerate(scenarios):
-        seeds = range(FIRST_SEED + 100 * number, FIRST_SEED + 100 * number + runs)
+        first = FIRST_SEED + 1000 * len(scenarios) + 100 * number
+        seeds = range(first, first + runs)
         print(_row(scenario, [measure(poisoned(scenario, seed)) for seed in seeds]), flush=True)
 
 
