@@ -20,7 +20,7 @@ from unicodedata import normalize
 import numpy as np
 from sqlglot import exp
 
-from sottovoce.arrays import Bools
+from sottovoce.arrays import Bools, Floats
 from sottovoce.sql.errors import Refusal
 from sottovoce.sql.grammar import start
 
@@ -34,7 +34,11 @@ _COMPARISONS: dict[type[exp.Expr], Any] = {
     exp.GT: np.greater,
     exp.GTE: np.greater_equal,
 }
-_ARITHMETIC: dict[type[exp.Expr], Any] = {exp.Add: np.add, exp.Sub: np.subtract, exp.Mul: np.multiply}
+_ARITHMETIC: dict[type[exp.Expr], Any] = {
+    exp.Add: np.add,
+    exp.Sub: np.subtract,
+    exp.Mul: np.multiply,
+}
 _DIVISIONS: dict[type[exp.Expr], Any] = {
     exp.Div: np.true_divide,
     exp.IntDiv: np.floor_divide,
@@ -52,7 +56,7 @@ class Values:
     present: Bools
 
     @classmethod
-    def of_numbers(cls, numbers: Sequence[float]) -> "Values":
+    def of_numbers(cls, numbers: Sequence[float] | Floats) -> "Values":
         """Return numbers, all present."""
         return cls("number", np.asarray(numbers), np.ones(len(numbers), bool))
 
@@ -272,8 +276,9 @@ def number_of(node: exp.Expr) -> float:
     return number
 
 
-def _rounded(numbers: Any, digits: Any = np.zeros(1)) -> Any:
-    places = int(np.clip(digits.flat[0], -_MAX_DIGITS, _MAX_DIGITS))
+def _rounded(numbers: Any, digits: Any = None) -> Any:
+    wanted = 0 if digits is None else digits.flat[0]
+    places = int(np.clip(wanted, -_MAX_DIGITS, _MAX_DIGITS))
     return np.round(np.asarray(numbers, float), places)
 
 

@@ -1,4 +1,4 @@
-"""Numbers computed from other numbers: ``SUM(a) / COUNT(*)``, ``100 * FREQ(*)``, ``ROUND(AVG(a), 1)``.
+"""Numbers computed from other numbers: ``SUM(a) / COUNT(*)``, ``ROUND(100 * FREQ(*), 1)``.
 
 A formula is an aggregate like any other.  Its moments are those of its operands, one after the
 other; its slopes follow by the chain rule, so that its error includes how the operands depend on
@@ -62,7 +62,9 @@ class Formula(Aggregate):
         if self.operator == "/" and not y:
             return Combination(nan, None)
         value, by_left, by_right = _joined(self.operator, x, y)
-        slopes = [by_left * a + by_right * b for a, b in zip(left.slopes, right.slopes, strict=True)]
+        slopes = [
+            by_left * a + by_right * b for a, b in zip(left.slopes, right.slopes, strict=True)
+        ]
         return Combination(value, tuple(slopes))
 
     def ratio(self, totals: Sequence[float]) -> tuple[Combination, Combination] | None:

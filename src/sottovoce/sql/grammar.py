@@ -357,7 +357,7 @@ class _Grammar(BaseParser):
         if first.token_type != T.VAR or name in _FUNCTIONS:
             self._refuse(_FUNCTIONS.get(name, "function"))
         self._advance(2)
-        arguments = self._nested(lambda: self._several(self._argument))
+        arguments = self._several(lambda: self._nested(self._argument))
         self._expect(T.R_PAREN)
         call = self._at(first, exp.Anonymous(this=name, expressions=arguments))
         if not self._match(T.FILTER):

@@ -18,7 +18,13 @@ from sottovoce.sql.errors import Refusal
 from sottovoce.sql.evaluate import Values, evaluate
 from sottovoce.sql.grammar import start
 from sottovoce.sql.query import EVERYBODY, NOBODY, Column
-from sottovoce.sql.where import ConditionReader, conjunction, disjunction, negation
+from sottovoce.sql.where import (
+    LARGEST_COLUMN,
+    ConditionReader,
+    conjunction,
+    disjunction,
+    negation,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,6 +131,8 @@ class MeasureReader:
 
     def _function(self, node: exp.Expr, column: Column) -> Measure:
         """Return an expression of one private column as a number for each of its values."""
+        if self.conditions.scope.kind(column).size > LARGEST_COLUMN:
+            raise Refusal("large-column", start(node))
         known = self.conditions.values(column)
         values = evaluate(node, lambda _: known)
         if values.kind != "number":

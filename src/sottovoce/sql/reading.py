@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from sqlglot import exp
 
-from sottovoce.domains.base import Domain
 from sottovoce.domains.tables import PERSON, Tables
 from sottovoce.sql.aggregates.base import COUNTED, Aggregate, MeasureTerm, Moment, aggregates
 from sottovoce.sql.conditions import Condition, TooManyTermsError, expanded
@@ -35,7 +34,6 @@ from sottovoce.sql.query import (
     PARTS,
     SCALES,
     AllOf,
-    Column,
     Grouping,
     Monomial,
     Options,
@@ -43,7 +41,7 @@ from sottovoce.sql.query import (
     Public,
     Query,
 )
-from sottovoce.sql.where import ConditionReader, conjunction
+from sottovoce.sql.where import LARGEST_COLUMN, ConditionReader, conjunction
 
 __all__ = ["QueryError", "read"]
 
@@ -166,11 +164,17 @@ class _Reader:
             return Grouping(column, self.scope.columns[column])
         if column.public:
             raise Refusal("public-group", position)
+        if self.scope.kind(column).size > LARGEST_COLUMN:
+            raise Refusal("large-column", position)
         values = self.conditions.values(column)
         made = evaluate(node, lambda _: values)
-        texts = np.array([_label(entry) for entry in np.broadcast_to(made.array, values.array.shape)])
+        texts = np.array(
+            [_label(entry) for entry in np.broadcast_to(made.array, values.array.shape)]
+        )
         texts[~np.broadcast_to(made.present, texts.shape)] = "NULL"
-        order = dict.fromkeys(texts[np.argsort(_sortable(made, len(texts)), kind="stable")].tolist())
+        order = dict.fromkeys(
+            texts[np.argsort(_sortable(made, len(texts)), kind="stable")].tolist()
+        )
         labels = tuple(order)
         classes = np.array([labels.index(text) for text in texts.tolist()])
         text = text_of(node, self.conditions)
@@ -180,9 +184,9 @@ class _Reader:
     def _alias_of(self, text: str) -> str:
         """Return the name that AS gives a selected expression without aggregates."""
         for item in self.items:
-            if item.alias and not _has_aggregate(item.node):
-                if text_of(item.node, self.conditions) == text:
-                    return item.alias
+            named = item.alias and not _has_aggregate(item.node)
+            if named and text_of(item.node, self.conditions) == text:
+                return item.alias
         return ""
 
     def _group_index(self, item: _Item) -> int:
@@ -255,7 +259,9 @@ class _Reader:
         number = self._number(item.node)
         if item.alias:
             return replace(number, name=item.alias)
-        columns = [self.scope.columns[term.column].lower() for term in number.measure if term.column]
+        columns = [
+            self.scope.columns[term.column].lower() for term in number.measure if term.column
+        ]
         plain = "_".join([number.sql_names[0].lower(), *columns])
         name = plain
         copies = 1
@@ -362,7 +368,9 @@ class _Reader:
             return monomials
         return tuple(replace(each, public=AllOf((among, each.public))) for each in monomials)
 
-    def _expanded(self, condition: Condition, node: exp.Expr) -> tuple[Public, tuple[Monomial, ...]]:
+    def _expanded(
+        self, condition: Condition, node: exp.Expr
+    ) -> tuple[Public, tuple[Monomial, ...]]:
         if condition == NOBODY:
             return EVERYBODY, ()
         try:
@@ -388,7 +396,8 @@ class _Reader:
             named = exp.Column(this=exp.Identifier(this=name))
             named.meta["start"] = start(node)
             node.replace(named)
-        return tree.this
+        condition: exp.Expr = tree.this
+        return condition
 
     def _order(self) -> tuple[Order, ...]:
         order = self.select.args.get("order")
@@ -457,7 +466,7 @@ def _label(entry: Any) -> str:
 
 
 def _sortable(made: Any, count: int) -> Any:
-    """Return what the groups of an expression are ordered by: numbers by size, texts as they come."""
+    """Return what groups are ordered by: numbers by their size, texts as they come."""
     if made.kind == "text":
         return np.zeros(count)
     return np.where(made.present, np.broadcast_to(np.asarray(made.array, float), count), np.inf)

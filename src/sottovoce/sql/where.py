@@ -97,7 +97,9 @@ class ConditionReader:
                 raise Refusal("large-column", start(node))
         if len(columns) > 1:
             return self._split(node, columns)
-        return self._public(node, columns[0]) if columns[0].public else self._private(node, columns[0])
+        return (
+            self._public(node, columns[0]) if columns[0].public else self._private(node, columns[0])
+        )
 
     def _private(self, node: exp.Expr, column: Column) -> Condition:
         kind, label = self.scope.kind(column), self.scope.label(column)
@@ -169,7 +171,9 @@ class ConditionReader:
             raise Refusal("public-expression", start(node))
         values = self.values(column)
         chosen = values.array[truth(node, lambda _: values)].tolist()
-        return Listed(column, tuple(each if isinstance(each, str) else float(each) for each in chosen))
+        return Listed(
+            column, tuple(each if isinstance(each, str) else float(each) for each in chosen)
+        )
 
     def _simple(self, node: exp.Expr) -> "_Simple | None":
         """Return a comparison of a bare column with constants; None for anything else."""

@@ -104,7 +104,9 @@ def _labels(header: "_Header", part: EngineRows, row: Row, group: int) -> tuple[
     labels = []
     for index, grouping in enumerate(header.query.group_by):
         if grouping.public:
-            labels.append(public_label(header.kind(grouping.column), part.key(next(public_keys), group)))
+            labels.append(
+                public_label(header.kind(grouping.column), part.key(next(public_keys), group))
+            )
         else:
             labels.append(header.labels[index][next(private)])
     return tuple(labels)
@@ -210,9 +212,9 @@ class _Header:
             return True
         values = dict(zip(self._all_names, row.figures, strict=True))
         return bool(
-            truth(
-                self.query.having, lambda column: Values.of_numbers([values[column.name].value])
-            )[0]
+            truth(self.query.having, lambda column: Values.of_numbers([values[column.name].value]))[
+                0
+            ]
         )
 
     def ordered(self, rows: list[ResultRow]) -> list[ResultRow]:

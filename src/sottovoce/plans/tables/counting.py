@@ -82,7 +82,9 @@ class _Study:
     @cached_property
     def plan(self) -> QueryPlan:
         """Return the plan of a count for every value."""
-        query = Query((self.column.table,), (Count("count"),), group_by=(Grouping(self.column, "value"),))
+        query = Query(
+            (self.column.table,), (Count("count"),), group_by=(Grouping(self.column, "value"),)
+        )
         return plan_query(query, Source(self.layout))
 
     @cached_property

@@ -16,8 +16,6 @@ from itertools import product
 from math import prod
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from sottovoce.arrays import Bools
 from sottovoce.domains.base import Domain
 from sottovoce.errors import ParameterError
@@ -150,9 +148,7 @@ def unfiltered(query: Query) -> Query:
     """Return a query for shares of everybody with its public filter as a condition: shares need
     everybody.
     """
-    if query.among == EVERYBODY or not any(
-        aggregate.of_everybody for aggregate in query.numbers
-    ):
+    if query.among == EVERYBODY or not any(aggregate.of_everybody for aggregate in query.numbers):
         return query
     where = tuple(replace(each, public=AllOf((query.among, each.public))) for each in query.where)
     return replace(query, where=where, among=EVERYBODY)
@@ -233,8 +229,8 @@ class _Builder:
             here = () if moment.of_everybody else groups
             for term in moment.measure:
                 where = self.query.where if term.where is None else term.where
-                for monomial in (Monomial(1.0),) if moment.of_everybody else where:
-                    drafts.append(self._draft(slope, monomial, here, term))
+                where = (Monomial(1.0),) if moment.of_everybody else where
+                drafts += [self._draft(slope, monomial, here, term) for monomial in where]
         total = ScoreTotal(tuple(self._merged([draft for draft in drafts if draft is not None])))
         return self.totals.setdefault(total, len(self.totals))
 
