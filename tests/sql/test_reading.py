@@ -29,13 +29,13 @@ from sottovoce.sql.query import (
     AnyOf,
     Column,
     Compared,
-    Grouping,
+    GroupBy,
     Listed,
     Monomial,
     Not,
     Options,
-    Order,
     Query,
+    SortItem,
 )
 from sottovoce.sql.reading import QueryError, read
 
@@ -134,9 +134,9 @@ EXAMPLES = {
     " GROUP BY State ORDER BY c DESC;": Query(
         (0, 1),
         (Count("c"),),
-        group_by=(Grouping(STATE, "state"),),
+        group_by=(GroupBy(STATE, "state"),),
         shown=(0, "c"),
-        order_by=(Order("c", descending=True),),
+        order_by=(SortItem("c", descending=True),),
     ),
     "SELECT COUNT(*) FROM users WHERE Age < 20 OR State = 'WA' WITH (METHOD = BLUE);": Query(
         (0,),
@@ -327,7 +327,7 @@ def test_numbers_have_names_of_their_own():
 def test_a_number_is_never_named_like_a_group():
     counted = Tables(("t",), (Records(("count", "age"), (Integers(0, 9), Integers(0, 9))),))
     query = asked("COUNT(*), count", "t", counted, "GROUP BY count ORDER BY t.count")
-    assert (query.shown, query.order_by) == (("count_2", 0), (Order("count"),))
+    assert (query.shown, query.order_by) == (("count_2", 0), (SortItem("count"),))
 
 
 def test_aliases_and_cases_do_not_matter():
@@ -343,9 +343,9 @@ def test_aliases_and_cases_do_not_matter():
 
 def test_items_may_be_groups_and_numbers_in_any_order():
     query = asked("COUNT(*), state, os", rest="GROUP BY os, users.state ORDER BY STATE LIMIT 7")
-    assert query.group_by == (Grouping(OS, "os"), Grouping(STATE, "state"))
+    assert query.group_by == (GroupBy(OS, "os"), GroupBy(STATE, "state"))
     assert query.shown == ("count", 1, 0)
-    assert (query.order_by, query.limit) == ((Order("state"),), 7)
+    assert (query.order_by, query.limit) == ((SortItem("state"),), 7)
 
 
 @pytest.mark.parametrize(
@@ -361,7 +361,7 @@ def test_items_may_be_groups_and_numbers_in_any_order():
 )
 def test_the_order_is_by_a_name_a_number_or_a_group(order, name, descending):
     query = asked("COUNT(*), AVG(age) AS Mean", rest=f"GROUP BY age ORDER BY {order}")
-    assert query.order_by == (Order(name, descending),)
+    assert query.order_by == (SortItem(name, descending),)
 
 
 def test_options_are_read():

@@ -28,7 +28,7 @@ from sottovoce.sql.where import (
 
 
 @dataclass(frozen=True, eq=False)
-class Term:
+class ConditionalTerm:
     """``factor`` times a column, or times a function of it, for records of which ``where`` holds.
 
     Without a column it is the factor alone.
@@ -46,36 +46,36 @@ class Term:
 
 
 @dataclass(frozen=True, eq=False)
-class Measure:
+class MeasuredSum:
     """A sum of terms, for records of which ``present`` holds; for others it is NULL."""
 
-    terms: tuple[Term, ...]
+    terms: tuple[ConditionalTerm, ...]
     present: Condition = EVERYBODY
 
-    def times(self, factor: float) -> "Measure":
+    def times(self, factor: float) -> "MeasuredSum":
         """Return the measure times a number."""
         scaled = [replace(term, factor=factor * term.factor) for term in self.terms]
-        return Measure(tuple(scaled), self.present)
+        return MeasuredSum(tuple(scaled), self.present)
 
-    def plus(self, other: "Measure") -> "Measure":
+    def plus(self, other: "MeasuredSum") -> "MeasuredSum":
         """Return the sum of two measures, which is NULL where one of them is."""
         present = conjunction([self.present, other.present])
-        return Measure((*self.terms, *other.terms), present)
+        return MeasuredSum((*self.terms, *other.terms), present)
 
-    def under(self, where: Condition) -> "Measure":
+    def under(self, where: Condition) -> "MeasuredSum":
         """Return the measure for records that meet one more condition; for others it is NULL."""
         terms = [replace(term, where=conjunction([where, term.where])) for term in self.terms]
-        return Measure(tuple(terms), conjunction([where, self.present]))
+        return MeasuredSum(tuple(terms), conjunction([where, self.present]))
 
-    def collected(self) -> "Measure":
+    def collected(self) -> "MeasuredSum":
         """Return the measure with terms that differ in their factor alone added up."""
-        alike: dict[object, list[Term]] = {}
+        alike: dict[object, list[ConditionalTerm]] = {}
         for term in self.terms:
             alike.setdefault(term.key, []).append(term)
         summed = [
             replace(terms[0], factor=sum(term.factor for term in terms)) for terms in alike.values()
         ]
-        return Measure(tuple(term for term in summed if term.factor), self.present)
+        return MeasuredSum(tuple(term for term in summed if term.factor), self.present)
 
 
 @dataclass(frozen=True)
@@ -84,14 +84,14 @@ class MeasureReader:
 
     conditions: ConditionReader
 
-    def measure(self, node: exp.Expr) -> Measure:
+    def measure(self, node: exp.Expr) -> MeasuredSum:
         """Return what an expression adds up, or refuse it."""
         measure = self._measure(node).collected()
         if not all(isfinite(term.factor) for term in measure.terms):
             raise Refusal("number", start(node))
         return measure
 
-    def _measure(self, node: exp.Expr) -> Measure:
+    def _measure(self, node: exp.Expr) -> MeasuredSum:
         columns = self.conditions.columns(node)
         if not columns:
             return _constant(evaluate(node, _refuse_column), node)
@@ -111,12 +111,12 @@ class MeasureReader:
             return self._case(node)
         raise Refusal("product", start(node))
 
-    def _column(self, node: exp.Column, column: Column) -> Measure:
+    def _column(self, node: exp.Column, column: Column) -> MeasuredSum:
         if isinstance(self.conditions.scope.kind(column), Categories):
             raise Refusal("category-measure", start(node))
-        return Measure((Term(1.0, column),))
+        return MeasuredSum((ConditionalTerm(1.0, column),))
 
-    def _scaled(self, node: exp.Expr) -> Measure | None:
+    def _scaled(self, node: exp.Expr) -> MeasuredSum | None:
         """Return a product with a constant, or a quotient by one; None for anything else."""
         if isinstance(node, exp.Mul):
             for part, other in ((node.this, node.expression), (node.expression, node.this)):
@@ -129,7 +129,7 @@ class MeasureReader:
             return self._measure(node.this).times(1 / divisor)
         return None
 
-    def _function(self, node: exp.Expr, column: Column) -> Measure:
+    def _function(self, node: exp.Expr, column: Column) -> MeasuredSum:
         """Return an expression of one private column as a number for each of its values."""
         if self.conditions.scope.kind(column).size > LARGEST_COLUMN:
             raise Refusal("large-column", start(node))
@@ -140,13 +140,13 @@ class MeasureReader:
         present = np.broadcast_to(values.present, known.present.shape)
         numbers = np.where(present, np.asarray(values.array, float), 0.0)
         function = ValueFunction(text_of(node, self.conditions), numbers)
-        measure = Measure((Term(1.0, column, function),))
+        measure = MeasuredSum((ConditionalTerm(1.0, column, function),))
         return measure if present.all() else measure.under(Within(column, np.array(present)))
 
-    def _case(self, node: exp.Case) -> Measure:
+    def _case(self, node: exp.Case) -> MeasuredSum:
         """Return CASE over several columns: every branch under its own conditions."""
         before: list[Condition] = []
-        branches: list[Measure] = []
+        branches: list[MeasuredSum] = []
         for branch in node.args["ifs"]:
             condition = self.conditions.condition(branch.this)
             own = conjunction([condition, *map(negation, before)])
@@ -156,7 +156,7 @@ class MeasureReader:
         if default is not None and not isinstance(default, exp.Null):
             rest = conjunction([negation(condition) for condition in before])
             branches.append(self._measure(default).under(rest))
-        return Measure(
+        return MeasuredSum(
             tuple(term for branch in branches for term in branch.terms),
             EVERYBODY if default is not None else disjunction([each.present for each in branches]),
         )
@@ -173,12 +173,12 @@ def text_of(node: exp.Expr, conditions: ConditionReader) -> str:
     return f"{name}({', '.join(parts)})"
 
 
-def _constant(values: Values, node: exp.Expr) -> Measure:
+def _constant(values: Values, node: exp.Expr) -> MeasuredSum:
     if values.kind == "null" or not values.present[0]:
-        return Measure((), NOBODY)
+        return MeasuredSum((), NOBODY)
     if values.kind != "number":
         raise Refusal("category-measure", start(node))
-    return Measure((Term(float(values.array[0])),))
+    return MeasuredSum((ConditionalTerm(float(values.array[0])),))
 
 
 def _number(node: exp.Expr) -> float:

@@ -90,7 +90,7 @@ class Monomial:
 
 
 @dataclass(frozen=True)
-class Grouping:
+class GroupBy:
     """What GROUP BY makes groups of: a column, or an expression of a private one.
 
     ``classes`` is the group of every value, and ``labels`` are the names of the groups; without
@@ -120,7 +120,7 @@ class Grouping:
 
 
 @dataclass(frozen=True)
-class Order:
+class SortItem:
     """One item of ORDER BY: the name of a number or of a group."""
 
     name: str
@@ -150,11 +150,11 @@ class Query:
     aggregates: "tuple[Aggregate, ...]"
     where: tuple[Monomial, ...] = (Monomial(1.0),)
     among: Public = EVERYBODY  # the public condition that holds for the whole query
-    group_by: tuple[Grouping, ...] = ()
+    group_by: tuple[GroupBy, ...] = ()
     shown: tuple[int | str, ...] = ()  # an index of group_by, or the name of a number
     hidden: "tuple[Aggregate, ...]" = ()  # numbers that HAVING and ORDER BY need beside those shown
     having: "exp.Expr | None" = None  # a condition over the names of numbers
-    order_by: tuple[Order, ...] = ()
+    order_by: tuple[SortItem, ...] = ()
     limit: int | None = None
     offset: int = 0
     options: Options = Options()

@@ -23,7 +23,7 @@ from sottovoce.sql.errors import QueryError, Refusal, located
 from sottovoce.sql.evaluate import evaluate, number_of
 from sottovoce.sql.formula import Constant, Formula, Rounded
 from sottovoce.sql.grammar import parsed, start
-from sottovoce.sql.measures import Measure, MeasureReader, Term, text_of
+from sottovoce.sql.measures import ConditionalTerm, MeasuredSum, MeasureReader, text_of
 from sottovoce.sql.names import Scope
 from sottovoce.sql.query import (
     ATTACKED_PARTS,
@@ -34,12 +34,12 @@ from sottovoce.sql.query import (
     PARTS,
     SCALES,
     AllOf,
-    Grouping,
+    GroupBy,
     Monomial,
     Options,
-    Order,
     Public,
     Query,
+    SortItem,
 )
 from sottovoce.sql.where import LARGEST_COLUMN, ConditionReader, conjunction
 
@@ -118,10 +118,10 @@ class _Reader:
     # Groups
 
     @cached_property
-    def groups(self) -> list[Grouping]:
+    def groups(self) -> list[GroupBy]:
         """Return what GROUP BY makes groups of."""
         group = self.select.args.get("group")
-        groups: list[Grouping] = []
+        groups: list[GroupBy] = []
         for node in group.expressions if group else ():
             grouping = self._grouping(self._meant(node), start(node))
             if grouping in groups:
@@ -133,7 +133,7 @@ class _Reader:
                 raise Refusal("too-many-groups", start(node), detail)
         return groups
 
-    def _group_count(self, grouping: Grouping) -> int:
+    def _group_count(self, grouping: GroupBy) -> int:
         return grouping.size(self.scope.kind(grouping.column).size)
 
     def _meant(self, node: exp.Expr) -> exp.Expr:
@@ -152,7 +152,7 @@ class _Reader:
         names = {name.lower() for name in self.scope.columns.values()}
         return node.name.lower() in names
 
-    def _grouping(self, node: exp.Expr, position: int) -> Grouping:
+    def _grouping(self, node: exp.Expr, position: int) -> GroupBy:
         """Return a column, or the classes that an expression makes of a private column's values."""
         if _has_aggregate(node):
             raise Refusal("group-expression", position)
@@ -161,7 +161,7 @@ class _Reader:
             raise Refusal("group-expression", position)
         column = columns[0]
         if isinstance(node, exp.Column):
-            return Grouping(column, self.scope.columns[column])
+            return GroupBy(column, self.scope.columns[column])
         if column.public:
             raise Refusal("public-group", position)
         if self.scope.kind(column).size > LARGEST_COLUMN:
@@ -179,7 +179,7 @@ class _Reader:
         classes = np.array([labels.index(text) for text in texts.tolist()])
         text = text_of(node, self.conditions)
         name = self._alias_of(text) or f"{_word(node)}_{self.scope.columns[column]}".lower()
-        return Grouping(column, name, text, classes, labels)
+        return GroupBy(column, name, text, classes, labels)
 
     def _alias_of(self, text: str) -> str:
         """Return the name that AS gives a selected expression without aggregates."""
@@ -304,7 +304,7 @@ class _Reader:
             raise Refusal("arguments", start(call))
         (argument,) = call.expressions
         if kind.argument == "condition":
-            measure = Measure((), self._narrowing(argument))
+            measure = MeasuredSum((), self._narrowing(argument))
         elif kind.argument == "star":
             measure = self._counted(argument)
         else:
@@ -321,7 +321,7 @@ class _Reader:
             raise Refusal("empty-sum", start(argument))
         return kind(measure=terms, counted=self._count_of(measure, call))
 
-    def _measured(self, argument: exp.Expr) -> Measure:
+    def _measured(self, argument: exp.Expr) -> MeasuredSum:
         if isinstance(argument, exp.Distinct):
             raise Refusal("distinct", start(argument))
         if isinstance(argument, exp.Star):
@@ -332,10 +332,10 @@ class _Reader:
             self._narrowing(condition.this)
         return MeasureReader(self.conditions).measure(argument)
 
-    def _counted(self, argument: exp.Expr) -> Measure:
+    def _counted(self, argument: exp.Expr) -> MeasuredSum:
         """Return what COUNT counts: everything, what is not NULL, or people."""
         if isinstance(argument, exp.Star):
-            return Measure(())
+            return MeasuredSum(())
         if isinstance(argument, exp.Distinct):
             (named,) = argument.expressions
             person = isinstance(named, exp.Column) and named.name.lower() == PERSON
@@ -343,21 +343,21 @@ class _Reader:
                 raise Refusal("distinct", start(argument))
             if any(map(self.scope.domain.most, self.scope.joined.values())):
                 raise Refusal("distinct-people", start(argument))
-            return Measure(())
+            return MeasuredSum(())
         if isinstance(argument, exp.Column):
             self.scope.column(argument)  # nobody's value is missing
-            return Measure(())
-        return Measure((), self._measured(argument).present)
+            return MeasuredSum(())
+        return MeasuredSum((), self._measured(argument).present)
 
-    def _count_of(self, measure: Measure, call: exp.Expr) -> Moment:
+    def _count_of(self, measure: MeasuredSum, call: exp.Expr) -> Moment:
         if measure.present == EVERYBODY:
             return COUNTED
         return Moment((MeasureTerm(where=self._together(measure.present, call)),))
 
-    def _terms(self, measure: Measure, call: exp.Expr) -> tuple[MeasureTerm, ...]:
+    def _terms(self, measure: MeasuredSum, call: exp.Expr) -> tuple[MeasureTerm, ...]:
         return tuple(self._term(term, call) for term in measure.terms)
 
-    def _term(self, term: Term, call: exp.Expr) -> MeasureTerm:
+    def _term(self, term: ConditionalTerm, call: exp.Expr) -> MeasureTerm:
         where = None if term.where == EVERYBODY else self._together(term.where, call)
         return MeasureTerm(term.factor, term.column, function=term.function, where=where)
 
@@ -399,14 +399,14 @@ class _Reader:
         condition: exp.Expr = tree.this
         return condition
 
-    def _order(self) -> tuple[Order, ...]:
+    def _order(self) -> tuple[SortItem, ...]:
         order = self.select.args.get("order")
-        items: list[Order] = []
+        items: list[SortItem] = []
         for item in order.expressions if order else ():
             name = self._order_name(item.this)
             if not name:
                 raise Refusal("order-item", start(item))
-            items.append(Order(name, bool(item.args["desc"])))
+            items.append(SortItem(name, bool(item.args["desc"])))
         return tuple(items)
 
     def _order_name(self, node: exp.Expr) -> str:

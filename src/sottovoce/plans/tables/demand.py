@@ -23,7 +23,7 @@ from sottovoce.plans.tables.coefficients import Target
 from sottovoce.plans.tables.layout import Factor, Layout
 from sottovoce.plans.tables.source import Source
 from sottovoce.sql.aggregates.base import COUNTED, Aggregate, MeasureTerm, Moment
-from sottovoce.sql.query import EVERYBODY, AllOf, Column, Grouping, Monomial, Public, Query
+from sottovoce.sql.query import EVERYBODY, AllOf, Column, GroupBy, Monomial, Public, Query
 from sottovoce.sql.values import numbers_of
 
 MAX_GROUPS = 1000
@@ -265,7 +265,7 @@ class _Builder:
         return sets
 
     @cached_property
-    def _private_groupings(self) -> list[Grouping]:
+    def _private_groupings(self) -> list[GroupBy]:
         return [grouping for grouping in self.query.group_by if not grouping.public]
 
     def _targets(

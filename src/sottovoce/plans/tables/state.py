@@ -37,7 +37,7 @@ from sottovoce.plans.tables.sql_tree import (
     times,
     total_of,
 )
-from sottovoce.sql.query import EVERYBODY, AllOf, AnyOf, Compared, Grouping, Listed, Not, Public
+from sottovoce.sql.query import EVERYBODY, AllOf, AnyOf, Compared, GroupBy, Listed, Not, Public
 
 MAX_SCORES = 1 << 25  # scores of rows that are kept in memory together
 
@@ -182,7 +182,7 @@ class _Writer:
         return select.group_by(column("person")).having(complete)
 
     @cached_property
-    def _public_groups(self) -> list[Grouping]:
+    def _public_groups(self) -> list[GroupBy]:
         return [group for group in self.plan.query.group_by if group.public]
 
     @cached_property
