@@ -9,10 +9,11 @@ import sottovoce as sv
 from sottovoce.answers.attacked import COLUMNS, checked_fakes, columns_of, sentence
 from sottovoce.engine.memory import ReportBatch, drive, joined
 from sottovoce.errors import ParameterError
+from sottovoce.lab.attacks.chosen_coins import ChosenCoins
 from sottovoce.lab.attacks.input_manipulation import InputManipulation
 from sottovoce.lab.attacks.support_target import SupportTarget
 from sottovoce.lab.seeded import SeededRng
-from sottovoce.lab.simulate import Poisoned, report_batches
+from sottovoce.lab.simulate import report_batches
 from sottovoce.maths.normal import quantile
 from sottovoce.plans.tables.pipeline import plan_query, read
 from sottovoce.plans.tables.source import Source
@@ -33,8 +34,8 @@ def histogram(kind):
 
 
 ATTACKS = {
-    "promote": lambda domain: SupportTarget(domain, "h"),
-    "demote": lambda domain: SupportTarget(domain, "b", against=True),
+    "promote": lambda domain: SupportTarget(domain, ("h",)),
+    "demote": lambda domain: SupportTarget(domain, ("b",), against=True),
     "lie": lambda domain: InputManipulation(domain, ("h", "g")),
 }
 TARGETS = {"promote": "h", "demote": "b", "lie": "g"}
@@ -45,11 +46,12 @@ TARGETS = {"promote": "h", "demote": "b", "lie": "g"}
 def test_the_interval_covers_under_attack_and_the_ordinary_one_does_not(kind, name):
     """The twin without allowance fails for every attack that supports a target with certainty."""
     task = histogram(kind)
-    poisoned = Poisoned(ATTACKS[name](task.plan.domain), FAKES)
+    attack = ATTACKS[name](task.plan.domain)
     target = TARGETS[name]
     covered = twin = 0
     for seed in range(RUNS):
-        answer = sv.simulate(task, HONEST, seed=seed, attack=poisoned).at(0.95, fakes=FAKES)
+        answer = sv.simulate(task, HONEST, seed=seed, attack=attack, share=FAKES)
+        answer = answer.at(0.95, fakes=FAKES)
         row = next(row for row in answer.rows() if row["value"] == target)
         truth = TRUE_SHARES[target] * answer.users
         covered += row["low_attacked"] <= truth <= row["high_attacked"]
@@ -86,11 +88,12 @@ def test_a_group_may_be_joined_by_all_attackers_unless_tokens_deal_it(checked):
     task = sv.Task("survey", sv.Survey(domain), epsilon=2.0, collection=collection)
     values = dict.fromkeys(domain, HONEST)
     target = dict.fromkeys(domain, "h")
-    member = None if checked else 2
-    poisoned = Poisoned(SupportTarget(task.plan.domain, target, member=member), FAKES)
+    attack = SupportTarget(task.plan.domain, (target,))
+    if not checked:
+        attack = ChosenCoins(attack, (2,))
     covered = twin = 0
     for seed in range(RUNS):
-        outcome = sv.simulate(task, values, seed=seed, attack=poisoned)
+        outcome = sv.simulate(task, values, seed=seed, attack=attack, share=FAKES)
         answer = outcome["r"].at(0.95, fakes=FAKES)
         row = next(row for row in answer.rows() if row["value"] == "h")
         covered += row["low_attacked"] <= 0 <= row["high_attacked"]
@@ -108,16 +111,20 @@ def test_where_all_reports_of_a_question_may_be_false_there_is_no_bound():
     row = answers.at(0.95, fakes=0.6).rows()[0]
     assert (row["low_attacked"], row["high_attacked"]) == (None, None)
     assert "no bound" in str(answers.at(0.95, fakes=0.6))
+    about = answers.at(0.95, fakes=0.6)["p"].about
+    assert "could be all the reports" in about["no_bound"]
+    assert "no_bound" not in answers.at(0.95, fakes=0.1)["p"].about
 
 
 @pytest.mark.parametrize("kind", ["duchi", "hybrid"])
 def test_a_mean_covers_under_attack(kind):
     task = sv.Task("weight", sv.Mean(0, 10, kind), epsilon=1.0)
     values = np.linspace(2, 4, 2000)
-    poisoned = Poisoned(SupportTarget(task.plan.domain, 10), FAKES)
+    attack = SupportTarget(task.plan.domain, (10,))
     covered = twin = 0
     for seed in range(RUNS):
-        answer = sv.simulate(task, values, seed=seed, attack=poisoned).at(0.95, fakes=FAKES)
+        answer = sv.simulate(task, values, seed=seed, attack=attack, share=FAKES)
+        answer = answer.at(0.95, fakes=FAKES)
         (row,) = answer.rows()
         covered += row["low_attacked"] <= 3 <= row["high_attacked"]
         twin += row["low"] <= 3 <= row["high"]
@@ -126,17 +133,21 @@ def test_a_mean_covers_under_attack(kind):
     assert twin < FEWEST
 
 
-def test_a_distribution_bounds_its_mean_and_nothing_else():
+def test_a_distribution_bounds_all_but_its_variance():
     task = sv.Task("weight", sv.Distribution(0, 10, 64), epsilon=2.0)
     values = np.linspace(2, 4, 4000)
-    poisoned = Poisoned(SupportTarget(task.plan.domain, 9.9), FAKES)
-    answer = sv.simulate(task, values, seed=1, attack=poisoned).at(0.95, fakes=FAKES)
+    attack = SupportTarget(task.plan.domain, (9.9,))
+    answer = sv.simulate(task, values, seed=1, attack=attack, share=FAKES).at(0.95, fakes=FAKES)
     figures = {row["value"]: row for row in answer.measures().rows()}
     assert figures["mean"]["low_attacked"] <= 3 <= figures["mean"]["high_attacked"]
     assert not figures["mean"]["low"] <= 3 <= figures["mean"]["high"]
-    assert figures["50 %"]["low_attacked"] is None
-    assert answer.rows()[0]["low_attacked"] is None
-    assert answer.about["influence"] is None
+    assert figures["50 %"]["low_attacked"] < 3 < figures["50 %"]["high_attacked"]
+    assert figures["variance"]["low_attacked"] is None
+    assert "not sums over reports" in answer.measures().about["no_bound"]
+    row = answer.rows()[0]
+    assert row["low_attacked"] <= row["low"] <= row["high"] < row["high_attacked"]
+    assert answer.about["influence"]["mean"]["up"] > 0
+    assert "no_bound" not in answer.about
 
 
 def test_post_processing_keeps_the_bounds_of_the_raw_estimate():
@@ -170,6 +181,7 @@ def test_a_bloom_filter_has_no_bound():
     assert answer.about["influence"] is None
     assert answer.rows()[0]["low_attacked"] is None
     assert answer.sum(["a"]).attacked(0.95, FAKES) is None
+    assert "not sums over reports" in answer.about["no_bound"]
 
 
 def test_marginal_tables_are_exposed_through_the_view_that_an_attacker_chooses():

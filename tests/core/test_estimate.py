@@ -1,5 +1,7 @@
 """Estimates: intervals, sums, thresholds and the drawing of a group."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -14,6 +16,7 @@ from sottovoce.core.noise import (
 )
 from sottovoce.errors import NoDataError, ParameterError
 from sottovoce.maths.normal import quantile
+from sottovoce.mechanisms.grr import GRR
 
 NOISE = IndependentNoise.of(0.5, 0.2)
 
@@ -186,3 +189,58 @@ def test_picked_candidates_keep_their_influence():
     picked = exposed().picked(np.array([2, 0]))
     assert picked.influence[0] == Influence(3.0, 1.0)
     assert len(picked.influence.up) == 2
+
+
+def without(counts, removed, epsilon=1.0):
+    """Return the frequencies of direct response once some reports are left out."""
+    left = counts - removed
+    return GRR(epsilon, len(counts)).estimate_counts(left, int(left.sum())).frequencies
+
+
+def test_fewer_false_reports_than_stated_cannot_have_put_a_value_ahead():
+    """Exhaustive over direct response: every way to leave out reports, up to the stated share.
+
+    The share that is published, (f - f of the rival) (p - q) / (1 - q), is the twin: with reports
+    against the rival fewer liars do it.
+    """
+    counts = np.array([14, 9, 7])
+    mechanism = GRR(1.0, 3)
+    estimate = mechanism.estimate_counts(counts, 30)
+    (share,) = estimate.robust_ahead(np.array([0]), 1)
+    lead = estimate.frequencies[0] - estimate.frequencies[1]
+    assert share == pytest.approx(lead * (mechanism.p - mechanism.q))
+    fewest = min(
+        first + second + third
+        for first, second, third in product(range(15), range(10), range(8))
+        if first + second + third < 30
+        and np.diff(without(counts, np.array([first, second, third])))[0] >= -1e-12
+    )
+    published = share / (1 - mechanism.q)
+    print("fewest", fewest / 30, "stated", share, "published", published)
+    assert fewest / 30 == pytest.approx(share), "every report of the first value moves the lead"
+    assert published > fewest / 30
+
+
+def test_a_value_stays_above_a_share_until_so_many_reports_are_left_out():
+    """Exhaustive over direct response, and 0 for a value that is below."""
+    counts = np.array([18, 8, 4])
+    estimate = GRR(2.0, 3).estimate_counts(counts, 30)
+    share = estimate.robust_above(0.3)
+    fewest = min(
+        removed
+        for removed in range(19)
+        if without(counts, np.array([removed, 0, 0]), 2.0)[0] <= 0.3
+    )
+    print("fewest", fewest, "stated", share * 30)
+    assert fewest - 1 < share[0] * 30 <= fewest
+    assert share[2] == 0
+
+
+def test_a_report_that_may_choose_its_group_does_as_much_for_all_its_people():
+    law = AnySetInfluence(0.5, 0.25)
+    votes = np.array([40.0, 10.0])
+    noise = IndependentNoise.of(0.5, 0.25)
+    free = Estimate(votes, noise, 100, 1.0, law=law).of(400)
+    dealt = Estimate(votes, noise, 100, 1.0, law=law).of(400, coins_checked=True)
+    assert free.robust_ahead(np.array([0]), 1) == pytest.approx([0.3 * 0.25 / 4])
+    assert dealt.robust_ahead(np.array([0]), 1) == pytest.approx([0.3 * 0.25])

@@ -14,8 +14,9 @@ from sottovoce.engine.base import (
 )
 from sottovoce.engine.memory import MemoryCollected
 from sottovoce.errors import NoDataError, ParameterError
+from sottovoce.lab.batches import with_fakes
 from sottovoce.lab.seeded import SeededRng
-from sottovoce.lab.simulate import report_batches, with_fakes
+from sottovoce.lab.simulate import report_batches
 from sottovoce.mechanisms.base import Mechanism
 from sottovoce.tasks.collected import Blocks
 from sottovoce.tasks.question import Address

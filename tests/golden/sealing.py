@@ -217,10 +217,11 @@ def flipped(text, position):
 def tokens():
     about = (
         "issued: issuer's key and primes, task digest, nonce, salt, factor -> what the issuer "
-        "receives, its answer, the token, and what follows from it: hash seed and coin bytes. "
-        "derived: any signature and task digest -> seed and coin bytes. refused: tokens that must "
-        "not pass, and the error. answers: blind signatures that a device must refuse, and the "
-        "error. keys: issuers' keys, accepted or not."
+        "receives, its answer, the token, and what follows from it: the draw behind the hash seed "
+        "of a slot, and coin bytes. "
+        "derived: any signature, task digest and slot -> draw and coin bytes. refused: tokens that "
+        "must not pass, and the error. answers: blind signatures that a device must refuse, and "
+        "the error. keys: issuers' keys, accepted or not."
     )
     return "tokens.json", {
         "about": about,
@@ -280,10 +281,23 @@ def number_bytes(number):
     return number.to_bytes(256, "big")
 
 
-def derived(digest, signature):
-    seed = hashlib.sha256(b"sottovoce/seed/v1" + digest + signature).digest()[:8]
-    coin = hashlib.sha256(b"sottovoce/coin/v1" + digest + signature).digest()[:16]
-    return {"seed": str(int.from_bytes(seed, "little")), "coin_bytes": coin.hex()}
+def seed_draw(digest, signature, slot):
+    """Return the 64 bits behind the hash seed of a slot."""
+    place = slot.to_bytes(4, "little")
+    drawn = hashlib.sha256(b"sottovoce/seed/v1" + digest + signature + place).digest()[:8]
+    return int.from_bytes(drawn, "little")
+
+
+def coin_bytes(digest, signature):
+    return hashlib.sha256(b"sottovoce/coin/v1" + digest + signature).digest()[:16]
+
+
+def derived(digest, signature, slot=0):
+    return {
+        "slot": slot,
+        "seed_draw": str(seed_draw(digest, signature, slot)),
+        "coin_bytes": coin_bytes(digest, signature).hex(),
+    }
 
 
 def issued_row(label):
@@ -317,7 +331,9 @@ def issued_row(label):
 def derived_row(number):
     digest = ref.sha_stream(f"derived digest {number // 2}", 32)
     signature = ref.sha_stream(f"derived signature {number // 3}", 256)
-    return {"digest": digest.hex(), "signature": signature.hex(), **derived(digest, signature)}
+    slot = (0, 1, 2, 255, 256, 4095)[number % 6]
+    given = {"digest": digest.hex(), "signature": signature.hex()}
+    return given | derived(digest, signature, slot)
 
 
 def refused_tokens():

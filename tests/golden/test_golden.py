@@ -54,6 +54,7 @@ from sottovoce.tasks.task import Task
 from sottovoce.wire import blind_rsa, codec, envelope, tokens
 from sottovoce.wire import seal as sealing
 from sottovoce.wire.round_keys import KeyStatement
+from sottovoce.wire.token_message import TokenMessage
 
 HERE = Path(__file__).parent
 MADE = (
@@ -71,7 +72,7 @@ MADE = (
         "memo",
         "numbers",
     ),
-    *("perturb", "reject", "seal", "tables", "task_id", "thresholds", "tokens"),
+    *("perturb", "reject", "seal", "seeds", "tables", "task_id", "thresholds", "tokens"),
 )
 COPIED = ("affine", "rfc")
 FILES = {path.stem: json.loads(path.read_text("ascii")) for path in sorted(HERE.glob("*.json"))}
@@ -679,7 +680,7 @@ def unhexed(row):
 
 
 def _unhexed(name, value):
-    if name in ("comment", "error", "seed"):
+    if name in ("comment", "error", "seed_draw"):
         return value
     if isinstance(value, list):
         return [bytes.fromhex(text) for text in value]
@@ -782,14 +783,14 @@ def check_issued(row):
     assert token.to_bytes() == row["token"]
     assert tokens.Token.from_bytes(row["token"]) == token
     tokens.verify(token, pending.key, row["digest"])
-    assert token.seed(row["digest"]) == int(row["seed"])
+    assert token.seed_draw(row["digest"], row["slot"]) == int(row["seed_draw"])
     assert token.coin_bytes(row["digest"]) == row["coin_bytes"]
 
 
 def check_derived(row):
     row = unhexed(row)
     token = tokens.Token(bytes(32), row["signature"])
-    assert token.seed(row["digest"]) == int(row["seed"])
+    assert token.seed_draw(row["digest"], row["slot"]) == int(row["seed_draw"])
     assert token.coin_bytes(row["digest"]) == row["coin_bytes"]
 
 
@@ -883,6 +884,44 @@ def check_bound(row):
     assert found == pytest.approx(float(row["delta"]), rel=1e-9)
 
 
+def check_seeded_report(row):
+    mechanism, rng = codec.mechanism(row["mechanism"]), RecordedRng(bytes.fromhex(row["random"]))
+    draws = np.array([int(row["seed_draw"])], np.uint64)
+    given = values(mechanism, [row["value"]])
+    report = mechanism.privatize_seeded(given, draws, rng)
+    assert mechanism.pack(report).hex() == row["payload"]
+    assert rng.consumed == row["consumed"]
+    assert mechanism.carries_seeds(report, draws).tolist() == [True]
+    assert mechanism.carries_seeds(report, draws ^ np.uint64(1)).tolist() == [
+        not mechanism.has_seed
+    ]
+
+
+def check_token_message(row):
+    notice = codec.notice(codec.parse(json.dumps(row["task"])))
+    asked = codec.round_(row["round"]) if "round" in row else notice.opening
+    token, message = bytes.fromhex(row["token"]), bytes.fromhex(row["message"])
+    ledger = DiskLedger(":memory:")
+    ledger.pending_token(notice.digest, lambda: b"pending")
+    ledger.keep_blind_token(notice.digest, token)
+    client = device.Client(notice, ledger)
+    rng = RecordedRng(bytes.fromhex(row["random"]))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(device, "SystemRng", lambda: rng)
+        assert client.answer(value_of(row), asked=asked) == message
+    assert rng.consumed == row["consumed"]
+    layout = TokenMessage.of(asked, notice.declares, notice.domain.public_bytes)
+    assert layout.message_bytes == len(message)
+    assert layout.split(message) == (token, bytes.fromhex(row["envelopes"]))
+
+
+def check_uncut(row):
+    """The layout is that of one slot of 54 bytes, or of two of 56."""
+    layout = TokenMessage(row["envelope_bytes"], row["slots"])
+    with pytest.raises(CodecError):
+        layout.split(bytes.fromhex(row["message"]))
+
+
 SECTIONS = {
     ("amplification", "bounds"): (check_bound, 18),
     ("choice", "pick"): (check_pick, 121),
@@ -945,6 +984,11 @@ SECTIONS = {
     ("seal", "weak_keys"): (check_weak_key, 5),
     ("seal", "statements"): (check_statement, 4),
     ("seal", "unsigned"): (check_unsigned, 15),
+    ("seeds", "reports"): (check_seeded_report, 96),
+    ("seeds", "tasks"): (check_task, 5),
+    ("seeds", "refused"): (check_refused_text, 22),
+    ("seeds", "messages"): (check_token_message, 12),
+    ("seeds", "uncut"): (check_uncut, 9),
     ("tables", "indices"): (check_holdings, 2),
     ("tables", "cells"): (check_cells, 2),
     ("tables", "misfits"): (check_misfits, 1),

@@ -14,6 +14,7 @@ FOR_COLLECTORS = {
     *(("envelope", section) for section in ("streams", "malformed", "misplaced")),
     *(("envelope_2", section) for section in ("streams", "malformed", "misplaced")),
     ("reject", "reports"),
+    ("seeds", "uncut"),
 }
 FILES = (
     *(
@@ -29,7 +30,7 @@ FILES = (
         "numbers",
         "perturb",
     ),
-    *("reject", "rfc", "seal", "tables", "task_id", "thresholds", "tokens"),
+    *("reject", "rfc", "seal", "seeds", "tables", "task_id", "thresholds", "tokens"),
 )
 FILES_FOR_COLLECTORS = ("affine", "decode")
 FILES_WITH_THEIR_OWN_TEST = ("amplification",)  # compared to 1e-9 by test_amplification.py

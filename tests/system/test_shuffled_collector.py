@@ -38,7 +38,6 @@ from sottovoce.engine import memory
 from sottovoce.wire import seal, tokens
 from sottovoce.wire.round_keys import KeyStatement
 from sottovoce.wire.shuffled_message import seal_context
-from system.shuffled_child import POINTS
 
 VALUES = [3, 3, 5, 8, 13, 13, 13, 21, 34, 55]
 CANARIES = 6
@@ -228,8 +227,18 @@ def _counts(values):
     return np.unique(values, return_counts=True)
 
 
-@pytest.mark.parametrize("point", sorted(POINTS))
-def test_a_worker_that_is_killed_at_any_step_loses_and_doubles_nothing(tmp_path, point):
+# Within a transaction, or between two files: ``collector/test_opening.py`` dies around every call
+# of the store in one process, and ``make soak`` kills whole chains at all points.
+WITHIN_STEPS = (
+    "part: before it commits",
+    "seal: log has no name yet",
+    "seal: log written",
+    "seal: before it commits",
+)
+
+
+@pytest.mark.parametrize("point", WITHIN_STEPS)
+def test_a_worker_that_is_killed_within_a_step_loses_and_doubles_nothing(tmp_path, point):
     task = delivered(tmp_path, Chain.of(1))
     count = "2" if point.startswith("part") else "1"
     command = [sys.executable, "-m", "system.shuffled_child", str(tmp_path), point, count]
@@ -238,12 +247,11 @@ def test_a_worker_that_is_killed_at_any_step_loses_and_doubles_nothing(tmp_path,
     assert_counted_once(tmp_path, task)
 
 
-@pytest.mark.parametrize("delay", [0.0, 0.3, 0.9])
-def test_a_server_that_is_killed_goes_on_with_the_batch(tmp_path, delay):
+def test_a_server_that_is_killed_goes_on_with_the_batch(tmp_path):
     values = VALUES * 30
     task = delivered(tmp_path, Chain.of(1), values)
     with running(tmp_path) as server:
-        time.sleep(delay)
+        time.sleep(0.3)
         assert server.stop(signal.SIGKILL) == -signal.SIGKILL
     with running(tmp_path) as server, client(server) as people:
         until(lambda: people.get(f"/v1/tasks/{task.name}/round").json()["state"] == "finished")

@@ -311,3 +311,15 @@ def test_what_collectors_have_learned_stands_beside_what_was_spent():
         "If the shufflers are honest, collectors have learned at most epsilon 0.5 of it,"
         " except with a probability of 1 in 1,000,000,000.",
     )
+
+
+def test_the_defence_is_told_in_one_sentence():
+    issuer = "A" * 456
+    plain = sv.Task("task", sv.Histogram(range(9)), 1.0, collection=Collection(issuer=issuer))
+    rules = Collection(issuer=issuer, defence="seeds")
+    defended = sv.Task("task", sv.Histogram(range(9)), 1.0, collection=rules)
+    sentence = TEXTS["sentences"]["fixed_seeds"]
+    before, after = (statement(codec.publish(task)) for task in (plain, defended))
+    assert (before["collector"]["defence"], after["collector"]["defence"]) == ("", "seeds")
+    assert sentence not in explain(before)
+    assert sentence in explain(after)

@@ -32,6 +32,7 @@ import { asksCoin, readRound } from "../dist/tasks/round.js";
 import { canonical, digest, fingerprintOf, parse, parseCanonical } from "../dist/wire/codec.js";
 import { writeEnvelope } from "../dist/wire/envelope.js";
 import { sealingChecks } from "./golden_sealing.js";
+import { seedChecks } from "./golden_seeds.js";
 import { RecordedRng } from "./recorded_rng.js";
 
 /** The sections that only collectors need, and the files that clients need. */
@@ -43,6 +44,7 @@ export const COLLECTORS = [
   "envelope_2.malformed",
   "envelope_2.misplaced",
   "reject.reports",
+  "seeds.uncut",
 ];
 export const FILES = [
   "choice",
@@ -59,6 +61,7 @@ export const FILES = [
   "reject",
   "rfc",
   "seal",
+  "seeds",
   "tables",
   "task_id",
   "thresholds",
@@ -121,6 +124,7 @@ export const CHECKS = {
   "tables.messages": checkAnswers,
   "tables.undeclared": checkUndeclared,
   ...sealingChecks({ same, refuses }),
+  ...seedChecks({ same, refuses, recorded, mechanismOf, indexOf }),
 };
 
 /** Returns how many rows of each section hold, and the failures; collectors' rows count apart. */

@@ -12,7 +12,7 @@ import {
   finalize,
   readIssuerKey,
   readToken,
-  seedOf,
+  seedDraw,
   tokenBytes,
   verify,
 } from "../dist/wire/tokens.js";
@@ -93,7 +93,7 @@ export function sealingChecks({ same, refuses }) {
 
   function checkDerived(row) {
     const token = { nonce: new Uint8Array(32), signature: unhex(row.signature) };
-    same(seedOf(token, unhex(row.digest)), row.seed);
+    same(seedDraw(token, unhex(row.digest), row.slot), row.seed_draw);
     sameBytes(coinBytesOf(token, unhex(row.digest)), row.coin_bytes);
   }
 

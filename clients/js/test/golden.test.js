@@ -39,6 +39,12 @@ const CHANGES = {
     statements[1].hop ^= 1;
     unsigned[3].error = null;
   },
+  seeds({ reports, tasks, refused, messages }) {
+    reports[2].seed_draw = reports[1].seed_draw;
+    tasks[1].digest = tasks[0].digest;
+    refused[1].text = tasks[1].canonical;
+    messages[3].token = messages[2].token;
+  },
   tables({ indices, cells, malformed, layers, messages }) {
     const [, index] = indices[1].held[0];
     index.public = index.public.replace("0.25", "0.250");
@@ -51,7 +57,7 @@ const CHANGES = {
   },
   tokens({ issued, derived, refused, answers, keys }) {
     issued[2].salt = issued[3].salt;
-    derived[4].seed = derived[0].seed;
+    derived[4].seed_draw = derived[0].seed_draw;
     refused[1].error = null;
     answers[0].error = "CodecError";
     keys[1].accepted = true;
@@ -70,6 +76,10 @@ const NOTICED = [
   "seal.statements[1]",
   "seal.unsigned[3]",
   "seal.weak_keys[0]",
+  "seeds.messages[3]",
+  "seeds.refused[0]",
+  "seeds.reports[2]",
+  "seeds.tasks[1]",
   "tables.cells[1]",
   "tables.indices[1]",
   "tables.layers[5]",

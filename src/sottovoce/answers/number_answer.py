@@ -52,8 +52,15 @@ class NumberAnswer(Outcome):
             "level": self.level,
             "steps": list(self.steps),
             "influence": {name: _influence(figure) for name, figure in self.figures.items()},
-            **({} if self.fakes is None else {"fakes": self.fakes}),
+            **({} if self.fakes is None else self._allowance(self.fakes)),
         }
+
+    def _allowance(self, fakes: float) -> dict[str, Any]:
+        """Return the share of false reports that rows allow for, and why some have no bound."""
+        bounds = {name: total.attacked(self.level, fakes) for name, total in self.figures.items()}
+        missing = [name for name, bound in bounds.items() if bound is None]
+        known = all(_influence(self.figures[name]) is not None for name in missing)
+        return {"fakes": fakes, **attacked.reasons(bounds.values(), known=known)}
 
     def rows(self) -> list[Row]:
         """Return one record per figure."""

@@ -10,6 +10,7 @@ import click
 
 if TYPE_CHECKING:
     from rich.table import Table
+    from rich.text import Text
 
     from sottovoce.answers.outcome import Row
     from sottovoce.lab.truth.compare import ComparedPart, Comparison
@@ -45,13 +46,42 @@ def table(compared: "ComparedPart", most: int) -> "Table":
         "value" if people else "figure", max_width=32, overflow="ellipsis", no_wrap=True
     )
     share = ("share",) if people else ()
-    for heading in ("truth", "estimate", f"{100 * about['level']:g} % interval", *share, ""):
+    fakes = about.get("fakes")
+    attacked = () if fakes is None else (f"if {100 * fakes:g} % false", "")
+    rows = compared.rows(most)
+    robust = ("robust to",) if rows and "robust_to" in rows[0] else ()
+    level = f"{100 * about['level']:g} % interval"
+    for heading in ("truth", "estimate", level, *share, *robust, "", *attacked):
         shown.add_column(heading, justify="right", no_wrap=True)
-    for row in compared.rows(most):
-        cells = people_cells(row) if people else figure_cells(row)
-        missed = "" if row["covered"] else Text("missed", style="red")
-        shown.add_row(Text(row["value"]), *map(Text, cells), missed)
+    for row in rows:
+        cells = list(people_cells(row) if people else figure_cells(row))
+        if robust:
+            cells.append(percent(row["robust_to"]))
+        marks = [_missed(covered=row["covered"])]
+        if attacked:
+            marks += [Text(attacked_cell(row)), _missed(covered=row.get("covered_attacked", True))]
+        shown.add_row(Text(row["value"]), *map(Text, cells), *marks)
     return shown
+
+
+def _missed(*, covered: bool) -> "Text":
+    from rich.text import Text
+
+    return Text("") if covered else Text("missed", style="red")
+
+
+def percent(share: float) -> str:
+    """Return a share in percent, with two digits."""
+    number = 100 * share
+    return f"{number:.0f} %" if number >= 10 else f"{number:.2g} %"
+
+
+def attacked_cell(row: "Row") -> str:
+    """Return the bounds that allow for false reports."""
+    low, high = row["low_attacked"], row["high_attacked"]
+    if low is None:
+        return "no bound"
+    return f"[{low:,.0f}, {high:,.0f}]" if "share" in row else f"[{low:,.5g}, {high:,.5g}]"
 
 
 def people_cells(row: "Row") -> tuple[str, ...]:

@@ -1,12 +1,13 @@
 """``sottovoce simulate``: rehearse a collection on data you have."""
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
 
+from sottovoce.cli.attacks import AttackOptions
 from sottovoce.cli.described import Described
 from sottovoce.cli.domains import DomainOptions
 from sottovoce.cli.marginals import JointOptions
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from sottovoce.answers.outcome import Outcome
     from sottovoce.cli.columns import Column
     from sottovoce.domains.base import Domain
+    from sottovoce.lab.simulate import Simulation
+    from sottovoce.lab.truth.compare import ShownIntervals
     from sottovoce.tasks.plan import Plan
     from sottovoce.tasks.task import Task
 
@@ -71,12 +74,18 @@ class OutputOptions:
         click.option(
             "--level", type=float, default=0.95, help="Confidence level of the intervals."
         ),
+        click.option(
+            "--fakes",
+            type=click.FloatRange(0, 1, min_open=True, max_open=True),
+            help="Also print bounds that hold if up to this share of all reports is false.",
+        ),
         click.option("--plot", type=_WRITE, help="Draw the answer to this file."),
         click.option("--csv", type=_WRITE, help="Write the rows to this file."),
         click.option("--save-task", type=_WRITE, help="Write the task document to this file."),
     )
 
     level: float
+    fakes: float | None
     plot: Path | None
     csv: Path | None
     save_task: Path | None
@@ -92,6 +101,7 @@ class SimulateOptions:
     search: SearchOptions
     joint: JointOptions
     tables: TableOptions
+    attacks: AttackOptions
     output: OutputOptions
 
     @property
@@ -121,21 +131,30 @@ def command(data: Path, seed: int | None, *, as_json: bool, **options: Any) -> N
     \b
     sottovoce simulate people.csv --column browser --epsilon 1
     sottovoce simulate people.csv --column age --mean 0:120 --epsilon 1
+    sottovoce simulate people.csv --column browser --epsilon 1 \\
+      --attack mga --share 0.05 --target lynx --fakes 0.05
     sottovoce simulate users.csv --task shop.toml --table txn=txn.csv \\
       --sql "SELECT AVG(amount) FROM users JOIN txn USING (uid) WHERE age < 40"
     """
+    from sottovoce.core.rng import SystemRng
+    from sottovoce.lab.seeded import SeededRng
+    from sottovoce.lab.simulate import Simulation
+
     given = group_of(SimulateOptions, options)
     given.search.check()
     task, cells = _task_and_cells(given, data)
     _check_output(given, task.plan)
     values = task.plan.domain.from_columns(cells, given.search.separator)
-    outcome = _simulated(task, values, _row_count(cells), seed, quiet=as_json)
+    attack = given.attacks.made(task, given.tables.questions, given.search.separator)
+    rng = SystemRng() if seed is None else SeededRng(seed)
+    simulation = Simulation(task, rng, attack, given.attacks.share)
+    outcome = _simulated(simulation, values, _row_count(cells), quiet=as_json)
     if given.output.save_task:
         _save(task, given.output.save_task)
     if task.plan.answers_sql:
         _show_questions(given, task, values, outcome, as_json=as_json)
     else:
-        _show(given.output, task, values, outcome, as_json=as_json)
+        _show(given, task, values, outcome, as_json=as_json)
 
 
 def _task_and_cells(given: SimulateOptions, data: Path) -> "tuple[Task, Tables]":
@@ -225,17 +244,14 @@ def _row_count(cells: "Tables") -> int:
     return len(next(iter(columns.values())))
 
 
-def _simulated(
-    task: "Task", values: Any, people: int, seed: int | None, *, quiet: bool
-) -> "Outcome":
+def _simulated(simulation: "Simulation", values: Any, people: int, *, quiet: bool) -> "Outcome":
     """Return the outcome of a simulation; warns of what speaks against it."""
-    from sottovoce.lab.simulate import simulate
-
+    task = simulation.task
     for remark in (*task.plan.domain.remarks(values), *task.concerns):
         warn(remark)
     with progress(people, visible=not quiet) as advance, warnings.catch_warnings():
         warnings.simplefilter("ignore", ConcernWarning)
-        return simulate(task, values, seed=seed, progress=advance)
+        return replace(simulation, progress=advance).run(values)
 
 
 def _save(task: "Task", path: Path) -> None:
@@ -249,13 +265,18 @@ def _show_questions(
 ) -> None:
     from sottovoce.cli.tables import QueryRehearsal
 
-    QueryRehearsal.of(task, values, outcome, given.tables.questions, given.output.level).show(
-        as_json=as_json
-    )
+    shown = _shown(given)
+    QueryRehearsal.of(task, values, outcome, given.tables.questions, shown).show(as_json=as_json)
+
+
+def _shown(given: SimulateOptions) -> "ShownIntervals":
+    from sottovoce.lab.truth.compare import ShownIntervals
+
+    return ShownIntervals(given.output.level, given.output.fakes, given.attacks.share or 0.0)
 
 
 def _show(
-    output: OutputOptions, task: "Task", values: Any, outcome: "Outcome", *, as_json: bool
+    given: SimulateOptions, task: "Task", values: Any, outcome: "Outcome", *, as_json: bool
 ) -> None:
     """Print the truth beside every estimate, and write the files that the options name."""
     from rich.console import Console
@@ -263,7 +284,8 @@ def _show(
     from sottovoce.lab.truth.compare import rehearse
     from sottovoce.wire import codec
 
-    comparison = rehearse(task.plan, values, outcome, output.level)
+    output = given.output
+    comparison = rehearse(task.plan, values, outcome, _shown(given))
     if output.csv:
         output.csv.write_text(comparison.to_csv(), encoding="utf-8")
     if output.plot:

@@ -13,6 +13,7 @@ from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
     from sottovoce.domains.tables import Tables
+    from sottovoce.lab.truth.compare import ShownIntervals
     from sottovoce.plans.tables.database import Database
     from sottovoce.plans.tables.result import Explanation, Result
     from sottovoce.tasks.task import Task
@@ -100,11 +101,15 @@ class QueryRehearsal:
 
     @classmethod
     def of(
-        cls, task: "Task", held: Any, database: "Database", queries: Sequence[str], level: float
+        cls,
+        task: "Task",
+        held: Any,
+        database: "Database",
+        queries: Sequence[str],
+        shown: "ShownIntervals",
     ) -> "QueryRehearsal":
         """Answer the queries, or count every column with few values if there are none."""
         from sottovoce.cli.truths import Truth
-        from sottovoce.plans.tables.result import Explanation
         from sottovoce.sql.reading import read
 
         domain = task.plan.domain
@@ -113,11 +118,14 @@ class QueryRehearsal:
         for text in queries or _counts(domain):
             with pointing():
                 query = read(text, domain)
-            if level != DEFAULT_LEVEL:
-                query = replace(query, options=replace(query.options, confidence=level))
-            answer = database.explain(query) if query.explain else database.answer(query)
-            rows = [] if isinstance(answer, Explanation) else truth.rows(query, answer)
-            answers.append(RehearsedQuery(text, answer, rows))
+            if shown.level != DEFAULT_LEVEL:
+                query = replace(query, options=replace(query.options, confidence=shown.level))
+            if query.explain:
+                answers.append(RehearsedQuery(text, database.explain(query), []))
+                continue
+            answer = database.answer(query)
+            answer = answer.at(answer.level, fakes=shown.fakes)
+            answers.append(RehearsedQuery(text, answer, truth.rows(query, answer)))
         return cls(task, tuple(answers))
 
     def to_dict(self) -> dict[str, Any]:

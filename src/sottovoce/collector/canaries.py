@@ -115,7 +115,7 @@ class _Maker:
         device = bytes(SystemRng().bytes(coin.COIN_BYTES))
         if token is not None:
             device = token.coin_bytes(self.published.fingerprint)
-        envelopes = random_envelopes(self.notice, self.asked, device)
+        envelopes = random_envelopes(self.notice, self.asked, device, token)
         message = MessageFormat.of(self.published.task, self.asked).join(
             envelopes, b"" if token is None else token.to_bytes()
         )

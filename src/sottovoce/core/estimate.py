@@ -196,6 +196,42 @@ class Estimate:
         low, high = self.interval(level, simultaneous=simultaneous)
         return np.minimum(low, lowest), np.maximum(high, highest)
 
+    def robust_ahead(self, chosen: Ints, rival: int) -> Floats:
+        """Return the share of false reports up to which each chosen value stays ahead of a rival.
+
+        Fewer of all who answered cannot have put the value ahead, whatever they sent: without them
+        the other reports would rank it before the rival as well.  Both votes are sums over the same
+        reports, so that what counts is how far one report can move their difference:
+
+            share = (T - T of the rival) / (N * influence of one report on the difference)
+
+        For a pure mechanism that is (f - f of the rival) (p - q).
+        """
+        law = self.law
+        assert law is not None, "robustness needs a law of influence"
+        moved = np.empty(len(chosen))
+        for place, index in enumerate(chosen.tolist()):
+            if place and law.symmetric:
+                moved[place] = moved[0]
+                continue
+            pair = self.picked(np.array([index, rival]))
+            exposure = pair._exposure(np.array([1.0, -1.0]))
+            assert exposure is not None
+            moved[place] = exposure.influence.up
+        lead = self.totals[chosen] - self.totals[rival]
+        return np.asarray(np.clip(lead / (self.population * moved), 0.0, 1.0))
+
+    def robust_above(self, share: float) -> Floats:
+        """Return the share of false reports up to which each value stays above a share of people.
+
+        Without F false reports of N the estimate is (T - F up) / (N - F stands_for) at least, so
+        that it stays above as long as F / N is less than (f - share) / (up - share stands_for).
+        """
+        cells = self.influence
+        assert cells is not None, "robustness needs a law of influence"
+        lead = self.totals / self.population - share
+        return np.asarray(np.clip(lead / (cells.up - share * cells.stands_for), 0.0, 1.0))
+
     def sum(self, indices: Ints) -> Total:
         """Return the total of a set of values, with the covariance of its cells."""
         coefficients = np.zeros(len(self.votes))

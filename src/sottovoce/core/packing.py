@@ -64,3 +64,9 @@ def bits_at(packed: Bytes, positions: Values) -> npt.NDArray[np.bool_]:
     """Return (users, positions): the bits at some positions of packed rows."""
     containing_bytes = packed[:, positions >> 3]
     return np.asarray(containing_bytes >> (positions & 7).astype(np.uint8) & 1, bool)
+
+
+def own_bits(packed: Bytes, positions: Values) -> npt.NDArray[np.bool_]:
+    """Return the bit of every row at a position of its own."""
+    containing_bytes = packed[np.arange(len(packed)), positions >> 3]
+    return np.asarray(containing_bytes >> (positions & 7).astype(np.uint8) & 1, bool)

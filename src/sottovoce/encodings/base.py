@@ -32,6 +32,14 @@ class Encoding(ABC):
     def __call__(self, values: Values, rng: Rng) -> Values:
         """Return what the mechanism randomises; all randomness comes from ``rng``."""
 
+    def promoting(self, values: Values, rng: Rng) -> Values:
+        """Return for every value an index whose support counts for it.
+
+        It is what somebody encodes who wants to promote the value, and leaves out every chance of
+        saying nothing about it.
+        """
+        return self(values, rng)
+
     @abstractmethod
     def outputs(self, domain: Domain) -> int:
         """Return how many indices it yields for a domain; a domain that does not fit is refused."""

@@ -135,6 +135,17 @@ class Cell(Encoding, kind="cell"):
     def __call__(self, values: Any, rng: Rng) -> Ints:
         table = values.tables[self.table]
         records, counts = self._drawn(table, rng) if isinstance(table, Rows) else (table, None)
+        return self._cells(records, counts, rng)
+
+    def promoting(self, values: Any, rng: Rng) -> Ints:
+        table = values.tables[self.table]
+        records, counts = self._drawn(table, rng) if isinstance(table, Rows) else (table, None)
+        if counts is not None:  # a record of one's own always counts
+            counts = np.asarray(table.sizes > 0)
+        return self._cells(records, counts, rng)
+
+    def _cells(self, records: Ints, counts: Bools | None, rng: Rng) -> Ints:
+        """Return the cells of some records; ``counts`` says which records of a list count."""
         coins = {
             column: self._rounds_up(records, column, rng)
             for column in (*self.mirrored, *self.rounded)

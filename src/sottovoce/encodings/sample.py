@@ -60,6 +60,15 @@ class Sample(Encoding, kind="sample"):
         elements[is_real] = held.items[held.starts[:-1][is_real] + drawn[is_real]]
         return elements
 
+    def promoting(self, values: Any, rng: Rng) -> Ints:
+        # One of the candidates that the set holds, never a dummy, unless it holds none.
+        held = values.holding(self.among) if self.among else values
+        drawn = rng.below(np.maximum(held.sizes, 1))
+        elements = self.candidates + rng.integers(self.length, len(held))
+        is_real = np.flatnonzero(held.sizes)
+        elements[is_real] = held.items[held.starts[:-1][is_real] + drawn[is_real]]
+        return elements
+
     def outputs(self, domain: Domain) -> int:
         check_items(domain, self.items)
         return self.candidates + self.length

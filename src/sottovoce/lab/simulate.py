@@ -4,7 +4,7 @@ The code of the clients runs over arrays of people, and a plan is driven to its 
 """
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,10 +12,12 @@ import numpy as np
 
 from sottovoce.answers.outcome import Outcome
 from sottovoce.arrays import Ints, Longs, Reports, Values, grouped
+from sottovoce.core import settings
 from sottovoce.core.rng import Rng, SystemRng
-from sottovoce.engine.memory import ReportBatch, drive, joined
+from sottovoce.engine.memory import ReportBatch, drive
 from sottovoce.errors import ConcernWarning, NoDataError, ParameterError
-from sottovoce.lab.attacks.base import Attack
+from sottovoce.lab.attacks.base import Attack, RoundAtHop
+from sottovoce.lab.batches import Batches, beside, false_batches, with_fakes
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.tasks.question import Address
 from sottovoce.tasks.round import Round
@@ -31,81 +33,76 @@ def simulate(
     values: Iterable[Any],
     *,
     seed: int | None = None,
-    progress: Progress | None = None,
-    attack: "Poisoned | None" = None,
+    attack: Attack | None = None,
+    share: float | None = None,
 ) -> Outcome:
     """Return the outcome that a task gives when these people are asked.
 
     Every report is made, packed and unpacked as on a device.  Without a ``seed`` the randomness is
-    the operating system's, as it is there.  With an ``attack`` some of those who answer are
-    attackers.  The fakes of a shuffled task are added as its shufflers add them.
+    the operating system's, as it is there.  With an ``attack``, attackers join the people until
+    they are a ``share`` of all who answer.  The fakes of a shuffled task are added as its shufflers
+    add them.
     """
     rng = SystemRng() if seed is None else SeededRng(seed)
-    indices = task.plan.domain.indices(values)
-    if not len(indices):
-        raise NoDataError("there is nobody to ask")
-    if attack and "subject" in task.declares:
-        raise ParameterError("`attack` does not apply to tasks whose reports carry subjects yet")
-    for concern in task.concerns:
-        warnings.warn(concern, ConcernWarning, stacklevel=2)
-    coins = rng.longs(len(indices)).copy()
-    known = "subject" in task.declares
-
-    def gather(asked: Round) -> dict[Address, ReportBatch]:
-        answering = _belonging(asked, indices, coins)
-        batches = report_batches(asked, answering, rng, progress, subjects=known)
-        if attack:
-            batches = attack.beside(batches, asked, len(answering), rng)
-        return with_fakes(batches, asked, task.fakes, rng)
-
-    return drive(task, gather)
+    return Simulation(task, rng, attack, share).run(values)
 
 
 @dataclass(frozen=True)
-class Poisoned:
-    """An attack by a ``share`` of all who answer, beside the honest reports of the others."""
+class Simulation:
+    """A collection on data you hold.  ``progress`` is told how many people have been asked."""
 
-    attack: Attack
-    share: float
+    task: Task
+    rng: Rng
+    attack: Attack | None = None
+    share: float | None = None
+    progress: Progress | None = None
 
     def __post_init__(self) -> None:
-        if not 0 < self.share < 1:
-            raise ParameterError("`share` of the attackers must lie between 0 and 1, both excluded")
+        if (self.attack is None) != (self.share is None):
+            raise ParameterError("`attack` and `share` go together: who attacks, and how many")
+        if self.share is not None:
+            settings.open_share("share", self.share)
+        if self.attack is not None:
+            self.attack.check(self.task)
 
-    def beside(
-        self, honest: dict[Address, ReportBatch], asked: Round, users: int, rng: Rng
-    ) -> dict[Address, ReportBatch]:
-        """Return the honest reports of a round with those of the attackers appended."""
-        attackers = round(users * self.share / (1 - self.share))
-        if not attackers:
-            return honest
-        return _beside(honest, self.attack.reports(asked, attackers, rng))
+    def run(self, values: Iterable[Any]) -> Outcome:
+        """Return the outcome when these people are asked."""
+        indices = self.task.plan.domain.indices(values)
+        if not len(indices):
+            raise NoDataError("there is nobody to ask")
+        for concern in self.task.concerns:
+            warnings.warn(concern, ConcernWarning, stacklevel=3)
+        coins = self.rng.longs(len(indices)).copy()
+        return drive(self.task, lambda asked: self._gathered(asked, indices, coins))
 
+    def _gathered(self, asked: Round, indices: Values, coins: Longs) -> Batches:
+        """Return the reports of a round as they reach the collector."""
+        answering = _belonging(asked, indices, coins)
+        known = "subject" in self.task.declares
+        batches = report_batches(asked, answering, self.rng, self.progress, subjects=known)
+        if self.attack is None or self.share is None:
+            return with_fakes(batches, asked, self.task.fakes, self.rng)
+        odds = self.share / (1 - self.share)
+        among = self.attack.counted_among(asked, len(answering), len(indices))
+        attackers = round(among * odds)
+        if attackers:
+            batches = beside(batches, self._false_batches(asked, attackers, batches))
+        shuffle = self.task.shuffle
+        of_hop = 0 if shuffle is None else shuffle.fakes
+        mixed = RoundAtHop(batches, asked, self.task.fakes, of_hop, self.share)
+        return self.attack.mixed(mixed, self.rng)
 
-def with_fakes(
-    batches: dict[Address, ReportBatch], asked: Round, fakes: int, rng: Rng
-) -> dict[Address, ReportBatch]:
-    """Return the reports of a round with those of the fakes that shufflers add.
-
-    The order of reports changes no answer, so that nothing is shuffled here.
-    """
-    if not fakes:
-        return batches
-    added = {}
-    for part in asked.draw_fakes(fakes, rng):
-        packed = part.mechanism.pack(part.reports)
-        added[part.address] = part.mechanism.unpack(packed)
-    return _beside(batches, added)
-
-
-def _beside(
-    batches: dict[Address, ReportBatch], added: Mapping[Address, Reports]
-) -> dict[Address, ReportBatch]:
-    """Return batches with further reports appended."""
-    mixed = {address: [batch] for address, batch in batches.items()}
-    for address, reports in added.items():
-        mixed.setdefault(address, []).append(ReportBatch(reports))
-    return {address: joined(parts) for address, parts in sorted(mixed.items())}
+    def _false_batches(self, asked: Round, attackers: int, honest: Batches) -> Batches:
+        """Return the reports of the attackers; the collector would refuse others."""
+        assert self.attack is not None
+        reports = {}
+        for address, made in self.attack.reports(asked, attackers, self.rng).items():
+            mechanism = asked.question(address).mechanism
+            reports[address] = mechanism.unpack(mechanism.pack(made))
+        if "subject" not in self.task.declares:
+            return {address: ReportBatch(accepted) for address, accepted in reports.items()}
+        public = self.attack.public_parts(attackers, self.rng)
+        return false_batches(reports, honest, public, self.rng)
 
 
 def report_batches(

@@ -169,6 +169,24 @@ def affine_hash_table(seeds: Longs, points: Values, bits: int, rank: int) -> npt
     return hashes
 
 
+def affine_hash_rows(seeds: Longs, points: Values, bits: int, rank: int) -> npt.NDArray[np.uint16]:
+    """Return (users, points): the buckets of each seed's own row of points."""
+    _check_map(bits, rank)
+    seeds = np.asarray(seeds, np.uint64)
+    count = points.shape[1]
+    hashes = np.empty((len(seeds), count), np.uint16)
+    for block in _blocks(len(seeds), max(1, 4 * _BLOCK // max(1, count))):
+        if bits <= MAX_INTEGER_BITS:
+            signed = _signed_masks(seeds[block], bits, rank)
+            hashes[block] = _narrow_hash(signed[:, :, None], points[block], bits)
+        else:
+            table, offsets = masks(seeds[block], bits, rank)
+            flat = padded(points[block].reshape(-1, points.shape[2]), bits)
+            wide_points = flat.reshape(len(table), count, 1, -1)
+            hashes[block] = _wide_hash(table[:, None], offsets[:, None], wide_points)
+    return hashes
+
+
 def padded(points: Words, bits: int) -> Words:
     """Return wide points with as many words as a mask has.
 

@@ -17,12 +17,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import field, fields, replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from sottovoce.accounting.blanket import Blanket
-from sottovoce.arrays import Bools, Floats, Ints, Reports, Values
+from sottovoce.arrays import Bools, Floats, Ints, Longs, Reports, Values, grouped
 from sottovoce.core import settings
 from sottovoce.core.estimate import Estimate
 from sottovoce.core.fake_votes import FakeCount, FakeVotes
@@ -40,6 +40,9 @@ from sottovoce.core.tally import Tally
 from sottovoce.errors import DomainError, MismatchError, NoDataError, ParameterError
 from sottovoce.maths import exact
 
+if TYPE_CHECKING:
+    from sottovoce.mechanisms.numeric import NumericMechanism
+
 _MAX_PAIRS = 1 << 22  # report-candidate pairs that are in memory together
 _MAX_DENSE = 1 << 20  # cells of a product target whose coefficients are listed one by one
 
@@ -56,6 +59,7 @@ class Mechanism(ABC):
     kinds: ClassVar[Registry["Mechanism"]] = Registry("mechanism", "sottovoce.mechanisms")
 
     randomises_numbers: ClassVar[bool] = False  # and so gives a mean instead of counts
+    has_seed: ClassVar[bool] = False  # whether a report carries the public seed of its hash
     min_size: ClassVar[int] = 2
     max_size: ClassVar[int] = 1 << 32
 
@@ -200,6 +204,27 @@ class Mechanism(ABC):
         """
         return self.privatize(rng.integers(self.size, count), rng)
 
+    def draw_uniform(self, count: int, rng: Rng) -> Reports:
+        """Return reports that are uniform over all that ``unpack`` accepts."""
+        outcomes = self.outcomes()
+        return outcomes[rng.integers(len(outcomes), count)]
+
+    def privatize_seeded(self, values: Values, draws: Longs, rng: Rng) -> Reports:
+        """Return one randomised report per value, under the seeds that given numbers stand for.
+
+        ``draws`` are numbers uniform in [0, 2^64), one per value.  A mechanism without a seed does
+        not look at them.
+        """
+        return self.privatize(values, rng)
+
+    def draw_blanket_seeded(self, draws: Longs, rng: Rng) -> Reports:
+        """Return one fake report per number, under the seeds that the numbers stand for."""
+        return self.draw_blanket(len(draws), rng)
+
+    def carries_seeds(self, reports: Reports, draws: Longs) -> Bools:
+        """Return which reports carry the seed that their number stands for, or need none."""
+        return np.ones(len(reports), bool)
+
     def permanent(self, values: Values, rng: Rng) -> Reports:
         """Return the responses that devices remember for a longitudinal task."""
         return self.privatize(values, rng)
@@ -243,6 +268,10 @@ class Mechanism(ABC):
     def pure(self) -> "PureMechanism":
         """Return this mechanism as a pure one, whose reports vote for single values, or refuse."""
         raise ParameterError("this needs a pure mechanism, whose reports vote for single values")
+
+    def numeric(self) -> "NumericMechanism":
+        """Return this mechanism as a randomiser of numbers, or refuse."""
+        raise ParameterError("this needs a mechanism that randomises numbers")
 
     def check_tally(self, tally: Tally) -> Tally:
         """Return the tally, or refuse an empty one and that of another mechanism."""
@@ -310,6 +339,38 @@ class PureMechanism(Mechanism):
             raise NotImplementedError("a mechanism that states `share` must draw its blanket")
         return super().draw_blanket(count, rng)
 
+    def draw_uniform(self, count: int, rng: Rng) -> Reports:
+        # The blanket of most pure mechanisms is uniform over all reports; others say so.
+        return self.draw_blanket(count, rng)
+
+    def draw_supporting(self, wanted: Values, tries: int, rng: Rng) -> Reports:
+        """Return one report per row of ``wanted`` that supports as many of its values as it can.
+
+        It is what somebody sends who wants to promote these values.  Where a report has a public
+        coin, the best of ``tries`` coins is taken.
+        """
+        best = self.draw_uniform(len(wanted), rng)
+        most = self._supported(best, wanted)
+        for _ in range(tries - 1):
+            reports = self.draw_uniform(len(wanted), rng)
+            supported = self._supported(reports, wanted)
+            better = supported > most
+            best[better] = reports[better]
+            most = np.maximum(most, supported)
+        return best
+
+    def _supported(self, reports: Reports, wanted: Values) -> Ints:
+        """Return how many values of its own row each report supports."""
+        columns = [self.supports_own(reports, column) for column in wanted.T]
+        return np.asarray(np.sum(columns, axis=0), np.int64)
+
+    def supports_own(self, reports: Reports, values: Values) -> Bools:
+        """Return whether each report supports the value at its position."""
+        supports = np.zeros(len(reports), bool)
+        for value, positions in grouped(values):
+            supports[positions] = self.support(reports[positions], np.array([value]))[:, 0]
+        return supports
+
     @abstractmethod
     def support(self, reports: Reports, candidates: Values) -> Bools:
         """Return (reports, candidates): which report supports which candidate."""
@@ -336,6 +397,14 @@ class PureMechanism(Mechanism):
         Chosen values are in general position: no structure of the reports favours them.
         """
         return self.size
+
+    def mean_supported(self, chosen: int) -> float:
+        """Return how many of ``chosen`` values a false report supports on average at the best.
+
+        Its seed is dealt, so that it chooses the rest of the report only; without a seed that is
+        the whole report.
+        """
+        return float(min(chosen, self.max_supported))
 
     def votes(self, reports: Reports, candidates: Values) -> Floats:
         """Return (reports, candidates): unbiased votes."""

@@ -95,6 +95,12 @@ class GRR(PureMechanism, kind="grr"):
         # Every report has the probability q under all values but one.
         return rng.integers(self.size, count)
 
+    def draw_supporting(self, wanted: Values, tries: int, rng: Rng) -> Reports:
+        # A report supports one value: each is about one of its row.
+        return np.asarray(
+            wanted[np.arange(len(wanted)), rng.integers(wanted.shape[1], len(wanted))]
+        )
+
     def pack(self, reports: Reports) -> bytes:
         return reports.astype(unsigned(self.size)).tobytes()
 

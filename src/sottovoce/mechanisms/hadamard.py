@@ -101,6 +101,18 @@ class HadamardResponse(PureMechanism, kind="hadamard"):
     def draw_blanket(self, count: int, rng: Rng) -> Reports:
         return rng.integers(self.columns, count)
 
+    def draw_supporting(self, wanted: Values, tries: int, rng: Rng) -> Reports:
+        # A column supports a row if they have an even number of bits in common.  With a basis of
+        # the wanted rows in which every pivot bit occurs once, flipping the pivot of each basis row
+        # that is not supported yet makes the column a uniform one of those that support all.
+        columns = rng.integers(self.columns, len(wanted))
+        for row, pivot in _reduced_basis(np.asarray(wanted) + 1):
+            columns = np.where(_is_positive(row, columns), columns, columns ^ pivot)
+        return columns
+
+    def supports_own(self, reports: Reports, values: Values) -> Bools:
+        return _is_positive(values + 1, reports)
+
     def pack(self, reports: Reports) -> bytes:
         return reports.astype(unsigned(self.columns)).tobytes()
 
@@ -207,6 +219,22 @@ class HadamardInfluence(SupportInfluence):
 
     def picked(self, indices: Ints) -> "HadamardInfluence":
         return HadamardInfluence(self.p, self.owned[indices])
+
+
+def _reduced_basis(matrix_rows: Ints) -> list[tuple[Ints, Ints]]:
+    """Return a basis of every line of rows over GF(2), as pairs of rows and their pivot bits.
+
+    No other row of a basis has the pivot bit.  Rows that depend on others become 0.
+    """
+    basis: list[tuple[Ints, Ints]] = []
+    for column in matrix_rows.T:
+        rest = column.copy()
+        for row, pivot in basis:
+            rest = np.where(rest & pivot, rest ^ row, rest)
+        new_pivot = rest & -rest
+        basis = [(np.where(row & new_pivot, row ^ rest, row), pivot) for row, pivot in basis]
+        basis.append((rest, new_pivot))
+    return basis
 
 
 def _is_positive(matrix_rows: Values, columns: Values) -> Bools:

@@ -44,6 +44,9 @@ class NumericMechanism(Mechanism):
 
     randomises_numbers = True
 
+    def numeric(self) -> "NumericMechanism":
+        return self
+
     @property
     @abstractmethod
     def outputs(self) -> int:

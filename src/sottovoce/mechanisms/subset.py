@@ -25,12 +25,14 @@ from sottovoce.arrays import Bools, Bytes, Floats, Ints, Reports, Values
 from sottovoce.core import settings
 from sottovoce.core.influence import SizedSetInfluence
 from sottovoce.core.noise import BalancedNoise
-from sottovoce.core.packing import bit_rows, bits_at, pack_bits
+from sottovoce.core.packing import bit_rows, bits_at, own_bits, pack_bits
 from sottovoce.core.rng import Rng
 from sottovoce.errors import CodecError, ParameterError
 from sottovoce.maths import exact
 from sottovoce.mechanisms.base import PureMechanism, threshold
+from sottovoce.mechanisms.chosen_bits import bits_with
 
+_MAX_BLOCK_BITS = 1 << 20  # bits of chosen sets that are in memory together
 MAX_LISTED_SIZE = 16  # of a domain whose reports can all be listed
 
 
@@ -127,6 +129,16 @@ class SubsetSelection(PureMechanism, kind="subset"):
             drawn = rng.integers(last + 1, count)
             _toggle(subsets, fakes, np.where(_contains(subsets, fakes, drawn), last, drawn))
         return subsets
+
+    def draw_supporting(self, wanted: Values, tries: int, rng: Rng) -> Reports:
+        """Return sets with as many wanted values as they have room for, filled up at random."""
+        step = max(1, _MAX_BLOCK_BITS // self.size)
+        blocks = [wanted[start : start + step] for start in range(0, len(wanted), step)]
+        drawn = [pack_bits(bits_with(block, self.chosen, self.size, rng)) for block in blocks]
+        return np.concatenate(drawn)
+
+    def supports_own(self, reports: Reports, values: Values) -> Bools:
+        return own_bits(reports, values)
 
     def pack(self, reports: Reports) -> bytes:
         return reports.tobytes()

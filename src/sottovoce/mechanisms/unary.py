@@ -20,11 +20,12 @@ from fractions import Fraction
 import numpy as np
 
 from sottovoce.arrays import Bools, Bytes, Floats, Ints, Reports, Values
-from sottovoce.core.packing import bit_rows, bits_at, pack_bits, unpack_bits
+from sottovoce.core.packing import bit_rows, bits_at, own_bits, pack_bits, unpack_bits
 from sottovoce.core.rng import Rng
 from sottovoce.errors import ParameterError
 from sottovoce.maths import exact
 from sottovoce.mechanisms.base import PureMechanism, threshold
+from sottovoce.mechanisms.chosen_bits import bits_with
 
 # Random words that a block of users draws together.  Never change it: within a block the keep draws
 # of all users follow their flip draws, so it fixes the order of draws.
@@ -95,6 +96,31 @@ class Unary(PureMechanism):
         """Return packed rows of which every bit is set as that of a value nobody holds."""
         blocks = [self._draw_unheld(len(block), rng) for block in self.blocks(np.arange(count))]
         return np.concatenate(blocks)
+
+    def draw_uniform(self, count: int, rng: Rng) -> Reports:
+        """Return packed rows of fair coins."""
+        fair = exact.UNIT // 2
+        blocks = [
+            pack_bits(rng.bernoulli(fair, len(block) * self.size).reshape(-1, self.size))
+            for block in self.blocks(np.arange(count))
+        ]
+        return np.concatenate(blocks)
+
+    def draw_supporting(self, wanted: Values, tries: int, rng: Rng) -> Reports:
+        """Return rows with the bits of all wanted values.
+
+        Other bits are set at random, so that a row has as many ones as an honest one has on
+        average: p + (size - 1) q.
+        """
+        weight = int(self.p + (self.size - 1) * self.q)
+        blocks = [
+            pack_bits(bits_with(block, max(weight, wanted.shape[1]), self.size, rng))
+            for block in self.blocks(wanted)
+        ]
+        return np.concatenate(blocks)
+
+    def supports_own(self, reports: Reports, values: Values) -> Bools:
+        return own_bits(reports, values)
 
     def blocks(self, users: Reports) -> Iterator[Reports]:
         """Yield as many users at a time as may draw one word per bit together."""

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from sottovoce.domains.base import Domain
-from sottovoce.tasks.collection import Collection
+from sottovoce.tasks.collection import SEEDS, Collection
 from sottovoce.tasks.notice import Notice
 from sottovoce.tasks.question import Ask
 from sottovoce.tasks.round import Round
@@ -145,6 +145,7 @@ def _collector_facts(collection: Collection | None) -> Facts | None:
         "retention_days": collection.retention,
         "enrolment": collection.enrolment,
         "blind_tokens": collection.issuer is not None,
+        "defence": collection.defence,
         "sandbox": collection.sandbox,
     }
 
@@ -351,7 +352,10 @@ def _promise_sentences(collector: Facts | None) -> list[str]:
         admission = "enrolment"
     elif collector["blind_tokens"]:
         admission = "blind_tokens"
-    return [*sentences, _sentence(admission)]
+    sentences.append(_sentence(admission))
+    if collector["defence"] == SEEDS:
+        sentences.append(_sentence("fixed_seeds"))
+    return sentences
 
 
 def _described_sentence(said: Facts) -> str:

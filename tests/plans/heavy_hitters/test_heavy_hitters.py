@@ -21,12 +21,13 @@ from sottovoce.lab.attacks.support_target import SupportTarget
 from sottovoce.lab.baselines.pem1 import pem1
 from sottovoce.lab.checks import RecordedRng
 from sottovoce.lab.seeded import SeededRng
-from sottovoce.lab.simulate import Poisoned
+from sottovoce.lab.simulate import report_batches
 from sottovoce.maths.hashing import indices_of
 from sottovoce.mechanisms.affine_prefix import AffinePrefix
 from sottovoce.plans.heavy_hitters import prefixes
 from sottovoce.plans.heavy_hitters.heavy_hitters import MAX_CANDIDATES, MAX_KEPT, HeavyHitters
 from sottovoce.tasks.choice import Choice
+from sottovoce.tasks.collection import Collection
 from sottovoce.tasks.question import Address
 from sottovoce.tasks.round import Round
 from sottovoce.tasks.task import Task
@@ -516,46 +517,79 @@ def test_what_is_sent_has_one_length_and_takes_the_same_draws_whatever_the_value
         assert used[0] == used[1]
 
 
-def test_robust_to_flags_planted_values_and_spares_the_frequent_ones():
+PLANTED = 60_000
+HELD = [7] * 12_000 + [40_000] * 8_000 + list(range(10_000, 20_000))
+
+
+@pytest.mark.parametrize("dealt", [True, False])
+def test_robust_to_flags_planted_values_and_spares_the_frequent_ones(dealt):
     """5 % of all plant one value, which nobody holds; two values are held by many.
 
-    What brought the planted value among the found is the share of the attackers, and no more; the
-    twin without attackers does not find it.
+    Fewer liars than ``robust_to`` could not have brought a value among the found, and 5 % did bring
+    the planted one: it is flagged.  The twin without attackers does not find it.  Where nobody
+    deals the groups, all liars may have answered in one, so that fewer were needed.
     """
-    task = sv.Task("values", HeavyHitters(Bits(16), 3), epsilon=4.0)
-    values = [7] * 12_000 + [40_000] * 8_000 + list(range(10_000, 20_000))
-    attack = Poisoned(SupportTarget(task.plan.domain, 60_000), 0.05)
-    answer = sv.simulate(task, values, seed=1, attack=attack)
-    rows = {row["value"]: row for row in answer.rows()}
-    planted = rows[task.plan.domain.shown(60_000)]
-    noise = planted["error"] / answer.estimate.population
-    influence = answer.estimate.law.cells(1)[0]
-    print(planted, influence, noise)
-    assert planted["robust_to"] <= 0.05 + 5 * noise / influence.up
+    collection = Collection(enrolment=True) if dealt else None
+    task = sv.Task("values", HeavyHitters(Bits(16), 3), epsilon=4.0, collection=collection)
+    attack = SupportTarget(task.plan.domain, (PLANTED,))
+    answer = sv.simulate(task, HELD, seed=1, attack=attack, share=0.05)
+    robust_to = {row["value"]: row["robust_to"] for row in answer.rows()}
+    print(robust_to)
+    assert robust_to[task.plan.domain.shown(PLANTED)] <= 0.05
+    groups = 1 if dealt else task.plan.groups
     for held in (7, 40_000):
-        assert rows[task.plan.domain.shown(held)]["robust_to"] > 0.05
-    assert all(row["robust_to"] <= row["share"] / influence.up + 1e-12 for row in rows.values()), (
-        "the next candidate takes something off"
-    )
-    quiet = sv.simulate(task, values, seed=1)
-    assert task.plan.domain.shown(60_000) not in {row["value"] for row in quiet.rows()}
+        assert robust_to[task.plan.domain.shown(held)] > 0.05 / groups
+    quiet = sv.simulate(task, HELD, seed=1)
+    assert task.plan.domain.shown(PLANTED) not in {row["value"] for row in quiet.rows()}
+
+
+def test_robust_to_is_the_lead_in_the_group_where_it_takes_the_fewest():
+    """(f - f of the next candidate) (p - q) in every group, with the coins dealt.
+
+    One value is threatened by the many that share another beginning, in the first group only.
+    """
+    plan = HeavyHitters(Bits(8), 2, groups=3)
+    task = sv.Task("values", plan, epsilon=4.0, collection=Collection(enrolment=True))
+    values = np.append(np.repeat([1, 200], [2000, 1500]), np.tile(np.arange(112, 128), 64))
+    batches = report_batches(task.opening, values, SeededRng(1))
+    answer = drive(task, lambda asked: batches)
+    kept, shorter, leads = [0], 0, {0: []}
+    for member, length in enumerate(plan.lengths[1:]):
+        mechanism = task.opening.ask.at(member, 0).mechanism
+        reports = batches[Address(0, member)].reports
+        extension = length - shorter
+        candidates = [
+            prefix << extension | rest for prefix in kept for rest in range(1 << extension)
+        ]
+        shares = mechanism.estimate_among(reports, np.array(candidates)).frequencies
+        ranked = sorted(zip(-shares, candidates, strict=True))
+        rival = -ranked[2][0]
+        leads = {
+            prefix: [*leads[prefix >> extension], (-share - rival) * (mechanism.p - mechanism.q)]
+            for share, prefix in ranked[:2]
+        }
+        kept, shorter = sorted(leads), length
+    assert {plan.domain.shown(value) for value in leads} == {row["value"] for row in answer.rows()}
+    for value, of_groups in leads.items():
+        row = next(row for row in answer.rows() if row["value"] == plan.domain.shown(value))
+        print(value, row["robust_to"], of_groups)
+        assert row["robust_to"] == pytest.approx(min(of_groups), rel=1e-9)
+    assert any(min(of_groups) < of_groups[-1] for of_groups in leads.values()), "not only the last"
 
 
 def test_above_a_threshold_the_lead_is_that_over_the_threshold():
-    task = sv.Task("values", HeavyHitters(Bits(8), threshold=0.2), epsilon=4.0)
+    """(f - threshold) / (up - threshold): of all reports, those of liars are left out as well."""
+    task = sv.Task("values", HeavyHitters(Bits(8), threshold=0.2, groups=1), epsilon=4.0)
     answer = sv.simulate(task, [7] * 3000 + [9] * 2000 + [11] * 500, seed=1)
     up = answer.estimate.law.cells(1)[0].up
     for row in answer.rows():
-        assert row["robust_to"] == pytest.approx((row["share"] - 0.2) / up)
+        assert row["robust_to"] == pytest.approx((row["share"] - 0.2) / (up - 0.2))
 
 
-def test_where_every_candidate_is_reported_the_lead_is_that_over_nobody():
+def test_where_every_candidate_is_reported_liars_are_not_needed():
     task = sv.Task("values", HeavyHitters(Bits(2), 4), epsilon=4.0)
     answer = sv.simulate(task, [0, 1, 2, 3] * 500, seed=1)
-    up = answer.estimate.law.cells(1)[0].up
-    assert len(answer.rows()) == 4
-    for row in answer.rows():
-        assert row["robust_to"] == pytest.approx(max(row["share"], 0) / up)
+    assert [row["robust_to"] for row in answer.rows()] == [1.0] * 4
 
 
 def test_fakes_make_a_search_see_less():

@@ -9,8 +9,9 @@ import pytest
 from sottovoce.core.estimate import Estimate
 from sottovoce.engine.memory import MemoryCollected
 from sottovoce.errors import NoDataError, ParameterError
+from sottovoce.lab.batches import with_fakes
 from sottovoce.lab.seeded import SeededRng
-from sottovoce.lab.simulate import report_batches, with_fakes
+from sottovoce.lab.simulate import report_batches
 from sottovoce.mechanisms.affine import AffineResponse
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.oue import OUE

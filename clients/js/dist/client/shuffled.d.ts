@@ -22,7 +22,3 @@ export declare class Sealing {
     get tokenBytes(): number;
     get messageBytes(): number;
 }
-export declare function isTokenMissing({ ledger, notice }: Client): Promise<boolean>;
-export declare function blindedToken({ ledger, notice }: Client): Promise<Uint8Array>;
-export declare function finishToken(client: Client, blindSignature: Uint8Array): Promise<void>;
-export declare function obtainToken(client: Client, address: Address, enrolmentToken: string | undefined): Promise<void>;

@@ -44,6 +44,7 @@ export declare const TEXTS: {
         no_promises: string;
         enrolment: string;
         blind_tokens: string;
+        fixed_seeds: string;
         open: string;
         named: string;
         described: string;

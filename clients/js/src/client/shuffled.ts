@@ -1,13 +1,13 @@
-// What a device does for a shuffled task beyond others: keys, blind token, sealing.
+// What a device does for a shuffled task beyond others: keys and sealing.
 // Loaded only for a shuffled task.
 //
 // The platform's cryptography is asynchronous, and a transaction of a ledger is not.  So a message
 // is drawn and sealed first, on a copy of the ledger that is thrown away, and one transaction then
 // writes the charge and the sealed bytes.  Whatever happens in between, nothing has left.
 
-import { base64url, concatenate, hex, unhex } from "../bytes.js";
-import { fromBase64url } from "../core/base64url.js";
-import { AccessError, CodecError, MismatchError, need, ParameterError } from "../errors.js";
+import { concatenate, unhex } from "../bytes.js";
+import { answeredBytes } from "../core/base64url.js";
+import { CodecError, MismatchError, need } from "../errors.js";
 import type { Notice } from "../tasks/notice.js";
 import type { Round } from "../tasks/round.js";
 import type { Shuffle } from "../tasks/shuffle.js";
@@ -15,29 +15,15 @@ import type { Document, Json } from "../wire/codec.js";
 import { canonical, isDocument } from "../wire/codec.js";
 import { verifyStatement } from "../wire/round_keys.js";
 import { seal } from "../wire/seal.js";
-import type { PendingToken } from "../wire/tokens.js";
-import {
-  blind,
-  blindedBytes,
-  coinBytesOf,
-  finalize,
-  readIssuerKey,
-  readToken,
-  TOKEN_BYTES,
-  tokenBytes,
-} from "../wire/tokens.js";
+import { TOKEN_BYTES } from "../wire/tokens.js";
 import type { Answer, Client } from "./client.js";
-import { keepBytes, taskEntry } from "./ledger_file.js";
+import { taskEntry } from "./ledger_file.js";
 import type { Address } from "./transport.js";
 import { exchange } from "./transport.js";
 
 const MAX_KEYS = 4; // three hops and the collector
 const KEY_BYTES = 32;
 const SIGNATURE_BYTES = 64;
-const ISSUER_KEY_BYTES = 342;
-const MODULUS_BYTES = 256;
-const NONCE_BYTES = 32;
-const SALT_BYTES = 48;
 const HEADER_BYTES = 60; // of an envelope of version 2
 const SUBJECT_BYTES = 16;
 const SLOT_BYTES = 2;
@@ -91,18 +77,9 @@ function readKey(content: Json, hop: number): SignedKey {
     throw new CodecError("each entry of `keys` must have a hop, a public key and a signature");
   if (content.hop !== hop) throw new CodecError("`keys` must stand in the order of the hops");
   return {
-    publicKey: answered("public_key", content.public_key!, KEY_BYTES),
-    signature: answered("signature", content.signature!, SIGNATURE_BYTES),
+    publicKey: answeredBytes("public_key", content.public_key, KEY_BYTES),
+    signature: answeredBytes("signature", content.signature, SIGNATURE_BYTES),
   };
-}
-
-/** Returns bytes in the answer of a collector, or refuses the answer. */
-function answered(name: string, content: Json, length: number): Uint8Array {
-  try {
-    return fromBase64url(name, content, length);
-  } catch (error) {
-    throw new CodecError((error as ParameterError).message);
-  }
 }
 
 /** Seals answers to one round of one shuffled task, for keys that it has verified. */
@@ -175,69 +152,4 @@ export class Sealing {
 function shuffleOf({ shuffle }: Notice): Shuffle {
   need(shuffle, "`notice` must be that of a shuffled task");
   return shuffle;
-}
-
-/** Returns whether the task needs a blind token that is not finished. */
-export function isTokenMissing({ ledger, notice }: Client): Promise<boolean> {
-  if (notice.collection?.issuer === undefined) return Promise.resolve(false);
-  return ledger.update((file) => taskEntry(file, notice.digest).token === undefined);
-}
-
-/** Returns the number that the issuer has to sign: kept before it leaves, the same until then. */
-export async function blindedToken({ ledger, notice }: Client): Promise<Uint8Array> {
-  const made = blind(issuerKey(notice), notice.fingerprint);
-  const fresh = hex(concatenate(made.nonce, made.salt, made.factor));
-  const kept = await ledger.update((file) => {
-    const entry = taskEntry(file, notice.digest);
-    if (entry.token !== undefined)
-      throw new AccessError("this device has its blind token for this task already");
-    return (entry.pending ??= fresh);
-  });
-  return blindedBytes(readPending(notice, kept));
-}
-
-/** Keeps the finished token and the coin that follows from it; the factor is erased. */
-export async function finishToken(client: Client, blindSignature: Uint8Array): Promise<void> {
-  const { ledger, notice } = client;
-  const { pending, token } = await ledger.update((file) => taskEntry(file, notice.digest));
-  if (token !== undefined) return; // another tab was faster
-  need(pending, "this device waits for no blind signature of this task");
-  const finished = await finalize(readPending(notice, pending), blindSignature);
-  await ledger.update((file) => {
-    const entry = taskEntry(file, notice.digest);
-    entry.token ??= hex(tokenBytes(finished));
-    delete entry.pending;
-    const kept = readToken(unhex(entry.token));
-    keepBytes(entry, "coin", coinBytesOf(kept, notice.fingerprint));
-  });
-}
-
-/** Lets the issuer sign this device's number, and keeps the token. */
-export async function obtainToken(
-  client: Client,
-  address: Address,
-  enrolmentToken: string | undefined,
-): Promise<void> {
-  if (enrolmentToken === undefined)
-    throw new AccessError("this task asks enrolled devices only, and this device has no token");
-  const blinded = base64url(await blindedToken(client));
-  const path = [client.notice.name, "tokens"];
-  const content = await exchange(address, path, { token: enrolmentToken, blinded });
-  const signature = answered("blind_signature", content.blind_signature ?? null, MODULUS_BYTES);
-  await finishToken(client, signature);
-}
-
-function issuerKey({ collection }: Notice) {
-  return readIssuerKey(fromBase64url("issuer", collection?.issuer, ISSUER_KEY_BYTES));
-}
-
-function readPending(notice: Notice, kept: string): PendingToken {
-  const bytes = unhex(kept);
-  return {
-    key: issuerKey(notice),
-    digest: notice.fingerprint,
-    nonce: bytes.slice(0, NONCE_BYTES),
-    salt: bytes.slice(NONCE_BYTES, NONCE_BYTES + SALT_BYTES),
-    factor: bytes.slice(NONCE_BYTES + SALT_BYTES),
-  };
 }

@@ -46,6 +46,7 @@ export const TEXTS = {
     "no_promises": "The collector promises no minimum group and no date by which it erases the messages.",
     "enrolment": "Answering needs an enrolment token, which your device sends with the message.",
     "blind_tokens": "Answering needs an enrolment token, which your device shows to the collector once, and not with the message.",
+    "fixed_seeds": "The chance in your message that everybody may see, such as its hash, follows from a token, so that nobody can choose it to falsify the result.",
     "open": "Anybody may answer, and the collector does not notice if one person answers with several devices.",
     "named": "The collector calls this task “{task}”.",
     "described": "The collector calls this task “{task}” and describes it like this: “{description}”"

@@ -40,17 +40,16 @@ _REMARKS: dict[str, tuple[bool, Fact]] = {
         ("Left out", "more candidates passed the threshold than could be followed"),
     ),
 }
-_MOST_LISTED = 25
+_MAX_LISTED = 25
 
 
 def facts(part: Mapping[str, Any]) -> list[Fact]:
     """Return the details of a released answer, each as a term and a few words."""
-    return [
-        fact
-        for name, detail in part.items()
-        if name not in _SHOWN_ELSEWHERE
-        for fact in _fact(name, detail)
-    ]
+    listed: list[Fact] = []
+    for name, detail in part.items():
+        if name not in _SHOWN_ELSEWHERE:
+            listed += _fact(name, detail)
+    return listed
 
 
 def _fact(name: str, detail: Any) -> list[Fact]:
@@ -64,7 +63,7 @@ def _fact(name: str, detail: Any) -> list[Fact]:
         return [remark] if detail is reason else []
     term = _TERMS.get(name, name.replace("_", " ").capitalize())
     if isinstance(detail, (list, tuple)):
-        return [(term, ", ".join(map(_written, detail)))] if len(detail) <= _MOST_LISTED else []
+        return [(term, ", ".join(map(_written, detail)))] if len(detail) <= _MAX_LISTED else []
     return [(term, formatting.percent(detail, 0.0001) if name in _SHARES else _written(detail))]
 
 

@@ -1,4 +1,4 @@
-"""Input manipulation: attackers follow the protocol, but answer as if they held another value.
+"""Input manipulation (IMA, also RIA): attackers follow the protocol for a value they do not hold.
 
 Nobody can tell such a report from an honest one.  It is the weakest attack, and the one that no
 check at the collector's door can stop.
@@ -7,34 +7,22 @@ Source: Cao, Jia and Gong 2021.
 """
 
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
 
 from sottovoce.arrays import Reports
 from sottovoce.core.rng import Rng
-from sottovoce.domains.base import Domain
-from sottovoce.errors import ParameterError
-from sottovoce.lab.attacks.base import Attack
-from sottovoce.tasks.question import Address
-from sottovoce.tasks.round import Round
+from sottovoce.lab.attacks.base import Aim, TargetedReports
+from sottovoce.tasks.question import Question
 
 
 @dataclass(frozen=True)
-class InputManipulation(Attack):
+class InputManipulation(TargetedReports, kind="ima"):
     """Every attacker answers honestly for one of the ``targets``, values of the task's domain."""
 
-    domain: Domain
-    targets: tuple[Any, ...]
+    @classmethod
+    def aimed(cls, aim: Aim) -> "InputManipulation":
+        aim.refuse_against(cls.kind)
+        return cls(aim.domain, aim.targets)
 
-    def __post_init__(self) -> None:
-        if not self.targets:
-            raise ParameterError("`targets` must name at least one value to promote")
-
-    def reports(self, asked: Round, users: int, rng: Rng) -> dict[Address, Reports]:
-        codes = self.domain.indices(list(self.targets))
-        values = codes[rng.integers(len(self.targets), users)]
-        answers = {}
-        for address, people in asked.assigned(np.arange(users), rng):
-            answers[address] = asked.question(address).privatize(values[people], rng)
-        return answers
+    def crafted(self, question: Question, users: int, rng: Rng) -> Reports:
+        values = self.target_values(rng.integers(len(self.targets), users))
+        return question.privatize(values, rng)

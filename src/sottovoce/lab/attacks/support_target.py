@@ -1,72 +1,58 @@
-"""Support of a target: attackers send only reports that support one value, or never do.
+"""Single-target attack (SPA): attackers send only reports that support their target, or never do.
 
-It is what one report can do at most.  Each report is a draw of the honest law, given that it
-supports the target, so no test of the reports can tell it from an honest one.  The attack is known
-as single-item or maximal-gain poisoning with one target.
+It is what one report can do to one value at most.  Each report is a draw of the honest law, given
+that it supports the target, so no test of the reports can tell it from an honest one.  With several
+targets every attacker has one of them.  A number is pulled to the end of its range that is nearer
+to the target.
 
 Source: Cao, Jia and Gong 2021.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from sottovoce.arrays import Bools, Floats, Ints, Reports, Values
+from sottovoce.arrays import Reports, Values
+from sottovoce.core import settings
 from sottovoce.core.rng import Rng
-from sottovoce.domains.base import Domain
-from sottovoce.lab.attacks.base import Attack
-from sottovoce.mechanisms.base import Mechanism
-from sottovoce.tasks.question import Address, Question
-from sottovoce.tasks.round import Round
+from sottovoce.lab.attacks.base import Aim, TargetedReports
+from sottovoce.mechanisms.numeric import NumericMechanism
+from sottovoce.tasks.question import Question
 
 
 @dataclass(frozen=True)
-class SupportTarget(Attack):
-    """Every attacker supports the ``target``, a value of the task's domain.
+class SupportTarget(TargetedReports, kind="spa"):
+    """Every attacker supports one of the ``targets``; with ``against`` no report supports it."""
 
-    With ``against`` no report supports it.  With a ``member`` all attackers report about that
-    member of a choice instead of the one that their coins pick.
-    """
-
-    domain: Domain
-    target: Any
     against: bool = False
-    member: int | None = None
 
-    def reports(self, asked: Round, users: int, rng: Rng) -> dict[Address, Reports]:
-        held = np.asarray(self.domain.indices([self.target]))
-        return {
-            address: self._extreme(asked.question(address), held[np.zeros(len(people), int)], rng)
-            for address, people in self._assigned(asked, users, rng)
-        }
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        settings.flag("against", self.against)
 
-    def _assigned(self, asked: Round, users: int, rng: Rng) -> list[tuple[Address, Ints]]:
-        people = np.arange(users)
-        if self.member is None:
-            return asked.assigned(people, rng)
-        return [(Address(asked.number, self.member), people)]
+    @classmethod
+    def aimed(cls, aim: Aim) -> "SupportTarget":
+        return cls(aim.domain, aim.targets, aim.against)
 
-    def _extreme(self, question: Question, values: Values, rng: Rng) -> Reports:
-        """Return one report per value; those that do not serve the attack are drawn again."""
-        encoded = question.encoding(values, rng) if question.encoding else values
-        mechanism = question.mechanism
-        if mechanism.randomises_numbers:
-            return np.repeat(_extreme_number(mechanism, against=self.against), len(values))
-        reports = mechanism.privatize(encoded, rng)
-        while (useless := ~self._serves(mechanism, reports, encoded)).any():
-            reports[useless] = mechanism.privatize(encoded[useless], rng)
-        return reports
+    def crafted(self, question: Question, users: int, rng: Rng) -> Reports:
+        wanted = self.wanted(question, rng.integers(len(self.targets), users), rng)
+        if question.mechanism.randomises_numbers:
+            return self._extreme_numbers(question.mechanism.numeric(), wanted)
+        return self._serving(question, wanted, rng)
 
-    def _serves(self, mechanism: Any, reports: Reports, encoded: Values) -> Bools:
-        supports = mechanism.support(reports, encoded[:1])[:, 0]
-        return np.asarray(~supports if self.against else supports)
+    def _serving(self, question: Question, wanted: Values, rng: Rng) -> Reports:
+        """Return one report per wanted value; those that do not serve it are drawn again."""
+        mechanism = question.mechanism.pure()
+        reports = mechanism.privatize(wanted, rng)
+        while True:
+            useless = mechanism.supports_own(reports, wanted) == self.against
+            if not useless.any():
+                return reports
+            reports[useless] = mechanism.privatize(wanted[useless], rng)
 
-
-def _extreme_number(mechanism: Mechanism, *, against: bool) -> Reports:
-    """Return the report that stands for the largest number, or for the smallest."""
-    randomiser: Any = mechanism
-    outcomes = mechanism.outcomes()
-    numbers: Floats = randomiser.numbers(randomiser.codes(outcomes))
-    best = int(np.argmin(numbers)) if against else int(np.argmax(numbers))
-    return outcomes[best : best + 1]
+    def _extreme_numbers(self, mechanism: NumericMechanism, wanted: Values) -> Reports:
+        """Return the reports that stand for the largest number, or for the smallest."""
+        outcomes = mechanism.outcomes()
+        numbers = mechanism.numbers(mechanism.codes(outcomes))
+        upwards = (2 * wanted >= mechanism.size - 1) != self.against
+        return outcomes[np.where(upwards, np.argmax(numbers), np.argmin(numbers))]

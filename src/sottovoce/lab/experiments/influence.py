@@ -15,7 +15,7 @@ from sottovoce.core.influence import Influence
 from sottovoce.lab.attacks.base import Attack
 from sottovoce.lab.attacks.input_manipulation import InputManipulation
 from sottovoce.lab.attacks.support_target import SupportTarget
-from sottovoce.lab.simulate import Poisoned, simulate
+from sottovoce.lab.simulate import simulate
 from sottovoce.mechanisms.base import Mechanism
 from sottovoce.plans.frequencies.histogram import Histogram
 from sottovoce.tasks.task import Task
@@ -60,7 +60,7 @@ def coverage(kind: str, attack: str, runs: int = RUNS) -> AttackedCoverage:
     true_share = HOLDERS[LABELS.index(target)] / sum(HOLDERS)
     attacked = ordinary = 0
     for seed in range(runs):
-        outcome = simulate(task, values, seed=seed, attack=Poisoned(liars, FAKES))
+        outcome = simulate(task, values, seed=seed, attack=liars, share=FAKES)
         answer = outcome.at(LEVEL, fakes=FAKES)
         assert isinstance(answer, Answer)
         row = answer.rows()[LABELS.index(target)]
@@ -74,9 +74,9 @@ def _attack(name: str, task: Task) -> tuple[str, Attack]:
     """Return the target of an attack, and the attack."""
     domain = task.plan.domain
     if name == "promote":
-        return "h", SupportTarget(domain, "h")
+        return "h", SupportTarget(domain, ("h",))
     if name == "demote":
-        return "b", SupportTarget(domain, "b", against=True)
+        return "b", SupportTarget(domain, ("b",), against=True)
     return "h", InputManipulation(domain, ("h",))
 
 

@@ -11,6 +11,23 @@ from sottovoce.lab.truth import metrics
 from sottovoce.tasks.plan import Plan
 
 
+@dataclass(frozen=True)
+class ShownIntervals:
+    """How an outcome is shown: its level, and the share of false reports that it allows for.
+
+    ``attackers`` is their share among all who answered.  Numbers of people are then those of a
+    population of that size that is like its honest part.
+    """
+
+    level: float = 0.95
+    fakes: float | None = None
+    attackers: float = 0.0
+
+    def applied(self, outcome: Outcome) -> Outcome:
+        """Return the outcome with these intervals."""
+        return outcome.at(self.level, fakes=self.fakes)
+
+
 @dataclass(frozen=True, eq=False)
 class ComparedPart:
     """One part of an outcome and the true number of every row.
@@ -57,12 +74,15 @@ class ComparedPart:
     def _beside(self, row: Row, members: tuple[str, ...]) -> Row:
         true = sum(self.truth[member] for member in members)
         rest = {key: entry for key, entry in row.items() if key != "members"}
-        return {
+        beside = {
             "value": row["value"],
             "truth": true,
             **rest,
             "covered": row["low"] <= true <= row["high"],
         }
+        if row.get("low_attacked") is not None:
+            beside["covered_attacked"] = row["low_attacked"] <= true <= row["high_attacked"]
+        return beside
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,15 +114,26 @@ class Comparison:
         )
 
 
-def compare(plan: Plan, values: Any, outcome: Outcome) -> Comparison:
-    """Return an outcome of a plan beside what its people hold."""
+def compare(plan: Plan, values: Any, outcome: Outcome, *, attackers: float = 0.0) -> Comparison:
+    """Return an outcome of a plan beside what its people hold.
+
+    ``attackers`` is their share among all who answered; numbers of people grow accordingly.
+    """
     true = plan.truth(values, outcome)
     sought = plan.sought(values)
-    parts = [ComparedPart(part, true[name], sought) for name, part in outcome.questions().items()]
+    parts = []
+    for name, part in outcome.questions().items():
+        scale = 1 / (1 - attackers) if part.counts_people else 1.0
+        scaled = {label: scale * count for label, count in true[name].items()}
+        parts.append(ComparedPart(part, scaled if attackers else true[name], sought))
     return Comparison(tuple(parts))
 
 
-def rehearse(plan: Plan, values: Any, outcome: Outcome, level: float = 0.95) -> Comparison:
+def rehearse(
+    plan: Plan, values: Any, outcome: Outcome, shown: ShownIntervals | None = None
+) -> Comparison:
     """Return the highlights of an outcome beside the truth, and measures of the whole outcome."""
-    shown = compare(plan, values, outcome.highlights().at(level))
-    return Comparison(shown.parts, plan.assess(values, outcome))
+    shown = shown or ShownIntervals()
+    highlights = shown.applied(outcome.highlights())
+    compared = compare(plan, values, highlights, attackers=shown.attackers)
+    return Comparison(compared.parts, plan.assess(values, outcome))

@@ -9,6 +9,7 @@
 Source: Wang 2021, chapter 4.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -16,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from sottovoce.answers.answer import Answer
-from sottovoce.arrays import Floats
 from sottovoce.core.estimate import Estimate
 from sottovoce.core.settings import instance, real, whole
 from sottovoce.domains.base import Domain
@@ -105,49 +105,50 @@ class HeavyHitters(Plan, kind="pem"):
 
     def _answer(self, collected: Collected) -> Answer:
         kept: tuple[int, ...] = (0,)
+        robust_to = {0: 1.0}
         shorter, left_out = 0, False
         for group, length in enumerate(self.lengths[1:]):
             blocks = Blocks(kept, length - shorter)
             estimate = collected.estimate(Address(0, group), blocks)
-            best = self._best_candidates(estimate, blocks, group)
-            if self.threshold and len(best) == self.max_kept(group):
+            ranking = self._ranking(estimate, blocks, group)
+            if self.threshold and len(ranking.best) == self.max_kept(group):
                 left_out = True
-            kept = tuple(sorted(blocks[index] for index in best))
+            robust_to = self._robust_to(estimate, blocks, ranking, robust_to)
+            kept = tuple(sorted(blocks[index] for index in ranking.best))
             shorter = length
-        labels = tuple(self.domain.shown(blocks[index]) for index in best)
+        labels = tuple(self.domain.shown(blocks[index]) for index in ranking.best)
         details = {**self._details(len(blocks), estimate), "candidates_left_out": left_out}
-        picked = estimate.picked(np.array(best))
-        robust_to = self._robust_to(picked, self._next_share(estimate, blocks, best))
-        columns = {"robust_to": tuple(robust_to.tolist())}
+        columns = {"robust_to": tuple(robust_to[blocks[index]] for index in ranking.best)}
+        picked = estimate.picked(np.array(ranking.best))
         return Answer(
             "heavy hitters", labels, picked, "affine_prefix", details=details, columns=columns
         )
 
-    def _next_share(self, estimate: Estimate, blocks: Blocks, best: list[int]) -> float:
-        """Return the share that a value must exceed to be reported: that of the next candidate."""
+    def _robust_to(
+        self,
+        estimate: Estimate,
+        blocks: Blocks,
+        ranking: "Ranking",
+        shorter: Mapping[int, float],
+    ) -> dict[int, float]:
+        """Return for every kept prefix the share of false reports that could have kept it.
+
+        False reports may have kept it in this group, or its beginning in an earlier one (those are
+        in ``shorter``): what takes the fewest counts.
+        """
+        best = np.array(ranking.best)
+        robust = np.ones(len(best))
+        if ranking.rival is not None:
+            robust = estimate.robust_ahead(best, ranking.rival)
         if self.threshold:
-            return self.threshold
-        found = set(best)
-        for index in np.argsort(-estimate.votes, kind="stable").tolist():
-            possible = self.domain.possible(blocks[index], self.domain.bits)
-            if index not in found and possible:
-                return float(estimate.frequencies[index])
-        return 0.0  # every candidate is reported
+            robust = np.minimum(robust, estimate.picked(best).robust_above(self.threshold))
+        return {
+            blocks[index]: min(share, shorter[blocks[index] >> blocks.extension])
+            for index, share in zip(ranking.best, robust.tolist(), strict=True)
+        }
 
-    def _robust_to(self, found: Estimate, next_share: float) -> Floats:
-        """Return the share of false reports in the last group that could have made each value one
-        of the found: (f - f of the next value) / (influence of one report).
-        """
-        law = found.law
-        assert law is not None
-        lead = np.maximum(found.frequencies - next_share, 0.0)
-        return np.asarray(lead / law.cells(len(lead)).up)
-
-    def _best_candidates(self, estimate: Estimate, blocks: Blocks, group: int) -> list[int]:
-        """Return the indices of the candidates that are kept, most frequent first.
-
-        Of equally frequent candidates the first come first.
-        """
+    def _ranking(self, estimate: Estimate, blocks: Blocks, group: int) -> "Ranking":
+        """Return the candidates that are kept; of equally frequent ones the first come first."""
         order = np.argsort(-estimate.votes, kind="stable")
         if self.threshold:
             order = order[estimate.frequencies[order] > self.threshold]
@@ -158,7 +159,7 @@ class HeavyHitters(Plan, kind="pem"):
         best = list(islice(possible, self.max_kept(group)))
         if not best:
             raise NoDataError("no value is as frequent as the threshold")
-        return best
+        return Ranking(best, next(possible, None))
 
     def max_kept(self, group: int) -> int:
         """Return how many candidates of a group are kept at most."""
@@ -201,6 +202,14 @@ class HeavyHitters(Plan, kind="pem"):
             return dict(ranked[: self.top])
         people = sum(counts.values())
         return {label: count for label, count in ranked if count > self.threshold * people}
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The indices of the candidates that a group keeps, most frequent first, and of the next."""
+
+    best: list[int]
+    rival: int | None
 
 
 def _check_threshold(threshold: float) -> float:

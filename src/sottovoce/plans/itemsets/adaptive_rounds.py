@@ -6,6 +6,7 @@ many people answered before.
 Source: Du 2025, sections 5.2 and 5.3.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -171,6 +172,22 @@ class AdaptiveSearch:
         """Return the last round, which asks evenly about the items found."""
         items = tuple(self.candidates[index] for index in self.top_indices)
         return self._round(self._ask_about(items), UNIT)
+
+    def robust_to(self, items: Sequence[int]) -> Floats:
+        """Return for the items found the share of false reports that could have brought them there.
+
+        How often every item was asked about is taken as it is.
+        """
+        found = np.searchsorted(np.array(self.candidates), np.array(items))
+        others = np.setdiff1d(np.arange(len(self.candidates)), np.array(self.top_indices))
+        estimate = self._estimate(np.maximum(self.reports.times, 1), self.reports.ones)
+        rival = int(others[np.argmax(estimate.votes[others])])
+        robust = estimate.robust_ahead(found, rival)
+        if not self.division.pruned:
+            return robust
+        pruning = estimate_sampled(self.collected, 0, total_users(self.collected))
+        cut = int(largest(pruning, self.division.candidates + 1)[-1])
+        return np.minimum(robust, pruning.robust_ahead(np.array(items), cut))
 
     def best_items(self) -> tuple[list[int], Estimate]:
         """Return the items found, most frequent first, and how many people have each."""

@@ -11,16 +11,20 @@ Prefer it where sets are small; ``AdaptiveTopItems`` is for large sets.
 Source: Wang 2021, section 5.3.1.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from sottovoce.answers.answer import Answer
+from sottovoce.arrays import Floats
 from sottovoce.core.estimate import Estimate
 from sottovoce.core.settings import whole
 from sottovoce.domains.base import Domain
 from sottovoce.domains.sets import Sets
+from sottovoce.plans.itemsets.item_plan import ItemPlan
 from sottovoce.plans.itemsets.padding import Padding
 from sottovoce.plans.itemsets.set_questions import (
     Candidates,
@@ -36,7 +40,6 @@ from sottovoce.plans.itemsets.set_questions import (
     total_users,
 )
 from sottovoce.plans.itemsets.truth import most_frequent_items
-from sottovoce.tasks.advice import Advice
 from sottovoce.tasks.collected import Collected
 from sottovoce.tasks.plan import Plan
 from sottovoce.tasks.question import Address, Ask
@@ -99,6 +102,14 @@ class ItemSearch:
         estimate = estimate_sampled(collected, 0, collected.users(0))
         return tuple((item,) for item in sorted(largest(estimate, 2 * self.top).tolist()))
 
+    def robust_to(self, collected: Collected, candidates: Sequence[int]) -> Floats:
+        """Return for some candidates the share of false reports that could have made them so."""
+        if not self.pruned:
+            return np.ones(len(candidates))
+        estimate = estimate_sampled(collected, 0, total_users(collected))
+        rival = int(largest(estimate, 2 * self.top + 1)[-1])
+        return estimate.robust_ahead(np.array(candidates), rival)
+
     def padding(self, collected: Collected) -> Padding:
         """Return how far the sets of the last round are padded."""
         return estimate_padding(collected, len(self.stages) - 2, paper=self.paper)
@@ -110,7 +121,7 @@ class ItemSearch:
 
 
 @dataclass(frozen=True, init=False)
-class TopItems(Plan, kind="svim"):
+class TopItems(ItemPlan, Plan, kind="svim"):
     """Find the ``top`` items, and how many people have each.
 
     With ``paper`` everything is as published: OLH for hashing, and no guard that keeps a set length
@@ -152,27 +163,13 @@ class TopItems(Plan, kind="svim"):
         last = collected.rounds[-1]
         mechanism = last.question(Address(last.number)).mechanism
         details = {"candidates": len(candidates), **padding_details(search.padding(collected))}
-        return Answer("top items", labels, estimate.picked(best), mechanism.kind, details=details)
-
-    @property
-    def methods(self) -> tuple[str, ...]:
-        """Return the methods for candidates: their shares do not sum to 1."""
-        from sottovoce.postprocess.apply import methods
-
-        return ("none", *methods(whole_domain=False, equal_errors=False))
-
-    def advise(
-        self, users: int, epsilon: float, *, basket: float = 5.0, share: float | None = None
-    ) -> Advice:
-        """Return how to search for items in sets of ``basket`` items on average.
-
-        With a wished ``share`` it says how many users are needed.
-        """
-        from sottovoce.plans.itemsets.advice import advise_items
-
-        return advise_items(
-            users, self.domain.items.size, epsilon, top=self.top, basket=basket, share=share
-        )
+        robust_to = search.robust_to(collected, items)
+        if len(candidates) > len(best):
+            rival = int(largest(estimate, self.top + 1)[-1])
+            robust_to = np.minimum(robust_to, estimate.robust_ahead(best, rival))
+        columns = {"robust_to": tuple(robust_to.tolist())}
+        picked = estimate.picked(best)
+        return Answer("top items", labels, picked, mechanism.kind, details=details, columns=columns)
 
     def sought(self, values: Any) -> dict[str, int]:
         return most_frequent_items(self.domain, values, self.top)

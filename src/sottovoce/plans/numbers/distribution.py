@@ -15,17 +15,20 @@ from typing import Any
 
 import numpy as np
 
+from sottovoce.answers import attacked
 from sottovoce.answers.answer import Answer
 from sottovoce.answers.export import optional
 from sottovoce.answers.number_answer import NumberAnswer
 from sottovoce.answers.outcome import Outcome
 from sottovoce.arrays import Floats
+from sottovoce.core.cumulative_band import CumulativeBand, QuantileTotal
 from sottovoce.core.estimate import Total
 from sottovoce.core.settings import open_share
 from sottovoce.domains.buckets import Buckets
 from sottovoce.domains.real_range import check_points
 from sottovoce.errors import ParameterError
 from sottovoce.mechanisms.numeric import NumericMechanism
+from sottovoce.mechanisms.square_wave import SquareWave
 from sottovoce.plans.numbers.mean import numeric, on_scale
 from sottovoce.plans.numbers.truth import true_figures
 from sottovoce.tasks.collected import Collected
@@ -68,8 +71,21 @@ class Distribution(Plan, kind="distribution"):
         labels, edges = self.domain.labels, self.domain.edges
         linear_mean = self._linear_mean(collected) if estimate.users > 1 else None
         return DistributionAnswer(
-            "distribution", labels, estimate, "square_wave", edges=edges, linear_mean=linear_mean
+            "distribution",
+            labels,
+            estimate,
+            "square_wave",
+            edges=edges,
+            linear_mean=linear_mean,
+            band=self._band(collected),
         )
+
+    def _band(self, collected: Collected) -> CumulativeBand:
+        """Return the reports as they are, which bound the distribution without EM."""
+        mechanism = collected.rounds[0].question(Address()).mechanism
+        assert isinstance(mechanism, SquareWave)
+        counts = collected.tally(Address())["outputs"].astype(np.float64)
+        return CumulativeBand(counts, mechanism.inside, mechanism.outside, mechanism.window)
 
     def _linear_mean(self, collected: Collected) -> Total:
         """Return the mean by the linear read-out of the reports, which EM does not use."""
@@ -94,12 +110,31 @@ class Distribution(Plan, kind="distribution"):
 class DistributionAnswer(Answer):
     """A histogram of intervals that also knows its mean, variance and quantiles.
 
-    ``linear_mean`` is the mean without EM.  What one false report does to it is known, which cannot
-    be said of EM: bounds that allow for false reports exist for the mean alone.
+    What one false report does to EM is not known.  Bounds that allow for false reports therefore
+    come from the reports without EM: those of the mean from ``linear_mean``, those of intervals and
+    quantiles from the ``band`` of all cumulative shares.  The variance has none.
     """
 
     edges: Floats = field(kw_only=True)
     linear_mean: Total | None = field(default=None, kw_only=True)
+    band: CumulativeBand | None = field(default=None, kw_only=True)
+
+    @property
+    def influence(self) -> dict[str, Any] | None:
+        """Return the most that one false report does to the mean."""
+        exposure = self.linear_mean and self.linear_mean.exposure
+        return {"mean": exposure.influence.to_dict()} if exposure else None
+
+    def _attacked(self, fakes: float, *, simultaneous: bool) -> list[attacked.Bounds | None]:
+        if self.band is None:
+            return [None] * len(self.labels)
+        # The band holds for all intervals together, so that simultaneous bounds are no wider.
+        least, most = self.band.bounds(self.level, fakes)
+        low, high = self.estimate.interval(self.level, simultaneous=simultaneous)
+        users = self.estimate.users
+        lowest = np.minimum(low, users * np.maximum(least[1:] - most[:-1], 0.0))
+        highest = np.maximum(high, users * np.minimum(most[1:] - least[:-1], 1.0))
+        return list(zip(lowest.tolist(), highest.tolist(), strict=True))
 
     def postprocess(self, method: str, **options: Any) -> "Answer":
         """Refuse: expectation maximisation has made the shares consistent already."""
@@ -122,7 +157,10 @@ class DistributionAnswer(Answer):
     def quantile(self, share: float) -> Total:
         """Return the number that this share of people is below, with its bootstrap error."""
         open_share("share", share)
-        return self._figure(lambda shares: self._quantiles(shares, share))
+        figure = self._figure(lambda shares: self._quantiles(shares, share))
+        return QuantileTotal(
+            figure.total, figure.variance, band=self.band, edges=self.edges, share=share
+        )
 
     def measures(self) -> NumberAnswer:
         """Return mean, variance and quantiles together."""

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from sottovoce.core.registry import Registry
-from sottovoce.errors import ParameterError
+from sottovoce.web.store.url import class_of, database_or_file
 from sottovoce.wire.round_keys import KeyPair
 
 SEEN_BYTES = 16  # of the hash of a message, kept after its batch was delivered until the task ends
@@ -279,29 +279,14 @@ class HopStore(ABC):
 
 def hop_store_url(folder: Path, database: str = "") -> str:
     """Return the URL of a shuffler's store: its ``database``, or a file in its folder."""
-    if database:
-        return database
-    path = (folder / "shuffler.db").absolute()
-    return path.as_uri().replace("file://", "sqlite://", 1)
+    return database_or_file(database, folder / "shuffler.db")
 
 
 def open_hop_store(url: str) -> HopStore:
     """Open the store that a URL names."""
-    return _store_class(url).from_url(url)
+    return class_of(url, HopStore.kinds).from_url(url)
 
 
 def hop_store_exists(url: str) -> bool:
     """Return whether there is a store already where a URL says."""
-    return _store_class(url).exists(url)
-
-
-def _store_class(url: str) -> type[HopStore]:
-    """Return the class that a URL's scheme names; the error shows nothing else of the URL."""
-    scheme, separator, _ = url.partition("://")
-    known = sorted({name for store in HopStore.kinds.classes() for name in store.schemes})
-    if not separator or scheme not in known:
-        allowed = ", ".join(f"{name}://" for name in known)
-        raise ParameterError(
-            f"`database` (SOTTOVOCE_DATABASE) must be a URL that begins with one of {allowed}"
-        )
-    return HopStore.kinds[scheme]
+    return class_of(url, HopStore.kinds).exists(url)
