@@ -5,7 +5,7 @@ interfaces say; they mix nothing.
 """
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from urllib.parse import unquote
 
@@ -106,6 +106,15 @@ class Chain:
         asked = asked or notice.opening
         keys = self.signed(notice.fingerprint, asked.number)
         return RoundKeys(keys, self.set_signatures(notice.fingerprint, asked))
+
+    def given_as_hex(self, task, number=0):
+        """Return the same for the opening round under a number, as JavaScript is given it."""
+        notice = codec.publish(task)
+        given = self.given(notice, replace(notice.opening, number=number))
+        return {
+            "keys": [[key.public_key.hex(), key.signature.hex()] for key in given.keys],
+            "setSignatures": [signature.hex() for signature in given.set_signatures],
+        }
 
     def sealing(self, task, asked=None):
         notice = codec.publish(task)

@@ -1,7 +1,5 @@
 """Shuffled tasks in JavaScript: the same documents, promises, refusals and bytes as in Python."""
 
-from dataclasses import replace
-
 import pytest
 
 import sottovoce as sv
@@ -47,12 +45,7 @@ def text_of(task):
 
 def keys_of(task, number=0):
     """Return the keys of a round with all signatures, as JavaScript is given them."""
-    notice = codec.publish(task)
-    given = CHAIN.given(notice, replace(notice.opening, number=number))
-    return {
-        "keys": [[key.public_key.hex(), key.signature.hex()] for key in given.keys],
-        "setSignatures": [signature.hex() for signature in given.set_signatures],
-    }
+    return CHAIN.given_as_hex(task, number)
 
 
 # --- documents and promises ---

@@ -60,8 +60,8 @@ def distribution_mean(mechanism: SquareWave, counts: Ints) -> float:
 def larger_centre(numbers: Floats) -> float:
     """Return the centre of the larger of two clusters of numbers (Lloyd's algorithm).
 
-    >>> larger_centre(np.array([0.1, 0.2, 0.3, 0.9]))
-    0.2
+    >>> larger_centre(np.array([0.125, 0.25, 0.375, 0.875]))
+    0.25
     """
     centres = np.array([numbers.min(), numbers.max()])
     for _ in range(_STEPS):
