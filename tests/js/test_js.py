@@ -64,8 +64,8 @@ ANSWER = """async ({ url, at, careless }) => {
 
 # What a ledger without a lock, and without one transaction around both, may do: two tabs read
 # before either writes.
-# They are made to, in the six steps that lead to an answer: coin, check, token, explanation, room in the
-# outbox, message.
+# They are made to, in the six steps that lead to an answer: coin, check, token, explanation, room
+# in the outbox, message.
 CARELESS = """() => {
     const other = new BroadcastChannel("careless");
     let heard = 0, said = 0, wake = () => {};
