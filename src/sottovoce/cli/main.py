@@ -18,7 +18,6 @@ COMMANDS = (
     "token",
     "shuffle",
     "answer",
-    "integrity",
     "sql",
     "data",
     "simulate",

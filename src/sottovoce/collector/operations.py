@@ -5,7 +5,6 @@
 
 from sottovoce.collector import access, wire
 from sottovoce.collector.shuffle_operations import NAME, NUMBER, SHUFFLE_OPERATIONS
-from sottovoce.integrity.defence import DEFENCES
 from sottovoce.postprocess.apply import methods
 from sottovoce.web.operation import OBJECT, SERVICE_OPERATIONS, TEXT, Operation, Parameter
 from sottovoce.web.uploads import UploadReceipt
@@ -31,13 +30,6 @@ _fakes = Parameter(
     "query",
     "A share of false reports: rows gain bounds that hold whatever so many reports say.",
     {"type": "number", "minimum": 0, "exclusiveMaximum": 1},
-)
-_defence = Parameter(
-    "defence",
-    "query",
-    "With `auto`, reports that cannot be honest are left out or get less weight, if a test of the "
-    "round alarmed; the steps of the answer name what was done.",
-    {"type": "string", "enum": list(DEFENCES)},
 )
 _marginal = Parameter(
     "marginal",
@@ -148,7 +140,7 @@ OPERATIONS = (
         OBJECT,
         access.ANALYST,
         produces=("application/json", "text/csv"),
-        parameters=(NAME, _method, _level, _marginal, _fakes, _defence),
+        parameters=(NAME, _method, _level, _marginal, _fakes),
         problems=(
             "invalid",
             "not-found",
@@ -158,16 +150,6 @@ OPERATIONS = (
             "not-ready",
             "too-few-users",
         ),
-    ),
-    Operation(
-        "GET",
-        "/v1/tasks/{name}/integrity",
-        "get_integrity",
-        "Get the tests of the sealed rounds: whether their reports can be honest.",
-        OBJECT,
-        access.ANALYST,
-        parameters=(NAME,),
-        problems=("not-found", "conflict"),
     ),
     Operation(
         "POST",

@@ -30,7 +30,6 @@ TOPICS = (
     "collecting",
     "shuffling",
     "tokens",
-    "integrity",
 )
 
 

@@ -1,1 +1,0 @@
-"""Poisoned frequency collections: what is seen, what correction achieves, and false alarms."""
