@@ -36,17 +36,23 @@ MAX_SECONDS = 300.0
 DOCUMENTS_TITLE = "## Hostile documents"
 COUNTED = 1000  # changed documents whose executed blocks are counted in JavaScript
 SEED = 7
+SINGLE_SIGNATURES = "de0b712"  # the last commit at which devices believed keys one by one
 
 
 @dataclass(frozen=True)
 class Attack:
-    """An attack, what it tries, what it is given, and the tests that show it is stopped."""
+    """An attack, what it tries, what it is given, and the tests that show it is stopped.
+
+    ``before`` is the commit to compare with if what is attacked is younger than the one that the
+    page compares with.
+    """
 
     what: str
     case: str
     tests: tuple[str, ...]
     argument: str = ""
     script: Path = DEVICES
+    before: str = ""
 
 
 def attacks() -> Iterator[Attack]:
@@ -83,6 +89,12 @@ def attacks() -> Iterator[Attack]:
         "mark a device by a round of its own",
         "own_round",
         ("tests/tasks/test_round_limits.py", "clients/js/test/rounds.test.js"),
+    )
+    yield Attack(
+        "mark devices by round keys, behind an honest shuffler",
+        "own_keys",
+        _tests("system/marking", "client/sealing", "js/shuffled"),
+        before=SINGLE_SIGNATURES,
     )
     yield from _hostile_documents()
     yield Attack(
@@ -221,8 +233,8 @@ def lines(commit: str, before: Path, only: set[str]) -> Iterator[str]:
             yield from (row for row in old_rows if row.startswith(f"| {attack.what} |"))
             continue
         print(attack.what, file=sys.stderr, flush=True)
-        cells = (attack.what, achieved(before, attack), achieved(ROOT, attack), _links(attack))
-        yield f"| {' | '.join(cells)} |"
+        cells = (attack.what, _achieved_before(before, attack), achieved(ROOT, attack))
+        yield f"| {' | '.join(cells)} | {_links(attack)} |"
     yield ""
     yield "What takes too long for this page is shown by tests, some with a twin that does as"
     yield "before:"
@@ -244,6 +256,14 @@ def _links(attack: Attack) -> str:
 
 def _link(test: str) -> str:
     return f"[{Path(test).name}](../../{test})"
+
+
+def _achieved_before(before: Path, attack: Attack) -> str:
+    """Return what an attack achieved against the package that it is compared with."""
+    if not attack.before:
+        return achieved(before, attack)
+    with checked_out(attack.before) as tree:
+        return f"{achieved(tree, attack)} (at {attack.before})"
 
 
 def achieved(tree: Path, attack: Attack) -> str:

@@ -49,7 +49,8 @@ def test_robust_to_is_a_column_of_searches(run, write):
     ("options", "message"),
     [
         (("--attack", "spa", "--target", "newt"), "--attack needs --share"),
-        (("--share", 0.1), "go with --attack"),
+        (("--share", 0.1), "--share needs --attack"),
+        (("--target", "cat"), "--target needs --attack"),
         (("--attack", "charm", "--share", 0.1), "unknown attack kind"),
         (("--attack", "mga", "--share", 0.1), "`targets` must have"),
         (("--attack", "gba", "--share", 0.1), "randomises numbers"),

@@ -12,6 +12,7 @@ from collector.shuffled import Chain, envelopes_of, plain_message, shuffled_for
 from sottovoce.collector import batches, canaries, key_files, opening
 from sottovoce.collector.collector import Collector
 from sottovoce.collector.store.sqlite import SqliteStore
+from sottovoce.core.base64url import text_of
 from sottovoce.errors import ParameterError, StateError, UnavailableError
 from sottovoce.web.problems import RequestError
 
@@ -57,7 +58,7 @@ def test_canaries_travel_are_found_and_are_not_counted(collector, chain, has_iss
     issuer = None
     if has_issuer:
         made = key_files.make_issuer(collector.folder)
-        issuer = key_files.base64url(made.public_key.data)
+        issuer = text_of(made.public_key.data)
     task = publish(collector, chain, users=2, issuer=issuer)
     outbox = []
     assert top_up(collector, task, 5) == 5

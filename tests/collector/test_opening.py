@@ -20,6 +20,7 @@ from collector.shuffled import (
 from sottovoce.collector import batches, key_files, opening
 from sottovoce.collector.collector import Collector
 from sottovoce.collector.store.shuffle_base import Canary
+from sottovoce.core.base64url import text_of
 from sottovoce.core.rng import SystemRng
 from sottovoce.errors import MismatchError
 from sottovoce.plans.frequencies.histogram import Histogram
@@ -226,9 +227,7 @@ class TestTokens:
 
     @pytest.fixture
     def task(self, collector, chain, issuer):
-        return publish(
-            collector, chain, issuer=key_files.base64url(issuer.public_key.data), users=2
-        )
+        return publish(collector, chain, issuer=text_of(issuer.public_key.data), users=2)
 
     def message(self, task, value, token):
         return plain_message(task, envelopes_of(task, value), token.to_bytes())
@@ -269,7 +268,7 @@ def test_the_coins_of_a_token_decide_what_is_answered(collector, chain):
         collector,
         chain,
         plan=plan,
-        issuer=key_files.base64url(issuer.public_key.data),
+        issuer=text_of(issuer.public_key.data),
         users=2,
     )
     messages = []
@@ -301,7 +300,7 @@ def test_a_report_with_another_seed_is_refused(collector, chain):
         collector,
         chain,
         plan=Histogram(range(256), "affine"),
-        issuer=key_files.base64url(issuer.public_key.data),
+        issuer=text_of(issuer.public_key.data),
         defence="seeds",
         users=2,
     )

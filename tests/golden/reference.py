@@ -1447,7 +1447,7 @@ def slots(ask):
 
 def main(directory):
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-    from golden import amplification, discovery, marginals, rows, sealing, seeds, tables
+    from golden import amplification, discovery, marginals, rows, sealing, seeds, shuffled, tables
 
     rows.write(
         directory,
@@ -1455,7 +1455,9 @@ def main(directory):
         marginals.marginals,
         tables.tables,
         sealing.seal,
+        sealing.key_set,
         sealing.tokens,
+        shuffled.shuffled,
         amplification.amplification,
         seeds.seeds,
     )

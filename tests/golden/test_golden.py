@@ -24,6 +24,8 @@ from sottovoce.accounting.blanket import Blanket
 from sottovoce.client import client as device
 from sottovoce.client.accepts import Accepts
 from sottovoce.client.ledger import DiskLedger, tag_of
+from sottovoce.client.sealing import Sealing
+from sottovoce.client.transport import RoundKeys
 from sottovoce.core import coin
 from sottovoce.core.rng import KeyedRng
 from sottovoce.domains.base import Domain
@@ -51,9 +53,11 @@ from sottovoce.tasks.families.base import Family
 from sottovoce.tasks.question import Address, Question
 from sottovoce.tasks.round import Round
 from sottovoce.tasks.task import Task
-from sottovoce.wire import blind_rsa, codec, envelope, tokens
+from sottovoce.wire import blind_rsa, codec, envelope, statement, tokens
 from sottovoce.wire import seal as sealing
-from sottovoce.wire.round_keys import KeyStatement
+from sottovoce.wire.key_set import KeySet
+from sottovoce.wire.round_keys import KeyStatement, SignedKey
+from sottovoce.wire.shuffled_message import MessageFormat, seal_context
 from sottovoce.wire.token_message import TokenMessage
 
 HERE = Path(__file__).parent
@@ -66,13 +70,24 @@ MADE = (
         "envelope",
         "envelope_2",
         "hash",
+        "key_set",
         "ledger",
         "longitudinal",
         "marginals",
         "memo",
         "numbers",
     ),
-    *("perturb", "reject", "seal", "seeds", "tables", "task_id", "thresholds", "tokens"),
+    *(
+        "perturb",
+        "reject",
+        "seal",
+        "seeds",
+        "shuffled",
+        "tables",
+        "task_id",
+        "thresholds",
+        "tokens",
+    ),
 )
 COPIED = ("affine", "rfc")
 FILES = {path.stem: json.loads(path.read_text("ascii")) for path in sorted(HERE.glob("*.json"))}
@@ -680,7 +695,7 @@ def unhexed(row):
 
 
 def _unhexed(name, value):
-    if name in ("comment", "error", "seed_draw"):
+    if name in ("comment", "error", "round_document", "seed_draw"):
         return value
     if isinstance(value, list):
         return [bytes.fromhex(text) for text in value]
@@ -689,7 +704,8 @@ def _unhexed(name, value):
 
 def error_of(row):
     """Return the class of the error that a row expects, if it expects one."""
-    return {"CodecError": CodecError, "MismatchError": MismatchError}.get(row["error"])
+    errors = (CodecError, MismatchError, ParameterError)
+    return {error.__name__: error for error in errors}.get(row["error"])
 
 
 def refuses(row, work):
@@ -745,6 +761,57 @@ def check_statement(row):
 def check_unsigned(row):
     row = unhexed(row)
     refuses(row, lambda: statement_of(row).verify(row["signature"], row["verifying_key"]))
+
+
+def check_signed_set(row):
+    document = row["round_document"]
+    row = unhexed(row)
+    round_hash = codec.fingerprint(document)
+    assert round_hash == row["round_hash"]
+    key_set = KeySet(row["digest"], row["round"], round_hash, tuple(row["public_keys"]))
+    for hop, signing_key in enumerate(row["signing_keys"]):
+        assert key_set.to_bytes(hop) == row["signed"][hop]
+        assert key_set.sign(hop, signing_key) == row["signatures"][hop]
+    key_set.verify_all(row["signatures"], row["verifying_keys"])
+
+
+def check_refused_set(row):
+    row = unhexed(row)
+
+    def verify():
+        public_keys = tuple(row["public_keys"])
+        key_set = KeySet(row["digest"], row["round"], row["round_hash"], public_keys)
+        key_set.verify_all(row["signatures"], row["verifying_keys"])
+
+    refuses(row, verify)
+
+
+def check_shuffled_task(row):
+    check_document(row)
+    notice = codec.notice(content_of(row))
+    assert notice.digest == row["digest"]
+    assert notice.fingerprint.hex() == row["fingerprint"]
+    said = statement.statement(notice)
+    assert statement.topics(said)["shuffled"] == row["sentences"]
+    assert " ".join(row["sentences"]) in statement.explain(said)
+
+
+def check_sealed_answer(row):
+    notice = codec.notice(codec.parse(row["text"]))
+    keys = tuple(
+        SignedKey(hop, bytes.fromhex(key["public_key"]), bytes.fromhex(key["signature"]))
+        for hop, key in enumerate(row["keys"])
+    )
+    signatures = tuple(bytes.fromhex(signature) for signature in row["set_signatures"])
+    sealer = Sealing(notice, notice.opening, RoundKeys(keys, signatures))
+    token, envelopes = bytes.fromhex(row["token"]), bytes.fromhex(row["envelopes"])
+    sealed = sealer.seal(envelopes, token)
+    context = seal_context(notice, notice.opening, notice.fingerprint)
+    for hop, private_key in enumerate(row["private_keys"]):
+        assert len(sealed) == row["sealed_bytes"][hop]
+        sealed = sealing.open_layer(sealed, bytes.fromhex(private_key), context, hop)
+    assert sealed.hex() == row["message"]
+    assert MessageFormat.of(notice, notice.opening).split(sealed) == (token, envelopes)
 
 
 def pending_token(row):
@@ -979,6 +1046,8 @@ SECTIONS = {
     ("rfc", "ed25519"): (check_published_ed25519, 2),
     ("rfc", "blind_rsa"): (check_published_blind_rsa, 1),
     ("rfc", "tokens"): (check_published_token, 2),
+    ("key_set", "signed"): (check_signed_set, 5),
+    ("key_set", "refused"): (check_refused_set, 27),
     ("seal", "messages"): (check_sealed, 8),
     ("seal", "refused"): (check_unopened, 28),
     ("seal", "weak_keys"): (check_weak_key, 5),
@@ -989,6 +1058,9 @@ SECTIONS = {
     ("seeds", "refused"): (check_refused_text, 22),
     ("seeds", "messages"): (check_token_message, 12),
     ("seeds", "uncut"): (check_uncut, 9),
+    ("shuffled", "tasks"): (check_shuffled_task, 5),
+    ("shuffled", "sealed"): (check_sealed_answer, 3),
+    ("shuffled", "refused"): (check_refused_text, 24),
     ("tables", "indices"): (check_holdings, 2),
     ("tables", "cells"): (check_cells, 2),
     ("tables", "misfits"): (check_misfits, 1),

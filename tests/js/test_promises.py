@@ -5,7 +5,7 @@ import pytest
 from client.shuffling import Chain
 from sottovoce.accounting import amplification
 from sottovoce.errors import SottovoceError
-from sottovoce.tasks.shuffle import accounted_blanket
+from sottovoce.tasks.shuffle import accounted_blankets
 from sottovoce.wire import codec
 
 CHAIN = Chain(("https://mix-a.example.org", "https://mix-b.example.org"))
@@ -16,7 +16,7 @@ def document(factor):
     """Return a document whose central epsilon is this multiple of what its numbers give."""
     task = CHAIN.task()
     shuffle = task.shuffle
-    blanket = accounted_blanket(task.opening.ask.blanket)
+    (blanket, _) = accounted_blankets(task.opening.ask.blanket)
     batch = blanket.batch(shuffle.users, shuffle.fakes)
     content = codec.document(task)
     content["shuffle"]["central"] = repr(

@@ -5,6 +5,8 @@
 
 import pytest
 
+from sottovoce.errors import UnavailableError
+from sottovoce.lab.hop_processes import HopPlace
 from sottovoce.lab.shuffle_chain import (
     SIZE,
     ChainSettings,
@@ -38,3 +40,13 @@ def test_the_answer_is_bit_for_bit_that_of_the_same_reports_unshuffled(tmp_path)
     replaced = [*reports[:-1], reports[0]]
     assert not is_unshuffled_answer(chain.task, replaced, answer), "the check can fail"
     assert not is_unshuffled_answer(chain.task, reports[1:], answer)
+
+
+def test_a_hop_that_does_not_start_is_said_with_its_log(tmp_path):
+    place = HopPlace.new(tmp_path)
+    with (
+        pytest.raises(UnavailableError, match=r"did not start: see .*hop\.log"),
+        place.served("--mix-bytes", "1"),
+    ):
+        pass
+    assert "mix-bytes" in (tmp_path / "hop.log").read_text()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sottovoce.lab.seeded import SeededRng
-from sottovoce.mechanisms.seed_search import SeedSearch, largest_loads
+from sottovoce.mechanisms.seed_search import SeedSearch, largest_loads, own_loads
 
 
 def loads_of(buckets):
@@ -16,6 +16,12 @@ def loads_of(buckets):
 def test_the_largest_load_is_that_of_the_most_frequent_bucket():
     buckets = np.array(list(product(range(3), repeat=4)))
     assert largest_loads(buckets).tolist() == loads_of(buckets)
+
+
+def test_the_load_of_an_entry_is_how_often_it_stands_in_its_row():
+    buckets = np.array(list(product(range(3), repeat=4)))
+    expected = [[row.count(entry) for entry in row] for row in buckets.tolist()]
+    assert own_loads(buckets).tolist() == expected
 
 
 def table_search(reports, wanted, seeds=64):

@@ -382,15 +382,14 @@ class ShuffledCollector(Collector):
         signed = self.chain.signed(notice.fingerprint, 0)
         if self.scenario.reply == "wrong keys":
             signed = signed[::-1]
-        keys = [
-            {
-                "hop": hop,
-                "public_key": base64url(key.public_key),
-                "signature": base64url(key.signature),
-            }
-            for hop, key in enumerate(signed)
-        ]
-        content = {"digest": notice.digest, "round": 0, "keys": keys, "opened": 1000}
+        signatures = self.chain.set_signatures(notice.fingerprint, notice.opening)
+        content = {
+            "digest": notice.digest,
+            "round": 0,
+            "keys": [replace(key, hop=hop).to_json() for hop, key in enumerate(signed)],
+            "set_signatures": [base64url(signature) for signature in signatures],
+            "opened": 1000,
+        }
         return 200, {}, json.dumps(content).encode()
 
     def post(self, body):

@@ -5,11 +5,13 @@ import os
 import signal
 import time
 from base64 import b64encode
+from contextlib import suppress
 from http.client import HTTPConnection, HTTPException
 
 from client.serving import free_port
 from shuffler.hops import COLLECTION, open_hop, people, shuffled_task
 from shuffler.receiver import Receiver, text_of
+from sottovoce.errors import UnavailableError
 from sottovoce.shuffler.signing_key import make_signing_key
 from sottovoce.shuffler.store.base import hop_store_url, open_hop_store
 from sottovoce.wire import batch_part, codec
@@ -195,6 +197,9 @@ def hop_processes(folder, databases):
 def until(happened, patience=PATIENCE):
     """Wait for what the servers do in their own time."""
     end = time.monotonic() + patience
-    while not happened():
+    while True:
+        with suppress(UnavailableError):  # a database that is busy, or a server that is dead
+            if happened():
+                return
         assert time.monotonic() < end, "it never happened"
         time.sleep(0.05)

@@ -259,8 +259,10 @@ def test_the_three_promises_of_a_shuffled_task_are_read_together():
         " answer by a factor of at most 403.43.",
         "passes \u201cmix-a.example.org\u201d and \u201cmix-b.example.org:8443\u201d, which"
         " mix the messages of at least 100,000 people before the collector sees them.",
-        "If one of them does so honestly, the collector alone can change its odds by a factor of at"
-        " most 1.65 (epsilon 0.5), except with a probability of 1 in 1,000,000,000.",
+        "Your device encrypts it only for keys that each of them has signed as the same for"
+        " everybody, so that no key marks a message.",
+        "If one of them does both honestly, the collector alone can change its odds by a factor of"
+        " at most 1.65 (epsilon 0.5), except with a probability of 1 in 1,000,000,000.",
         "Every enrolled person can send one message only, and nobody can tell which.",
         "Even if all the others work with the collector or do not exist, the 2,000 made-up messages"
         " that an honest one adds keep the factor at 2.72 or less (epsilon 1).",
@@ -273,7 +275,7 @@ def test_without_tokens_the_promise_rests_on_real_people_and_says_so():
     assert_in_order(
         text,
         "\u201cmix-a.example.org\u201d, which mixes the messages",
-        "If it does so honestly,",
+        "If it does both honestly,",
         "Nobody checks that the messages come from different people, so this rests on how many real"
         " people take part.",
         "keep the factor at 2.72 or less (epsilon 1).",

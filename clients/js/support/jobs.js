@@ -224,6 +224,7 @@ export {
   promises,
   refusedChange,
   refusedKeys,
+  refusedRound,
   refusedTask,
   sealAnswer,
 } from "./shuffled.js";

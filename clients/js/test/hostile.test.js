@@ -54,9 +54,10 @@ test("hostile documents take little work, by a calibrated number of blocks", asy
   assert.ok(changed <= MAX_BLOCKS, `${changed} blocks`);
 });
 
+const MANY_PERMANENT_BITS = "nine times the permanent bits that are allowed";
 const longPlan = { kind: "x", text: "x".repeat(4_000_000) };
 for (const [bound, textOf] of [
-  ["MAX_REMEMBERED_BYTES", (task) => slowTasks(task)["nine times the permanent bits that are allowed"]],
+  ["MAX_REMEMBERED_BYTES", (task) => slowTasks(task)[MANY_PERMANENT_BITS]],
   ["MAX_DOCUMENT_BYTES", (task) => JSON.stringify({ ...task, plan: longPlan })],
 ])
   test(`without ${bound} a device would work too long`, async () => {

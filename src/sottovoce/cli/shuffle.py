@@ -69,9 +69,10 @@ def key(data: Path, database: str, *, as_json: bool) -> None:
 
     The key stands in the documents of the tasks in which this hop takes part.
     """
-    from sottovoce.shuffler.signing_key import key_text, make_signing_key
+    from sottovoce.core.base64url import text_of
+    from sottovoce.shuffler.signing_key import make_signing_key
 
-    text = key_text(make_signing_key(data).public_key)
+    text = text_of(make_signing_key(data).public_key)
     if as_json:
         print_json({"key": text})
     else:

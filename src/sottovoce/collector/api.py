@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import msgspec
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import Response
 
 from sottovoce.collector import access, queries, shuffle_status, wire
 from sottovoce.collector.collector import DAY, Collector
@@ -17,14 +17,22 @@ from sottovoce.collector.operations import METHODS, OPERATIONS, TITLE
 from sottovoce.collector.published import Published
 from sottovoce.collector.query_queue import QueryQueue
 from sottovoce.collector.query_workers import QueryWorkers
-from sottovoce.collector.release import Release, Wanted, fakes_of, level_of, released
+from sottovoce.collector.release import (
+    Release,
+    Wanted,
+    fakes_of,
+    level_of,
+    released,
+    released_integrity,
+)
 from sottovoce.collector.responses import FOR_EVER, json_response, media_type, tagged
 from sottovoce.collector.shuffle_api import ShuffleHandlers
 from sottovoce.collector.store.base import TAKING, RoundRecord, Store, TokenRecord
 from sottovoce.errors import CodecError, ParameterError, StateError
 from sottovoce.plans.tables.result import Explanation
-from sottovoce.web import bodies, metrics, openapi
+from sottovoce.web import bodies, openapi
 from sottovoce.web.disconnect import unless_gone
+from sottovoce.web.health import HealthHandlers
 from sottovoce.web.metrics import Metrics
 from sottovoce.web.problems import RequestError
 from sottovoce.web.settings import Settings
@@ -40,18 +48,18 @@ Answer = TypeVar("Answer")
 _ARRIVALS = 6 * 3600  # seconds of arrival counts in a status
 
 
-class Api(ShuffleHandlers):
+class Api(ShuffleHandlers, HealthHandlers):
     """One method for every operation of the table that names this class as its home."""
 
     def __init__(
         self, collector: Collector, intake: Intake, settings: Settings, metrics: Metrics
     ) -> None:
-        super().__init__(collector, settings)
+        ShuffleHandlers.__init__(self, collector, settings)
+        HealthHandlers.__init__(self, collector.store.check, metrics.text)
         self.intake = intake
         self.metrics = metrics
         self.query_workers = QueryWorkers(settings.data, settings.database, settings.query_seconds)
         self._turns = QueryQueue(_RUNNING_QUERIES, _WAITING_QUERIES, _WAITING_TOKENS)
-        self._check: asyncio.Future[None] | None = None
 
     async def list_tasks(self, request: Request) -> Response:
         return json_response(
@@ -102,10 +110,15 @@ class Api(ShuffleHandlers):
         query = request.query_params
         marginal = tuple(query.getlist("marginal"))
         fakes = fakes_of(query.get("fakes", ""))
-        wanted = Wanted(_method(request), _level(request), marginal, fakes)
+        defence = query.get("defence", "none")
+        wanted = Wanted(_method(request), _level(request), marginal, fakes, defence)
         csv_wanted = _wants_csv(request)
         answer = await run_in_threadpool(released, self.collector, published, wanted)
         return answer_response(answer, csv=csv_wanted)
+
+    async def get_integrity(self, request: Request) -> Response:
+        published = self._published(request)
+        return json_response(await run_in_threadpool(released_integrity, self.collector, published))
 
     async def ask_sql(self, request: Request) -> Response:
         media_type(request, (JSON,))
@@ -201,22 +214,6 @@ class Api(ShuffleHandlers):
 
     async def get_openapi(self, request: Request) -> Response:
         return json_response(openapi.document(TITLE, OPERATIONS))
-
-    async def healthz(self, request: Request) -> Response:
-        return PlainTextResponse("alive\n")
-
-    async def readyz(self, request: Request) -> Response:
-        await self._checked()
-        return PlainTextResponse("ready\n")
-
-    async def _checked(self) -> None:
-        """Check that the store can write; requests that come meanwhile share the check."""
-        if self._check is None or self._check.done():
-            self._check = asyncio.ensure_future(run_in_threadpool(self.collector.store.check))
-        await asyncio.shield(self._check)
-
-    async def get_metrics(self, request: Request) -> Response:
-        return Response(self.metrics.text(), media_type=metrics.CONTENT_TYPE)
 
 
 def _line(published: Published) -> wire.TaskLine:

@@ -75,8 +75,8 @@ def top_up(store: Store, folder: Path, published: Published, count: int) -> int:
     missing = count - store.canary_counts(published.digest, number).made
     if missing <= 0:
         return 0
-    keys = key_exchange.all_keys(store, published, number)
-    maker = _Maker.of(folder, published, number, [key.public_key for key in keys])
+    given = key_exchange.signed_set(store, published, number)
+    maker = _Maker.of(folder, published, number, [key.public_key for key in given.keys])
     store.add_canaries(published.digest, number, [maker.canary() for _ in range(missing)])
     return missing
 

@@ -27,6 +27,6 @@ def check(task: Task, folder: Path) -> None:
 
 def _issuer_key(folder: Path) -> str:
     try:
-        return key_files.base64url(key_files.issuer(folder).public_key.data)
+        return key_files.public_issuer_key(folder)
     except NoDataError:
         return ""

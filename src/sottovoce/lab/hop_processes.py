@@ -13,10 +13,11 @@ from pathlib import Path
 
 from sottovoce.client.sealing import Sealing
 from sottovoce.client.transport import CollectorApi
+from sottovoce.core.base64url import text_of
 from sottovoce.errors import MismatchError, StateError, UnavailableError
 from sottovoce.shuffler.run import opened_shuffler
 from sottovoce.shuffler.settings import ShufflerSettings
-from sottovoce.shuffler.signing_key import key_text, make_signing_key
+from sottovoce.shuffler.signing_key import make_signing_key
 from sottovoce.tasks.shuffle import Hop
 from sottovoce.tasks.task import Task
 from sottovoce.wire import codec
@@ -39,7 +40,7 @@ class HopPlace:
     @property
     def hop(self) -> Hop:
         """Return the hop as a task names it; its key is made if there is none."""
-        key = key_text(make_signing_key(self.folder).public_key)
+        key = text_of(make_signing_key(self.folder).public_key)
         return Hop(f"http://127.0.0.1:{self.port}", key)
 
     @contextmanager
@@ -107,7 +108,7 @@ def round_sealing(api: CollectorApi, task: Task) -> Sealing:
     deadline = time.monotonic() + _PATIENCE
     while time.monotonic() < deadline:
         with suppress(StateError, MismatchError):
-            keys = api.keys(task.name, 0, notice.digest).keys
+            keys = api.keys(task.name, 0, notice.digest)
             return Sealing(notice, notice.opening, keys)
         time.sleep(0.1)
     raise UnavailableError("the hops did not publish their keys in time")

@@ -22,6 +22,7 @@ from sottovoce.client.client import Client
 from sottovoce.client.sealing import Sealing
 from sottovoce.client.transport import CollectorApi, ShufflerApi
 from sottovoce.collector import key_files
+from sottovoce.core.base64url import text_of
 from sottovoce.engine import memory
 from sottovoce.errors import StateError, UnavailableError
 from sottovoce.lab.hop_processes import HopPlace, ServedProcess, round_sealing, served
@@ -122,7 +123,7 @@ def _task(data: Path, places: Sequence[HopPlace], settings: ChainSettings) -> Ta
     settled = settle(Histogram(range(SIZE)), LOCAL, wanted)
     issuer = None
     if settings.has_tokens:
-        issuer = key_files.base64url(key_files.make_issuer(data).public_key.data)
+        issuer = text_of(key_files.make_issuer(data).public_key.data)
     people = settings.people
     collection = Collection(quota=people, minimum=min(50, people), grace=0, issuer=issuer)
     return Task(NAME, settled.plan, LOCAL, collection=collection, shuffle=settled.shuffle)

@@ -7,6 +7,7 @@ from sottovoce.errors import ParameterError
 from sottovoce.maths import exact
 from sottovoce.tasks.collection import Collection
 from sottovoce.tasks.round import Round
+from sottovoce.tasks.round_limits import RoundLimits
 from sottovoce.tasks.shuffle import Shuffle
 
 if TYPE_CHECKING:
@@ -124,12 +125,19 @@ class _Shuffled(Protocol):
     @property
     def collection(self) -> Collection | None: ...
 
+    @property
+    def epsilon(self) -> float: ...
+
+    @property
+    def rounds(self) -> RoundLimits | None: ...
+
 
 def check_shuffle(shuffle: Shuffle, task: _Shuffled, asked: Round) -> None:
     """Refuse a shuffle that hides less than it promises, or nothing at all.
 
     A longitudinal task sends the same permanent response in every round, which is a pseudonym.
-    Public columns and enrolment tokens tell messages apart as well.
+    Public columns and enrolment tokens tell messages apart as well.  The document promises the same
+    for all its rounds, of which it states the opening only: whatever the others ask must keep it.
     """
     if task.distinct is not None:
         raise ParameterError(
@@ -147,3 +155,5 @@ def check_shuffle(shuffle: Shuffle, task: _Shuffled, asked: Round) -> None:
             " Use blind tokens (`issuer`)"
         )
     shuffle.check(asked.ask.blanket)
+    if task.rounds is not None:
+        shuffle.check_later_rounds(task.epsilon)

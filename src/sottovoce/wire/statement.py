@@ -255,13 +255,15 @@ def _shuffle_sentences(said: Facts) -> list[str]:
     )
     if facts["central"] >= said["epsilon"]:
         return [mixed, _sentence("mixing_promises_nothing")]
+    same_keys = _sentence("same_keys_one" if has_one_hop else "same_keys")
     central = _sentence(
         "central_one" if has_one_hop else "central",
         odds=_odds(facts["central_odds"]),
         epsilon=_number(facts["central"]),
         cases=_cases(facts["delta"]),
     )
-    return [mixed, central, _people_sentence(said["collector"]), _fakes_sentence(said)]
+    people = _people_sentence(said["collector"])
+    return [mixed, same_keys, central, people, _fakes_sentence(said)]
 
 
 def _people_sentence(collector: Facts | None) -> str:

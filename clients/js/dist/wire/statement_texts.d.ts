@@ -17,6 +17,8 @@ export declare const TEXTS: {
         window: string;
         mixed_one: string;
         mixed: string;
+        same_keys_one: string;
+        same_keys: string;
         mixing_promises_nothing: string;
         central_one: string;
         central: string;

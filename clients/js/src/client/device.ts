@@ -208,9 +208,9 @@ export class Device {
   async #openSealing(notice: Notice, round: Round) {
     const shuffled = await import("./shuffled.js");
     const addresses = [this.#collector, ...this.#witnesses] as const;
-    const { keys, opened } = await shuffled.fetchKeys(addresses, notice, round);
+    const keys = await shuffled.fetchKeys(addresses, notice, round);
     const sealing = await shuffled.Sealing.open(notice, round, keys);
-    return { sealing, longestWait: this.#longestWait(notice, opened) };
+    return { sealing, longestWait: this.#longestWait(notice, keys.opened) };
   }
 
   /** Obtains the blind token if it is missing; returns whether the owner has agreed to that. */

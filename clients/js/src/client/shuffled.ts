@@ -12,7 +12,8 @@ import type { Notice } from "../tasks/notice.js";
 import type { Round } from "../tasks/round.js";
 import type { Shuffle } from "../tasks/shuffle.js";
 import type { Document, Json } from "../wire/codec.js";
-import { canonical, isDocument } from "../wire/codec.js";
+import { canonical, fingerprintOf, isDocument } from "../wire/codec.js";
+import { verifyAll } from "../wire/key_set.js";
 import { verifyStatement } from "../wire/round_keys.js";
 import { seal } from "../wire/seal.js";
 import { TOKEN_BYTES } from "../wire/tokens.js";
@@ -34,9 +35,11 @@ export interface SignedKey {
   readonly signature: Uint8Array;
 }
 
-/** The keys of a round in the order of the hops, the collector's last. */
+/** The keys of a round in the order of the hops, the collector's last: not verified yet. */
 export interface RoundKeys {
   readonly keys: readonly SignedKey[];
+  /** The signatures of the hops on all keys together. */
+  readonly setSignatures: readonly Uint8Array[];
   /** When the round opened, in seconds since 1970, if the collector says it. */
   readonly opened?: number;
 }
@@ -57,8 +60,10 @@ export async function fetchKeys(
 
 function readKeys(content: Document, { digest }: Notice, number: number): RoundKeys {
   const { opened, ...others } = content;
-  if (Object.keys(others).sort().join() !== "digest,keys,round")
-    throw new CodecError("the collector's answer must have a digest, a round and keys");
+  if (Object.keys(others).sort().join() !== "digest,keys,round,set_signatures")
+    throw new CodecError(
+      "the collector's answer must have a digest, a round, keys and set signatures",
+    );
   if (others.digest !== digest)
     throw new MismatchError("the collector states keys of another task than expected");
   if (others.round !== number)
@@ -66,10 +71,19 @@ function readKeys(content: Document, { digest }: Notice, number: number): RoundK
   if (!Array.isArray(others.keys) || others.keys.length > MAX_KEYS)
     throw new CodecError(`\`keys\` must be a list of at most ${MAX_KEYS} keys`);
   const keys = others.keys.map(readKey);
-  if (opened === undefined) return { keys };
+  const setSignatures = readSetSignatures(others.set_signatures!);
+  if (opened === undefined) return { keys, setSignatures };
   if (!Number.isSafeInteger(opened) || Number(opened) < 0)
     throw new CodecError("`opened` must be a whole number from 0 up");
-  return { keys, opened: Number(opened) };
+  return { keys, setSignatures, opened: Number(opened) };
+}
+
+function readSetSignatures(listed: Json): readonly Uint8Array[] {
+  if (!Array.isArray(listed) || listed.length >= MAX_KEYS)
+    throw new CodecError(
+      `\`set_signatures\` must be a list of at most ${MAX_KEYS - 1} signatures`,
+    );
+  return listed.map((entry) => answeredBytes("set_signatures", entry, SIGNATURE_BYTES));
 }
 
 function readKey(content: Json, hop: number): SignedKey {
@@ -90,20 +104,26 @@ export class Sealing {
     readonly keys: readonly SignedKey[],
   ) {}
 
-  /** Verifies every key against the document; refuses keys for which nothing can be sealed. */
+  /**
+   * Verifies every key against the document, and that every hop has signed all of them as one set
+   * for exactly this round; refuses keys for which nothing can be sealed.
+   */
   static async open(
     notice: Notice,
     round: Round,
-    keys: readonly SignedKey[],
+    { keys, setSignatures }: RoundKeys,
   ): Promise<Sealing> {
     const signingKeys = shuffleOf(notice).signingKeys;
     need(keys.length === signingKeys.length, `\`keys\` must have ${signingKeys.length} entries`);
+    const place = { digest: notice.fingerprint, round: round.number };
     for (const [hop, verifyingKey] of signingKeys.entries()) {
       const { publicKey, signature } = keys[hop]!;
-      const digest = notice.fingerprint;
-      const statement = { digest, round: round.number, hop, publicKey };
-      await verifyStatement(statement, signature, verifyingKey);
+      await verifyStatement({ ...place, hop, publicKey }, signature, verifyingKey);
     }
+    const roundHash = fingerprintOf(canonical(round.document));
+    const publicKeys = keys.map(({ publicKey }) => publicKey);
+    const keySet = { ...place, roundHash, publicKeys };
+    await verifyAll(keySet, setSignatures, signingKeys.slice(0, -1));
     const sealing = new Sealing(notice, round, keys);
     await sealing.seal(new Uint8Array(0), new Uint8Array(sealing.tokenBytes));
     return sealing;

@@ -177,6 +177,7 @@ function shuffleSentences({ shuffle, epsilon, collector }: Facts): string[] {
   };
   return [
     mixed,
+    sentence(hasOneHop ? "same_keys_one" : "same_keys"),
     sentence(hasOneHop ? "central_one" : "central", promise),
     sentence(collector?.issuer === undefined ? "people_unchecked" : "people_checked"),
     againstUsers >= epsilon ? sentence("no_fakes") : sentence("fakes", alone),

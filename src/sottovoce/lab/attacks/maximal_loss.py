@@ -5,7 +5,7 @@ v is the mean of their votes.  It is convex in v, so that it is largest where al
 report.  Without knowledge of f the best one has the largest sum of squared votes: it supports as
 many values as a report can.  Of numbers it is the extreme.
 
-Source: docs/poisoning.md, after LDP-Purifier.
+Source: docs/poisoning.md.
 """
 
 from dataclasses import dataclass

@@ -10,9 +10,9 @@ from functools import partial
 from sottovoce.client.client import Client
 from sottovoce.client.ledger import DiskLedger
 from sottovoce.collector.admission import admit
-from sottovoce.collector.key_files import base64url
 from sottovoce.collector.published import Published
 from sottovoce.collector.store.base import RoundRecord, State, TaskRecord
+from sottovoce.core.base64url import text_of
 from sottovoce.lab.bench.row import BenchmarkRow
 from sottovoce.lab.bench.timing import Timing, race, scaled
 from sottovoce.plans.frequencies.histogram import Histogram
@@ -30,7 +30,7 @@ def rows(scale: float) -> Iterator[BenchmarkRow]:
     count = scaled(TOKENS, scale)
     issuer = tokens.Issuer(tokens.new_issuer_key())
     key = issuer.public_key
-    defended = _task(Collection(issuer=base64url(key.data), defence=SEEDS))
+    defended = _task(Collection(issuer=text_of(key.data), defence=SEEDS))
     digest = codec.publish(defended).fingerprint
     pending = [tokens.blind(key, digest) for _ in range(count)]
     blinded = [each.blinded for each in pending]
@@ -41,7 +41,7 @@ def rows(scale: float) -> Iterator[BenchmarkRow]:
         "sign, at the issuer": lambda: list(map(issuer.sign, blinded)),
         "finish, on the device": lambda: list(map(tokens.finalize, pending, signatures)),
         "verify, at the collector": lambda: _verify(finished, key, digest),
-        "seed, on both sides": lambda: [one.seed_draw(digest, 0) for one in finished],
+        "seed, on both sides": lambda: [token.seed_draw(digest, 0) for token in finished],
     }
     for name, timing in zip(steps, race(*steps.values(), repeats=REPEATS), strict=True):
         yield _row(name, timing, count)

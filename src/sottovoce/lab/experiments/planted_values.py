@@ -7,6 +7,7 @@ A planted string is *flagged* if its ``robust_to`` is at most the share of attac
 python -m sottovoce.lab.experiments.planted_values > docs/evidence/planted-values.md
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -73,21 +74,26 @@ def planting(attack: str, share: float, run: int, *, people: int = PEOPLE) -> Pl
 
 def page(runs: int = RUNS) -> str:
     """Return the page as Markdown."""
-    lines = [_HEAD.format(runs=runs)]
-    for attack in ATTACKS:
-        for share in SHARES:
-            found = [planting(attack, share, run) for run in range(runs)]
-            planted = np.array([each.planted for each in found])
-            error = planted.std(ddof=1) / np.sqrt(runs) if runs > 1 else float("nan")
-            flagged = sum(each.flagged for each in found)
-            kept = np.mean([each.kept for each in found])
-            clean = np.mean([each.kept_clean for each in found])
-            spared = np.mean([each.unflagged_true for each in found])
-            lines.append(
-                f"| {attack} | {100 * share:g} % | {planted.mean():.2f} ± {error:.2f} |"
-                f" {flagged} of {planted.sum()} | {kept:.2f} | {clean:.2f} | {spared:.1f} |"
-            )
-    return "\n".join(lines) + "\n"
+    rows = [
+        row(attack, share, [planting(attack, share, run) for run in range(runs)])
+        for attack in ATTACKS
+        for share in SHARES
+    ]
+    return "\n".join([_HEAD.format(runs=runs), *rows]) + "\n"
+
+
+def row(attack: str, share: float, found: Sequence[Planting]) -> str:
+    """Return what an attack did to several searches as a row of the table."""
+    planted = np.array([each.planted for each in found])
+    error = planted.std(ddof=1) / np.sqrt(len(found))
+    flagged = sum(each.flagged for each in found)
+    kept = np.mean([each.kept for each in found])
+    clean = np.mean([each.kept_clean for each in found])
+    spared = np.mean([each.unflagged_true for each in found])
+    return (
+        f"| {attack} | {100 * share:g} % | {planted.mean():.2f} ± {error:.2f} |"
+        f" {flagged} of {planted.sum()} | {kept:.2f} | {clean:.2f} | {spared:.1f} |"
+    )
 
 
 _HEAD = f"""# Planted values

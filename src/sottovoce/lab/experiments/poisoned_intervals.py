@@ -337,6 +337,15 @@ def _on_sets(task: Task, deciding_round: int) -> dict[str, Attack]:
     }
 
 
+def _on_sizes(task: Task, size_round: int) -> Attack:
+    """Return the attack of people who all say that they have everything, in the round about sizes.
+
+    It makes the padding as long as it gets.
+    """
+    everything = SupportTarget(task.plan.domain, (set(LETTERS),))
+    return ChosenCoins(everything, round_number=size_round)
+
+
 def _shares_of(baskets: list[set[str]], wanted: list[set[str]]) -> dict[str, float]:
     return {
         " + ".join(sorted(items)): sum(items <= basket for basket in baskets) / len(baskets)
@@ -350,7 +359,9 @@ def top_items() -> AttackCase:
     plan = TopItems(list(LETTERS), 3)
     task = Task("items", plan, 3.0)
     shares = _shares_of(baskets, [{letter} for letter in LETTERS])
-    attacks = _on_sets(task, len(plan.search.stages) - 1)
+    rounds = len(plan.search.stages)
+    attacks = _on_sets(task, rounds - 1)
+    attacks["padding"] = _on_sizes(task, rounds - 2)
     return AttackCase("top items", task, baskets, attacks, _rows_of(shares), runs=200)
 
 
@@ -360,6 +371,7 @@ def itemsets() -> AttackCase:
     task = Task("sets", Itemsets(list(LETTERS), 5), 3.0)
     shares = _shares_of(baskets, [{letter} for letter in LETTERS])
     attacks = _on_sets(task, 1)
+    attacks["padding"] = _on_sizes(task, 0)
     return AttackCase("itemsets", task, baskets, attacks, _rows_of(shares), runs=200)
 
 

@@ -221,15 +221,19 @@ def _summary() -> list[str]:
 
 def _summary_row(cap: float) -> str:
     comparisons = [compare(case, cap) for case in cases()]
-    named = [one for one in comparisons if (one.case.size, one.case.users) == (1024, 10**6)]
+    named = [
+        comparison
+        for comparison in comparisons
+        if (comparison.case.size, comparison.case.users) == (1024, 10**6)
+    ]
     cells = [
         _cap_name(cap),
-        f"{sum(one.meets for one in comparisons)} of {len(comparisons)}",
-        f"{sum(one.meets for one in named)} of {len(named)}",
-        f"{max(one.of_published for one in comparisons):.2g}",
-        f"{max(one.of_gaussian for one in comparisons):.3g}",
-        f"{max(_of_uncapped(one) for one in comparisons):.3g}",
-        f"{max(one.choice.mechanism.epsilon for one in comparisons):.2f}",
+        f"{sum(comparison.meets for comparison in comparisons)} of {len(comparisons)}",
+        f"{sum(comparison.meets for comparison in named)} of {len(named)}",
+        f"{max(comparison.of_published for comparison in comparisons):.2g}",
+        f"{max(comparison.of_gaussian for comparison in comparisons):.3g}",
+        f"{max(_of_uncapped(comparison) for comparison in comparisons):.3g}",
+        f"{max(comparison.choice.mechanism.epsilon for comparison in comparisons):.2f}",
     ]
     return "| " + " | ".join(cells) + " |"
 
