@@ -28,6 +28,8 @@ POINTS = (
     (Delivery, "send", 1),
     (SqlHopStore, "note_delivered", 1),
     (batch_file, "erase_file", 1),
+    (SqlHopStore, "erase_some", 1),
+    (SqlHopStore, "erase_some", 2),
     (SqlHopStore, "erase", 1),
 )
 # Only where fakes carry tokens.

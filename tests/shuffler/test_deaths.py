@@ -14,6 +14,7 @@ from sottovoce.shuffler.batch_file import BatchFiles
 from sottovoce.shuffler.delivery import Delivery
 from sottovoce.shuffler.mixing import random_order
 from sottovoce.shuffler.outgoing import OtherServer
+from sottovoce.shuffler.store import sql
 from sottovoce.shuffler.store.base import BatchState, SealedOffer
 from sottovoce.shuffler.store.sql import SqlHopStore
 from sottovoce.tasks.collection import Collection
@@ -88,8 +89,9 @@ def live(folder, receiver):
 
 @pytest.fixture(autouse=True)
 def parts_of_four(monkeypatch):
-    """Several parts of a small batch."""
+    """Several parts of a small batch, which is erased in several steps."""
     monkeypatch.setattr(batch_file, "MAX_PART_MESSAGES", 4)
+    monkeypatch.setattr(sql, "ERASED_AT_ONCE", 4)
 
 
 @pytest.mark.parametrize("when", ["before", "after"])

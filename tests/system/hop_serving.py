@@ -3,8 +3,8 @@
 Started as ``python -m system.hop_serving '{...}' shuffle serve ...``, or forked from a process that
 has loaded everything already.  The orders are: ``point``, the number of a point of the hop's own
 code at which it gets SIGKILL, and "before" or "after"; ``part_messages``, the messages in a part of
-a batch; ``twin``, the name of a mistake that the checks must find; ``sent``, a file that gets every
-part of a batch before it leaves, a line each.
+a batch, and those that are erased at once; ``twin``, the name of a mistake that the checks must
+find; ``sent``, a file that gets every part of a batch before it leaves, a line each.
 """
 
 import hashlib
@@ -125,6 +125,7 @@ def run(orders, arguments):
     TWINS.get(orders.get("twin", ""), lambda: None)()
     if orders.get("part_messages"):
         batch_file.MAX_PART_MESSAGES = orders["part_messages"]
+        sql.ERASED_AT_ONCE = orders["part_messages"]
     if orders.get("sent"):
         note_sent(orders["sent"])
     if orders.get("point"):

@@ -19,9 +19,9 @@ import numpy as np
 
 from sottovoce.client.transport import CollectorApi, ShufflerApi
 from sottovoce.core.rng import SystemRng
-from sottovoce.errors import StateError
+from sottovoce.errors import StateError, UnavailableError
 from sottovoce.lab import crowd
-from sottovoce.lab.hop_processes import round_sealing
+from sottovoce.lab.hop_processes import HopPlace, round_sealing
 from sottovoce.lab.shuffle_chain import (
     AT_ONCE,
     SIZE,
@@ -87,11 +87,19 @@ def _measured(chain: RunningChain, messages: int) -> HopCost:
             bare.open_some()
             time.sleep(_PAUSE)
         sent.get()
-    while place.state(chain.task) != BatchState.ERASED:
+    while not _is_erased(place, chain.task):
         bare.open_some()
         time.sleep(_PAUSE)
     used = hop.cpu_seconds - before
     return HopCost(messages, used, messages * bare.seconds_each, hop.peak_bytes)
+
+
+def _is_erased(place: HopPlace, task: Task) -> bool:
+    """Return whether the hop has delivered and erased its batch."""
+    try:
+        return place.state(task) == BatchState.ERASED
+    except UnavailableError:  # its database is busy
+        return False
 
 
 class _BareOpening:

@@ -10,6 +10,7 @@ import pytest
 
 from shuffler.store.rounds import KEY_SET, KEYS, SET_SIGNATURE, TASK, new_round, task
 from sottovoce.errors import MismatchError, StateError
+from sottovoce.shuffler.store import sql
 from sottovoce.shuffler.store.base import (
     BatchState,
     FakeToken,
@@ -183,7 +184,9 @@ def test_the_states_follow_one_another_and_no_step_is_taken_twice(open_round):
     assert (record.batch_messages, record.dropped, record.messages) == (12, 1, 10)
 
 
-def test_erasing_leaves_only_the_beginnings_of_hashes(open_round):
+@pytest.mark.parametrize("at_once", [3, len(MESSAGES), 10_000])
+def test_erasing_leaves_only_the_beginnings_of_hashes(open_round, monkeypatch, at_once):
+    monkeypatch.setattr(sql, "ERASED_AT_ONCE", at_once)
     store = mixed(open_round)
     store.keep_fake_tokens(TASK, 0, [FakeToken(b"pending", b"token")])
     store.note_delivered(TASK, 0)
@@ -191,7 +194,8 @@ def test_erasing_leaves_only_the_beginnings_of_hashes(open_round):
     assert inbox(store) == []
     assert store.private_key(TASK, 0) is None
     assert store.fake_tokens(TASK, 0) == []
-    assert store.take([offer(MESSAGES[0], b"x" * 40)]) == [[DUPLICATE, TakeVerdict.TOO_LATE]]
+    late = store.take([offer(*MESSAGES, b"x" * 40)])
+    assert late == [[DUPLICATE] * len(MESSAGES) + [TakeVerdict.TOO_LATE]]
     assert store.finish_task(TASK)
     assert store.tasks()[0].finished
     assert store.take([offer(MESSAGES[0])]) == [[TakeVerdict.TOO_LATE]]

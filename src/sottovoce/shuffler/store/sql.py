@@ -96,8 +96,13 @@ _KEEP_TOKEN = (
 )
 _KEEP_SEEN = (
     f"insert into seen select round, substr(hash, 1, {SEEN_BYTES}) from inbox where round = ?"
-    " on conflict do nothing"
+    " order by hash limit ? on conflict do nothing"
 )
+_ERASE_MESSAGES = (
+    "delete from inbox where round = ? and hash in"
+    " (select hash from inbox where round = ? order by hash limit ?)"
+)
+ERASED_AT_ONCE = 10_000  # messages in one transaction: a batch may have millions
 _ERASED_TABLES = ("inbox", "parts", "tokens")
 
 
@@ -315,15 +320,26 @@ class SqlHopStore(HopStore):
             return _changed(connection, _TURN, *turn)
 
     def erase(self, task: bytes, number: int) -> bool:
+        while self.erase_some(task, number):
+            pass  # in between, others can write
         with self._writing() as connection:
             erased = _changed(connection, _ERASE, task, number)
             if erased:
                 key, _ = connection.execute(_KEY_AND_STATE, (task, number)).fetchone()
-                connection.execute(_KEEP_SEEN, (key,))
                 for table in _ERASED_TABLES:
                     _clear(connection, table, key)
         self._overwrite()
         return erased
+
+    def erase_some(self, task: bytes, number: int) -> bool:
+        """Erase some messages of a delivered batch but for their hashes; False if none is left."""
+        with self._writing() as connection:
+            row = connection.execute(_KEY_AND_STATE, (task, number)).fetchone()
+            if row is None or row[1] != BatchState.DELIVERED:
+                return False
+            connection.execute(_KEEP_SEEN, (row[0], ERASED_AT_ONCE))
+            erased = connection.execute(_ERASE_MESSAGES, (row[0], row[0], ERASED_AT_ONCE))
+            return bool(erased.rowcount)
 
     def abandon(self, task: bytes, number: int, trouble: str) -> bool:
         with self._writing() as connection:
