@@ -60,3 +60,15 @@ def test_other_hashes_are_tested_too():
     result = load(candidates)
     assert result.test.alarm
     assert set(candidates.values[result.members]) <= set(range(8))
+
+
+def test_functions_that_supports_explain_are_not_tested():
+    """With two buckets and three values the number of pairs is linear in the supports."""
+    mechanism = Mechanism.kinds["affine"](epsilon=0.5, size=16)
+    assert mechanism.buckets == 2
+    values = np.repeat(np.arange(16), np.r_[24_000, 9_000, 6_000, 3_000, np.full(12, 100)])
+    for seed in range(5):
+        reports = mechanism.privatize(values, SeededRng(seed))
+        votes = mechanism.estimate(mechanism.tally(reports)).votes
+        result = load(gather(mechanism, reports, largest(votes)))
+        assert result is None or not result.test.alarm

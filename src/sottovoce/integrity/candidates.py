@@ -31,9 +31,6 @@ class Candidates:
     users: int
     pairs: Floats  # (values, values): reports that support both; the diagonal is single support
     hashed: PublicHash | None
-    # (reports, buckets): how likely each report names a bucket beyond 1/g if it is honest, given
-    # the estimates of all values; None where the candidates alone tell enough.
-    demand: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.values)
@@ -80,20 +77,7 @@ def gather(mechanism: PureMechanism, reports: Reports, values: Values) -> Candid
             supports = hashed.table == np.asarray(hashed.answers)[:, None]
         counted = supports.astype(np.float32)  # sums below 2^24 are exact
         pairs += counted.T @ counted
-    joined = _joined(tables)
-    demand = None if joined is None else _demand(mechanism, reports, joined)
-    return Candidates(mechanism, values, len(reports), pairs, joined, demand)
-
-
-def _demand(mechanism: PureMechanism, reports: Reports, hashed: PublicHash) -> Floats | None:
-    """Return what the estimates of all values say about the bucket that each report names."""
-    if not mechanism.has_tally or mechanism.size > len(reports):
-        return None
-    shares = mechanism.estimate(mechanism.tally(reports)).frequencies
-    held = mechanism.bucket_shares(reports, shares)
-    if held is None:
-        return None
-    return np.asarray(hashed.gap * (held - shares.sum() / hashed.buckets))
+    return Candidates(mechanism, values, len(reports), pairs, _joined(tables))
 
 
 def largest(votes: Floats, count: int = MAX_CANDIDATES) -> Ints:

@@ -32,11 +32,13 @@ if TYPE_CHECKING:
 NAME = "load"
 STANDING_OUT = 3.0  # standard errors of a value that may be a suspect, at least
 MOST_BY_NOISE = 2.0  # values that may stand out by noise alone, on average
+# Part of the spread that supports do not explain.  Some functions of few values are linear in what
+# is supported: with two buckets, the majority of u, v and w is, because u + v + w is a value too.
+MIN_UNEXPLAINED = 0.05
 MIN_SUSPECTS = 3  # with fewer, both functions are nearly linear
-MAX_SEARCHED = 1 << 17  # reports that the search looks at; the test looks at all
+MAX_SEARCHED = 1 << 16  # of many reports, how many the search looks at; the test looks at all
 _MOST_PROMISING = 3
 _REMARKABLE = -6.0  # the logarithm of the tail of three and a half standard deviations
-_NO_VARIANCE = 1e-6  # per report: both functions are linear where none is left
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,18 +81,17 @@ def _search(candidates: Candidates, standing: Bools) -> list[Bools]:
     in or out.
     """
     values = np.flatnonzero(standing)
-    vectors = np.linalg.eigh(_attraction(candidates)[np.ix_(values, values)])[1]
+    vector = np.linalg.eigh(_attraction(candidates)[np.ix_(values, values)])[1][:, -1]
+    order = values[np.argsort(-vector * np.sign((vector**3).sum()), kind="stable")]
     nested = []
-    for vector in (vectors[:, -1], -vectors[:, -1]):
-        order = values[np.argsort(-vector, kind="stable")]
-        for count in range(MIN_SUSPECTS, len(order) + 1):
-            members = np.zeros(len(standing), bool)
-            members[order[:count]] = True
-            nested.append(members)
+    for count in range(MIN_SUSPECTS, len(order) + 1):
+        members = np.zeros(len(standing), bool)
+        members[order[:count]] = True
+        nested.append(members)
     tails = [_log_tail(candidates, members) for members in nested]
-    order = np.argsort(tails, kind="stable")[:_MOST_PROMISING]
-    promising = [nested[index] for index in order]
-    if tails[order[0]] < _REMARKABLE:
+    best = np.argsort(tails, kind="stable")[:_MOST_PROMISING]
+    promising = [nested[index] for index in best]
+    if tails[best[0]] < _REMARKABLE:
         promising.append(_refined(candidates, promising[0], standing))
     return promising
 
@@ -145,9 +146,7 @@ def _log_tail(candidates: Candidates, members: Bools) -> float:
 
     hashed = candidates.hashed
     assert hashed is not None
-    demand = np.zeros((0, hashed.buckets)) if candidates.demand is None else candidates.demand
-    reports = Hashed(hashed.table, hashed.answers, hashed.buckets, demand)
-    sums = load_sums(reports, members)
+    sums = load_sums(Hashed(hashed.table, hashed.answers, hashed.buckets), members)
     return min(_bound(candidates, hashed, each) for each in sums)
 
 
@@ -171,11 +170,7 @@ def _bound(candidates: Candidates, hashed: PublicHash, sums: "LoadSums") -> floa
         + 2 * constant * explained
         + users * constant**2
     )
-    if candidates.demand is not None:
-        # The estimates of all values stand for f, those of the candidates for most of their noise.
-        difference = sums.total - sums.demanded
-        variance *= 1 + hashed.points / users
-    if difference <= 0 or variance <= _NO_VARIANCE * users:
+    if difference <= 0 or variance <= MIN_UNEXPLAINED * sums.squares:
         return 0.0
     largest = sums.largest + np.abs(slopes).sum() + abs(constant)
     # P[sum >= d] <= exp(-d^2 / (2 (variance + largest d / 3)))
@@ -183,9 +178,9 @@ def _bound(candidates: Candidates, hashed: PublicHash, sums: "LoadSums") -> floa
 
 
 def _sampled(candidates: Candidates, hashed: PublicHash) -> Candidates:
-    """Return at most ``MAX_SEARCHED`` of the reports, which nobody could foresee."""
+    """Return some of many reports, which nobody could foresee."""
     users = len(hashed.answers)
-    if users <= MAX_SEARCHED:
+    if users <= 2 * MAX_SEARCHED:
         return candidates
     words = int(np.bitwise_xor.reduce(np.asarray(hashed.table, np.uint16), axis=0).sum())
     generator = np.random.default_rng(
@@ -195,14 +190,12 @@ def _sampled(candidates: Candidates, hashed: PublicHash) -> Candidates:
     table, answers = hashed.table[chosen], hashed.answers[chosen]
     supports = (table == answers[:, None]).astype(np.float32)
     part = PublicHash(table, answers, hashed.buckets, hashed.p, hashed.q, hashed.points)
-    demand = None if candidates.demand is None else candidates.demand[chosen]
     return Candidates(
         candidates.mechanism,
         candidates.values,
         MAX_SEARCHED,
         (supports.T @ supports).astype(np.float64),
         part,
-        demand,
     )
 
 

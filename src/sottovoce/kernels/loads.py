@@ -7,8 +7,7 @@ functions of the bucket b are summed, each less its mean over all buckets:
     pairs(b)   = load (load - 1) / 2
 
 With a_i such a function at the bucket that report i names, and e_it the function at the bucket of
-candidate t, the sums are those of a_i, a_i^2, a_i where the report supports t, and e_it.  With a
-demand for every bucket under every report's hash, the function times the demand is summed too.
+candidate t, the sums are those of a_i, a_i^2, a_i where the report supports t, and e_it.
 """
 
 from typing import NamedTuple
@@ -19,7 +18,7 @@ from sottovoce.arrays import Bools, Floats, Values
 from sottovoce.kernels import jit
 from sottovoce.kernels.pool import run
 
-_FIRST = 4  # sums before those of every candidate
+_FIRST = 3  # sums before those of every candidate
 
 
 class LoadSums(NamedTuple):
@@ -28,7 +27,6 @@ class LoadSums(NamedTuple):
     total: float
     squares: float
     largest: float
-    demanded: float
     supported: Floats
     expected: Floats
 
@@ -37,13 +35,11 @@ class Hashed(NamedTuple):
     """Reports whose public hashes are known.
 
     ``table`` is (reports, candidates): the bucket of every candidate under every report's hash.
-    ``demand`` is (reports, buckets), or has no rows if it is not known.
     """
 
     table: Values
     answers: Values
     buckets: int
-    demand: Floats
 
 
 def load_sums(
@@ -52,13 +48,11 @@ def load_sums(
     """Return the sums for the fullest bucket, and those for pairs in the named bucket."""
     table = np.ascontiguousarray(hashed.table, np.uint16)
     answers = np.ascontiguousarray(hashed.answers, np.uint16)
-    demand = np.ascontiguousarray(hashed.demand, np.float64)
     members = np.flatnonzero(suspects)
 
     def part(users: slice) -> Floats:
         sums = np.zeros((2, _FIRST + 2 * table.shape[1]))
-        part_of = Hashed(table[users], answers[users], hashed.buckets, demand[users])
-        _add_loads(part_of, members, sums)
+        _add_loads(Hashed(table[users], answers[users], hashed.buckets), members, sums)
         return sums
 
     parts = run(part, len(table), threads)
@@ -79,7 +73,6 @@ def _add_loads(hashed, members, sums):  # type: ignore[no-untyped-def]
     Means over all buckets are added up apart and taken off at the end.
     """
     table, answers, buckets = hashed.table, hashed.answers, hashed.buckets
-    has_demand = len(hashed.demand) == len(table)
     count = table.shape[1]
     load = np.zeros(buckets, np.int64)
     fullest_at = np.zeros(buckets)
@@ -108,10 +101,6 @@ def _add_loads(hashed, members, sums):  # type: ignore[no-untyped-def]
             here = load[row[member]]
             fullest_at[row[member]] = share if here == highest else 0.0
             pairs_at[row[member]] = here * (here - 1) / 2
-            if has_demand:
-                demand = hashed.demand[i, row[member]] / here
-                sums[0, 3] += fullest_at[row[member]] * demand
-                sums[1, 3] += pairs_at[row[member]] * demand
         full = fullest_at[answer] - mean_full
         pairs = pairs_at[answer] - pair_count / buckets
         all_pairs += pair_count

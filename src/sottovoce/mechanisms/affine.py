@@ -49,8 +49,6 @@ if TYPE_CHECKING:
 REPORT = np.dtype([("seed", "<u8"), ("bucket", "<u2")])
 MAX_SPECTRUM_BITS = 28  # beyond that only chosen candidates are decoded
 MAX_TESTED_BITS = 22  # of domains all of whose differences are tested
-MAX_LISTED_BUCKETS = 16  # whose demand is computed report by report
-MIN_REPORTS_PER_CELL = 4  # for estimates of all cells to explain reports instead of fitting them
 MAX_RELATIONS = 64  # implausible differences that seeds are marked by, the largest first
 
 
@@ -300,21 +298,6 @@ class AffineResponse(PureMechanism, kind="affine"):
         points = self.points(np.asarray(candidates))
         table = hashing.affine_hash_table(reports["seed"], points, self.bits, self.rank)
         return PublicHash(table, reports["bucket"], self.buckets, self.p, self.q, self.cells)
-
-    def bucket_shares(self, reports: Reports, shares: Floats) -> Floats | None:
-        from sottovoce.kernels import affine, walsh
-
-        # Values are related: the bucket of u + v + w follows from those of u, v and w.
-        if self.buckets > MAX_LISTED_BUCKETS or self.cells * MIN_REPORTS_PER_CELL > len(reports):
-            return None
-        padded = np.r_[shares, np.zeros(self.cells - self.size)]  # nobody holds the padding
-        transformed = walsh.transform(affine.placed(padded, self._layout()))
-        listed = np.empty((len(reports), self.buckets))
-        for bucket in range(self.buckets):
-            named = np.full(len(reports), bucket, np.uint16)
-            hashed = affine.AffineReports(reports["seed"], named, self.bits, self.rank)
-            listed[:, bucket] = affine.scores(hashed, transformed)
-        return listed
 
     @property
     def coin_space(self) -> int:

@@ -351,14 +351,6 @@ class PureMechanism(Mechanism):
         """Return where the public seeds of the reports hash candidates; None without a hash."""
         return None
 
-    def bucket_shares(self, reports: Reports, shares: Floats) -> Floats | None:
-        """Return (reports, buckets): the share of people whose value each public hash puts there.
-
-        None where the candidates alone tell enough: without a hash, with one that treats values
-        independently, and where it would cost too much.
-        """
-        return None
-
     @property
     def takes_fakes(self) -> bool:
         return self.share is not None

@@ -23,8 +23,8 @@ from sottovoce.lab.experiments.poisoning.scenario import (
     poisoned,
 )
 
-FIRST_SEED = 71_000  # none of these seeds was looked at while the tests were written
-CLEAN_SEED = 640_000
+FIRST_SEED = 93_000  # none of these seeds was looked at while the tests were written
+CLEAN_SEED = 670_000
 
 MAIN = (
     Scenario("none", share=0.0),
