@@ -4,10 +4,14 @@ BIN := .venv/bin
 READY := .venv/.ready
 # Spark is half a gigabyte, so that only `test` installs it.
 SPARK := .venv/.spark
+# What npm writes when it has installed the compiler, once per change of its lock file.
+TYPESCRIPT := clients/js/node_modules/.package-lock.json
+# Three on two cores: while a test waits for a server, a database or a browser, the others go on.
+WORKERS ?= 3
 # Keep bytecode: tests start many processes, and each would compile the package and the assertions anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup demo test check papers soak bench bench-peers docs client lock clean
+.PHONY: help setup demo test check papers soak chain bench bench-peers docs client lock clean
 
 help:
 	@echo "make demo         the whole path: a collector, thousands of clients over HTTP, answers beside the truth"
@@ -15,6 +19,7 @@ help:
 	@echo "make check        the checks alone"
 	@echo "make papers       published claims at full size, and the pages of evidence written anew"
 	@echo "make soak         crashes by the hundred, power cuts, a million hostile inputs, a million reports; evidence written anew"
+	@echo "make chain        100,000 people through two shufflers, a million messages through one; evidence written anew"
 	@echo "make bench        speed, as ratios measured in one run"
 	@echo "make bench-peers  the same jobs in other libraries, side by side"
 	@echo "make docs         the pages that are written from the code, and the screenshots"
@@ -50,15 +55,20 @@ check: setup
 test: check $(SPARK)
 	@sh scripts/system_packages.sh chromium postgresql nodejs npm java ext4 xfs
 	@command -v java >/dev/null || echo "No Java: the tests on Spark will be skipped"
-	@cd clients/js && npm ci --silent --no-audit --no-fund >/dev/null 2>&1 || echo "No TypeScript: the check that clients/js/dist is up to date will be skipped"
-	$(BIN)/pytest -n 2 --dist worksteal -m "not papers"
+	@test $(TYPESCRIPT) -nt clients/js/package-lock.json \
+	  || (cd clients/js && npm ci --silent --no-audit --no-fund >/dev/null 2>&1) \
+	  || echo "No TypeScript: the check that clients/js/dist is up to date will be skipped"
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not papers"
 
 papers: setup
 	$(BIN)/pytest -n 2 --dist worksteal tests/papers
 	$(BIN)/pytest -n 2 --dist worksteal -m papers --ignore tests/papers
 	$(BIN)/python -m sottovoce.lab.experiments.consistency > docs/evidence/post-processing.md
 	$(BIN)/python -m sottovoce.lab.experiments.numbers > docs/evidence/numbers.md
+	$(BIN)/python -m sottovoce.lab.experiments.byzantine_numbers > docs/evidence/byzantine-numbers.md
 	$(BIN)/python -m sottovoce.lab.experiments.tables > docs/evidence/services.md
+	$(BIN)/python -m sottovoce.lab.experiments.poisoned_intervals > docs/evidence/attack-intervals.md
+	$(BIN)/python -m sottovoce.lab.experiments.planted_values > docs/evidence/planted-values.md
 	$(BIN)/python -m sottovoce.lab.experiments.amplification > docs/evidence/amplification.md
 	$(BIN)/python -m sottovoce.lab.experiments.shuffling > docs/evidence/shuffling.md
 
@@ -66,6 +76,9 @@ soak: setup
 	@sh scripts/system_packages.sh postgresql ext4 xfs
 	@$(BIN)/python scripts/soak.py
 	@$(BIN)/python scripts/strangers.py
+
+chain: setup
+	@$(BIN)/python scripts/shuffle_chain.py
 
 bench: setup
 	@$(BIN)/sottovoce bench

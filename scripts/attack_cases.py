@@ -307,6 +307,15 @@ def known_mistakes(_: str) -> str:
     return f"{len(TWINS)} of 8 mistakes are looked for"
 
 
+def own_keys(_: str) -> str:
+    """Serve every device a key of the collector's own, and try them all on the mixed batch."""
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+    from system.marking import PEOPLE, mark_devices
+
+    answered, linked = mark_devices()
+    return f"{answered} of {PEOPLE} devices answer, {linked} messages are linked to their senders"
+
+
 CASES: dict[str, Callable[[str], str]] = {
     case.__name__: case
     for case in (
@@ -316,6 +325,7 @@ CASES: dict[str, Callable[[str], str]] = {
         another_meaning,
         entity_tags,
         own_round,
+        own_keys,
         forged_consent,
         slow_document,
         plain_http,

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,8 +77,10 @@ class Running:
 
 
 @contextmanager
-def running(*, people: int = 0) -> Iterator[Running]:
-    """Start a collector with two tasks; so many people have answered the second, which is over."""
+def running(
+    *, people: int = 0, tasks: Sequence[sv.Task] = (), options: Sequence[str] = ()
+) -> Iterator[Running]:
+    """Start a collector with one task and further ones; so many people have answered a table."""
     os.umask(0o022)  # what most systems have
     with tempfile.TemporaryDirectory() as parent:
         folder = Path(parent) / "data"
@@ -86,8 +88,8 @@ def running(*, people: int = 0) -> Iterator[Running]:
         # A first start makes the folder, as the collector itself makes it.
         with _served([*command, "--port", "0", "--json"]):
             pass
-        token = _prepare(folder, people)
-        with _served([*command, "--port", "0", "--json"]) as (process, url):
+        token = _prepare(folder, people, tasks)
+        with _served([*command, "--port", "0", "--json", *options]) as (process, url):
             yield Running(process, folder, url.hostname or "", url.port or 0, token)
 
 
@@ -102,11 +104,12 @@ def _served(command: list[str]) -> Iterator[tuple["subprocess.Popen[bytes]", obj
         process.wait()
 
 
-def _prepare(folder: Path, people: int) -> str:
-    """Publish the tasks, collect the answers to the second, and return a token."""
+def _prepare(folder: Path, people: int, tasks: Sequence[sv.Task]) -> str:
+    """Publish the tasks, collect the answers to the table, and return a token."""
     store = SqliteStore(folder / "collector.db")
     collector = Collector(store, folder, time.time)
-    collector.create(codec.canonical(codec.document(PETS)), toml=False)
+    for task in (PETS, *tasks):
+        collector.create(codec.canonical(codec.document(task)), toml=False)
     if people:
         sys.path.insert(0, str(Path(sv.__file__).parents[2] / "tests"))
         from collector.sending import send
@@ -180,7 +183,7 @@ def held_end() -> str:
     with running(people=PEOPLE) as collector, collector.connect() as connection:
         head = f"POST {UPLOAD} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n"
         connection.sendall(f"{head}content-length: 1000\r\n\r\n{{".encode())
-        query = _start_query(collector)
+        query = start_query(collector)
         time.sleep(1.0)
         collector.process.send_signal(signal.SIGTERM)
         began = time.monotonic()
@@ -199,7 +202,7 @@ def hogged_queries() -> str:
         store = SqliteStore(collector.folder / "collector.db")
         other: str = access.issue(store, access.ANALYST, int(time.time()))[0]
         store.close()
-        hogs = [_start_query(collector) for _ in range(8)]
+        hogs = [start_query(collector) for _ in range(8)]
         time.sleep(1.0)
         body = json.dumps({"task": "people", "sql": "SELECT COUNT(*) FROM people"}).encode()
         began = time.monotonic()
@@ -216,7 +219,8 @@ def hogged_queries() -> str:
     return f"the other analyst is {running_at_once} after {waited:.1f} s"
 
 
-def _start_query(collector: Running) -> socket.socket:
+def start_query(collector: Running) -> socket.socket:
+    """Ask a query that takes long, and return the connection that waits for its answer."""
     body = json.dumps({"task": "people", "sql": DEAR_QUERY}).encode()
     head = [
         "POST /v1/sql HTTP/1.1",
@@ -261,15 +265,13 @@ def linked_backup() -> str:
         backup, secret = Path(parent) / "backup", Path(parent) / "secret"
         secret.write_text("secret")
         command = [sys.executable, "-m", "sottovoce", "data"]
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         data = ["--data", str(collector.folder)]
-        subprocess.run([*command, "backup", str(backup), *data], check=True, **quiet)  # type: ignore[call-overload]
+        subprocess.run([*command, "backup", str(backup), *data], check=True, capture_output=True)
         (backup / "sealed").mkdir(exist_ok=True)
         (backup / "sealed" / "link").symlink_to(secret)
         restored = Path(parent) / "restored"
-        subprocess.run(  # type: ignore[call-overload]
-            [*command, "restore", str(backup), "--data", str(restored)], check=False, **quiet
-        )
+        data = ["--data", str(restored)]
+        subprocess.run([*command, "restore", str(backup), *data], check=False, capture_output=True)
         copied = restored / "sealed" / "link"
         return "the file outside is copied" if copied.exists() else "refused"
 

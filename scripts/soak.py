@@ -14,6 +14,9 @@ Each part can be run alone, as in ``python scripts/soak.py --only powercut,twins
 - ``memory``: one server gets a million reports, and its size is watched.
 - ``shuffle``: two shufflers in a chain are killed while a batch passes them
   (``tests/system/hop_crash.py``).
+- ``chain``: two shufflers and the collector behind them are killed while a batch passes them
+  (``tests/system/chain_crash.py``).
+- ``chaintwins``: chains with one mistake each (``tests/system/chain_twins.py``).
 
 What was seen goes to ``docs/evidence/soak.md``, a section per part; sections of other parts stay.
 Anything wrong is printed and makes the exit code 1.
@@ -43,6 +46,14 @@ EVIDENCE = HERE.parent / "docs" / "evidence" / "soak.md"
 sys.path.insert(0, str(TESTS))
 
 from fuzz.decoders import DECODERS, Finding, fuzz  # noqa: E402
+from system.chain_evidence import (  # noqa: E402
+    chain_section,
+    chain_twins_section,
+    missed_chain_twins,
+    run_chain,
+)
+from system.chain_twins import TWINS as CHAIN_TWINS  # noqa: E402
+from system.chain_twins import run_chain_twin  # noqa: E402
 from system.crash import (  # noqa: E402
     MANY,
     NO_DATABASE,
@@ -114,12 +125,15 @@ def main() -> None:
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--only", default="", help=f"comma-separated parts: {', '.join(PARTS)}")
-    parser.add_argument("--trials", type=int, default=200, help="crash trials for each store")
     parser.add_argument(
-        "--others", type=int, default=60, help="trials of nodes, clock, and each file system"
+        "--trials", type=int, default=110, help="crash trials on SQLite; half as many on PostgreSQL"
     )
-    parser.add_argument("--twins", type=int, default=5, help="trials of each twin")
-    parser.add_argument("--limits", type=int, default=5, help="runs of each limit")
+    parser.add_argument(
+        "--others", type=int, default=30, help="trials of nodes, clock, and each file system"
+    )
+    parser.add_argument("--chains", type=int, default=32, help="trials of whole chains")
+    parser.add_argument("--twins", type=int, default=3, help="trials of each twin")
+    parser.add_argument("--limits", type=int, default=3, help="runs of each limit")
     parser.add_argument(
         "--inputs", type=int, default=1_000_000, help="inputs for all decoders together"
     )
@@ -140,7 +154,8 @@ def arguments() -> argparse.Namespace:
 
 
 def crash(soaked: Soaked, wanted: argparse.Namespace) -> None:
-    run_trials(soaked, wanted, "crash", {"sqlite": wanted.trials, "postgres": wanted.trials})
+    # A trial has one death or two: more than 150 on SQLite, and more than 70 on PostgreSQL.
+    run_trials(soaked, wanted, "crash", {"sqlite": wanted.trials, "postgres": wanted.trials // 2})
 
 
 def nodes(soaked: Soaked, wanted: argparse.Namespace) -> None:
@@ -157,6 +172,16 @@ def powercut(soaked: Soaked, wanted: argparse.Namespace) -> None:
 
 def shuffle(soaked: Soaked, wanted: argparse.Namespace) -> None:
     run_trials(soaked, wanted, "shuffle", {"sqlite": wanted.trials, "postgres": wanted.others})
+
+
+def chain(soaked: Soaked, wanted: argparse.Namespace) -> None:
+    run_trials(soaked, wanted, "chain", {"sqlite": wanted.chains, "postgres": wanted.chains // 4})
+
+
+def chain_twins(soaked: Soaked, wanted: argparse.Namespace) -> None:
+    """Run every chain with a mistake; what is wrong is one that was not found out."""
+    run_trials(soaked, wanted, "chaintwins", dict.fromkeys(CHAIN_TWINS, wanted.twins))
+    soaked.findings["chaintwins"] += missed_chain_twins(soaked.trials["chaintwins"])
 
 
 def twins(soaked: Soaked, wanted: argparse.Namespace) -> None:
@@ -198,7 +223,7 @@ def run_trials(
         job, result = said
         done += 1
         soaked.trials[part][job.kind].append(result)
-        if part != "twins":
+        if part not in ("twins", "chaintwins"):
             findings += [f"{job.kind}, trial {job.seed}: {one}" for one in result.findings]
         show(f"{part}: {done} of {len(jobs)} trials, {len(findings)} findings")
     show("", end=True)
@@ -242,6 +267,10 @@ def trial(job: Job, databases: Databases) -> Result:
         result = run_twin(job.kind, folder / "data", job.seed)
         shutil.rmtree(folder)
         return result
+    if job.part == "chaintwins":
+        found: Any = run_chain_twin(job.kind, folder, job.seed)
+        shutil.rmtree(folder)
+        return found
     result = run_sound(job, folder, databases)
     if result.findings:
         result.findings.append(f"see {folder}")
@@ -254,6 +283,8 @@ def run_sound(job: Job, folder: Path, databases: Databases) -> Result:
     """Run a trial of the collector, or of two shufflers, as they are."""
     if job.part == "shuffle":
         return run_hops(job, folder, databases)
+    if job.part == "chain":
+        return run_chain(job, folder, databases)
     dice = random.Random(f"kills {job.seed}")
     scenario = random_scenario(dice, database=job.kind == "postgres")
     database = NO_DATABASE
@@ -611,6 +642,12 @@ PARTS = {
     "fuzz": Part("Random bytes", fuzz_all, fuzz_section),
     "memory": Part("Memory", remember, memory_section),
     "shuffle": Part("Shufflers", shuffle, shuffle_section),
+    "chain": Part("Whole chains", chain, lambda soaked: chain_section(soaked.trials["chain"])),
+    "chaintwins": Part(
+        "Chains with a mistake",
+        chain_twins,
+        lambda soaked: chain_twins_section(soaked.trials["chaintwins"]),
+    ),
 }
 
 

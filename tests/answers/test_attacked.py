@@ -111,6 +111,9 @@ def test_where_all_reports_of_a_question_may_be_false_there_is_no_bound():
     row = answers.at(0.95, fakes=0.6).rows()[0]
     assert (row["low_attacked"], row["high_attacked"]) == (None, None)
     assert "no bound" in str(answers.at(0.95, fakes=0.6))
+    about = answers.at(0.95, fakes=0.6)["p"].about
+    assert "could be all the reports" in about["no_bound"]
+    assert "no_bound" not in answers.at(0.95, fakes=0.1)["p"].about
 
 
 @pytest.mark.parametrize("kind", ["duchi", "hybrid"])
@@ -130,7 +133,7 @@ def test_a_mean_covers_under_attack(kind):
     assert twin < FEWEST
 
 
-def test_a_distribution_bounds_its_mean_and_nothing_else():
+def test_a_distribution_bounds_all_but_its_variance():
     task = sv.Task("weight", sv.Distribution(0, 10, 64), epsilon=2.0)
     values = np.linspace(2, 4, 4000)
     attack = SupportTarget(task.plan.domain, (9.9,))
@@ -138,9 +141,13 @@ def test_a_distribution_bounds_its_mean_and_nothing_else():
     figures = {row["value"]: row for row in answer.measures().rows()}
     assert figures["mean"]["low_attacked"] <= 3 <= figures["mean"]["high_attacked"]
     assert not figures["mean"]["low"] <= 3 <= figures["mean"]["high"]
-    assert figures["50 %"]["low_attacked"] is None
-    assert answer.rows()[0]["low_attacked"] is None
-    assert answer.about["influence"] is None
+    assert figures["50 %"]["low_attacked"] < 3 < figures["50 %"]["high_attacked"]
+    assert figures["variance"]["low_attacked"] is None
+    assert "not sums over reports" in answer.measures().about["no_bound"]
+    row = answer.rows()[0]
+    assert row["low_attacked"] <= row["low"] <= row["high"] < row["high_attacked"]
+    assert answer.about["influence"]["mean"]["up"] > 0
+    assert "no_bound" not in answer.about
 
 
 def test_post_processing_keeps_the_bounds_of_the_raw_estimate():
@@ -174,6 +181,7 @@ def test_a_bloom_filter_has_no_bound():
     assert answer.about["influence"] is None
     assert answer.rows()[0]["low_attacked"] is None
     assert answer.sum(["a"]).attacked(0.95, FAKES) is None
+    assert "not sums over reports" in answer.about["no_bound"]
 
 
 def test_marginal_tables_are_exposed_through_the_view_that_an_attacker_chooses():

@@ -60,7 +60,7 @@ def test_tables_stand_beside_their_true_counts(run, people):
     assert all(one["covered"] >= one["intervals"] - 1 for one in tables.values())
     assert made["tables"] == 3
     assert 0 < made["distance"] < 0.2
-    assert (made["tree"][0]["one"], made["tree"][0]["other"]) == ("pet", "food")
+    assert (made["tree"][0]["first"], made["tree"][0]["second"]) == ("pet", "food")
     assert len(made["tree"]) == 2
 
 

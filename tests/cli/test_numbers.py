@@ -35,6 +35,17 @@ def test_a_mean_stands_beside_the_truth(ages, run):
     assert abs(row["estimate"] - row["truth"]) < 5 * row["error"]
 
 
+def test_a_number_can_be_asked_for_in_graded_groups(tmp_path, run):
+    path = tmp_path / "few.csv"
+    path.write_text("age\n" + "\n".join(["20", "30", "70"] * 100))
+    options = ["--distribution", "0:100", "--buckets", 8, "--defence", "graded", "--epsilon", 0.25]
+    done = run("simulate", path, "--column", "age", *options, "--seed", 1, "--json")
+    assert done.exit_code == 0
+    assert "attackers choose their group" in done.stderr
+    (part,) = json.loads(done.stdout)["answers"]
+    assert part["rows"][0]["value"] == "mean"
+
+
 def test_a_distribution_is_shown_drawn_and_saved(ages, tmp_path, run):
     options = ["--distribution", "0:100", "--buckets", 64, "--epsilon", 1, "--seed", 1]
     files = [

@@ -8,7 +8,7 @@ import pytest
 import sottovoce as sv
 from sottovoce.cli.tables import DEFAULT_LEVEL, QueryRehearsal, TableOptions
 from sottovoce.errors import ParameterError
-from sottovoce.lab.truth.compare import Shown
+from sottovoce.lab.truth.compare import ShownIntervals
 
 QUERY = "SELECT pet, COUNT(*) FROM people GROUP BY pet"
 PEOPLE = {"pet": ["cat", "dog"] * 100, "age": [3, 4, 5, 6] * 50}
@@ -22,7 +22,7 @@ def collection():
 
 def rehearsal(collection, *queries, level=DEFAULT_LEVEL):
     task, database = collection
-    return QueryRehearsal.of(task, PEOPLE, database, queries, Shown(level))
+    return QueryRehearsal.of(task, PEOPLE, database, queries, ShownIntervals(level))
 
 
 def test_data_is_the_file_of_the_table_that_no_option_names(tmp_path):

@@ -5,20 +5,27 @@ interfaces say; they mix nothing.
 """
 
 import json
-from base64 import urlsafe_b64encode
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from urllib.parse import unquote
 
 import sottovoce as sv
 from client.serving import PROBLEM, Collecting
 from sottovoce.client.sealing import Sealing
-from sottovoce.client.transport import SignedKey
+from sottovoce.client.transport import RoundKeys
 from sottovoce.core import settings
+from sottovoce.core.base64url import text_of as base64url
 from sottovoce.tasks.collection import Collection
 from sottovoce.tasks.shuffle import Hop, Shuffle
 from sottovoce.wire import codec
-from sottovoce.wire.round_keys import KeyPair, KeyStatement, new_round_key, new_signing_key
+from sottovoce.wire.key_set import KeySet
+from sottovoce.wire.round_keys import (
+    KeyPair,
+    KeyStatement,
+    SignedKey,
+    new_round_key,
+    new_signing_key,
+)
 from sottovoce.wire.seal import LayerOpener
 from sottovoce.wire.shuffled_message import MessageFormat, seal_context
 from sottovoce.wire.tokens import MODULUS_BYTES, Issuer, new_issuer_key
@@ -26,10 +33,6 @@ from sottovoce.wire.tokens import MODULUS_BYTES, Issuer, new_issuer_key
 LABELS = [str(number) for number in range(16)]
 PLAN = sv.Histogram(LABELS, mechanism="grr")
 EPSILON = 6.0
-
-
-def base64url(data):
-    return urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
 @cache
@@ -89,10 +92,34 @@ class Chain:
             )
         )
 
+    def set_signatures(self, fingerprint, asked, number=None):
+        """Return the signatures of the hops on all keys of a round (default: that of ``asked``)."""
+        number = asked.number if number is None else number
+        public_keys = [pair.public_key for pair in self.pairs(fingerprint, number)]
+        key_set = KeySet.of(fingerprint, asked, public_keys)
+        return tuple(
+            key_set.sign(hop, key.private_key) for hop, key in enumerate(self.signing_keys[:-1])
+        )
+
+    def given(self, notice, asked=None):
+        """Return keys and signatures of a round, as the collector gives them to a device."""
+        asked = asked or notice.opening
+        keys = self.signed(notice.fingerprint, asked.number)
+        return RoundKeys(keys, self.set_signatures(notice.fingerprint, asked))
+
+    def given_as_hex(self, task, number=0):
+        """Return the same for the opening round under a number, as JavaScript is given it."""
+        notice = codec.publish(task)
+        given = self.given(notice, replace(notice.opening, number=number))
+        return {
+            "keys": [[key.public_key.hex(), key.signature.hex()] for key in given.keys],
+            "setSignatures": [signature.hex() for signature in given.set_signatures],
+        }
+
     def sealing(self, task, asked=None):
         notice = codec.publish(task)
         asked = asked or notice.opening
-        return Sealing(notice, asked, self.signed(notice.fingerprint, asked.number))
+        return Sealing(notice, asked, self.given(notice, asked))
 
     def open(self, sealed, task, asked=None):
         """Return the token and the envelopes of a sealed message, layer by layer."""
@@ -107,7 +134,7 @@ class Chain:
 class ShuffledCollecting(Collecting):
     """A collector that serves signed keys and signs blinded tokens, once for each enrolled person.
 
-    ``keys`` may change what it serves.
+    ``keys`` and ``set_signatures`` may change what it serves.
     """
 
     def __init__(self, chain, *tasks):
@@ -116,6 +143,7 @@ class ShuffledCollecting(Collecting):
         self.are_keys_ready = True
         self.opened = None
         self.keys = lambda keys: keys
+        self.set_signatures = lambda signatures: signatures
         self.signed = {}
         self.asked_for_tokens = []
 
@@ -128,17 +156,13 @@ class ShuffledCollecting(Collecting):
         document = self.documents[unquote(name)]
         fingerprint = codec.fingerprint(codec.canonical(document))
         number = int(rest[1])
+        asked = codec.round_(self.rounds[unquote(name)])
+        signatures = self.chain.set_signatures(fingerprint, asked, number)
         content = {
             "digest": codec.digest(document),
             "round": number,
-            "keys": [
-                {
-                    "hop": key.hop,
-                    "public_key": base64url(key.public_key),
-                    "signature": base64url(key.signature),
-                }
-                for key in self.keys(self.chain.signed(fingerprint, number))
-            ],
+            "keys": [key.to_json() for key in self.keys(self.chain.signed(fingerprint, number))],
+            "set_signatures": [base64url(each) for each in self.set_signatures(signatures)],
         }
         if self.opened is not None:
             content["opened"] = self.opened

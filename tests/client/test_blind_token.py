@@ -118,3 +118,39 @@ def test_an_opt_out_erases_the_token(ledger):
     assert ledger.blind_token(NOTICE.digest).token is None
     with pytest.raises(BudgetError, match="opted out"):
         own.blinded()
+
+
+def direct(defence=""):
+    """A task without a shuffler, of 1,000 values."""
+    rules = blind_collection(defence=defence)
+    return sv.Task("direct", sv.Histogram(range(1000), "affine"), 1.0, collection=rules)
+
+
+@pytest.mark.parametrize("defence", ["", "seeds"])
+def test_without_a_shuffler_a_message_begins_with_the_token(tmp_path, defence):
+    """All messages have one length; the seed is that of the token, or drawn where it may be."""
+    notice = codec.publish(direct(defence))
+    lengths, fixed = set(), []
+    for value in (0, 999, "outside"):
+        with DiskLedger(tmp_path / str(value)) as ledger:
+            token = finished(ledger, notice).token()
+            client = Client(notice, ledger)
+            message = client.answer(value)
+            assert client.resend() == message
+        assert message[:288] == token.to_bytes()
+        lengths.add(len(message))
+        expected = token.seed_draw(notice.fingerprint, 0)
+        fixed.append(message[288 + 44 : 288 + 52] == expected.to_bytes(8, "little"))
+    assert lengths == {288 + 44 + 10}
+    assert fixed == [defence == "seeds"] * 3
+
+
+def test_without_a_token_the_value_of_a_direct_task_is_not_looked_at(ledger):
+    with pytest.raises(AccessError, match="needs a blind token"):
+        Client(direct("seeds"), ledger).answer(Untouchable())
+    assert ledger.entries() == []
+
+
+def test_a_longitudinal_task_has_no_blind_tokens():
+    with pytest.raises(ParameterError, match="`issuer` must be left out of a longitudinal task"):
+        sv.Task("task", PLAN, 2.0, distinct=2, collection=blind_collection())

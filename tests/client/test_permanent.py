@@ -116,12 +116,12 @@ def test_averaging_a_thousand_epochs_leads_to_the_permanent_response_and_no_furt
 
 
 def test_the_responses_of_the_memory_follow_the_mechanism():
-    """Over 1,000 devices: the held bit is permanently 1 as often as keep says, another one as often
+    """Over 400 devices: the held bit is permanently 1 as often as keep says, another one as often
     as flip.
 
     The broken twin takes the other chance: it would be seen in every bit.
     """
-    mechanism, devices = PERMANENT.opening.ask.mechanism, 1000
+    mechanism, devices = PERMANENT.opening.ask.mechanism, 400
     rows = [payload(Client(PERMANENT, ":memory:").answer(LABELS[1])) for _ in range(devices)]
     bits = unpack_bits(np.frombuffer(b"".join(rows), np.uint8).reshape(devices, -1), 6).mean(axis=0)
     for place, mean in enumerate(bits):

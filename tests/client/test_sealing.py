@@ -1,4 +1,4 @@
-"""Sealing: only for keys that the hops of the document have signed for this round."""
+"""Sealing: only for keys that all hops of the document have signed, one by one and as a set."""
 
 from dataclasses import replace
 
@@ -14,14 +14,15 @@ from sottovoce.errors import MismatchError, ParameterError, SottovoceError
 from sottovoce.tasks.round import Round
 from sottovoce.wire import codec
 from sottovoce.wire.envelope import VERSION_2
-from sottovoce.wire.round_keys import KeyStatement
+from sottovoce.wire.key_set import KeySet
+from sottovoce.wire.round_keys import KeyStatement, SignedKey, new_round_key
 from sottovoce.wire.tokens import TOKEN_BYTES
 
 CHAIN = Chain(("https://mix-a.example.org", "https://mix-b.example.org"))
 TASK = CHAIN.task()
 NOTICE = codec.publish(TASK)
 ASKED = NOTICE.opening
-KEYS = CHAIN.signed(NOTICE.fingerprint, 0)
+GIVEN = CHAIN.given(NOTICE)
 
 
 def test_the_collector_finds_envelopes_of_version_two_under_the_last_layer():
@@ -112,8 +113,65 @@ WRONG = {
 @pytest.mark.parametrize("wrong", WRONG)
 def test_wrong_keys_are_refused_before_there_is_a_value(wrong):
     with pytest.raises(SottovoceError):
-        Sealing(NOTICE, ASKED, WRONG[wrong](KEYS))
-    assert Sealing(NOTICE, ASKED, KEYS).sealed_bytes > 0
+        Sealing(NOTICE, ASKED, replace(GIVEN, keys=WRONG[wrong](GIVEN.keys)))
+    assert Sealing(NOTICE, ASKED, GIVEN).sealed_bytes > 0
+
+
+def own_key_of_the_collector():
+    """A key that the collector has made for this device alone; everything else is right."""
+    pair = new_round_key()
+    statement = KeyStatement(NOTICE.fingerprint, 0, 2, pair.public_key)
+    key = SignedKey(2, pair.public_key, statement.sign(CHAIN.signing_keys[2].private_key))
+    return replace(GIVEN, keys=(*GIVEN.keys[:2], key))
+
+
+def signed_by_one_hop_only():
+    """The dishonest hop signs the collector's other key; the honest one does not."""
+    given = own_key_of_the_collector()
+    public_keys = [key.public_key for key in given.keys]
+    key_set = KeySet.of(NOTICE.fingerprint, ASKED, public_keys)
+    signature = key_set.sign(1, CHAIN.signing_keys[1].private_key)
+    return replace(given, set_signatures=(given.set_signatures[0], signature))
+
+
+def one_hop_signs_for_both():
+    public_keys = [key.public_key for key in GIVEN.keys]
+    key_set = KeySet.of(NOTICE.fingerprint, ASKED, public_keys)
+    stolen = key_set.sign(0, CHAIN.signing_keys[1].private_key)
+    return replace(GIVEN, set_signatures=(stolen, GIVEN.set_signatures[1]))
+
+
+def another_question():
+    """The hops have signed another round of the same number."""
+    other = replace(ASKED, high=ASKED.high // 2)
+    signatures = CHAIN.set_signatures(NOTICE.fingerprint, other)
+    return replace(GIVEN, set_signatures=signatures)
+
+
+def signatures_of_round_one():
+    later = CHAIN.given(NOTICE, Round(1, ASKED.ask))
+    return replace(GIVEN, set_signatures=later.set_signatures)
+
+
+WRONG_SETS = {
+    "a key of the collector for this device": own_key_of_the_collector,
+    "signed by the dishonest hop only": signed_by_one_hop_only,
+    "one hop in the name of both": one_hop_signs_for_both,
+    "another question": another_question,
+    "of another round": signatures_of_round_one,
+    "of one hop": lambda: replace(GIVEN, set_signatures=GIVEN.set_signatures[:1]),
+    "of nobody": lambda: replace(GIVEN, set_signatures=()),
+    "in another order": lambda: replace(GIVEN, set_signatures=GIVEN.set_signatures[::-1]),
+    "key by key": lambda: replace(
+        GIVEN, set_signatures=tuple(key.signature for key in GIVEN.keys[:2])
+    ),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG_SETS)
+def test_a_set_that_not_every_hop_has_signed_is_refused(wrong):
+    with pytest.raises(SottovoceError):
+        Sealing(NOTICE, ASKED, WRONG_SETS[wrong]())
 
 
 def test_keys_of_another_task_or_round_seal_nothing():
@@ -121,7 +179,8 @@ def test_keys_of_another_task_or_round_seal_nothing():
     other = CHAIN.task("other")
     with pytest.raises(MismatchError, match="another task"):
         client.answer(Untouchable(), sealing=CHAIN.sealing(other))
-    later = Sealing(NOTICE, Round(1, ASKED.ask), CHAIN.signed(NOTICE.fingerprint, 1))
+    later_round = Round(1, ASKED.ask)
+    later = Sealing(NOTICE, later_round, CHAIN.given(NOTICE, later_round))
     with pytest.raises(MismatchError, match="another of its rounds"):
         client.answer(Untouchable(), sealing=later)
     assert client.ledger.entries() == []
@@ -130,7 +189,7 @@ def test_keys_of_another_task_or_round_seal_nothing():
 def test_a_task_that_is_not_shuffled_has_nothing_to_seal():
     plain = sv.Task("browser", PLAN, 6.0)
     with pytest.raises(ParameterError, match="shuffled task"):
-        Sealing(codec.publish(plain), plain.opening, KEYS)
+        Sealing(codec.publish(plain), plain.opening, GIVEN)
     with pytest.raises(MismatchError, match="another task"):
         Client(plain, ":memory:").answer(Untouchable(), sealing=CHAIN.sealing(TASK))
 

@@ -14,7 +14,6 @@ from sottovoce.client.transport import (
     CollectorApi,
     Receipt,
     RefusedReport,
-    RoundKeys,
     ShufflerApi,
 )
 from sottovoce.errors import (
@@ -387,7 +386,7 @@ def api(shuffled):
 
 def test_the_keys_of_a_round_are_read_in_the_order_of_the_hops(api, shuffled):
     keys = api.keys("browser", 0, NOTICE.digest)
-    assert keys == RoundKeys(CHAIN.signed(NOTICE.fingerprint, 0))
+    assert keys == CHAIN.given(NOTICE)
     shuffled.opened = 1_700_000_000
     assert api.keys("browser", 0, NOTICE.digest).opened == 1_700_000_000
     assert shuffled.requests[-1][1] == "/v1/tasks/browser/rounds/0/keys"
@@ -424,7 +423,7 @@ def key(hop=0, public_key="A" * 43, signature="A" * 86, **more):
     ],
 )
 def test_keys_that_do_not_read_are_refused(api, shuffled, changes):
-    proper = {"digest": NOTICE.digest, "round": 0, "keys": [key()]}
+    proper = {"digest": NOTICE.digest, "round": 0, "keys": [key()], "set_signatures": []}
     shuffled.scripted = [(200, {}, json.dumps(proper | changes).encode())]
     with pytest.raises((CodecError, MismatchError)):
         api.keys("browser", 0, NOTICE.digest)

@@ -2,15 +2,14 @@
 
 import hashlib
 import secrets
-from base64 import urlsafe_b64encode
 from dataclasses import dataclass, field
 
 import numpy as np
 
 import sottovoce as sv
 from sottovoce.collector import key_exchange, key_files
-from sottovoce.collector.key_exchange import PushedKey
 from sottovoce.core import coin
+from sottovoce.core.base64url import text_of as base64url
 from sottovoce.domains.integers import Integers
 from sottovoce.tasks.collection import Collection
 from sottovoce.tasks.shuffle import Hop, Shuffle
@@ -18,17 +17,20 @@ from sottovoce.tasks.task import Task
 from sottovoce.wire import codec, seal, tokens
 from sottovoce.wire.batch_part import BatchPart
 from sottovoce.wire.envelope import VERSION_2, Envelopes
-from sottovoce.wire.round_keys import KeyPair, KeyStatement, new_round_key, new_signing_key
+from sottovoce.wire.key_set import KeySet
+from sottovoce.wire.round_keys import (
+    KeyPair,
+    KeyStatement,
+    SignedKey,
+    new_round_key,
+    new_signing_key,
+)
 from sottovoce.wire.seal import LayerOpener
 from sottovoce.wire.shuffled_message import MessageFormat, seal_context
 
 KEY = "A" * 43
 SIZE = 256
 UNREACHABLE = "http://127.0.0.1:9"
-
-
-def base64url(data):
-    return urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
 def shuffled(name="mixed", key=KEY, hops=(), plan=None, **settings):
@@ -120,21 +122,37 @@ class Chain:
         for hop, signing in self._numbered:
             public_key = self.keys(number)[hop].public_key
             statement = KeyStatement(fingerprint_of(task), number, hop, public_key)
-            yield hop, PushedKey(public_key, statement.sign(signing.private_key))
+            yield SignedKey(hop, public_key, statement.sign(signing.private_key))
+
+    def set_signatures(self, task, asked, public_keys):
+        """The signatures of the hops on all keys of a round."""
+        key_set = KeySet.of(fingerprint_of(task), asked, public_keys)
+        return [key_set.sign(hop, signing.private_key) for hop, signing in self._numbered]
 
     def push(self, collector, task, number=0):
-        """Give the collector the keys of a round."""
+        """Give the collector the keys of a round, and the signatures of all hops on them."""
         published = collector.find(task.name)
-        for hop, signed in self.statements(task, number):
-            key_exchange.add_hop_key(collector.store, published, number, hop, signed)
+        for signed in self.statements(task, number):
+            key_exchange.add_hop_key(collector.store, published, number, signed)
+        self.push_signatures(collector, task, number)
+
+    def push_signatures(self, collector, task, number=0):
+        """Let every hop sign the keys that the collector has."""
+        published = collector.find(task.name)
+        keys = key_exchange.all_keys(collector.store, published, number)
+        public_keys = [key.public_key for key in keys]
+        signatures = self.set_signatures(task, published.asked[number], public_keys)
+        for hop, signature in enumerate(signatures):
+            place = (published, number, hop)
+            key_exchange.add_set_signature(collector.store, *place, signature)
 
     def seal(self, collector, task, messages, asked=None):
         """Seal messages for all hops and the collector, as devices do."""
         asked = asked or task.opening
         published = collector.find(task.name)
-        keys = key_exchange.all_keys(collector.store, published, asked.number)
+        given = key_exchange.signed_set(collector.store, published, asked.number)
         context = seal_context(task, asked, fingerprint_of(task))
-        public_keys = [key.public_key for key in keys]
+        public_keys = [key.public_key for key in given.keys]
         return [seal.seal(message, public_keys, context) for message in messages]
 
     def mix(self, task, sealed, asked=None):

@@ -31,6 +31,8 @@ MATRIX = {
     "upload": OPEN,
     "get_round_keys": OPEN,
     "put_round_key": OPEN,
+    "get_key_set": OPEN,
+    "put_set_signature": OPEN,
     "put_batch_part": OPEN,
     "buy_token": OPEN,
     "buy_fake_tokens": OPEN,
@@ -50,6 +52,8 @@ MATRIX = {
 WELCOME = {
     "get_round_keys": 404,
     "put_round_key": 400,
+    "get_key_set": 404,
+    "put_set_signature": 400,
     "put_batch_part": 404,
     "buy_token": 400,
     "buy_fake_tokens": 400,

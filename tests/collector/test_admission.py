@@ -2,6 +2,7 @@
 
 import itertools
 from dataclasses import replace
+from hashlib import sha256
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sottovoce as sv
+from client.shuffling import blind_collection, issuer
 from collector import people
 from collector.people import (
     ASKS,
@@ -23,26 +25,35 @@ from collector.people import (
     once,
     published,
 )
-from collector.shuffled import envelopes_of, shuffled
+from collector.shuffled import envelopes_of, fingerprint_of, shuffled, token_for
+from sottovoce.client.accepts import Accepts
 from sottovoce.client.client import Client
+from sottovoce.client.ledger import DiskLedger
 from sottovoce.collector.access import hashed
-from sottovoce.collector.admission import Ticket, admit, admit_opened
+from sottovoce.collector.admission import admit, admit_opened
 from sottovoce.collector.store.base import HASH_BYTES, State
+from sottovoce.collector.tickets import Ticket
 from sottovoce.core import coin
+from sottovoce.core.rng import SystemRng
 from sottovoce.domains.integers import Integers
 from sottovoce.engine import parquet
 from sottovoce.engine.memory import batches_of
 from sottovoce.errors import MismatchError
 from sottovoce.lab import crowd
+from sottovoce.lab.seeded import SeededRng
+from sottovoce.mechanisms.affine import AffineResponse
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.tasks.bundle import Bundle
 from sottovoce.tasks.choice import Choice
 from sottovoce.tasks.collection import Collection
 from sottovoce.tasks.notice import Notice
+from sottovoce.tasks.question import Question
 from sottovoce.tasks.round import Round
 from sottovoce.tasks.task import Task
+from sottovoce.wire import codec
 from sottovoce.wire import envelope as envelopes
 from sottovoce.wire.envelope import VERSION_2
+from sottovoce.wire.token_message import TokenMessage
 
 PLAIN = once(NARROW)
 MINE = digest_of(PLAIN)
@@ -534,3 +545,130 @@ def test_a_ticket_deals_the_member_and_where_there_are_no_fakes_the_round():
         admit_opened(with_fakes, 0, [message], [ticket]).codes == {} for ticket in tickets
     ), "a hop needs tokens for the round at hand"
     assert admit_opened(with_fakes, 0, [message], [None]).codes == {0: "token-missing"}
+
+
+# --- messages with a blind token that come straight from a device ---
+
+
+def guarded(plan=None, **settings):
+    """A task whose tokens fix coins and seeds, and which has no shuffler."""
+    rules = blind_collection(**({"defence": "seeds", "minimum": 2} | settings))
+    plan = plan or sv.Histogram(range(256), "affine")
+    return Task("guarded", plan, epsilon=1.0, collection=rules)
+
+
+def device_message(task, value=7, token=None, asked=None):
+    """What the client of the package sends; with a token it is that of the device."""
+    notice = codec.publish(task)
+    ledger = DiskLedger(":memory:")
+    token = token or token_for(task, issuer())
+    ledger.pending_token(notice.digest, lambda: b"pending")
+    ledger.keep_blind_token(notice.digest, token.to_bytes())
+    accepts = Accepts(public=notice.domain.public_names)
+    return Client(notice, ledger, accepts=accepts).answer(value, asked=asked)
+
+
+def forged_message(task, token, draws):
+    """The message of somebody who chooses the numbers behind the seeds of all slots."""
+    asked = task.opening
+    places = asked.addresses(
+        lambda slot: coin.choice_coin(token.coin_bytes(fingerprint_of(task)), 0, slot)
+    )
+    written = b""
+    for address, draw in zip(places, draws, strict=True):
+        question = asked.question(address)
+        values = np.array([1]) if question.encoding is None else np.array([[1, 1]])
+        report = question.privatize_seeded(values, np.array([draw], np.uint64), SeededRng(draw))
+        written += envelope(
+            fingerprint_of(task)[:16],
+            question.mechanism.pack(report).ljust(asked.width, b"\0"),
+            member=address.member,
+            slot=address.slot if asked.slots > 1 else None,
+            report=bytes(SystemRng().bytes(16)),
+        )
+    layout = TokenMessage.of(asked, task.declares, task.plan.domain.public_bytes)
+    return layout.join(token.to_bytes(), written)
+
+
+def draws_of(task, token):
+    return [token.seed_draw(fingerprint_of(task), slot) for slot in range(task.opening.slots)]
+
+
+def test_messages_of_devices_with_tokens_are_taken_without_their_tokens():
+    task = guarded()
+    messages = [device_message(task, value) for value in range(12)]
+    assert len({len(message) for message in messages}) == 1
+    admitted = admit(published(task), messages, ())
+    assert not admitted.codes
+    [offer] = admitted.offers
+    assert [row.tobytes() for row in offer.data] == [message[288:] for message in messages]
+    claims = [sha256(message[:32]).digest() for message in messages]
+    assert [claim.tobytes() for claim in offer.claims] == claims
+    assert offer.verified
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [sv.Histogram(range(256), kind) for kind in ("affine", "olh", "blh", "rmp", "bloom")],
+    ids=lambda plan: plan.mechanism,
+)
+def test_a_report_with_another_seed_was_not_asked_for(plan):
+    """The twin without the defence takes every seed."""
+    for defence, expected in (("seeds", ["", "not-asked", "not-asked"]), ("", ["", "", ""])):
+        task = guarded(plan, defence=defence)
+        issued = [token_for(task, issuer()) for _ in range(3)]
+        draws = [draws_of(task, token)[0] for token in issued]
+        chosen = [draws[0], draws[1] ^ 1, draws[0] + 1 if plan.mechanism == "bloom" else draws[0]]
+        messages = [
+            forged_message(task, token, [draw]) for token, draw in zip(issued, chosen, strict=True)
+        ]
+        found = codes(task, *messages)
+        if plan.mechanism == "bloom":  # eight cohorts: the seed of somebody else may be one's own
+            found, expected = found[:2], expected[:2]
+        assert found == expected
+
+
+def test_every_slot_of_a_bundle_is_checked():
+    part = Question(AffineResponse(0.25, 16, 4))
+    task = replace(once(Bundle((part, part, part))), collection=guarded().collection)
+    token = token_for(task, issuer())
+    draws = draws_of(task, token)
+    assert len(set(draws)) == 3
+    assert codes(task, forged_message(task, token, draws)) == [""]
+    for slot in range(3):
+        changed = [draw ^ 1 if place == slot else draw for place, draw in enumerate(draws)]
+        assert codes(task, forged_message(task, token, changed)) == ["not-asked"]
+    exchanged = [draws[1], draws[0], draws[2]]
+    assert codes(task, forged_message(task, token, exchanged)) == ["not-asked"]
+
+
+def test_a_choice_of_different_mechanisms_is_checked_member_by_member():
+    plan = sv.Survey({"pet": ["cat", "dog"], "age": range(200)}, [1, 1])
+    task = guarded(plan)
+    issued = [token_for(task, issuer()) for _ in range(16)]
+    honest_ones = [forged_message(task, token, draws_of(task, token)) for token in issued]
+    assert codes(task, *honest_ones) == [""] * 16
+    forged = [forged_message(task, token, [draws_of(task, token)[0] ^ 1]) for token in issued]
+    found = codes(task, *forged)
+    assert set(found) == {"", "not-asked"}, "reports about pets have no seed"
+
+
+def test_tokens_are_checked_before_anything_is_taken():
+    task = guarded()
+    good = device_message(task)
+    foreign = device_message(task, token=token_for(replace(task, name="other"), issuer()))
+    naked = good[288:]
+    cut = good[:-1]
+    padded = good[:-1] + b"\1"
+    early = good[:290] + b"\1" + good[291:]  # round 1
+    messages = [good, foreign, naked, cut, padded, early, b"", bytes(len(good))]
+    expected = ["", "token-unknown", *["malformed"] * 2, "impossible", "too-early"]
+    assert codes(task, *messages) == [*expected, "malformed", "malformed"]
+
+
+def test_messages_with_public_columns_have_one_length_too():
+    plan = sv.Table({"age": range(64)}, public={"os": ["a", "much longer"]})
+    task = replace(guarded(), plan=plan, declares=())
+    messages = [device_message(task, {"age": 3, "os": system}) for system in ("a", "much longer")]
+    assert len({len(message) for message in messages}) == 1
+    assert codes(task, *messages) == ["", ""]

@@ -1,13 +1,18 @@
 """Canaries: made like messages of people, sent once, found in the batch, and what they detect."""
 
-from math import comb
+import random
+import shutil
+from math import comb, sqrt
 
 import pytest
 
-from collector.people import text
+from collector.people import Clock, text
 from collector.sending import held, states
 from collector.shuffled import Chain, envelopes_of, plain_message, shuffled_for
-from sottovoce.collector import batches, canaries, key_files
+from sottovoce.collector import batches, canaries, key_files, opening
+from sottovoce.collector.collector import Collector
+from sottovoce.collector.store.sqlite import SqliteStore
+from sottovoce.core.base64url import text_of
 from sottovoce.errors import ParameterError, StateError, UnavailableError
 from sottovoce.web.problems import RequestError
 
@@ -53,7 +58,7 @@ def test_canaries_travel_are_found_and_are_not_counted(collector, chain, has_iss
     issuer = None
     if has_issuer:
         made = key_files.make_issuer(collector.folder)
-        issuer = key_files.base64url(made.public_key.data)
+        issuer = text_of(made.public_key.data)
     task = publish(collector, chain, users=2, issuer=issuer)
     outbox = []
     assert top_up(collector, task, 5) == 5
@@ -128,6 +133,108 @@ def test_the_chance_of_detection_is_exact():
             for dropped in range(messages + 1):
                 left = comb(messages - sent, dropped) / comb(messages, dropped)
                 assert canaries.detection(messages, sent, dropped) == pytest.approx(1 - left)
+
+
+# --- hops that lie ---
+
+MESSAGES, CANARIES, TOUCHED = 100, 36, 1  # of one batch, of which the hop touches 1 %
+BATCHES = 100
+SIGMAS = 3
+
+
+class Batch:
+    """A batch of people and canaries behind the hop, and a store in which it is not there yet."""
+
+    def __init__(self, folder):
+        self.folder, self.chain = folder, Chain.of(1)
+        collector = Collector(SqliteStore(folder / "collector.db"), folder, Clock())
+        people = MESSAGES - CANARIES
+        self.task = publish(collector, self.chain, users=people - TOUCHED)
+        self.published = collector.find(self.task.name)
+        outbox = []
+        top_up(collector, self.task, CANARIES)
+        canaries.send_unsent(collector.store, self.published, outbox.append)
+        plain = [
+            plain_message(self.task, envelopes_of(self.task, n % 9)) for n in range(people + 1)
+        ]
+        sealed = self.chain.seal(collector, self.task, plain)
+        self.canaries = set(self.chain.mix(self.task, outbox))
+        *self.people, self.forged = self.chain.mix(self.task, sealed)
+        collector.store.close()
+        self.copies = 0
+
+    def delivered(self, messages):
+        """Deliver other messages to a copy of the store, and return it with the batch opened."""
+        self.copies += 1
+        copy = self.folder / f"copy{self.copies}.db"
+        for path in self.folder.glob("collector.db*"):
+            shutil.copy(path, f"{copy}{path.name.removeprefix('collector.db')}")
+        store = SqliteStore(copy)
+        for number, body in self.chain.parts(self.task, messages, in_part=MESSAGES).items():
+            batches.receive(store, self.published, (0, number), body)
+        opening.open_batch(store, self.published, 0, 0)
+        return store
+
+    def alarm(self, messages):
+        """Return whether a canary is missing in what the hop delivers."""
+        store = self.delivered(messages)
+        found = store.canary_counts(self.published.digest, 0)
+        store.close()
+        return found.found < found.sent
+
+
+@pytest.fixture(scope="module")
+def batch(tmp_path_factory):
+    return Batch(tmp_path_factory.mktemp("canaries"))
+
+
+def drop(batch, dice):
+    honest = [*batch.people, *batch.canaries]
+    return dice.sample(honest, MESSAGES - TOUCHED)
+
+
+def replace_some(batch, dice):
+    return [*drop(batch, dice), batch.forged]
+
+
+def drop_people(batch, dice):
+    """A broken twin: a hop that can tell canaries by something, and spares them."""
+    return [*dice.sample(batch.people, len(batch.people) - TOUCHED), *batch.canaries]
+
+
+def deviation(batch, lie, batch_count=BATCHES):
+    """Return by how many standard errors the alarm rate differs from the formula."""
+    dice = random.Random(f"{lie.__name__}")
+    alarms = sum(batch.alarm(lie(batch, dice)) for _ in range(batch_count))
+    expected = canaries.detection(MESSAGES, CANARIES, TOUCHED)
+    error = sqrt(expected * (1 - expected) / batch_count)
+    print(
+        f"{lie.__name__}: {alarms} alarms in {batch_count}, expected {expected * batch_count:.1f}"
+    )
+    return abs(alarms / batch_count - expected) / error
+
+
+@pytest.mark.parametrize("lie", [drop, replace_some])
+def test_the_alarm_rate_of_a_hop_that_lies_is_that_of_the_formula(batch, lie):
+    assert deviation(batch, lie) <= SIGMAS
+
+
+def test_a_hop_that_knows_the_canaries_is_told_from_the_formula(batch):
+    assert deviation(batch, drop_people, 30) > SIGMAS
+
+
+def test_duplicates_of_a_hop_do_not_count_and_give_no_alarm(batch):
+    honest = [*batch.people, *batch.canaries]
+    again = random.Random(3).sample(honest, 10)
+    store = batch.delivered([*honest, *again])
+    counts = store.canary_counts(batch.published.digest, 0)
+    record = store.batch(batch.published.digest, 0)
+    [round_record] = store.rounds(batch.published.digest)
+    store.close()
+    people_again = sum(message in set(batch.people) for message in again)
+    assert (counts.sent, counts.found) == (CANARIES, CANARIES)
+    assert record.duplicates == people_again > 0
+    assert round_record.users == len(batch.people)
 
 
 def test_published_chances_of_detection():

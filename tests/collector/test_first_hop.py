@@ -63,6 +63,10 @@ def test_a_relay_takes_the_place_of_the_hop(hop):
         FirstHop(published(task), 0).send(b"sealed")
 
 
+def refusing(code):
+    return {**KEPT, "accepted": 0, "refused": [{"index": 0, "code": code, "retry": False}]}
+
+
 @pytest.mark.parametrize(
     ("status", "says", "error"),
     [
@@ -70,9 +74,9 @@ def test_a_relay_takes_the_place_of_the_hop(hop):
         (429, {}, UnavailableError),
         (200, {}, CodecError),
         (200, [], CodecError),
-        (200, {**KEPT, "accepted": 0, "refused": [{"code": "too-early"}]}, StateError),
-        (200, {**KEPT, "accepted": 0, "refused": [{"code": "too-late"}]}, MismatchError),
-        (200, {**KEPT, "accepted": 0}, MismatchError),
+        (200, refusing("too-early"), StateError),
+        (200, refusing("too-late"), MismatchError),
+        (200, {**KEPT, "accepted": 0}, CodecError),
     ],
 )
 def test_only_a_receipt_says_that_the_message_is_kept(hop, status, says, error):

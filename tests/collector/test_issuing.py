@@ -5,6 +5,7 @@ import pytest
 from collector.people import counting, text
 from collector.shuffled import Chain, fingerprint_of, shuffled_for
 from sottovoce.collector import access, issuing, key_files
+from sottovoce.core.base64url import text_of
 from sottovoce.errors import ParameterError
 from sottovoce.web.problems import RequestError
 from sottovoce.wire import tokens
@@ -25,7 +26,7 @@ def chain():
 
 @pytest.fixture
 def task(collector, chain, issuer):
-    known = key_files.base64url(issuer.public_key.data)
+    known = text_of(issuer.public_key.data)
     task = shuffled_for(collector, chain, issuer=known, fakes=3)
     collector.create(text(task), toml=False)
     return task

@@ -28,6 +28,7 @@ from sottovoce.collector import key_files
 from sottovoce.collector.api import Api
 from sottovoce.collector.operations import OPERATIONS, TITLE
 from sottovoce.collector.store.sqlite import SqliteStore
+from sottovoce.core.base64url import text_of
 from sottovoce.web import openapi
 from sottovoce.web.problems import CATALOGUE
 
@@ -73,7 +74,7 @@ def site(tmp_path_factory):
         site.seal("done")
         chain = Chain.of(2)
         key_files.make_issuer(folder)
-        known = key_files.base64url(key_files.issuer(folder).public_key.data)
+        known = text_of(key_files.issuer(folder).public_key.data)
         site.publish(shuffled_for(site.collector, chain, name="mixed", fakes=2, issuer=known))
         chain.push(site.collector, site.collector.find("mixed").task)
         yield site

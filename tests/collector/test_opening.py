@@ -12,6 +12,7 @@ from collector.shuffled import (
     Chain,
     addresses_for,
     envelopes_of,
+    fingerprint_of,
     plain_message,
     shuffled_for,
     token_for,
@@ -19,7 +20,10 @@ from collector.shuffled import (
 from sottovoce.collector import batches, key_files, opening
 from sottovoce.collector.collector import Collector
 from sottovoce.collector.store.shuffle_base import Canary
+from sottovoce.core.base64url import text_of
+from sottovoce.core.rng import SystemRng
 from sottovoce.errors import MismatchError
+from sottovoce.plans.frequencies.histogram import Histogram
 from sottovoce.plans.frequencies.survey import Survey
 from sottovoce.web.problems import RequestError
 from sottovoce.wire import tokens
@@ -223,9 +227,7 @@ class TestTokens:
 
     @pytest.fixture
     def task(self, collector, chain, issuer):
-        return publish(
-            collector, chain, issuer=key_files.base64url(issuer.public_key.data), users=2
-        )
+        return publish(collector, chain, issuer=text_of(issuer.public_key.data), users=2)
 
     def message(self, task, value, token):
         return plain_message(task, envelopes_of(task, value), token.to_bytes())
@@ -266,7 +268,7 @@ def test_the_coins_of_a_token_decide_what_is_answered(collector, chain):
         collector,
         chain,
         plan=plan,
-        issuer=key_files.base64url(issuer.public_key.data),
+        issuer=text_of(issuer.public_key.data),
         users=2,
     )
     messages = []
@@ -281,3 +283,35 @@ def test_the_coins_of_a_token_decide_what_is_answered(collector, chain):
     collector.advance()
     assert collector.store.refusals(collector.find(task.name).digest) == {"not-asked": 2}
     assert collector.find(task.name).last.users == 6
+
+
+def seeded_message(task, token, draw):
+    """What somebody sends whose report has the seed that a number gives."""
+    mechanism = task.opening.ask.mechanism
+    report = mechanism.privatize_seeded(np.array([7]), np.array([draw], np.uint64), SystemRng())
+    value = int.from_bytes(mechanism.pack(report), "little")
+    return plain_message(task, envelopes_of(task, value), token.to_bytes())
+
+
+def test_a_report_with_another_seed_is_refused(collector, chain):
+    """With the defence ``seeds`` a batch counts only reports under the seeds of their tokens."""
+    issuer = key_files.make_issuer(collector.folder)
+    task = publish(
+        collector,
+        chain,
+        plan=Histogram(range(256), "affine"),
+        issuer=text_of(issuer.public_key.data),
+        defence="seeds",
+        users=2,
+    )
+    fingerprint = fingerprint_of(task)
+    issued = [token_for(task, issuer) for _ in range(6)]
+    draws = [token.seed_draw(fingerprint, 0) for token in issued]
+    draws[1] ^= 1
+    draws[2] = draws[3]  # the seed of somebody else
+    draws[4] = issued[4].seed_draw(fingerprint, 1)  # the seed of another slot
+    given = [seeded_message(task, *each) for each in zip(issued, draws, strict=True)]
+    deliver(collector, task, sealed_and_mixed(collector, chain, task, given))
+    collector.advance()
+    assert collector.store.refusals(collector.find(task.name).digest) == {"not-asked": 3}
+    assert collector.find(task.name).last.users == 3

@@ -6,6 +6,7 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from collector.test_queries import MESSAGES, shop
 from sottovoce.collector import access
 from sottovoce.collector.collector import Collector
 from sottovoce.collector.queries import QueryRequest, answered
-from sottovoce.collector.query_worker import Place, packed
+from sottovoce.collector.query_worker import START, Place, packed
 from sottovoce.collector.query_workers import QueryWorkers
 from sottovoce.collector.store.sqlite import SqliteStore
 from sottovoce.errors import UnavailableError
@@ -157,7 +158,7 @@ def test_a_process_that_dies_is_an_error_and_the_next_query_is_answered(folder):
 
 def test_a_process_ends_when_its_server_is_gone(folder):
     ours, theirs = socket.socketpair()
-    command = [sys.executable, "-m", "sottovoce.collector.query_worker", str(theirs.fileno())]
+    command = [sys.executable, "-c", START, str(theirs.fileno())]
     process = subprocess.Popen(command, pass_fds=[theirs.fileno()])
     theirs.close()
     ours.sendall(packed(Place(folder, "")))
@@ -205,3 +206,44 @@ def test_a_query_does_not_hold_up_the_end_of_the_server(server):
         assert made.stop() == 0
         assert time.monotonic() - started < 4.5
     until(lambda: not Path(f"/proc/{worker}").exists())
+
+
+def test_a_process_that_is_slow_to_start_holds_up_nobody(folder, monkeypatch):
+    """On a busy machine it takes seconds until a new process runs; uploads go on meanwhile."""
+    plain = subprocess.Popen
+    is_started = []
+
+    def slow(*given, **named):
+        time.sleep(0.5)
+        is_started.append(True)
+        return plain(*given, **named)
+
+    async def count_turns(query):
+        while not is_started:
+            turns.append(query.done())
+            await asyncio.sleep(0.001)
+
+    turns = []
+    monkeypatch.setattr(subprocess, "Popen", slow)
+    (answer,) = asking(folder, COUNT, meanwhile=count_turns)
+    assert not isinstance(answer, Exception)
+    print(f"the event loop took {len(turns)} turns, and 1 if it had waited")
+    assert len(turns) > 5
+
+
+def test_a_process_gives_way_before_it_loads_anything():
+    """The package is replaced by one that says how it is loaded."""
+    module = "import os; main = lambda: print(os.nice(0), len(os.sched_getaffinity(0)), LOADED)\n"
+    with tempfile.TemporaryDirectory() as folder:
+        package = Path(folder) / "sottovoce" / "collector"
+        package.mkdir(parents=True)
+        (package.parent / "__init__.py").write_text("")
+        (package / "__init__.py").write_text("")
+        loaded = f"{module}LOADED = os.nice(0)\n"
+        (package / "query_worker.py").write_text(loaded)
+        environment = {**os.environ, "PYTHONPATH": folder}
+        command = [sys.executable, "-c", START]
+        text = subprocess.check_output(command, env=environment, text=True)
+    niceness, cores, while_loading = map(int, text.split())
+    assert niceness == while_loading == min(os.nice(0) + 10, 19)
+    assert cores == max(len(os.sched_getaffinity(0)) - 1, 1)

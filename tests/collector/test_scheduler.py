@@ -9,7 +9,7 @@ from collector.running import until
 from collector.sending import send
 from sottovoce.collector import access
 from sottovoce.collector.collector import DAY
-from sottovoce.collector.scheduler import Keeper
+from sottovoce.collector.scheduler import Scheduler
 
 
 @pytest.fixture
@@ -18,36 +18,36 @@ def failures():
 
 
 @pytest.fixture
-def keeper(collector, failures):
-    made = Keeper(collector, 0.01, failures.append)
+def scheduler(collector, failures):
+    made = Scheduler(collector, 0.01, failures.append)
     yield made
     made.stop()
 
 
-def test_what_is_due_happens_by_itself(collector, keeper, failures):
+def test_what_is_due_happens_by_itself(collector, scheduler, failures):
     task = counting(quota=3)
     collector.create(text(task), toml=False)
-    keeper.start()
+    scheduler.start()
     send(collector, "count", numbered(task, 1, 2, 3))
     until(lambda: collector.find("count").state == "finished")
     assert failures == []
 
 
-def test_what_fails_is_counted_and_tried_again(collector, keeper, failures, caplog):
+def test_what_fails_is_counted_and_tried_again(collector, scheduler, failures, caplog):
     task = counting(quota=3)
     collector.create(text(task), toml=False)
     send(collector, "count", numbered(task, 1, 2, 3))
     (collector.folder / "sealed").write_text("in the way")
     with caplog.at_level(logging.WARNING, "sottovoce"):
-        keeper.start()
+        scheduler.start()
         until(lambda: len(failures) > 2)
     assert set(failures) == {"UnavailableError"}
-    assert {record.getMessage() for record in caplog.records} == {"keeper"}
+    assert {record.getMessage() for record in caplog.records} == {"scheduler"}
     (collector.folder / "sealed").unlink()
     until(lambda: collector.find("count").state == "finished")
 
 
-def test_expired_tokens_and_old_counts_go_within_the_hour(collector, keeper, clock):
+def test_expired_tokens_and_old_counts_go_within_the_hour(collector, scheduler, clock):
     store, task = collector.store, counting()
     collector.create(text(task), toml=False)
     send(collector, "count", numbered(task, 1))
@@ -56,29 +56,31 @@ def test_expired_tokens_and_old_counts_go_within_the_hour(collector, keeper, clo
     access.issue(store, "analyst", clock.now)
     assert store.arrivals(digest, 0)
     clock.pass_(8 * DAY)
-    keeper.start()
+    scheduler.start()
     until(lambda: len(store.tokens()) == 1)
     assert store.arrivals(digest, 0) == []
 
 
-def test_half_written_files_are_removed_at_the_start(collector, keeper, failures):
+def test_half_written_files_are_removed_at_the_start(collector, scheduler, failures):
     collector.create(text(counting()), toml=False)
     half = collector.folder / "sealed" / collector.find("count").digest / ".answer.new.json"
     half.parent.mkdir(parents=True)
     half.write_text("half")
-    keeper.start()
+    scheduler.start()
     until(lambda: not half.exists())
     assert failures == []
 
 
-def test_a_half_written_file_that_cannot_be_removed_holds_up_nothing(collector, keeper, failures):
+def test_a_half_written_file_that_cannot_be_removed_holds_up_nothing(
+    collector, scheduler, failures
+):
     task = counting(quota=3)
     collector.create(text(task), toml=False)
     other = counting("other")
     collector.create(text(other), toml=False)
     half = collector.folder / "sealed" / collector.find("other").digest / ".answer.new.json"
     half.mkdir(parents=True)
-    keeper.start()
+    scheduler.start()
     send(collector, "count", numbered(task, 1, 2, 3))
     until(lambda: collector.find("count").state == "finished")
     assert failures == ["UnavailableError"]

@@ -6,10 +6,12 @@ import pytest
 
 from collector.people import counting, text
 from collector.serving import served
-from collector.shuffled import Chain, base64url, fingerprint_of, shuffled_for
+from collector.shuffled import Chain, fingerprint_of, shuffled_for
 from sottovoce.collector import key_files
+from sottovoce.core.base64url import text_of
 from sottovoce.wire import tokens
 from sottovoce.wire.fake_tokens import FakeTokenRequest
+from sottovoce.wire.round_keys import read_signed_keys
 
 
 @pytest.fixture
@@ -24,7 +26,7 @@ def issuer(site):
 
 @pytest.fixture
 def task(site, chain, issuer):
-    known = key_files.base64url(issuer.public_key.data)
+    known = text_of(issuer.public_key.data)
     return site.publish(shuffled_for(site.collector, chain, fakes=2, issuer=known))
 
 
@@ -34,12 +36,20 @@ def open_task(site, chain):
 
 
 def push(site, chain, task):
-    for hop, signed in chain.statements(task):
-        body = {
-            "public_key": base64url(signed.public_key),
-            "signature": base64url(signed.signature),
-        }
+    for signed in chain.statements(task):
+        body = signed.to_json()
+        hop = body.pop("hop")
         yield site.client.put(f"/v1/tasks/{task.name}/rounds/0/keys/{hop}", json=body)
+
+
+def push_signatures(site, chain, task):
+    """Every hop fetches all keys, signs them as one set, and pushes the signature."""
+    address = f"/v1/tasks/{task.name}/rounds/0/key-set"
+    keys = read_signed_keys(site.client.get(address).json()["keys"])
+    public_keys = [key.public_key for key in keys]
+    for hop, signature in enumerate(chain.set_signatures(task, task.opening, public_keys)):
+        body = {"signature": text_of(signature)}
+        yield site.client.put(f"{address}/{hop}", json=body)
 
 
 def code(answer):
@@ -50,9 +60,14 @@ def code(answer):
 def test_keys_are_pushed_and_fetched(site, chain, task):
     address = f"/v1/tasks/{task.name}/rounds/0/keys"
     assert code(site.client.get(address)) == (409, "not-ready")
+    assert code(site.client.get(f"/v1/tasks/{task.name}/rounds/0/key-set")) == (409, "not-ready")
     assert [answer.status_code for answer in push(site, chain, task)] == [201]
     assert [answer.status_code for answer in push(site, chain, task)] == [200]
+    assert code(site.client.get(address)) == (409, "not-ready")
+    assert [answer.status_code for answer in push_signatures(site, chain, task)] == [201]
+    assert [answer.status_code for answer in push_signatures(site, chain, task)] == [200]
     answer = site.client.get(address)
+    assert len(answer.json()["set_signatures"]) == 1
     assert answer.json()["digest"] == site.collector.find(task.name).digest
     assert answer.json()["round"] == 0
     assert [key["hop"] for key in answer.json()["keys"]] == [0, 1]
@@ -65,6 +80,7 @@ def test_keys_are_pushed_and_fetched(site, chain, task):
 
 def test_a_batch_is_delivered_in_parts_and_opened(site, chain, open_task):
     list(push(site, chain, open_task))
+    list(push_signatures(site, chain, open_task))
     parts = chain.batch(site.collector, open_task, [5, 5, 6, 7])
     address = f"/v1/tasks/{open_task.name}/rounds/0/batch"
     octets = {"content-type": "application/octet-stream"}
@@ -85,6 +101,7 @@ def test_a_batch_is_delivered_in_parts_and_opened(site, chain, open_task):
 
 def test_hostile_parts_are_refused_with_a_problem(site, chain, open_task):
     list(push(site, chain, open_task))
+    list(push_signatures(site, chain, open_task))
     parts = chain.batch(site.collector, open_task, [5, 5, 6, 7])
     address = f"/v1/tasks/{open_task.name}/rounds/0/batch"
 
@@ -131,13 +148,13 @@ def test_direct_uploads_are_refused_for_good(site, open_task):
 
 def test_devices_buy_tokens_and_hops_those_of_their_fakes(site, chain, task, issuer):
     pending = tokens.blind(issuer.public_key, fingerprint_of(task))
-    body = {"token": site.tokens["enrolment"], "blinded": base64url(pending.blinded)}
+    body = {"token": site.tokens["enrolment"], "blinded": text_of(pending.blinded)}
     address = f"/v1/tasks/{task.name}/tokens"
     answer = site.client.post(address, json=body)
     assert answer.status_code == 200
     tokens.finalize(pending, _bytes(answer.json()["blind_signature"]))
     assert site.client.post(address, json=body).json() == answer.json()
-    other = base64url(tokens.blind(issuer.public_key, fingerprint_of(task)).blinded)
+    other = text_of(tokens.blind(issuer.public_key, fingerprint_of(task)).blinded)
     assert code(site.client.post(address, json={**body, "blinded": other})) == (
         403,
         "token-refused",
@@ -145,23 +162,23 @@ def test_devices_buy_tokens_and_hops_those_of_their_fakes(site, chain, task, iss
     fakes = [tokens.blind(issuer.public_key, fingerprint_of(task)) for _ in range(2)]
     request = FakeTokenRequest(fingerprint_of(task), 0, 0, tuple(each.blinded for each in fakes))
     signed = {
-        "blinded": [base64url(number) for number in request.blinded],
-        "signature": base64url(request.sign(chain.signing[0].private_key)),
+        "blinded": [text_of(number) for number in request.blinded],
+        "signature": text_of(request.sign(chain.signing[0].private_key)),
     }
     address = f"/v1/tasks/{task.name}/rounds/0/fake-tokens/0"
     signatures = site.client.post(address, json=signed).json()["blind_signatures"]
     for each, signature in zip(fakes, signatures, strict=True):
         tokens.finalize(each, _bytes(signature))
-    wrong = {**signed, "signature": base64url(bytes(64))}
+    wrong = {**signed, "signature": text_of(bytes(64))}
     assert code(site.client.post(address, json=wrong)) == (403, "bad-signature")
 
 
 def test_signatures_are_rationed_by_address(store, tmp_path, clock, chain):
     with served(store, tmp_path, clock, rate=100) as site:
         issuer = key_files.make_issuer(site.collector.folder)
-        known = key_files.base64url(issuer.public_key.data)
+        known = text_of(issuer.public_key.data)
         task = site.publish(shuffled_for(site.collector, chain, issuer=known))
-        body = {"token": "nobody", "blinded": base64url(bytes(255) + b"\x01")}
+        body = {"token": "nobody", "blinded": text_of(bytes(255) + b"\x01")}
         answers = [site.client.post(f"/v1/tasks/{task.name}/tokens", json=body) for _ in range(5)]
         assert [answer.status_code for answer in answers] == [403] * 4 + [429]
 
@@ -171,6 +188,8 @@ def test_signatures_are_rationed_by_address(store, tmp_path, clock, chain):
     [
         ("GET", "rounds/0/keys"),
         ("PUT", "rounds/0/keys/0"),
+        ("GET", "rounds/0/key-set"),
+        ("PUT", "rounds/0/key-set/0"),
         ("PUT", "rounds/0/batch/0"),
         ("POST", "tokens"),
         ("POST", "rounds/0/fake-tokens/0"),
@@ -180,6 +199,7 @@ def test_a_task_that_is_not_shuffled_has_none_of_this(site, method, path):
     site.publish(counting())
     bodies = {
         "rounds/0/keys/0": {"public_key": "A" * 43, "signature": "A" * 86},
+        "rounds/0/key-set/0": {"signature": "A" * 86},
         "tokens": {"token": "x", "blinded": "A" * 341 + "A"},
         "rounds/0/fake-tokens/0": {"blinded": ["A" * 342], "signature": "A" * 86},
     }

@@ -154,7 +154,7 @@ def test_every_setting_of_a_collection_can_be_set():
         "sandbox": True,
     }
     assert read(plain(collection=settings)).collection == Collection(**settings)
-    issuer = {"minimum": 60, "issuer": "A" * 456}
+    issuer = {"minimum": 60, "issuer": "A" * 456, "defence": "seeds"}
     assert read(plain(collection=issuer)).collection == Collection(**issuer)
     assert {*settings, *issuer} == set(Collection.__dataclass_fields__)
 

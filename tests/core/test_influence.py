@@ -5,6 +5,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
+from accounting import laws
 from sottovoce.core.influence import (
     AnySetInfluence,
     CellInfluences,
@@ -289,3 +290,79 @@ def test_every_set_of_values_bounds_a_sum_of_free_seeds():
     influence = law.of(np.array([1.0, 2.0, -1.0]))
     assert influence.up == pytest.approx((max(sums) - 0.25 * 2) / 0.25)
     assert influence.down == pytest.approx((0.25 * 2 - min(sums)) / 0.25)
+
+
+@pytest.mark.parametrize(
+    ("bits", "rank"), [(bits, rank) for bits in range(2, 5) for rank in range(1, bits)]
+)
+def test_under_dealt_seeds_an_affine_report_supports_no_more_than_stated(bits, rank):
+    """Exhaustive: all maps, all sets of points in general position, the best bucket of each.
+
+    The closed form is that of independent buckets.  It is a bound, and an equality for one value.
+    """
+    mechanism = Mechanism.kinds["affine_prefix"](epsilon=1.0, size=1 << bits, buckets=1 << rank)
+    functions = laws.hash_functions(mechanism)
+    for chosen in range(1, bits + 2):
+        stated = mechanism.mean_supported(chosen)
+        for points in combinations(range(1 << bits), chosen):
+            if not affinely_independent(points):
+                continue
+            loads = fullest(functions[:, list(points)], mechanism.buckets)
+            assert loads.max() <= mechanism.max_supported
+            assert loads.mean() <= stated + 1e-12
+            if chosen == 1:
+                assert loads.mean() == stated == 1
+            if bits == 4:
+                break  # a bijection of the maps takes every such set to every other
+    assert mechanism.mean_supported(bits + 1) <= mechanism.max_supported
+
+
+@pytest.mark.parametrize("buckets", [2, 3, 4])
+def test_under_dealt_seeds_local_hashing_supports_what_is_stated(buckets):
+    """All functions of the family, each equally likely: an equality for every set of values."""
+    mechanism = Mechanism.kinds["olh"](epsilon=1.0, size=5, buckets=buckets)
+    functions = laws.hash_functions(mechanism)
+    for chosen in range(1, 6):
+        for values in combinations(range(5), chosen):
+            loads = fullest(functions[:, list(values)], buckets)
+            assert loads.mean() == pytest.approx(mechanism.mean_supported(chosen), abs=1e-12)
+            assert loads.max() == chosen <= mechanism.max_supported
+
+
+def fullest(hashed, buckets):
+    """Return how many of the values the fullest bucket of every function holds."""
+    return (hashed[:, :, None] == np.arange(buckets)).sum(axis=1).max(axis=1)
+
+
+@pytest.mark.parametrize("kind", ["affine", "olh"])
+def test_dealt_seeds_hold_as_many_chosen_values_as_stated(kind):
+    """4,000 seeds, 10 values of 1,024: the mean of the fullest bucket, 5 sigma.
+
+    The broken twin may choose the best of 20 seeds for every report.
+    """
+    mechanism = Mechanism.kinds[kind](epsilon=1.0, size=1024)
+    targets = np.random.default_rng(4).choice(1024, 10, replace=False)
+    draws = SeededRng(5).longs(80_000)
+    reports = mechanism.draw_blanket_seeded(draws, SeededRng(6))
+    loads = np.zeros(len(draws), int)
+    for bucket in range(mechanism.buckets):
+        reports["bucket"] = bucket
+        loads = np.maximum(loads, mechanism.support(reports, targets).sum(axis=1))
+    dealt, chosen = loads[:4000], loads.reshape(4000, 20).max(axis=1)
+    stated, error = mechanism.mean_supported(10), dealt.std() / 4000**0.5
+    print(f"dealt {dealt.mean():.3f}, stated {stated:.3f} +- {5 * error:.3f}; {chosen.mean():.3f}")
+    assert abs(dealt.mean() - stated) < 5 * error
+    assert chosen.mean() > stated + 5 * error
+    # spec: a gain of .372 for 5 % of reports that take the fullest bucket of seeds they were dealt
+    gain = 0.05 * (stated - 10 * mechanism.q) / (mechanism.p - mechanism.q)
+    assert gain == pytest.approx(0.372, abs=0.01)
+
+
+@pytest.mark.parametrize("mechanism", laws.HASHED, ids=laws.name)
+def test_the_bound_for_one_value_holds_under_every_seed_and_is_reached(mechanism):
+    """A dealt seed takes nothing from what one report can do to one value, up or down."""
+    functions = laws.hash_functions(mechanism)
+    hashed = functions[:, 0][:, None] == np.arange(mechanism.buckets)
+    votes = (hashed - mechanism.q) / (mechanism.p - mechanism.q)
+    assert votes.max(axis=1) == pytest.approx(np.full(len(functions), mechanism.influence.up))
+    assert votes.min(axis=1) == pytest.approx(np.full(len(functions), -mechanism.influence.down))

@@ -18,7 +18,7 @@ from sottovoce.domains.numbers import Numbers
 from sottovoce.domains.records import Records
 from sottovoce.domains.sets import Sets
 from sottovoce.domains.strings import Strings
-from sottovoce.domains.tables import LARGEST_PUBLIC, Tables
+from sottovoce.domains.tables import MAX_PUBLIC, Tables
 from sottovoce.errors import CodecError, DomainError, NoDataError, ParameterError
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.wire import codec
@@ -349,7 +349,7 @@ def written(**changes):
         written(os="\u0041\u0308ndroid"),
         json.dumps(RIGHT).encode(),
         json.dumps(dict(reversed(RIGHT.items())), separators=(",", ":")).encode(),
-        written(os="x" * LARGEST_PUBLIC),
+        written(os="x" * MAX_PUBLIC),
     ],
 )
 def test_any_other_text_is_refused(text):

@@ -328,3 +328,17 @@ COINS = [{"rounded": (1,)}, {"mirrored": (1,)}, {"rounded": (0,), "mirrored": (1
 def test_the_document_restores_it(coins):
     asked = Round(0, Question(GRR(1.0, 80), replace(VISITS, **coins)))
     assert codec.round_(codec.parse(codec.canonical(codec.document(asked)))) == asked
+
+
+def test_the_record_of_whoever_promotes_it_always_counts():
+    """An honest list of one record counts with the chance 1/3."""
+    held = {"people": {"pet": "cat", "age": 1}, "visits": [{"pet": "dog", "age": 2}]}
+    people = DOMAIN.indices([held] * 300)
+    promoted = VISITS.promoting(people, SeededRng(1))
+    honest = VISITS(people, SeededRng(1))
+    assert set(promoted.tolist()) == {(1 * 5 + 2) * 2 + 1}
+    assert 50 < int((honest % 2).sum()) < 150
+    nobody = DOMAIN.indices([{**held, "visits": []}] * 20)
+    assert not (VISITS.promoting(nobody, SeededRng(1)) % 2).any()
+    single = Cell(0, (0, 1), (2, 5), (1, 1))
+    assert (single.promoting(people, SeededRng(1)) == single(people, SeededRng(1))).all()

@@ -274,3 +274,17 @@ def test_the_document_restores_the_question(question):
     read = codec.round_(codec.parse(codec.canonical(codec.document(asked))))
     assert read == asked
     assert read.ask.epsilon == question.epsilon
+
+
+def test_whoever_promotes_a_set_never_sends_a_dummy_for_it():
+    """Each candidate of the set is named about equally often; a set without one is a dummy."""
+    encoding = Sample(4, 3, ((0,), (2,), (1, 3)))
+    people = repeated((0, 1, 3), 2000)
+    elements = encoding.promoting(people, SeededRng(1))
+    counts = np.bincount(elements, minlength=6)
+    print(counts)
+    assert counts[[1, 3, 4, 5]].sum() == 0
+    assert abs(counts[0] - 1000) < 5 * np.sqrt(500)
+    honest = np.bincount(encoding(people, SeededRng(1)), minlength=6)
+    assert honest[3:].sum() > 0, "an honest person draws dummies"
+    assert (encoding.promoting(repeated((1,), 50), SeededRng(1)) >= 3).all()

@@ -2,6 +2,8 @@
 them.
 """
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -91,3 +93,25 @@ def test_a_statement_that_the_engine_cannot_run_is_unavailable():
     persons = ReportsByPerson.of({Address(): batch([0], [1])})
     with pytest.raises(UnavailableError, match="could not answer this query"):
         select(persons, "SELECT nothing FROM nowhere")
+
+
+def test_a_query_sees_nothing_of_others_and_a_failed_one_spoils_none():
+    """Queries of one process share an engine, but neither reports nor people."""
+    first = ReportsByPerson.of({Address(): batch([5], [1])})
+    second = ReportsByPerson.of({Address(): batch([6, 7], [2, 3])})
+    scored = {"scored": Scored((0,), 2, value_of)}
+    assert select(first, "SELECT person, s0 FROM scored", scored) == [(1, 5.0)]
+    for left in ("scored", "seen"):
+        with pytest.raises(UnavailableError):
+            select(second, f"SELECT person, s0 FROM {left}")
+    assert select(second, f"SELECT person FROM {PEOPLE}") == [(2,), (3,)]
+
+
+def test_queries_that_run_at_once_do_not_meet():
+    def ask(number):
+        persons = ReportsByPerson.of({Address(): batch(np.arange(500), np.arange(500) + number)})
+        return select(persons, f"SELECT MIN(person), COUNT(*) FROM {PEOPLE}")
+
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(ask, range(40)))
+    assert answers == [[(number, 500)] for number in range(40)]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sottovoce.engine.files import remove_leftovers, replace_file, sync
+from sottovoce.engine.files import remove_leftovers, replace_file
 from sottovoce.errors import UnavailableError
 
 
@@ -80,7 +80,3 @@ def test_a_half_written_file_is_not_in_the_way_of_the_next_attempt(tmp_path):
 
     replace_file(tmp_path / "file.txt", make)
     assert [path.read_text() for path in tmp_path.iterdir()] == ["whole"]
-
-
-def test_a_folder_can_be_synced(tmp_path):
-    sync(tmp_path)

@@ -76,7 +76,7 @@ def test_a_device_without_a_bound_is_caught(bound, most, name, monkeypatch):
     """The broken twins: what each bound is for."""
     monkeypatch.setattr(bounds, bound, most)
     if bound == "MAX_DOCUMENT_MEMBERS":
-        monkeypatch.setattr("sottovoce.tasks.families.layers.MOST_LAYERS", most)
+        monkeypatch.setattr("sottovoce.tasks.families.layers.MAX_LAYERS", most)
     assert excess(extremes()[name])
 
 

@@ -570,9 +570,11 @@ def keyed_stream(secret, context, count):
     return b"".join(blocks)[:count]
 
 
-def report(document, value, stream):
-    """Return the packed report of one user."""
+def report(document, value, stream, draw=None):
+    """Return the packed report of one user; a draw of 64 bits fixes the seed, if there is one."""
     one = Settings(document)
+    if draw is not None and one.kind in SEEDED:
+        return REPORTS[one.kind](one, value, stream, draw)
     return REPORTS[one.kind](one, value, stream)
 
 
@@ -624,8 +626,11 @@ def instantaneous(one, row, stream):
     )
 
 
-def report_hashed(one, value, stream):
-    seed = stream.integer(one.rows) if one.rows else stream.word()
+def report_hashed(one, value, stream, draw=None):
+    if draw is not None:
+        seed = draw % (one.rows or 1 << 32)
+    else:
+        seed = stream.integer(one.rows) if one.rows else stream.word()
     hashed = bucket(xxh32(words_of(value, one.index_bits), seed), one.buckets)
     said = respond(hashed, one.buckets, one.keep, stream)
     width = 1 if one.kind == "rmp" else 2 if one.buckets <= 1 << 16 else 4
@@ -658,8 +663,8 @@ def point(one, value):
     return permute(value, one.index_bits, one.groups) if one.kind == "affine" else value
 
 
-def report_affine(one, value, stream):
-    seed = stream.long()
+def report_affine(one, value, stream, draw=None):
+    seed = stream.long() if draw is None else draw
     hashed = affine_hash(seed, point(one, value), one.index_bits, one.rank)
     return struct.pack("<QH", seed, respond(hashed, one.buckets, one.keep, stream))
 
@@ -671,8 +676,8 @@ def bloom_filter(one, cohort, value):
     return [place in places for place in range(one.bits)]
 
 
-def report_bloom(one, value, stream):
-    cohort = stream.integer(one.cohorts)
+def report_bloom(one, value, stream, draw=None):
+    cohort = stream.integer(one.cohorts) if draw is None else draw % one.cohorts
     bits = [bit != stream.bernoulli(one.flip) for bit in bloom_filter(one, cohort, value)]
     return struct.pack("<H", cohort) + packed(bits)
 
@@ -702,6 +707,7 @@ def joined(columns, sizes):
     return sum(column * prod(sizes[place + 1 :]) for place, column in enumerate(columns))
 
 
+SEEDED = ("affine", "affine_prefix", "blh", "bloom", "olh", "rmp")
 REPORTS = {
     "grr": report_grr,
     **dict.fromkeys(UNARY, report_unary),
@@ -1037,19 +1043,21 @@ def width(ask):
     return max(len(report(one, 0, Stream(sha_stream("width", 1 << 14)))) for one in used)
 
 
-def message(task, asked, secret, value, stream):
+def message(task, asked, secret, value, stream, draw_of=None):
     """Return what a device sends: for every slot a report and then its id, one envelope after
     another.
 
     A task that declares subjects has 16 bytes drawn before anything else, which stand in every
-    envelope, and so does what is public.
+    envelope, and so does what is public.  ``draw_of`` gives the draw that fixes the seed of a slot.
     """
     found, subject = [], {"subject": stream.take(16)} if "subject" in task["declares"] else {}
     if isinstance(value, dict) and "public" in value:
         subject = subject | {"public": value["public"]}
     for member, slot, question in questions(asked, secret):
         held = encoded(question.get("encoding"), value, stream)
-        payload = report(question["mechanism"], held, stream).ljust(width(asked["ask"]), b"\0")
+        draw = None if draw_of is None else draw_of(slot)
+        payload = report(question["mechanism"], held, stream, draw)
+        payload = payload.ljust(width(asked["ask"]), b"\0")
         fields = {
             "digest": digest_bytes(task),
             "round": asked["number"],
@@ -1439,7 +1447,7 @@ def slots(ask):
 
 def main(directory):
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-    from golden import amplification, discovery, marginals, rows, sealing, tables
+    from golden import amplification, discovery, marginals, rows, sealing, seeds, shuffled, tables
 
     rows.write(
         directory,
@@ -1447,8 +1455,11 @@ def main(directory):
         marginals.marginals,
         tables.tables,
         sealing.seal,
+        sealing.key_set,
         sealing.tokens,
+        shuffled.shuffled,
         amplification.amplification,
+        seeds.seeds,
     )
 
 

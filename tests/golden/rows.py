@@ -185,6 +185,8 @@ def all_tasks():
         distribution("income", "-0.1", "0.30000000000000004", 2, "20.0"),
         "two buckets, a reach of 0",
     )
+    yield graded("income", "2.0", 128), "graded groups: a choice of bundles of up to 32 reports"
+    yield graded("income", "0.3", 16), "graded groups; the budget is no multiple of the probe"
 
 
 POINTS = (1 << 20) + 1  # of the grid of a mean
@@ -205,6 +207,24 @@ def distribution(name, low, high, count, epsilon, *, clamped=False):
         question(ref.mechanism("square_wave", epsilon, count)),
         epsilon,
     )
+
+
+# How the groups of a graded task spend its epsilon: the epsilon of a report, and their number.
+GRADES = {
+    "2.0": [("2.0", 1), ("1.0", 2), ("0.5", 4), ("0.25", 8), ("0.125", 16), ("0.0625", 32)],
+    "0.3": [("0.3", 1), ("0.15", 2), ("0.075", 4), ("0.0625", 4)],
+}
+
+
+def graded(name, epsilon, count):
+    domain = {"kind": "buckets", "low": "0.0", "high": "1.0", "count": count, "clamped": False}
+    members = []
+    for part, reports in GRADES[epsilon]:
+        asked = question(ref.mechanism("square_wave", part, count))
+        members.append(asked if reports == 1 else {"kind": "bundle", "parts": [asked] * reports})
+    plan = {"kind": "distribution", "defence": "graded", "probe": "0.0625"}
+    ask = {"kind": "choice", "members": members, "weights": []}
+    return task(name, plan, domain, ask, epsilon)
 
 
 def histogram(name, labels, epsilon, *, kind="", declinable=False, **more):
@@ -1734,6 +1754,11 @@ def message_rows():
     ):
         for place, value in enumerate((30.0, 36.6, 45)):
             yield message_row(task, None, place, value, ref.domain_index(task["domain"], value))
+    task = graded("income", "0.3", 16)
+    for place, value in enumerate((0.0, 0.25, 0.5, 0.75, 0.8, 1.0)):
+        yield message_row(task, None, place, value, ref.domain_index(task["domain"], value)) | {
+            "comment": "a coin picks the graded group, and so the number of reports"
+        }
     task = histogram("browser", labels, "1.0", declares=["subject"])
     yield message_row(task, None, 0, "firefox", 1) | {
         "comment": "a subject is drawn before the report"

@@ -204,6 +204,138 @@ def unsigned_rows():
         yield row | {"signature": bad.hex(), "error": "CodecError", "comment": comment}
 
 
+# key_set.json
+
+
+def key_set():
+    about = (
+        "signed: task digest, canonical document of the round, public keys of the hops and of the "
+        "collector, the hops' long-term keys -> SHA-256 of the round, what every hop signs, all "
+        "signatures. refused: sets that a device must not seal for, with the signatures that it "
+        "was given, and the error."
+    )
+    return "key_set.json", {
+        "about": about,
+        "version": 1,
+        "signed": [set_row(f"set {hops} {number}", hops, number) for hops, number in SETS],
+        "refused": list(refused_sets()),
+    }
+
+
+SETS = ((1, 0), (2, 0), (2, 258), (3, 65535), (8, 1))
+
+
+def set_row(label, hops, number):
+    digest = ref.sha_stream(f"{label} digest", 32)
+    document = ref.canonical({"kind": "round", "number": number, "comment": f"{label} \u00e9"})
+    round_hash = hashlib.sha256(document.encode()).digest()
+    private_keys = [ref.sha_stream(f"{label} private {hop}", 32) for hop in range(hops + 1)]
+    public_keys = [ciphers.x25519_public(key) for key in private_keys]
+    signing_keys = [ref.sha_stream(f"{label} signing {hop}", 32) for hop in range(hops)]
+    signed = [signed_set(digest, number, round_hash, hop, public_keys) for hop in range(hops)]
+    signatures = [
+        ciphers.ed25519_sign(key, content)
+        for key, content in zip(signing_keys, signed, strict=True)
+    ]
+    return {
+        "digest": digest.hex(),
+        "round": number,
+        "round_document": document,
+        "round_hash": round_hash.hex(),
+        "public_keys": [key.hex() for key in public_keys],
+        "signing_keys": [key.hex() for key in signing_keys],
+        "verifying_keys": [ciphers.ed25519_public(key).hex() for key in signing_keys],
+        "signed": [content.hex() for content in signed],
+        "signatures": [signature.hex() for signature in signatures],
+    }
+
+
+def signed_set(digest, number, round_hash, hop, public_keys, label=b"sottovoce/key-set/v1"):
+    place = digest + number.to_bytes(2, "little") + round_hash + bytes([hop])
+    return label + place + b"".join(public_keys)
+
+
+def refused_sets():
+    """One set of two hops and a collector, and what must not pass in its place."""
+    row = set_row("refused set", 2, 258)
+    signing_keys = [bytes.fromhex(key) for key in row.pop("signing_keys")]
+    row.pop("signed")
+    row.pop("round_document")
+    digest, round_hash = bytes.fromhex(row["digest"]), bytes.fromhex(row["round_hash"])
+    keys = [bytes.fromhex(key) for key in row["public_keys"]]
+    other_key = ciphers.x25519_public(ref.sha_stream("refused set other", 32))
+    yield row | {"error": None, "comment": "this one is signed by all"}
+
+    def signed_by_all(
+        public_keys, number=258, document=round_hash, task=digest, label=b"sottovoce/key-set/v1"
+    ):
+        return [
+            ciphers.ed25519_sign(
+                key, signed_set(task, number, document, hop, public_keys, label)
+            ).hex()
+            for hop, key in enumerate(signing_keys)
+        ]
+
+    good = row["signatures"]
+    mismatch = {"error": "MismatchError"}
+    for place, comment in ((2, "the collector's"), (1, "the last hop's"), (0, "the first hop's")):
+        other = [*row["public_keys"]]
+        other[place] = other_key.hex()
+        yield row | {"public_keys": other, "comment": f"another key: {comment}"} | mismatch
+    other = [*keys[:2], other_key]
+    mixed = [good[0], signed_by_all(other)[1]]
+    texts = [key.hex() for key in other]
+    given = {"public_keys": texts, "signatures": mixed}
+    yield row | given | {"comment": "another set, signed by the last hop only"} | mismatch
+    given = {"public_keys": texts, "signatures": mixed[::-1]}
+    yield row | given | {"comment": "another set, signatures swapped"} | mismatch
+    swapped = [row["public_keys"][place] for place in (1, 0, 2)]
+    yield row | {"public_keys": swapped, "comment": "keys in another order"} | mismatch
+    rotated = [row["public_keys"][place] for place in (2, 0, 1)]
+    yield row | {"public_keys": rotated, "comment": "the collector's key first"} | mismatch
+    yield row | {"signatures": good[::-1], "comment": "signatures in another order"} | mismatch
+    yield row | {"signatures": [good[0]] * 2, "comment": "one hop for both"} | mismatch
+    both = [
+        ciphers.ed25519_sign(signing_keys[1], signed_set(digest, 258, round_hash, hop, keys)).hex()
+        for hop in range(2)
+    ]
+    yield row | {"signatures": both, "comment": "the last hop signs for the first"} | mismatch
+    old = signed_by_all(keys, number=257)
+    yield row | {"signatures": old, "comment": "signatures of an old round"} | mismatch
+    yield row | {"round": 513, "comment": "the round in the other byte order"} | mismatch
+    asked = signed_by_all(keys, document=hashlib.sha256(b"{}").digest())
+    yield row | {"signatures": asked, "comment": "another question was signed"} | mismatch
+    task = signed_by_all(keys, task=bytes(32))
+    yield row | {"signatures": task, "comment": "signatures of another task"} | mismatch
+    for label in (b"sottovoce/key-set/v2", b"sottovoce/key/v1", b""):
+        wrong = signed_by_all(keys, label=label)
+        yield row | {"signatures": wrong, "comment": f"the label {label.decode()!r}"} | mismatch
+    singles = [
+        ciphers.ed25519_sign(
+            key, b"sottovoce/key/v1" + digest + (258).to_bytes(2, "little") + bytes([hop]) + own
+        ).hex()
+        for hop, (key, own) in enumerate(zip(signing_keys, keys, strict=False))
+    ]
+    yield row | {"signatures": singles, "comment": "signatures on single keys"} | mismatch
+    changed = [flipped(good[0], 63), good[1]]
+    yield row | {"signatures": changed, "comment": "a changed signature"} | mismatch
+    short = [good[0][:-2], good[1]]
+    yield row | {"signatures": short, "error": "CodecError", "comment": "a short signature"}
+    setting = {"error": "ParameterError"}
+    yield row | {"signatures": good[:1], "comment": "the last hop has not signed"} | setting
+    yield row | {"signatures": good[1:], "comment": "the first hop has not signed"} | setting
+    yield row | {"signatures": [], "comment": "nobody has signed"} | setting
+    more = [*good, good[0]]
+    yield row | {"signatures": more, "comment": "a signature too many"} | setting
+    for places, comment in (((0, 1, 0), "first hop and collector"), ((0, 0, 2), "both hops")):
+        repeated = [keys[place] for place in places]
+        given = {
+            "public_keys": [key.hex() for key in repeated],
+            "signatures": signed_by_all(repeated),
+        }
+        yield row | given | {"comment": f"one key in two places: {comment}"} | setting
+
+
 def flipped(text, position):
     """Return bytes in hex with one bit changed."""
     data = bytearray.fromhex(text)
@@ -217,10 +349,11 @@ def flipped(text, position):
 def tokens():
     about = (
         "issued: issuer's key and primes, task digest, nonce, salt, factor -> what the issuer "
-        "receives, its answer, the token, and what follows from it: hash seed and coin bytes. "
-        "derived: any signature and task digest -> seed and coin bytes. refused: tokens that must "
-        "not pass, and the error. answers: blind signatures that a device must refuse, and the "
-        "error. keys: issuers' keys, accepted or not."
+        "receives, its answer, the token, and what follows from it: the draw behind the hash seed "
+        "of a slot, and coin bytes. "
+        "derived: any signature, task digest and slot -> draw and coin bytes. refused: tokens that "
+        "must not pass, and the error. answers: blind signatures that a device must refuse, and "
+        "the error. keys: issuers' keys, accepted or not."
     )
     return "tokens.json", {
         "about": about,
@@ -280,10 +413,23 @@ def number_bytes(number):
     return number.to_bytes(256, "big")
 
 
-def derived(digest, signature):
-    seed = hashlib.sha256(b"sottovoce/seed/v1" + digest + signature).digest()[:8]
-    coin = hashlib.sha256(b"sottovoce/coin/v1" + digest + signature).digest()[:16]
-    return {"seed": str(int.from_bytes(seed, "little")), "coin_bytes": coin.hex()}
+def seed_draw(digest, signature, slot):
+    """Return the 64 bits behind the hash seed of a slot."""
+    place = slot.to_bytes(4, "little")
+    drawn = hashlib.sha256(b"sottovoce/seed/v1" + digest + signature + place).digest()[:8]
+    return int.from_bytes(drawn, "little")
+
+
+def coin_bytes(digest, signature):
+    return hashlib.sha256(b"sottovoce/coin/v1" + digest + signature).digest()[:16]
+
+
+def derived(digest, signature, slot=0):
+    return {
+        "slot": slot,
+        "seed_draw": str(seed_draw(digest, signature, slot)),
+        "coin_bytes": coin_bytes(digest, signature).hex(),
+    }
 
 
 def issued_row(label):
@@ -317,7 +463,9 @@ def issued_row(label):
 def derived_row(number):
     digest = ref.sha_stream(f"derived digest {number // 2}", 32)
     signature = ref.sha_stream(f"derived signature {number // 3}", 256)
-    return {"digest": digest.hex(), "signature": signature.hex(), **derived(digest, signature)}
+    slot = (0, 1, 2, 255, 256, 4095)[number % 6]
+    given = {"digest": digest.hex(), "signature": signature.hex()}
+    return given | derived(digest, signature, slot)
 
 
 def refused_tokens():

@@ -24,6 +24,8 @@ from sottovoce.accounting.blanket import Blanket
 from sottovoce.client import client as device
 from sottovoce.client.accepts import Accepts
 from sottovoce.client.ledger import DiskLedger, tag_of
+from sottovoce.client.sealing import Sealing
+from sottovoce.client.transport import RoundKeys
 from sottovoce.core import coin
 from sottovoce.core.rng import KeyedRng
 from sottovoce.domains.base import Domain
@@ -51,9 +53,12 @@ from sottovoce.tasks.families.base import Family
 from sottovoce.tasks.question import Address, Question
 from sottovoce.tasks.round import Round
 from sottovoce.tasks.task import Task
-from sottovoce.wire import blind_rsa, codec, envelope, tokens
+from sottovoce.wire import blind_rsa, codec, envelope, statement, tokens
 from sottovoce.wire import seal as sealing
-from sottovoce.wire.round_keys import KeyStatement
+from sottovoce.wire.key_set import KeySet
+from sottovoce.wire.round_keys import KeyStatement, SignedKey
+from sottovoce.wire.shuffled_message import MessageFormat, seal_context
+from sottovoce.wire.token_message import TokenMessage
 
 HERE = Path(__file__).parent
 MADE = (
@@ -65,13 +70,24 @@ MADE = (
         "envelope",
         "envelope_2",
         "hash",
+        "key_set",
         "ledger",
         "longitudinal",
         "marginals",
         "memo",
         "numbers",
     ),
-    *("perturb", "reject", "seal", "tables", "task_id", "thresholds", "tokens"),
+    *(
+        "perturb",
+        "reject",
+        "seal",
+        "seeds",
+        "shuffled",
+        "tables",
+        "task_id",
+        "thresholds",
+        "tokens",
+    ),
 )
 COPIED = ("affine", "rfc")
 FILES = {path.stem: json.loads(path.read_text("ascii")) for path in sorted(HERE.glob("*.json"))}
@@ -679,7 +695,7 @@ def unhexed(row):
 
 
 def _unhexed(name, value):
-    if name in ("comment", "error", "seed"):
+    if name in ("comment", "error", "round_document", "seed_draw"):
         return value
     if isinstance(value, list):
         return [bytes.fromhex(text) for text in value]
@@ -688,7 +704,8 @@ def _unhexed(name, value):
 
 def error_of(row):
     """Return the class of the error that a row expects, if it expects one."""
-    return {"CodecError": CodecError, "MismatchError": MismatchError}.get(row["error"])
+    errors = (CodecError, MismatchError, ParameterError)
+    return {error.__name__: error for error in errors}.get(row["error"])
 
 
 def refuses(row, work):
@@ -746,6 +763,57 @@ def check_unsigned(row):
     refuses(row, lambda: statement_of(row).verify(row["signature"], row["verifying_key"]))
 
 
+def check_signed_set(row):
+    document = row["round_document"]
+    row = unhexed(row)
+    round_hash = codec.fingerprint(document)
+    assert round_hash == row["round_hash"]
+    key_set = KeySet(row["digest"], row["round"], round_hash, tuple(row["public_keys"]))
+    for hop, signing_key in enumerate(row["signing_keys"]):
+        assert key_set.to_bytes(hop) == row["signed"][hop]
+        assert key_set.sign(hop, signing_key) == row["signatures"][hop]
+    key_set.verify_all(row["signatures"], row["verifying_keys"])
+
+
+def check_refused_set(row):
+    row = unhexed(row)
+
+    def verify():
+        public_keys = tuple(row["public_keys"])
+        key_set = KeySet(row["digest"], row["round"], row["round_hash"], public_keys)
+        key_set.verify_all(row["signatures"], row["verifying_keys"])
+
+    refuses(row, verify)
+
+
+def check_shuffled_task(row):
+    check_document(row)
+    notice = codec.notice(content_of(row))
+    assert notice.digest == row["digest"]
+    assert notice.fingerprint.hex() == row["fingerprint"]
+    said = statement.statement(notice)
+    assert statement.topics(said)["shuffled"] == row["sentences"]
+    assert " ".join(row["sentences"]) in statement.explain(said)
+
+
+def check_sealed_answer(row):
+    notice = codec.notice(codec.parse(row["text"]))
+    keys = tuple(
+        SignedKey(hop, bytes.fromhex(key["public_key"]), bytes.fromhex(key["signature"]))
+        for hop, key in enumerate(row["keys"])
+    )
+    signatures = tuple(bytes.fromhex(signature) for signature in row["set_signatures"])
+    sealer = Sealing(notice, notice.opening, RoundKeys(keys, signatures))
+    token, envelopes = bytes.fromhex(row["token"]), bytes.fromhex(row["envelopes"])
+    sealed = sealer.seal(envelopes, token)
+    context = seal_context(notice, notice.opening, notice.fingerprint)
+    for hop, private_key in enumerate(row["private_keys"]):
+        assert len(sealed) == row["sealed_bytes"][hop]
+        sealed = sealing.open_layer(sealed, bytes.fromhex(private_key), context, hop)
+    assert sealed.hex() == row["message"]
+    assert MessageFormat.of(notice, notice.opening).split(sealed) == (token, envelopes)
+
+
 def pending_token(row):
     key = tokens.IssuerPublicKey(row["key"])
     return tokens.PendingToken(key, row["digest"], row["nonce"], row["salt"], row["factor"])
@@ -782,14 +850,14 @@ def check_issued(row):
     assert token.to_bytes() == row["token"]
     assert tokens.Token.from_bytes(row["token"]) == token
     tokens.verify(token, pending.key, row["digest"])
-    assert token.seed(row["digest"]) == int(row["seed"])
+    assert token.seed_draw(row["digest"], row["slot"]) == int(row["seed_draw"])
     assert token.coin_bytes(row["digest"]) == row["coin_bytes"]
 
 
 def check_derived(row):
     row = unhexed(row)
     token = tokens.Token(bytes(32), row["signature"])
-    assert token.seed(row["digest"]) == int(row["seed"])
+    assert token.seed_draw(row["digest"], row["slot"]) == int(row["seed_draw"])
     assert token.coin_bytes(row["digest"]) == row["coin_bytes"]
 
 
@@ -883,6 +951,44 @@ def check_bound(row):
     assert found == pytest.approx(float(row["delta"]), rel=1e-9)
 
 
+def check_seeded_report(row):
+    mechanism, rng = codec.mechanism(row["mechanism"]), RecordedRng(bytes.fromhex(row["random"]))
+    draws = np.array([int(row["seed_draw"])], np.uint64)
+    given = values(mechanism, [row["value"]])
+    report = mechanism.privatize_seeded(given, draws, rng)
+    assert mechanism.pack(report).hex() == row["payload"]
+    assert rng.consumed == row["consumed"]
+    assert mechanism.carries_seeds(report, draws).tolist() == [True]
+    assert mechanism.carries_seeds(report, draws ^ np.uint64(1)).tolist() == [
+        not mechanism.has_seed
+    ]
+
+
+def check_token_message(row):
+    notice = codec.notice(codec.parse(json.dumps(row["task"])))
+    asked = codec.round_(row["round"]) if "round" in row else notice.opening
+    token, message = bytes.fromhex(row["token"]), bytes.fromhex(row["message"])
+    ledger = DiskLedger(":memory:")
+    ledger.pending_token(notice.digest, lambda: b"pending")
+    ledger.keep_blind_token(notice.digest, token)
+    client = device.Client(notice, ledger)
+    rng = RecordedRng(bytes.fromhex(row["random"]))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(device, "SystemRng", lambda: rng)
+        assert client.answer(value_of(row), asked=asked) == message
+    assert rng.consumed == row["consumed"]
+    layout = TokenMessage.of(asked, notice.declares, notice.domain.public_bytes)
+    assert layout.message_bytes == len(message)
+    assert layout.split(message) == (token, bytes.fromhex(row["envelopes"]))
+
+
+def check_uncut(row):
+    """The layout is that of one slot of 54 bytes, or of two of 56."""
+    layout = TokenMessage(row["envelope_bytes"], row["slots"])
+    with pytest.raises(CodecError):
+        layout.split(bytes.fromhex(row["message"]))
+
+
 SECTIONS = {
     ("amplification", "bounds"): (check_bound, 18),
     ("choice", "pick"): (check_pick, 121),
@@ -907,7 +1013,7 @@ SECTIONS = {
     ("envelope", "streams"): (check_stream, 6),
     ("envelope", "malformed"): (check_malformed, 20),
     ("envelope", "misplaced"): (check_misplaced, 12),
-    ("envelope", "messages"): (check_message, 39),
+    ("envelope", "messages"): (check_message, 45),
     ("envelope_2", "envelopes"): (check_envelope, 21),
     ("envelope_2", "streams"): (check_stream, 4),
     ("envelope_2", "malformed"): (check_malformed, 11),
@@ -940,11 +1046,21 @@ SECTIONS = {
     ("rfc", "ed25519"): (check_published_ed25519, 2),
     ("rfc", "blind_rsa"): (check_published_blind_rsa, 1),
     ("rfc", "tokens"): (check_published_token, 2),
+    ("key_set", "signed"): (check_signed_set, 5),
+    ("key_set", "refused"): (check_refused_set, 27),
     ("seal", "messages"): (check_sealed, 8),
     ("seal", "refused"): (check_unopened, 28),
     ("seal", "weak_keys"): (check_weak_key, 5),
     ("seal", "statements"): (check_statement, 4),
     ("seal", "unsigned"): (check_unsigned, 15),
+    ("seeds", "reports"): (check_seeded_report, 96),
+    ("seeds", "tasks"): (check_task, 5),
+    ("seeds", "refused"): (check_refused_text, 22),
+    ("seeds", "messages"): (check_token_message, 12),
+    ("seeds", "uncut"): (check_uncut, 9),
+    ("shuffled", "tasks"): (check_shuffled_task, 5),
+    ("shuffled", "sealed"): (check_sealed_answer, 3),
+    ("shuffled", "refused"): (check_refused_text, 24),
     ("tables", "indices"): (check_holdings, 2),
     ("tables", "cells"): (check_cells, 2),
     ("tables", "misfits"): (check_misfits, 1),
@@ -954,7 +1070,7 @@ SECTIONS = {
     ("tables", "undeclared"): (check_refused_unpaid, 2),
     ("task_id", "documents"): (check_document, 13),
     ("task_id", "texts"): (check_text, 6),
-    ("task_id", "tasks"): (check_task, 29),
+    ("task_id", "tasks"): (check_task, 31),
     ("task_id", "refused"): (check_refused_text, 316),
     ("thresholds", "computed"): (check_computed, 266),
     ("thresholds", "checked"): (check_checked, 263),
@@ -1039,7 +1155,7 @@ def test_the_reference_reproduces_the_vectors_of_affine_response():
 
 
 def test_the_vectors_stay_small():
-    assert sum(path.stat().st_size for path in HERE.glob("*.json")) < 2_000_000
+    assert sum(path.stat().st_size for path in HERE.glob("*.json")) < 2_500_000
     assert len(FILES["hash"]["xxh32"]) >= 1000
     assert len(FILES["thresholds"]["computed"]) >= 100
     kinds = [row["mechanism"]["kind"] for row in FILES["perturb"]["reports"]]

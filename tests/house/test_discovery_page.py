@@ -37,6 +37,7 @@ PEOPLE = {
     "playlist": 20_000,
     "census": 20_000,
     "shop": 20_000,
+    "working_hours": 4_000,
 }
 
 

@@ -1,4 +1,5 @@
-"""A mechanism, a domain, a post-processing method, a plan and a store are one file each.
+"""A mechanism, a domain, a post-processing method, a plan, a SQL aggregate and a store are one file
+each.
 
 Every toy below is written to a folder that its package finds.  A process of its own then publishes
 tasks with them, and each toy must show up wherever a kind of the product shows up.
@@ -99,6 +100,25 @@ class ToyPoll(Plan, kind="toy_poll"):
             return Round(0, Question(GRR(collected.epsilon, self.domain.size)))
         return Answer("poll", self.domain.labels, collected.estimate(Address()), "grr")
 ''',
+    "sottovoce.sql.aggregates/toy_double.py": '''
+"""A toy aggregate."""
+
+from sottovoce.sql.aggregates.base import Aggregate, Combination, Moment
+
+
+class ToyDouble(Aggregate):
+    """Twice the sum of a toy column."""
+
+    sql_names = ("TOY_DOUBLE",)
+    formula = "twice the toy sum"
+
+    @property
+    def moments(self):
+        return (Moment(self.measure),)
+
+    def combine(self, totals):
+        return Combination(2 * totals[0], (2.0,))
+''',
     "sottovoce.collector.store/toy_store.py": '''
 """A toy store."""
 
@@ -189,7 +209,22 @@ def saw(name):
     return shown
 
 
-print(json.dumps({"poll": saw("poll"), "shirts": saw("shirts"), "reference": reference.page()}))
+def asked():
+    """Return what a query with the toy aggregate answers and explains."""
+    import sottovoce as sv
+
+    people = {"height": [1, 2] * 200, "city": ["Rome", "Oslo"] * 200}
+    table = sv.Table({"height": range(1, 5), "city": ["Rome", "Oslo"]})
+    database = sv.simulate(sv.Task("people", table, epsilon=4.0), people, seed=1)
+    query = "SELECT TOY_DOUBLE(height), SUM(height) FROM people"
+    return {
+        "numbers": [[figure.value, figure.error] for figure in database.sql(query).figures[0]],
+        "explained": str(database.sql(f"EXPLAIN {query}")),
+    }
+
+
+tasks = {"poll": saw("poll"), "shirts": saw("shirts")}
+print(json.dumps({**tasks, "sql": asked(), "reference": reference.page()}))
 '''
 
 TASK = """
@@ -288,3 +323,12 @@ def test_a_store_is_one_file(shown):
     assert (shown["folder"] / "toy.db").exists()
     assert not (shown["folder"] / "collector" / "collector.db").exists()
     assert "| ToyStore | A store in a toy box. | `toy://...` |" in shown["reference"]
+
+
+def test_a_sql_aggregate_is_one_file(shown):
+    (double, its_error), (total, error) = shown["sql"]["numbers"]
+    assert double == pytest.approx(2 * total)
+    assert its_error == pytest.approx(2 * error)
+    assert "twice the toy sum" in shown["sql"]["explained"]
+    line = "| `TOY_DOUBLE` | Twice the sum of a toy column. | twice the toy sum |"
+    assert line in shown["reference"]

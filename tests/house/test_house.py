@@ -15,12 +15,14 @@ from sottovoce.mechanisms import __path__ as mechanisms_path
 from sottovoce.mechanisms.base import Mechanism
 
 BOOTSTRAPS = (
+    "plans/numbers/graded_estimate.py",
     "core/noise.py",
     "core/fake_votes.py",
     "mechanisms/bloom.py",
     "mechanisms/square_wave.py",
     "postprocess/bootstrap.py",
     "plans/marginals/calm.py",
+    "integrity/corrected_estimate.py",
 )
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "sottovoce"

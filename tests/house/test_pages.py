@@ -1,5 +1,5 @@
-"""The pages about searches and joint tables: every block of Python on them runs as it is
-printed.
+"""The pages about searches, joint tables and poisoning: every block of Python on them runs as it
+is printed.
 """
 
 import re
@@ -42,6 +42,15 @@ def test_the_page_about_joint_tables_runs(tmp_path, monkeypatch, capsys):
     said = capsys.readouterr().out
     assert "university & high" in said
     assert "Advice for 65,536 users, 16 attributes" in said
+
+
+def test_the_page_about_poisoning_runs(tmp_path, monkeypatch, capsys):
+    assert len(blocks("poisoning.md", "python")) == 2
+    scope = ran("poisoning.md", tmp_path, monkeypatch)
+    rows = {row["value"]: row for row in scope["outcome"].at(0.95, fakes=0.05).rows()}
+    assert not rows["lynx"]["low"] <= 0 <= rows["lynx"]["high"]
+    assert rows["lynx"]["low_attacked"] <= 0 <= rows["lynx"]["high_attacked"]
+    assert "if up to 5 % of the reports were false" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ FOR_COLLECTORS = {
     *(("envelope", section) for section in ("streams", "malformed", "misplaced")),
     *(("envelope_2", section) for section in ("streams", "malformed", "misplaced")),
     ("reject", "reports"),
+    ("seeds", "uncut"),
 }
 FILES = (
     *(
@@ -29,7 +30,8 @@ FILES = (
         "numbers",
         "perturb",
     ),
-    *("reject", "rfc", "seal", "tables", "task_id", "thresholds", "tokens"),
+    *("key_set", "reject", "rfc", "seal", "seeds", "shuffled", "tables", "task_id"),
+    *("thresholds", "tokens"),
 )
 FILES_FOR_COLLECTORS = ("affine", "decode")
 FILES_WITH_THEIR_OWN_TEST = ("amplification",)  # compared to 1e-9 by test_amplification.py
@@ -62,8 +64,8 @@ ANSWER = """async ({ url, at, careless }) => {
 
 # What a ledger without a lock, and without one transaction around both, may do: two tabs read
 # before either writes.
-# They are made to, in the five steps that lead to an answer: coin, check, explanation, room in the
-# outbox, message.
+# They are made to, in the six steps that lead to an answer: coin, check, token, explanation, room
+# in the outbox, message.
 CARELESS = """() => {
     const other = new BroadcastChannel("careless");
     let heard = 0, said = 0, wake = () => {};
@@ -72,7 +74,7 @@ CARELESS = """() => {
         said++;
         other.postMessage(said);
         const patience = Date.now() + 20000;
-        while (heard < said && said <= 5 && Date.now() < patience) {
+        while (heard < said && said <= 6 && Date.now() < patience) {
             await new Promise((done) => { wake = done; setTimeout(done, 100); });
         }
     };

@@ -1,7 +1,5 @@
 """Shuffled tasks in JavaScript: the same documents, promises, refusals and bytes as in Python."""
 
-from dataclasses import replace
-
 import pytest
 
 import sottovoce as sv
@@ -23,10 +21,15 @@ from sottovoce.client.client import Client
 from sottovoce.client.ledger import DiskLedger
 from sottovoce.client.sealing import Sealing
 from sottovoce.client.spending import spending
-from sottovoce.errors import SottovoceError
+from sottovoce.client.transport import RoundKeys
+from sottovoce.errors import ParameterError, SottovoceError
+from sottovoce.mechanisms.grr import GRR
 from sottovoce.tasks.budget import ConditionalSpend, Spend
 from sottovoce.tasks.collection import Collection
+from sottovoce.tasks.question import Question
+from sottovoce.tasks.round import Round
 from sottovoce.wire import codec, statement, tokens
+from sottovoce.wire.round_keys import SignedKey
 from sottovoce.wire.shuffled_message import MessageFormat, seal_context
 from sottovoce.wire.tokens import Token
 
@@ -41,8 +44,8 @@ def text_of(task):
 
 
 def keys_of(task, number=0):
-    signed = CHAIN.signed(codec.publish(task).fingerprint, number)
-    return [[key.public_key.hex(), key.signature.hex()] for key in signed]
+    """Return the keys of a round with all signatures, as JavaScript is given them."""
+    return CHAIN.given_as_hex(task, number)
 
 
 # --- documents and promises ---
@@ -88,7 +91,25 @@ def overstating(**changes):
     return codec.canonical(document)
 
 
+SEARCH = sv.TopItems([str(number) for number in range(64)], 4)
+FINDING = sv.Task(
+    "items",
+    SEARCH,
+    4.0,
+    shuffle=CHAIN.shuffle(fakes=0, against_users=4.0, central=0.18),
+)
+
+
+def promising(central):
+    document = codec.document(FINDING)
+    document["shuffle"]["central"] = central
+    return codec.canonical(document)
+
+
 CHANGED_DOCUMENTS = {
+    "a search that promises what all its rounds keep": promising("0.18"),
+    "a search that promises what only its opening keeps": promising("0.13"),
+    "a search that promises nothing": promising("4.0"),
     "too small a central epsilon": overstating(central="0.3"),
     "too small an epsilon against users": overstating(against_users="0.5"),
     "too few users": overstating(users=20_000),
@@ -112,6 +133,15 @@ CHANGED_DOCUMENTS = {
 }
 
 
+ACCEPTED_DOCUMENTS = (
+    "a search that promises what all its rounds keep",
+    "a search that promises nothing",
+    "as it is",
+    "larger promises",
+    "with an issuer",
+)
+
+
 @pytest.mark.parametrize("change", CHANGED_DOCUMENTS)
 def test_both_languages_refuse_the_same_documents(worker, change):
     text = CHANGED_DOCUMENTS[change]
@@ -122,7 +152,7 @@ def test_both_languages_refuse_the_same_documents(worker, change):
         expected = type(error).__name__
     refused = worker.run("refusedTask", text)
     assert (refused and refused[0]) == expected
-    assert (expected is None) == (change in ("as it is", "larger promises", "with an issuer"))
+    assert (expected is None) == (change in ACCEPTED_DOCUMENTS)
 
 
 def test_the_statement_is_the_same(worker):
@@ -218,31 +248,38 @@ def test_a_device_in_python_seals_and_javascript_opens(worker):
 
 
 def test_keys_that_are_not_signed_for_this_round_are_refused(worker):
-    keys = keys_of(TASK)
+    proper = keys_of(TASK)
+    keys, signatures = proper["keys"], proper["setSignatures"]
+    later = keys_of(TASK, 1)
     zero = bytes(64).hex()
     wrong = {
-        "of another round": keys_of(TASK, 1),
+        "of another round": later,
         "of another task": keys_of(ENROLLED),
-        "of another hop": [keys[1], keys[0], keys[2]],
-        "with a wrong signature": [[keys[0][0], zero], *keys[1:]],
-        "one too few": keys[:2],
-        "none": [],
+        "of another hop": proper | {"keys": [keys[1], keys[0], keys[2]]},
+        "with a wrong signature": proper | {"keys": [[keys[0][0], zero], *keys[1:]]},
+        "one too few": proper | {"keys": keys[:2]},
+        "none": proper | {"keys": []},
+        "another set is signed": proper | {"setSignatures": later["setSignatures"]},
+        "one hop has not signed": proper | {"setSignatures": signatures[:1]},
+        "nobody has signed": proper | {"setSignatures": []},
+        "hops in another order": proper | {"setSignatures": signatures[::-1]},
+        "signed key by key": proper | {"setSignatures": [mark for _, mark in keys[:2]]},
     }
     for name, given in wrong.items():
         assert worker.run("refusedKeys", {"text": text_of(TASK), "keys": given}), name
         with pytest.raises(SottovoceError):
             python_sealing(given)
-    assert worker.run("refusedKeys", {"text": text_of(TASK), "keys": keys}) is None
+    assert worker.run("refusedKeys", {"text": text_of(TASK), "keys": proper}) is None
 
 
-def python_sealing(keys):
-    signed = CHAIN.signed(codec.publish(TASK).fingerprint, 0)
-    given = tuple(
-        replace(signed[0], hop=hop, public_key=bytes.fromhex(key), signature=bytes.fromhex(mark))
-        for hop, (key, mark) in enumerate(keys)
+def python_sealing(given):
+    keys = tuple(
+        SignedKey(hop, bytes.fromhex(key), bytes.fromhex(mark))
+        for hop, (key, mark) in enumerate(given["keys"])
     )
+    signatures = tuple(bytes.fromhex(signature) for signature in given["setSignatures"])
     notice = codec.publish(TASK)
-    return Sealing(notice, notice.opening, given)
+    return Sealing(notice, notice.opening, RoundKeys(keys, signatures))
 
 
 def test_a_token_is_kept_before_it_leaves_and_its_coin_is_that_of_python(worker):
@@ -302,6 +339,26 @@ def test_a_message_waits_as_long_as_the_round_is_open(worker, served):
     assert max(waits) > 60
     collecting.opened = None
     assert worker.run("answerShuffled", given)["waits"][0] <= 60
+
+
+def test_a_round_that_breaks_the_promise_is_refused(worker):
+    """The document keeps it; a round of the same number that asks otherwise does not."""
+    FINDING.shuffle.check(FINDING.opening.ask.blanket)
+    plain = CHAIN.task(fakes=0, against_users=6.0, central=0.56)
+    proper = plain.opening
+    weaker = Round(0, Question(GRR(6.0, 2)))
+    for asked, expected in ((proper, None), (weaker, "ParameterError")):
+        given = {"text": text_of(plain), "round": codec.document(asked)}
+        refused = worker.run("refusedRound", given)
+        assert (refused and refused[0]) == expected
+        if expected:
+            assert "`central` of the shuffle promises" in refused[1]
+    notice = codec.publish(plain)
+    with pytest.raises(ParameterError, match="`central` of the shuffle promises"):
+        notice.check(weaker)
+    for ask in SEARCH.search.later_asks(4.0):
+        given = {"text": text_of(FINDING), "round": codec.document(Round(1, ask))}
+        assert worker.run("refusedRound", given) is None
 
 
 def test_wrong_keys_missing_tokens_and_a_busy_collector_cost_nothing(worker, served):

@@ -16,7 +16,7 @@ from sottovoce.tasks.budget import Spend, SpendingWindow
 from sottovoce.wire import codec
 from sottovoce.wire.statement import TEXTS, explain, statement
 
-GOLDEN = ("discovery", "envelope", "longitudinal", "marginals", "tables", "task_id")
+GOLDEN = ("discovery", "envelope", "longitudinal", "marginals", "seeds", "tables", "task_id")
 REFUSED = ("ParameterError: ", "CodecError: ")  # how the text of a refusal begins
 TIME = 1_000_000.0
 CAP = 1234.5

@@ -1,9 +1,12 @@
 """A crowd's messages are what its devices would send."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 import sottovoce as sv
+from sottovoce.core import coin
 from sottovoce.engine.memory import batches_of
 from sottovoce.errors import DomainError
 from sottovoce.lab import crowd
@@ -12,6 +15,7 @@ from sottovoce.tasks.bundle import Bundle
 from sottovoce.tasks.question import Address, Question
 from sottovoce.tasks.round import Round
 from sottovoce.tasks.shuffle import Hop, Shuffle
+from sottovoce.wire import codec
 from sottovoce.wire.envelope import VERSION_2
 from sottovoce.wire.shuffled_message import MessageFormat
 
@@ -64,3 +68,32 @@ def test_messages_of_a_shuffled_task_are_what_the_collector_finds_under_the_last
     expected = MessageFormat.of(task, task.opening).message_bytes
     assert {len(message) for message in messages} == {expected}
     assert {message[0] for message in messages} == {VERSION_2.number}
+
+
+def test_tokens_deal_the_questions_and_the_groups():
+    """The addresses are those that a device with the token computes, of liars as of others."""
+    collection = sv.Collection(enrolment=True)
+    task = sv.Task(
+        "age", sv.Distribution(0, 1, 8, defence="graded", probe=0.25), 1.0, collection=collection
+    )
+    tokens = [f"token {number}" for number in range(60)]
+    digest = codec.digest(codec.document(task))
+    dealt = [
+        len(
+            task.opening.addresses(partial(coin.choice_coin, coin.enrolled_bytes(token, digest), 0))
+        )
+        for token in tokens
+    ]
+    assert set(dealt) == {1, 2, 4}
+
+    def always_last(question, count, rng):
+        return np.full(count, question.mechanism.outputs - 1)
+
+    honest = crowd.messages(task, np.full(60, 0.5), rng=SeededRng(1), tokens=tokens)
+    false = crowd.false_messages(task, always_last, SeededRng(1), tokens=tokens)
+    envelope_bytes = min(map(len, honest))
+    for messages in (honest, false):
+        assert [len(message) // envelope_bytes for message in messages] == dealt
+    for address, batch in batches_of(task, task.opening, false).items():
+        last = task.opening.question(address).mechanism.outputs - 1
+        assert (batch.reports == last).all()

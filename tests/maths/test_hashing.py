@@ -184,6 +184,10 @@ def test_wide_masks_and_hashes_follow_the_same_rule(bits, rank):
     ]
     assert hashing.affine_hash(seeds, points, bits, rank).tolist() == wanted
     assert np.diag(hashing.affine_hash_table(seeds, points, bits, rank)).tolist() == wanted
+    own_rows = np.stack([points, points[::-1]], axis=1)
+    by_row = hashing.affine_hash_rows(seeds, own_rows, bits, rank)
+    assert by_row[:, 0].tolist() == wanted
+    assert by_row[:, 1].tolist() == hashing.affine_hash(seeds, points[::-1], bits, rank).tolist()
 
 
 @pytest.mark.parametrize(

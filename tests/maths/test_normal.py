@@ -1,11 +1,11 @@
-"""Normal quantiles against tables and against the integral that defines them."""
+"""Normal and chi-squared quantiles against tables and against the integral that defines them."""
 
 from math import erfc, sqrt
 
 import pytest
 
 from sottovoce.errors import ParameterError
-from sottovoce.maths.normal import quantile, upper_quantile
+from sottovoce.maths.normal import chi_squared_quantile, quantile, upper_quantile
 
 
 @pytest.mark.parametrize(
@@ -33,3 +33,12 @@ def test_a_level_outside_of_zero_and_one_is_refused(level):
 def test_the_smallest_tails_do_not_vanish():
     """2^-128 would vanish in 1 - tail."""
     assert upper_quantile(2.0**-128) == pytest.approx(13.0559468, abs=1e-6)
+
+
+@pytest.mark.parametrize("degrees", [10, 31, 63, 200])
+@pytest.mark.parametrize("tail", [0.05, 1e-3, 1e-6])
+def test_chi_squared_quantiles_are_nearly_exact(tail, degrees):
+    from scipy.special import chdtri
+
+    exact = chdtri(degrees, tail)
+    assert chi_squared_quantile(tail, degrees) == pytest.approx(exact, rel=0.25 / degrees)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations
 from math import exp
 
 import numpy as np
@@ -211,3 +212,102 @@ def test_every_kind_draws_fakes_that_can_be_read(family):
     packed = mechanism.pack(mechanism.draw_blanket(500, SeededRng(1)))
     assert len(packed) == 500 * mechanism.width
     assert len(mechanism.unpack(packed)) == 500
+
+
+# --- what attackers draw ---
+
+SMALL = dict.fromkeys(("grr", "oue", "sue", "the", "subset", "hadamard"), 4)
+HASHING = ("affine", "affine_prefix", "olh", "blh", "rmp")
+
+
+def small(kind, size=4, epsilon=1.0):
+    options = {"bits": 4, "cohorts": 2} if kind == "bloom" else {}
+    options = {"cells": 6} if kind in ("piecewise", "hybrid") else options
+    return Mechanism.kinds[kind](epsilon=epsilon, size=size, **options)
+
+
+def counted_outcomes(mechanism, reports):
+    """Return how often every possible report occurs."""
+    listed = [mechanism.pack(outcome[None]) for outcome in mechanism.outcomes()]
+    packed = [mechanism.pack(report[None]) for report in reports]
+    assert set(packed) <= set(listed)
+    return np.array([packed.count(outcome) for outcome in listed])
+
+
+@pytest.mark.parametrize(
+    "kind", [*sorted(SMALL), "bloom", "duchi", "piecewise", "hybrid", "square_wave"]
+)
+def test_uniform_reports_are_uniform_over_all_reports(kind):
+    """Chi-squared of 4,000 reports against the uniform law, 5 sigma of its normal limit."""
+    mechanism = small(kind)
+    counts = counted_outcomes(mechanism, mechanism.draw_uniform(4000, SeededRng(1)))
+    expected = 4000 / len(counts)
+    statistic = ((counts - expected) ** 2 / expected).sum()
+    degrees = len(counts) - 1
+    print(kind, "chi-squared", statistic, "degrees", degrees)
+    assert statistic < degrees + 5 * np.sqrt(2 * degrees)
+    if kind == "oue":  # the twin: the blanket of unary encoding is not uniform
+        blanket = counted_outcomes(mechanism, mechanism.draw_blanket(4000, SeededRng(1)))
+        assert ((blanket - expected) ** 2 / expected).sum() > degrees + 5 * np.sqrt(2 * degrees)
+
+
+@pytest.mark.parametrize("kind", HASHING)
+def test_uniform_reports_of_hashing_have_uniform_buckets(kind):
+    mechanism = Mechanism.kinds[kind](epsilon=2.0, size=64)
+    reports = mechanism.draw_uniform(4000, SeededRng(1))
+    counts = np.bincount(reports[reports.dtype.names[1]], minlength=mechanism.buckets)
+    expected = 4000 / mechanism.buckets
+    print(kind, counts)
+    assert len(counts) == mechanism.buckets
+    assert (abs(counts - expected) < 5 * np.sqrt(expected)).all()
+
+
+@pytest.mark.parametrize("kind", [*sorted(SMALL), *HASHING])
+def test_each_report_is_asked_about_its_own_value(kind):
+    mechanism = Mechanism.kinds[kind](epsilon=1.0, size=8)
+    values = np.arange(400) % 8
+    reports = mechanism.privatize(values, SeededRng(1))
+    supports = mechanism.support(reports, np.arange(8))[np.arange(400), values]
+    assert (mechanism.supports_own(reports, values) == supports).all()
+    plain = PureMechanism.supports_own(mechanism, reports, values)
+    assert (plain == supports).all()
+
+
+@pytest.mark.parametrize("kind", sorted(SMALL))
+def test_a_crafted_report_supports_as_many_wanted_values_as_any_report_does(kind):
+    """Brute force over all reports, for every pair and triple of wanted values."""
+    mechanism = small(kind, 5)
+    possible = mechanism.support(mechanism.outcomes(), np.arange(5))
+    for wanted in [*combinations(range(5), 2), *combinations(range(5), 3)]:
+        most = possible[:, wanted].sum(axis=1).max()
+        rows = np.tile(wanted, (20, 1))
+        reports = mechanism.unpack(mechanism.pack(mechanism.draw_supporting(rows, 1, SeededRng(1))))
+        supported = mechanism.support(reports, np.array(wanted)).sum(axis=1)
+        assert (supported == most).all()
+
+
+@pytest.mark.parametrize("kind", HASHING)
+def test_more_tries_support_more_wanted_values_and_each_row_has_its_own(kind):
+    mechanism = Mechanism.kinds[kind](epsilon=1.0, size=64)
+    wanted = np.stack([np.arange(6), np.arange(50, 56)]).repeat(150, axis=0)
+    reached = []
+    for tries in (1, 30):
+        reports = mechanism.draw_supporting(wanted, tries, SeededRng(1))
+        accepted = mechanism.unpack(mechanism.pack(reports))
+        supported = mechanism.support(accepted, np.arange(64))
+        reached.append(np.take_along_axis(supported, wanted, axis=1).sum(axis=1))
+    print(kind, [each.mean() for each in reached])
+    assert reached[1].mean() > reached[0].mean() + 1
+    assert (reached[1] >= 3).all()
+
+
+def test_without_a_better_idea_the_best_of_the_tries_is_sent():
+    """The contract's own search, on subset selection: it never does worse with more tries."""
+    mechanism = small("subset", 6)
+    wanted = np.tile([0, 1], (200, 1))
+    means = [
+        PureMechanism.draw_supporting(mechanism, wanted, tries, SeededRng(1)) for tries in (1, 20)
+    ]
+    supported = [mechanism.support(each, np.array([0, 1])).sum(axis=1).mean() for each in means]
+    print(supported)
+    assert supported[1] > supported[0] + 0.5

@@ -31,7 +31,7 @@ from sottovoce.mechanisms.oue import OUE
 
 LN3 = float(np.log(3))
 SIX = ("inp_rr", "inp_ps", "inp_ht", "marg_rr", "marg_ps", "marg_ht")
-MOST_TABLES = 60  # of each collection; of 16 attributes there are up to 560
+MAX_TABLES = 60  # of each collection; of 16 attributes there are up to 560
 
 
 def shares(people, view):
@@ -42,7 +42,7 @@ def shares(people, view):
 def tables(attributes, order):
     """The sets of attributes that are scored: all, or some drawn at random."""
     every = list(combinations(range(attributes), order))
-    chosen = np.random.default_rng(0).permutation(len(every))[:MOST_TABLES]
+    chosen = np.random.default_rng(0).permutation(len(every))[:MAX_TABLES]
     return [every[place] for place in sorted(chosen)]
 
 

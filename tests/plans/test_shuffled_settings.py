@@ -8,9 +8,11 @@ from sottovoce.accounting import amplification
 from sottovoce.accounting.targets import default_against_users
 from sottovoce.errors import ParameterError
 from sottovoce.plans.frequencies.histogram import Histogram
+from sottovoce.plans.itemsets.itemsets import Itemsets
 from sottovoce.plans.numbers.mean import Mean
 from sottovoce.plans.shuffled_choice import Yardsticks
 from sottovoce.plans.shuffled_settings import WantedShuffle, expected_errors, settle
+from sottovoce.tasks.round import Round
 from sottovoce.tasks.shuffle import Hop
 from sottovoce.tasks.task import Task
 from sottovoce.wire import codec
@@ -75,6 +77,23 @@ def test_a_plan_that_cannot_take_fakes_gets_none():
     settled = settle(Mean(0, 10), 1.0, WISHES)
     assert (settled.shuffle.fakes, settled.shuffle.against_users) == (0, 1.0)
     codec.publish(task_of(settled))
+
+
+@pytest.mark.parametrize("epsilon", [None, 3.0])
+def test_the_promises_of_a_search_hold_for_all_its_rounds(epsilon):
+    """In the search for sets later rounds ask by other mechanisms than the first one."""
+    plan = Itemsets([str(number) for number in range(40)], 5)
+    settled = settle(plan, epsilon, replace(WISHES, users=50_000))
+    kept = task_of(settled)
+    assert kept.shuffle.central == WISHES.central
+    assert kept.shuffle.fakes > 0
+    notice = codec.publish(kept)
+    for ask in plan.search.later_asks(settled.epsilon):
+        notice.check(Round(1, ask))
+    unstated = settle(plan, settled.epsilon, replace(WISHES, users=50_000, central=None))
+    opening = kept.opening.ask.blanket
+    account = opening.epsilon(50_000, unstated.shuffle.fakes, WISHES.delta)
+    assert unstated.shuffle.central > 1.2 * account
 
 
 def test_somebody_has_to_say_how_much_privacy_there_is():

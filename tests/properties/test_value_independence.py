@@ -1,15 +1,15 @@
 """Whatever a device holds, everything that can be seen from outside of it is the same.
 
 A real collector on this machine serves documents that are valid, changed or hostile.  A device in
-some state answers and sends.  What is seen are the error, the charges, the outbox, every request,
-and the random bytes that were drawn.  For two values all of it is equal, except for the bytes of
-the reports, whose law the tests of the mechanisms enumerate.
+some state answers, and sends when it is due.  What is seen are the error, the charges, the outbox,
+every request and its time, and the random bytes that were drawn.  For two values all of it is
+equal, except for the bytes of the reports, whose law the tests of the mechanisms enumerate.
 """
 
 import json
 import random
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import pytest
@@ -26,7 +26,7 @@ from sottovoce.client.client import Client
 from sottovoce.client.device import Device
 from sottovoce.client.held import HeldIndex, random_index
 from sottovoce.client.ledger import DiskLedger
-from sottovoce.client.outbox import MAX_WAITING, Posting
+from sottovoce.client.outbox import MAX_WAITING, Outbox, Posting
 from sottovoce.core import coin, settings
 from sottovoce.errors import CodecError, SottovoceError
 from sottovoce.lab.seeded import SeededRng
@@ -78,6 +78,7 @@ OUTSIDE = (
 REFUSING = ("spent", "window", "opted out", "all opted out", "answered", "full", "changed")
 STATES = (*["fresh"] * len(REFUSING), *REFUSING)
 REPLIES = ("accepts", "busy", "refuses", "elsewhere")
+STEPS = (*[5.0] * 13, 600.0, 3600.0)  # seconds between attempts to send
 
 
 @dataclass(frozen=True)
@@ -122,10 +123,12 @@ class Collector:
 
     def __init__(self):
         self.scenario = None
+        self.clock = Clock()
         self.requests = []
         self.scripted = []
 
     def get(self, path, headers):
+        self.requests.append(("time", self.clock()))
         content = self.scenario.content
         try:
             digest = codec.digest(codec.parse(self.scenario.text))
@@ -137,7 +140,7 @@ class Collector:
         return 200, {}, json.dumps(asked, ensure_ascii=False).encode(errors="replace")
 
     def post(self, body):
-        self.requests.append(("body", len(body), sorted(json.loads(body))))
+        self.requests.append(("body", len(body), sorted(json.loads(body)), self.clock()))
         if self.scenario.reply == "busy":
             return 503, {"Retry-After": "7"}, b""
         if self.scenario.reply == "elsewhere":
@@ -215,7 +218,7 @@ def observed(scenario, value, collector, url):
     """Return everything that can be seen from outside of a device that holds a value."""
     clock = Clock()
     notice = notice_of(scenario)
-    collector.scenario = scenario
+    collector.scenario, collector.clock = scenario, clock
     collector.requests.clear()
     randomness = CountedBytes(11)
     seen = {}
@@ -235,8 +238,9 @@ def observed(scenario, value, collector, url):
             seen["message"] = len(device.answer(scenario.name, value))
         except Exception as error:
             seen["error"] = (type(error).__name__, str(error))
-        if scenario.state != "full":
-            seen["flushed"] = device.flush(force=True)
+        for step in STEPS if scenario.state != "full" else ():
+            clock.time += step
+            seen.setdefault("flushed", []).append(device.flush())
         seen["charges"] = ledger.entries()
         seen["reports"] = [
             (report.name, report.due, report.attempts, report.state, report.reason)
@@ -331,6 +335,27 @@ def test_a_device_that_draws_only_when_it_must_is_caught(serving_collector, monk
     assert any(both[0]["drawn"] != both[1]["drawn"] for _, both in found)
 
 
+def test_a_device_that_is_in_a_hurry_with_some_values_is_caught(serving_collector, monkeypatch):
+    """The broken twin of the times: a value outside of the domain is sent without a delay."""
+    plain_index, plain_post = client_module.held_index, Outbox.post
+    refusals = []
+
+    def noted(domain, value):
+        held = plain_index(domain, value)
+        refusals.append(held.refusal)
+        return held
+
+    def hasty(outbox, task, number, posting, now):
+        delay = 0.0 if refusals and refusals.pop() else posting.delay
+        plain_post(outbox, task, number, replace(posting, delay=delay), now)
+
+    monkeypatch.setattr(client_module, "held_index", noted)
+    monkeypatch.setattr(Outbox, "post", hasty)
+    found, _ = differences(SCENARIOS_OF_TWINS, *serving_collector)
+    times = [[seen["requests"] for seen in both] for _, both in found]
+    assert any(first != second for first, second in times)
+
+
 # --- shuffled tasks ---
 
 CHAIN_REPLIES = ("accepts", "busy", "refuses", "elsewhere", "no keys", "wrong keys", "no signature")
@@ -350,26 +375,27 @@ class ShuffledCollector(Collector):
     def get(self, path, headers):
         if "/rounds/" not in path:
             return super().get(path, headers)
+        self.requests.append(("time", self.clock()))
         if self.scenario.reply == "no keys":
             return 503, {}, b""
         notice = notice_of(self.scenario)
         signed = self.chain.signed(notice.fingerprint, 0)
         if self.scenario.reply == "wrong keys":
             signed = signed[::-1]
-        keys = [
-            {
-                "hop": hop,
-                "public_key": base64url(key.public_key),
-                "signature": base64url(key.signature),
-            }
-            for hop, key in enumerate(signed)
-        ]
-        content = {"digest": notice.digest, "round": 0, "keys": keys, "opened": 1000}
+        signatures = self.chain.set_signatures(notice.fingerprint, notice.opening)
+        content = {
+            "digest": notice.digest,
+            "round": 0,
+            "keys": [replace(key, hop=hop).to_json() for hop, key in enumerate(signed)],
+            "set_signatures": [base64url(signature) for signature in signatures],
+            "opened": 1000,
+        }
         return 200, {}, json.dumps(content).encode()
 
     def post(self, body):
         if not self.requests[-1][1].endswith("/tokens"):
             return super().post(body)
+        self.requests.append(("body", len(body), sorted(json.loads(body)), self.clock()))
         if self.scenario.reply == "no signature":
             return 503, {}, b""
         blinded = settings.base64url("blinded", json.loads(body)["blinded"], MODULUS_BYTES)

@@ -67,7 +67,7 @@ Record = dict[str, Any]
 
 DIGITS = 12  # significant digits of a recorded float
 HASHED_DIGITS = 9  # and of a float within a hash
-LONGEST_LIST = 12  # scalars that are listed one by one
+MAX_LIST = 12  # scalars that are listed one by one
 SHOWN = 8  # first entries of a longer list
 NOTHING = 1e-12  # floats nearer to zero than this are rounding errors
 
@@ -96,7 +96,7 @@ def plain_list(values: list[Any]) -> Any:
             return {"row_count": len(values), "columns": columns}
     entries = [plain(value) for value in values]
     scalar = all(isinstance(entry, str | bool | int | float | None) for entry in entries)
-    return condensed(entries) if scalar and len(entries) > LONGEST_LIST else entries
+    return condensed(entries) if scalar and len(entries) > MAX_LIST else entries
 
 
 def condensed(entries: Sequence[Any]) -> Record:

@@ -10,6 +10,9 @@ POINTS = (
     (SqlHopStore, "open_round", 1),
     (OtherServer, "send_json", 1),
     (SqlHopStore, "note_key_sent", 1),
+    (SqlHopStore, "keep_key_set", 1),
+    (OtherServer, "send_json", 2),
+    (SqlHopStore, "note_set_sent", 1),
     (SqlHopStore, "take", 1),
     (SqlHopStore, "take", 2),
     (SqlHopStore, "close_inbox", 1),
@@ -30,7 +33,7 @@ POINTS = (
 # Only where fakes carry tokens.
 TOKEN_POINTS = (
     (SqlHopStore, "keep_fake_tokens", 1),
-    (OtherServer, "send_json", 2),
+    (OtherServer, "send_json", 3),
     (SqlHopStore, "keep_fake_tokens", 2),
 )
 # Only at a hop behind another one.

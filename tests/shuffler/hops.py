@@ -71,7 +71,8 @@ def one_hop(folder, *, issuer=False, database="", **changes):
     try:
         if issuer:
             key = text_of(receiver.issuer.public_key.data)
-            changes["collection"] = Collection(quota=USERS, minimum=2, issuer=key)
+            defence = changes.pop("defence", "")
+            changes["collection"] = Collection(quota=USERS, minimum=2, issuer=key, defence=defence)
         hops = [("https://mix-a.example.org", hop.signing.public_key)]
         receiver.publish(shuffled_task(hops, receiver.key, **changes))
         hop.add(receiver.document, receiver.url)

@@ -1,7 +1,7 @@
 """A small server that stands for the collector of a shuffled task, in a thread of the test.
 
-It asks rounds, keeps round keys, signs the tokens of fakes and receives batches.  It remembers
-every part that it was ever sent.
+It asks rounds, keeps round keys and what hops sign, signs the tokens of fakes and receives batches.
+It remembers every part and every signature on a set of keys that it was ever sent.
 """
 
 import hashlib
@@ -15,6 +15,7 @@ from urllib.parse import unquote
 from sottovoce.errors import SottovoceError
 from sottovoce.wire import batch_part, codec
 from sottovoce.wire.batch_part import PartPlace
+from sottovoce.wire.key_set import KeySet
 from sottovoce.wire.round_keys import KeyStatement, new_round_key, new_signing_key
 from sottovoce.wire.seal import LayerOpener
 from sottovoce.wire.shuffled_message import seal_context
@@ -42,6 +43,8 @@ class Receiver:
         self.rounds = []
         self.own_keys = {}
         self.keys = defaultdict(dict)  # by round, then by hop: public key and signature
+        self.set_signatures = defaultdict(set)  # by round and hop, of all keys that are here
+        self.sent_signatures = set()  # of sets, whatever they are on
         self.parts = defaultdict(dict)  # by round, then by number
         self.sent = []  # every part that came: round, number, hash of the batch, messages
         self.batches = {}  # by round: the sealed messages in order
@@ -73,11 +76,31 @@ class Receiver:
         self.keys[asked.number][hop] = (keys.public_key, signature)
 
     def round_keys(self, number=0):
+        """Return the public keys of all layers, or None until every hop has signed all of them."""
+        hops = range(len(self.task.shuffle.hops))
+        if any(not self.set_signatures[number, hop] for hop in hops):
+            return None
+        return self.public_keys(number)
+
+    def public_keys(self, number=0):
         """Return the public keys of all layers, or None as long as one is missing."""
         known = self.keys[number]
         if len(known) <= len(self.task.shuffle.hops):
             return None
         return [known[hop][0] for hop in sorted(known)]
+
+    def play_hop(self, hop, signing, number=0):
+        """Push a round key in the name of a hop that does not run; returns its key pair."""
+        pair = new_round_key()
+        statement = KeyStatement(self.notice.fingerprint, number, hop, pair.public_key)
+        self.keys[number][hop] = (pair.public_key, statement.sign(signing.private_key))
+        return pair
+
+    def sign_set(self, hop, signing, number=0):
+        """Sign all keys in the name of a hop that does not run."""
+        keys = self.public_keys(number)
+        key_set = KeySet.of(self.notice.fingerprint, self.rounds[number], keys)
+        self.set_signatures[number, hop].add(key_set.sign(hop, signing.private_key))
 
     def opened(self, number=0):
         """Return the messages of a batch, without their last layer."""
@@ -107,8 +130,17 @@ class Receiver:
         kept = self.keys[number].setdefault(hop, (public_key, signature))
         return (200, {}) if kept[0] == public_key else (409, {"code": "conflict"})
 
+    def put_set_signature(self, number, hop, body):
+        signature = bytes_of(json.loads(body)["signature"])
+        self.sent_signatures.add(signature)
+        public_keys = self.public_keys(number)
+        key_set = KeySet.of(self.notice.fingerprint, self.rounds[number], public_keys)
+        key_set.verify(hop, signature, self.task.shuffle.signing_keys[hop])
+        self.set_signatures[number, hop].add(signature)
+        return 200, {}
+
     def get_keys(self, number):
-        if self.round_keys(number) is None:
+        if self.public_keys(number) is None:
             return 409, {"code": "not-ready"}
         entries = [
             {"hop": hop, "public_key": text_of(key), "signature": text_of(signature)}
@@ -205,8 +237,10 @@ class _Handler(BaseHTTPRequestHandler):
                 return 200, receiver.document.encode()
             case "GET", ["round"]:
                 return receiver.get_round()
-            case "GET", ["rounds", number, "keys"]:
+            case "GET", ["rounds", number, "key-set"]:
                 return receiver.get_keys(int(number))
+            case "PUT", ["rounds", number, "key-set", hop]:
+                return receiver.put_set_signature(int(number), int(hop), body)
             case "PUT", ["rounds", number, "keys", hop]:
                 return receiver.put_key(int(number), int(hop), body)
             case "PUT", ["rounds", number, "batch", part]:

@@ -115,6 +115,7 @@ def second(hop, receiver):
     receiver.keys.clear()
     receiver.rounds.clear()
     receiver.publish(shuffled_task(hops, receiver.key))
+    receiver.play_hop(0, first)
     hop.add(receiver.document, receiver.url)
     hop.advance()
     return first

@@ -6,7 +6,7 @@ from shuffler.receiver import text_of
 from sottovoce.errors import CodecError, MismatchError
 from sottovoce.shuffler.collector_link import CollectorLink
 from sottovoce.shuffler.outgoing import RefusedRequestError
-from sottovoce.wire.round_keys import KeyStatement, new_round_key
+from sottovoce.wire.round_keys import KeyStatement, SignedKey, new_round_key
 
 
 @pytest.fixture
@@ -36,8 +36,14 @@ def test_round_keys_are_believed_only_with_their_signatures(link, receiver):
 
 def test_a_second_key_for_a_round_is_refused(hop, link, receiver):
     other = KeyStatement(receiver.notice.fingerprint, 0, 0, new_round_key().public_key)
+    signed = SignedKey(0, other.public_key, other.sign(hop.signing.private_key))
     with pytest.raises(RefusedRequestError, match="conflict"):
-        link.send_key(other, other.sign(hop.signing.private_key))
+        link.send_key(0, signed)
+
+
+def test_a_signature_on_other_keys_is_refused(link):
+    with pytest.raises(RefusedRequestError, match="conflict"):
+        link.send_set_signature(0, bytes(64))
 
 
 def test_answers_that_are_no_keys_are_refused(link, receiver, monkeypatch):

@@ -15,6 +15,7 @@ from sottovoce.shuffler.delivery import Delivery
 from sottovoce.shuffler.mixing import random_order
 from sottovoce.shuffler.outgoing import OtherServer
 from sottovoce.shuffler.store.base import BatchState, SealedOffer
+from sottovoce.shuffler.store.sql import SqlHopStore
 from sottovoce.tasks.collection import Collection
 
 FAKES = 3
@@ -109,7 +110,49 @@ def check(inner, life, receiver):
     assert not list((life.folder / "batches").rglob("*.*"))
     assert life.hop.store.private_key(receiver.notice.fingerprint, 0) is None
     assert len(receiver.signed_blinded) == FAKES
+    assert len(receiver.sent_signatures) == 1, "a second set of keys was signed"
     life.hop.store.close()
+
+
+SET_POINTS = [
+    (SqlHopStore, "note_key_sent", 1),
+    (SqlHopStore, "keep_key_set", 1),
+    (OtherServer, "send_json", 2),
+    (SqlHopStore, "note_set_sent", 1),
+]
+
+
+def sign_under(folder, receiver, monkeypatch, point, when):
+    """Let a hop die, and show it another key of the collector whenever it has come back."""
+    life = Life(folder, receiver)
+    hops = [("https://mix-a.example.org", life.hop.signing.public_key)]
+    receiver.publish(shuffled_task(hops, receiver.key))
+    life.do(lambda hop: hop.add(receiver.document, receiver.url))
+
+    def die_and_find_another_key():
+        receiver.own_keys[0] = receiver.play_hop(1, receiver.signing)
+        die()
+
+    arm(point, when, die_and_find_another_key, monkeypatch.setattr)
+    for _ in range(4):
+        life.do(lambda hop: hop.advance())
+        life.clock.now += 100
+    assert life.deaths == 1
+    life.hop.store.close()
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("point", SET_POINTS, ids=title)
+def test_a_hop_never_signs_a_second_set_of_keys(tmp_path, receiver, monkeypatch, point, when):
+    sign_under(tmp_path / "hop", receiver, monkeypatch, point, when)
+    assert len(receiver.sent_signatures) == 1
+
+
+def test_a_hop_that_does_not_remember_what_it_signed_is_found_out(tmp_path, receiver, monkeypatch):
+    """A broken twin: its signature leaves, and the set is not kept."""
+    monkeypatch.setattr(SqlHopStore, "keep_key_set", lambda self, *given: None)
+    sign_under(tmp_path / "hop", receiver, monkeypatch, (OtherServer, "send_json", 2), "after")
+    assert len(receiver.sent_signatures) == 2
 
 
 def mix_before_sending(monkeypatch):

@@ -7,6 +7,7 @@ from shuffler.hops import one_hop
 from sottovoce.core.rng import SystemRng
 from sottovoce.errors import StateError
 from sottovoce.lab.seeded import SeededRng
+from sottovoce.plans.frequencies.histogram import Histogram
 from sottovoce.shuffler.collector_link import CollectorLink
 from sottovoce.shuffler.fake_messages import FakeMessages, finished_tokens
 from sottovoce.wire import envelope, tokens
@@ -89,3 +90,23 @@ def test_more_tokens_than_fakes_are_refused_by_the_collector(tmp_path):
         pending = tokens.blind(receiver.issuer.public_key, task.fingerprint)
         with pytest.raises(StateError, match="conflict"):
             link.sign_fake_tokens(0, [pending.blinded], hop.signing.private_key)
+
+
+def test_fakes_have_the_seeds_of_their_tokens(tmp_path):
+    """The twin is a task without the defence, whose fakes draw their seeds."""
+    for defence, expected in (("seeds", [True] * FAKES), ("", [False] * FAKES)):
+        plan = Histogram(range(16), "affine")
+        changes = {"plan": plan, "defence": defence, "fakes": FAKES}
+        with one_hop(tmp_path / f"hop{defence}", issuer=True, **changes) as (hop, receiver):
+            [task] = hop.tasks()
+            asked, mechanism = receiver.rounds[0], receiver.rounds[0].ask.mechanism
+            layout = MessageFormat.of(task.notice, asked)
+            carrying = []
+            for message in made((hop, receiver, task, CollectorLink(task))):
+                token, data = layout.split(message)
+                [envelopes] = envelope.read([data], asked.width)
+                draw = tokens.Token.from_bytes(token).seed_draw(task.fingerprint, 0)
+                reports = mechanism.unpack(envelopes.payloads.tobytes())
+                draws = np.array([draw], np.uint64)
+                carrying += mechanism.carries_seeds(reports, draws).tolist()
+            assert carrying == expected

@@ -1,6 +1,7 @@
 """Mixing: everything that opens is there once, in an order that says nothing."""
 
 import hashlib
+import tracemalloc
 from collections import Counter
 from dataclasses import replace
 
@@ -78,6 +79,36 @@ def test_an_inbox_that_changes_is_not_mixed(tmp_path):
     source = replace(Batch(4).source(), message_count=5)
     with pytest.raises(RuntimeError, match="changed"):
         mix(source, tmp_path / "batch", MixLimits(), SeededRng(1))
+
+
+def peak_of(count, tmp_path, mix_bytes):
+    """Return the most bytes that mixing so many messages holds at once."""
+    batch = Batch(1)
+    batch.sealed *= count
+    source = batch.source()
+    tracemalloc.start()
+    mix(source, tmp_path / "batch", MixLimits(mix_bytes, 1), SeededRng(1))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return peak
+
+
+COUNTS = (1_000, 4_000)
+
+
+@pytest.mark.parametrize("mix_bytes", [60_000, 200_000])
+def test_the_memory_for_mixing_is_that_of_the_setting(tmp_path, mix_bytes):
+    """A tenth is for pages, and for passes that are not quite even."""
+    peaks = [peak_of(count, tmp_path, mix_bytes) for count in COUNTS]
+    print(peaks)
+    assert max(peaks) < 1.1 * mix_bytes
+
+
+def test_the_memory_for_one_pass_grows_with_the_messages(tmp_path):
+    """The broken twin of the check above: a setting that bounds nothing."""
+    peaks = [peak_of(count, tmp_path, 1 << 30) for count in COUNTS]
+    print(peaks)
+    assert peaks[1] > 3 * peaks[0]
 
 
 class Constant(Rng):

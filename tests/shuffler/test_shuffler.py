@@ -9,6 +9,7 @@ import pytest
 
 from shuffler.hops import (
     USERS,
+    Clock,
     inner_messages,
     one_hop,
     open_hop,
@@ -16,15 +17,19 @@ from shuffler.hops import (
     sealed_by_devices,
     shuffled_task,
 )
+from shuffler.receiver import Receiver
 from sottovoce.errors import MismatchError, ParameterError, StateError
 from sottovoce.plans.frequencies.histogram import Histogram
-from sottovoce.shuffler.store.base import BatchState, IncomingPart, SealedOffer
+from sottovoce.shuffler.store.base import BatchState, IncomingPart, SealedOffer, TakeVerdict
 from sottovoce.tasks.collection import Collection
 from sottovoce.tasks.task import Task
 from sottovoce.wire import codec
-from sottovoce.wire.round_keys import new_round_key
+from sottovoce.wire.key_set import KeySet
+from sottovoce.wire.round_keys import KeyStatement, new_round_key, new_signing_key
 from sottovoce.wire.seal import LayerOpener, seal
 from sottovoce.wire.shuffled_message import seal_context
+
+URL = "https://mix-a.example.org"
 
 
 def take(hop, receiver, sealed, number=0):
@@ -211,8 +216,120 @@ def test_a_round_key_is_made_once_signed_and_pushed(hop, receiver):
     hop.advance()
     assert record(hop, receiver).public_key == public_key
     assert [path for method, path in receiver.requests if method == "PUT"] == [
-        "/v1/tasks/count/rounds/0/keys/0"
+        "/v1/tasks/count/rounds/0/keys/0",
+        "/v1/tasks/count/rounds/0/key-set/0",
     ]
+
+
+def shown_another_key(receiver, number=0):
+    """The collector shows another key of its own, properly signed."""
+    keys = new_round_key()
+    hop = len(receiver.task.shuffle.hops)
+    statement = KeyStatement(receiver.notice.fingerprint, number, hop, keys.public_key)
+    signature = statement.sign(receiver.signing.private_key)
+    receiver.keys[number][hop] = (keys.public_key, signature)
+    return keys
+
+
+def test_a_hop_signs_all_keys_of_a_round_once(hop, receiver):
+    (signature,) = receiver.set_signatures[0, 0]
+    kept = record(hop, receiver)
+    assert kept.key_set == tuple(receiver.public_keys())
+    assert (kept.set_signature, kept.set_sent) == (signature, True)
+    key_set = KeySet.of(receiver.notice.fingerprint, receiver.task.opening, kept.key_set)
+    key_set.verify(0, signature, hop.signing.public_key)
+    shown_another_key(receiver)
+    hop.advance()
+    assert receiver.set_signatures[0, 0] == {signature}
+    assert record(hop, receiver).key_set == kept.key_set
+
+
+def test_a_hop_that_dies_before_its_signature_arrives_never_signs_other_keys(tmp_path):
+    """The collector waits for the death, and then shows the hop a second set."""
+    receiver, clock = Receiver(), Clock()
+    hop = open_hop(tmp_path, clock)
+    receiver.publish(shuffled_task([(URL, hop.signing.public_key)], receiver.key))
+    hop.add(receiver.document, receiver.url)
+    before = receiver.put_set_signature
+    receiver.put_set_signature = lambda *place: (503, {"code": "unavailable"})
+    hop.advance()
+    first = record(hop, receiver)
+    assert first.set_signature is not None
+    assert not first.set_sent
+    hop.store.close()
+    shown_another_key(receiver)
+    receiver.put_set_signature = before
+    again = open_hop(tmp_path, clock)
+    clock.now += 100
+    again.advance()
+    second = record(again, receiver)
+    assert (second.key_set, second.set_signature) == (first.key_set, first.set_signature)
+    assert not receiver.set_signatures[0, 0]  # the signature is none on what is shown now
+    assert "conflict" in second.trouble
+    again.store.close()
+    receiver.close()
+
+
+def test_keys_that_are_not_signed_by_their_owners_are_not_signed_as_a_set(tmp_path):
+    receiver, clock = Receiver(), Clock()
+    hop = open_hop(tmp_path, clock)
+    receiver.publish(shuffled_task([(URL, hop.signing.public_key)], receiver.key))
+    hop.add(receiver.document, receiver.url)
+    proper = receiver.keys[0][1]
+    receiver.keys[0][1] = (new_round_key().public_key, proper[1])
+    hop.advance()
+    assert record(hop, receiver).key_set is None
+    assert "not signed" in record(hop, receiver).trouble
+    receiver.keys[0][1] = proper
+    clock.now += 100
+    hop.advance()
+    assert record(hop, receiver).key_set == tuple(receiver.public_keys())
+    hop.store.close()
+    receiver.close()
+
+
+def test_another_key_in_the_place_of_this_hop_is_not_signed(tmp_path):
+    """Whoever has copied the long-term key may sign a round key, but not make this hop join in."""
+    receiver, clock = Receiver(), Clock()
+    hop = open_hop(tmp_path, clock)
+    receiver.publish(shuffled_task([(URL, hop.signing.public_key)], receiver.key))
+    hop.add(receiver.document, receiver.url)
+    stolen = new_round_key().public_key
+    statement = KeyStatement(receiver.notice.fingerprint, 0, 0, stolen)
+    receiver.put_key = lambda number, place, body: (200, {})
+    receiver.keys[0][0] = (stolen, statement.sign(hop.signing.private_key))
+    hop.advance()
+    assert record(hop, receiver).key_set is None
+    assert "another key of this hop" in record(hop, receiver).trouble
+    hop.store.close()
+    receiver.close()
+
+
+def test_a_round_waits_until_all_keys_are_there(tmp_path):
+    receiver, clock = Receiver(), Clock()
+    hop = open_hop(tmp_path, clock)
+    other = new_signing_key()
+    hops = [(URL, hop.signing.public_key), ("https://mix-b.example.org", other.public_key)]
+    receiver.publish(shuffled_task(hops, receiver.key))
+    hop.add(receiver.document, receiver.url)
+    hop.advance()
+    assert record(hop, receiver).trouble == "not all keys of this round are there yet"
+    assert take(hop, receiver, [b"m" * 300]) == [TakeVerdict.TOO_EARLY]
+    receiver.play_hop(1, other)
+    hop.advance()
+    assert record(hop, receiver).set_sent
+    assert record(hop, receiver).trouble == ""
+    hop.store.close()
+    receiver.close()
+
+
+def test_fakes_are_sealed_for_the_keys_that_were_signed(tmp_path):
+    """Not for those that the collector shows when the batch is mixed."""
+    with one_hop(tmp_path, fakes=3) as (hop, receiver):
+        take(hop, receiver, people(receiver, USERS)[1])
+        shown_another_key(receiver)
+        hop.advance()
+        assert len(receiver.opened()) == USERS + 3
 
 
 def test_a_round_that_the_document_does_not_allow_is_not_opened(hop, receiver):
@@ -262,10 +379,10 @@ def second_hop(tmp_path, receiver, clock, **changes):
         ("https://mix-b.example.org", hop.signing.public_key),
     ]
     receiver.publish(shuffled_task(hops, receiver.key, **changes))
-    keys = new_round_key()
-    receiver.keys[0][0] = (keys.public_key, b"")
+    keys = receiver.play_hop(0, first.signing)
     hop.add(receiver.document, receiver.url)
     hop.advance()
+    receiver.sign_set(0, first.signing)
     return hop, keys
 
 

@@ -35,7 +35,7 @@ REFUSED = {
     ],
     "subquery": [
         "SELECT COUNT(*) FROM ^(SELECT age FROM users)",
-        "SELECT COUNT(*) FROM users WHERE age = ^(SELECT 1)",
+        "SELECT COUNT(*) FROM users WHERE age = (^SELECT 1)",
         "SELECT COUNT(*) FROM users WHERE age IN (^SELECT 1)",
         "SELECT COUNT(*) FROM users WHERE (^SELECT 1) = 2",
         "SELECT COUNT(*) FROM users WHERE ^EXISTS (SELECT 1)",
@@ -49,87 +49,27 @@ REFUSED = {
         "SELECT COUNT(*) FROM users ^UNION SELECT COUNT(*) FROM txn",
         "SELECT COUNT(*) FROM users WHERE age = 1 ^EXCEPT SELECT COUNT(*) FROM txn",
     ],
-    "having": ["SELECT state, COUNT(*) FROM users GROUP BY state\n^HAVING COUNT(*) > 5"],
-    "distinct": [
-        "SELECT ^DISTINCT state FROM users",
-        "SELECT COUNT(^DISTINCT state) FROM users",
-        "SELECT SUM(^DISTINCT age) FROM users",
-    ],
-    "count-column": [
-        "SELECT COUNT(^age) FROM users",
-        "SELECT COUNT(^) FROM users",
-        "SELECT FREQ(^1) FROM users",
-    ],
+    "distinct": ["SELECT ^DISTINCT state FROM users"],
     "order-statistic": [
         "SELECT ^MIN(age) FROM users",
         "SELECT COUNT(*), ^MAX(age) FROM users",
         "SELECT ^median(age) FROM users",
     ],
     "function": [
-        "SELECT ^ABS(age) FROM users",
-        "SELECT SUM(^ABS(age)) FROM users",
-        "SELECT COUNT(*) FROM users WHERE ^LOWER(state) = 'ny'",
-        "SELECT COUNT(*) FROM users WHERE age < ^SQRT(4)",
         "SELECT COUNT(*) FROM ^generate_series(1, 2)",
-        "SELECT SUM(^SUM(age)) FROM users",
         'SELECT ^"count"(*) FROM users',
     ],
-    "aggregate-condition": ["SELECT COUNT(*) FROM users WHERE ^COUNT(*) > 5"],
     "window": [
         "SELECT COUNT(*) ^OVER (PARTITION BY state) FROM users",
         "SELECT COUNT(*) FROM users ^WINDOW w AS (PARTITION BY age)",
         "SELECT COUNT(*) FROM users ^QUALIFY 1",
     ],
-    "filter": ["SELECT COUNT(*) ^FILTER (WHERE age = 1) FROM users"],
-    "column-comparison": [
-        "SELECT COUNT(*) FROM users WHERE ^age = income",
-        "SELECT COUNT(*) FROM users WHERE age BETWEEN ^income AND 5",
-        "SELECT COUNT(*) FROM users WHERE age IN (1, ^income)",
-    ],
-    "literal-comparison": [
-        "SELECT COUNT(*) FROM users WHERE ^1 = 1",
-        "SELECT COUNT(*) FROM users WHERE ^'NY' IN ('NY')",
-    ],
     "chained-comparison": ["SELECT COUNT(*) FROM users WHERE 20 < age ^< 40"],
-    "bare-column": [
-        "SELECT COUNT(*) FROM users WHERE ^age",
-        "SELECT COUNT(*) FROM users WHERE NOT ^age AND age = 5",
-        "SELECT COUNT(*) FROM users WHERE (^age) = 5",
-    ],
-    "condition-arithmetic": [
-        "SELECT COUNT(*) FROM users WHERE age ^+ 1 > 5",
-        "SELECT COUNT(*) FROM users WHERE age > 5 ^* 2",
-        "SELECT COUNT(*) FROM users WHERE age > ^-income",
-        "SELECT COUNT(*) FROM users WHERE state = 'a' ^|| 'b'",
-    ],
-    "division": ["SELECT SUM(income ^/ 2) FROM users", "SELECT SUM(2 * income ^% 7) FROM users"],
     "select-star": ["SELECT ^* FROM users", "SELECT ^users.* FROM users"],
-    "select-expression": [
-        "SELECT ^1 FROM users",
-        "SELECT SUM(age) ^/ 2 FROM users",
-        "SELECT age ^+ 1, COUNT(*) FROM users GROUP BY age",
-        "SELECT ^(COUNT(*)) FROM users",
-    ],
-    "column-alias": ["SELECT state ^AS s, COUNT(*) FROM users GROUP BY state"],
-    "group-expression": [
-        "SELECT COUNT(*) FROM users GROUP BY ^1",
-        "SELECT COUNT(*) FROM users GROUP BY age ^/ 10",
-        "SELECT COUNT(*) FROM users GROUP BY ^FLOOR(age)",
-    ],
-    "like": [
-        "SELECT COUNT(*) FROM users WHERE state ^LIKE 'N%'",
-        "SELECT COUNT(*) FROM users WHERE state NOT ^ILIKE 'N%'",
-        "SELECT COUNT(*) FROM users WHERE state ^SIMILAR TO 'N'",
-    ],
+    "like": ["SELECT COUNT(*) FROM users WHERE state ^SIMILAR TO 'N'"],
     "null": [
-        "SELECT COUNT(*) FROM users WHERE state ^IS NULL",
-        "SELECT COUNT(*) FROM users WHERE state = ^NULL",
-        "SELECT COUNT(*) FROM users WHERE state ^IS NOT NULL",
-    ],
-    "boolean": ["SELECT COUNT(*) FROM users WHERE ^TRUE"],
-    "case": [
-        "SELECT SUM(^CASE WHEN age > 5 THEN 1 END) FROM users",
-        "SELECT COUNT(*) FROM users WHERE ^CASE WHEN 1 THEN 2 END = 1",
+        "SELECT COUNT(*) FROM users WHERE state IS ^'NY'",
+        "SELECT COUNT(*) FROM users WHERE state ^ISNULL",
     ],
     "cast": [
         "SELECT SUM(^CAST(age AS INT)) FROM users",
@@ -137,17 +77,7 @@ REFUSED = {
         "SELECT COUNT(*) FROM users WHERE age^::int = 5",
         "SELECT COUNT(*) FROM users WHERE ^TRY_CAST(age AS INT) = 5",
     ],
-    "order-several": ["SELECT COUNT(*) AS c FROM users ORDER BY c^, d"],
-    "order-item": [
-        "SELECT COUNT(*) FROM users ORDER BY ^1",
-        "SELECT COUNT(*) AS c FROM users ORDER BY c ^+ 1",
-    ],
-    "offset": [
-        "SELECT COUNT(*) FROM users LIMIT 5 ^OFFSET 5",
-        "SELECT COUNT(*) FROM users ^OFFSET 5",
-        "SELECT COUNT(*) FROM users LIMIT 5^, 10",
-        "SELECT COUNT(*) FROM users ^FETCH FIRST 5 ROWS ONLY",
-    ],
+    "offset": ["SELECT COUNT(*) FROM users ^FETCH FIRST 5 ROWS ONLY"],
     "limit": [
         "SELECT COUNT(*) FROM users LIMIT ^1.5",
         "SELECT COUNT(*) FROM users LIMIT ^-1",
@@ -175,7 +105,12 @@ REFUSED = {
         "SELECT COUNT(*), ^FROM users",
         "SELECT COUNT(*) FROM users WHERE age =^",
         "SELECT COUNT(*) FROM users WHERE state = ^'NY",
-        "SELECT COUNT(*) ^people FROM users",
+        "SELECT COUNT(*) people ^more FROM users",
+        "SELECT COUNT(^) FROM users",
+        "SELECT COUNT(*) FROM users WHERE state = 'a' ^|| 'b'",
+        "SELECT COUNT(*) FROM users LIMIT 5^, 10",
+        "SELECT SUM(CASE ^END) FROM users",
+        "SELECT SUM(CASE WHEN age > 5 ^END) FROM users",
         "SELECT COUNT(*) FROM db^.users",
         "SELECT COUNT(*) FROM users WHERE age IN [1, 2^, 3]",
         "SELECT COUNT(*) FROM users WHERE age IN (1, 2^]",
@@ -189,13 +124,12 @@ REFUSED = {
         "SELECT COUNT(*) FROM users WHERE age = ^= 5",
         "SELECT COUNT(*) FROM users WITH ^METHOD = BLUE",
         "SELECT COUNT(*^",
-        "SELECT SUM(^*) FROM users",
         "SELECT COUNT(*) FROM users ^/* open ",
     ],
     "nesting": [
         f"SELECT COUNT(*) FROM users WHERE {'(' * DEEPEST}^{'(' * 2000}",
         f"SELECT COUNT(*) FROM users WHERE {'NOT ' * DEEPEST}^{'NOT ' * 2000}",
-        f"SELECT SUM({'(' * DEEPEST}^{'(' * 2000}",
+        f"SELECT SUM({'(' * (DEEPEST - 1)}^{'(' * 2000}",
     ],
     "too-long": [
         f"SELECT COUNT(*) FROM users WHERE age = 5{' OR age = 5' * (MOST_COMPARISONS - 1)} OR ^age "
@@ -230,7 +164,7 @@ def test_what_is_not_in_the_grammar_is_refused_where_it_stands(rule, text):
 
 def test_the_place_is_counted_in_lines_and_columns():
     with pytest.raises(QueryError, match=r"\(line 3, column 4\)"):
-        parsed("SELECT COUNT(*)\nFROM users -- é comment\n   HAVING COUNT(*) > 5")
+        parsed("SELECT COUNT(*)\nFROM users -- é comment\n   UNION SELECT 5")
 
 
 def test_every_node_knows_where_it_begins():
@@ -243,7 +177,7 @@ def test_every_node_knows_where_it_begins():
         (exp.Table, "txn"),
         (exp.And, "NOT ("),
         (exp.Or, "state ="),
-        (exp.GT, "5 <"),
+        (exp.LT, "5 <"),
         (exp.Between, "t.age"),
     ):
         assert text[start(tree.find(kind)) :].startswith(begins)
@@ -264,15 +198,9 @@ def test_words_of_sql_that_the_grammar_does_not_need_are_names():
 
 
 def test_a_literal_may_stand_in_front():
-    for left, right in (
-        ("5 < age", exp.GT),
-        ("5 >= age", exp.LTE),
-        ("5 = age", exp.EQ),
-        ("5 <> age", exp.NEQ),
-    ):
-        node = parsed(f"SELECT COUNT(*) FROM users WHERE {left}").args["where"].this
-        assert type(node) is right
-        assert node.this.name == "age"
+    node = parsed("SELECT COUNT(*) FROM users WHERE 5 < age").args["where"].this
+    assert type(node) is exp.LT
+    assert (node.this.name, node.expression.name) == ("5", "age")
 
 
 def test_chains_as_long_as_they_may_be_are_read():

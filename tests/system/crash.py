@@ -43,9 +43,9 @@ QUOTA, EXTRA, ROUNDS, UPLOADERS = 40, 12, 3, 3
 # Users who upload one by one: even if every commit takes the uploads of all threads together, a
 # round has more segments than a store reads at once (64).
 MANY = 220 * ROUNDS
-_MOST_ANSWERS = 20_000  # requests that are answered while nothing changes
-_MOST_STATUSES = 50  # of them requests for the status of a round that must be complete
-_MOST_SILENCES = 10  # requests in a row that are not answered within their time limit
+_MAX_ANSWERS = 20_000  # requests that are answered while nothing changes
+_MAX_STATUSES = 50  # of them requests for the status of a round that must be complete
+_MAX_SILENCES = 10  # requests in a row that are not answered within their time limit
 _DAY = 86_400
 _NO_LOG = "sealed: no log"
 
@@ -393,7 +393,7 @@ class Trial:
         It must have as many as were acknowledged.
         """
         expected = sum(one.acknowledged for one in messages)
-        for _ in range(_MOST_STATUSES):
+        for _ in range(_MAX_STATUSES):
             status = json.loads(self._call("GET", "/v1/tasks/chain/status"))
             users = status["rounds"][number]["users"]
             if users == expected:
@@ -493,10 +493,10 @@ class Trial:
             progress = (settled, len(self.documents), self._starts, self._erased, self._is_erased)
             if progress != self._last_progress:
                 self._last_progress, self._answers = progress, 0
-        if self._answers > _MOST_ANSWERS:
-            raise _Stopped(f"stuck: nothing changed while {_MOST_ANSWERS:,} requests were answered")
-        if self._silences > _MOST_SILENCES:
-            raise _Stopped(f"stuck: {_MOST_SILENCES} requests in a row were not answered")
+        if self._answers > _MAX_ANSWERS:
+            raise _Stopped(f"stuck: nothing changed while {_MAX_ANSWERS:,} requests were answered")
+        if self._silences > _MAX_SILENCES:
+            raise _Stopped(f"stuck: {_MAX_SILENCES} requests in a row were not answered")
 
     # What devices do
 

@@ -18,7 +18,7 @@ FAKES = 5
 PART_MESSAGES = 16
 MAX_DEATHS = 5  # of one hop at points of its own code
 _UPLOADERS = 3
-_LONGEST_PAUSE = 0.6  # seconds between two kills at random moments
+_MAX_PAUSE = 0.6  # seconds between two kills at random moments
 
 
 @dataclass
@@ -106,7 +106,7 @@ class HopTrial:
         victims = [number for number in range(len(self.chain.hops)) for _ in range(4)]
         self.dice.shuffle(victims)
         for number in victims:
-            if self.over.wait(self.dice.uniform(0.05, _LONGEST_PAUSE)):
+            if self.over.wait(self.dice.uniform(0.05, _MAX_PAUSE)):
                 return
             hop = self.chain.hops[number]
             if hop.alive:

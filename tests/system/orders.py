@@ -47,9 +47,9 @@ POINTS: dict[str, tuple[tuple[Any, ...], str, str]] = {
 ORDERS = "SYSTEM_TEST_ORDERS"  # the variable that carries the orders to workers
 
 
-def arm(point: str, times: int, counter: str) -> None:
+def arm(point: str, times: int, counter: str, points: Any = POINTS) -> None:
     """Make this collector die when it gets to the point for the n-th time."""
-    homes, name, when = POINTS[point]
+    homes, name, when = points[point]
 
     def pass_by(moment: str) -> None:
         if moment == when and _count(counter) == times:

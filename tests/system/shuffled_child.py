@@ -16,18 +16,10 @@ from sottovoce.engine import files, parquet
 
 # Where the process can die: in what, at which of its functions, before or after the call.
 POINTS = {
-    "part: nothing stored": (SqliteStore, "accept", "before"),
     "part: before it commits": (sqlite, "note_part", "after"),
-    "part: committed": (SqliteStore, "accept", "after"),
-    "batch: all parts opened": (SqliteStore, "close_batch", "before"),
-    "batch: closed": (SqliteStore, "close_batch", "after"),
-    "seal: nothing written": (parquet, "write", "before"),
     "seal: log has no name yet": (files, "sync", "before"),
     "seal: log written": (parquet, "write", "after"),
     "seal: before it commits": (sql, "forget_batch", "after"),
-    "seal: committed": (SqliteStore, "seal", "after"),
-    "finish: nothing stored": (SqliteStore, "finish", "before"),
-    "finish: stored": (SqliteStore, "finish", "after"),
 }
 
 

@@ -4,6 +4,11 @@ A real collector takes uploads at a steady pace.  ``measure`` compares how long 
 nobody else is there, and when strangers hold as many connections as they can and two analysts ask
 queries that compute all the time.  Latency counts from the moment at which a request was due, so
 that a server that stalls is charged for every request that it delays.
+
+Both circumstances take turns, in many short phases on one server, so that what else the machine
+does hits both alike.  An upload waits for the disk to have it, so a probe beside the server writes
+and syncs a page of its own again and again on the same file system: its times say what the disk did
+in the same phases.
 """
 
 import asyncio
@@ -12,15 +17,18 @@ import multiprocessing
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import cycle
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import sottovoce as sv
+from collector.sending import send
 from sottovoce.collector import access
 from sottovoce.collector.collector import Collector
 from sottovoce.lab import crowd
@@ -31,7 +39,9 @@ from system.servers import Server, Wire, bearer, open_store
 
 SENDERS = 4
 PAUSE = 0.02  # seconds between two uploads of one sender
-AT_ONCE = 20  # messages accepted by the store together
+PROBE_PAUSE = 0.05  # seconds between two writes of the probe
+SETTLING = 1.0  # seconds before a phase counts, so that nothing of the one before is left
+BOOTSTRAPS = 1_000
 SLOW_HEADERS = b"POST /v1/tasks/steady/reports HTTP/1.1\r\nhost: a\r\nx-slow: "
 SLOW_BODY = b"POST /v1/tasks/steady/reports HTTP/1.1\r\nhost: a\r\ncontent-length: 1000000\r\n\r\n{"
 QUERY = "SELECT age, kind, COUNT(*), SUM(age), STDDEV(age) FROM people GROUP BY age, kind"
@@ -48,13 +58,11 @@ TABLE = sv.Task(
 
 @dataclass
 class Phase:
-    """The latencies of uploads in one phase, in seconds, and how many were not accepted."""
+    """What uploads took in one phase, what syncs of the probe took (seconds), and refusals."""
 
     latencies: list[float] = field(default_factory=list)
+    syncs: list[float] = field(default_factory=list)
     refused: int = 0
-
-    def percentile(self, share: float) -> float:
-        return float(np.percentile(self.latencies, share))
 
 
 @dataclass(frozen=True)
@@ -68,6 +76,43 @@ class Size:
     options: dict[str, float] = field(default_factory=dict)  # of the server
 
 
+@dataclass(frozen=True)
+class Ratio:
+    """A percentile of all phases alone and of all among strangers, and a 95 % interval of their
+    ratio.
+    """
+
+    alone: float
+    among: float
+    low: float
+    high: float
+
+    @property
+    def value(self) -> float:
+        return self.among / self.alone
+
+
+def ratio(
+    alone: Sequence[Sequence[float]], among: Sequence[Sequence[float]], percentile: float = 99
+) -> Ratio:
+    """Compare a percentile of phases that took turns.
+
+    The interval is a bootstrap over pairs of neighbouring phases: times within a phase depend on
+    each other, and so may those of a pair.
+    """
+    rng = np.random.default_rng(7)
+    everything = np.arange(len(alone))
+    samples = rng.integers(len(alone), size=(BOOTSTRAPS, len(alone)))
+
+    def pooled(phases: Sequence[Sequence[float]], indices: Iterable[int]) -> float:
+        together = np.concatenate([phases[index] for index in indices])
+        return float(np.percentile(together, percentile))
+
+    ratios = [pooled(among, pairs) / pooled(alone, pairs) for pairs in samples]
+    low, high = np.percentile(ratios, [2.5, 97.5])
+    return Ratio(pooled(alone, everything), pooled(among, everything), float(low), float(high))
+
+
 @dataclass
 class Comparison:
     """What uploads took, alone and among strangers."""
@@ -75,15 +120,19 @@ class Comparison:
     size: Size
     alone: list[Phase] = field(default_factory=list)
     among: list[Phase] = field(default_factory=list)
-    queries: list[int] = field(default_factory=list)  # the statuses that analysts saw
+    answered: int = 0  # queries
     opened: int = 0  # connections of strangers, those included that the server has closed
     findings: list[str] = field(default_factory=list)
     load_before: float = field(default_factory=lambda: os.getloadavg()[0])
 
-    def ratio(self) -> float:
-        """Return by how much the 99th percentile grows: the median over the pairs of phases."""
-        pairs = zip(self.alone, self.among, strict=True)
-        return float(np.median([b.percentile(99) / a.percentile(99) for a, b in pairs]))
+    def uploads(self, percentile: float = 99) -> Ratio:
+        """Return by how much a percentile of the latencies of uploads grows."""
+        alone = [phase.latencies for phase in self.alone]
+        return ratio(alone, [phase.latencies for phase in self.among], percentile)
+
+    def syncs(self) -> Ratio:
+        """Return by how much the 99th percentile of the probe's syncs grows."""
+        return ratio([phase.syncs for phase in self.alone], [phase.syncs for phase in self.among])
 
 
 def measure(
@@ -95,17 +144,12 @@ def measure(
     comparison = Comparison(size)
     server = Server(folder, fresh=True, **size.options)
     try:
-        _upload(server, size.seconds / 2)  # warm up
-        for _ in range(size.pairs):
-            comparison.alone.append(_upload(server, size.seconds))
-            with _strangers(server, size, comparison), _analysts(server, tokens, comparison):
-                time.sleep(1.0)
-                comparison.among.append(_upload(server, size.seconds))
-            alone, among = comparison.alone[-1], comparison.among[-1]
-            show(
-                f"strangers: p99 {1000 * alone.percentile(99):.1f} ms alone,"
-                f" {1000 * among.percentile(99):.1f} ms among them"
-            )
+        with _strangers(server, size.connections) as strangers:
+            _upload(server, folder, 2.0)  # warm up
+            for number in range(1, size.pairs + 1):
+                _run_pair(server, folder, strangers, tokens, comparison)
+                show(f"strangers: {number} of {size.pairs} pairs; {_said(comparison)}")
+            comparison.opened = strangers.opened.value
         started = time.monotonic()
         server.stop()
         comparison.findings += server.errors()
@@ -113,17 +157,29 @@ def measure(
             comparison.findings.append("the server did not end within its grace period")
     finally:
         server.discard()
-    _check(comparison)
-    return comparison
-
-
-def _check(comparison: Comparison) -> None:
     refused = sum(phase.refused for phase in (*comparison.alone, *comparison.among))
     if refused:
         comparison.findings.append(f"{refused} uploads were not accepted")
-    unexpected = set(comparison.queries) - {200}
-    if unexpected:
-        comparison.findings.append(f"queries ended with {sorted(unexpected)}")
+    return comparison
+
+
+def _said(comparison: Comparison) -> str:
+    found, syncs = comparison.uploads(), comparison.syncs()
+    return (
+        f"p99 {1000 * found.alone:.1f} ms alone, {1000 * found.among:.1f} ms among strangers;"
+        f" of syncs {1000 * syncs.alone:.1f} and {1000 * syncs.among:.1f} ms"
+    )
+
+
+def _run_pair(
+    server: Server, folder: Path, strangers: "_Strangers", tokens: list[str], found: Comparison
+) -> None:
+    """Upload alone, and then while strangers hold connections and analysts ask."""
+    time.sleep(SETTLING)
+    found.alone.append(_upload(server, folder, found.size.seconds))
+    with strangers.present(), _analysts(server, tokens, found):
+        time.sleep(SETTLING)
+        found.among.append(_upload(server, folder, found.size.seconds))
 
 
 def _prepare(folder: Path, people: int) -> list[str]:
@@ -134,8 +190,6 @@ def _prepare(folder: Path, people: int) -> list[str]:
         collector.create(codec.canonical(codec.document(task)), toml=False)
     dice = np.random.default_rng(3)
     values = {"age": dice.integers(1, 101, people), "kind": dice.choice(list("abcd"), people)}
-    from collector.sending import send
-
     messages = crowd.messages(TABLE, values, rng=SeededRng(3))
     for start in range(0, people, 20_000):
         send(collector, "table", messages[start : start + 20_000])
@@ -146,18 +200,18 @@ def _prepare(folder: Path, people: int) -> list[str]:
     return tokens
 
 
-def _upload(server: Server, seconds: float) -> Phase:
-    """Upload at a steady pace."""
+def _upload(server: Server, folder: Path, seconds: float) -> Phase:
+    """Upload at a steady pace, with the probe beside it."""
     phase, lock = Phase(), threading.Lock()
     count = int(seconds / PAUSE)
+    # All bodies first: a sender must not wait for what another still has to make.
+    bodies = [_bodies(count) for _ in range(SENDERS)]
+    begin = time.perf_counter() + 0.2
 
     def run(number: int) -> None:
         wire = Wire(server.address)
-        messages = crowd.messages(STEADY, np.arange(count) % 64)
-        bodies = [json.dumps({"reports": [_text(message)]}).encode() for message in messages]
-        begin = time.perf_counter() + 0.1 + number * PAUSE / SENDERS
-        for index, body in enumerate(bodies):
-            due = begin + index * PAUSE
+        for index, body in enumerate(bodies[number]):
+            due = begin + (index + number / SENDERS) * PAUSE
             time.sleep(max(0.0, due - time.perf_counter()))
             status, _, _ = wire.request(
                 "POST", "/v1/tasks/steady/reports", body, content_type="application/json"
@@ -167,86 +221,126 @@ def _upload(server: Server, seconds: float) -> Phase:
                 phase.refused += status != 200
         wire.close()
 
+    done = threading.Event()
+    probe = threading.Thread(target=_probe, args=(folder.parent / "probe", phase, done))
     threads = [threading.Thread(target=run, args=(number,)) for number in range(SENDERS)]
-    for thread in threads:
+    for thread in (probe, *threads):
         thread.start()
     for thread in threads:
         thread.join()
+    done.set()
+    probe.join()
     return phase
 
 
-def _text(message: bytes) -> str:
-    from base64 import b64encode
+def _bodies(count: int) -> list[bytes]:
+    """Return the bodies of uploads of one new report each."""
+    messages = crowd.messages(STEADY, np.arange(count) % 64)
+    return [json.dumps({"reports": [b64encode(one).decode()]}).encode() for one in messages]
 
-    return b64encode(message).decode()
+
+def _probe(path: Path, phase: Phase, done: threading.Event) -> None:
+    """Write a page to a file of its own and sync it, at a steady pace."""
+    page = os.urandom(4096)
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
+    try:
+        while not done.wait(PROBE_PAUSE):
+            started = time.perf_counter()
+            os.pwrite(handle, page, 0)
+            os.fdatasync(handle)
+            phase.syncs.append(time.perf_counter() - started)
+    finally:
+        os.close(handle)
+
+
+@dataclass
+class _Strangers:
+    """A process that holds slow connections while it is told to."""
+
+    wanted: Any  # an event: connections are held
+    opened: Any  # how many connections were opened so far
+    count: int
+
+    @contextmanager
+    def present(self) -> Iterator[None]:
+        """Hold connections while the block runs."""
+        before = self.opened.value
+        self.wanted.set()
+        try:
+            while self.opened.value < before + self.count:
+                time.sleep(0.02)
+            yield
+        finally:
+            self.wanted.clear()
 
 
 @contextmanager
-def _strangers(server: Server, size: Size, comparison: Comparison) -> Iterator[None]:
-    """Hold slow connections from another process, so that they cost the senders no time."""
+def _strangers(server: Server, count: int) -> Iterator[_Strangers]:
+    """Start the strangers in another process, so that they cost the senders no time."""
     context = multiprocessing.get_context("spawn")
-    stop, opened = context.Event(), context.Value("i", 0)
+    strangers = _Strangers(context.Event(), context.Value("i", 0), count)
     host, _, port = server.address.rpartition(":")
-    process = context.Process(target=hold, args=(host, int(port), size.connections, stop, opened))
+    arguments = (host, int(port), count, strangers.wanted, strangers.opened)
+    process = context.Process(target=hold, args=arguments, daemon=True)
     process.start()
     try:
-        while opened.value < size.connections and process.is_alive():
-            time.sleep(0.05)
-        yield
+        yield strangers
     finally:
-        stop.set()
+        process.kill()
         process.join()
-        comparison.opened += opened.value
 
 
-def hold(host: str, port: int, connections: int, stop: object, opened: object) -> None:
-    """Hold slow connections until told to stop; one that is closed is opened again.
+def hold(host: str, port: int, connections: int, wanted: Any, opened: Any) -> None:
+    """Hold slow connections whenever it is wanted; one that is closed is opened again.
 
     Strangers are on other machines: their own work must not count.
     """
     os.nice(19)
-    asyncio.run(_hold(host, port, connections, stop, opened))
+    asyncio.run(_hold_and_wait(host, port, connections, wanted, opened))
 
 
-async def _hold(host: str, port: int, connections: int, stop: object, opened: object) -> None:
+async def _hold_and_wait(host: str, port: int, connections: int, wanted: Any, opened: Any) -> None:
     async def one(start: bytes) -> None:
         while True:
             with suppress(OSError):
                 reader, writer = await asyncio.open_connection(host, port)
-                opened.value += 1  # type: ignore[attr-defined]
-                writer.write(start)
-                while not reader.at_eof():
-                    writer.write(b"a")
-                    with suppress(TimeoutError):
-                        async with asyncio.timeout(1.0):
-                            await reader.read(1 << 16)
-                writer.close()
+                try:
+                    opened.value += 1
+                    writer.write(start)
+                    while not reader.at_eof():
+                        writer.write(b"a")
+                        with suppress(TimeoutError):
+                            async with asyncio.timeout(1.0):
+                                await reader.read(1 << 16)
+                finally:
+                    writer.transport.abort()
 
-    starts = cycle((SLOW_HEADERS, SLOW_BODY))
-    tasks = [asyncio.create_task(one(next(starts))) for _ in range(connections)]
-    while not stop.is_set():  # type: ignore[attr-defined]
-        await asyncio.sleep(0.1)
-    for task in tasks:
-        task.cancel()
+    while True:
+        while not wanted.is_set():
+            await asyncio.sleep(0.02)
+        starts = cycle((SLOW_HEADERS, SLOW_BODY))
+        tasks = [asyncio.create_task(one(next(starts))) for _ in range(connections)]
+        while wanted.is_set():
+            await asyncio.sleep(0.05)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 @contextmanager
 def _analysts(server: Server, tokens: list[str], comparison: Comparison) -> Iterator[None]:
-    """Let every analyst ask one query after another."""
-    stop = threading.Event()
+    """Let every analyst ask one query after another, and wait for the answer to the last."""
+    leaving = threading.Event()
+    content = json.dumps({"task": "table", "sql": QUERY}).encode()
 
     def ask(token: str) -> None:
-        wire = Wire(server.address, timeout=120)
-        content = json.dumps({"task": "table", "sql": QUERY}).encode()
-        while not stop.is_set():
-            status, _, _ = wire.request(
-                "POST",
-                "/v1/sql",
-                content,
-                content_type="application/json",
-                authorization=bearer(token),
-            )
-            comparison.queries.append(status)
+        wire = Wire(server.address, timeout=1300)
+        headers = {"content_type": "application/json", "authorization": bearer(token)}
+        while not leaving.is_set():
+            status, _, _ = wire.request("POST", "/v1/sql", content, **headers)
+            comparison.answered += status == 200
+            if status != 200:
+                comparison.findings.append(f"a query ended with {status}")
         wire.close()
 
     threads = [threading.Thread(target=ask, args=(token,)) for token in tokens]
@@ -255,6 +349,6 @@ def _analysts(server: Server, tokens: list[str], comparison: Comparison) -> Iter
     try:
         yield
     finally:
-        stop.set()
+        leaving.set()
         for thread in threads:
             thread.join()

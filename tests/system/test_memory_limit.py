@@ -117,7 +117,7 @@ def test_a_collector_without_memory_to_seal_lives_says_so_and_seals_later(limite
     most = resource.prlimit(collector.server.process.pid, resource.RLIMIT_AS)[1]
     resource.prlimit(collector.server.process.pid, resource.RLIMIT_AS, (most, most))
     wait_until(lambda: collector.status()["state"] == "finished")
-    assert collector.status()["trouble"] == ""
+    wait_until(lambda: collector.status()["trouble"] == "")  # once the work has reported back
     answer = json.loads(collector.call("GET", "/v1/tasks/memory/answer")[1])
     assert answer["users"] == UPLOADS * AT_ONCE
     assert collector.server.errors() == []

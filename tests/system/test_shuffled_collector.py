@@ -34,11 +34,12 @@ from sottovoce.cli.main import commands
 from sottovoce.collector import access, batches, key_files
 from sottovoce.collector.collector import Collector
 from sottovoce.collector.store.sqlite import SqliteStore
+from sottovoce.core.base64url import text_of
 from sottovoce.engine import memory
 from sottovoce.wire import seal, tokens
-from sottovoce.wire.round_keys import KeyStatement
+from sottovoce.wire.key_set import KeySet
+from sottovoce.wire.round_keys import read_signed_keys, verify_keys
 from sottovoce.wire.shuffled_message import seal_context
-from system.shuffled_child import POINTS
 
 VALUES = [3, 3, 5, 8, 13, 13, 13, 21, 34, 55]
 CANARIES = 6
@@ -94,12 +95,17 @@ def from_base64url(written):
 
 
 def push_keys(people, chain, task):
-    for hop, signed in chain.statements(task):
-        body = {
-            "public_key": base64url(signed.public_key),
-            "signature": base64url(signed.signature),
-        }
-        answer = people.put(f"/v1/tasks/{task.name}/rounds/0/keys/{hop}", json=body)
+    address = f"/v1/tasks/{task.name}/rounds/0"
+    for signed in chain.statements(task):
+        body = signed.to_json()
+        hop = body.pop("hop")
+        answer = people.put(f"{address}/keys/{hop}", json=body)
+        assert answer.status_code == 201, answer.text
+    listed = people.get(f"{address}/key-set").json()["keys"]
+    public_keys = [key.public_key for key in read_signed_keys(listed)]
+    for hop, signature in enumerate(chain.set_signatures(task, task.opening, public_keys)):
+        body = {"signature": base64url(signature)}
+        answer = people.put(f"{address}/key-set/{hop}", json=body)
         assert answer.status_code == 201, answer.text
 
 
@@ -107,12 +113,11 @@ def verified_keys(people, task):
     """The keys as a device fetches and checks them."""
     answer = people.get(f"/v1/tasks/{task.name}/rounds/0/keys")
     assert answer.status_code == 200, answer.text
-    keys = []
-    for entry, signing_key in zip(answer.json()["keys"], task.shuffle.signing_keys, strict=True):
-        public_key = from_base64url(entry["public_key"])
-        statement = KeyStatement(fingerprint_of(task), 0, entry["hop"], public_key)
-        statement.verify(from_base64url(entry["signature"]), signing_key)
-        keys.append(public_key)
+    signing_keys = task.shuffle.signing_keys
+    listed = read_signed_keys(answer.json()["keys"])
+    keys = verify_keys(fingerprint_of(task), 0, listed, signing_keys)
+    signatures = [from_base64url(signature) for signature in answer.json()["set_signatures"]]
+    KeySet.of(fingerprint_of(task), task.opening, keys).verify_all(signatures, signing_keys[:-1])
     return keys
 
 
@@ -133,7 +138,7 @@ def test_a_shuffled_collection_from_keys_to_answer(tmp_path, door):
         key=key_files.public_signing_key(folder),
         hops=chain.hops,
         users=len(VALUES),
-        issuer=key_files.base64url(issuer.data),
+        issuer=text_of(issuer.data),
     )
     made = issued(folder)
     with running(folder, "--rate", "0") as server, client(server) as people:
@@ -228,8 +233,18 @@ def _counts(values):
     return np.unique(values, return_counts=True)
 
 
-@pytest.mark.parametrize("point", sorted(POINTS))
-def test_a_worker_that_is_killed_at_any_step_loses_and_doubles_nothing(tmp_path, point):
+# Within a transaction, or between two files: ``collector/test_opening.py`` dies around every call
+# of the store in one process, and ``make soak`` kills whole chains at all points.
+WITHIN_STEPS = (
+    "part: before it commits",
+    "seal: log has no name yet",
+    "seal: log written",
+    "seal: before it commits",
+)
+
+
+@pytest.mark.parametrize("point", WITHIN_STEPS)
+def test_a_worker_that_is_killed_within_a_step_loses_and_doubles_nothing(tmp_path, point):
     task = delivered(tmp_path, Chain.of(1))
     count = "2" if point.startswith("part") else "1"
     command = [sys.executable, "-m", "system.shuffled_child", str(tmp_path), point, count]
@@ -238,12 +253,11 @@ def test_a_worker_that_is_killed_at_any_step_loses_and_doubles_nothing(tmp_path,
     assert_counted_once(tmp_path, task)
 
 
-@pytest.mark.parametrize("delay", [0.0, 0.3, 0.9])
-def test_a_server_that_is_killed_goes_on_with_the_batch(tmp_path, delay):
+def test_a_server_that_is_killed_goes_on_with_the_batch(tmp_path):
     values = VALUES * 30
     task = delivered(tmp_path, Chain.of(1), values)
     with running(tmp_path) as server:
-        time.sleep(delay)
+        time.sleep(0.3)
         assert server.stop(signal.SIGKILL) == -signal.SIGKILL
     with running(tmp_path) as server, client(server) as people:
         until(lambda: people.get(f"/v1/tasks/{task.name}/round").json()["state"] == "finished")

@@ -1,6 +1,7 @@
 """Two real hop processes between devices and a collector's stand-in."""
 
 import json
+import re
 from collections import Counter
 
 import pytest
@@ -8,7 +9,11 @@ from click.testing import CliRunner
 
 from shuffler.hops import USERS
 from sottovoce.cli.main import commands
-from system.chain_of_hops import HopChain
+from sottovoce.wire import codec
+from sottovoce.wire.seal import LayerOpener
+from sottovoce.wire.shuffled_message import seal_context
+from system.chain_of_hops import DEVICE_ADDRESS, HopChain, sent_path
+from system.traces import database_values, has_row_numbers, traces
 
 FAKES = 3
 
@@ -16,7 +21,8 @@ FAKES = 3
 @pytest.fixture
 def chain(tmp_path):
     made = HopChain(tmp_path, fakes=FAKES)
-    made.start()
+    for hop in made.hops:
+        hop.start(sent=str(sent_path(hop)))
     yield made
     made.close()
 
@@ -27,7 +33,8 @@ def test_a_batch_passes_two_hops_whole_and_leaves_nothing_behind(chain):
     assert chain.states() == ["open", "open"]
     assert not chain.receiver.sent
     chain.hops[0].kill()  # what was acknowledged survives
-    chain.hops[0].start()
+    chain.hops[0].start(sent=str(sent_path(chain.hops[0])))
+    keys = private_keys(chain)
     assert chain.send(sealed[:USERS]) == {"accepted": 3, "duplicates": 5, "refused": []}
     chain.wait_until_erased()
     opened = Counter(chain.receiver.opened())
@@ -39,11 +46,39 @@ def test_a_batch_passes_two_hops_whole_and_leaves_nothing_behind(chain):
     status = json.loads(said.output)
     [line] = status["tasks"][0]["rounds"]
     assert (line["batch"], line["privacy"]["users"]) == (USERS + 2 * FAKES, USERS)
+    recorded = [*sealed, *chain.sent_messages(0), *chain.sent_messages(1)]
+    assert len(recorded) == (USERS + 2) + (USERS + FAKES) + (USERS + 2 * FAKES)
     for hop in chain.hops:
-        left = hop.files()
-        assert b"127.0.0.1" not in hop.log.read_bytes()
-        for message in sealed:
-            assert message[:32] not in left
-            assert message[-32:] not in left
-        for message in chain.receiver.batches[0]:
-            assert message[:32] not in left
+        database = hop.folder / "shuffler.db"
+        log = hop.log.read_bytes()
+        assert b"127.0.0.1" not in log
+        written = hop.files() + log
+        assert traces(database_values(database), written, recorded, DEVICE_ADDRESS) == []
+        assert not has_row_numbers(database, "seen")
+        lines = [json.loads(line) for line in log.splitlines()]
+        assert lines
+        assert all(re.fullmatch(r".{10}T\d\d:\d\d\+0000", line["time"]) for line in lines)
+        assert not any(line.get("route") == "upload" for line in lines)
+    assert_keys_are_gone(chain, keys, recorded)
+
+
+def private_keys(chain):
+    """Return the private keys of a round, as long as it is open."""
+    keys = []
+    for hop in chain.hops:
+        store = hop.store()
+        keys.append(store.private_key(chain.fingerprint, 0))
+        store.close()
+    return keys
+
+
+def assert_keys_are_gone(chain, keys, recorded):
+    """Whoever recorded the messages could open them with the keys, and finds these nowhere."""
+    notice = codec.publish(chain.task)
+    context = seal_context(notice, notice.opening, chain.fingerprint)
+    for number, key in enumerate(keys):
+        length = chain.sealed_bytes(number)
+        message = next(message for message in recorded if len(message) == length)
+        assert LayerOpener(key, context, number).open(message)
+        assert not any(key in hop.files() for hop in chain.hops)
+    assert private_keys(chain) == [None, None]

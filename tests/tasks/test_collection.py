@@ -2,8 +2,9 @@
 
 import pytest
 
-from sottovoce.errors import ParameterError
+from sottovoce.errors import CodecError, ParameterError
 from sottovoce.tasks.collection import Collection
+from sottovoce.wire import codec
 
 MAX = (1 << 32) - 1
 
@@ -25,6 +26,8 @@ def test_the_defaults_are_allowed():
         ({"retention": True}, "`retention` must be a whole number from 1 to 2^32 - 1, not True"),
         ({"enrolment": 1}, "`enrolment` must be true or false, not 1"),
         ({"sandbox": "yes"}, "`sandbox` must be true or false, not 'yes'"),
+        ({"defence": "graded"}, "`defence` must be one of seeds, not 'graded'"),
+        ({"defence": None}, "`defence` must be one of seeds, not None"),
     ],
 )
 def test_each_setting_is_refused_by_its_own_rule(settings, rule):
@@ -48,3 +51,26 @@ def test_tokens_are_for_enrolment_or_blind_and_not_both():
         Collection(enrolment=True, issuer=issuer)
     with pytest.raises(ParameterError, match="`issuer` must be base64url of exactly 342 bytes"):
         Collection(issuer="A")
+
+
+def test_seeds_are_fixed_by_blind_tokens_only():
+    assert not Collection(issuer="A" * 456).fixes_seeds
+    assert Collection(issuer="A" * 456, defence="seeds").fixes_seeds
+    with pytest.raises(ParameterError) as caught:
+        Collection(enrolment=True, defence="seeds")
+    assert str(caught.value) == (
+        "`defence` may be 'seeds' only where `issuer` is set: seeds follow from blind tokens."
+        " `sottovoce token issuer` prints the key to set"
+    )
+
+
+def test_documents_from_before_the_defence_keep_their_text():
+    """No defence is not written, so that the digests of older documents stay."""
+    document = codec.document(Collection())
+    assert "defence" not in document
+    assert codec.read(Collection, document) == Collection()
+    defended = Collection(issuer="A" * 456, defence="seeds")
+    assert codec.document(defended)["defence"] == "seeds"
+    assert codec.read(Collection, codec.document(defended)) == defended
+    with pytest.raises(CodecError, match="not canonical"):
+        codec.read(Collection, document | {"defence": ""})

@@ -10,8 +10,11 @@ from sottovoce.errors import CodecError, ParameterError
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.plans.frequencies.histogram import Histogram
 from sottovoce.plans.frequencies.tracking import Tracking
+from sottovoce.plans.itemsets.top_items import TopItems
 from sottovoce.plans.tables.table import Table
 from sottovoce.tasks.collection import Collection
+from sottovoce.tasks.question import Question
+from sottovoce.tasks.round import Round
 from sottovoce.tasks.shuffle import MAX_USERS, Hop, Shuffle
 from sottovoce.tasks.task import Task
 from sottovoce.wire import codec
@@ -72,6 +75,67 @@ def test_a_large_overlap_is_accounted_for_by_the_generic_bound():
     with pytest.raises(ParameterError, match="`central`"):
         replace(SHUFFLE, users=1000, central=0.6, against_users=2.0, fakes=0).check(overlapping)
     replace(SHUFFLE, users=1000, central=0.7, against_users=2.0, fakes=0).check(overlapping)
+
+
+def test_what_the_generic_bound_gives_holds_for_every_mechanism():
+    """A blanket that supports more than half of all values may promise less than its epsilon."""
+    blanket, generic = Blanket(4.98, 0.522, 0.085), Blanket.generic(4.98)
+    users, central = 682, 1.775
+    own = amplification.delta(blanket, blanket.batch(users), central)
+    assert amplification.delta(generic, generic.batch(users), central) < 0.3 < own
+    shuffle = replace(SHUFFLE, users=users, fakes=0, central=central, against_users=5.0, delta=0.3)
+    shuffle.check(blanket)
+    with pytest.raises(ParameterError, match="`central`"):
+        replace(shuffle, delta=0.2).check(blanket)
+
+
+# --- later rounds, which the document does not state ---
+
+SEARCH = TopItems([str(number) for number in range(64)], 4)
+LOCAL = 4.0
+OPENING_ONLY = 0.13  # what the opening round keeps, and later ones do not
+EVERY_ROUND = 0.18
+
+
+def search(central, **changes):
+    shuffle = replace(SHUFFLE, fakes=0, against_users=LOCAL, central=central, **changes)
+    return Task("items", SEARCH, LOCAL, shuffle=shuffle)
+
+
+def test_a_promise_that_only_the_opening_keeps_is_refused():
+    with pytest.raises(ParameterError, match="which later rounds of local epsilon 4 need not keep"):
+        search(OPENING_ONLY)
+    document = codec.document(search(EVERY_ROUND))
+    assert codec.notice(document).rounds.count == 3
+    document["shuffle"]["central"] = repr(OPENING_ONLY)
+    with pytest.raises(ParameterError, match="later rounds"):
+        codec.notice(document)
+
+
+def test_every_round_that_the_plan_may_ask_keeps_the_promise():
+    kept = search(EVERY_ROUND)
+    notice = codec.publish(kept)
+    asks = SEARCH.search.later_asks(LOCAL)
+    assert len({ask.blanket for ask in asks}) > 2
+    for number, ask in enumerate(asks):
+        notice.check(Round(1 + number % 2, ask))
+
+
+def test_an_account_of_the_opening_alone_would_let_a_round_break_its_promise():
+    """A broken twin: the opening keeps the promise, and rounds that the plan asks do not."""
+    shuffle = replace(SHUFFLE, fakes=0, against_users=LOCAL, central=OPENING_ONLY)
+    shuffle.check(search(EVERY_ROUND).opening.ask.blanket)
+    for ask in SEARCH.search.later_asks(LOCAL):
+        with pytest.raises(ParameterError, match="`central`"):
+            shuffle.check(ask.blanket)
+
+
+def test_a_device_accounts_for_the_round_at_hand():
+    """Even where a document names no later rounds, another question must keep the promise."""
+    stated = codec.publish(task(fakes=0, against_users=6.0, central=0.56))
+    weaker = Round(1, Question(GRR(6.0, 2)))
+    with pytest.raises(ParameterError, match="`central` of the shuffle promises"):
+        stated.check(weaker)
 
 
 def test_what_would_tell_messages_apart_is_refused():

@@ -3,8 +3,10 @@
 import json
 import logging
 
+import pytest
+
 from sottovoce.errors import CodecError
-from sottovoce.web.logs import FIELDS, JsonLines
+from sottovoce.web.logs import FIELDS, MINUTES, SECONDS, JsonLines
 
 
 def line(message, *arguments, name="sottovoce.collector.app", error=None, **extra):
@@ -20,6 +22,13 @@ def test_only_chosen_fields_are_written():
     )
     assert set(made) == {"time", "level", "event", "route", "status"}
     assert not {"token", "address", "payload", "id", "name"} & set(FIELDS)
+
+
+@pytest.mark.parametrize(("time_format", "length"), [(SECONDS, 24), (MINUTES, 21)])
+def test_times_are_as_exact_as_they_may_be(time_format, length):
+    record = logging.LogRecord("sottovoce", logging.INFO, "file.py", 1, "request", (), None)
+    made = json.loads(JsonLines(time_format).format(record))
+    assert len(made["time"]) == length
 
 
 def test_an_error_is_its_class_and_place_and_never_its_message():

@@ -91,3 +91,39 @@ def test_every_mechanism_of_the_wire_states_its_influence_or_none():
     for mechanism in Mechanism.kinds.classes():
         stated = mechanism(epsilon=1.0, size=8).influence
         assert stated is None or isinstance(stated, Influence)
+
+
+ISSUER = "A" * 456
+SEEDED = sv.Histogram(range(1024), "affine")
+
+
+def test_a_free_seed_and_a_dealt_one_support_different_numbers_of_values():
+    free = statement(notice(SEEDED))["influence"]
+    assert free["seeds"] == {"fixed": False, "chosen": 10, "supported": 9.0}
+    assert "can support 9 of 10 chosen values together" in " ".join(sentences(notice(SEEDED)))
+    tokens_alone = notice(SEEDED, collection=Collection(issuer=ISSUER))
+    assert not statement(tokens_alone)["influence"]["seeds"]["fixed"]
+    defended = notice(SEEDED, collection=Collection(issuer=ISSUER, defence="seeds"))
+    dealt = statement(defended)["influence"]
+    assert dealt["seeds"] == {
+        "fixed": True,
+        "chosen": 10,
+        "supported": pytest.approx(4.1975, abs=1e-4),
+    }
+    assert (dealt["up"], dealt["down"]) == (free["up"], free["down"]), (
+        "of one value nothing changes"
+    )
+    assert "of 10 chosen values it supports 4.2 on average" in " ".join(sentences(defended))
+
+
+def test_reports_without_a_seed_say_what_remains():
+    defended = notice(PETS, collection=Collection(issuer=ISSUER, defence="seeds"))
+    assert statement(defended)["influence"]["seeds"] is None
+    assert any("carry no hash that a forger could choose" in text for text in sentences(defended))
+    assert not any("no hash" in text for text in sentences(notice(PETS)))
+
+
+def test_a_small_domain_has_fewer_values_to_choose():
+    plan = sv.Histogram(range(4), "olh")
+    facts = statement(notice(plan))["influence"]["seeds"]
+    assert facts == {"fixed": False, "chosen": 4, "supported": 4.0}

@@ -259,8 +259,10 @@ def test_the_three_promises_of_a_shuffled_task_are_read_together():
         " answer by a factor of at most 403.43.",
         "passes \u201cmix-a.example.org\u201d and \u201cmix-b.example.org:8443\u201d, which"
         " mix the messages of at least 100,000 people before the collector sees them.",
-        "If one of them does so honestly, the collector alone can change its odds by a factor of at"
-        " most 1.65 (epsilon 0.5), except with a probability of 1 in 1,000,000,000.",
+        "Your device encrypts it only for keys that each of them has signed as the same for"
+        " everybody, so that no key marks a message.",
+        "If one of them does both honestly, the collector alone can change its odds by a factor of"
+        " at most 1.65 (epsilon 0.5), except with a probability of 1 in 1,000,000,000.",
         "Every enrolled person can send one message only, and nobody can tell which.",
         "Even if all the others work with the collector or do not exist, the 2,000 made-up messages"
         " that an honest one adds keep the factor at 2.72 or less (epsilon 1).",
@@ -273,7 +275,7 @@ def test_without_tokens_the_promise_rests_on_real_people_and_says_so():
     assert_in_order(
         text,
         "\u201cmix-a.example.org\u201d, which mixes the messages",
-        "If it does so honestly,",
+        "If it does both honestly,",
         "Nobody checks that the messages come from different people, so this rests on how many real"
         " people take part.",
         "keep the factor at 2.72 or less (epsilon 1).",
@@ -311,3 +313,15 @@ def test_what_collectors_have_learned_stands_beside_what_was_spent():
         "If the shufflers are honest, collectors have learned at most epsilon 0.5 of it,"
         " except with a probability of 1 in 1,000,000,000.",
     )
+
+
+def test_the_defence_is_told_in_one_sentence():
+    issuer = "A" * 456
+    plain = sv.Task("task", sv.Histogram(range(9)), 1.0, collection=Collection(issuer=issuer))
+    rules = Collection(issuer=issuer, defence="seeds")
+    defended = sv.Task("task", sv.Histogram(range(9)), 1.0, collection=rules)
+    sentence = TEXTS["sentences"]["fixed_seeds"]
+    before, after = (statement(codec.publish(task)) for task in (plain, defended))
+    assert (before["collector"]["defence"], after["collector"]["defence"]) == ("", "seeds")
+    assert sentence not in explain(before)
+    assert sentence in explain(after)

@@ -5,6 +5,7 @@ follows from a token is uniform.  The bytes are pinned by the golden vectors (``
 import base64
 import hashlib
 import inspect
+from bisect import bisect_left, bisect_right
 from dataclasses import replace
 
 import numpy as np
@@ -212,13 +213,18 @@ def test_nothing_takes_randomness_as_an_argument():
     assert list(inspect.signature(ISSUER.sign).parameters) == ["blinded"]
 
 
+def fixed_numbers():
+    """Return the private key of the fixed primes."""
+    exponent = pow(65537, -1, (P - 1) * (Q - 1))
+    exponents = (exponent % (P - 1), exponent % (Q - 1))
+    return blind_rsa.RsaNumbers(P * Q, 65537, P, Q, *exponents, pow(Q, -1, P))
+
+
 def simulated_tokens(count):
     """Yield genuine signatures of a fixed issuer on nonces and salts that a seed determines."""
     rng = np.random.default_rng(2025)
     modulus = P * Q
-    exponent = pow(65537, -1, (P - 1) * (Q - 1))
-    exponents = (exponent % (P - 1), exponent % (Q - 1))
-    numbers = blind_rsa.RsaNumbers(modulus, 65537, P, Q, *exponents, pow(Q, -1, P))
+    numbers = fixed_numbers()
     blinds = blind_rsa.SigningBlinds(factor=1, first_multiple=0, second_multiple=0)
     for _ in range(count):
         nonce, salt = rng.bytes(32), rng.bytes(48)
@@ -245,7 +251,7 @@ def test_seeds_and_coins_of_many_tokens_are_uniform():
     """
     finished = list(simulated_tokens(2000))
     window = 5 * (2 * 240) ** 0.5
-    seeds = chi_square([token.seed(DIGEST) for token in finished])
+    seeds = chi_square([token.seed_draw(DIGEST, 0) for token in finished])
     coins = chi_square([int.from_bytes(token.coin_bytes(DIGEST)[:8]) for token in finished])
     twin = chi_square([int.from_bytes(token.signature[:8]) for token in finished])
     print(f"seeds {seeds:.1f}, coins {coins:.1f}, twin {twin:.1f}; 240 +- {window:.1f}")
@@ -258,10 +264,117 @@ def test_seed_and_coin_depend_on_task_and_signature_alone():
     token = tokens.Token(bytes(32), bytes(range(256)))
     for other in (tokens.Token(bytes(32), bytes(256)), None):
         signed, digest = (other, DIGEST) if other else (token, OTHER_TASK)
-        assert signed.seed(digest) != token.seed(DIGEST)
+        assert signed.seed_draw(digest, 0) != token.seed_draw(DIGEST, 0)
         assert signed.coin_bytes(digest) != token.coin_bytes(DIGEST)
     renamed = replace(token, nonce=b"n" * 32)
-    assert renamed.seed(DIGEST) == token.seed(DIGEST)
-    assert token.seed(DIGEST).to_bytes(8, "little") != token.coin_bytes(DIGEST)[:8]
+    assert renamed.seed_draw(DIGEST, 0) == token.seed_draw(DIGEST, 0)
+    assert token.seed_draw(DIGEST, 0).to_bytes(8, "little") != token.coin_bytes(DIGEST)[:8]
     with pytest.raises(ParameterError, match="`digest` must"):
-        token.seed(bytes(16))
+        token.seed_draw(bytes(16), 0)
+
+
+def test_every_slot_has_a_seed_of_its_own():
+    token = tokens.Token(bytes(32), bytes(range(256)))
+    assert len({token.seed_draw(DIGEST, slot) for slot in range(4096)}) == 4096
+
+
+def test_a_signature_has_one_way_to_be_written():
+    """A second one would give a second seed: signature + modulus is refused, though it is equal."""
+    modulus = KEY.modulus
+    token = issue()
+    number = int.from_bytes(token.signature) + modulus
+    while number.bit_length() > 2048:  # with probability modulus / 2^2048, try another token
+        token = issue()
+        number = int.from_bytes(token.signature) + modulus
+    again = replace(token, signature=number.to_bytes(256))
+    assert pow(number, 65537, modulus) == pow(int.from_bytes(token.signature), 65537, modulus)
+    with pytest.raises(MismatchError):
+        tokens.verify(again, KEY, DIGEST)
+
+
+def seeds_of_drawn_signatures(count, seed):
+    """Return the seeds of tokens whose signatures are drawn instead of signed.
+
+    A signature is uniform below the modulus, whoever signed it, because what is encoded is hashed
+    first.  Here it is uniform over all 256 bytes; the seed is a hash of it either way.
+    """
+    generator = np.random.default_rng(seed)
+    for _ in range(count):
+        signature = generator.bytes(256)
+        yield tokens.Token(bytes(32), signature).seed_draw(DIGEST, 0)
+
+
+def partly_chosen(words):
+    """A broken twin: one seed in a hundred is a small number, as if a device had chosen it."""
+    return [place if place % 100 == 0 else word for place, word in enumerate(words)]
+
+
+@pytest.mark.parametrize("count", [20_000, pytest.param(1_000_000, marks=pytest.mark.papers)])
+def test_seeds_are_uniform_over_many_tokens(count):
+    """16 digits of 4 bits: 5 sigma around 240 degrees of freedom, sigma^2 = 480."""
+    window = 5 * (2 * 240) ** 0.5
+    words = list(seeds_of_drawn_signatures(count, 11))
+    statistic, twin = chi_square(words), chi_square(partly_chosen(words))
+    print(f"{count:,} seeds: {statistic:.1f}, twin {twin:.1f}; 240 +- {window:.1f}")
+    assert abs(statistic - 240) < window
+    assert twin > 240 + window
+
+
+def transcript(count, rng, factor_of):
+    """Return what the issuer saw and what was spent later, of the same people in one order.
+
+    The key is that of fixed primes.  ``factor_of`` gives the blinding factor of a person.
+    """
+    modulus = P * Q
+    numbers = fixed_numbers()
+    seen, spent = [], []
+    for _ in range(count):
+        content = tokens.token_input(rng.bytes(32), tokens.challenge_digest(DIGEST), bytes(32))
+        encoded = blind_rsa.encode(content, rng.bytes(48), modulus.bit_length())
+        factor = factor_of(rng, modulus)
+        blinded = blind_rsa.blind(encoded, factor, modulus, 65537)
+        blind_signature = blind_rsa.sign(blinded, numbers, blind_rsa.SigningBlinds(1, 0, 0))
+        seen.append(blind_signature)
+        spent.append(blind_rsa.unblind(blind_signature, factor, modulus))
+    return seen, spent
+
+
+def linking_score(seen, spent):
+    """Return how much a request and a token look like those of one person.
+
+    For every pair exactly one factor r would link them: r = blind signature / signature.  All that
+    an issuer can look at is a function of r.  The score is high for small factors: 1 most of all.
+    """
+    modulus = P * Q
+    factor = seen * pow(spent, -1, modulus) % modulus
+    return -min(factor, modulus - factor)
+
+
+def area_under_curve(own, others):
+    """Return how likely the score of a true pair exceeds that of a false one; ties count half."""
+    own, others = sorted(own), sorted(others)
+    won = sum(bisect_left(others, score) + bisect_right(others, score) for score in own)
+    return won / (2 * len(own) * len(others))
+
+
+@pytest.mark.parametrize("people", [250, pytest.param(4_000, marks=pytest.mark.papers)])
+def test_the_issuer_cannot_link_requests_and_tokens(people):
+    """An area of 0.5 within 5 sigma, sigma^2 = (2 n + 1) / (12 n^2) for n true and n false pairs.
+
+    The broken twin blinds by 1: the issuer sees the signature itself.
+    """
+    rng = np.random.default_rng(3)
+
+    def uniform(rng, modulus):
+        return int.from_bytes(rng.bytes(264)) % (modulus - 1) + 1
+
+    sigma = ((2 * people + 1) / (12 * people**2)) ** 0.5
+    areas = {}
+    for name, factor_of in (("uniform", uniform), ("twin", lambda rng, modulus: 1)):
+        seen, spent = transcript(people, rng, factor_of)
+        own = [linking_score(*pair) for pair in zip(seen, spent, strict=True)]
+        others = [linking_score(seen[place - 1], spent[place]) for place in range(people)]
+        areas[name] = area_under_curve(own, others)
+    print(f"{people} people: {areas}; 0.5 +- {5 * sigma:.4f}")
+    assert abs(areas["uniform"] - 0.5) < 5 * sigma
+    assert areas["twin"] > 0.5 + 5 * sigma

@@ -32,6 +32,7 @@ import { asksCoin, readRound } from "../dist/tasks/round.js";
 import { canonical, digest, fingerprintOf, parse, parseCanonical } from "../dist/wire/codec.js";
 import { writeEnvelope } from "../dist/wire/envelope.js";
 import { sealingChecks } from "./golden_sealing.js";
+import { seedChecks } from "./golden_seeds.js";
 import { RecordedRng } from "./recorded_rng.js";
 
 /** The sections that only collectors need, and the files that clients need. */
@@ -43,6 +44,7 @@ export const COLLECTORS = [
   "envelope_2.malformed",
   "envelope_2.misplaced",
   "reject.reports",
+  "seeds.uncut",
 ];
 export const FILES = [
   "choice",
@@ -50,6 +52,7 @@ export const FILES = [
   "envelope",
   "envelope_2",
   "hash",
+  "key_set",
   "ledger",
   "longitudinal",
   "marginals",
@@ -59,6 +62,8 @@ export const FILES = [
   "reject",
   "rfc",
   "seal",
+  "seeds",
+  "shuffled",
   "tables",
   "task_id",
   "thresholds",
@@ -121,6 +126,7 @@ export const CHECKS = {
   "tables.messages": checkAnswers,
   "tables.undeclared": checkUndeclared,
   ...sealingChecks({ same, refuses }),
+  ...seedChecks({ same, refuses, recorded, mechanismOf, indexOf }),
 };
 
 /** Returns how many rows of each section hold, and the failures; collectors' rows count apart. */

@@ -1,9 +1,14 @@
 // The checks of golden rows about sealed messages, round keys and blind tokens.
 
 import { concatenate, hex, unhex } from "../dist/bytes.js";
+import { Client, noticeOf } from "../dist/client/client.js";
+import { MemoryLedger } from "../dist/client/ledger.js";
+import { Sealing } from "../dist/client/shuffled.js";
 import { CodecError, MismatchError, ParameterError } from "../dist/errors.js";
 import { blind, bytesOf, encode, numberOf, unblind } from "../dist/wire/blind_rsa.js";
 import { open, readKeyPair, sealWith } from "../dist/wire/hpke.js";
+import { fingerprintOf } from "../dist/wire/codec.js";
+import { keySetBytes, verifyAll } from "../dist/wire/key_set.js";
 import { statementBytes, verifyStatement } from "../dist/wire/round_keys.js";
 import { layerInfo, openLayer, seal, sealedBytes } from "../dist/wire/seal.js";
 import {
@@ -12,12 +17,12 @@ import {
   finalize,
   readIssuerKey,
   readToken,
-  seedOf,
+  seedDraw,
   tokenBytes,
   verify,
 } from "../dist/wire/tokens.js";
 
-const ERRORS = { CodecError, MismatchError };
+const ERRORS = { CodecError, MismatchError, ParameterError };
 const AES_GCM = "AES-GCM";
 
 /** Returns the checks by section; `same` and `refuses` are those of the other checks. */
@@ -74,6 +79,54 @@ export function sealingChecks({ same, refuses }) {
     return ends(row, () => verifyStatement(statementOf(row), signature, key));
   }
 
+  const keySetOf = ({ digest, round, round_hash: roundHash, public_keys: publicKeys }) =>
+    ({
+      digest: unhex(digest),
+      round,
+      roundHash: unhex(roundHash),
+      publicKeys: publicKeys.map(unhex),
+    });
+
+  const verifySet = (row) =>
+    verifyAll(keySetOf(row), row.signatures.map(unhex), row.verifying_keys.map(unhex));
+
+  async function checkSignedSet(row) {
+    sameBytes(fingerprintOf(row.round_document), row.round_hash);
+    const keySet = keySetOf(row);
+    for (const [hop, signed] of row.signed.entries()) sameBytes(keySetBytes(keySet, hop), signed);
+    await verifySet(row);
+  }
+
+  const checkRefusedSet = (row) => ends(row, () => verifySet(row));
+
+  async function checkShuffledTask(row) {
+    const client = await Client.open(row.canonical, new MemoryLedger());
+    same(client.notice.digest, row.digest);
+    sameBytes(client.notice.fingerprint, row.fingerprint);
+    same((await client.explain()).includes(row.sentences.join(" ")), true);
+  }
+
+  const checkRefusedShuffle = ({ text }) =>
+    refuses(() => noticeOf(text), CodecError, ParameterError);
+
+  async function checkSealedAnswer(row) {
+    const notice = await noticeOf(row.text);
+    const keys = row.keys.map(({ public_key: publicKey, signature }) => {
+      return { publicKey: unhex(publicKey), signature: unhex(signature) };
+    });
+    const setSignatures = row.set_signatures.map(unhex);
+    const sealing = await Sealing.open(notice, notice.opening, { keys, setSignatures });
+    let sealed = await sealing.seal(unhex(row.envelopes), unhex(row.token));
+    const hops = row.keys.length - 1;
+    const { fingerprint: digest } = notice;
+    const context = { digest, round: 0, hops, messageBytes: row.message.length / 2 };
+    for (const [hop, key] of row.private_keys.entries()) {
+      same(sealed.length, row.sealed_bytes[hop]);
+      sealed = await openLayer(sealed, unhex(key), context, hop);
+    }
+    sameBytes(sealed, row.message);
+  }
+
   const pendingToken = (row) => ({
     key: readIssuerKey(unhex(row.key)),
     digest: unhex(row.digest),
@@ -93,7 +146,7 @@ export function sealingChecks({ same, refuses }) {
 
   function checkDerived(row) {
     const token = { nonce: new Uint8Array(32), signature: unhex(row.signature) };
-    same(seedOf(token, unhex(row.digest)), row.seed);
+    same(seedDraw(token, unhex(row.digest), row.slot), row.seed_draw);
     sameBytes(coinBytesOf(token, unhex(row.digest)), row.coin_bytes);
   }
 
@@ -163,11 +216,16 @@ export function sealingChecks({ same, refuses }) {
     "rfc.ed25519": checkPublishedEd25519,
     "rfc.blind_rsa": checkPublishedBlindRsa,
     "rfc.tokens": checkPublishedToken,
+    "key_set.signed": checkSignedSet,
+    "key_set.refused": checkRefusedSet,
     "seal.messages": checkSealed,
     "seal.refused": checkUnopened,
     "seal.weak_keys": checkWeakKey,
     "seal.statements": checkStatement,
     "seal.unsigned": checkUnsigned,
+    "shuffled.tasks": checkShuffledTask,
+    "shuffled.sealed": checkSealedAnswer,
+    "shuffled.refused": checkRefusedShuffle,
     "tokens.issued": checkIssued,
     "tokens.derived": checkDerived,
     "tokens.refused": checkRefusedToken,

@@ -155,7 +155,7 @@ export async function finalizeTokens(blindSignatures) {
   const finish = async (signature, i) => {
     const pending = pendingTokens[i];
     const token = await tokens.finalize(pending, unhex(signature));
-    return [hex(tokens.tokenBytes(token)), String(tokens.seedOf(token, pending.digest))];
+    return [hex(tokens.tokenBytes(token)), String(tokens.seedDraw(token, pending.digest, 0))];
   };
   return Promise.all(blindSignatures.map(finish));
 }
@@ -216,6 +216,7 @@ function base64(bytes) {
 }
 
 export {
+  answerDirectly,
   answerWithToken,
   beginToken,
   explainTask,
@@ -223,6 +224,7 @@ export {
   promises,
   refusedChange,
   refusedKeys,
+  refusedRound,
   refusedTask,
   sealAnswer,
 } from "./shuffled.js";

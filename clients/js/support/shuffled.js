@@ -1,21 +1,23 @@
 // What the tests in Python let a device in Node or in a browser do with a shuffled task.
 
-import { batchOf, epsilon as epsilonOf, genericBlanket } from "../dist/accounting/amplification.js";
+import { batchOf, epsilon as epsilonOf } from "../dist/accounting/amplification.js";
 import { hex, unhex } from "../dist/bytes.js";
+import { blindedToken, finishToken } from "../dist/client/blind_token.js";
 import { Client, noticeOf } from "../dist/client/client.js";
-import { blindedToken, finishToken, Sealing } from "../dist/client/shuffled.js";
 import { MemoryLedger } from "../dist/client/ledger.js";
-import { blanketOf } from "../dist/tasks/shuffle.js";
+import { Sealing } from "../dist/client/shuffled.js";
+import { accountedBlankets, blanketOf } from "../dist/tasks/shuffle.js";
 import { openLayer } from "../dist/wire/seal.js";
 
-const MAX_OVERLAP = 0.25; // beyond it devices use the generic bound
 const clients = new Map(); // devices that wait for the signature of an issuer
 
-const keysOf = (keys) =>
-  keys.map(([publicKey, signature]) => ({
+const keysOf = ({ keys, setSignatures }) => ({
+  setSignatures: setSignatures.map(unhex),
+  keys: keys.map(([publicKey, signature]) => ({
     publicKey: unhex(publicKey),
     signature: unhex(signature),
-  }));
+  })),
+});
 
 /** Returns the name and the text of what some work throws, or nothing. */
 export async function refusalOf(work) {
@@ -30,12 +32,18 @@ export async function refusalOf(work) {
 /** Returns why a document is refused, if it is. */
 export const refusedTask = (text) => refusalOf(() => noticeOf(text));
 
+/** Returns why a round of a task is refused, if it is. */
+export async function refusedRound({ text, round }) {
+  const client = await Client.open(text, new MemoryLedger());
+  return refusalOf(() => client.round(round));
+}
+
 /** Returns what the numbers of a document give: the two epsilons at its delta. */
 export async function promises(text) {
   const { opening, shuffle } = await noticeOf(text);
   const own = blanketOf(opening.ask);
   const { share, overlap, epsilonLocal } = own;
-  const blanket = overlap > MAX_OVERLAP ? genericBlanket(epsilonLocal) : own;
+  const [blanket] = accountedBlankets(own);
   const at = (users) =>
     epsilonOf(blanket, batchOf(blanket, users, shuffle.fakes), +shuffle.delta);
   return { share, overlap, epsilonLocal, central: at(shuffle.users), againstUsers: at(1) };
@@ -88,6 +96,15 @@ export async function answerWithToken({ text, keys, value, signature }) {
   const message = hex(await client.answer(value, opening, sealing));
   const entry = await client.ledger.update((file) => file.tasks[digest]);
   return { message, token: entry.token, coin: entry.coin, isPending: "pending" in entry };
+}
+
+/** Returns the message of that device for a task without a shuffler, and its token. */
+export async function answerDirectly({ text, value, signature }) {
+  const client = clients.get((await noticeOf(text)).digest);
+  await finishToken(client, unhex(signature));
+  const message = hex(await client.answer(value));
+  const entry = await client.ledger.update((file) => file.tasks[client.notice.digest]);
+  return { message, token: entry.token, again: hex(await client.resend()) };
 }
 
 /** Returns what is under the last layer of sealed messages. */

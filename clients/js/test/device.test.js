@@ -117,6 +117,27 @@ test("a collector that cannot be reached is tried once, not once for every messa
   assert.equal((await device.flush({ force: true })).sent, 3);
 });
 
+test("by itself a device tries once, and then waits with all that is due", async (t) => {
+  let time = 5000;
+  const names = ["a", "b", "c"];
+  const documents = await Promise.all(names.map((name) => browserTask({ name })));
+  const clock = () => time;
+  const { collector, ledger, device } = await startPair(t, documents, { delay: 1000, clock });
+  for (const name of names) await device.answer(name, "firefox");
+  const requestCount = collector.requests.length;
+  collector.mode = "down";
+  time += 1000;
+  await device.flush();
+  await new Promise((done) => setTimeout(done, 100)); // a timer for what is due takes 10 ms
+  assert.equal(collector.requests.length, requestCount + 1);
+  const reports = await outbox(ledger);
+  assert.ok(reports.every(({ due }) => due >= time + 30 && due <= time + 60));
+  assert.deepEqual(reports.map(({ attempts }) => attempts), [1, 0, 0]);
+  collector.mode = "up";
+  time += 60;
+  assert.deepEqual(await device.flush(), { sent: 3, refused: 0, waiting: 0 });
+});
+
 test("two senders do not send the same message at once", async (t) => {
   const { collector, ledger, device } = await start(t, { delay: 1000 });
   await device.answer("browser", "firefox");
@@ -139,6 +160,19 @@ test("a message waits at most the delay, which is a minute by default", async (t
     const [report] = await outbox(ledger);
     assert.ok(report.due > 1000 && report.due <= 1000 + longest);
   }
+});
+
+test("a device that was closed during an attempt sends nothing more by itself", async (t) => {
+  let time = 1000;
+  const { collector, device } = await start(t, { delay: 0.05, clock: () => time });
+  await device.answer("browser", "firefox");
+  const attempt = device.flush(); // not due yet
+  device.close();
+  assert.deepEqual(await attempt, { sent: 0, refused: 0, waiting: 1 });
+  time += 60;
+  await new Promise((done) => setTimeout(done, 150)); // a timer would be over after 60 ms
+  assert.equal(collector.posts.length, 0);
+  assert.equal((await device.flush()).sent, 1, "what waits is sent when the app says so");
 });
 
 test("an impossible delay is refused", async (t) => {

@@ -28,6 +28,11 @@ const CHANGES = {
   choice: (content) => delete content.picks,
   discovery: ({ encodings }) => (encodings[3].index ^= 1),
   hash: ({ xxh32 }) => (xxh32[7].hash ^= 1),
+  key_set({ signed, refused }) {
+    signed[1].round_document += " ";
+    refused[1].error = null;
+    refused[0].error = "MismatchError";
+  },
   ledger: ({ scripts }) => (scripts[0].events[2].accepted = true),
   marginals: ({ picks }) => (picks[2].member ^= 1),
   memo: (content) => (content.novel = [{}]),
@@ -38,6 +43,17 @@ const CHANGES = {
     weakKeys[0].public_key = messages[0].public_keys[0];
     statements[1].hop ^= 1;
     unsigned[3].error = null;
+  },
+  seeds({ reports, tasks, refused, messages }) {
+    reports[2].seed_draw = reports[1].seed_draw;
+    tasks[1].digest = tasks[0].digest;
+    refused[1].text = tasks[1].canonical;
+    messages[3].token = messages[2].token;
+  },
+  shuffled({ tasks, sealed, refused }) {
+    tasks[1].sentences[1] = tasks[0].sentences[1];
+    sealed[1].set_signatures.reverse();
+    refused[0].text = tasks[0].canonical;
   },
   tables({ indices, cells, malformed, layers, messages }) {
     const [, index] = indices[1].held[0];
@@ -51,7 +67,7 @@ const CHANGES = {
   },
   tokens({ issued, derived, refused, answers, keys }) {
     issued[2].salt = issued[3].salt;
-    derived[4].seed = derived[0].seed;
+    derived[4].seed_draw = derived[0].seed_draw;
     refused[1].error = null;
     answers[0].error = "CodecError";
     keys[1].accepted = true;
@@ -61,6 +77,9 @@ const NOTICED = [
   "choice.picks",
   "discovery.encodings[3]",
   "hash.xxh32[7]",
+  "key_set.refused[0]",
+  "key_set.refused[1]",
+  "key_set.signed[1]",
   "ledger.scripts[0]",
   "marginals.picks[2]",
   "memo.novel",
@@ -70,6 +89,13 @@ const NOTICED = [
   "seal.statements[1]",
   "seal.unsigned[3]",
   "seal.weak_keys[0]",
+  "seeds.messages[3]",
+  "seeds.refused[0]",
+  "seeds.reports[2]",
+  "seeds.tasks[1]",
+  "shuffled.refused[0]",
+  "shuffled.sealed[1]",
+  "shuffled.tasks[1]",
   "tables.cells[1]",
   "tables.indices[1]",
   "tables.layers[5]",

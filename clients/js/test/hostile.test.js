@@ -14,13 +14,10 @@ const SEED = 20_261;
 const COUNT = Number(process.env.HOSTILE_DOCUMENTS ?? 2500); // more of them: make papers
 const RUNS = 1; // of a document: times are not asserted
 const MAX_EXTRA = 16; // megabytes beside what an idle process holds
-const MAX_BLOCKS = 20_000_000; // a tenth of a second of processor time on a quiet machine
+// Calibrated, not derived: the worst known document executes 16.3 million blocks and takes about 70
+// of the 100 ms that are allowed, on the machine where it was measured.
+const MAX_BLOCKS = 20_000_000;
 const HEAP = 22; // megabytes that the process may use: if it needs more, it dies
-
-/** Returns what the script prints. */
-function run(...parameters) {
-  return runWith([], ...parameters);
-}
 
 /** Returns what the script prints in a process with some flags. */
 async function runWith(flags, ...parameters) {
@@ -30,8 +27,9 @@ async function runWith(flags, ...parameters) {
 
 // How long they take is printed by `node support/hostile.js 100000 7`, and asserted nowhere: it
 // depends on what else the machine does.  What is asserted is how much of the code is executed.
-test("hostile documents are answered or refused on purpose", async (t) => {
-  const { slow, changed } = await run(COUNT, SEED, RUNS);
+test("hostile documents are answered or refused on purpose, in little memory", async (t) => {
+  const flags = [`--max-old-space-size=${HEAP}`, "--max-semi-space-size=1", "--expose-gc"];
+  const { idle, slow, changed } = await runWith(flags, COUNT, SEED, RUNS);
   t.diagnostic(JSON.stringify(changed.outcomes));
   assert.deepEqual(changed.untyped, []);
   assert.ok(changed.outcomes.answered > COUNT / 20, "some documents are still good");
@@ -41,10 +39,13 @@ test("hostile documents are answered or refused on purpose", async (t) => {
     t.diagnostic(`${name}: ${outcome}, ${milliseconds.toFixed(1)} ms`);
     assert.match(outcome, /^(answered|CodecError|ParameterError)$/, name);
   }
+  const extra = HEAP - idle / 2 ** 20;
+  t.diagnostic(`${extra.toFixed(1)} MB were enough`);
+  assert.ok(extra <= MAX_EXTRA, `${extra} MB`);
 });
 
-test("hostile documents take little work", async (t) => {
-  const { slow, changed } = await run("work", 1000, SEED);
+test("hostile documents take little work, by a calibrated number of blocks", async (t) => {
+  const { slow, changed } = await runWith([], "work", 1000, SEED);
   t.diagnostic(`at most ${Math.max(changed, ...Object.values(slow))} blocks were executed`);
   // Every bracket of this text is looked at: fewer would mean that blocks are not counted.
   assert.ok(slow["lists of lists"] > 340_000, `${slow["lists of lists"]} blocks`);
@@ -53,9 +54,10 @@ test("hostile documents take little work", async (t) => {
   assert.ok(changed <= MAX_BLOCKS, `${changed} blocks`);
 });
 
+const MANY_PERMANENT_BITS = "nine times the permanent bits that are allowed";
 const longPlan = { kind: "x", text: "x".repeat(4_000_000) };
 for (const [bound, textOf] of [
-  ["MAX_REMEMBERED_BYTES", (task) => slowTasks(task)["more permanent bits than are allowed"]],
+  ["MAX_REMEMBERED_BYTES", (task) => slowTasks(task)[MANY_PERMANENT_BITS]],
   ["MAX_DOCUMENT_BYTES", (task) => JSON.stringify({ ...task, plan: longPlan })],
 ])
   test(`without ${bound} a device would work too long`, async () => {
@@ -83,15 +85,6 @@ function packageWithout(bound, folder) {
   writeFileSync(join(folder, "package.json"), '{"type":"module"}');
   return pathToFileURL(join(dist, "index.js")).href;
 }
-
-test("hostile documents take little memory", async (t) => {
-  const flags = [`--max-old-space-size=${HEAP}`, "--max-semi-space-size=1", "--expose-gc"];
-  const { idle, changed } = await runWith(flags, 2000, SEED, RUNS);
-  const extra = HEAP - idle / 2 ** 20;
-  t.diagnostic(`${extra.toFixed(1)} MB were enough`);
-  assert.ok(extra <= MAX_EXTRA, `${extra} MB`);
-  assert.deepEqual(changed.untyped, []);
-});
 
 test("a reader that trusts a document would be noticed", async () => {
   const trust = async (text) => {

@@ -32,7 +32,7 @@ Source: Balle et al. 2019, section 5; docs/shuffling.md.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import ceil, exp, expm1, floor, log, sqrt, tanh
 
 from sottovoce.accounting.batch import ShuffledBatch
@@ -93,6 +93,8 @@ def smallest_epsilon(
     return crossing(surplus, 0.0, epsilon_local, _TOLERANCE * epsilon_local)
 
 
+# A task, its notice and every device check the same promises, each in a good part of a second.
+@lru_cache(maxsize=1024)
 def _bound(blanket: Blanket, batch: ShuffledBatch, epsilon: float, tail: float) -> float:
     """Return the bound with as many blanket draws as all but ``tail`` of the batches have."""
     if epsilon >= blanket.epsilon_local:

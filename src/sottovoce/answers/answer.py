@@ -117,12 +117,18 @@ class Answer(Outcome):
             "steps": list(self.estimate.steps),
             "threshold": self.estimate.threshold(),
             "influence": self.influence,
-            **({} if self.fakes is None else {"fakes": self.fakes}),
+            **({} if self.fakes is None else self._allowance(self.fakes)),
             **self.details,
         }
 
+    def _allowance(self, fakes: float) -> dict[str, Any]:
+        """Return the share of false reports that rows allow for, and why some have no bound."""
+        bounds = self._attacked(fakes, simultaneous=False)
+        known = self.estimate.influence is not None
+        return {"fakes": fakes, **attacked.reasons(bounds, known=known)}
+
     @property
-    def influence(self) -> dict[str, float] | None:
+    def influence(self) -> dict[str, Any] | None:
         """Return the most that one false report does to any raw total, in people.
 
         None where no bound is known.

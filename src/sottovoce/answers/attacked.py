@@ -5,6 +5,7 @@ share of false reports may have done to it, whatever they say and however they a
 detection and assumes nothing about the attack but its size.
 """
 
+from collections.abc import Iterable
 from math import isnan
 from typing import Any
 
@@ -13,6 +14,9 @@ from sottovoce.core import settings
 COLUMNS = ("low_attacked", "high_attacked")
 
 Bounds = tuple[float, float]
+
+_ALL_FALSE = "so many false reports could be all the reports that a number rests on"
+_NOT_A_SUM = "the numbers are not sums over reports, so what one false report does is not known"
 
 
 def checked_fakes(fakes: float | None) -> float | None:
@@ -30,6 +34,19 @@ def columns_of(bounds: Bounds | None) -> dict[str, Any]:
     if bounds is None or isnan(bounds[0]):
         return dict.fromkeys(COLUMNS)
     return dict(zip(COLUMNS, bounds, strict=True))
+
+
+def reasons(bounds: Iterable[Bounds | None], *, known: bool) -> dict[str, str]:
+    """Return why some numbers have no bound; nothing if all have one.
+
+    ``known`` says that what one false report does to these numbers is known.
+
+    >>> reasons([(1.0, 2.0)], known=True)
+    {}
+    """
+    if not any(bound is None or isnan(bound[0]) for bound in bounds):
+        return {}
+    return {"no_bound": _ALL_FALSE if known else _NOT_A_SUM}
 
 
 def sentence(fakes: float) -> str:

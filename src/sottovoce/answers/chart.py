@@ -11,7 +11,7 @@ from sottovoce.answers.number_answer import NumberAnswer
 from sottovoce.answers.summary import Row, shown
 from sottovoce.errors import MissingExtraError, ParameterError
 
-MOST_VALUES = 30
+MAX_VALUES = 30
 _LONGEST = 32  # characters of a value's name
 _BAR, _FRAME = 0.27, 1.3  # inches of a bar, and of a panel's title and axis
 _CLEAR, _FAINT, _INK, _TRUTH, _MENDED = "#4c84b6", "#c5d6e6", "#22313f", "#e4572e", "#2a9d5c"
@@ -21,7 +21,7 @@ Truth = Mapping[str, float]
 
 def bars(answer: Answer, path: str | Path | None = None, truth: Truth | None = None) -> Any:
     """Draw the most frequent values or bands; ``truth`` counts people per value."""
-    panel = _Panel(answer, shown(answer, MOST_VALUES), truth)
+    panel = _Panel(answer, shown(answer, MAX_VALUES), truth)
     figure = _figure(8, panel.height)
     panel.draw(figure.subplots())
     return _saved(figure, path)
@@ -32,7 +32,7 @@ def grid(
 ) -> Any:
     """Draw the answers to several questions in two columns of about equal height."""
     panels = [
-        _Panel(part, shown(part, MOST_VALUES), (truths or {}).get(name))
+        _Panel(part, shown(part, MAX_VALUES), (truths or {}).get(name))
         for name, part in answers.items()
     ]
     stacks = _stacked(panels) if len(panels) > 1 else [panels]
@@ -51,7 +51,7 @@ def grid(
 
 def beside(answer: Answer, path: str | Path | None = None, truth: Truth | None = None) -> Any:
     """Draw raw and consistent estimates of the most frequent values beside the truth."""
-    rows, consistent = shown(answer.raw, MOST_VALUES), answer.raw.consistent()
+    rows, consistent = shown(answer.raw, MAX_VALUES), answer.raw.consistent()
     mended = {row["value"]: row for row in consistent.rows()}
     panel = _Panel(answer.raw, rows, truth)
     figure = _figure(8, panel.height)

@@ -1,7 +1,7 @@
 """An answer in numbers: a few named figures, such as a mean, each with its interval."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -26,6 +26,7 @@ class NumberAnswer(Outcome):
     level: float = 0.95
     fakes: float | None = None
     shuffled: ShuffledReports | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
 
     def __getitem__(self, figure: str) -> Total:
         return self.figures[figure]
@@ -52,8 +53,16 @@ class NumberAnswer(Outcome):
             "level": self.level,
             "steps": list(self.steps),
             "influence": {name: _influence(figure) for name, figure in self.figures.items()},
-            **({} if self.fakes is None else {"fakes": self.fakes}),
+            **({} if self.fakes is None else self._allowance(self.fakes)),
+            **self.details,
         }
+
+    def _allowance(self, fakes: float) -> dict[str, Any]:
+        """Return the share of false reports that rows allow for, and why some have no bound."""
+        bounds = {name: total.attacked(self.level, fakes) for name, total in self.figures.items()}
+        missing = [name for name, bound in bounds.items() if bound is None]
+        known = all(_influence(self.figures[name]) is not None for name in missing)
+        return {"fakes": fakes, **attacked.reasons(bounds.values(), known=known)}
 
     def rows(self) -> list[Row]:
         """Return one record per figure."""
@@ -89,7 +98,8 @@ class NumberAnswer(Outcome):
             lines.append(f"{row['value']:<{width}}  {row['estimate']:>12,.6g}  {level}")
             if self.fakes is not None:
                 lines.append(_attacked_line(row, self.fakes, width))
-        return "\n".join([*lines, *self.guarantee.lines()])
+        remark = [self.details["remark"]] if "remark" in self.details else []
+        return "\n".join([*lines, *remark, *self.guarantee.lines()])
 
 
 def _influence(figure: Total) -> dict[str, float] | None:

@@ -10,7 +10,7 @@ from sottovoce.answers import attacked
 from sottovoce.answers.answer import Answer
 from sottovoce.maths.normal import upper_quantile
 
-_MOST_BANDS = 12
+_MAX_BANDS = 12
 _ALPHA = 0.05
 
 Row = dict[str, Any]
@@ -21,7 +21,7 @@ def shown(answer: Answer, most: int) -> list[Row]:
     if not _numeric(answer):
         return [{**row, "members": (row["value"],)} for row in answer.top(most)]
     if len(answer.labels) > most:
-        return _bands(answer, min(most, _MOST_BANDS))
+        return _bands(answer, min(most, _MAX_BANDS))
     return [{**row, "members": (row["value"],)} for row in answer.rows()]
 
 

@@ -207,7 +207,8 @@ def command(users: int, epsilon: float | None, *, as_json: bool, **options: Any)
     sottovoce advise --users 9000 --task shop.toml --sql "SELECT AVG(age) FROM users"
     sottovoce advise --users 100000 --size 1024 --shuffle --epsilon 0.5 --local 8
     """
-    subject, wishes = group_of(SubjectOptions, options), group_of(WishOptions, options)
+    subject = group_of(SubjectOptions, options)
+    wishes = group_of(WishOptions, options)
     shuffle = group_of(ShuffleOptions, options)
     if shuffle.shuffle:
         _refuse_wishes(wishes.given())

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sottovoce.cli.collector_options import data, opened
-from sottovoce.cli.output import as_json, print_json, warn
+from sottovoce.cli.output import as_json, percent, print_json, warn
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -99,15 +99,19 @@ def _table(part: dict[str, Any]) -> "Table":
     )
     fakes = part.get("fakes")
     extra = () if fakes is None else (f"if {100 * fakes:g} % false",)
-    for heading in ("value", "estimate", "interval", *extra, ""):
+    robust = ("robust to",) if any("robust_to" in row for row in part["rows"]) else ()
+    for heading in ("value", "estimate", "interval", *extra, *robust, ""):
         table.add_column(heading, justify="left" if heading == "value" else "right", no_wrap=True)
     for row in part["rows"]:
         if row["suppressed"]:
-            table.add_row(Text(str(row["value"])), "", "", *("" for _ in extra), "suppressed")
+            empty = ["" for _ in ("estimate", "interval", *extra, *robust)]
+            table.add_row(Text(str(row["value"])), *empty, "suppressed")
         else:
             bounds = [_interval(row["low"], row["high"])]
             if extra:
                 bounds.append(_interval(*(row[column] for column in COLUMNS)))
+            if robust:
+                bounds.append(Text(percent(row["robust_to"])))
             mark = "" if row.get("significant", True) else "within noise"
             table.add_row(Text(str(row["value"])), f"{row['estimate']:,.6g}", *bounds, mark)
     return table

@@ -100,8 +100,10 @@ class AttackOptions:
         from sottovoce.lab.attacks.base import Aim, Attack
 
         if self.attack is None:
-            if self.share is not None or self.aim.targets:
-                raise ParameterError("--share and --target go with --attack KIND")
+            if self.share is not None:
+                raise ParameterError("--share needs --attack KIND")
+            if self.aim.targets:
+                raise ParameterError("--target needs --attack KIND")
             return None
         if self.share is None:
             raise ParameterError("--attack needs --share: the share of attackers among all")

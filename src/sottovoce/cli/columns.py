@@ -69,7 +69,8 @@ def _parquet_rows(path: Path, names: Sequence[str], separator: str) -> list[tupl
 
 def _text(name: str, kind: str, separator: str) -> str:
     """Return the SQL that makes a cell text."""
-    quoted, between = '"' + name.replace('"', '""') + '"', separator.replace("'", "''")
+    quoted = '"' + name.replace('"', '""') + '"'
+    between = separator.replace("'", "''")
     listed = f"array_to_string(cast({quoted} as varchar[]), '{between}')"
     return listed if kind.endswith("[]") else f"cast({quoted} as varchar)"
 

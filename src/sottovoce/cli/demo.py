@@ -114,7 +114,8 @@ def _shuffled_facts(shown: "Demonstration") -> dict[str, Any] | None:
 def _write(shown: "Demonstration", out: Path) -> list[Path]:
     from sottovoce.wire import codec
 
-    task, answer = out / "task.json", out / "answer.json"
+    task = out / "task.json"
+    answer = out / "answer.json"
     task.write_text(codec.canonical(codec.document(shown.survey)), encoding="utf-8")
     answer.write_text(shown.answers.to_json(), encoding="utf-8")
     try:
@@ -128,7 +129,9 @@ def _draw(shown: "Demonstration", out: Path) -> list[Path]:
     """Draw all answers, one of them both raw and consistent, and the density of the number."""
     from sottovoce.answers.chart import beside
 
-    survey, consistent, sleep = out / "survey.png", out / "consistent.png", out / "sleep.png"
+    survey = out / "survey.png"
+    consistent = out / "consistent.png"
+    sleep = out / "sleep.png"
     truths = {part.part.name: part.truth for part in shown.compared.parts}
     shown.answers.plot(survey, truth=truths)
     dish: Any = shown.answers.questions()["favourite dish"]
@@ -195,7 +198,9 @@ def _wait(host: "Hosted") -> None:
 
 def _byte_path(shown: "Demonstration") -> str:
     """Return a text about what left a device, and how little it reveals."""
-    message, width, odds = shown.message, shown.survey.opening.width, exp(shown.survey.epsilon)
+    message = shown.message
+    width = shown.survey.opening.width
+    odds = exp(shown.survey.epsilon)
     after = _GUESS * odds / (1 - _GUESS + _GUESS * odds)
     sentences = (
         f"A message has {len(message)} bytes: a report of {width} in an envelope of "

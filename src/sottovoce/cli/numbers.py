@@ -28,20 +28,25 @@ class NumericOptions:
         click.option(
             "--buckets",
             type=click.IntRange(2, 4096),
-            default=512,
-            help="Intervals of --distribution.",
+            help="Intervals of --distribution (default: 512, and 128 with --defence).",
         ),
         click.option(
             "--clamp",
             is_flag=True,
             help="Move numbers outside of LOW:HIGH to its ends, do not refuse them.",
         ),
+        click.option(
+            "--defence",
+            type=click.Choice(["graded"]),
+            help="Ask in graded groups, which find and remove false reports.",
+        ),
     )
 
     mean: str | None
     distribution: str | None
-    buckets: int
+    buckets: int | None
     clamp: bool
+    defence: str | None
 
     @property
     def wanted(self) -> bool:
@@ -62,8 +67,9 @@ class NumericOptions:
         if self.mean and self.distribution:
             raise ParameterError("give either --mean or --distribution, not both")
         if self.mean:
-            return Mean(*_bounds(self.mean), clamped=self.clamp)
-        return Distribution(*_bounds(self.distribution or ""), self.buckets, clamped=self.clamp)
+            return Mean(*_bounds(self.mean), clamped=self.clamp, defence=self.defence)
+        low, high = _bounds(self.distribution or "")
+        return Distribution(low, high, self.buckets, clamped=self.clamp, defence=self.defence)
 
 
 def _bounds(text: str) -> tuple[float, float]:

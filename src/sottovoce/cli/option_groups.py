@@ -34,13 +34,11 @@ def group_of(group: type[Group], options: dict[str, Any]) -> Group:
 
 def _options(group: type[Any]) -> list[Callable[[Any], Any]]:
     types = get_type_hints(group)
-    inner = [
-        option
-        for field in fields(group)
-        if _is_group(types[field.name])
-        for option in _options(types[field.name])
-    ]
-    return [*getattr(group, "OPTIONS", ()), *inner]
+    options = [*getattr(group, "OPTIONS", ())]
+    for field in fields(group):
+        if _is_group(types[field.name]):
+            options += _options(types[field.name])
+    return options
 
 
 def _is_group(kind: Any) -> bool:

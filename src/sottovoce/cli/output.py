@@ -71,8 +71,9 @@ def _missed(*, covered: bool) -> "Text":
 
 
 def percent(share: float) -> str:
-    """Return a share in percent, with two digits that say something."""
-    return f"{100 * share:.2g} %"
+    """Return a share in percent, with two digits."""
+    number = 100 * share
+    return f"{number:.0f} %" if number >= 10 else f"{number:.2g} %"
 
 
 def attacked_cell(row: "Row") -> str:

@@ -8,35 +8,12 @@ import click
 
 from sottovoce.cli.collector_options import data
 from sottovoce.cli.output import as_json, warn
-
-_SECONDS = click.FloatRange(min=0, min_open=True)
+from sottovoce.cli.server_options import SECONDS, listening, stopping
 
 
 @click.command("serve")
 @data
-@click.option("--host", help="The address to listen on.  [default: 127.0.0.1]")
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    help="The port to listen on; 0 picks a free one.  [default: 8000]",
-)
-@click.option(
-    "--rate",
-    type=click.IntRange(min=0),
-    help="Reports per second from one address; any other request counts as one report; 0 sets no"
-    " limit.  [default: 500]",
-)
-@click.option(
-    "--health-rate",
-    type=click.IntRange(min=0),
-    help="Requests per second from one address to /healthz, /readyz and /metrics; 0 sets no"
-    " limit.  [default: 20]",
-)
-@click.option(
-    "--origins",
-    help="Origins of web pages that may send reports, such as https://example.org, separated by"
-    " commas; * allows all.  [default: *]",
-)
+@listening("report")
 @click.option(
     "--largest-body",
     type=click.IntRange(min=1024),
@@ -54,25 +31,20 @@ _SECONDS = click.FloatRange(min=0, min_open=True)
 )
 @click.option(
     "--header-seconds",
-    type=_SECONDS,
+    type=SECONDS,
     help="Seconds until the headers of a request must be complete.  [default: 10]",
 )
 @click.option(
     "--body-seconds",
-    type=_SECONDS,
+    type=SECONDS,
     help="Seconds until the body of a request must be complete.  [default: 30]",
 )
 @click.option(
     "--query-seconds",
-    type=_SECONDS,
+    type=SECONDS,
     help="Seconds that a query in SQL may wait, and again that it may run.  [default: 60]",
 )
-@click.option(
-    "--grace-seconds",
-    type=_SECONDS,
-    help="Seconds from a signal to stop until the process ends, whatever runs.  [default: 20]",
-)
-@click.option("--proxies", help="Addresses of reverse proxies whose forwarded headers are trusted.")
+@stopping
 @as_json
 def command(data: Path, database: str, *, as_json: bool, **options: Any) -> None:
     """Publish tasks, accept reports over HTTP, and show answers.

@@ -8,8 +8,8 @@ import click
 
 from sottovoce.cli.collector_options import data
 from sottovoce.cli.output import as_json, print_json, warn
+from sottovoce.cli.server_options import SECONDS, listening, stopping
 
-_SECONDS = click.FloatRange(min=0, min_open=True)
 _ROUND = click.argument("round_number", metavar="ROUND", type=click.IntRange(min=0))
 _TASK = click.argument("task")
 
@@ -21,50 +21,23 @@ def command() -> None:
 
 @command.command("serve")
 @data
-@click.option("--host", help="The address to listen on.  [default: 127.0.0.1]")
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    help="The port to listen on; 0 picks a free one.  [default: 8000]",
-)
-@click.option(
-    "--rate",
-    type=click.IntRange(min=0),
-    help="Messages per second from one address; any other request counts as one message; 0 sets"
-    " no limit.  [default: 500]",
-)
-@click.option(
-    "--health-rate",
-    type=click.IntRange(min=0),
-    help="Requests per second from one address to /healthz, /readyz and /metrics; 0 sets no"
-    " limit.  [default: 20]",
-)
-@click.option(
-    "--origins",
-    help="Origins of web pages that may send messages, such as https://example.org, separated by"
-    " commas; * allows all.  [default: *]",
-)
+@listening("message")
 @click.option(
     "--poll-seconds",
-    type=_SECONDS,
+    type=SECONDS,
     help="Seconds between two looks at what the collectors ask.  [default: 10]",
 )
 @click.option(
     "--mix-bytes",
     type=click.IntRange(min=1 << 20),
-    help="Bytes of messages that are held at once while a batch is mixed.  [default: 1 GiB]",
+    help="Bytes of messages that are held at once while a batch is mixed.  [default: 256 MiB]",
 )
 @click.option(
     "--mix-processes",
     type=click.IntRange(min=0),
     help="Processes that open the messages of a large batch; 0 takes one per core.  [default: 0]",
 )
-@click.option(
-    "--grace-seconds",
-    type=_SECONDS,
-    help="Seconds from a signal to stop until the process ends, whatever runs.  [default: 20]",
-)
-@click.option("--proxies", help="Addresses of reverse proxies whose forwarded headers are trusted.")
+@stopping
 @as_json
 def serve_command(data: Path, database: str, *, as_json: bool, **options: Any) -> None:
     """Take sealed messages, mix them in batches, and hand the batches on.
@@ -96,9 +69,10 @@ def key(data: Path, database: str, *, as_json: bool) -> None:
 
     The key stands in the documents of the tasks in which this hop takes part.
     """
-    from sottovoce.shuffler.signing_key import key_text, make_signing_key
+    from sottovoce.core.base64url import text_of
+    from sottovoce.shuffler.signing_key import make_signing_key
 
-    text = key_text(make_signing_key(data).public_key)
+    text = text_of(make_signing_key(data).public_key)
     if as_json:
         print_json({"key": text})
     else:

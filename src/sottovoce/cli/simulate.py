@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sottovoce.cli.columns import Column
     from sottovoce.domains.base import Domain
     from sottovoce.lab.simulate import Simulation
-    from sottovoce.lab.truth.compare import Shown
+    from sottovoce.lab.truth.compare import ShownIntervals
     from sottovoce.tasks.plan import Plan
     from sottovoce.tasks.task import Task
 
@@ -269,10 +269,10 @@ def _show_questions(
     QueryRehearsal.of(task, values, outcome, given.tables.questions, shown).show(as_json=as_json)
 
 
-def _shown(given: SimulateOptions) -> "Shown":
-    from sottovoce.lab.truth.compare import Shown
+def _shown(given: SimulateOptions) -> "ShownIntervals":
+    from sottovoce.lab.truth.compare import ShownIntervals
 
-    return Shown(given.output.level, given.output.fakes, given.attacks.share or 0.0)
+    return ShownIntervals(given.output.level, given.output.fakes, given.attacks.share or 0.0)
 
 
 def _show(

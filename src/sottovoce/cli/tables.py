@@ -13,7 +13,7 @@ from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
     from sottovoce.domains.tables import Tables
-    from sottovoce.lab.truth.compare import Shown
+    from sottovoce.lab.truth.compare import ShownIntervals
     from sottovoce.plans.tables.database import Database
     from sottovoce.plans.tables.result import Explanation, Result
     from sottovoce.tasks.task import Task
@@ -101,7 +101,12 @@ class QueryRehearsal:
 
     @classmethod
     def of(
-        cls, task: "Task", held: Any, database: "Database", queries: Sequence[str], shown: "Shown"
+        cls,
+        task: "Task",
+        held: Any,
+        database: "Database",
+        queries: Sequence[str],
+        shown: "ShownIntervals",
     ) -> "QueryRehearsal":
         """Answer the queries, or count every column with few values if there are none."""
         from sottovoce.cli.truths import Truth

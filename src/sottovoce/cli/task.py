@@ -169,7 +169,8 @@ def read_task(file: Path) -> "Task":
 
 
 def _facts(published: "Published") -> dict[str, Any]:
-    task, last = published.task, published.last
+    task = published.task
+    last = published.last
     return {
         "name": task.name,
         "digest": published.digest,

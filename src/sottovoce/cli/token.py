@@ -82,7 +82,8 @@ def issuer(data: Path, database: str, *, as_json: bool) -> None:
     from sottovoce.web import folder
 
     with folder.kept_private():
-        public_key = key_files.base64url(key_files.make_issuer(data).public_key.data)
+        key_files.make_issuer(data)
+        public_key = key_files.public_issuer_key(data)
     if as_json:
         print_json({"issuer": public_key})
     else:

@@ -4,7 +4,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from sottovoce.arrays import Bools, Floats, Ints
 from sottovoce.domains.person_tables import PersonTables, Rows
 from sottovoce.domains.tables import Tables
-from sottovoce.plans.tables.combine import labels_of
+from sottovoce.plans.tables.combine import labels_of, public_label
 from sottovoce.sql.aggregates.base import MeasureTerm, Moment
 from sottovoce.sql.query import AnyOf, Column, Compared, Listed, Monomial, Not, Public, Query
 from sottovoce.sql.values import numbers_of
@@ -53,13 +52,14 @@ class Truth:
     def _moment(self, query: Query, labels: Labels, moment: Moment) -> float:
         """Return a sum over the joined records that meet the conditions, or over all of them."""
         if moment.of_everybody:
-            return self._sum(Query(query.tables, query.aggregates), (), moment.measure)
-        return self._sum(query, labels, moment.measure)
+            everybody = Query(query.tables, query.aggregates)
+            return sum(self._sum(everybody, (), term) for term in moment.measure)
+        return sum(self._sum(query, labels, term) for term in moment.measure)
 
-    def _sum(self, query: Query, labels: Labels, measure: Sequence[MeasureTerm]) -> float:
+    def _sum(self, query: Query, labels: Labels, term: MeasureTerm) -> float:
         among = self._among(query, labels)
         total = 0.0
-        for monomial, term in product(query.where, measure):
+        for monomial in query.where if term.where is None else term.where:
             weights = among * self._meets(monomial.public)
             if term.column is not None and term.column.public:
                 weights = weights * self._public[term.column.public] ** term.power
@@ -71,11 +71,11 @@ class Truth:
     def _sets(self, query: Query, labels: Labels, monomial: Monomial) -> list[tuple[Column, Bools]]:
         """Return the private conditions of a monomial and of the groups of a row."""
         sets = list(monomial.sets.items())
-        for column, label in zip(query.group_by, labels, strict=bool(labels)):
-            if not column.public:
-                sets.append(
-                    (column, np.array([each == label for each in labels_of(self._kind(column))]))
-                )
+        for grouping, label in zip(query.group_by, labels, strict=bool(labels)):
+            if not grouping.public:
+                kind = self._kind(grouping.column)
+                names = list(grouping.labels or labels_of(kind))
+                sets.append((grouping.column, grouping.members(names.index(label), kind.size)))
         return sets
 
     def _table(self, table: int, sets: Sequence[tuple[Column, Bools]], term: MeasureTerm) -> Floats:
@@ -94,8 +94,8 @@ class Truth:
             and column_measured.table == table
             and not column_measured.public
         ):
-            numbers = np.asarray(numbers_of(self._kind(column_measured)))
-            weights *= numbers[cells[:, column_measured.index]] ** term.power
+            numbers = term.numbers(numbers_of(self._kind(column_measured)))
+            weights *= numbers[cells[:, column_measured.index]]
         return np.bincount(self._owners(table), weights, len(self.people)).astype(np.float64)
 
     def _kind(self, column: Column) -> Any:
@@ -109,11 +109,12 @@ class Truth:
     def _among(self, query: Query, labels: Labels) -> Floats:
         """Return 1 for everybody whom the query and the public groups of a row are about."""
         among = self._meets(query.among).astype(np.float64)
-        for column, label in zip(query.group_by, labels, strict=bool(labels)):
-            if column.public:
-                among *= np.array(
-                    [str(value) == label for value in self._public[column.public].tolist()]
-                )
+        for grouping, label in zip(query.group_by, labels, strict=bool(labels)):
+            if grouping.public:
+                name = grouping.column.public
+                kind = self.domain.public_kinds[self.domain.public_names.index(name)]
+                values = self._public[name].tolist()
+                among *= np.array([public_label(kind, value) == label for value in values])
         return among
 
     @cached_property

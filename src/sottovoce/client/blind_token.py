@@ -34,7 +34,7 @@ class BlindToken:
     @property
     def is_needed(self) -> bool:
         """Return whether the task needs a blind token."""
-        return self.notice.collection is not None and self.notice.collection.issuer is not None
+        return self.notice.has_issuer
 
     @property
     def is_missing(self) -> bool:

@@ -7,7 +7,8 @@ answered with the response to a random one.
 
 The message of a shuffled task is sealed in the transaction that charges for it, so that the ledger
 keeps the bytes that leave and nothing that somebody could open.  Keys and token are there before
-the value is looked at.
+the value is looked at.  Where the task says so, the token gives the hash seeds of the reports;
+otherwise they are drawn.
 
 Randomness is the operating system's; there is no way to pass in another.
 """
@@ -19,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.arrays import Bytes, Values
+from sottovoce.arrays import Bytes, Reports, Values
 from sottovoce.client import spending
 from sottovoce.client.accepts import Accepts, changed_field, meaning_of
 from sottovoce.client.blind_token import BlindToken
@@ -38,9 +39,12 @@ from sottovoce.tasks.round import Round
 from sottovoce.tasks.task import Task
 from sottovoce.wire import codec, statement
 from sottovoce.wire.envelope import ID_BYTES, Envelopes, version_of
+from sottovoce.wire.token_message import TokenMessage
+from sottovoce.wire.tokens import Token
 
 Notify = Callable[[str], None]  # gets the reason why a value was answered with a random one
-Questions = list[tuple[Address, Question]]
+AddressedQuestion = tuple[Address, Question]
+Questions = list[AddressedQuestion]
 
 
 class Client:
@@ -102,14 +106,15 @@ class Client:
         asked = asked or self.notice.opening
         questions = self.check(asked)
         self._check_sealing(asked, sealing)
-        token = self.blind_token.token().to_bytes() if self.blind_token.is_needed else b""
+        token = self.blind_token.token() if self.blind_token.is_needed else None
         refusals: list[str] = []
 
         def make() -> bytes:  # within the ledger's transaction, after the charge
             self._check_first_use()  # another process may have answered meanwhile
             self.agree()
-            envelopes = self._envelopes(self._indices(value, refusals), asked, questions)
-            return envelopes if sealing is None else sealing.seal(envelopes, token)
+            indices = self._indices(value, refusals)
+            envelopes = self._envelopes(indices, asked, questions, token)
+            return self._message(envelopes, asked, token, sealing)
 
         message = self.ledger.answer(self._spend(asked), make, posting)
         if refusals and self._notify is not None:
@@ -239,7 +244,22 @@ class Client:
             refusals.append(held.refusal)
         return held.indices
 
-    def _envelopes(self, indices: Any, asked: Round, questions: Questions) -> bytes:
+    def _message(
+        self, envelopes: bytes, asked: Round, token: Token | None, sealing: Sealing | None
+    ) -> bytes:
+        """Return the envelopes with the token that pays for them, as they leave the device."""
+        token_bytes = b"" if token is None else token.to_bytes()
+        if sealing is not None:
+            return sealing.seal(envelopes, token_bytes)
+        if token is None:
+            return envelopes
+        public_bytes = self.notice.domain.public_bytes
+        layout = TokenMessage.of(asked, self.notice.declares, public_bytes)
+        return layout.join(token_bytes, envelopes)
+
+    def _envelopes(
+        self, indices: Any, asked: Round, questions: Questions, token: Token | None
+    ) -> bytes:
         """Return one envelope for every question, one after another; this draws all randomness."""
         rng = SystemRng()
         subjects = _random_id(rng) if "subject" in self.notice.declares else None
@@ -249,7 +269,8 @@ class Client:
         version = version_of(self.notice)
         envelopes = []
         for address, question in questions:
-            payload = self._payload(indices, address, question, rng).ljust(width, b"\0")
+            report = self._report(indices, (address, question), token, rng)
+            payload = question.mechanism.pack(report).ljust(width, b"\0")
             envelope = Envelopes(
                 digest=version.task_digest(self.notice.fingerprint),
                 round=asked.number,
@@ -264,11 +285,17 @@ class Client:
             envelopes.append(envelope.write())
         return b"".join(envelopes)
 
-    def _payload(self, indices: Values, address: Address, question: Question, rng: Rng) -> bytes:
-        if self.notice.distinct is None:
-            return question.mechanism.pack(question.privatize(indices, rng))
-        permanent = PermanentResponses(self.ledger, self.notice)
-        return question.mechanism.pack(permanent.report(indices, address, question, rng))
+    def _report(
+        self, indices: Values, asked: AddressedQuestion, token: Token | None, rng: Rng
+    ) -> Reports:
+        address, question = asked
+        if self.notice.distinct is not None:
+            permanent = PermanentResponses(self.ledger, self.notice)
+            return permanent.report(indices, address, question, rng)
+        if token is None or not self.notice.fixes_seeds:
+            return question.privatize(indices, rng)
+        draw = token.seed_draw(self.notice.fingerprint, address.slot)
+        return question.privatize_seeded(indices, np.array([draw], np.uint64), rng)
 
     def _questions(self, asked: Round) -> Questions:
         """Return what this device is asked; in a longitudinal task the same in every round."""

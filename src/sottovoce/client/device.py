@@ -105,7 +105,7 @@ class Device:
         self.ledger.refuse_if_opted_out(notice.digest)
         client.check_task(asked)
         keys = self._keys(notice, asked)
-        sealing = None if keys is None else Sealing(notice, asked, keys.keys)
+        sealing = None if keys is None else Sealing(notice, asked, keys)
         if client.blind_token.is_missing:
             self._ask_owner(client, asked)  # before the issuer hears of this device
             self._obtain_token(client)
@@ -204,7 +204,7 @@ class Device:
     def _keys(self, notice: Notice, asked: Round) -> RoundKeys | None:
         """Return the keys of a shuffled round; every witness must show the same ones.
 
-        A collector that gave every device a key of its own would know by it whose message opens.
+        One honest hop sees to that already; witnesses notice a collector that all hops work for.
         """
         if notice.shuffle is None:
             return None

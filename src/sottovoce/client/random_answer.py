@@ -14,17 +14,28 @@ from sottovoce.tasks.notice import Notice
 from sottovoce.tasks.round import Round
 from sottovoce.wire.envelope import ID_BYTES, Envelopes
 from sottovoce.wire.shuffled_message import VERSION
+from sottovoce.wire.tokens import Token
 
 
-def random_envelopes(notice: Notice, asked: Round, coin_bytes: bytes) -> bytes:
-    """Return the envelopes of a shuffled task's message from somebody with these coins."""
+def random_envelopes(
+    notice: Notice, asked: Round, coin_bytes: bytes, token: Token | None = None
+) -> bytes:
+    """Return the envelopes of a shuffled task's message from somebody with these coins.
+
+    ``token`` is the blind token of the message, if the task needs one.
+    """
     rng = SystemRng()
     indices = random_index(notice.domain)
     subjects = _random_id(rng) if "subject" in notice.declares else None
     written = []
     for address in asked.addresses(lambda slot: coin.choice_coin(coin_bytes, asked.number, slot)):
         question = asked.question(address)
-        payload = question.mechanism.pack(question.privatize(indices, rng))
+        if token is not None and notice.fixes_seeds:
+            draw = token.seed_draw(notice.fingerprint, address.slot)
+            report = question.privatize_seeded(indices, np.array([draw], np.uint64), rng)
+        else:
+            report = question.privatize(indices, rng)
+        payload = question.mechanism.pack(report)
         envelope = Envelopes(
             digest=VERSION.task_digest(notice.fingerprint),
             round=asked.number,

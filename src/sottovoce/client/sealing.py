@@ -1,19 +1,21 @@
 """Sealing: from the envelopes of an answer to the bytes that the first shuffler gets.
 
-The keys of a round are served by the collector and signed by those who hold the private halves.  A
-``Sealing`` exists only if every signature is that of the hop in the task's document, for this task,
-this round and this place in the chain.  So whoever has one may seal.
+The keys of a round are served by the collector.  Each is signed by the one who holds its private
+half, and every hop has signed all of them as one set.  A ``Sealing`` exists only if every signature
+is that of a hop in the task's document, for this task, exactly this round and these keys.  So
+whoever has one may seal, and as long as one hop is honest, for the same keys as everybody else.
 """
 
 from dataclasses import dataclass
 
-from sottovoce.client.transport import SignedKey
+from sottovoce.client.transport import RoundKeys
 from sottovoce.core import settings
 from sottovoce.errors import MismatchError, ParameterError
 from sottovoce.tasks.notice import Notice
 from sottovoce.tasks.round import Round
 from sottovoce.tasks.shuffle import Shuffle
-from sottovoce.wire.round_keys import KeyStatement
+from sottovoce.wire.key_set import KeySet
+from sottovoce.wire.round_keys import verify_keys
 from sottovoce.wire.seal import SealContext, seal
 from sottovoce.wire.shuffled_message import MessageFormat, seal_context
 
@@ -24,15 +26,15 @@ class Sealing:
 
     notice: Notice
     asked: Round
-    keys: tuple[SignedKey, ...]
+    keys: RoundKeys
 
     def __post_init__(self) -> None:
+        settings.instance("keys", self.keys, RoundKeys)
         signing_keys = self._shuffle.signing_keys
-        settings.entries("keys", self.keys, len(signing_keys), len(signing_keys))
-        for hop, verifying_key in enumerate(signing_keys):
-            public_key = self.keys[hop].public_key
-            statement = KeyStatement(self.notice.fingerprint, self.asked.number, hop, public_key)
-            statement.verify(self.keys[hop].signature, verifying_key)
+        fingerprint = self.notice.fingerprint
+        verify_keys(fingerprint, self.asked.number, self.keys.keys, signing_keys)
+        key_set = KeySet.of(fingerprint, self.asked, self._public_keys)
+        key_set.verify_all(self.keys.set_signatures, signing_keys[:-1])
         # A signed key can still be one that nothing can be sealed for: find out before an answer.
         self.seal(b"", bytes(self._format.token_bytes))
 
@@ -48,8 +50,11 @@ class Sealing:
 
     def seal(self, envelopes: bytes, token: bytes) -> bytes:
         """Return the sealed message; ``token`` is empty for a task without an issuer."""
-        public_keys = [key.public_key for key in self.keys]
-        return seal(self._format.join(envelopes, token), public_keys, self._context)
+        return seal(self._format.join(envelopes, token), self._public_keys, self._context)
+
+    @property
+    def _public_keys(self) -> tuple[bytes, ...]:
+        return tuple(key.public_key for key in self.keys.keys)
 
     @property
     def _shuffle(self) -> Shuffle:

@@ -13,7 +13,7 @@ and its blind token.  A shuffler gets the sealed message and is asked nothing.
 import json
 import re
 import ssl
-from base64 import b64encode, urlsafe_b64encode
+from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from email.message import Message
@@ -25,11 +25,11 @@ from urllib.parse import quote
 from sottovoce.client.deadline import Deadline, DeadlineConnection
 from sottovoce.core import bounds, settings
 from sottovoce.core.addresses import protected_url
+from sottovoce.core.base64url import text_of
 from sottovoce.errors import (
     AccessError,
     CodecError,
     MismatchError,
-    ParameterError,
     SottovoceError,
     StateError,
     UnavailableError,
@@ -38,7 +38,7 @@ from sottovoce.tasks.notice import Notice
 from sottovoce.tasks.round import Round
 from sottovoce.tasks.shuffle import MAX_HOPS
 from sottovoce.wire import codec
-from sottovoce.wire.seal import KEY_BYTES
+from sottovoce.wire.round_keys import SignedKey, answered_bytes, read_signed_keys
 from sottovoce.wire.signatures import SIGNATURE_BYTES
 from sottovoce.wire.tokens import MODULUS_BYTES
 
@@ -47,7 +47,7 @@ MAX_ANSWER_BYTES = bounds.MAX_DOCUMENT_BYTES
 STATES = ("open", "closing", "sealed", "finished")
 
 _MAX_TEXT = 200  # characters of a title or a code
-_KEY_FIELDS = frozenset({"digest", "round", "keys"})
+_KEY_FIELDS = frozenset({"digest", "round", "keys", "set_signatures"})
 _ERRORS: dict[int, type[SottovoceError]] = {
     400: CodecError,
     401: AccessError,
@@ -91,22 +91,15 @@ class Receipt:
 
 
 @dataclass(frozen=True)
-class SignedKey:
-    """The public key of one hop for one round, as the collector serves it: not verified yet."""
-
-    hop: int
-    public_key: bytes
-    signature: bytes
-
-
-@dataclass(frozen=True)
 class RoundKeys:
-    """The keys of a round in the order of the hops, the collector's last.
+    """The keys of a round in the order of the hops, the collector's last: not verified yet.
 
-    ``opened`` is when the round opened, in seconds since 1970, if the collector says it.
+    ``set_signatures`` are those of the hops on all keys together.  ``opened`` is when the round
+    opened, in seconds since 1970, if the collector says it.
     """
 
     keys: tuple[SignedKey, ...]
+    set_signatures: tuple[bytes, ...]
     opened: int | None = None
 
 
@@ -219,33 +212,35 @@ class CollectorApi(HttpApi):
     def keys(self, name: str, number: int, digest: str) -> RoundKeys:
         """Return the keys of a round of a shuffled task; nothing about them is verified yet.
 
-        Raises ``StateError`` as long as they are not all there.
+        Raises ``StateError`` as long as not all keys and signatures are there.
         """
         path = self._path(name, "rounds", str(number), "keys")
         content = codec.parse(self._exchange(_Request("GET", path)).body)
         if not _KEY_FIELDS <= set(content) <= {*_KEY_FIELDS, "opened"}:
-            raise CodecError("the collector's answer must have a digest, a round and keys")
+            raise CodecError(
+                "the collector's answer must have a digest, a round, keys and set signatures"
+            )
         if content["digest"] != digest:
             raise MismatchError("the collector states keys of another task than expected")
         if content["round"] != number:
             raise MismatchError("the collector states keys of another round than expected")
-        listed = content["keys"]
-        if not isinstance(listed, list) or len(listed) > MAX_HOPS + 1:
-            raise CodecError(f"`keys` must be a list of at most {MAX_HOPS + 1} keys")
-        keys = tuple(_signed_key(entry, hop) for hop, entry in enumerate(listed))
         opened = content.get("opened")
-        return RoundKeys(keys, None if opened is None else _count(content, "opened", self.server))
+        return RoundKeys(
+            keys=read_signed_keys(content["keys"]),
+            set_signatures=_set_signatures(content["set_signatures"]),
+            opened=None if opened is None else _count(content, "opened", self.server),
+        )
 
     def blind_signature(self, name: str, enrolment_token: str, blinded: bytes) -> bytes:
         """Return the issuer's signature on a blinded token; the same number gives the same again.
 
         Raises ``AccessError`` if this enrolment token has had a signature on another number.
         """
-        asked = {"token": enrolment_token, "blinded": _base64url(blinded)}
+        asked = {"token": enrolment_token, "blinded": text_of(blinded)}
         content = self._post(self._path(name, "tokens"), asked)
         if set(content) != {"blind_signature"}:
             raise CodecError("the collector's answer must have a blind signature alone")
-        return _octets(content, "blind_signature", MODULUS_BYTES)
+        return answered_bytes("blind_signature", content["blind_signature"], MODULUS_BYTES)
 
     def send(self, name: str, messages: Sequence[bytes], tokens: Sequence[str] = ()) -> Receipt:
         """Send messages, with a token for each if the task needs one."""
@@ -259,7 +254,7 @@ class ShufflerApi(HttpApi):
 
     def send(self, fingerprint: bytes, number: int, messages: Sequence[bytes]) -> Receipt:
         """Send sealed messages of one round; a shuffler knows a task by its fingerprint alone."""
-        path = self._path(_base64url(fingerprint), "rounds", str(number), "messages")
+        path = self._path(text_of(fingerprint), "rounds", str(number), "messages")
         return self._post_messages(path, messages)
 
 
@@ -312,25 +307,11 @@ def _title(problem: codec.Document, status: int) -> str:
         return f"status {status}"
 
 
-def _signed_key(content: Any, hop: int) -> SignedKey:
-    """Return the key of a hop; keys stand in the order of the hops."""
-    if not isinstance(content, dict) or set(content) != {"hop", "public_key", "signature"}:
-        raise CodecError("each entry of `keys` must have a hop, a public key and a signature")
-    if type(content["hop"]) is not int or content["hop"] != hop:
-        raise CodecError("`keys` must stand in the order of the hops")
-    public_key = _octets(content, "public_key", KEY_BYTES)
-    return SignedKey(hop, public_key, _octets(content, "signature", SIGNATURE_BYTES))
-
-
-def _octets(content: codec.Document, name: str, length: int) -> bytes:
-    try:
-        return settings.base64url(name, content[name], length)
-    except ParameterError as error:
-        raise CodecError(str(error)) from None
-
-
-def _base64url(data: bytes) -> str:
-    return urlsafe_b64encode(data).rstrip(b"=").decode()
+def _set_signatures(listed: Any) -> tuple[bytes, ...]:
+    """Return the signatures of all hops on a set of keys, in the order of the hops."""
+    if not isinstance(listed, list) or len(listed) > MAX_HOPS:
+        raise CodecError(f"`set_signatures` must be a list of at most {MAX_HOPS} signatures")
+    return tuple(answered_bytes("set_signatures", entry, SIGNATURE_BYTES) for entry in listed)
 
 
 def _receipt(content: codec.Document, sent: int, server: str) -> Receipt:

@@ -10,7 +10,10 @@ from sottovoce.core.rng import SystemRng
 from sottovoce.errors import AccessError
 from sottovoce.web.problems import RequestError
 
-OPERATOR, ANALYST, ENROLMENT, SESSION = "operator", "analyst", "enrolment", "session"
+OPERATOR = "operator"
+ANALYST = "analyst"
+ENROLMENT = "enrolment"
+SESSION = "session"
 _ALLOWED = {
     OPERATOR: (OPERATOR,),
     ANALYST: (ANALYST, OPERATOR),

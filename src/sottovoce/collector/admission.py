@@ -5,21 +5,22 @@ thousand.  They are grouped by shape (the headers of their envelopes), each grou
 the mechanism's own strict ``unpack`` looks at all payloads of a group at once.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from sottovoce.arrays import Bools, Bytes, Ints
-from sottovoce.collector import access
+from sottovoce.arrays import Bools, Bytes, Ints, Longs
 from sottovoce.collector.published import Published
 from sottovoce.collector.store.base import HASH_BYTES, Offer
+from sottovoce.collector.tickets import Ticket
 from sottovoce.core import coin
 from sottovoce.errors import CodecError
 from sottovoce.tasks.question import Address, Question
 from sottovoce.tasks.round import Round
-from sottovoce.wire import codec, envelope
+from sottovoce.wire import codec, envelope, token_message
 from sottovoce.wire.envelope import Envelopes, Header, ShapeGroup
+from sottovoce.wire.token_message import TokenMessage
 
 
 @dataclass
@@ -38,26 +39,13 @@ class Admitted:
         self.codes.update(dict.fromkeys(indices.tolist(), code))
 
 
-@dataclass(frozen=True)
-class Ticket:
-    """What pays for a message: the hash that it claims, and the bytes that deal its coins."""
-
-    claim: bytes
-    coin_bytes: bytes
-
-    @classmethod
-    def of_enrolment(cls, token: str, digest: str) -> "Ticket | None":
-        """Return the ticket of an enrolment token for a task, None if there is no token."""
-        if not token:
-            return None
-        return cls(access.hashed(token), coin.enrolled_bytes(token, digest))
-
-
 def admit(published: Published, messages: Sequence[bytes], tokens: Sequence[str]) -> Admitted:
     """Return what the messages of one task offer to the store.
 
     ``tokens`` has one entry per message, or none where the task asks for no tokens.
     """
+    if published.issuer is not None:
+        return _admit_blind(published, messages)
     tickets: list[Ticket | None] = []
     if published.collection.enrolment:
         given = tokens or [""] * len(messages)
@@ -73,6 +61,40 @@ def admit_opened(
     ``tickets`` are those of the blind tokens, one per message, or none without an issuer.
     """
     return _admit(published, messages, tickets, number)
+
+
+def _admit_blind(published: Published, messages: Sequence[bytes]) -> Admitted:
+    """Return what messages offer that begin with a blind token."""
+    kept: list[int] = []
+    envelopes: list[bytes] = []
+    tickets: list[Ticket | None] = []
+    codes: dict[int, str] = {}
+    for index, message in enumerate(messages):
+        code, data, content = _split(published, message)
+        ticket = None if code else Ticket.of_blind_token(data, published)
+        if ticket is None:
+            codes[index] = code or "token-unknown"
+            continue
+        kept.append(index)
+        envelopes.append(content)
+        tickets.append(ticket)
+    admitted = _admit(published, envelopes, tickets) if kept else Admitted()
+    codes |= {kept[place]: code for place, code in admitted.codes.items()}
+    indices = [np.asarray(kept)[chosen] for chosen in admitted.indices]
+    return Admitted(admitted.offers, indices, codes)
+
+
+def _split(published: Published, message: bytes) -> tuple[str, bytes, bytes]:
+    """Return the code by which a message is refused, or nothing; its token and its envelopes."""
+    try:
+        asked = published.asked.get(token_message.round_of(message))
+        if asked is None:
+            return "too-early", b"", b""
+        public_bytes = published.task.plan.domain.public_bytes
+        layout = TokenMessage.of(asked, published.task.declares, public_bytes)
+        return "", *layout.split(message)
+    except CodecError:
+        return "malformed", b"", b""
 
 
 def _admit(
@@ -176,7 +198,17 @@ class _Group:
         if self.envelopes[0].public:
             good &= _each(self._has_possible_columns, self.envelopes[0].public)
         for slot, envelopes in enumerate(self.envelopes):
-            good &= _possible(self.published, self.asked.number, envelopes, slot, among)
+            good &= self._payloads_possible(envelopes, slot, among)
+        return good
+
+    def _payloads_possible(self, envelopes: Envelopes, slot: int, among: Bools) -> Bools:
+        """Return which payloads in a slot their mechanism can have made."""
+        good = np.zeros(len(envelopes), bool)
+        for question, rows in _questions_of(self.published, self.asked, envelopes, slot, among):
+            if len(rows) == len(envelopes):
+                good[rows] = _payloads_possible(question, envelopes.payloads)  # without a copy
+            else:
+                good[rows] = _payloads_possible(question, envelopes.payloads[rows])
         return good
 
     def _has_possible_columns(self, public: bytes) -> bool:
@@ -204,6 +236,26 @@ class _Group:
         asks = self.asked.asks(coin.round_coin(device, self.published.digest))
         return "" if asks else "not-asked"
 
+    def carries_seeds(self, among: Bools, tickets: Sequence[Ticket | None]) -> Bools:
+        """Return which messages have the hash seeds that their blind tokens give."""
+        good = among.copy()
+        for slot, envelopes in enumerate(self.envelopes):
+            draws = self._seed_draws(slot, among, tickets)
+            for question, rows in _questions_of(self.published, self.asked, envelopes, slot, among):
+                payloads = envelopes.payloads[rows][:, : question.width].tobytes()
+                reports = question.mechanism.unpack(payloads)
+                good[rows] &= question.mechanism.carries_seeds(reports, draws[rows])
+        return good
+
+    def _seed_draws(self, slot: int, among: Bools, tickets: Sequence[Ticket | None]) -> Longs:
+        """Return the numbers that give the seeds of one slot, and 0 for messages left out."""
+        draws = np.zeros(len(among), np.uint64)
+        for row in np.flatnonzero(among).tolist():
+            ticket = tickets[int(self.indices[row])]
+            if ticket is not None and ticket.token is not None:
+                draws[row] = ticket.token.seed_draw(self.published.fingerprint, slot)
+        return draws
+
     def offer(self, chosen: Bools, claims: Bytes | None) -> Offer:
         """Return the chosen messages as the store takes them."""
         ids = np.stack([envelopes.ids for envelopes in self.envelopes], axis=1)
@@ -229,6 +281,10 @@ def _decide(group: _Group, tickets: Sequence[Ticket | None], admitted: Admitted)
     claims = None
     if group.published.needs_token:
         claims = _claims(group, good, tickets, admitted)
+    if group.published.collection.fixes_seeds:
+        carrying = group.carries_seeds(good, tickets)
+        admitted.refuse(group.indices[good & ~carrying], "not-asked")
+        good &= carrying
     if good.any():
         admitted.offers.append(group.offer(good, claims))
         admitted.indices.append(group.indices[good])
@@ -264,23 +320,18 @@ def _is_canonical(public: bytes) -> bool:
         return False
 
 
-def _possible(
-    published: Published, number: int, envelopes: Envelopes, slot: int, among: Bools
-) -> Bools:
-    """Return which payloads in a slot their mechanism can have made."""
-    good = np.zeros(len(envelopes), bool)
+def _questions_of(
+    published: Published, asked: Round, envelopes: Envelopes, slot: int, among: Bools
+) -> Iterator[tuple[Question, Ints]]:
+    """Yield one question for every mechanism in a slot, and the rows of the messages with it."""
     rows = np.flatnonzero(among)
     members, which = np.unique(envelopes.members[rows], return_inverse=True)
-    addresses = [Address(number, member, slot) for member in members.tolist()]
+    addresses = [Address(asked.number, member, slot) for member in members.tolist()]
     for question, answering in _by_mechanism(published, addresses):
         chosen = rows
         if len(answering) < len(members):
             chosen = rows[np.isin(which, answering)]
-        if len(chosen) == len(envelopes):
-            good[chosen] = _payloads_possible(question, envelopes.payloads)  # without a copy
-        else:
-            good[chosen] = _payloads_possible(question, envelopes.payloads[chosen])
-    return good
+        yield question, chosen
 
 
 def _by_mechanism(

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import msgspec
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import Response
 
 from sottovoce.collector import access, queries, shuffle_status, wire
 from sottovoce.collector.collector import DAY, Collector
@@ -30,8 +30,9 @@ from sottovoce.collector.shuffle_api import ShuffleHandlers
 from sottovoce.collector.store.base import TAKING, RoundRecord, Store, TokenRecord
 from sottovoce.errors import CodecError, ParameterError, StateError
 from sottovoce.plans.tables.result import Explanation
-from sottovoce.web import bodies, metrics, openapi
+from sottovoce.web import bodies, openapi
 from sottovoce.web.disconnect import unless_gone
+from sottovoce.web.health import HealthHandlers
 from sottovoce.web.metrics import Metrics
 from sottovoce.web.problems import RequestError
 from sottovoce.web.settings import Settings
@@ -47,18 +48,18 @@ Answer = TypeVar("Answer")
 _ARRIVALS = 6 * 3600  # seconds of arrival counts in a status
 
 
-class Api(ShuffleHandlers):
+class Api(ShuffleHandlers, HealthHandlers):
     """One method for every operation of the table that names this class as its home."""
 
     def __init__(
         self, collector: Collector, intake: Intake, settings: Settings, metrics: Metrics
     ) -> None:
-        super().__init__(collector, settings)
+        ShuffleHandlers.__init__(self, collector, settings)
+        HealthHandlers.__init__(self, collector.store.check, metrics.text)
         self.intake = intake
         self.metrics = metrics
         self.query_workers = QueryWorkers(settings.data, settings.database, settings.query_seconds)
         self._turns = QueryQueue(_RUNNING_QUERIES, _WAITING_QUERIES, _WAITING_TOKENS)
-        self._check: asyncio.Future[None] | None = None
 
     async def list_tasks(self, request: Request) -> Response:
         return json_response(
@@ -213,22 +214,6 @@ class Api(ShuffleHandlers):
 
     async def get_openapi(self, request: Request) -> Response:
         return json_response(openapi.document(TITLE, OPERATIONS))
-
-    async def healthz(self, request: Request) -> Response:
-        return PlainTextResponse("alive\n")
-
-    async def readyz(self, request: Request) -> Response:
-        await self._checked()
-        return PlainTextResponse("ready\n")
-
-    async def _checked(self) -> None:
-        """Check that the store can write; requests that come meanwhile share the check."""
-        if self._check is None or self._check.done():
-            self._check = asyncio.ensure_future(run_in_threadpool(self.collector.store.check))
-        await asyncio.shield(self._check)
-
-    async def get_metrics(self, request: Request) -> Response:
-        return Response(self.metrics.text(), media_type=metrics.CONTENT_TYPE)
 
 
 def _line(published: Published) -> wire.TaskLine:

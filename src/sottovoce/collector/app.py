@@ -16,7 +16,7 @@ from sottovoce.collector.intake import Intake
 from sottovoce.collector.integrity_metrics import IntegrityMetrics
 from sottovoce.collector.operations import OPERATIONS
 from sottovoce.collector.round_metrics import RoundMetrics
-from sottovoce.collector.scheduler import Keeper
+from sottovoce.collector.scheduler import Scheduler
 from sottovoce.collector.shuffle_metrics import ShuffleMetrics
 from sottovoce.collector.store.base import Store
 from sottovoce.collector.upload import Uploading
@@ -42,7 +42,9 @@ def create(
     shuffles = ShuffleMetrics(collector.tasks, store)
     integrity = IntegrityMetrics(collector.tasks, collector.integrity)
     metrics = Metrics(lambda: intake.waiting, RoundMetrics(collector.tasks), shuffles, integrity)
-    keeper = Keeper(collector, settings.tick, lambda name: metrics.failures.labels(name).inc())
+    scheduler = Scheduler(
+        collector, settings.tick, lambda name: metrics.failures.labels(name).inc()
+    )
     intake = Intake(store, clock, metrics.count, most_waiting=settings.most_waiting)
     api = Api(collector, intake, settings, metrics)
 
@@ -51,11 +53,11 @@ def create(
         usual = sys.getswitchinterval()
         sys.setswitchinterval(_SWITCH_SECONDS)
         intake.start()
-        keeper.start()
+        scheduler.start()
         yield
         api.query_workers.stop()
         intake.stop()  # stores and answers everything that was accepted
-        keeper.stop()
+        scheduler.stop()
         sys.setswitchinterval(usual)
 
     limits = Limits.of(settings, clock)

@@ -17,6 +17,7 @@ import numpy as np
 from sottovoce.accounting.blanket import Blanket
 from sottovoce.answers.guarantee import ShuffledReports
 from sottovoce.answers.outcome import Outcome
+from sottovoce.core.cumulative_band import CumulativeBand
 from sottovoce.core.estimate import Estimate, Total
 from sottovoce.core.fake_votes import FakeCount, FakeVotes
 from sottovoce.core.influence import Exposure, Influence, InfluenceLaw
@@ -27,7 +28,7 @@ from sottovoce.mechanisms.base import Mechanism
 
 _NOUNS: tuple[type[Any], ...] = (
     *(Outcome, Estimate, Total, Noise),
-    *(Exposure, Influence, InfluenceLaw),
+    *(Exposure, Influence, InfluenceLaw, CumulativeBand),
     *(FakeVotes, FakeCount, ShuffledReports, Blanket),
 )
 

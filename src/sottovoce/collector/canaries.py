@@ -75,8 +75,8 @@ def top_up(store: Store, folder: Path, published: Published, count: int) -> int:
     missing = count - store.canary_counts(published.digest, number).made
     if missing <= 0:
         return 0
-    keys = key_exchange.all_keys(store, published, number)
-    maker = _Maker.of(folder, published, number, [key.public_key for key in keys])
+    given = key_exchange.signed_set(store, published, number)
+    maker = _Maker.of(folder, published, number, [key.public_key for key in given.keys])
     store.add_canaries(published.digest, number, [maker.canary() for _ in range(missing)])
     return missing
 
@@ -115,7 +115,7 @@ class _Maker:
         device = bytes(SystemRng().bytes(coin.COIN_BYTES))
         if token is not None:
             device = token.coin_bytes(self.published.fingerprint)
-        envelopes = random_envelopes(self.notice, self.asked, device)
+        envelopes = random_envelopes(self.notice, self.asked, device, token)
         message = MessageFormat.of(self.published.task, self.asked).join(
             envelopes, b"" if token is None else token.to_bytes()
         )

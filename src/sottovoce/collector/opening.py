@@ -9,26 +9,22 @@ A message is left out if it does not open, if it is a canary of the operator, if
 valid or was used before, or if no honest device could have made it.
 """
 
-import hashlib
 import os
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
-from sottovoce.collector.admission import Ticket, admit_opened
+from sottovoce.collector.admission import admit_opened
 from sottovoce.collector.batches import message_bytes
 from sottovoce.collector.key_exchange import shuffle_of
 from sottovoce.collector.published import Published
 from sottovoce.collector.store.base import Store
 from sottovoce.collector.store.shuffle_base import OpenedPart
-from sottovoce.core import settings
+from sottovoce.collector.tickets import Ticket
 from sottovoce.errors import CodecError, MismatchError
-from sottovoce.tasks.collection import ISSUER_KEY_BYTES
-from sottovoce.wire import tokens
 from sottovoce.wire.seal import LayerOpener
 from sottovoce.wire.shuffled_message import VERSION, MessageFormat, seal_context
-from sottovoce.wire.tokens import IssuerPublicKey, Token
 
 _MESSAGES_OF_A_THREAD = 250
 
@@ -65,24 +61,18 @@ class _Opening:
     number: int
     opener: LayerOpener
     message_format: MessageFormat
-    issuer: IssuerPublicKey | None
     canaries: set[bytes]
 
     @classmethod
     def of(cls, store: Store, published: Published, number: int, private_key: bytes) -> "_Opening":
         asked = published.asked[number]
         context = seal_context(published.task, asked, published.fingerprint)
-        issuer = published.collection.issuer
-        key = None
-        if issuer is not None:
-            key = IssuerPublicKey(settings.base64url("issuer", issuer, ISSUER_KEY_BYTES))
         return cls(
             store=store,
             published=published,
             number=number,
             opener=LayerOpener(private_key, context, len(shuffle_of(published).hops)),
             message_format=MessageFormat.of(published.task, asked),
-            issuer=key,
             canaries=store.canary_ids(published.digest, number),
         )
 
@@ -130,23 +120,13 @@ class _Opening:
         if report_id in self.canaries:
             found.canaries.append(report_id)
             return
-        if self.issuer is not None:
-            ticket = self._ticket(token, self.issuer)
+        if self.published.issuer is not None:
+            ticket = Ticket.of_blind_token(token, self.published)
             if ticket is None:
                 found.codes["token-unknown"] += 1
                 return
             found.tickets.append(ticket)
         found.envelopes.append(envelopes)
-
-    def _ticket(self, data: bytes, issuer: IssuerPublicKey) -> Ticket | None:
-        """Return what a blind token pays with, None if the issuer did not sign it for this task."""
-        token = Token.from_bytes(data)
-        fingerprint = self.published.fingerprint
-        try:
-            tokens.verify(token, issuer, fingerprint)
-        except MismatchError:
-            return None
-        return Ticket(hashlib.sha256(token.nonce).digest(), token.coin_bytes(fingerprint))
 
 
 def _joined(parts: Sequence[_Found]) -> _Found:

@@ -3,19 +3,15 @@
 ``handler`` is a method of ``collector.api.Api``, unless an operation names another ``home``.
 """
 
-from typing import Any
-
 from sottovoce.collector import access, wire
 from sottovoce.collector.shuffle_operations import NAME, NUMBER, SHUFFLE_OPERATIONS
 from sottovoce.integrity.defence import DEFENCES
 from sottovoce.postprocess.apply import methods
-from sottovoce.web.operation import Operation, Parameter
+from sottovoce.web.operation import OBJECT, SERVICE_OPERATIONS, TEXT, Operation, Parameter
 from sottovoce.web.uploads import UploadReceipt
 
 TITLE = "Sottovoce collector"
 _UNCHANGED = (304, "Not modified since the ETag that was sent.")
-TEXT: dict[str, Any] = {"type": "string"}
-OBJECT: dict[str, Any] = {"type": "object"}
 METHODS = ("none", *methods())
 
 _method = Parameter(
@@ -246,32 +242,7 @@ OPERATIONS = (
         problems=("not-found",),
     ),
     *SHUFFLE_OPERATIONS,
-    Operation("GET", "/v1/openapi.json", "get_openapi", "Get this document.", OBJECT, shared=True),
-    Operation(
-        "GET",
-        "/healthz",
-        "healthz",
-        "Return whether the process is alive.",
-        TEXT,
-        produces=("text/plain",),
-    ),
-    Operation(
-        "GET",
-        "/readyz",
-        "readyz",
-        "Return whether the store can write.",
-        TEXT,
-        produces=("text/plain",),
-        problems=("unavailable",),
-    ),
-    Operation(
-        "GET",
-        "/metrics",
-        "get_metrics",
-        "Get metrics for Prometheus.",
-        TEXT,
-        produces=("text/plain",),
-    ),
+    *SERVICE_OPERATIONS,
 )
 
 UPLOAD = next(operation for operation in OPERATIONS if operation.handler == "upload")

@@ -5,16 +5,19 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from sottovoce.collector.store.base import TAKING, RoundRecord, TaskRecord
+from sottovoce.core import settings
 from sottovoce.errors import ParameterError
-from sottovoce.tasks.collection import Collection
+from sottovoce.tasks.collection import ISSUER_KEY_BYTES, Collection
 from sottovoce.tasks.question import Address, Question
 from sottovoce.tasks.round import Round
 from sottovoce.tasks.task import Task
 from sottovoce.wire import codec
+from sottovoce.wire.tokens import IssuerPublicKey
 
 OPEN_TO_ANYBODY = (
     "anybody can send reports to this task, and as many as they like: with `enrolment = true` every"
-    " message needs a token that you have issued"
+    " message needs a token that you have issued, and with `issuer`, the key that `sottovoce token"
+    " issuer` prints, a blind one"
 )
 
 SHUFFLED_TO_ANYBODY = (
@@ -55,6 +58,14 @@ class Published:
         """Return how the task is collected."""
         assert self.task.collection is not None  # tasks are published with their settings
         return self.task.collection
+
+    @cached_property
+    def issuer(self) -> IssuerPublicKey | None:
+        """Return the key behind the task's blind tokens, None if it needs none."""
+        key = self.collection.issuer
+        if key is None:
+            return None
+        return IssuerPublicKey(settings.base64url("issuer", key, ISSUER_KEY_BYTES))
 
     @property
     def concerns(self) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ named as suppressed, and never one alone: the other rows and their sum would tel
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from sottovoce.collector.collector import Collector
@@ -33,11 +34,15 @@ STEPS = (
 
 @dataclass(frozen=True, eq=False)
 class Released:
-    """A result without the rows that are withheld, and the groups of those."""
+    """A result without the rows that are withheld, and the minimum that it was released under."""
 
     result: Result
-    suppressed: tuple[tuple[str, ...], ...]
     minimum: int
+
+    @property
+    def suppressed(self) -> tuple[tuple[str, ...], ...]:
+        """Return the groups of the rows that are withheld."""
+        return self.result.suppressed
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data; a number that does not exist is None."""
@@ -105,15 +110,14 @@ def release(
     database: Database, query: Query, collection: Collection, *, fakes: float | None = None
 ) -> Released:
     """Return the answer of a collection without what rests on too few people."""
-    result = database.answer(replace(query, limit=None), count_rows=bool(collection.crowd))
+    result = database.answer(
+        query, count_rows=bool(collection.crowd), withheld=partial(_withheld, collection)
+    )
     if result.people_count < collection.minimum:
         raise RequestError(
             "too-few-users", f"fewer than {collection.minimum} users: nothing is released"
         )
-    suppressed = sorted(row.labels for row in _withheld(result.table, collection))
-    shown = [row for row in result.table if row.labels not in suppressed][: query.limit]
-    result = result.only(shown).at(result.level, fakes=fakes)
-    return Released(result, tuple(suppressed), collection.minimum)
+    return Released(result.at(result.level, fakes=fakes), collection.minimum)
 
 
 def check_step(plan: Plan, method: str) -> None:
@@ -122,7 +126,7 @@ def check_step(plan: Plan, method: str) -> None:
         raise ParameterError(f"`method` must be one of {', '.join(STEPS)} for the counts of tables")
 
 
-def _withheld(rows: Sequence[ResultRow], collection: Collection) -> list[ResultRow]:
+def _withheld(collection: Collection, rows: Sequence[ResultRow]) -> list[ResultRow]:
     """Return the rows to withhold: the smallest, as many as are too small, but at least two."""
 
     def size(row: ResultRow) -> tuple[bool, float]:

@@ -1,11 +1,11 @@
 """A process that answers queries in SQL for a server.
 
-Started as ``python -m sottovoce.collector.query_worker``.
+Started by ``query_workers``, with ``START``.
 
 A query computes for as long as it takes, holds the reports of a round in memory, and cannot be
 interrupted from within.  In a process of its own it takes no time from uploads (the process is
-nice and leaves one core alone), can be ended at any moment, and ends by itself when its server is
-gone.
+nice and leaves one core alone, before it loads anything), can be ended at any moment, and ends by
+itself when its server is gone.
 
 Server and process talk over one socket, whose number is the only argument.  Messages are pickled
 and preceded by their length: first a ``Place``, then a ``QueryOrder`` for every query, which is
@@ -27,7 +27,19 @@ from typing import Any
 from sottovoce.collector.queries import QueryRequest
 
 LENGTH = struct.Struct(">Q")
-_NICE = 10
+# Loading the package takes a second of the processor, so the process gives way before that: it
+# becomes nice, and keeps off the first core where the system can do that and there are others.  A
+# low priority alone is not enough: a server that is woken waits for milliseconds until the kernel
+# takes a core away from a process that computes.
+START = """
+import os
+os.nice(10)
+others = sorted(os.sched_getaffinity(0))[1:] if hasattr(os, "sched_setaffinity") else []
+if others:
+    os.sched_setaffinity(0, others)
+from sottovoce.collector.query_worker import main
+main()
+"""
 
 
 @dataclass(frozen=True)
@@ -106,32 +118,13 @@ def _end_with_server(connection: socket.socket) -> None:
     os._exit(0)
 
 
-def _leave_a_core() -> None:
-    """Keep this process off the first core, where the system can do that and there are others.
-
-    A low priority alone is not enough: a server that is woken waits for milliseconds until the
-    kernel takes a core away from a process that computes.
-    """
-    if not hasattr(os, "sched_setaffinity"):
-        return
-    others = sorted(os.sched_getaffinity(0))[1:]
-    if others:
-        os.sched_setaffinity(0, others)
-
-
 def main() -> None:
     """Serve the socket that the command line names."""
     from sottovoce.web import logs
 
     for number in (signal.SIGINT, signal.SIGTERM):  # the server decides when to stop
         signal.signal(number, signal.SIG_IGN)
-    os.nice(_NICE)
-    _leave_a_core()
     logs.configure()
     connection = socket.socket(fileno=int(sys.argv[1]))
     threading.Thread(target=_end_with_server, args=(connection,), daemon=True).start()
     serve(connection)
-
-
-if __name__ == "__main__":
-    main()

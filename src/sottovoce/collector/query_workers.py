@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from sottovoce.collector.queries import QueryRequest, Released
-from sottovoce.collector.query_worker import LENGTH, Place, QueryOrder, packed
+from sottovoce.collector.query_worker import LENGTH, START, Place, QueryOrder, packed
 from sottovoce.errors import SottovoceError, UnavailableError
 from sottovoce.plans.tables.result import Explanation
 from sottovoce.web.problems import RequestError
@@ -106,19 +106,16 @@ class _Worker:
     @classmethod
     async def start(cls, place: Place) -> "_Worker":
         ours, theirs = socket.socketpair()
-        command = [sys.executable, "-m", "sottovoce.collector.query_worker", str(theirs.fileno())]
         try:
-            process = subprocess.Popen(
-                command,
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-            )
+            # In a thread: on a busy machine it takes long until the new process runs, and the
+            # event loop would wait for that with all uploads.
+            process = await asyncio.to_thread(_start_process, theirs)
         except OSError as error:
             ours.close()
             raise UnavailableError("a process for queries cannot be started now") from error
-        finally:
-            theirs.close()
+        except BaseException:  # a process that is started all the same ends without this socket
+            ours.close()
+            raise
         reader, writer = await asyncio.open_connection(sock=ours)
         writer.write(packed(place))
         return cls(process, reader, writer)
@@ -139,3 +136,15 @@ class _Worker:
             self.process.kill()
         threading.Thread(target=self.process.wait, daemon=True).start()
         self.writer.close()
+
+
+def _start_process(connection: socket.socket) -> "subprocess.Popen[bytes]":
+    """Start a process that serves one end of a socket, which this process then closes."""
+    handle = connection.fileno()
+    with connection:
+        return subprocess.Popen(
+            [sys.executable, "-c", START, str(handle)],
+            pass_fds=[handle],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+        )

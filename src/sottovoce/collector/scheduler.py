@@ -8,12 +8,12 @@ from sottovoce.web.background import Background
 _ARRIVALS_KEPT = 7 * DAY
 
 
-class Keeper:
+class Scheduler:
     """Advances the collector every ``tick`` seconds."""
 
     def __init__(self, collector: Collector, tick: float, failed: Callable[[str], None]) -> None:
         self._collector = collector
-        self._background = Background("keeper", self._advance, tick, failed)
+        self._background = Background("scheduler", self._advance, tick, failed)
         self._cleaned = False
         self._pruned = 0
 

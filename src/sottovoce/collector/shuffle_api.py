@@ -13,17 +13,17 @@ from starlette.responses import Response
 
 from sottovoce.collector import batches, issuing, key_exchange, key_files, shuffle_wire
 from sottovoce.collector.collector import Collector
-from sottovoce.collector.key_exchange import PushedKey
-from sottovoce.collector.key_files import base64url
 from sottovoce.collector.published import Published
 from sottovoce.collector.responses import FOR_EVER, json_response, media_type, tagged
 from sottovoce.core import settings as validators
+from sottovoce.core.base64url import text_of
 from sottovoce.web import bodies
 from sottovoce.web.limits import RateLimit, address_of
 from sottovoce.web.problems import RequestError
 from sottovoce.web.settings import Settings
 from sottovoce.web.uploads import JSON, as_json, decoded
 from sottovoce.wire.fake_tokens import FakeTokenRequest
+from sottovoce.wire.round_keys import SignedKey
 from sottovoce.wire.seal import KEY_BYTES
 from sottovoce.wire.signatures import SIGNATURE_BYTES
 from sottovoce.wire.tokens import MODULUS_BYTES, Issuer
@@ -45,26 +45,49 @@ class ShuffleHandlers:
         published = self._published(request)
         number = _whole(request, "number")
         store = self.collector.store
-        keys = await run_in_threadpool(key_exchange.all_keys, store, published, number)
-        lines = [
-            shuffle_wire.RoundKeyLine(key.hop, base64url(key.public_key), base64url(key.signature))
-            for key in keys
-        ]
-        opened = published.rounds[number].opened
-        content = shuffle_wire.RoundKeyList(published.digest, number, opened, lines)
+        given = await run_in_threadpool(key_exchange.signed_set, store, published, number)
+        content = shuffle_wire.RoundKeyList(
+            digest=published.digest,
+            round=number,
+            opened=published.rounds[number].opened,
+            keys=shuffle_wire.key_lines(given.keys),
+            set_signatures=[text_of(signature) for signature in given.set_signatures],
+        )
         return tagged(request, f"{published.digest}-{number}-keys", as_json(content), FOR_EVER)
+
+    async def get_key_set(self, request: Request) -> Response:
+        published = self._published(request)
+        number = _whole(request, "number")
+        store = self.collector.store
+        keys = await run_in_threadpool(key_exchange.all_keys, store, published, number)
+        lines = shuffle_wire.key_lines(keys)
+        content = shuffle_wire.UnsignedKeySet(published.digest, number, lines)
+        return tagged(request, f"{published.digest}-{number}-key-set", as_json(content), FOR_EVER)
+
+    async def put_set_signature(self, request: Request) -> Response:
+        published = self._published(request)
+        media_type(request, (JSON,))
+        body = decoded(shuffle_wire.set_signature_body, await bodies.whole(request.receive))
+        signature = validators.base64url("signature", body.signature, SIGNATURE_BYTES)
+        place = (_whole(request, "number"), _whole(request, "hop"))
+        store = self.collector.store
+        is_new = await run_in_threadpool(
+            key_exchange.add_set_signature, store, published, *place, signature
+        )
+        return Response(status_code=201 if is_new else 200)
 
     async def put_round_key(self, request: Request) -> Response:
         published = self._published(request)
         media_type(request, (JSON,))
         body = decoded(shuffle_wire.round_key_body, await bodies.whole(request.receive))
-        key = PushedKey(
+        key = SignedKey(
+            _whole(request, "hop"),
             validators.base64url("public_key", body.public_key, KEY_BYTES),
             validators.base64url("signature", body.signature, SIGNATURE_BYTES),
         )
-        place = (_whole(request, "number"), _whole(request, "hop"))
+        number = _whole(request, "number")
         store = self.collector.store
-        is_new = await run_in_threadpool(key_exchange.add_hop_key, store, published, *place, key)
+        is_new = await run_in_threadpool(key_exchange.add_hop_key, store, published, number, key)
         return Response(status_code=201 if is_new else 200)
 
     async def put_batch_part(self, request: Request) -> Response:
@@ -86,7 +109,7 @@ class ShuffleHandlers:
         body = decoded(shuffle_wire.token_purchase, await bodies.whole(request.receive))
         blinded = validators.base64url("blinded", body.blinded, MODULUS_BYTES)
         signature = await run_in_threadpool(self._sign_for_device, published, body.token, blinded)
-        return json_response(shuffle_wire.BlindSignature(base64url(signature)))
+        return json_response(shuffle_wire.BlindSignature(text_of(signature)))
 
     def _sign_for_device(self, published: Published, token: str, blinded: bytes) -> bytes:
         store, now = self.collector.store, self.collector.now
@@ -106,7 +129,7 @@ class ShuffleHandlers:
             blinded=tuple(numbers),
         )
         signatures = await run_in_threadpool(self._sign_for_hop, published, wanted, signature)
-        return json_response(shuffle_wire.BlindSignatures([base64url(each) for each in signatures]))
+        return json_response(shuffle_wire.BlindSignatures([text_of(each) for each in signatures]))
 
     def _sign_for_hop(
         self, published: Published, wanted: FakeTokenRequest, signature: bytes

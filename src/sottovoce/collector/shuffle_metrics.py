@@ -25,6 +25,7 @@ class ShuffleMetrics(Source):
             name: GaugeMetricFamily(f"sottovoce_{name}", about, labels=_LABELS)
             for name, about in (
                 ("round_keys", "Round keys that are here."),
+                ("set_signatures", "Hops that have signed all keys of the round."),
                 ("batch_parts", "Parts of the batch that have come."),
                 ("batch_messages", "Messages in the opened parts of the batch."),
                 ("batch_unopened", "Messages that were not sealed for their round."),
@@ -48,6 +49,7 @@ class ShuffleMetrics(Source):
             canaries = self._store.canary_counts(record.task, record.number)
             counts = {
                 "round_keys": len(self._store.round_keys(record.task, record.number)),
+                "set_signatures": len(self._store.set_signatures(record.task, record.number)),
                 "batch_parts": 0 if batch is None else batch.received,
                 "batch_messages": 0 if batch is None else batch.messages,
                 "batch_unopened": 0 if batch is None else batch.unopened,

@@ -14,7 +14,8 @@ _DROPPED = 0.01  # of the messages: the loss for which the chance of a missing c
 class ShuffleLine(Struct):
     """The shuffling of one round.
 
-    ``keys`` of ``layers`` round keys are here, and ``received`` of ``parts`` parts of the batch.
+    ``keys`` of ``layers`` round keys are here, ``set_signatures`` of the hops have signed them all,
+    and ``received`` of ``parts`` parts of the batch are here.
     ``messages`` counts those of opened parts, ``unopened`` what was not sealed for this round.
     ``detection`` is how likely a canary is missing if one message in a hundred was dropped.  The
     epsilons are those of the document, or at the real number of people once the round is sealed.
@@ -23,6 +24,7 @@ class ShuffleLine(Struct):
     hops: list[str]
     keys: Count
     layers: Count
+    set_signatures: Count
     received: Count
     parts: Count
     complete: bool
@@ -56,6 +58,7 @@ def line_of(store: Store, published: Published, record: RoundRecord) -> ShuffleL
         hops=[hop.url for hop in shuffle.hops],
         keys=len(keys),
         layers=len(shuffle.hops) + 1,
+        set_signatures=len(store.set_signatures(record.task, record.number)),
         received=0 if batch is None else batch.received,
         parts=0 if batch is None else batch.parts,
         complete=batch is not None and batch.complete,

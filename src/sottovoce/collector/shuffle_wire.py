@@ -1,5 +1,6 @@
 """The bodies of the requests and answers of shuffled tasks, as JSON; bytes are base64url."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import msgspec
@@ -8,6 +9,7 @@ from msgspec import Meta, Struct
 from sottovoce.collector.wire import Label
 from sottovoce.web.uploads import Count
 from sottovoce.wire.fake_tokens import MAX_TOKENS
+from sottovoce.wire.round_keys import SignedKey
 
 PublicKeyText = Annotated[str, Meta(pattern="^[A-Za-z0-9_-]{43}$")]
 SignatureText = Annotated[str, Meta(pattern="^[A-Za-z0-9_-]{86}$")]
@@ -30,12 +32,30 @@ class RoundKeyLine(Struct):
 
 
 class RoundKeyList(Struct):
-    """All keys of a round, in the order of the hops, and when the round opened."""
+    """All keys of a round, what every hop has signed them with, and when the round opened.
+
+    Keys and signatures on all keys together stand in the order of the hops.
+    """
 
     digest: str
     round: Count
     opened: int
     keys: list[RoundKeyLine]
+    set_signatures: list[str]
+
+
+class UnsignedKeySet(Struct):
+    """All keys of a round in the order of the hops, which the hops are to sign as one set."""
+
+    digest: str
+    round: Count
+    keys: list[RoundKeyLine]
+
+
+class SetSignatureBody(Struct, forbid_unknown_fields=True):
+    """The signature of a hop on all keys of a round together."""
+
+    signature: SignatureText
 
 
 class BatchReceipt(Struct):
@@ -72,6 +92,12 @@ class BlindSignatures(Struct):
     blind_signatures: list[str]
 
 
+def key_lines(keys: Sequence[SignedKey]) -> list[RoundKeyLine]:
+    """Return the keys of a round as they are served."""
+    return [RoundKeyLine(**key.to_json()) for key in keys]
+
+
 round_key_body = msgspec.json.Decoder(RoundKeyBody)
+set_signature_body = msgspec.json.Decoder(SetSignatureBody)
 token_purchase = msgspec.json.Decoder(TokenPurchase)
 fake_tokens_body = msgspec.json.Decoder(FakeTokensBody)

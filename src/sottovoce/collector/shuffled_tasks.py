@@ -1,8 +1,8 @@
-"""What a collector must be able to do before it publishes a shuffled task.
+"""What a collector must be able to do before it publishes a task with keys of its own in it.
 
-It signs its round keys with the key that the document pins, and it issues the blind tokens that the
-document asks for.  A document with other keys would ask devices for something that nobody here can
-give.
+It signs the round keys of a shuffled task with the key that the document pins, and it issues the
+blind tokens that a document asks for.  A document with other keys would ask devices for something
+that nobody here can give.
 """
 
 from pathlib import Path
@@ -15,14 +15,7 @@ from sottovoce.tasks.task import Task
 def check(task: Task, folder: Path) -> None:
     """Refuse a task that needs keys which the collector of this folder does not have."""
     issuer = task.collection.issuer if task.collection is not None else None
-    if task.shuffle is None:
-        if issuer is not None:
-            raise ParameterError(
-                "`issuer` must be left out of a task that is not shuffled: its reports carry no"
-                " blind tokens. Use `enrolment = true`"
-            )
-        return
-    if task.shuffle.key != key_files.public_signing_key(folder):
+    if task.shuffle is not None and task.shuffle.key != key_files.public_signing_key(folder):
         raise ParameterError(
             "`key` of the shuffle must be the key of this collector: leave it out of the file"
         )
@@ -34,6 +27,6 @@ def check(task: Task, folder: Path) -> None:
 
 def _issuer_key(folder: Path) -> str:
     try:
-        return key_files.base64url(key_files.issuer(folder).public_key.data)
+        return key_files.public_issuer_key(folder)
     except NoDataError:
         return ""

@@ -124,7 +124,8 @@ def _task(content: Mapping[str, Any], collector_key: CollectorKey | None) -> Tas
         if "shuffle" in content:
             wishes = shuffle_table.wishes(tables[2], collector_key)
             settled = settle(plan, local, wishes)
-            plan, local = settled.plan, settled.epsilon
+            plan = settled.plan
+            local = settled.epsilon
             rest["shuffle"] = settled.shuffle
         if local is None:
             raise CodecError("`epsilon` must be a number")

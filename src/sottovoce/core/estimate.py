@@ -44,6 +44,12 @@ class Total:
         """Return the standard error."""
         return sqrt(self.variance)
 
+    def times(self, factor: float) -> "Total":
+        """Return the number times a positive factor."""
+        exposure = self.exposure and self.exposure.times(factor)
+        raw = self.raw and self.raw.times(factor)
+        return Total(factor * self.total, factor**2 * self.variance, exposure, raw)
+
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the bounds of a normal interval of this confidence level."""
         half_width = quantile(level) * self.error

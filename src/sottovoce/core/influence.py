@@ -131,6 +131,10 @@ class Exposure:
     people: int
     origin: float = 0.0
 
+    def times(self, factor: float) -> "Exposure":
+        """Return the exposure of the number times a factor."""
+        return Exposure(self.influence.times(factor), self.people, factor * self.origin)
+
     def attacked(self, low: float, high: float, fakes: float) -> tuple[float, float] | None:
         """Return the bounds widened for a share ``fakes`` of false reports.
 

@@ -70,7 +70,8 @@ class ProductTarget:
         coefficients.
         """
         steps = np.cumprod([1, *reversed(self.radices[1:])])[::-1]
-        numbers, coefficients = [], []
+        numbers = []
+        coefficients = []
         for term in self.terms:
             used = [np.flatnonzero(factor) for factor in term.factors]
             offsets = [indices * step for indices, step in zip(used, steps, strict=True)]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from sottovoce.core.rng import Rng
+from sottovoce.core.settings import whole
 from sottovoce.domains.base import Domain
 from sottovoce.domains.person_tables import Rows
 from sottovoce.domains.records import Records
@@ -26,8 +27,7 @@ class Lists(Domain, kind="lists"):
     most: int
 
     def __post_init__(self) -> None:
-        if type(self.most) is not int or not 1 <= self.most <= MOST:
-            raise ParameterError(f"`most` must be a whole number from 1 to {MOST}")
+        whole("most", self.most, 1, MOST)
 
     has_flat_index = False
 

@@ -26,7 +26,7 @@ from sottovoce.domains.records import Records
 from sottovoce.errors import CodecError, DomainError, NoDataError, ParameterError
 
 PERSON = "uid"  # the only column that tables have in common
-LARGEST_PUBLIC = 4096  # bytes of one person's public columns
+MAX_PUBLIC = 4096  # bytes of one person's public columns
 ORDERED = (Integers, Numbers, Buckets)
 
 _EXACT = 1 << 53  # whole numbers that documents hold as numbers
@@ -56,8 +56,8 @@ class Tables(Domain, kind="services"):
             _check_kinds(self.records(table).attributes)
             _check_names((*self.records(table).names, *self.public_columns(table)))
         self._check_public_names()
-        if self.public_bytes > LARGEST_PUBLIC:
-            raise ParameterError(f"public columns take at most {LARGEST_PUBLIC} bytes together")
+        if self.public_bytes > MAX_PUBLIC:
+            raise ParameterError(f"public columns take at most {MAX_PUBLIC} bytes together")
 
     def _check_public_names(self) -> None:
         single = {name for index, name in enumerate(self.names) if not self.most(index)}
@@ -155,7 +155,7 @@ class Tables(Domain, kind="services"):
 
     def check_public(self, text: bytes) -> None:
         """Refuse what is not the public part of a possible value, written as a device writes it."""
-        if self.public is None or len(text) > LARGEST_PUBLIC or not self._is_canonical(text):
+        if self.public is None or len(text) > MAX_PUBLIC or not self._is_canonical(text):
             raise CodecError(
                 "the public part of a report must hold a possible value for every public column"
             )

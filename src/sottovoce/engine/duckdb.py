@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -55,17 +56,29 @@ class ReportsByPerson:
         scores = {name: _scores(self, scoring) for name, scoring in scored.items()}
         people = "seen" if self.one_report_each else _EVERYBODY_ONCE
         try:
-            # One thread: sums are added in one order, and have the same digits again.
-            with duckdb.connect(":memory:", config={"threads": 1}) as engine:
+            with _engine(os.getpid()).cursor() as connection:
                 for name, columns in scores.items():
-                    engine.register(name, columns)
-                engine.register("seen", _seen(self))
+                    connection.register(name, columns)
+                connection.register("seen", _seen(self))
                 view = f"select person{_public_columns(public)} from {people}"
-                engine.execute(f"create view {PEOPLE} as {view}")
-                result: Columns = engine.execute(statement.sql(dialect="duckdb")).fetchnumpy()
+                connection.execute(f"create temp view {PEOPLE} as {view}")
+                result: Columns = connection.execute(statement.sql(dialect="duckdb")).fetchnumpy()
         except duckdb.Error as error:
+            _engine.cache_clear()  # it may be of no use any more
             raise UnavailableError("the engine could not answer this query") from error
         return result
+
+
+@cache
+def _engine(process: int) -> Any:
+    """Return the engine of this process, empty: to start it takes longer than most queries.
+
+    A connection to it is a cursor; what it registers and views goes away with it.
+    """
+    import duckdb
+
+    # One thread: sums are added in one order, and have the same digits again.
+    return duckdb.connect(":memory:", config={"threads": 1})
 
 
 def _scores(persons: ReportsByPerson, scored: Scored) -> dict[str, Values]:

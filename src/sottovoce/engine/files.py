@@ -1,10 +1,10 @@
 """Files that appear whole or not at all, and are on the disk when a call returns."""
 
-import os
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from sottovoce.core.durable import sync
 from sottovoce.errors import UnavailableError
 
 
@@ -41,12 +41,3 @@ def remove_leftovers(folder: Path) -> None:
             path.unlink(missing_ok=True)
     except OSError as error:
         raise UnavailableError("a half-written file cannot be removed now") from error
-
-
-def sync(path: Path) -> None:
-    """Push a file, or the names in a folder, to the disk."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

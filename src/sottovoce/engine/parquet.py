@@ -1,9 +1,9 @@
 """The log of a sealed round: one Parquet file.
 
 The file holds what the envelopes held and nothing else, sorted by report id, so that the order of
-arrival is gone.  Its checksum is over that content, not
-over the bytes of the file, so that any reader of Parquet can recompute it.  When reports must be
-erased, ``condense`` leaves their tallies in a file beside the log.
+arrival is gone.  Its checksum is over that content, not over the bytes of the file, so that any
+reader of Parquet can recompute it.  When reports must be erased, ``condense`` leaves their tallies
+in a file beside the log.
 """
 
 import hashlib

@@ -70,7 +70,8 @@ def load(candidates: Candidates, alpha: float = FALSE_ALARM) -> Load | None:
 
 def _standing_out(candidates: Candidates) -> float:
     """Return the standard errors that noise alone exceeds for two values of the domain or fewer."""
-    return max(STANDING_OUT, upper_quantile(MOST_BY_NOISE / candidates.mechanism.size))
+    tail = min(0.5, MOST_BY_NOISE / candidates.mechanism.size)
+    return max(STANDING_OUT, upper_quantile(tail))
 
 
 def _search(candidates: Candidates, standing: Bools) -> list[Bools]:

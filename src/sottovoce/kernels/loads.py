@@ -59,11 +59,14 @@ def load_sums(
     total = np.sum(parts, axis=0)
     total[:, 2] = np.max([sums[:, 2] for sums in parts], axis=0)
     count = table.shape[1]
-    fullest, pairs = (
-        LoadSums(*row[:_FIRST].tolist(), row[_FIRST : _FIRST + count], row[_FIRST + count :])
-        for row in total
-    )
-    return fullest, pairs
+    return _named(total[0], count), _named(total[1], count)
+
+
+def _named(row: Floats, count: int) -> LoadSums:
+    """Return the sums of one function by their names; ``count`` of them are of candidates."""
+    total, squares, largest, demanded = row[:_FIRST].tolist()
+    supported, expected = row[_FIRST : _FIRST + count], row[_FIRST + count :]
+    return LoadSums(total, squares, largest, demanded, supported, expected)
 
 
 @jit

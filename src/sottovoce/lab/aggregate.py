@@ -146,7 +146,8 @@ class DrawnCollected:
 
     def estimate(self, address: Address, among: Values | Blocks | None = None) -> Estimate:
         question = self.task.opening.question(address)
-        mechanism, prefix = question.mechanism, question.encoding
+        mechanism = question.mechanism
+        prefix = question.encoding
         if not isinstance(mechanism, AffinePrefix) or not isinstance(prefix, Segment):
             raise ParameterError("only counts of prefixes are drawn")
         if not isinstance(among, Blocks):

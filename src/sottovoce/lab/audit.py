@@ -22,7 +22,7 @@ from sottovoce.mechanisms.base import Mechanism, PureMechanism
 
 ALL_PAIRS = 6  # larger domains are sampled at the first and the last value only
 LISTED = 12  # larger domains have too many outcomes to list
-MOST_BYTES = 1 << 30  # of sampled reports
+MAX_BYTES = 1 << 30  # of sampled reports
 _ROUNDING = 1e-9
 _COMMON = 20  # a report sampled less often than this proves nothing
 _BYTES_SEEN = 64  # of a report, bit by bit
@@ -89,8 +89,8 @@ def audit(
 
     Without a ``seed`` the randomness is the operating system's.
     """
-    if samples < 2 or samples * mechanism.width > MOST_BYTES:
-        most = MOST_BYTES // mechanism.width
+    if samples < 2 or samples * mechanism.width > MAX_BYTES:
+        most = MAX_BYTES // mechanism.width
         raise ParameterError(
             f"`samples` must be from 2 to {most:,} for reports of {mechanism.width} bytes"
         )
@@ -98,7 +98,8 @@ def audit(
         raise ParameterError("`confidence` must lie between 0 and 1, both excluded")
     exact, note = _exact(mechanism)
     lower, event = _proved(mechanism, samples // 2, confidence, _rng(seed))
-    stated, realised = mechanism.epsilon, mechanism.epsilon_realised
+    stated = mechanism.epsilon
+    realised = mechanism.epsilon_realised
     return Audit(
         mechanism.kind,
         mechanism.size,

@@ -45,7 +45,8 @@ def false_batches(
     ``public`` part of their own, attackers copy those of random honest people.
     """
     texts = _texts(honest, public, rng)
-    first = max(int(np.max(batch.subjects)) for batch in honest.values()) + 1  # type: ignore[arg-type]
+    subjects = [batch.subjects for batch in honest.values() if batch.subjects is not None]
+    first = max(int(np.max(numbers)) for numbers in subjects) + 1
     batches: Batches = {}
     for slot in sorted({address.slot for address in reports}):
         addresses = [address for address in sorted(reports) if address.slot == slot]

@@ -172,11 +172,11 @@ def _bound_together(mechanism: Mechanism, wanted: Any) -> Influence | None:
 def _cells(row: PoisonRow) -> str:
     if row.target is None:
         return f"  {row.note}"
-    one = f"{row.target:.2f} of {_number(row.bound)}"
+    alone = f"{row.target:.2f} of {_number(row.bound)}"
     if row.together is None:
-        return f"{one:>20}"
+        return f"{alone:>20}"
     together = f"{row.together:.2f} of {_number(row.together_bound)}"
-    return f"{one:>20}{together:>20}"
+    return f"{alone:>20}{together:>20}"
 
 
 def _number(bound: float | None) -> str:

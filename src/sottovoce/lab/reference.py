@@ -12,6 +12,7 @@ from sottovoce.domains.base import Domain
 from sottovoce.encodings.base import Encoding
 from sottovoce.mechanisms.base import Mechanism
 from sottovoce.postprocess.apply import known_methods
+from sottovoce.sql.aggregates.base import aggregates
 from sottovoce.tasks.plan import Plan
 
 _HEAD = """# Reference
@@ -23,9 +24,9 @@ from the code (`make docs`): a new file in one of these families adds its own li
 
 def page() -> str:
     """Return the page."""
-    return "\n".join(
-        [_HEAD, *_plans(), *_domains(), *_mechanisms(), *_encodings(), *_methods(), *_stores()]
-    )
+    sections = (_plans, _domains, _mechanisms, _encodings, _methods, _aggregates, _stores)
+    lines = [line for section in sections for line in section()]
+    return "\n".join([_HEAD, *lines])
 
 
 def _plans() -> list[str]:
@@ -70,6 +71,15 @@ def _methods() -> list[str]:
         "Post-processing of an answer: `--method` on the command line, `method` in Python and HTTP."
     )
     return _section("Post-processing", about, ("name", "what it does", "needs", "options"), rows)
+
+
+def _aggregates() -> list[str]:
+    rows = []
+    for aggregate in dict.fromkeys(aggregates().values()):
+        names = ", ".join(map(_code, aggregate.sql_names))
+        rows.append((names, _summary(aggregate), aggregate.formula))
+    about = "What a query in SQL may ask for; `EXPLAIN` shows the formula."
+    return _section("SQL aggregates", about, ("name", "what it is", "formula"), rows)
 
 
 def _stores() -> list[str]:

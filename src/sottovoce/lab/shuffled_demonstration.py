@@ -4,32 +4,23 @@ Both hops are real processes, started by their command.  Devices are many, so th
 made and sealed over arrays; each is what one device would send.
 """
 
-import json
 import shutil
-import socket
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 
 from sottovoce.answers.outcome import Outcome
-from sottovoce.client.sealing import Sealing
 from sottovoce.client.transport import CollectorApi, ShufflerApi
 from sottovoce.collector import key_files
 from sottovoce.collector.collector import Collector
-from sottovoce.errors import MismatchError, StateError, UnavailableError
+from sottovoce.errors import UnavailableError
 from sottovoce.lab import crowd
+from sottovoce.lab.hop_processes import HopPlace, round_sealing
 from sottovoce.lab.truth.compare import Comparison, compare
 from sottovoce.plans.frequencies.histogram import Histogram
 from sottovoce.plans.shuffled_settings import WantedShuffle, settle
-from sottovoce.shuffler.run import opened_shuffler
-from sottovoce.shuffler.settings import ShufflerSettings
-from sottovoce.shuffler.signing_key import key_text, make_signing_key
 from sottovoce.tasks.collection import Collection
-from sottovoce.tasks.shuffle import Hop
 from sottovoce.tasks.task import Task
 from sottovoce.wire import codec
 
@@ -54,20 +45,6 @@ class ShuffledDemonstration:
     seconds: float
 
 
-@dataclass(frozen=True)
-class HopPlace:
-    """Where a hop of the demonstration keeps its data, and the port it listens on."""
-
-    folder: Path
-    port: int
-
-    @property
-    def hop(self) -> Hop:
-        """Return the hop as a task names it."""
-        key = key_text(make_signing_key(self.folder).public_key)
-        return Hop(f"http://127.0.0.1:{self.port}", key)
-
-
 def demonstrate_shuffled(
     url: str, collector: Collector, values: Sequence[str], progress: Progress
 ) -> ShuffledDemonstration:
@@ -78,14 +55,14 @@ def demonstrate_shuffled(
     started = time.perf_counter()
     folder = collector.folder.parent / "hops"
     shutil.rmtree(folder, ignore_errors=True)
-    places = [HopPlace(folder / str(number), _free_port()) for number in range(HOPS)]
+    places = [HopPlace.new(folder / str(number)) for number in range(HOPS)]
     task = _task(collector, places, sorted(set(values)), len(values))
     with ExitStack() as stack:
         for place in places:
-            stack.enter_context(_served(place))
+            stack.enter_context(place.served())
         collector.create(codec.canonical(codec.document(task)), toml=False)
         for place in places:
-            _add_task(place, task, url)
+            place.add_task(task, url)
         _send(url, task, values, progress)
         answer = _answer(collector)
     seconds = time.perf_counter() - started
@@ -113,34 +90,10 @@ def _task(collector: Collector, places: Sequence[HopPlace], labels: list[str], p
     )
 
 
-@contextmanager
-def _served(place: HopPlace) -> Iterator[None]:
-    """Run a hop in a process of its own; it stops with the block."""
-    options = ("--data", str(place.folder), "--port", str(place.port), "--rate", "0", "--json")
-    command = [sys.executable, "-m", "sottovoce", "shuffle", "serve", *options]
-    with (
-        (place.folder / "hop.log").open("w") as log,
-        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True) as process,
-    ):
-        try:
-            assert process.stdout is not None
-            line = process.stdout.readline()
-            if not line or not json.loads(line)["url"]:
-                raise UnavailableError(f"a hop did not start: see {place.folder / 'hop.log'}")
-            yield
-        finally:
-            process.terminate()
-
-
-def _add_task(place: HopPlace, task: Task, url: str) -> None:
-    with opened_shuffler(ShufflerSettings(data=place.folder)) as shuffler:
-        shuffler.add(codec.canonical(codec.document(task)), url)
-
-
 def _send(url: str, task: Task, values: Sequence[str], progress: Progress) -> None:
     """Seal everybody's message and send it to the first hop."""
     notice = codec.publish(task)
-    sealing = _sealing(CollectorApi(url), task)
+    sealing = round_sealing(CollectorApi(url), task)
     assert notice.shuffle is not None
     first_hop = ShufflerApi(notice.shuffle.hops[0].url)
     messages = crowd.messages(task, values)
@@ -152,17 +105,6 @@ def _send(url: str, task: Task, values: Sequence[str], progress: Progress) -> No
         progress(receipt.accepted)
 
 
-def _sealing(api: CollectorApi, task: Task) -> Sealing:
-    """Return what seals messages, once the hops have published their keys."""
-    notice = codec.publish(task)
-    for _ in range(10 * _PATIENCE):
-        with suppress(StateError, MismatchError):
-            keys = api.keys(task.name, 0, notice.digest).keys
-            return Sealing(notice, notice.opening, keys)
-        time.sleep(0.1)
-    raise UnavailableError("the hops did not publish their keys in time")
-
-
 def _answer(collector: Collector) -> Outcome:
     for _ in range(10 * _PATIENCE):
         collector.refresh()
@@ -170,9 +112,3 @@ def _answer(collector: Collector) -> Outcome:
             return collector.answer(NAME)
         time.sleep(0.1)
     raise UnavailableError("the batch did not pass the hops in time")
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as door:
-        port: int = door.getsockname()[1]
-    return port

@@ -16,7 +16,7 @@ from sottovoce.core import settings
 from sottovoce.core.rng import Rng, SystemRng
 from sottovoce.engine.memory import ReportBatch, drive
 from sottovoce.errors import ConcernWarning, NoDataError, ParameterError
-from sottovoce.lab.attacks.base import Attack, MixedBatch
+from sottovoce.lab.attacks.base import Attack, RoundAtHop
 from sottovoce.lab.batches import Batches, beside, false_batches, with_fakes
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.tasks.question import Address
@@ -89,7 +89,7 @@ class Simulation:
             batches = beside(batches, self._false_batches(asked, attackers, batches))
         shuffle = self.task.shuffle
         of_hop = 0 if shuffle is None else shuffle.fakes
-        mixed = MixedBatch(batches, asked, self.task.fakes, of_hop, self.share)
+        mixed = RoundAtHop(batches, asked, self.task.fakes, of_hop, self.share)
         return self.attack.mixed(mixed, self.rng)
 
     def _false_batches(self, asked: Round, attackers: int, honest: Batches) -> Batches:

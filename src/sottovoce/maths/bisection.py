@@ -66,7 +66,8 @@ def bisect_rows(
     for _ in range(halvings):
         middle = (low + high) / 2
         inside = below(middle)
-        low, high = np.where(inside, middle, low), np.where(inside, high, middle)
+        low = np.where(inside, middle, low)
+        high = np.where(inside, high, middle)
     return low, high
 
 

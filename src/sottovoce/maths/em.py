@@ -121,7 +121,8 @@ def em(
     shares = (counts / users[..., None]).reshape(-1, counts.shape[-1])
     size = matrix.backward(shares).shape[-1]
     start = np.full((len(shares), size), 1 / size)
-    iteration = Iteration(matrix, likelihood_gain_below(tolerance), max_steps, smooth)
+    m_step = smoothed if smooth else normalised
+    iteration = Iteration(matrix, likelihood_gain_below(tolerance), max_steps, m_step)
     fit = iteration.run(shares, start)
     shape = users.shape
     return Fit(
@@ -163,6 +164,26 @@ class Iterate:
 
 
 StopRule = Callable[[Iterate, Iterate], Bools]
+MStep = Callable[[Iterate, Floats], Floats]  # the iterate before and expected counts to frequencies
+
+
+def normalised(before: Iterate, expected: Floats) -> Floats:
+    """Return the frequencies that make expected counts most likely: in proportion to them."""
+    return in_proportion(expected)
+
+
+def smoothed(before: Iterate, expected: Floats) -> Floats:
+    """Return frequencies in proportion to expected counts that are averaged with their neighbours.
+
+    The weights are 1, 2, 1; at the ends the count itself stands for the neighbour that is missing.
+    """
+    ends = np.concatenate([expected[..., :1], expected, expected[..., -1:]], axis=-1)
+    return in_proportion(np.asarray((ends[..., :-2] + 2 * expected + ends[..., 2:]) / 4))
+
+
+def in_proportion(amounts: Floats) -> Floats:
+    """Return amounts scaled to sum to 1 in every row."""
+    return np.asarray(amounts / amounts.sum(axis=-1, keepdims=True))
 
 
 def likelihood_gain_below(tolerance: float) -> StopRule:
@@ -190,7 +211,7 @@ class Iteration:
     channel: Channel
     stop: StopRule
     max_steps: int
-    smooth: bool = False
+    m_step: MStep = normalised
 
     def run(self, shares: Floats, start: Floats) -> Fit:
         """Return the end of every row of (rows, outputs) observed shares.
@@ -225,17 +246,8 @@ class Iteration:
 
     def _step(self, before: Iterate) -> Iterate:
         """Return the iterate after one step, with frequencies that sum to 1."""
-        moved = before.frequencies * self.channel.backward(before.shares / before.chances)
-        if self.smooth:
-            moved = _smoothed(moved)
-        frequencies = np.asarray(moved / moved.sum(axis=-1, keepdims=True))
-        return Iterate.of(frequencies, before.shares, self.channel)
-
-
-def _smoothed(frequencies: Floats) -> Floats:
-    """Return frequencies averaged with their neighbours, weights 1, 2, 1, reflected at the ends."""
-    ends = np.concatenate([frequencies[..., :1], frequencies, frequencies[..., -1:]], axis=-1)
-    return np.asarray((ends[..., :-2] + 2 * frequencies + ends[..., 2:]) / 4)
+        expected = before.frequencies * self.channel.backward(before.shares / before.chances)
+        return Iterate.of(self.m_step(before, expected), before.shares, self.channel)
 
 
 def _padded(numbers: Floats, left: int, right: int) -> Floats:

@@ -85,8 +85,8 @@ class Baskets:
 
         A candidate is a set of items.
         """
-        needed = np.array([len(one) for one in candidates], np.int64)
-        wanted = np.array([item for one in candidates for item in one], np.int64)
+        needed = np.array([len(candidate) for candidate in candidates], np.int64)
+        wanted = np.array([item for candidate in candidates for item in candidate], np.int64)
         order = np.argsort(wanted, kind="stable")
         ranked = wanted[order]
         places = np.repeat(np.arange(len(candidates)), needed)[order]

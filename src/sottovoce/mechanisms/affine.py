@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sottovoce.arrays import Bools, Floats, Ints, Reports, Values
+from sottovoce.arrays import Bools, Floats, Ints, Longs, Reports, Values
 from sottovoce.core import settings
 from sottovoce.core.influence import SizedSetInfluence
 from sottovoce.core.noise import BalancedNoise, IndependentNoise
@@ -38,10 +38,11 @@ from sottovoce.core.product_target import OuterProduct, ProductTarget
 from sottovoce.core.rng import Rng
 from sottovoce.core.tally import Tally
 from sottovoce.errors import ParameterError
-from sottovoce.maths import binomial, exact, hashing
+from sottovoce.maths import binomial, exact, hashing, occupancy
 from sottovoce.mechanisms.base import PureMechanism, threshold
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.seed_search import SeedSearch
+from sottovoce.mechanisms.seeded import SeededMechanism
 
 if TYPE_CHECKING:
     from sottovoce.kernels.affine import AffineReports, PointLayout
@@ -53,7 +54,7 @@ MAX_RELATIONS = 64  # implausible differences that seeds are marked by, the larg
 
 
 @dataclass(frozen=True)
-class AffineResponse(PureMechanism, kind="affine"):
+class AffineResponse(SeededMechanism, PureMechanism, kind="affine"):
     """Report a seed and a bucket.
 
     ``groups`` are the widths of bit groups that are permuted separately, the lowest bits first;
@@ -140,23 +141,35 @@ class AffineResponse(PureMechanism, kind="affine"):
         # affinely independent points, and any so many points span a subspace of that dimension.
         return self.bits - self.rank + 1
 
+    def mean_supported(self, chosen: int) -> float:
+        # Without the rule that masks are independent, values in general position fall into buckets
+        # independently.  A map of smaller rank joins buckets of one of full rank, so that the rule
+        # can only make the fullest bucket emptier: this is a bound, and nearly exact for g << D.
+        return min(occupancy.mean_largest(chosen, self.buckets), float(self.max_supported))
+
+    @property
+    def seed_count(self) -> int:
+        return 1 << 64
+
     @property
     def width(self) -> int:
         return REPORT.itemsize
 
-    def privatize(self, values: Values, rng: Rng) -> Reports:
-        points = self.points(self.check(values))
-        reports = np.empty(len(points), REPORT)
-        reports["seed"] = rng.longs(len(points))
-        hashed = hashing.affine_hash(reports["seed"], points, self.bits, self.rank)
-        reports["bucket"] = self.response.privatize(hashed.astype(np.int64), rng)
-        return reports
+    def draw_seeds(self, rng: Rng, users: int) -> Longs:
+        return rng.longs(users)
+
+    def seeds_of(self, reports: Reports) -> Longs:
+        return np.asarray(reports["seed"])
+
+    def respond(self, values: Values, seeds: Longs, rng: Rng) -> Reports:
+        hashed = hashing.affine_hash(seeds, self.points(values), self.bits, self.rank)
+        return self._join(seeds, self.response.privatize(hashed.astype(np.int64), rng))
 
     def draw_blanket(self, count: int, rng: Rng) -> Reports:
-        reports = np.empty(count, REPORT)
-        reports["seed"] = rng.longs(count)
-        reports["bucket"] = self.response.draw_blanket(count, rng)
-        return reports
+        return self.draw_blanket_under(self.draw_seeds(rng, count), rng)
+
+    def draw_blanket_under(self, seeds: Longs, rng: Rng) -> Reports:
+        return self._join(seeds, self.response.draw_blanket(len(seeds), rng))
 
     def draw_supporting(self, wanted: Values, tries: int, rng: Rng) -> Reports:
         points = self.points(wanted)
@@ -379,6 +392,12 @@ class AffineResponse(PureMechanism, kind="affine"):
     def likelihood(self, reports: Reports) -> Floats:
         supports = self.support(reports, np.arange(self.size))
         return np.where(supports, self.p, (1 - self.p) / (self.buckets - 1))
+
+    def _join(self, seeds: Longs, buckets: Values) -> Reports:
+        reports = np.empty(len(seeds), REPORT)
+        reports["seed"] = seeds
+        reports["bucket"] = buckets
+        return reports
 
     def _decodable(self, reports: Reports) -> "AffineReports":
         """Return the reports as the compiled loops take them."""

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from sottovoce.accounting.blanket import Blanket
-from sottovoce.arrays import Bools, Floats, Ints, Reports, Values, grouped
+from sottovoce.arrays import Bools, Floats, Ints, Longs, Reports, Values, grouped
 from sottovoce.core import settings
 from sottovoce.core.estimate import Estimate
 from sottovoce.core.fake_votes import FakeCount, FakeVotes
@@ -42,8 +42,10 @@ from sottovoce.errors import DomainError, MismatchError, NoDataError, ParameterE
 from sottovoce.maths import exact
 
 if TYPE_CHECKING:
+    from sottovoce.maths.em import Channel
     from sottovoce.mechanisms.numeric import NumericMechanism
 
+_NO_OUTPUTS = "this needs a mechanism whose tally counts every possible report"
 _MAX_PAIRS = 1 << 22  # report-candidate pairs that are in memory together
 _MAX_DENSE = 1 << 20  # cells of a product target whose coefficients are listed one by one
 
@@ -60,6 +62,7 @@ class Mechanism(ABC):
     kinds: ClassVar[Registry["Mechanism"]] = Registry("mechanism", "sottovoce.mechanisms")
 
     randomises_numbers: ClassVar[bool] = False  # and so gives a mean instead of counts
+    has_seed: ClassVar[bool] = False  # whether a report carries the public seed of its hash
     min_size: ClassVar[int] = 2
     max_size: ClassVar[int] = 1 << 32
 
@@ -209,6 +212,22 @@ class Mechanism(ABC):
         outcomes = self.outcomes()
         return outcomes[rng.integers(len(outcomes), count)]
 
+    def privatize_seeded(self, values: Values, draws: Longs, rng: Rng) -> Reports:
+        """Return one randomised report per value, under the seeds that given numbers stand for.
+
+        ``draws`` are numbers uniform in [0, 2^64), one per value.  A mechanism without a seed does
+        not look at them.
+        """
+        return self.privatize(values, rng)
+
+    def draw_blanket_seeded(self, draws: Longs, rng: Rng) -> Reports:
+        """Return one fake report per number, under the seeds that the numbers stand for."""
+        return self.draw_blanket(len(draws), rng)
+
+    def carries_seeds(self, reports: Reports, draws: Longs) -> Bools:
+        """Return which reports carry the seed that their number stands for, or need none."""
+        return np.ones(len(reports), bool)
+
     def permanent(self, values: Values, rng: Rng) -> Reports:
         """Return the responses that devices remember for a longitudinal task."""
         return self.privatize(values, rng)
@@ -248,6 +267,15 @@ class Mechanism(ABC):
     @abstractmethod
     def estimate(self, tally: Tally) -> Estimate:
         """Return unbiased totals for the whole domain."""
+
+    def output_counts(self, tally: Tally) -> Ints:
+        """Return how often each of ``outcomes`` was reported, or refuse if no tally holds it."""
+        raise ParameterError(_NO_OUTPUTS)
+
+    @property
+    def output_channel(self) -> "Channel":
+        """Return the chances of all ``outcomes`` under every value, in a form that decodes fast."""
+        raise ParameterError(_NO_OUTPUTS)
 
     def evidence(self, reports: Reports) -> Tally:
         """Return sums over the part of the reports whose law does not depend on the values.
@@ -306,6 +334,15 @@ class Mechanism(ABC):
 
 class PureMechanism(Mechanism):
     """A mechanism with one p and one q for all values."""
+
+    def output_counts(self, tally: Tally) -> Ints:
+        """Return how often each of ``outcomes`` was reported, or refuse if no tally holds it."""
+        raise ParameterError(_NO_OUTPUTS)
+
+    @property
+    def output_channel(self) -> "Channel":
+        """Return the chances of all ``outcomes`` under every value, in a form that decodes fast."""
+        raise ParameterError(_NO_OUTPUTS)
 
     def pure(self) -> "PureMechanism":
         return self
@@ -432,6 +469,14 @@ class PureMechanism(Mechanism):
         Chosen values are in general position: no structure of the reports favours them.
         """
         return self.size
+
+    def mean_supported(self, chosen: int) -> float:
+        """Return how many of ``chosen`` values a false report supports on average at the best.
+
+        Its seed is dealt, so that it chooses the rest of the report only; without a seed that is
+        the whole report.
+        """
+        return float(min(chosen, self.max_supported))
 
     def votes(self, reports: Reports, candidates: Values) -> Floats:
         """Return (reports, candidates): unbiased votes."""

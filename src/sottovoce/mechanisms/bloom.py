@@ -10,8 +10,9 @@ with probability f:
 
     f = 1 / (e^(epsilon / (2 hashes)) + 1)        worst ratio = ((1 - f) / f)^(2 hashes)
 
-The cohort is a public coin and part of the report.  Epsilon is spent whole where two values of the
-domain set 2 hashes different bits in some cohort; without such a pair less is spent, never more.
+The cohort is the public seed and part of the report.  Epsilon is spent whole where two values of
+the domain set 2 hashes different bits in some cohort; without such a pair less is spent, never
+more.
 
 Decoding is a non-negative lasso that selects values, then least squares on the selected ones.
 
@@ -37,7 +38,8 @@ from sottovoce.errors import MissingExtraError, ParameterError
 from sottovoce.maths import exact
 from sottovoce.maths.hashing import bucket, words_of, xxh32
 from sottovoce.maths.normal import upper_quantile
-from sottovoce.mechanisms.base import Mechanism, threshold
+from sottovoce.mechanisms.base import threshold
+from sottovoce.mechanisms.seeded import SeededMechanism
 
 MAX_BITS = 1 << 16
 MAX_HASHES = 16
@@ -52,7 +54,7 @@ _RIDGE = 1e-9  # values with the same filters share their users equally
 
 
 @dataclass(frozen=True)
-class Bloom(Mechanism, kind="bloom"):
+class Bloom(SeededMechanism, kind="bloom"):
     """Report a cohort and the value's Bloom filter under the hashes of the cohort, bits flipped.
 
     >>> Bloom(epsilon=4.0, size=60).width
@@ -93,10 +95,19 @@ class Bloom(Mechanism, kind="bloom"):
     def width(self) -> int:
         return self.row.itemsize
 
-    def privatize(self, values: Values, rng: Rng) -> Reports:
-        values = self.check(values)
+    @property
+    def seed_count(self) -> int:
+        return self.cohorts
+
+    def draw_seeds(self, rng: Rng, users: int) -> Ints:
+        return rng.integers(self.cohorts, users)
+
+    def seeds_of(self, reports: Reports) -> Ints:
+        return np.asarray(reports["cohort"])
+
+    def respond(self, values: Values, seeds: Ints, rng: Rng) -> Reports:
         reports = np.zeros(len(values), self.row)
-        reports["cohort"] = rng.integers(self.cohorts, len(values))
+        reports["cohort"] = seeds
         for block in _blocks(len(values), self.bits):
             filters = self.filters(reports["cohort"][block], values[block])
             flips = rng.bernoulli(self.flip, filters.size).reshape(filters.shape)

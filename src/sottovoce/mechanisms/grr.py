@@ -9,6 +9,7 @@ Source: Wang 2021, section 3.3.1.
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,8 +18,15 @@ from sottovoce.core.influence import SizedSetInfluence
 from sottovoce.core.noise import BalancedNoise
 from sottovoce.core.packing import below, rows, unsigned
 from sottovoce.core.rng import Rng
+from sottovoce.core.tally import Tally
+from sottovoce.errors import ParameterError
 from sottovoce.maths import exact
 from sottovoce.mechanisms.base import PureMechanism, threshold
+
+if TYPE_CHECKING:
+    from sottovoce.maths.em import Dense
+
+MAX_FILTERED = 64  # categories whose reports the filters of numbers decode
 
 
 @dataclass(frozen=True)
@@ -109,6 +117,20 @@ class GRR(PureMechanism, kind="grr"):
 
     def support(self, reports: Reports, candidates: Values) -> Bools:
         return np.asarray(reports[:, None] == candidates)
+
+    def output_counts(self, tally: Tally) -> Ints:
+        return self.check_tally(tally)["support"]
+
+    @property
+    def output_channel(self) -> "Dense":
+        from sottovoce.maths.em import Dense
+
+        if self.size > MAX_FILTERED:
+            raise ParameterError(
+                f"reports of more than {MAX_FILTERED} categories cannot be filtered: in so many,"
+                " honest and false reports of one category look alike"
+            )
+        return Dense(self.likelihood(self.outcomes()))
 
     def count(self, reports: Reports, candidates: Values) -> Ints:
         return np.bincount(reports, minlength=self.size)[candidates].astype(np.int64)

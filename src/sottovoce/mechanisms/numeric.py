@@ -12,6 +12,7 @@ Source: Mironov 2012.
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,6 +23,9 @@ from sottovoce.core.noise import Noise
 from sottovoce.core.tally import Tally
 from sottovoce.errors import NoDataError, ParameterError
 from sottovoce.mechanisms.base import Mechanism
+
+if TYPE_CHECKING:
+    from sottovoce.maths.em import Channel
 
 MAX_CHANNEL = 1 << 26  # probabilities that are listed together
 
@@ -93,6 +97,15 @@ class NumericMechanism(Mechanism):
                 " choose a coarser grid"
             )
         return self.likelihood(self.outcomes())
+
+    def output_counts(self, tally: Tally) -> Ints:
+        return self.check_tally(tally)["outputs"]
+
+    @property
+    def output_channel(self) -> "Channel":
+        from sottovoce.maths.em import Dense
+
+        return Dense(self.channel())
 
     def tally(self, reports: Reports) -> Tally:
         counts = np.bincount(self.codes(reports), minlength=self.outputs)

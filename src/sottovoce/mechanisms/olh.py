@@ -32,18 +32,20 @@ from sottovoce.core.plausibility import (
 from sottovoce.core.rng import Rng
 from sottovoce.core.tally import Tally
 from sottovoce.errors import ParameterError
-from sottovoce.maths import exact
+from sottovoce.maths import exact, occupancy
 from sottovoce.maths.hashing import bucket, words_of, xxh32
 from sottovoce.mechanisms.base import PureMechanism, threshold
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.seed_search import SeedSearch
+from sottovoce.mechanisms.seeded import SeededMechanism
 
 MAX_BUCKETS = 1 << 20
 MAX_TALLY = 1 << 26  # values whose supports are counted all together
-LISTED_SEEDS = 8  # of 2^32: the public coins among the outcomes
+MAX_SEEDS = 1 << 32
+LISTED_SEEDS = 8  # of all seeds: those among the outcomes
 
 
-class LocalHashing(PureMechanism):
+class LocalHashing(SeededMechanism, PureMechanism):
     """Randomise the bucket of a value under a seed that everybody may see."""
 
     keep: int
@@ -88,23 +90,34 @@ class LocalHashing(PureMechanism):
         # Over the seeds, two values share a bucket with this probability.
         return 1 / self.buckets
 
+    def mean_supported(self, chosen: int) -> float:
+        # Over the seeds, values fall into buckets independently.
+        return occupancy.mean_largest(chosen, self.buckets)
+
+    @property
+    def seed_count(self) -> int:
+        return MAX_SEEDS
+
     @property
     def layout(self) -> npt.DTypeLike:
-        """Return the fields of a packed report: its public coin, then its bucket."""
+        """Return the fields of a packed report: its seed, then its bucket."""
         return [("seed", "<u4"), ("bucket", unsigned(max(self.buckets, 1 << 16)))]
 
     @property
     def width(self) -> int:
         return np.dtype(self.layout).itemsize
 
-    def privatize(self, values: Values, rng: Rng) -> Reports:
-        values = self.check(values)
-        seeds = self.draw_seeds(rng, len(values))
+    def draw_seeds(self, rng: Rng, users: int) -> Words:
+        return rng.words(users)
+
+    def seeds_of(self, reports: Reports) -> Words:
+        return _columns(reports)[0]
+
+    def respond(self, values: Values, seeds: Values, rng: Rng) -> Reports:
         return self._join(seeds, self.response.privatize(self.hash(values, seeds), rng))
 
     def draw_blanket(self, count: int, rng: Rng) -> Reports:
-        seeds = self.draw_seeds(rng, count)
-        return self._join(seeds, self.response.draw_blanket(count, rng))
+        return self.draw_blanket_under(self.draw_seeds(rng, count), rng)
 
     def draw_supporting(self, wanted: Values, tries: int, rng: Rng) -> Reports:
         count = wanted.shape[1]
@@ -120,11 +133,10 @@ class LocalHashing(PureMechanism):
         seeds, buckets = _columns(reports)
         return np.asarray(self.hash(values, seeds) == buckets)
 
-    def draw_seeds(self, rng: Rng, users: int) -> Words:
-        """Return a public coin for every user."""
-        return rng.words(users)
+    def draw_blanket_under(self, seeds: Values, rng: Rng) -> Reports:
+        return self._join(seeds, self.response.draw_blanket(len(seeds), rng))
 
-    def hash(self, values: Values, seeds: Words) -> Words:
+    def hash(self, values: Values, seeds: Values) -> Words:
         """Return the buckets of the values under the seeds; shapes are broadcast."""
         return bucket(xxh32(self._words(values), seeds), self.buckets)
 
@@ -239,6 +251,6 @@ class OLH(LocalHashing, kind="olh"):
 
 
 def _columns(reports: Reports) -> tuple[Words, Words]:
-    """Return the public coins and the randomised buckets, whatever the layout calls them."""
+    """Return the seeds and the randomised buckets, whatever the layout calls them."""
     coin, answer = reports.dtype.names or ()
     return reports[coin], reports[answer]

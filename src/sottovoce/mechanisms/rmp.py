@@ -27,9 +27,9 @@ from sottovoce.core.rng import Rng
 from sottovoce.core.tally import Tally
 from sottovoce.errors import ParameterError
 from sottovoce.mechanisms.base import threshold
-from sottovoce.mechanisms.olh import LISTED_SEEDS, LocalHashing
+from sottovoce.mechanisms.olh import LISTED_SEEDS, MAX_SEEDS, LocalHashing
 
-MAX_ROWS = 1 << 32
+MAX_ROWS = MAX_SEEDS
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,10 @@ class RMP(LocalHashing, kind="rmp"):
         return FakeVotes.of(count, (self.p, self.q), self.share, self.share)
 
     @property
+    def seed_count(self) -> int:
+        return self.rows or MAX_ROWS
+
+    @property
     def coin_space(self) -> int:
         return 0 if self.rows else MAX_ROWS  # users of a pool draw equal rows
 
@@ -95,7 +99,7 @@ class RMP(LocalHashing, kind="rmp"):
 
     def unpack(self, data: bytes) -> Reports:
         reports = super().unpack(data)
-        below(self.rows or MAX_ROWS, reports["row"])
+        below(self.seed_count, reports["row"])
         return reports
 
 

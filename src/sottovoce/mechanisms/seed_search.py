@@ -52,9 +52,7 @@ class SeedSearch:
     def fullest_buckets(self, seeds: Values, rng: Rng) -> Values:
         """Return the fullest bucket under every seed; of equally full ones a random one."""
         buckets = self.hashed(seeds, np.arange(self.reports))
-        loads = np.zeros(buckets.shape, np.int64)
-        for column in range(self.wanted):
-            loads += buckets == buckets[:, column : column + 1]
+        loads = own_loads(buckets)
         # Equally full buckets have as many wanted values each, so that a random one of those
         # values picks a random one of those buckets.
         lots = rng.words(loads.size).reshape(loads.shape) / 2.0**32
@@ -75,3 +73,19 @@ def largest_loads(buckets: Values) -> Ints:
         run = np.where(ordered[:, column] == ordered[:, column - 1], run + 1, 1)
         np.maximum(longest, run, out=longest)
     return longest
+
+
+def own_loads(buckets: Values) -> Ints:
+    """Return for every entry how often it occurs in its row.
+
+    >>> own_loads(np.array([[3, 1, 3], [1, 2, 3]])).tolist()
+    [[2, 1, 2], [1, 1, 1]]
+    """
+    order = np.argsort(buckets, axis=1, kind="stable")
+    ordered = np.take_along_axis(buckets, order, axis=1)
+    begins = np.ones(ordered.shape, bool)  # where a run of equal entries begins
+    begins[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    runs = np.cumsum(begins.ravel()).reshape(begins.shape) - 1
+    loads = np.empty(buckets.shape, np.int64)
+    np.put_along_axis(loads, order, np.bincount(runs.ravel())[runs], axis=1)
+    return loads

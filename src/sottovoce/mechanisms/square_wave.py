@@ -88,6 +88,10 @@ class SquareWave(WindowMechanism, kind="square_wave"):
         return Estimate(totals, noise, tally.users, self.epsilon, steps=(step, "bootstrap"))
 
     @property
+    def output_channel(self) -> "Sliding":
+        return self.sliding
+
+    @property
     def sliding(self) -> "Sliding":
         """Return the channel in the form that decodes fast."""
         from sottovoce.maths.em import Sliding

@@ -7,8 +7,8 @@ with all other users to min(2, local epsilon / 3).  Nothing is simulated.
 Source: docs/shuffling.md.
 """
 
-from dataclasses import asdict, dataclass
-from math import sqrt
+from dataclasses import asdict, dataclass, replace
+from math import ceil, sqrt
 from typing import Any
 
 from sottovoce.accounting.batch import MAX_REPORTS, ShuffledBatch
@@ -24,6 +24,7 @@ from sottovoce.plans.shuffled_choice import ShuffledChoice, Yardsticks, choose_s
 from sottovoce.tasks.advice import Advice
 
 DELTA = 1e-9
+NO_CAP = settings.MAX_EPSILON  # of the local epsilon: no mechanism spends more
 _BINDS = 1e-6  # how near to its cap a local epsilon counts as capped
 
 
@@ -36,11 +37,39 @@ class ErrorUnderTrust:
 
 
 @dataclass(frozen=True)
+class CapCost:
+    """What a cap on the local epsilon costs where it binds; errors are mean squared ones.
+
+    ``of_uncapped`` is the error as a multiple of that of the best choice without a cap, and
+    ``of_gaussian`` as a multiple of that of a trusted curator with Gaussian noise, which the best
+    choice without a cap has ``uncapped_of_gaussian`` times.  A cap of ``free_cap`` costs nothing.
+    """
+
+    of_uncapped: float
+    of_gaussian: float
+    uncapped_of_gaussian: float
+    free_cap: float
+
+    def lines(self, max_local: float) -> list[tuple[str, str]]:
+        """Return the lines of advice about the cap."""
+        factors = (
+            f"{self.of_uncapped:.3g} times the mean squared error of the best choice without a cap;"
+            f" {self.of_gaussian:.3g} times that of a curator with Gaussian noise,"
+            f" instead of {self.uncapped_of_gaussian:.3g} times"
+        )
+        return [
+            ("cap", f"{max_local:g} on the local epsilon binds, and keeps the error up"),
+            ("cost of the cap", factors),
+            ("cap without cost", f"{self.free_cap:g}: if all shufflers lie, a report reveals that"),
+        ]
+
+
+@dataclass(frozen=True)
 class ShuffledAdvice(Advice):
     """What to expect of a histogram whose reports pass a shuffler.
 
-    ``epsilon`` and ``delta`` are the target against the collector alone, ``guarantee`` is what the
-    mechanism gives, and ``is_capped`` says that the cap on the local epsilon keeps the error up.
+    ``epsilon`` and ``delta`` are the target against the collector alone, and ``guarantee`` is what
+    the mechanism gives.  ``cap_cost`` is there if the cap on the local epsilon keeps the error up.
     """
 
     users: int
@@ -48,7 +77,7 @@ class ShuffledAdvice(Advice):
     epsilon: float
     delta: float
     max_local: float
-    is_capped: bool
+    cap_cost: CapCost | None
     fakes: int
     mechanism: str
     buckets: int | None
@@ -77,14 +106,8 @@ class ShuffledAdvice(Advice):
             ("with shufflers", f"epsilon {guarantee.local:.3g}; devices are charged this"),
             ("over all values", f"standard error {_percent(self.error)} (root mean square)"),
         ]
-        if self.is_capped:
-            lines.append(
-                (
-                    "cap",
-                    f"the local epsilon is held at {self.max_local:g}; a larger cap"
-                    f" uses more of the central epsilon {self.epsilon:g} and lowers the error",
-                )
-            )
+        if self.cap_cost is not None:
+            lines += self.cap_cost.lines(self.max_local)
         return lines
 
     def _table(self) -> list[str]:
@@ -125,11 +148,7 @@ def advise_shuffled(users: int, size: int, epsilon: float, **wishes: Any) -> Shu
     """
     wished = ShuffleAims(**wishes)
     target = CentralTarget(epsilon, wished.delta)
-    choice = choose_shuffled(size, target, ShuffledBatch(users, wished.fakes or 0), wished.local)
-    while wished.fakes is None and choice.batch.fakes < _advised_fakes(choice):
-        # Fakes hide everybody better, so that the local epsilon may rise and need a few more.
-        batch = ShuffledBatch(users, _advised_fakes(choice))
-        choice = choose_shuffled(size, target, batch, wished.local)
+    choice = _choice(users, size, target, wished)
     mechanism = choice.mechanism
     return ShuffledAdvice(
         users=users,
@@ -137,7 +156,7 @@ def advise_shuffled(users: int, size: int, epsilon: float, **wishes: Any) -> Shu
         epsilon=target.epsilon,
         delta=target.delta,
         max_local=wished.local,
-        is_capped=mechanism.epsilon >= wished.local - _BINDS,
+        cap_cost=_cap_cost(choice, wished),
         fakes=choice.batch.fakes,
         mechanism=mechanism.kind,
         buckets=getattr(mechanism, "buckets", None),
@@ -145,6 +164,33 @@ def advise_shuffled(users: int, size: int, epsilon: float, **wishes: Any) -> Shu
         guarantee=choice.guarantee,
         error=sqrt(choice.mse),
         errors=_errors(choice, target),
+    )
+
+
+def _choice(users: int, size: int, target: CentralTarget, wished: ShuffleAims) -> ShuffledChoice:
+    """Return the mechanism under a cap, with the fakes that are wished for or needed."""
+    choice = choose_shuffled(size, target, ShuffledBatch(users, wished.fakes or 0), wished.local)
+    while wished.fakes is None and choice.batch.fakes < _advised_fakes(choice):
+        # Fakes hide everybody better, so that the local epsilon may rise and need a few more.
+        batch = ShuffledBatch(users, _advised_fakes(choice))
+        choice = choose_shuffled(size, target, batch, wished.local)
+    return choice
+
+
+def _cap_cost(choice: ShuffledChoice, wished: ShuffleAims) -> CapCost | None:
+    """Return what the cap costs, None if another one would change nothing."""
+    if choice.mechanism.epsilon < wished.local - _BINDS:
+        return None
+    users, size, target = choice.batch.users, choice.mechanism.size, choice.target
+    free = _choice(users, size, target, replace(wished, local=NO_CAP))
+    if free.mechanism.epsilon <= wished.local + _BINDS:
+        return None
+    gaussian = Yardsticks.of(size, target, users).gaussian
+    return CapCost(
+        of_uncapped=choice.mse / free.mse,
+        of_gaussian=choice.mse / gaussian,
+        uncapped_of_gaussian=free.mse / gaussian,
+        free_cap=ceil(100 * free.mechanism.epsilon) / 100,
     )
 
 

@@ -80,7 +80,7 @@ def choose_shuffled(
     for make in sorted(candidates(size), key=least_mse):
         if best is None or least_mse(make) < best.mse:
             choice = _meeting(make, target, batch, max_local)
-            best = choice if best is None else min(best, choice, key=lambda one: one.mse)
+            best = choice if best is None else min(best, choice, key=lambda each: each.mse)
     assert best is not None
     return best
 

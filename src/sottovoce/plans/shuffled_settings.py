@@ -9,6 +9,9 @@ The rest follows:
   by default min(2, epsilon / 3).  There are none for a plan that could not take them out again.
 * Where ``fakes`` are stated and a promise is not, the promise is what they give.
 
+A plan with later rounds is accounted for as any mechanism of its epsilon is, because its promises
+must hold for whatever those rounds will ask.
+
 Every promise is one that devices confirm with their own account.  That account has one block and is
 up to 4 % above the server's; devices refuse a document that promises more than it gives.
 
@@ -35,7 +38,7 @@ from sottovoce.tasks.collected import NothingCollected
 from sottovoce.tasks.limits import check_fakes
 from sottovoce.tasks.plan import Plan
 from sottovoce.tasks.round import Round
-from sottovoce.tasks.shuffle import Hop, Shuffle, accounted_blanket
+from sottovoce.tasks.shuffle import Hop, Shuffle, accounted_blankets
 from sottovoce.tasks.task import Task
 
 _DIGITS = 3  # of a promise that is not stated
@@ -75,7 +78,7 @@ def settle(plan: Plan, epsilon: float | None, wishes: WantedShuffle) -> Shuffled
     if wishes.fakes is None and wishes.against_users is None and not _takes_fakes(plan):
         wishes = replace(wishes, fakes=0)
     if epsilon is not None:
-        shuffle = _shuffle(_opening_blanket(plan, epsilon), wishes)
+        shuffle = _shuffle(_plan_blanket(plan, epsilon), wishes)
         return ShuffledSettings(plan, epsilon, shuffle)
     if wishes.central is None:
         raise ParameterError("a shuffled task must state `epsilon`, or `central` of its shuffle")
@@ -84,7 +87,7 @@ def settle(plan: Plan, epsilon: float | None, wishes: WantedShuffle) -> Shuffled
     chosen = plan.for_shuffling(target, batch, wishes.max_local)
 
     def blanket_at(local: float) -> Blanket:
-        return _opening_blanket(chosen, local)
+        return _plan_blanket(chosen, local)
 
     largest = local_for(target, batch, blanket_at, wishes.max_local, BLOCKS)
     epsilon = _rounded_down(largest, target.epsilon)
@@ -147,9 +150,12 @@ def _takes_fakes(plan: Plan) -> bool:
     return True
 
 
-def _opening_blanket(plan: Plan, epsilon: float) -> Blanket:
-    """Return the blanket of a plan's first round, as devices account for it."""
-    return accounted_blanket(_opening(plan, epsilon).ask.blanket)
+def _plan_blanket(plan: Plan, epsilon: float) -> Blanket:
+    """Return a blanket that the reports of all rounds of a plan have, as devices account for it."""
+    opening = _opening(plan, epsilon)
+    if plan.later_rounds(opening) is not None:
+        return Blanket.generic(epsilon)
+    return accounted_blankets(opening.ask.blanket)[0]
 
 
 def _opening(plan: Plan, epsilon: float) -> Round:
@@ -200,7 +206,10 @@ def _promise(blanket: Blanket, batch: ShuffledBatch, delta: float) -> float:
 
 
 def _account(blanket: Blanket, batch: ShuffledBatch, delta: float) -> float:
-    return amplification.epsilon(blanket, blanket.batch(batch.users, batch.fakes), delta)
+    return min(
+        amplification.epsilon(each, each.batch(batch.users, batch.fakes), delta)
+        for each in accounted_blankets(blanket)
+    )
 
 
 def _is_kept(shuffle: Shuffle, blanket: Blanket) -> bool:

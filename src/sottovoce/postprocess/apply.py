@@ -26,16 +26,15 @@ def apply(
     """
     if errors not in ERRORS:
         raise ParameterError(f"`errors` must be one of: {', '.join(ERRORS)}")
-    rule, raw = rule_of(estimate, method, **options), estimate.raw or estimate
+    rule = rule_of(estimate, method, **options)
+    raw = estimate.raw or estimate
     if rule.whole and not raw.noise.complete:
         raise ParameterError(
             f"`method` {method!r} needs the whole domain: the shares of some candidates do not sum "
             "to 1"
         )
-    votes, steps = (
-        rule(estimate.frequencies) * estimate.users,
-        (*estimate.steps, rule.step(estimate.frequencies)),
-    )
+    votes = rule(estimate.frequencies) * estimate.users
+    steps = (*estimate.steps, rule.step(estimate.frequencies))
     if errors == "bootstrap":
         sampled = bootstrapped(estimate, rule, replicates)
         steps = (*steps, errors)

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from functools import cached_property
 
+from sottovoce.core.base64url import text_of
 from sottovoce.errors import MismatchError, ParameterError
-from sottovoce.shuffler.signing_key import key_text
 from sottovoce.shuffler.store.base import HopTask
 from sottovoce.tasks.notice import Notice
 from sottovoce.tasks.round import Round
@@ -47,7 +47,7 @@ class AddedTask:
     @property
     def address_name(self) -> str:
         """Return what stands for the task in the address of a hop."""
-        return key_text(self.fingerprint)
+        return text_of(self.fingerprint)
 
     @property
     def is_first(self) -> bool:

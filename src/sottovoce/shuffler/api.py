@@ -1,11 +1,10 @@
 """The handlers of the operations: each checks a request and calls the shuffler."""
 
-import asyncio
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import Response
 
 from sottovoce.shuffler import wire
 from sottovoce.shuffler.added_task import AddedTask
@@ -14,8 +13,9 @@ from sottovoce.shuffler.operations import OPERATIONS, TITLE
 from sottovoce.shuffler.shuffler import Shuffler
 from sottovoce.shuffler.status import hop_status
 from sottovoce.shuffler.store.base import IncomingPart, PartReceipt
-from sottovoce.web import bodies, metrics, openapi, uploads
+from sottovoce.web import bodies, openapi, uploads
 from sottovoce.web.door import Limits
+from sottovoce.web.health import HealthHandlers
 from sottovoce.web.limits import address_of
 from sottovoce.web.metrics import Metrics
 from sottovoce.web.problems import RequestError
@@ -29,17 +29,17 @@ _DECODERS = {JSON: wire.json_messages, MSGPACK: wire.msgpack_messages}
 _ENCODERS = {JSON: uploads.as_json, MSGPACK: uploads.as_msgpack}
 
 
-class HopApi:
+class HopApi(HealthHandlers):
     """One method for every operation of the table."""
 
     def __init__(
         self, shuffler: Shuffler, intake: HopIntake, metrics: Metrics, limits: Limits
     ) -> None:
+        super().__init__(shuffler.store.check, metrics.text)
         self.shuffler = shuffler
         self.intake = intake
         self.metrics = metrics
         self._limits = limits
-        self._check: asyncio.Future[None] | None = None
 
     async def get_status(self, request: Request) -> Response:
         return _json(await run_in_threadpool(hop_status, self.shuffler))
@@ -86,19 +86,6 @@ class HopApi:
 
     async def get_openapi(self, request: Request) -> Response:
         return _json(openapi.document(TITLE, OPERATIONS))
-
-    async def healthz(self, request: Request) -> Response:
-        return PlainTextResponse("alive\n")
-
-    async def readyz(self, request: Request) -> Response:
-        if self._check is None or self._check.done():
-            self._check = asyncio.ensure_future(run_in_threadpool(self.shuffler.store.check))
-        await asyncio.shield(self._check)
-        return PlainTextResponse("ready\n")
-
-    async def get_metrics(self, request: Request) -> Response:
-        text = await run_in_threadpool(self.metrics.text)
-        return Response(text, media_type=metrics.CONTENT_TYPE)
 
     async def _task(self, request: Request) -> AddedTask:
         return await run_in_threadpool(self.shuffler.find, request.path_params["task"])

@@ -10,10 +10,10 @@ from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
-from sottovoce.engine.files import sync
+from sottovoce.core.base64url import text_of
+from sottovoce.core.durable import sync
 from sottovoce.errors import MismatchError, UnavailableError
 from sottovoce.shuffler.mixing import MixResult
-from sottovoce.shuffler.signing_key import key_text
 
 MAX_PART_MESSAGES = 1_000
 MAX_PART_BYTES = 1 << 20
@@ -26,7 +26,7 @@ class BatchFiles:
     """The folder of the batch files of one task."""
 
     def __init__(self, folder: Path, task: bytes) -> None:
-        self.folder = folder / "batches" / key_text(task)
+        self.folder = folder / "batches" / text_of(task)
 
     def path(self, number: int, batch_hash: bytes) -> Path:
         """Return where the final batch of a round is."""

@@ -1,17 +1,16 @@
 """What a hop asks of the collector of a task: rounds, the keys of other hops, tokens for fakes."""
 
-from base64 import urlsafe_b64decode
 from collections.abc import Sequence
-from typing import Any
 from urllib.parse import quote
 
+from sottovoce.core.base64url import text_of
 from sottovoce.errors import CodecError, MismatchError
 from sottovoce.shuffler.added_task import AddedTask
 from sottovoce.shuffler.outgoing import OtherServer
-from sottovoce.shuffler.signing_key import key_text
 from sottovoce.wire import codec
 from sottovoce.wire.fake_tokens import FakeTokenRequest
-from sottovoce.wire.round_keys import KeyStatement
+from sottovoce.wire.round_keys import SignedKey, answered_bytes, read_signed_keys, verify_keys
+from sottovoce.wire.tokens import MODULUS_BYTES
 
 FINISHED = "finished"
 
@@ -39,29 +38,29 @@ class CollectorLink:
             raise CodecError("`state` in the collector's answer must be text")
         return state, None if asked is None else codec.canonical(asked)
 
-    def send_key(self, statement: KeyStatement, signature: bytes) -> None:
+    def send_key(self, number: int, key: SignedKey) -> None:
         """Give the collector the signed key of a round."""
-        content = {
-            "public_key": key_text(statement.public_key),
-            "signature": key_text(signature),
-        }
-        path = f"{self.path}/rounds/{statement.round}/keys/{statement.hop}"
-        self._server.send_json("PUT", path, content)
+        content = key.to_json()
+        hop = content.pop("hop")
+        self._server.send_json("PUT", f"{self.path}/rounds/{number}/keys/{hop}", content)
 
     def round_keys(self, number: int) -> tuple[bytes, ...]:
-        """Return the keys of all hops and of the collector for a round; all are verified."""
-        content = self._server.get_json(f"{self.path}/rounds/{number}/keys")
-        listed = content.get("keys")
+        """Return the keys of all hops and of the collector for a round.
+
+        Each is verified to be signed by the one whose place it is in.  Raises
+        ``RefusedRequestError`` with the code ``not-ready`` as long as one is missing.
+        """
+        content = self._server.get_json(f"{self.path}/rounds/{number}/key-set")
+        keys = read_signed_keys(content.get("keys"))
         signing_keys = self._task.shuffle.signing_keys
-        if not isinstance(listed, list) or len(listed) != len(signing_keys):
+        if len(keys) != len(signing_keys):
             raise CodecError("`keys` in the collector's answer must have one key per layer")
-        keys = []
-        for hop, (entry, signing_key) in enumerate(zip(listed, signing_keys, strict=True)):
-            public_key = _octets(entry, "public_key")
-            statement = KeyStatement(self._task.fingerprint, number, hop, public_key)
-            statement.verify(_octets(entry, "signature"), signing_key)
-            keys.append(public_key)
-        return tuple(keys)
+        return verify_keys(self._task.fingerprint, number, keys, signing_keys)
+
+    def send_set_signature(self, number: int, signature: bytes) -> None:
+        """Give the collector the signature of this hop on all keys of a round."""
+        path = f"{self.path}/rounds/{number}/key-set/{self._task.hop}"
+        self._server.send_json("PUT", path, {"signature": text_of(signature)})
 
     def sign_fake_tokens(
         self, number: int, blinded: Sequence[bytes], signing_key: bytes
@@ -71,25 +70,11 @@ class CollectorLink:
         request = FakeTokenRequest(task.fingerprint, number, task.hop, tuple(blinded))
         signature = request.sign(signing_key)
         content = {
-            "blinded": [key_text(each) for each in blinded],
-            "signature": key_text(signature),
+            "blinded": [text_of(each) for each in blinded],
+            "signature": text_of(signature),
         }
         path = f"{self.path}/rounds/{number}/fake-tokens/{self._task.hop}"
         listed = self._server.send_json("POST", path, content).get("blind_signatures")
         if not isinstance(listed, list) or len(listed) != len(blinded):
             raise CodecError("the collector's answer must have one blind signature per token")
-        return [_decoded(text) for text in listed]
-
-
-def _octets(entry: Any, name: str) -> bytes:
-    return _decoded(entry.get(name) if isinstance(entry, dict) else None)
-
-
-def _decoded(text: Any) -> bytes:
-    """Return the bytes that a text in base64url without padding spells."""
-    if not isinstance(text, str) or len(text) > 1_000:
-        raise CodecError("the collector's answer must hold keys in base64url")
-    try:
-        return urlsafe_b64decode(text + "=" * (-len(text) % 4))
-    except ValueError:
-        raise CodecError("the collector's answer must hold keys in base64url") from None
+        return [answered_bytes("blind_signatures", text, MODULUS_BYTES) for text in listed]

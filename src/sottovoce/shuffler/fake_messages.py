@@ -3,7 +3,8 @@
 A fake is drawn from the blanket of the round's mechanism, put into envelopes with random ids, and
 sealed for the remaining hops, so that nobody behind this hop can tell it from the message of a
 person.  Where the task has an issuer, a fake carries a blind token that the collector signed for
-this hop; the token's coins then deal the question, as they do for people.
+this hop; the token's coins then deal the question, and where the task says so the token gives the
+hash seeds, as they do for people.
 
 A token is asked for with the same bytes until it is signed, because the collector signs a limited
 number of them: what is blinded is stored before it is sent.
@@ -72,14 +73,19 @@ class FakeMessages:
         for token in token_list:
             coin_bytes = token.coin_bytes(self.task.fingerprint)
             addresses = self.asked.addresses(self._choice_coin(coin_bytes))
-            yield [(address, self._fake_at(address, rng)) for address in addresses]
+            yield [(address, self._fake_at(address, token, rng)) for address in addresses]
 
     def _choice_coin(self, coin_bytes: bytes) -> Callable[[int], int]:
         return lambda slot: coin.choice_coin(coin_bytes, self.asked.number, slot)
 
-    def _fake_at(self, address: Address, rng: Rng) -> bytes:
-        [(_, payload)] = self.asked.question(address).fake_reports(1, rng)
-        return payload.ljust(self.asked.width, b"\0")
+    def _fake_at(self, address: Address, token: tokens.Token, rng: Rng) -> bytes:
+        mechanism = self.asked.question(address).mechanism
+        if self.task.notice.fixes_seeds:
+            draw = token.seed_draw(self.task.fingerprint, address.slot)
+            report = mechanism.draw_blanket_seeded(np.array([draw], np.uint64), rng)
+        else:
+            report = mechanism.draw_blanket(1, rng)
+        return mechanism.pack(report).ljust(self.asked.width, b"\0")
 
     def _envelopes(self, reports: Sequence[Report], rng: Rng) -> bytes:
         has_subject = "subject" in self.task.notice.declares

@@ -6,14 +6,12 @@
 from typing import Any
 
 from sottovoce.shuffler import wire
-from sottovoce.web.operation import Operation, Parameter
+from sottovoce.web.operation import SERVICE_OPERATIONS, Operation, Parameter
 from sottovoce.web.uploads import JSON, MSGPACK, UploadReceipt
 from sottovoce.wire.batch_part import MAX_PARTS
 from sottovoce.wire.seal import MAX_ROUND
 
 TITLE = "Sottovoce shuffler"
-TEXT: dict[str, Any] = {"type": "string"}
-OBJECT: dict[str, Any] = {"type": "object"}
 BINARY: dict[str, Any] = {"type": "string", "format": "binary"}
 
 _task = Parameter(
@@ -67,30 +65,5 @@ OPERATIONS = (
         parameters=(_task, _number, _part),
         problems=("not-found", "conflict", "not-ready", "unsupported-media", "unavailable"),
     ),
-    Operation("GET", "/v1/openapi.json", "get_openapi", "Get this document.", OBJECT, shared=True),
-    Operation(
-        "GET",
-        "/healthz",
-        "healthz",
-        "Return whether the process is alive.",
-        TEXT,
-        produces=("text/plain",),
-    ),
-    Operation(
-        "GET",
-        "/readyz",
-        "readyz",
-        "Return whether the store can write.",
-        TEXT,
-        produces=("text/plain",),
-        problems=("unavailable",),
-    ),
-    Operation(
-        "GET",
-        "/metrics",
-        "get_metrics",
-        "Get metrics for Prometheus.",
-        TEXT,
-        produces=("text/plain",),
-    ),
+    *SERVICE_OPERATIONS,
 )

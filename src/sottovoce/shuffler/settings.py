@@ -1,8 +1,10 @@
 """What an operator of a shuffler can set, beside what every server process has."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from sottovoce.core import settings
+from sottovoce.web import logs
 from sottovoce.web.settings import Settings
 
 _MIN_MIX_BYTES = 1 << 20
@@ -13,8 +15,11 @@ _MAX_PROCESSES = 256
 class ShufflerSettings(Settings):
     """How one shuffler process runs; the names are also options of ``sottovoce shuffle serve``."""
 
+    # A time to the second would show when the request of a single device failed.
+    log_times: ClassVar[str] = logs.MINUTES
+
     poll_seconds: float = 10.0  # between two looks at what the collectors ask now
-    mix_bytes: int = 1 << 30  # of opened messages that are held at once while a batch is mixed
+    mix_bytes: int = 1 << 28  # of opened messages that are held at once while a batch is mixed
     mix_processes: int = 0  # that open the messages of a large batch; 0: one per core
 
     def __post_init__(self) -> None:

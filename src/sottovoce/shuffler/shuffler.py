@@ -5,12 +5,15 @@
 Every step is durable before the next begins, and is repeated after a crash.  A hop that dies while
 it mixes has sent nothing, and mixes again; one that dies after the batch was noted as mixed sends
 the same file again.
+
+A round takes messages once this hop has signed the keys of all hops and of the collector as one
+set.  It signs one set for a round and never another, so that all devices seal for the same keys.
 """
 
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from sottovoce.core.rng import SystemRng
@@ -28,18 +31,20 @@ from sottovoce.shuffler.mixing import (
     mix,
 )
 from sottovoce.shuffler.opening import LayerKey
-from sottovoce.shuffler.outgoing import OtherServer
+from sottovoce.shuffler.outgoing import OtherServer, RefusedRequestError
 from sottovoce.shuffler.settings import ShufflerSettings
 from sottovoce.shuffler.store.base import ENDED, BatchState, HopRound, HopStore, NewRound
 from sottovoce.tasks.round import Round
 from sottovoce.web.problems import RequestError
-from sottovoce.wire.round_keys import KeyPair, KeyStatement, new_round_key
+from sottovoce.wire.key_set import KeySet
+from sottovoce.wire.round_keys import KeyPair, KeyStatement, SignedKey, new_round_key
 
 MINUTE = 60
 _WORK = "work"  # the lease of the node that mixes and delivers
 _FIRST_WAIT = 1.0  # seconds after the first failure; each further one doubles it
 _LONGEST_WAIT = 60.0
 _LEASE_SECONDS = 60.0  # that a command waits for a step that is under way
+_WAITS_FOR_KEYS = "not all keys of this round are there yet"
 _TOO_FEW = "too few of the messages were meant for this hop"
 _log = logging.getLogger(__name__)
 
@@ -249,14 +254,49 @@ class Shuffler:
         _log.warning("a round waits", extra={**facts, "state": record.state.value})
 
     def _collect(self, task: AddedTask, record: HopRound) -> None:
-        """Give the collector the round key, and close the inbox of the first hop if it is due."""
+        """Give the collector key and signatures, and close the first hop's inbox if it is due."""
         if not record.key_sent:
-            statement = self._statement(task, record.number, record.public_key)
-            self._link(task).send_key(statement, record.signature)
+            key = SignedKey(task.hop, record.public_key, record.signature)
+            self._link(task).send_key(record.number, key)
             self.store.note_key_sent(record.task, record.number)
             self.store.note_trouble(record.task, record.number, "")
+        if not record.set_sent and not self._send_key_set(task, record):
+            return
         if task.is_first and self._is_full(task, record):
             self.store.close_inbox(record.task, record.number, task.shuffle.users)
+
+    def _send_key_set(self, task: AddedTask, record: HopRound) -> bool:
+        """Sign all keys of a round as one set; False as long as the collector lacks a key.
+
+        The signature leaves only after the store has kept it with the set, and the store keeps one.
+        """
+        link = self._link(task)
+        signature = record.set_signature
+        if signature is None:
+            try:
+                public_keys = link.round_keys(record.number)
+            except RefusedRequestError as error:
+                if error.code != "not-ready":
+                    raise
+                self.store.note_trouble(record.task, record.number, _WAITS_FOR_KEYS)
+                return False
+            signature = self._sign_key_set(task, record, public_keys)
+        link.send_set_signature(record.number, signature)
+        self.store.note_set_sent(record.task, record.number)
+        self.store.note_trouble(record.task, record.number, "")
+        return True
+
+    def _sign_key_set(
+        self, task: AddedTask, record: HopRound, public_keys: Sequence[bytes]
+    ) -> bytes:
+        """Sign the keys of a round and keep both, unless another set was signed before."""
+        if public_keys[task.hop] != record.public_key:
+            raise MismatchError("the collector hands out another key of this hop than it has made")
+        asked = task.read_round(record.document)
+        key_set = KeySet.of(task.fingerprint, asked, public_keys)
+        signature = key_set.sign(task.hop, self.signing.private_key)
+        self.store.keep_key_set(record.task, record.number, public_keys, signature)
+        return signature
 
     def _is_full(self, task: AddedTask, record: HopRound) -> bool:
         if record.messages < task.shuffle.users:
@@ -310,12 +350,11 @@ class Shuffler:
     def _fakes(self, task: AddedTask, record: HopRound, asked: Round) -> fake_messages.FakeMessages:
         if not task.shuffle.fakes:
             return fake_messages.FakeMessages(task, asked, ())
-        link = self._link(task)
-        keys = link.round_keys(record.number)
+        assert record.key_set is not None, "a round takes messages after its keys were signed"
         tokens = fake_messages.finished_tokens(
-            self.store, link, task, asked, self.signing.private_key
+            self.store, self._link(task), task, asked, self.signing.private_key
         )
-        return fake_messages.FakeMessages(task, asked, keys, tokens)
+        return fake_messages.FakeMessages(task, asked, record.key_set, tokens)
 
     def _deliver(self, task: AddedTask, record: HopRound) -> None:
         assert record.batch_hash is not None, "a mixed batch has a hash"

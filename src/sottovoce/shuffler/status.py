@@ -4,10 +4,10 @@ from functools import lru_cache
 
 from sottovoce.accounting.blanket import Blanket
 from sottovoce.accounting.shuffled_guarantee import ShuffledGuarantee
+from sottovoce.core.base64url import text_of
 from sottovoce.shuffler.added_task import AddedTask
 from sottovoce.shuffler.arrivals import rounded
 from sottovoce.shuffler.shuffler import Shuffler
-from sottovoce.shuffler.signing_key import key_text
 from sottovoce.shuffler.store.base import BatchState, HopRound
 from sottovoce.shuffler.wire import HopRoundLine, HopStatus, HopTaskLine, PrivacyTriple
 
@@ -29,7 +29,7 @@ def hop_status(shuffler: Shuffler) -> HopStatus:
             rounds=[_round_line(task, record) for record in rounds],
         )
         lines.append(line)
-    return HopStatus(key_text(shuffler.signing.public_key), lines)
+    return HopStatus(text_of(shuffler.signing.public_key), lines)
 
 
 def _round_line(task: AddedTask, record: HopRound) -> HopRoundLine:

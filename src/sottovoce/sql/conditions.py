@@ -21,9 +21,9 @@ from sottovoce.errors import ParameterError
 from sottovoce.sql.query import EVERYBODY, AllOf, AnyOf, Column, Monomial, Not, Public
 
 MOST_TERMS = 256
-MOST_PRODUCTS = 1 << 14  # pairs of terms that one multiplication looks at
-MOST_CASES = 256  # combinations of values, up to those that behave alike, that are listed
-MOST_SPLITS = 400  # after so many the first split that works is taken
+MAX_PRODUCTS = 1 << 14  # pairs of terms that one multiplication looks at
+MAX_CASES = 256  # combinations of values, up to those that behave alike, that are listed
+MAX_SPLITS = 400  # after so many the first split that works is taken
 
 SignedTerm: TypeAlias = tuple[
     tuple[int, int], ...
@@ -236,7 +236,7 @@ def _split(condition: Condition, variables: _Variables, *, negative: bool) -> Su
     None if it has too many cases.
     """
     used = sorted(_used(condition, variables))
-    if prod(variables.count(variable) for variable in used) > MOST_CASES:
+    if prod(variables.count(variable) for variable in used) > MAX_CASES:
         return None
     cases = _cases(condition, variables, used) != negative
     return _Splits().best(cases.astype(np.int64), tuple(used))
@@ -274,7 +274,7 @@ class _Splits:
             return {(): int(table.flat[0])} if table.flat[0] else {}
         key = (variables, table.tobytes())
         if key not in self.known:
-            axes = range(len(variables)) if len(self.known) < MOST_SPLITS else range(1)
+            axes = range(len(variables)) if len(self.known) < MAX_SPLITS else range(1)
             self.known[key] = min((self._by(table, variables, axis) for axis in axes), key=_length)
         return self.known[key]
 
@@ -286,7 +286,7 @@ class _Splits:
         slices, which = np.unique(turned.reshape(len(turned), -1), axis=0, return_inverse=True)
         parts = slices.reshape(len(slices), *turned.shape[1:])
         bases = [np.zeros_like(parts[0])]
-        if len(parts) == 1 or len(self.known) < MOST_SPLITS:
+        if len(parts) == 1 or len(self.known) < MAX_SPLITS:
             bases += list(parts)
         rest = (*variables[:axis], *variables[axis + 1 :])
         sums = (self._from(base, parts, which.ravel(), (variables[axis], rest)) for base in bases)
@@ -313,7 +313,7 @@ def _indicator(variable: int, bits: int, whole: int) -> Sum:
 
 
 def _times(left: Sum, right: Sum) -> Sum:
-    if len(left) * len(right) > MOST_PRODUCTS:
+    if len(left) * len(right) > MAX_PRODUCTS:
         raise TooManyTermsError("the condition needs too many terms")
     total: Sum = {}
     for left_term, left_factor in left.items():

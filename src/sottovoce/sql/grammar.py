@@ -16,7 +16,6 @@ from sqlglot.parsers.base import BaseParser
 from sqlglot.tokenizer_core import Token
 from sqlglot.tokenizer_core import TokenType as T
 
-from sottovoce.sql.aggregates.base import aggregates
 from sottovoce.sql.errors import Refusal, located
 
 LONGEST = 10_000  # characters
@@ -27,55 +26,62 @@ MOST_COMPARISONS = 256
 Node = TypeVar("Node", bound=exp.Expr)
 
 _GRAMMAR = (
-    *(
-        "SELECT",
-        "FROM",
-        "JOIN",
-        "INNER",
-        "ON",
-        "USING",
-        "WHERE",
-        "GROUP BY",
-        "ORDER BY",
-        "LIMIT",
-        "WITH",
-        "AS",
-    ),
-    *(
-        "AND",
-        "OR",
-        "NOT",
-        "BETWEEN",
-        "IN",
-        "ASC",
-        "DESC",
-        "<=",
-        ">=",
-        "<>",
-        "!=",
-        "::",
-        "||",
-        "DIV",
-    ),
+    "SELECT",
+    "FROM",
+    "JOIN",
+    "INNER",
+    "ON",
+    "USING",
+    "WHERE",
+    "GROUP BY",
+    "HAVING",
+    "ORDER BY",
+    "LIMIT",
+    "OFFSET",
+    "WITH",
+    "AS",
+    "AND",
+    "OR",
+    "NOT",
+    "BETWEEN",
+    "IN",
+    "LIKE",
+    "ILIKE",
+    "IS",
+    "NULL",
+    "TRUE",
+    "FALSE",
+    "CASE",
+    "WHEN",
+    "THEN",
+    "ELSE",
+    "END",
+    "FILTER",
+    "DISTINCT",
+    "ASC",
+    "DESC",
+    "<=",
+    ">=",
+    "<>",
+    "!=",
+    "::",
+    "||",
+    "DIV",
 )
 _REFUSED = {
     "outer-join": ("LEFT", "RIGHT", "FULL", "OUTER", "SEMI", "ANTI"),
     "cross-join": ("CROSS", "NATURAL", "LATERAL"),
     "union": ("UNION", "INTERSECT", "EXCEPT"),
-    "like": ("LIKE", "ILIKE", "RLIKE", "GLOB", "SIMILAR TO"),
-    "null": ("IS", "NULL", "ISNULL", "NOTNULL"),
-    "boolean": ("TRUE", "FALSE"),
-    "offset": ("OFFSET", "FETCH"),
+    "like": ("RLIKE", "GLOB", "SIMILAR TO"),
+    "null": ("ISNULL", "NOTNULL"),
+    "offset": ("FETCH",),
     "window": ("OVER", "WINDOW", "QUALIFY"),
     "subquery": ("EXISTS",),
-    "having": ("HAVING",),
     "distinct": ("DISTINCT",),
-    "case": ("CASE",),
     "cast": ("::",),
-    "filter": ("FILTER",),
 }
 _WORDS = tokens.Tokenizer.KEYWORDS
-_KEPT = (*_GRAMMAR, *(word for words in _REFUSED.values() for word in words))
+_KEPT = dict.fromkeys((*_GRAMMAR, *(word for words in _REFUSED.values() for word in words)))
 _RULES = {_WORDS[word]: rule for rule, words in _REFUSED.items() for word in words}
 _FUNCTIONS = {
     **dict.fromkeys(("CAST", "TRY_CAST", "SAFE_CAST", "CONVERT"), "cast"),
@@ -92,16 +98,14 @@ _COMPARISONS: dict[T, type[exp.Binary]] = {
     T.GT: exp.GT,
     T.GTE: exp.GTE,
 }
-_MIRRORED: dict[type[exp.Binary], type[exp.Binary]] = {
-    exp.LT: exp.GT,
-    exp.LTE: exp.GTE,
-    exp.GT: exp.LT,
-    exp.GTE: exp.LTE,
+_TERMS: dict[T, type[exp.Binary]] = {T.PLUS: exp.Add, T.DASH: exp.Sub}
+_FACTORS: dict[T, type[exp.Binary]] = {
+    T.STAR: exp.Mul,
+    T.SLASH: exp.Div,
+    T.DIV: exp.IntDiv,
+    T.MOD: exp.Mod,
 }
-_DIVISIONS = (T.SLASH, T.DIV, T.MOD)
-_ARITHMETIC = (T.PLUS, T.DASH, T.STAR, T.DPIPE, T.CARET, *_DIVISIONS)
 _NAMES = (T.VAR, T.IDENTIFIER)
-_ENDS = (T.AND, T.OR, T.R_PAREN, T.GROUP_BY, T.ORDER_BY, T.LIMIT, T.WITH)
 
 
 def parsed(text: str) -> exp.Expr:
@@ -166,13 +170,17 @@ class _Grammar(BaseParser):
 
     def _clauses(self, select: exp.Select) -> None:
         if self._match(T.WHERE):
-            select.set("where", exp.Where(this=self._either()))
+            select.set("where", exp.Where(this=self._expression()))
         if self._match(T.GROUP_BY):
-            select.set("group", exp.Group(expressions=self._several(self._grouped)))
+            select.set("group", exp.Group(expressions=self._several(self._expression)))
+        if self._match(T.HAVING):
+            select.set("having", exp.Having(this=self._expression()))
         if self._match(T.ORDER_BY):
-            select.set("order", exp.Order(expressions=[self._ordered()]))
+            select.set("order", exp.Order(expressions=self._several(self._ordered)))
         if self._match(T.LIMIT):
-            select.set("limit", exp.Limit(expression=self._limit()))
+            select.set("limit", exp.Limit(expression=self._whole_number()))
+        if self._match(T.OFFSET):
+            select.set("offset", exp.Offset(expression=self._whole_number()))
         if self._match(T.WITH):
             self._expect(T.L_PAREN)
             select.set("options", self._several(self._option))
@@ -180,80 +188,196 @@ class _Grammar(BaseParser):
 
     def _item(self) -> exp.Expr:
         first = self._curr
-        if self._is_call():
-            node: exp.Expr = self._aggregate()
-        elif first.token_type in _NAMES:
-            node = self._column()
-        else:
-            rules = {
-                T.STAR: "select-star",
-                T.NUMBER: "select-expression",
-                T.STRING: "select-expression",
-            }
-            self._unexpected({**rules, T.DASH: "select-expression", T.L_PAREN: "select-expression"})
-        if self._match_set(_ARITHMETIC, advance=False):
-            self._refuse("select-expression")
-        if not self._match(T.ALIAS):
-            return node
-        if isinstance(node, exp.Column):
-            self._refuse("column-alias", self._prev)
-        return self._at(first, exp.Alias(this=node, alias=self._name()))
-
-    def _aggregate(self) -> exp.Anonymous:
-        first = self._curr
-        name = first.text.upper()
-        if name not in aggregates() or first.token_type != T.VAR:
-            self._refuse(_FUNCTIONS.get(name, "function"))
-        self._advance(2)
-        argument = self._star() if aggregates()[name].argument == "star" else self._sum()
-        self._expect(T.R_PAREN)
-        return self._at(first, exp.Anonymous(this=name, expressions=[argument]))
-
-    def _star(self) -> exp.Star:
-        first = self._curr
-        if not self._match(T.STAR):
-            self._refuse("distinct" if first.token_type == T.DISTINCT else "count-column", first)
-        return self._at(first, exp.Star())
-
-    def _sum(self) -> exp.Expr:
-        first = self._curr
-        node = self._product()
-        terms = 1
-        while self._match_set((T.PLUS, T.DASH)):
-            kind = exp.Add if self._prev.token_type == T.PLUS else exp.Sub
-            node = self._at(first, kind(this=node, expression=self._product()))
-            terms += 1
-            if terms > MOST_TERMS:
-                self._refuse("too-long", first)
+        if first.token_type == T.STAR:
+            self._refuse("select-star")
+        node = self._expression()
+        if self._match(T.ALIAS) or (self._curr and self._curr.token_type in _NAMES):
+            return self._at(first, exp.Alias(this=node, alias=self._name()))
         return node
 
-    def _product(self) -> exp.Expr:
+    def _expression(self) -> exp.Expr:
+        """Return any expression: its type is found out when it is read.
+
+        From loosest to tightest: OR, AND, NOT, comparisons, sums, products, signs.
+        """
+        return self._connected(T.OR, exp.Or, self._both)
+
+    def _both(self) -> exp.Expr:
+        return self._connected(T.AND, exp.And, self._negated)
+
+    def _connected(
+        self, word: T, kind: type[exp.Connector], part: Callable[[], exp.Expr]
+    ) -> exp.Expr:
         first = self._curr
-        node = self._factor()
-        factors = 1
-        while self._match(T.STAR):
-            node = self._at(first, exp.Mul(this=node, expression=self._factor()))
-            factors += 1
-            if factors > MOST_TERMS:
+        node = part()
+        while self._match(word):
+            node = self._at(first, kind(this=node, expression=part()))
+        return node
+
+    def _negated(self) -> exp.Expr:
+        first = self._curr
+        if self._match(T.NOT):
+            return self._at(first, exp.Not(this=self._nested(self._negated)))
+        return self._comparison()
+
+    def _comparison(self) -> exp.Expr:
+        first = self._curr
+        left = self._sum()
+        node = self._compared(first, left)
+        if node is left:
+            return left
+        self.comparisons += 1
+        if self.comparisons > MOST_COMPARISONS:
+            self._refuse("too-long", first)
+        if self._match_set(_COMPARISONS, advance=False):
+            self._refuse("chained-comparison")
+        return self._at(first, node)
+
+    def _compared(self, first: Token, left: exp.Expr) -> exp.Expr:
+        """Return the comparison that begins with an operand, or the operand if there is none."""
+        if self._match_set(_COMPARISONS):
+            kind = _COMPARISONS[self._prev.token_type]
+            return kind(this=left, expression=self._sum())
+        if self._match(T.IS):
+            return self._compared_with_null(first, left)
+        negative = self._match(T.NOT)
+        node = self._ranged(first, left)
+        if node is None and negative:
+            self._unexpected()
+        if node is None:
+            return left
+        return self._at(first, exp.Not(this=node)) if negative else node
+
+    def _compared_with_null(self, first: Token, left: exp.Expr) -> exp.Expr:
+        negative = self._match(T.NOT)
+        if not self._match(T.NULL):
+            self._refuse("null")
+        node = self._at(first, exp.Is(this=left, expression=exp.Null()))
+        return exp.Not(this=node) if negative else node
+
+    def _ranged(self, first: Token, left: exp.Expr) -> exp.Expr | None:
+        """Return BETWEEN, IN or LIKE of an operand; None if none of them follows."""
+        if self._match(T.BETWEEN):
+            symmetric = self._match_text("SYMMETRIC")
+            low = self._sum()
+            self._expect(T.AND)
+            return self._at(
+                first, exp.Between(this=left, low=low, high=self._sum(), symmetric=symmetric)
+            )
+        if self._match(T.IN):
+            return self._at(first, self._listed(left))
+        if self._match_set((T.LIKE, T.ILIKE)):
+            kind = exp.Like if self._prev.token_type == T.LIKE else exp.ILike
+            return self._at(first, kind(this=left, expression=self._sum()))
+        return None
+
+    def _listed(self, left: exp.Expr) -> exp.Expr:
+        """Return IN: a list in parentheses, or a range in brackets."""
+        if self._match(T.L_BRACKET):
+            low = self._sum()
+            self._expect(T.COMMA)
+            between = exp.Between(this=left, low=low, high=self._sum())
+            self._expect(T.R_BRACKET)
+            return between
+        self._expect(T.L_PAREN)
+        if self._match_set((T.SELECT, T.WITH), advance=False):
+            self._refuse("subquery")
+        node = exp.In(this=left, expressions=self._several(self._sum))
+        self._expect(T.R_PAREN)
+        return node
+
+    def _sum(self) -> exp.Expr:
+        return self._chain(_TERMS, self._product)
+
+    def _product(self) -> exp.Expr:
+        return self._chain(_FACTORS, self._factor)
+
+    def _chain(self, kinds: dict[T, type[exp.Binary]], part: Callable[[], exp.Expr]) -> exp.Expr:
+        first = self._curr
+        node = part()
+        length = 1
+        while self._match_set(kinds):
+            kind = kinds[self._prev.token_type]
+            node = self._at(first, kind(this=node, expression=part()))
+            length += 1
+            if length > MOST_TERMS:
                 self._refuse("too-long", first)
-        if self._match_set(_DIVISIONS, advance=False):
-            self._refuse("division")
         return node
 
     def _factor(self) -> exp.Expr:
         first = self._curr
         if self._match(T.DASH):
             return self._at(first, exp.Neg(this=self._nested(self._factor)))
+        if self._match(T.PLUS):
+            return self._nested(self._factor)
         if self._match(T.L_PAREN):
-            return self._inside(self._sum)
+            if self._match_set((T.SELECT, T.WITH), advance=False):
+                self._refuse("subquery")
+            return self._inside(self._expression)
+        if self._match(T.CASE):
+            return self._at(first, self._nested(self._case))
+        if self._is_call():
+            return self._call()
+        return self._constant() or self._column()
+
+    def _constant(self) -> exp.Expr | None:
+        """Return a literal, TRUE, FALSE or NULL; None if something else stands here."""
+        first = self._curr
         if self._match(T.NUMBER):
             return self._at(first, exp.Literal.number(first.text))
-        return self._column()
+        if self._match(T.STRING):
+            return self._at(first, exp.Literal.string(first.text))
+        if self._match_set((T.TRUE, T.FALSE)):
+            return self._at(first, exp.Boolean(this=first.token_type == T.TRUE))
+        if self._match(T.NULL):
+            return self._at(first, exp.Null())
+        return None
+
+    def _case(self) -> exp.Case:
+        """Return CASE up to END, with conditions or with values of an operand."""
+        operand = None if self._match(T.WHEN, advance=False) else self._sum()
+        branches = []
+        while self._match(T.WHEN):
+            first = self._curr
+            condition = self._expression()
+            if operand is not None:
+                condition = self._at(first, exp.EQ(this=operand.copy(), expression=condition))
+            self._expect(T.THEN)
+            branches.append(self._at(first, exp.If(this=condition, true=self._sum())))
+        if not branches:
+            self._unexpected()
+        default = self._sum() if self._match(T.ELSE) else None
+        self._expect(T.END)
+        return exp.Case(ifs=branches, default=default)
+
+    def _call(self) -> exp.Expr:
+        """Return a function or an aggregate of some arguments, perhaps with FILTER."""
+        first = self._curr
+        name = first.text.upper()
+        if first.token_type != T.VAR or name in _FUNCTIONS:
+            self._refuse(_FUNCTIONS.get(name, "function"))
+        self._advance(2)
+        arguments = self._several(lambda: self._nested(self._argument))
+        self._expect(T.R_PAREN)
+        call = self._at(first, exp.Anonymous(this=name, expressions=arguments))
+        if not self._match(T.FILTER):
+            return call
+        self._expect(T.L_PAREN)
+        self._expect(T.WHERE)
+        condition = exp.Where(this=self._nested(self._expression))
+        self._expect(T.R_PAREN)
+        return self._at(first, exp.Filter(this=call, expression=condition))
+
+    def _argument(self) -> exp.Expr:
+        first = self._curr
+        if self._match(T.STAR):
+            return self._at(first, exp.Star())
+        if self._match(T.DISTINCT):
+            return self._at(first, exp.Distinct(expressions=[self._expression()]))
+        return self._expression()
 
     def _column(self) -> exp.Column:
         first = self._curr
-        if self._is_call():
-            self._refuse(_FUNCTIONS.get(first.text.upper(), "function"))
         if not self._next or self._next.token_type != T.DOT:
             return self._at(first, exp.Column(this=self._name()))
         table = self._name()
@@ -300,135 +424,21 @@ class _Grammar(BaseParser):
             sides.append(self._column())
             if wanted and not self._match(wanted):
                 self._refuse("join-key")
-        if self._match_set((T.AND, T.OR, *_COMPARISONS, *_ARITHMETIC), advance=False):
+        if self._match_set((T.AND, T.OR, *_COMPARISONS, *_TERMS, *_FACTORS), advance=False):
             self._refuse("join-key")
         return {"on": self._at(first, exp.EQ(this=sides[0], expression=sides[1]))}
 
-    def _either(self) -> exp.Expr:
-        return self._connected(T.OR, exp.Or, self._both)
-
-    def _both(self) -> exp.Expr:
-        return self._connected(T.AND, exp.And, self._negated)
-
-    def _connected(
-        self, word: T, kind: type[exp.Connector], part: Callable[[], exp.Expr]
-    ) -> exp.Expr:
-        first = self._curr
-        node = part()
-        while self._match(word):
-            node = self._at(first, kind(this=node, expression=part()))
-        return node
-
-    def _negated(self) -> exp.Expr:
-        first = self._curr
-        if self._match(T.NOT):
-            return self._at(first, exp.Not(this=self._nested(self._negated)))
-        if self._match(T.L_PAREN):
-            return self._inside(self._either)
-        return self._comparison()
-
-    def _comparison(self) -> exp.Expr:
-        self.comparisons += 1
-        if self.comparisons > MOST_COMPARISONS:
-            self._refuse("too-long")
-        first = self._curr
-        left = self._operand()
-        if self._match_set(_COMPARISONS):
-            node = self._compared(_COMPARISONS[self._prev.token_type], left)
-        else:
-            negative = self._match(T.NOT)
-            node = self._ranged(left, negative=negative)
-            node = self._at(first, exp.Not(this=node)) if negative else node
-        if self._match_set(_COMPARISONS, advance=False):
-            self._refuse("chained-comparison")
-        return self._at(first, node)
-
-    def _compared(self, kind: type[exp.Binary], left: exp.Expr) -> exp.Expr:
-        right = self._operand()
-        if isinstance(left, exp.Column) == isinstance(right, exp.Column):
-            rule = "column-comparison" if isinstance(left, exp.Column) else "literal-comparison"
-            raise Refusal(rule, start(left))
-        if isinstance(left, exp.Column):
-            return kind(this=left, expression=right)
-        return _MIRRORED.get(kind, kind)(this=right, expression=left)
-
-    def _ranged(self, left: exp.Expr, *, negative: bool) -> exp.Expr:
-        if not isinstance(left, exp.Column):
-            raise Refusal("literal-comparison", start(left))
-        begin = self._curr
-        if self._match(T.BETWEEN):
-            low = self._literal()
-            self._expect(T.AND)
-            return self._at(begin, exp.Between(this=left, low=low, high=self._literal()))
-        if not self._match(T.IN):
-            if not negative and (not begin or begin.token_type in _ENDS):
-                raise Refusal("bare-column", start(left))
-            self._unexpected()
-        if self._match(T.L_BRACKET):
-            low = self._literal()
-            self._expect(T.COMMA)
-            node: exp.Expr = exp.Between(this=left, low=low, high=self._literal())
-            self._expect(T.R_BRACKET)
-            return self._at(begin, node)
-        self._expect(T.L_PAREN)
-        node = exp.In(this=left, expressions=self._several(self._literal))
-        self._expect(T.R_PAREN)
-        return self._at(begin, node)
-
-    def _literal(self) -> exp.Expr:
-        node = self._operand()
-        if isinstance(node, exp.Column):
-            raise Refusal("column-comparison", start(node))
-        return node
-
-    def _operand(self) -> exp.Expr:
-        first = self._curr
-        if self._is_call() and first.text.upper() in aggregates():
-            self._refuse("aggregate-condition")
-        if self._match(T.STRING):
-            node: exp.Expr = exp.Literal.string(first.text)
-        elif self._match_set((T.DASH, T.PLUS)):
-            if not self._match(T.NUMBER):
-                self._refuse("condition-arithmetic", first)
-            node = exp.Literal.number(self._prev.text)
-            node = exp.Neg(this=self._at(first, node)) if first.token_type == T.DASH else node
-        elif self._match(T.NUMBER):
-            node = exp.Literal.number(first.text)
-        else:
-            node = self._column()
-        if self._match_set(_ARITHMETIC, advance=False):
-            self._refuse("condition-arithmetic")
-        return self._at(first, node)
-
-    def _grouped(self) -> exp.Column:
-        if self._curr.token_type not in _NAMES or self._is_call():
-            rules = dict.fromkeys(
-                (T.NUMBER, T.STRING, T.L_PAREN, T.DASH, T.VAR), "group-expression"
-            )
-            self._unexpected(rules)
-        node = self._column()
-        if self._match_set((*_ARITHMETIC, *_COMPARISONS), advance=False):
-            self._refuse("group-expression")
-        return node
-
     def _ordered(self) -> exp.Ordered:
         first = self._curr
-        if first.token_type not in _NAMES:
-            self._unexpected(dict.fromkeys((T.NUMBER, T.STRING, T.L_PAREN, T.DASH), "order-item"))
-        node = self._aggregate() if self._is_call() else self._column()
+        node = self._expression()
         descending = not self._match(T.ASC) and self._match(T.DESC)
-        if self._match(T.COMMA, advance=False):
-            self._refuse("order-several")
-        if self._match_set(_ARITHMETIC, advance=False):
-            self._refuse("order-item")
         return self._at(first, exp.Ordered(this=node, desc=descending))
 
-    def _limit(self) -> exp.Expr:
+    def _whole_number(self) -> exp.Expr:
+        """Return the number of LIMIT or OFFSET."""
         first = self._curr
         if not self._match(T.NUMBER) or not first.text.isdigit() or len(first.text) > 18:
             self._refuse("limit", first)
-        if self._match(T.COMMA, advance=False):
-            self._refuse("offset")
         return self._at(first, exp.Literal.number(first.text))
 
     def _option(self) -> exp.QueryOption:
@@ -475,6 +485,13 @@ class _Grammar(BaseParser):
     def _at(self, first: Token, node: Node) -> Node:
         return node.update_positions(first)
 
+    def _match_text(self, word: str) -> bool:
+        """Step over a word that is no keyword, if it stands here."""
+        found = bool(self._curr) and self._curr.text.upper() == word
+        if found:
+            self._advance()
+        return found
+
     def _is_call(self) -> bool:
         return (
             self._curr.token_type in _NAMES
@@ -486,16 +503,14 @@ class _Grammar(BaseParser):
         if not self._match(kind):
             self._unexpected()
 
-    def _unexpected(self, rules: dict[T, str] | None = None) -> NoReturn:
+    def _unexpected(self) -> NoReturn:
         """Refuse the current token: by the rule that its word breaks, or as out of place."""
-        known = {**_RULES, **(rules or {}), T.SELECT: "subquery", T.SEMICOLON: "several-statements"}
+        known = {**_RULES, T.SELECT: "subquery", T.SEMICOLON: "several-statements"}
         kind = self._curr.token_type if self._curr else None
         if kind == T.L_PAREN and self._next and self._next.token_type in (T.SELECT, T.WITH):
             kind = T.SELECT
         if self._is_call():
-            self._refuse(
-                _FUNCTIONS.get(self._curr.text.upper(), (rules or {}).get(T.VAR, "function"))
-            )
+            self._refuse(_FUNCTIONS.get(self._curr.text.upper(), "function"))
         self._refuse(known.get(kind, "syntax") if kind else "syntax")
 
     def _refuse(self, rule: str, token: Token | None = None) -> NoReturn:

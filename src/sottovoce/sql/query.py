@@ -9,9 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from sottovoce.arrays import Bools
+import numpy as np
+
+from sottovoce.arrays import Bools, Ints
 
 if TYPE_CHECKING:
+    from sqlglot import exp
+
     from sottovoce.sql.aggregates.base import Aggregate
 
 Comparison = Literal["=", "<>", "<", "<=", ">", ">="]
@@ -73,6 +77,7 @@ class Not:
 
 Public: TypeAlias = Compared | Listed | AllOf | AnyOf | Not
 EVERYBODY = AllOf()
+NOBODY = AnyOf(())
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +87,44 @@ class Monomial:
     factor: float
     sets: Mapping[Column, Bools] = field(default_factory=dict)
     public: Public = EVERYBODY
+
+
+@dataclass(frozen=True)
+class GroupBy:
+    """What GROUP BY makes groups of: a column, or an expression of a private one.
+
+    ``classes`` is the group of every value, and ``labels`` are the names of the groups; without
+    them every value is a group of its own.  Two expressions of a column are equal if their texts
+    are.
+    """
+
+    column: Column
+    name: str
+    text: str = ""
+    classes: Ints | None = field(default=None, compare=False, repr=False)
+    labels: tuple[str, ...] = field(default=(), compare=False, repr=False)
+
+    @property
+    def public(self) -> bool:
+        """Return whether the column is public."""
+        return bool(self.column.public)
+
+    def size(self, values: int) -> int:
+        """Return the number of groups of a column with so many values."""
+        return values if self.classes is None else len(self.labels)
+
+    def members(self, group: int, values: int) -> Bools:
+        """Return which of the column's values are in a group."""
+        classes = np.arange(values) if self.classes is None else self.classes
+        return np.asarray(classes == group)
+
+
+@dataclass(frozen=True)
+class SortItem:
+    """One item of ORDER BY: the name of a number or of a group."""
+
+    name: str
+    descending: bool = False
 
 
 @dataclass(frozen=True)
@@ -107,13 +150,23 @@ class Query:
     aggregates: "tuple[Aggregate, ...]"
     where: tuple[Monomial, ...] = (Monomial(1.0),)
     among: Public = EVERYBODY  # the public condition that holds for the whole query
-    group_by: tuple[Column, ...] = ()
-    shown: tuple[
-        int | str, ...
-    ] = ()  # the selected items: an index of group_by, or an aggregate's name
-    order_by: str = ""  # the name of an item
-    descending: bool = False
+    group_by: tuple[GroupBy, ...] = ()
+    shown: tuple[int | str, ...] = ()  # an index of group_by, or the name of a number
+    hidden: "tuple[Aggregate, ...]" = ()  # numbers that HAVING and ORDER BY need beside those shown
+    having: "exp.Expr | None" = None  # a condition over the names of numbers
+    order_by: tuple[SortItem, ...] = ()
     limit: int | None = None
+    offset: int = 0
     options: Options = Options()
     explain: bool = False
     notices: tuple[str, ...] = ()
+
+    @property
+    def numbers(self) -> "tuple[Aggregate, ...]":
+        """Return all numbers of a row: those shown, then the hidden ones."""
+        return (*self.aggregates, *self.hidden)
+
+    @property
+    def rows_shown(self) -> slice:
+        """Return which of the ordered rows LIMIT and OFFSET leave."""
+        return slice(self.offset, None if self.limit is None else self.offset + self.limit)

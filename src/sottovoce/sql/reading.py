@@ -3,64 +3,53 @@
 >>> from sottovoce.domains.integers import Integers
 >>> from sottovoce.domains.records import Records
 >>> domain = Tables(("users",), (Records(("age",), (Integers(1, 125),)),))
->>> read("SELECT COUNT(*) AS people FROM users WHERE Age < 20", domain).aggregates
-(Count(name='people', measure=()),)
+>>> read("SELECT COUNT(*) AS people FROM users WHERE Age < 20", domain).shown
+('people',)
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from math import isfinite, prod
-from typing import Any, get_args
-from unicodedata import normalize
+from functools import cached_property
+from math import prod
+from typing import Any
 
+import numpy as np
 from sqlglot import exp
 
-from sottovoce.domains.categories import Categories
-from sottovoce.domains.tables import Tables
-from sottovoce.sql.aggregates.base import Aggregate, MeasureTerm, aggregates
-from sottovoce.sql.conditions import (
-    Both,
-    Condition,
-    Either,
-    Negation,
-    TooManyTermsError,
-    Within,
-    expanded,
-)
+from sottovoce.domains.tables import PERSON, Tables
+from sottovoce.sql.aggregates.base import COUNTED, Aggregate, MeasureTerm, Moment, aggregates
+from sottovoce.sql.conditions import Condition, TooManyTermsError, expanded
 from sottovoce.sql.errors import QueryError, Refusal, located
+from sottovoce.sql.evaluate import evaluate, number_of
+from sottovoce.sql.formula import Constant, Formula, Rounded
 from sottovoce.sql.grammar import parsed, start
+from sottovoce.sql.measures import ConditionalTerm, MeasuredSum, MeasureReader, text_of
 from sottovoce.sql.names import Scope
 from sottovoce.sql.query import (
     ATTACKED_PARTS,
     EVERYBODY,
     MEASURES,
     METHODS,
+    NOBODY,
     PARTS,
     SCALES,
     AllOf,
-    Column,
-    Compared,
-    Comparison,
-    Listed,
+    GroupBy,
     Monomial,
     Options,
     Public,
     Query,
+    SortItem,
 )
-from sottovoce.sql.values import Span, listed, spans, within
+from sottovoce.sql.where import LARGEST_COLUMN, ConditionReader, conjunction
 
 __all__ = ["QueryError", "read"]
 
-LARGEST_COLUMN = 1 << 18
 MOST_GROUPS = 1000
-MOST_NUMBERS = 4000  # groups times what is selected for each of them
+MOST_NUMBERS = 4000  # groups times what is computed for each of them
 LONGEST_NAME = 63
 
-Linear = dict[Column | None, float]  # the factor of every column; under None the constant
-
-_SIGNS: dict[type[exp.Expr], Comparison] = dict(
-    zip((exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE), get_args(Comparison), strict=True)
-)
+_OPERATORS: dict[type[exp.Expr], str] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/"}
 
 
 def read(text: str, domain: Tables) -> Query:
@@ -73,288 +62,418 @@ def read(text: str, domain: Tables) -> Query:
         return replace(reader.query(), explain=isinstance(tree, exp.Describe))
 
 
+@dataclass(frozen=True, eq=False)
+class _Item:
+    """Something selected: its expression and the name that AS gives it, if it does."""
+
+    node: exp.Expr
+    alias: str = ""
+
+    @classmethod
+    def of(cls, node: exp.Expr) -> "_Item":
+        return cls(node.this, node.alias) if isinstance(node, exp.Alias) else cls(node)
+
+
 @dataclass
 class _Reader:
     """One query and the tables that it is about."""
 
     scope: Scope
     select: exp.Select
-    notices: list[str] = field(default_factory=list)
+    hidden: list[Aggregate] = field(default_factory=list)
+
+    @cached_property
+    def conditions(self) -> ConditionReader:
+        return ConditionReader(self.scope)
+
+    @cached_property
+    def items(self) -> list[_Item]:
+        return [_Item.of(node) for node in self.select.expressions]
+
+    @cached_property
+    def where(self) -> Condition:
+        where = self.select.args.get("where")
+        return self.conditions.condition(where.this) if where else EVERYBODY
 
     def query(self) -> Query:
-        groups = self._groups()
-        selected, shown = self._items(groups)
-        among, where = self._where()
-        descending, order = self._order(groups, selected)
-        limit = self.select.args.get("limit")
+        among, where = self._expanded(self.where, self.select.args.get("where") or self.select)
+        having, order = self._having(), self._order()
+        limit, offset = (self.select.args.get(clause) for clause in ("limit", "offset"))
         return Query(
             tables=tuple(self.scope.joined.values()),
-            aggregates=selected,
+            aggregates=tuple(self.numbers.values()),
             where=where,
             among=among,
-            group_by=groups,
-            shown=shown,
+            group_by=tuple(self.groups),
+            shown=self._shown(),
+            hidden=tuple(self.hidden),
+            having=having,
             order_by=order,
-            descending=descending,
             limit=int(limit.expression.name) if limit else None,
+            offset=int(offset.expression.name) if offset else 0,
             options=_options(self.select.args.get("options") or ()),
-            notices=tuple(dict.fromkeys(self.notices)),
+            notices=tuple(dict.fromkeys(self.conditions.notices)),
         )
 
-    def _groups(self) -> tuple[Column, ...]:
+    # Groups
+
+    @cached_property
+    def groups(self) -> list[GroupBy]:
+        """Return what GROUP BY makes groups of."""
         group = self.select.args.get("group")
-        columns: list[Column] = []
+        groups: list[GroupBy] = []
         for node in group.expressions if group else ():
-            column = self.scope.column(node)
-            if column in columns:
+            grouping = self._grouping(self._meant(node), start(node))
+            if grouping in groups:
                 raise Refusal("duplicate-group", start(node))
-            columns.append(column)
-            count = prod(self.scope.kind(each).size for each in columns)
+            groups.append(grouping)
+            count = prod(map(self._group_count, groups))
             if count > MOST_GROUPS:
-                raise Refusal(
-                    "too-many-groups", start(node), f": {count:,}, and at most {MOST_GROUPS:,}"
-                )
-        return tuple(columns)
+                detail = f": {count:,}, and at most {MOST_GROUPS:,}"
+                raise Refusal("too-many-groups", start(node), detail)
+        return groups
 
-    def _items(
-        self, groups: Sequence[Column]
-    ) -> tuple[tuple[Aggregate, ...], tuple[int | str, ...]]:
-        nodes = self.select.expressions
-        taken = self._taken_names(nodes, groups)
-        selected: list[Aggregate] = []
-        shown: list[int | str] = []
-        for node in nodes:
-            if isinstance(node, exp.Column):
-                column = self.scope.column(node)
-                if column not in groups:
-                    raise Refusal("not-grouped", start(node))
-                if groups.index(column) in shown:
-                    raise Refusal("duplicate-name", start(node))
-                shown.append(groups.index(column))
-            else:
-                selected.append(self._aggregate(node, taken))
-                shown.append(selected[-1].name)
-                self._check_numbers(groups, len(selected), start(node))
-        if not selected:
+    def _group_count(self, grouping: GroupBy) -> int:
+        return grouping.size(self.scope.kind(grouping.column).size)
+
+    def _meant(self, node: exp.Expr) -> exp.Expr:
+        """Return the expression that an ordinal or the name of a selected item stands for."""
+        if isinstance(node, exp.Literal) and not node.is_string:
+            position = number_of(node)
+            if position not in range(1, len(self.items) + 1):
+                raise Refusal("ordinal", start(node))
+            return self.items[int(position) - 1].node
+        if isinstance(node, exp.Column) and not node.table and not self._is_column(node):
+            named = [item for item in self.items if item.alias.lower() == node.name.lower()]
+            return named[0].node if named else node
+        return node
+
+    def _is_column(self, node: exp.Column) -> bool:
+        names = {name.lower() for name in self.scope.columns.values()}
+        return node.name.lower() in names
+
+    def _grouping(self, node: exp.Expr, position: int) -> GroupBy:
+        """Return a column, or the classes that an expression makes of a private column's values."""
+        if _has_aggregate(node):
+            raise Refusal("group-expression", position)
+        columns = self.conditions.columns(node)
+        if len(columns) != 1:
+            raise Refusal("group-expression", position)
+        column = columns[0]
+        if isinstance(node, exp.Column):
+            return GroupBy(column, self.scope.columns[column])
+        if column.public:
+            raise Refusal("public-group", position)
+        if self.scope.kind(column).size > LARGEST_COLUMN:
+            raise Refusal("large-column", position)
+        values = self.conditions.values(column)
+        made = evaluate(node, lambda _: values)
+        texts = np.array(
+            [_label(entry) for entry in np.broadcast_to(made.array, values.array.shape)]
+        )
+        texts[~np.broadcast_to(made.present, texts.shape)] = "NULL"
+        order = dict.fromkeys(
+            texts[np.argsort(_sortable(made, len(texts)), kind="stable")].tolist()
+        )
+        labels = tuple(order)
+        classes = np.array([labels.index(text) for text in texts.tolist()])
+        text = text_of(node, self.conditions)
+        name = self._alias_of(text) or f"{_word(node)}_{self.scope.columns[column]}".lower()
+        return GroupBy(column, name, text, classes, labels)
+
+    def _alias_of(self, text: str) -> str:
+        """Return the name that AS gives a selected expression without aggregates."""
+        for item in self.items:
+            named = item.alias and not _has_aggregate(item.node)
+            if named and text_of(item.node, self.conditions) == text:
+                return item.alias
+        return ""
+
+    def _group_index(self, item: _Item) -> int:
+        """Return which group a selected expression is, or refuse it."""
+        columns = self.conditions.columns(item.node)
+        if not columns:
+            raise Refusal("select-expression", start(item.node))
+        found = self._grouping(item.node, start(item.node))
+        if found not in self.groups:
+            raise Refusal("not-grouped", start(item.node))
+        return self.groups.index(found)
+
+    # Numbers
+
+    @cached_property
+    def numbers(self) -> dict[int, Aggregate]:
+        """Return the selected numbers under their names, by the position of their item."""
+        taken = self._taken_names()
+        numbers: dict[int, Aggregate] = {}
+        for position, item in enumerate(self.items):
+            if _has_aggregate(item.node):
+                numbers[position] = self._named(item, taken)
+                self._check_numbers(len(numbers), start(item.node))
+        if not numbers:
             raise Refusal("no-aggregate", start(self.select))
-        return tuple(selected), tuple(shown)
+        return numbers
 
-    def _check_numbers(self, groups: Sequence[Column], selected_count: int, position: int) -> None:
+    def _shown(self) -> tuple[int | str, ...]:
+        """Return the selected items in their order: indices of groups and names of numbers."""
+        shown: list[int | str] = []
+        for position, item in enumerate(self.items):
+            if position in self.numbers:
+                shown.append(self.numbers[position].name)
+                continue
+            index = self._group_index(item)
+            if index in shown:
+                raise Refusal("duplicate-name", start(item.node))
+            shown.append(index)
+        return tuple(shown)
+
+    def _check_numbers(self, number_count: int, position: int) -> None:
         """Refuse an answer with more numbers than a collector has time for."""
-        count = selected_count * prod(self.scope.kind(column).size for column in groups)
+        count = number_count * prod(map(self._group_count, self.groups))
         if count > MOST_NUMBERS:
             detail = f": {count:,}, and at most {MOST_NUMBERS:,}"
             raise Refusal("too-many-numbers", position, detail)
 
-    def _taken_names(self, nodes: Sequence[exp.Expr], groups: Sequence[Column]) -> set[str]:
+    def _taken_names(self) -> set[str]:
         """Return the names that groups and AS take, in lower case; refuses a second use of one."""
-        taken = {self.scope.columns[column].lower() for column in groups}
-        for node in nodes:
-            if isinstance(node, exp.Alias):
-                name = node.alias.lower()
-                if not (name.isidentifier() and name.isascii() and len(name) <= LONGEST_NAME):
-                    raise Refusal("name", start(node.args["alias"]))
-                parts = (*PARTS, *ATTACKED_PARTS)
-                beside_others = {f"{other}{part}" for other in taken for part in parts}
-                beside_this = {f"{name}{part}" for part in parts}
-                if name in taken | beside_others or beside_this & taken:
-                    raise Refusal("duplicate-name", start(node.args["alias"]))
-                taken.add(name)
+        taken = {grouping.name.lower() for grouping in self.groups}
+        for node, item in zip(self.select.expressions, self.items, strict=True):
+            if not item.alias:
+                continue
+            position = start(node.args["alias"])
+            name = item.alias.lower()
+            if not (name.isidentifier() and name.isascii() and len(name) <= LONGEST_NAME):
+                raise Refusal("name", position)
+            if not _has_aggregate(item.node) and self.groups[self._group_index(item)].text:
+                continue  # it is the name of the group
+            parts = (*PARTS, *ATTACKED_PARTS)
+            beside_others = {f"{other}{part}" for other in taken for part in parts}
+            beside_this = {f"{name}{part}" for part in parts}
+            if name in taken | beside_others or beside_this & taken:
+                raise Refusal("duplicate-name", position)
+            taken.add(name)
         return taken
 
-    def _aggregate(self, node: exp.Expr, taken: set[str]) -> Aggregate:
-        """Return an aggregate under the name that AS gives it, or under a free name."""
-        call = node.this if isinstance(node, exp.Alias) else node
-        unnamed = self._unnamed(call)
-        if isinstance(node, exp.Alias):
-            return replace(unnamed, name=node.alias)
+    def _named(self, item: _Item, taken: set[str]) -> Aggregate:
+        """Return a number under the name that AS gives it, or under a free name."""
+        number = self._number(item.node)
+        if item.alias:
+            return replace(number, name=item.alias)
         columns = [
-            self.scope.columns[term.column].lower() for term in unnamed.measure if term.column
+            self.scope.columns[term.column].lower() for term in number.measure if term.column
         ]
-        plain = "_".join([unnamed.sql_names[0].lower(), *columns])
+        plain = "_".join([number.sql_names[0].lower(), *columns])
         name = plain
-        number = 1
+        copies = 1
         while name in taken:
-            number += 1
-            name = f"{plain}_{number}"
+            copies += 1
+            name = f"{plain}_{copies}"
         taken.add(name)
-        return replace(unnamed, name=name)
+        return replace(number, name=name)
 
-    def _unnamed(self, call: exp.Expr) -> Aggregate:
-        kind = aggregates()[call.this]
-        (argument,) = call.expressions
-        if kind.argument == "star":
-            return kind()
-        factors = self._linear(argument)
-        if factors.pop(None, 0.0):
-            raise Refusal("constant-term", start(argument))
-        measure = tuple(MeasureTerm(factor, column) for column, factor in factors.items() if factor)
-        if not measure:
-            raise Refusal("empty-sum", start(argument))
-        if kind.argument == "column" and len(measure) > 1:
-            raise Refusal("one-column", start(call))
-        return kind(measure=measure)
-
-    def _linear(self, node: exp.Expr) -> Linear:
-        """Return a sum of columns as the factor of each, and the constant under None."""
-        if isinstance(node, exp.Column):
-            column = self.scope.column(node)
-            if isinstance(self.scope.kind(column), Categories):
-                raise Refusal("category-measure", start(node))
-            return {column: 1.0}
-        if isinstance(node, exp.Literal):
-            return {None: _number(node)}
-        left = self._linear(node.this)
+    def _number(self, node: exp.Expr) -> Aggregate:
+        """Return an expression of aggregates and constants, without a name."""
+        if isinstance(node, exp.Filter):
+            return self._aggregate(node.this, self._narrowing(node.expression.this))
+        if isinstance(node, exp.Anonymous) and node.this in aggregates():
+            return self._aggregate(node, EVERYBODY)
         if isinstance(node, exp.Neg):
-            return _added({}, left, -1.0, node)
-        right = self._linear(node.expression)
-        if isinstance(node, (exp.Add, exp.Sub)):
-            return _added(left, right, 1.0 if isinstance(node, exp.Add) else -1.0, node)
-        if set(left) == {None}:
-            return _added({}, right, left[None], node)
-        if set(right) == {None}:
-            return _added({}, left, right[None], node)
-        raise Refusal("product", start(node))
+            return Formula(operator="*", operands=(Constant(value=-1.0), self._number(node.this)))
+        if type(node) in _OPERATORS:
+            operands = (self._number(node.this), self._number(node.expression))
+            return Formula(operator=_OPERATORS[type(node)], operands=operands)
+        if isinstance(node, exp.Anonymous) and node.this == "ROUND" and node.expressions:
+            number, *digits = node.expressions
+            places = int(_constant(digits[0])) if digits else 0
+            return Rounded(number=self._number(number), digits=places)
+        if node.find(exp.Column):
+            raise Refusal("not-grouped", start(node))
+        if _has_aggregate(node):
+            raise Refusal("select-expression", start(node))
+        return Constant(value=_constant(node))
 
-    def _order(self, groups: Sequence[Column], selected: Sequence[Aggregate]) -> tuple[bool, str]:
-        order = self.select.args.get("order")
-        if not order:
-            return False, ""
-        item = order.expressions[0]
-        name = self._ordered(item.this, groups, selected)
-        if not name:
-            raise Refusal("order-item", start(item))
-        return bool(item.args["desc"]), name
+    def _narrowing(self, node: exp.Expr) -> Condition:
+        """Return the condition of FILTER, which is about private columns alone."""
+        if any(column.public for column in self.conditions.columns(node)):
+            raise Refusal("public-filter", start(node))
+        return self.conditions.condition(node)
 
-    def _ordered(
-        self, node: exp.Expr, groups: Sequence[Column], selected: Sequence[Aggregate]
-    ) -> str:
-        """Return the name of the item that rows are ordered by.
+    def _aggregate(self, call: exp.Anonymous, narrowing: Condition) -> Aggregate:
+        kind = aggregates()[call.this]
+        if len(call.expressions) != 1:
+            raise Refusal("arguments", start(call))
+        (argument,) = call.expressions
+        if kind.argument == "condition":
+            measure = MeasuredSum((), self._narrowing(argument))
+        elif kind.argument == "star":
+            measure = self._counted(argument)
+        else:
+            measure = self._measured(argument)
+        measure = measure.under(narrowing) if narrowing != EVERYBODY else measure
+        terms = self._terms(measure, call)
+        if kind.argument in ("star", "condition"):
+            return kind(counted=self._count_of(measure, call))
+        if kind.argument == "column":
+            terms = tuple(term for term in terms if term.column is not None)
+            if len(terms) > 1:
+                raise Refusal("one-column", start(call))
+        if not terms:
+            raise Refusal("empty-sum", start(argument))
+        return kind(measure=terms, counted=self._count_of(measure, call))
 
-        Empty if nothing selected is meant.
-        """
-        if not isinstance(node, exp.Column):
-            meant = self._unnamed(node)
-            return next((each.name for each in selected if replace(each, name="") == meant), "")
-        named = [
-            each.name
-            for each in selected
-            if not node.table and each.name.lower() == node.name.lower()
-        ]
-        if named:
-            return named[0]
+    def _measured(self, argument: exp.Expr) -> MeasuredSum:
+        if isinstance(argument, exp.Distinct):
+            raise Refusal("distinct", start(argument))
+        if isinstance(argument, exp.Star):
+            raise Refusal("syntax", start(argument))
+        if _has_aggregate(argument):
+            raise Refusal("function", start(argument))
+        for condition in argument.find_all(exp.If):
+            self._narrowing(condition.this)
+        return MeasureReader(self.conditions).measure(argument)
+
+    def _counted(self, argument: exp.Expr) -> MeasuredSum:
+        """Return what COUNT counts: everything, what is not NULL, or people."""
+        if isinstance(argument, exp.Star):
+            return MeasuredSum(())
+        if isinstance(argument, exp.Distinct):
+            (named,) = argument.expressions
+            person = isinstance(named, exp.Column) and named.name.lower() == PERSON
+            if not person:
+                raise Refusal("distinct", start(argument))
+            if any(map(self.scope.domain.most, self.scope.joined.values())):
+                raise Refusal("distinct-people", start(argument))
+            return MeasuredSum(())
+        if isinstance(argument, exp.Column):
+            self.scope.column(argument)  # nobody's value is missing
+            return MeasuredSum(())
+        return MeasuredSum((), self._measured(argument).present)
+
+    def _count_of(self, measure: MeasuredSum, call: exp.Expr) -> Moment:
+        if measure.present == EVERYBODY:
+            return COUNTED
+        return Moment((MeasureTerm(where=self._together(measure.present, call)),))
+
+    def _terms(self, measure: MeasuredSum, call: exp.Expr) -> tuple[MeasureTerm, ...]:
+        return tuple(self._term(term, call) for term in measure.terms)
+
+    def _term(self, term: ConditionalTerm, call: exp.Expr) -> MeasureTerm:
+        where = None if term.where == EVERYBODY else self._together(term.where, call)
+        return MeasureTerm(term.factor, term.column, function=term.function, where=where)
+
+    def _together(self, condition: Condition, call: exp.Expr) -> tuple[Monomial, ...]:
+        """Return a condition together with those of the query."""
+        among, monomials = self._expanded(conjunction([self.where, condition]), call)
+        if among == EVERYBODY:
+            return monomials
+        return tuple(replace(each, public=AllOf((among, each.public))) for each in monomials)
+
+    def _expanded(
+        self, condition: Condition, node: exp.Expr
+    ) -> tuple[Public, tuple[Monomial, ...]]:
+        if condition == NOBODY:
+            return EVERYBODY, ()
         try:
-            column = self.scope.column(node)
+            return expanded(condition)
+        except TooManyTermsError:
+            where = node.this if isinstance(node, exp.Where) else node
+            raise Refusal("too-many-terms", start(where)) from None
+
+    # HAVING and ORDER BY
+
+    def _having(self) -> exp.Expr | None:
+        """Return HAVING as a condition over the names of numbers."""
+        having = self.select.args.get("having")
+        if having is None:
+            return None
+        tree = exp.Paren(this=having.this.copy())
+        for node in list(tree.find_all(exp.Filter, exp.Anonymous, exp.Column)):
+            if node.find_ancestor(exp.Filter, exp.Anonymous) is not None:
+                continue
+            name = self._name_of(node)
+            if not name:
+                raise Refusal("having-item", start(node))
+            named = exp.Column(this=exp.Identifier(this=name))
+            named.meta["start"] = start(node)
+            node.replace(named)
+        condition: exp.Expr = tree.this
+        return condition
+
+    def _order(self) -> tuple[SortItem, ...]:
+        order = self.select.args.get("order")
+        items: list[SortItem] = []
+        for item in order.expressions if order else ():
+            name = self._order_name(item.this)
+            if not name:
+                raise Refusal("order-item", start(item))
+            items.append(SortItem(name, bool(item.args["desc"])))
+        return tuple(items)
+
+    def _order_name(self, node: exp.Expr) -> str:
+        """Return the name of the number or the group that is meant; empty if there is none."""
+        name = self._name_of(node)
+        if name:
+            return name
+        meant = self._meant(node)
+        if _has_aggregate(meant):
+            return self._name_of(meant)
+        try:
+            grouping = self._grouping(meant, start(node))
         except Refusal as refusal:
-            if refusal.rule != "unknown-column":
+            if refusal.rule not in ("unknown-column", "group-expression"):
                 raise
             return ""
-        name = self.scope.columns[column]
-        of_that_name = [group for group in groups if self.scope.columns[group] == name]
-        return name if of_that_name == [column] else ""
+        alike = [group for group in self.groups if group.name == grouping.name]
+        return grouping.name if alike == [grouping] else ""
 
-    def _where(self) -> tuple[Public, tuple[Monomial, ...]]:
-        where = self.select.args.get("where")
-        if not where:
-            return expanded(EVERYBODY)
-        try:
-            return expanded(self._condition(where.this))
-        except TooManyTermsError:
-            raise Refusal("too-many-terms", start(where.this)) from None
-
-    def _condition(self, node: exp.Expr) -> Condition:
-        if isinstance(node, exp.Connector):
-            parts = tuple(self._condition(part) for part in _parts(node))
-            return Both(parts) if isinstance(node, exp.And) else Either(parts)
-        if isinstance(node, exp.Not):
-            return Negation(self._condition(node.this))
-        column = self.scope.column(node.this)
-        numeric = not isinstance(self.scope.kind(column), Categories)
-        if not numeric and not isinstance(node, (exp.EQ, exp.NEQ, exp.In)):
-            raise Refusal("range-category", start(node))
-        values = [_literal(value, numeric=numeric) for value in _values(node)]
-        if column.public:
-            return self._public(node, column, values)
-        if self.scope.kind(column).size > LARGEST_COLUMN:
-            raise Refusal("large-column", start(node))
-        return self._private(node, column, values)
-
-    def _private(self, node: exp.Expr, column: Column, values: list[Any]) -> Condition:
-        kind = self.scope.kind(column)
-        label = self.scope.label(column)
-        if isinstance(kind, Categories):
-            chosen, notices = listed(kind, values, label)
-        else:
-            chosen, notices = within(kind, _spans(node, values), label)
-        self.notices += notices
-        return Within(column, ~chosen if isinstance(node, exp.NEQ) else chosen)
-
-    def _public(self, node: exp.Expr, column: Column, values: list[Any]) -> Public:
-        kind = self.scope.kind(column)
-        if isinstance(kind, Categories):
-            self.notices += listed(kind, values, self.scope.label(column))[1]
-        if isinstance(node, exp.In):
-            return Listed(column, tuple(values))
-        if isinstance(node, exp.Between):
-            return AllOf((Compared(column, ">=", values[0]), Compared(column, "<=", values[1])))
-        return Compared(column, _SIGNS[type(node)], values[0])
+    def _name_of(self, node: exp.Expr) -> str:
+        """Return the name of a number, which is added to the hidden ones if it is not selected."""
+        if isinstance(node, exp.Column) and not node.table:
+            named = [each.name for each in self.numbers.values()]
+            return next((name for name in named if name.lower() == node.name.lower()), "")
+        if not _has_aggregate(node):
+            return ""
+        text = text_of(node, self.conditions)
+        for position, number in self.numbers.items():
+            if text_of(self.items[position].node, self.conditions) == text:
+                return number.name
+        name = f"hidden {text}"
+        if all(each.name != name for each in self.hidden):
+            self.hidden.append(replace(self._number(node), name=name))
+            self._check_numbers(len(self.numbers) + len(self.hidden), start(node))
+        return name
 
 
-def _parts(node: exp.Expr) -> Iterator[exp.Expr]:
-    """Yield what a chain of one connective connects, in order.
-
-    Chains may be too long for recursion.
-    """
-    chain = []
-    kind = type(node)
-    while isinstance(node, kind):
-        chain.append(node.expression)
-        node = node.this
-    yield node
-    yield from reversed(chain)
+def _has_aggregate(node: exp.Expr) -> bool:
+    return any(call.this in aggregates() for call in node.find_all(exp.Anonymous))
 
 
-def _values(node: exp.Expr) -> list[exp.Expr]:
-    """Return the literals of a comparison."""
-    if isinstance(node, exp.In):
-        return list(node.expressions)
-    if isinstance(node, exp.Between):
-        return [node.args["low"], node.args["high"]]
-    return [node.expression]
-
-
-def _spans(node: exp.Expr, values: list[Any]) -> list[Span]:
-    if isinstance(node, exp.Between):
-        return [Span(values[0], values[1])]
-    return [spans(_SIGNS.get(type(node), "="), value) for value in values]
-
-
-def _literal(node: exp.Expr, *, numeric: bool) -> str | float:
-    if isinstance(node, exp.Literal) and node.is_string:
-        if numeric:
-            raise Refusal("literal-type", start(node))
-        return normalize("NFC", node.name)
-    if not numeric:
-        raise Refusal("literal-type", start(node))
-    return -_number(node.this) if isinstance(node, exp.Neg) else _number(node)
-
-
-def _number(node: exp.Expr) -> float:
-    try:
-        number = float(node.name)
-    except ValueError:
-        raise Refusal("number", start(node)) from None
-    if not isfinite(number):
+def _constant(node: exp.Expr) -> float:
+    """Return the number that an expression without columns is."""
+    values = evaluate(node, _refuse)
+    if values.kind != "number" or not values.present[0]:
         raise Refusal("number", start(node))
-    return number
+    return float(values.array[0])
 
 
-def _added(left: Linear, right: Linear, factor: float, node: exp.Expr) -> Linear:
-    """Return ``left`` plus ``factor`` times ``right``."""
-    total = {key: left.get(key, 0.0) + factor * right.get(key, 0.0) for key in (*left, *right)}
-    if not all(map(isfinite, total.values())):
-        raise Refusal("number", start(node))
-    return total
+def _refuse(column: exp.Column) -> Any:
+    raise Refusal("not-grouped", start(column))
+
+
+def _label(entry: Any) -> str:
+    """Return the name of a group: a text, or a number without needless digits."""
+    return entry if isinstance(entry, str) else f"{float(entry):.6g}"
+
+
+def _sortable(made: Any, count: int) -> Any:
+    """Return what groups are ordered by: numbers by their size, texts as they come."""
+    if made.kind == "text":
+        return np.zeros(count)
+    return np.where(made.present, np.broadcast_to(np.asarray(made.array, float), count), np.inf)
+
+
+def _word(node: exp.Expr) -> str:
+    return str(node.this) if isinstance(node, exp.Anonymous) else type(node).__name__
 
 
 def _options(nodes: Sequence[exp.QueryOption]) -> Options:
@@ -388,8 +507,8 @@ def _option_value(node: exp.Expr, allowed: Any, name: str) -> str | float:
             return node.name.lower()
         raise Refusal("option-value", start(node), f": {name} is {', '.join(allowed).upper()}")
     if allowed is float:
-        if not node.is_string and 0 < _number(node) < 1:
-            return _number(node)
+        if not node.is_string and 0 < number_of(node) < 1:
+            return number_of(node)
         raise Refusal("option-value", start(node), f": {name} is a number between 0 and 1")
     if not node.is_string and node.name.isdigit() and len(node.name) <= 9 and int(node.name):
         return int(node.name)

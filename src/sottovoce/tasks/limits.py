@@ -7,6 +7,7 @@ from sottovoce.errors import ParameterError
 from sottovoce.maths import exact
 from sottovoce.tasks.collection import Collection
 from sottovoce.tasks.round import Round
+from sottovoce.tasks.round_limits import RoundLimits
 from sottovoce.tasks.shuffle import Shuffle
 
 if TYPE_CHECKING:
@@ -66,22 +67,23 @@ def check_message(
     ``public_bytes`` is the most that the public part of a report may take.  A longitudinal task,
     one with ``distinct``, may ask for fewer bytes, because devices derive the noise of each.
     """
-    envelope_bytes = ENVELOPE_BYTES[envelope_version] + public_bytes + asked.width
-    message_bytes = asked.slots * envelope_bytes
+    report_bytes = asked.width
+    slots = asked.slots
+    message_bytes = slots * (ENVELOPE_BYTES[envelope_version] + public_bytes + report_bytes)
     if message_bytes > bounds.MAX_MESSAGE_BYTES:
         raise ParameterError(
             f"a message of this round may have up to {message_bytes:,} bytes,"
             f" and {bounds.MAX_MESSAGE_BYTES:,} are allowed"
         )
-    if distinct is not None and asked.slots * asked.width > bounds.MAX_REMEMBERED_BYTES:
+    if distinct is not None and slots * report_bytes > bounds.MAX_REMEMBERED_BYTES:
         raise ParameterError(
             f"a longitudinal answer may have up to {bounds.MAX_REMEMBERED_BYTES:,} bytes of"
-            f" reports, and this round asks for {asked.slots * asked.width:,}"
+            f" reports, and this round asks for {slots * report_bytes:,}"
         )
-    most = max(question.mechanism.steps for question in asked.ask.representatives())
-    if asked.slots * most > bounds.MAX_STEPS:
+    steps = slots * max(question.mechanism.steps for question in asked.ask.representatives())
+    if steps > bounds.MAX_STEPS:
         raise ParameterError(
-            f"a message of this round may take {asked.slots * most:,} draws one after another,"
+            f"a message of this round may take {steps:,} draws one after another,"
             f" and {bounds.MAX_STEPS:,} are allowed"
         )
 
@@ -102,6 +104,15 @@ def check_fakes(plan: "Plan", asked: Round) -> None:
             )
 
 
+def check_tokens(collection: Collection | None, distinct: int | None) -> None:
+    """Refuse a longitudinal task with blind tokens: a token pays for one message only."""
+    if distinct is not None and collection is not None and collection.issuer is not None:
+        raise ParameterError(
+            "`issuer` must be left out of a longitudinal task: a blind token pays for one message,"
+            " and here a device sends one in every round. Use `enrolment = true`"
+        )
+
+
 class _Shuffled(Protocol):
     """What the rules of shuffling look at: a task, or its notice."""
 
@@ -114,12 +125,19 @@ class _Shuffled(Protocol):
     @property
     def collection(self) -> Collection | None: ...
 
+    @property
+    def epsilon(self) -> float: ...
+
+    @property
+    def rounds(self) -> RoundLimits | None: ...
+
 
 def check_shuffle(shuffle: Shuffle, task: _Shuffled, asked: Round) -> None:
     """Refuse a shuffle that hides less than it promises, or nothing at all.
 
     A longitudinal task sends the same permanent response in every round, which is a pseudonym.
-    Public columns and enrolment tokens tell messages apart as well.
+    Public columns and enrolment tokens tell messages apart as well.  The document promises the same
+    for all its rounds, of which it states the opening only: whatever the others ask must keep it.
     """
     if task.distinct is not None:
         raise ParameterError(
@@ -137,3 +155,5 @@ def check_shuffle(shuffle: Shuffle, task: _Shuffled, asked: Round) -> None:
             " Use blind tokens (`issuer`)"
         )
     shuffle.check(asked.ask.blanket)
+    if task.rounds is not None:
+        shuffle.check_later_rounds(task.epsilon)

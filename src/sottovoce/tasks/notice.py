@@ -15,6 +15,7 @@ from sottovoce.tasks.limits import (
     check_name,
     check_price,
     check_shuffle,
+    check_tokens,
 )
 from sottovoce.tasks.round import Round
 from sottovoce.tasks.round_limits import RoundLimits
@@ -53,12 +54,23 @@ class Notice:
             raise ParameterError("`opening` must be round number 0")
         if self.shuffle is not None:
             check_shuffle(self.shuffle, self, self.opening)
+        check_tokens(self.collection, self.distinct)
         self.check(self.opening)
 
     @property
     def envelope_version(self) -> int:
         """Return the version of the envelopes in all messages of the task."""
         return DIRECT_ENVELOPE if self.shuffle is None else SHUFFLED_ENVELOPE
+
+    @property
+    def has_issuer(self) -> bool:
+        """Return whether a message needs a blind token."""
+        return self.collection is not None and self.collection.issuer is not None
+
+    @property
+    def fixes_seeds(self) -> bool:
+        """Return whether the token of a message fixes the hash seeds of its reports."""
+        return self.collection is not None and self.collection.fixes_seeds
 
     def check(self, asked: Round) -> Round:
         """Return a round of this task; refuse one that the document neither states nor allows."""

@@ -64,6 +64,11 @@ class Plan(ABC):
         """Return what speaks against collecting like this, known before anybody is asked."""
         return ()
 
+    @property
+    def concerns_of_free_coins(self) -> tuple[str, ...]:
+        """Return what speaks against collecting where nobody checks coins, without tokens."""
+        return ()
+
     def so_far(self, collected: Collected) -> "Outcome | None":
         """Return what may be shown before the plan has finished, if anything."""
         return None
@@ -106,7 +111,7 @@ class Plan(ABC):
             asked_first=opening.part(users),
             reports_per_person=opening.slots,
             report_bytes=opening.width,
-            concerns=self.concerns(epsilon),
+            concerns=(*self.concerns(epsilon), *self.concerns_of_free_coins),
         )
 
     @property

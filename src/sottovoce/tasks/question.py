@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sottovoce.accounting.blanket import Blanket
-from sottovoce.arrays import Ints, Reports, Values
+from sottovoce.arrays import Ints, Longs, Reports, Values
 from sottovoce.core import settings
 from sottovoce.core.registry import Registry
 from sottovoce.core.rng import Rng
@@ -276,3 +276,8 @@ class Question(Ask, kind="question"):
         """Return one report per value; values are what ``indices`` of the task's domain returns."""
         encoded = self.encoding(values, rng) if self.encoding else values
         return self.mechanism.privatize(encoded, rng)
+
+    def privatize_seeded(self, values: Values, draws: Longs, rng: Rng) -> Reports:
+        """Return one report per value, under the hash seeds that numbers in [0, 2^64) give."""
+        encoded = self.encoding(values, rng) if self.encoding else values
+        return self.mechanism.privatize_seeded(encoded, draws, rng)

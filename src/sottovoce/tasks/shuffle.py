@@ -11,11 +11,13 @@ the local epsilon allows.  Three promises belong together:
 
 The first two are (epsilon, delta) bounds with one ``delta``.  A device computes both again from the
 mechanism, the number of users and the number of fakes, and refuses a document that promises more
-than that.
+than that.  A document with later rounds, which it cannot state, must promise what every mechanism
+of its epsilon keeps: the generic bound holds for all of them.
 
 Source: docs/shuffling.md.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sottovoce.accounting import amplification
@@ -94,23 +96,46 @@ class Shuffle:
 
         Only the fakes of one hop count: the others may be run by friends of the collector.
         """
-        blanket = accounted_blanket(blanket)
-        self._check_promise("central", self.central, blanket, self.users)
-        self._check_promise("against_users", self.against_users, blanket, 1)
+        for name, promised, users in self._promises():
+            if not self._is_kept(promised, blanket, users):
+                raise ParameterError(
+                    f"`{name}` of the shuffle promises epsilon {promised:g}, which its users and"
+                    f" fakes do not give at delta {self.delta:g}: state more, or raise `users` or"
+                    " `fakes`"
+                )
 
-    def _check_promise(self, name: str, promised: float, blanket: Blanket, users: int) -> None:
+    def check_later_rounds(self, epsilon: float) -> None:
+        """Refuse promises that a round of this local epsilon might not keep, whatever it asks."""
+        for name, promised, users in self._promises():
+            if not self._is_kept(promised, Blanket.generic(epsilon), users):
+                raise ParameterError(
+                    f"`{name}` of the shuffle promises epsilon {promised:g}, which later rounds of"
+                    f" local epsilon {epsilon:g} need not keep at delta {self.delta:g}: state what"
+                    " every mechanism keeps, or raise `users` or `fakes`"
+                )
+
+    def _promises(self) -> Iterator[tuple[str, float, int]]:
+        """Yield the name of every promise, its epsilon, and how many honest users it counts on."""
+        yield "central", self.central, self.users
+        yield "against_users", self.against_users, 1
+
+    def _is_kept(self, promised: float, blanket: Blanket, users: int) -> bool:
         if promised >= blanket.epsilon_local:
-            return  # holds without any shuffling
-        batch = blanket.batch(users, self.fakes)
-        if amplification.delta(blanket, batch, promised) > self.delta:
-            raise ParameterError(
-                f"`{name}` of the shuffle promises epsilon {promised:g}, which its users and fakes"
-                f" do not give at delta {self.delta:g}: state more, or raise `users` or `fakes`"
-            )
+            return True  # holds without any shuffling
+        return any(
+            amplification.delta(each, each.batch(users, self.fakes), promised) <= self.delta
+            for each in accounted_blankets(blanket)
+        )
 
 
-def accounted_blanket(blanket: Blanket) -> Blanket:
-    """Return the blanket that devices compute with: the generic one where sums take too long."""
-    if blanket.overlap > _MAX_OVERLAP:
-        return Blanket.generic(blanket.epsilon_local)
-    return blanket
+def accounted_blankets(blanket: Blanket) -> tuple[Blanket, ...]:
+    """Return the blankets that devices compute with; what follows from any of them holds.
+
+    The generic one holds for every mechanism, and takes the place of one whose sums take too long.
+    A fake that is drawn from the blanket itself counts as a user in the generic account: no report
+    is less likely for it than for a user, divided by e^epsilon.
+    """
+    generic = Blanket.generic(blanket.epsilon_local)
+    if blanket.overlap > _MAX_OVERLAP or blanket == generic:
+        return (generic,)
+    return (blanket, generic)

@@ -22,6 +22,7 @@ from sottovoce.tasks.limits import (
     check_name,
     check_price,
     check_shuffle,
+    check_tokens,
 )
 from sottovoce.tasks.plan import Plan
 from sottovoce.tasks.round import Round
@@ -65,13 +66,15 @@ class Task:
         check_message(self.opening, public_bytes, self.distinct, self.envelope_version)
         if self.shuffle is not None:
             check_shuffle(self.shuffle, self, self.opening)
+        check_tokens(self.collection, self.distinct)
         if self.fakes:
             check_fakes(self.plan, self.opening)
 
     @property
     def concerns(self) -> tuple[str, ...]:
         """Return what speaks against collecting like this, known before anybody is asked."""
-        return self.plan.concerns(self.response_epsilon)
+        concerns = self.plan.concerns(self.response_epsilon)
+        return concerns if self.coins_checked else (*concerns, *self.plan.concerns_of_free_coins)
 
     @property
     def response_epsilon(self) -> float:

@@ -60,7 +60,8 @@ class Door:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        started, status = time.perf_counter(), 500
+        started = time.perf_counter()
+        status = 500
         body = Body(self._limits.bodies, scope, receive)
 
         async def sending(message: Message) -> None:

@@ -12,7 +12,7 @@ from starlette.types import Scope
 
 from sottovoce.core.rng import SystemRng
 
-_MOST_ADDRESSES = 100_000
+_MAX_ADDRESSES = 100_000
 _BURST_SECONDS = 2.0
 _ROUNDING = 1e-3  # tokens: who waits exactly as long as told must not fail by a rounded clock
 
@@ -38,12 +38,13 @@ class RateLimit:
         """
         if not self.rate:
             return 0.0
-        name, now = blake2b(address.encode(), key=self._key, digest_size=16).digest(), self._clock()
+        name = blake2b(address.encode(), key=self._key, digest_size=16).digest()
+        now = self._clock()
         left, seen = self._buckets.pop(name, (self.capacity, now))
         left = min(self.capacity, left + max(0.0, now - seen) * self.rate)
         enough = left >= count - _ROUNDING
         self._buckets[name] = (left - count if enough else left, now)
-        if len(self._buckets) > _MOST_ADDRESSES:
+        if len(self._buckets) > _MAX_ADDRESSES:
             self._buckets.popitem(last=False)
         return 0.0 if enough else (count + paid - left) / self.rate
 

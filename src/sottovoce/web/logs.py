@@ -9,6 +9,8 @@ import sys
 import traceback
 from typing import Any
 
+SECONDS = "%Y-%m-%dT%H:%M:%S%z"
+MINUTES = "%Y-%m-%dT%H:%M%z"
 FIELDS = (
     "event",
     "route",
@@ -26,9 +28,13 @@ FIELDS = (
 class JsonLines(logging.Formatter):
     """Write time, level and the listed fields; never the message of an error."""
 
+    def __init__(self, time_format: str = SECONDS) -> None:
+        super().__init__()
+        self._time_format = time_format
+
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, Any] = {
-            "time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S%z"),
+            "time": self.formatTime(record, self._time_format),
             "level": record.levelname,
         }
         own = record.name.startswith("sottovoce")
@@ -44,10 +50,10 @@ class JsonLines(logging.Formatter):
         return json.dumps(line)
 
 
-def configure(level: int = logging.INFO) -> None:
+def configure(level: int = logging.INFO, time_format: str = SECONDS) -> None:
     """Send all logs of this process to the standard error as JSON lines."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLines())
+    handler.setFormatter(JsonLines(time_format))
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level)

@@ -73,7 +73,8 @@ class _Requests(Source):
             "sottovoce_request_seconds", "Time to answer.", labels=["route", "status"]
         )
         for (route, status), row in list(self._seen.items()):
-            labels, sums = [route, str(status)], list(accumulate(row[:-1]))
+            labels = [route, str(status)]
+            sums = list(accumulate(row[:-1]))
             counts.add_metric(labels, sums[-1])
             times.add_metric(
                 labels, list(zip([*map(str, _SECONDS), "+Inf"], sums, strict=True)), row[-1]

@@ -16,9 +16,8 @@ _WITH_BODY = ("too-large", "too-slow", "busy")
 
 def document(title: str, operations: Sequence[Operation]) -> dict[str, Any]:
     """Return the OpenAPI document, version 3.1, of a service with these operations."""
-    shapes = [
-        shape for op in operations for shape in (op.response, op.body) if isinstance(shape, type)
-    ]
+    stated = [shape for op in operations for shape in (op.response, op.body)]
+    shapes = [shape for shape in stated if isinstance(shape, type)]
     _, components = msgspec.json.schema_components(shapes, ref_template=_REF)
     paths: dict[str, dict[str, Any]] = {}
     for op in operations:

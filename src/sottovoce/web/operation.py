@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
+TEXT: dict[str, Any] = {"type": "string"}
+OBJECT: dict[str, Any] = {"type": "object"}
+
 
 @dataclass(frozen=True)
 class Parameter:
@@ -38,3 +41,34 @@ class Operation:
     shared: bool = False  # whether pages of other origins may call it
     statuses: tuple[tuple[int, str], ...] = ()  # further good statuses, each with what it means
     home: str = ""  # the class that serves it, if that is not the API class of the service
+
+
+# What every service answers about itself.
+SERVICE_OPERATIONS = (
+    Operation("GET", "/v1/openapi.json", "get_openapi", "Get this document.", OBJECT, shared=True),
+    Operation(
+        "GET",
+        "/healthz",
+        "healthz",
+        "Return whether the process is alive.",
+        TEXT,
+        produces=("text/plain",),
+    ),
+    Operation(
+        "GET",
+        "/readyz",
+        "readyz",
+        "Return whether the store can write.",
+        TEXT,
+        produces=("text/plain",),
+        problems=("unavailable",),
+    ),
+    Operation(
+        "GET",
+        "/metrics",
+        "get_metrics",
+        "Get metrics for Prometheus.",
+        TEXT,
+        produces=("text/plain",),
+    ),
+)

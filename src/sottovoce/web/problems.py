@@ -188,7 +188,9 @@ REQUESTS = (
     ),
     Problem(
         "query-timeout", 503, "the query was not answered in time",
-        True, "analyst", "ask for fewer numbers or groups, or ask the operator for more time (SOTTOVOCE_QUERY_SECONDS)",
+        True, "analyst",
+        "ask for fewer numbers or groups, or ask the operator for more time"
+        " (SOTTOVOCE_QUERY_SECONDS)",
     ),
 )  # fmt: skip
 

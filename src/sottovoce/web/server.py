@@ -27,7 +27,7 @@ _log = logging.getLogger(__name__)
 
 def prepare(settings: Settings, warned: Callable[[str], None]) -> None:
     """Send logs to the standard error, keep files private, and leave in good order on a signal."""
-    logs.configure()
+    logs.configure(time_format=settings.log_times)
     folder.keep_private()
     for concern in folder.concerns(settings.data):
         _log.warning("the folder of the data is open to others")

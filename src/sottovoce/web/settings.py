@@ -7,10 +7,11 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from sottovoce.core import settings
 from sottovoce.errors import ParameterError
+from sottovoce.web import logs
 from sottovoce.web.origins import ANY, Origins
 
 clock = time.time
@@ -22,6 +23,8 @@ MIN_CAPACITY = 1024  # bytes of a body that is taken, and messages that may wait
 @dataclass(frozen=True)
 class Settings:
     """How one server process runs; the names are also options of ``sottovoce serve``."""
+
+    log_times: ClassVar[str] = logs.SECONDS  # how exactly the log says when something happened
 
     data: Path  # the folder of the embedded store and the sealed logs
     host: str = "127.0.0.1"

@@ -10,7 +10,8 @@ from sottovoce.web.limits import RateLimit
 from sottovoce.web.problems import CATALOGUE, RequestError
 
 MAX_REPORTS = 1_000  # messages in one upload
-JSON, MSGPACK = "application/json", "application/msgpack"
+JSON = "application/json"
+MSGPACK = "application/msgpack"
 DUPLICATE = "duplicate"  # the verdict about a message that was here before: acknowledged again
 
 Count = Annotated[int, Meta(ge=0)]

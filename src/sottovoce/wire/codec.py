@@ -55,6 +55,8 @@ def document(noun: Any) -> Document:
     content: Document = {"kind": _kind(noun)}
     for entry in fields(noun):
         value = getattr(noun, entry.name)
+        if "omitted" in entry.metadata and value == entry.default:
+            continue  # so that documents from before the field keep their digests
         written = _written(value, is_threshold="threshold" in entry.metadata)
         if written is not None:
             content[entry.name] = written

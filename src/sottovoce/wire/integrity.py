@@ -5,6 +5,7 @@ It follows from the document of the task alone, before anybody is asked.  The se
 """
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from sottovoce.tasks.question import Ask, Question
 _TABLE = Path(__file__).with_name("integrity_texts.json")
 TEXTS: dict[str, Any] = json.loads(_TABLE.read_text("utf-8"))
 
+CHOSEN = 10  # values that a forger wants to promote together, where their number matters
+
 Facts = dict[str, Any]
 
 
@@ -24,7 +27,9 @@ def influence(ask: Ask, collection: Collection | None) -> Facts | None:
 
     ``numbers`` says that it is the influence on a sum of numbers, on the scale of [-1, 1].  A
     report about one of several questions stands for everybody; where tokens deal the
-    questions, ``up`` and ``down`` are averages over them.
+    questions, ``up`` and ``down`` are averages over them.  They are bounds for every single report,
+    whoever chose its hash seed: under any seed a report can support one given value, or not.  What
+    a chosen seed changes is how many values it supports together, and so ``seeds`` says that.
     """
     questions = list(ask.representatives())
     stated = [_influence_of(question) for question in questions]
@@ -40,7 +45,26 @@ def influence(ask: Ask, collection: Collection | None) -> Facts | None:
         "stands_for": people,
         "dealt": dealt,
         "numbers": all(question.mechanism.randomises_numbers for question in questions),
+        "seeds": _seed_facts(questions, collection),
     }
+
+
+def _seed_facts(questions: Sequence[Question], collection: Collection | None) -> Facts | None:
+    """Return how many of some chosen values one false report supports together.
+
+    With ``fixed`` seeds it is the mean over them, otherwise what the best seed allows.  None if
+    reports carry no seed.
+    """
+    seeded = [question.mechanism.pure() for question in questions if question.mechanism.has_seed]
+    if not seeded:
+        return None
+    chosen = min(CHOSEN, *(mechanism.size for mechanism in seeded))
+    fixed = collection is not None and collection.fixes_seeds
+    if fixed:
+        supported = max(mechanism.mean_supported(chosen) for mechanism in seeded)
+    else:
+        supported = float(max(min(chosen, mechanism.max_supported) for mechanism in seeded))
+    return {"fixed": fixed, "chosen": chosen, "supported": supported}
 
 
 def _influence_of(question: Question) -> Influence | None:
@@ -56,8 +80,21 @@ def sentences(notice: Notice) -> list[str]:
     listed = [_size_sentence(facts)]
     if facts is not None and notice.opening.ask.has_coin:
         listed.append(_sentence("dealt" if facts["dealt"] else "chosen"))
+    listed += _seed_sentences(facts, notice)
     needs_token = notice.collection is not None and notice.collection.needs_token
     return [*listed, _sentence("tokens" if needs_token else "open")]
+
+
+def _seed_sentences(facts: Facts | None, notice: Notice) -> list[str]:
+    """Return what a forger gains by choosing the hash, or cannot gain."""
+    if facts is None:
+        return []
+    seeds = facts["seeds"]
+    if seeds is None:
+        return [_sentence("no_seeds")] if notice.fixes_seeds else []
+    name = "fixed_seeds" if seeds["fixed"] else "free_seeds"
+    supported = f"{seeds['supported']:,.3g}"
+    return [_sentence(name, chosen=f"{seeds['chosen']:,}", supported=supported)]
 
 
 def _size_sentence(facts: Facts | None) -> str:

@@ -6,17 +6,25 @@ document pins.  A device checks the signature and seals only for keys that pass.
 
     "sottovoce/key/v1" | task digest 32 | round u16, little-endian | hop u8 | public key 32
 
-so that a signed key is good for one task, one round and one place in the chain.
+so that a signed key is good for one task, one round and one place in the chain.  The collector has
+a key as well, under the number after the last hop.  That nobody signs a key of its own for every
+device is what ``key_set.py`` is for.
 
 Source: RFC 7748; RFC 8032.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from sottovoce.core import settings
+from sottovoce.core.base64url import text_of
+from sottovoce.errors import CodecError, ParameterError
+from sottovoce.tasks import shuffle
 from sottovoce.wire import signatures
 from sottovoce.wire.seal import DIGEST_BYTES, KEY_BYTES, MAX_HOPS, MAX_ROUND
 from sottovoce.wire.sealed_extra import needs_cryptography
+from sottovoce.wire.signatures import SIGNATURE_BYTES
 
 _LABEL = b"sottovoce/key/v1"
 
@@ -65,6 +73,52 @@ class KeyStatement:
         signatures.verify(self.to_bytes(), signature, verifying_key, refusal)
 
 
+@dataclass(frozen=True)
+class SignedKey:
+    """The public key of one hop for one round, and a signature that nobody has verified yet."""
+
+    hop: int
+    public_key: bytes
+    signature: bytes
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the key as the collector serves it."""
+        return {
+            "hop": self.hop,
+            "public_key": text_of(self.public_key),
+            "signature": text_of(self.signature),
+        }
+
+
+def read_signed_keys(listed: Any) -> tuple[SignedKey, ...]:
+    """Return the keys in the answer of a collector, which stand in the order of the hops."""
+    if not isinstance(listed, list) or len(listed) > shuffle.MAX_HOPS + 1:
+        raise CodecError(f"`keys` must be a list of at most {shuffle.MAX_HOPS + 1} keys")
+    return tuple(_signed_key(entry, hop) for hop, entry in enumerate(listed))
+
+
+def verify_keys(
+    digest: bytes, number: int, keys: Sequence[SignedKey], verifying_keys: Sequence[bytes]
+) -> tuple[bytes, ...]:
+    """Return the public keys of a round, each signed by the one whose place it is in.
+
+    ``verifying_keys`` are the long-term keys of all hops and of the collector.
+    """
+    settings.entries("keys", keys, len(verifying_keys), len(verifying_keys))
+    for hop, verifying_key in enumerate(verifying_keys):
+        statement = KeyStatement(digest, number, hop, keys[hop].public_key)
+        statement.verify(keys[hop].signature, verifying_key)
+    return tuple(key.public_key for key in keys)
+
+
+def answered_bytes(name: str, value: Any, length: int) -> bytes:
+    """Return bytes in the answer of a server, or refuse the answer."""
+    try:
+        return settings.base64url(name, value, length)
+    except ParameterError as error:
+        raise CodecError(str(error)) from None
+
+
 def new_round_key() -> KeyPair:
     """Return a new X25519 key pair, for one round of one task."""
     with needs_cryptography():
@@ -79,3 +133,14 @@ def new_signing_key() -> KeyPair:
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     key = Ed25519PrivateKey.generate()
     return KeyPair(key.private_bytes_raw(), key.public_key().public_bytes_raw())
+
+
+def _signed_key(content: Any, hop: int) -> SignedKey:
+    """Return the key of a hop."""
+    if not isinstance(content, dict) or set(content) != {"hop", "public_key", "signature"}:
+        raise CodecError("each entry of `keys` must have a hop, a public key and a signature")
+    if type(content["hop"]) is not int or content["hop"] != hop:
+        raise CodecError("`keys` must stand in the order of the hops")
+    public_key = answered_bytes("public_key", content["public_key"], KEY_BYTES)
+    signature = answered_bytes("signature", content["signature"], SIGNATURE_BYTES)
+    return SignedKey(hop, public_key, signature)

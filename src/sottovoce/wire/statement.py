@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from sottovoce.domains.base import Domain
-from sottovoce.tasks.collection import Collection
+from sottovoce.tasks.collection import SEEDS, Collection
 from sottovoce.tasks.notice import Notice
 from sottovoce.tasks.question import Ask
 from sottovoce.tasks.round import Round
@@ -145,6 +145,7 @@ def _collector_facts(collection: Collection | None) -> Facts | None:
         "retention_days": collection.retention,
         "enrolment": collection.enrolment,
         "blind_tokens": collection.issuer is not None,
+        "defence": collection.defence,
         "sandbox": collection.sandbox,
     }
 
@@ -254,13 +255,15 @@ def _shuffle_sentences(said: Facts) -> list[str]:
     )
     if facts["central"] >= said["epsilon"]:
         return [mixed, _sentence("mixing_promises_nothing")]
+    same_keys = _sentence("same_keys_one" if has_one_hop else "same_keys")
     central = _sentence(
         "central_one" if has_one_hop else "central",
         odds=_odds(facts["central_odds"]),
         epsilon=_number(facts["central"]),
         cases=_cases(facts["delta"]),
     )
-    return [mixed, central, _people_sentence(said["collector"]), _fakes_sentence(said)]
+    people = _people_sentence(said["collector"])
+    return [mixed, same_keys, central, people, _fakes_sentence(said)]
 
 
 def _people_sentence(collector: Facts | None) -> str:
@@ -351,7 +354,10 @@ def _promise_sentences(collector: Facts | None) -> list[str]:
         admission = "enrolment"
     elif collector["blind_tokens"]:
         admission = "blind_tokens"
-    return [*sentences, _sentence(admission)]
+    sentences.append(_sentence(admission))
+    if collector["defence"] == SEEDS:
+        sentences.append(_sentence("fixed_seeds"))
+    return sentences
 
 
 def _described_sentence(said: Facts) -> str:

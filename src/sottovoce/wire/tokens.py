@@ -21,8 +21,12 @@ Of these the collector knows all but the nonce, so a token travels as nonce and 
 A signature cannot be computed before the issuer gives it, so the token fixes what a device must not
 choose for itself: its hash seed and its public coins.
 
-    seed = SHA-256("sottovoce/seed/v1" | task digest | signature), first 8 bytes, little-endian
+    seed draw = SHA-256("sottovoce/seed/v1" | task digest | signature | slot u32, little-endian),
+                first 8 bytes, little-endian
     coin bytes = SHA-256("sottovoce/coin/v1" | task digest | signature), first 16 bytes
+
+Every slot of a bundle has a seed of its own.  A mechanism whose reports carry fewer than 2^64 seeds
+takes the draw modulo their number (``mechanisms/seeded.py``).
 
 Source: RFC 9578; RFC 9474.
 """
@@ -53,6 +57,7 @@ TOKEN_BYTES = NONCE_BYTES + MODULUS_BYTES
 
 _ISSUER_NAME = b"sottovoce"
 _SEED_BYTES = 8
+_SLOT_BYTES = 4
 _MULTIPLE_BYTES = 8
 
 # A public key is a SubjectPublicKeyInfo (DER) of algorithm RSASSA-PSS with SHA-384, MGF1 with
@@ -169,17 +174,19 @@ class Token:
         """Return the token as it travels."""
         return self.nonce + self.signature
 
-    def seed(self, digest: bytes) -> int:
-        """Return the hash seed in [0, 2^64) that the device must use in this task."""
-        return int.from_bytes(self._hash(b"sottovoce/seed/v1", digest)[:_SEED_BYTES], "little")
+    def seed_draw(self, digest: bytes, slot: int) -> int:
+        """Return the number in [0, 2^64) that gives the hash seed of one slot in this task."""
+        place = slot.to_bytes(_SLOT_BYTES, "little")
+        drawn = self._hash(b"sottovoce/seed/v1", digest, place)
+        return int.from_bytes(drawn[:_SEED_BYTES], "little")
 
     def coin_bytes(self, digest: bytes) -> bytes:
         """Return the 16 bytes from which the device's public coins in this task follow."""
         return self._hash(b"sottovoce/coin/v1", digest)[:COIN_BYTES]
 
-    def _hash(self, label: bytes, digest: bytes) -> bytes:
+    def _hash(self, label: bytes, digest: bytes, place: bytes = b"") -> bytes:
         settings.octets("digest", digest, DIGEST_BYTES)
-        return hashlib.sha256(label + digest + self.signature).digest()
+        return hashlib.sha256(label + digest + self.signature + place).digest()
 
 
 def blind(key: IssuerPublicKey, digest: bytes) -> PendingToken:

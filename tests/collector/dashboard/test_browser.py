@@ -157,6 +157,11 @@ def test_a_collection_is_followed_from_the_log_in_to_the_chart(there):
         expect(page.locator("#answer svg.bars")).to_be_visible()  # the page was loaded again
         expect(page.get_by_role("img", name="open: estimates")).to_be_visible()
         assert page.locator("#poll").get_attribute("hx-get") is None
+        page.locator("#fakes").focus()
+        page.keyboard.press("ArrowRight")  # by half a percent, and the page follows
+        expect(page.locator("#answer .slide output")).to_contain_text("0.5")
+        expect(page.locator("#answer thead").first).to_contain_text("of the reports were false")
+        assert "fakes=0.005" in page.url
         page.select_option("#method", "norm-sub")
         expect(page.locator("#answer .facts")).to_contain_text("norm-sub")
         assert "method=norm-sub" in page.url

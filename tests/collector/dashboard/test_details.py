@@ -53,3 +53,20 @@ def test_a_remark_is_made_only_where_there_is_something_to_remark():
 def test_a_list_too_long_to_read_is_left_out():
     assert facts({"groups": list(range(25))})
     assert facts({"groups": list(range(26))}) == []
+
+
+def test_graded_groups_are_said_in_words():
+    rows = [
+        {"epsilon": 1.0, "reports": 1, "users": 900, "weight": 0.7, "poisoned": [[0.0, 0.5]]},
+        {"epsilon": 0.5, "reports": 2, "users": 800, "weight": 0.3, "poisoned": []},
+    ]
+    said = facts({"graded_groups": rows, "false_share": 0.25, "remark": "An attack was seen."})
+    assert said == [
+        (
+            "Group at epsilon 1",
+            "900 users with 1 report each, weight 0.70; suspected outputs: 0% to 50%",
+        ),
+        ("Group at epsilon 0.5", "800 users with 2 reports each, weight 0.30"),
+        ("Share of false reports", f"25.00{THIN}%"),
+        ("Remark", "An attack was seen."),
+    ]

@@ -80,6 +80,9 @@ def test_a_search_has_a_page_at_every_moment(fresh, kind):
     labels = [row.one("th").text for row in shown.one("tbody").all("tr")]
     assert set(labels) == set(fresh.api.collector.answer(kind).labels)
     assert f"Finished after {rounds} round" in page.text
+    headings = [each.text for each in shown.one("thead").all("th")]
+    assert ("Robust to" in headings) is (kind != "svsm")
+    assert len(headings) == len(shown.one("tbody").all("tr")[0].all("th", "td"))
     assert [one["value"] for one in shown.one("select", name="method").all("option")] == [
         "none",
         "base",

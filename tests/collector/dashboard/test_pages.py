@@ -145,6 +145,21 @@ def test_method_and_level_are_chosen_by_a_plain_form(seen):
     assert all("method=norm-sub&level=0.99" in link for link in links)
 
 
+def test_a_slider_chooses_how_many_false_reports_are_allowed_for(seen):
+    """It is a field of the plain form, says its value in words, and keeps what was chosen."""
+    slider = answer(seen.page("/tasks/pets")).one("input", name="fakes")
+    assert (slider["type"], slider["min"], slider["max"]) == ("range", "0", "0.2")
+    assert slider["value"] == "0"
+    shown = answer(seen.page("/tasks/pets?fakes=0.05"))
+    slider = shown.one("input", name="fakes")
+    assert (slider["value"], slider["step"]) == ("0.05", "0.005")
+    assert slider["aria-valuetext"].replace("\u202f", " ") == "5 %"
+    assert shown.one("output").text.replace("\u202f", " ") == "5 %"
+    assert "if up to 5 % of the reports were false" in shown.one("thead").text
+    beyond = answer(seen.page("/tasks/pets?fakes=0.333")).one("input", name="fakes")
+    assert (beyond["max"], beyond["step"], beyond["value"]) == ("0.333", "any", "0.333")
+
+
 @pytest.mark.parametrize("part", ["", "/answer.json", "/answer.csv"])
 @pytest.mark.parametrize(
     "choice",

@@ -111,6 +111,7 @@ SHUFFLE = ShuffleLine(
     hops=["https://mix-a.example"],
     keys=1,
     layers=2,
+    set_signatures=1,
     received=0,
     parts=0,
     complete=False,
@@ -138,6 +139,7 @@ def test_a_shuffled_round_shows_its_hops_keys_and_all_three_promises():
     facts, alarm, until = shuffle_facts()
     assert facts["Hops"] == "https://mix-a.example"
     assert facts["Keys"] == "1 of 2 are here"
+    assert facts["Signed as a set"] == "by 1 of 1 shufflers"
     assert facts["Batch"] == "no part has come"
     assert facts["Canaries"] == "3 sent"
     assert facts["Against the collector alone"].startswith("epsilon 0.5, except")

@@ -252,7 +252,7 @@ def test_numbers_that_do_not_exist_are_dashes_and_are_not_drawn():
     unknown, known = Figure(float("nan"), float("inf"), unstable=True), Figure(2.5, 0.04)
     table = (ResultRow(("a",), (unknown,), 60), ResultRow(("b",), (known,), 40))
     result = Result(("g", "m"), ("g",), ("m",), table, 100, 100, 1.0, explanation={"numbers": []})
-    made = queries.shown(Released(result, (), 10))
+    made = queries.shown(Released(result, 10))
     assert [cell["text"] for cell in made["rows"][0]] == ["a", "–"]
     assert made["rows"][0][1]["unstable"]
     assert [made["rows"][1][1][key] for key in ("text", "low", "high")] == ["2.50", "2.11", "2.89"]

@@ -26,11 +26,11 @@ from sottovoce.collector.store.shuffle_base import (
     Grant,
     OpenedPart,
     PartRecord,
-    RoundKeyRecord,
 )
 from sottovoce.errors import MismatchError, StateError
+from sottovoce.wire.round_keys import SignedKey
 
-KEY = RoundKeyRecord(0, b"p" * 32, b"s" * 64)
+KEY = SignedKey(0, b"p" * 32, b"s" * 64)
 MESSAGES = (b"first part", b"second part")
 BATCH_HASH = hashlib.sha256(b"".join(MESSAGES)).digest()
 PARTS = [PartRecord(number, 2, BATCH_HASH, data) for number, data in enumerate(MESSAGES)]
@@ -48,7 +48,7 @@ def test_the_first_key_of_a_hop_stays(round_open, open_store):
     assert not round_open.add_round_key(DIGEST, 0, KEY)
     with pytest.raises(MismatchError, match="which stays"):
         round_open.add_round_key(DIGEST, 0, replace(KEY, public_key=b"q" * 32))
-    own = RoundKeyRecord(1, b"o" * 32, b"t" * 64)
+    own = SignedKey(1, b"o" * 32, b"t" * 64)
     assert round_open.add_round_key(DIGEST, 0, own, b"x" * 32)
     again = open_store()
     assert again.round_keys(DIGEST, 0) == [KEY, own]
@@ -57,6 +57,17 @@ def test_the_first_key_of_a_hop_stays(round_open, open_store):
         again.add_round_key(DIGEST, 1, KEY)
     assert again.round_keys(DIGEST, 1) == []
     assert again.private_round_key(DIGEST, 1) is None
+
+
+def test_signatures_on_all_keys_are_kept_by_hop(round_open, open_store):
+    assert round_open.add_set_signature(DIGEST, 0, 1, b"b" * 64)
+    assert round_open.add_set_signature(DIGEST, 0, 0, b"a" * 64)
+    assert not round_open.add_set_signature(DIGEST, 0, 0, b"c" * 64)
+    again = open_store()
+    assert again.set_signatures(DIGEST, 0) == [b"a" * 64, b"b" * 64]
+    assert again.set_signatures(DIGEST, 1) == []
+    with pytest.raises(MismatchError, match="no such round"):
+        again.add_set_signature(DIGEST, 1, 0, b"a" * 64)
 
 
 def test_parts_are_kept_once_and_make_a_batch(round_open):
@@ -109,7 +120,7 @@ def test_a_part_is_opened_once_with_its_messages_or_not_at_all(round_open):
 
 
 def test_a_round_with_a_complete_batch_closes_when_all_is_opened(round_open):
-    own = RoundKeyRecord(1, b"o" * 32, b"t" * 64)
+    own = SignedKey(1, b"o" * 32, b"t" * 64)
     round_open.add_round_key(DIGEST, 0, own, b"x" * 32)
     filled(round_open)
     assert not round_open.turn(DIGEST, 0, State.OPEN, State.CLOSING, NOW)
@@ -127,7 +138,7 @@ def test_a_round_with_a_complete_batch_closes_when_all_is_opened(round_open):
 
 
 def test_a_round_that_is_not_open_takes_no_batch_and_forgets_what_it_had(round_open):
-    round_open.add_round_key(DIGEST, 0, RoundKeyRecord(1, b"o" * 32, b"t" * 64), b"x" * 32)
+    round_open.add_round_key(DIGEST, 0, SignedKey(1, b"o" * 32, b"t" * 64), b"x" * 32)
     round_open.add_part(DIGEST, 0, PARTS[0])
     close_round(round_open)
     with pytest.raises(MismatchError, match="takes no batch"):

@@ -3,7 +3,6 @@ of their own.
 """
 
 import os
-import shutil
 import signal
 import sys
 import time
@@ -16,7 +15,7 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from engine.spark_session import cluster, executors
+from engine.spark_session import executors
 from plans.tables.plans import table_plan
 from sottovoce.domains.bits import Bits
 from sottovoce.engine import parquet, spark
@@ -67,15 +66,6 @@ QUESTIONS = (
     "SELECT SUM(stars), COUNT(*) FROM users"
     " WHERE stars >= 2 AND (kind = 'b' OR region = 'it''s west')",
 )
-
-
-@pytest.fixture(scope="module")
-def session():
-    pytest.importorskip("pyspark", reason="the spark extra is not installed")
-    if shutil.which("java") is None:
-        pytest.skip("Spark needs Java")
-    with cluster() as made:
-        yield made
 
 
 def people(count=PEOPLE, seed=1):

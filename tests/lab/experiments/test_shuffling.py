@@ -41,6 +41,18 @@ def test_a_cap_of_six_binds_and_the_page_says_so():
     assert (met, missed) == (16 + 12 + 6, 0 + 4 + 10)
 
 
+def test_the_page_begins_with_what_holds_under_the_default_cap():
+    """The settings of the claim are counted by what the chooser does, not by the page."""
+    settings = [HistogramCase(1024, 10**6, epsilon) for epsilon in shuffling.EPSILONS]
+    page = PAGE.read_text(encoding="utf-8")
+    summary, _, _ = page.partition("## Without a cap")
+    assert "**Under the default cap the two requirements do not hold together" in summary
+    for name, cap in (("none", NO_CAP), ("6, the default", 6.0)):
+        met = sum(compare(case, cap).meets for case in settings)
+        [row] = [line for line in summary.splitlines() if line.startswith(f"| {name} |")]
+        assert f"| {met} of 4 |" in row
+
+
 def test_the_published_error_is_the_least_of_all_that_replace_a_value():
     case = HistogramCase(1024, 10**6, 0.5)
     assert case.published().name == "RAP"

@@ -18,14 +18,15 @@ PLACES = ["home", "office", "road"]
 
 
 def test_estimates_are_unbiased_in_every_epoch():
-    """1,500 real devices over three epochs, a third of which move once: totals within 5 sigma of
-    the truth.
+    """Real devices over three epochs, a third of which move once: totals within 5 sigma of the
+    truth.
     """
+    people = 500
     task = sv.Task("where", Tracking(PLACES, 3), epsilon=6.0, distinct=2)
-    clients = [Client(task, ":memory:") for _ in range(1500)]
+    clients = [Client(task, ":memory:") for _ in range(people)]
     truth, sent = [], []
     for number in range(3):
-        held = [PLACES[(place + (number > 1 and place % 3 == 0)) % 2] for place in range(1500)]
+        held = [PLACES[(place + (number > 1 and place % 3 == 0)) % 2] for place in range(people)]
         asked = Round(number, task.opening.ask)
         sent.append(
             [client.answer(value, asked=asked) for client, value in zip(clients, held, strict=True)]
@@ -41,7 +42,7 @@ def test_estimates_are_unbiased_in_every_epoch():
             answer.estimate.totals,
             counts,
         )
-        assert answer.estimate.users == 1500
+        assert answer.estimate.users == people
     assert all(client.ledger.spent == 6.0 for client in clients)
 
 

@@ -517,7 +517,7 @@ def test_what_is_sent_has_one_length_and_takes_the_same_draws_whatever_the_value
         assert used[0] == used[1]
 
 
-PLANTED = 60_000
+FALSE_VALUE = 60_000
 HELD = [7] * 12_000 + [40_000] * 8_000 + list(range(10_000, 20_000))
 
 
@@ -531,16 +531,16 @@ def test_robust_to_flags_planted_values_and_spares_the_frequent_ones(dealt):
     """
     collection = Collection(enrolment=True) if dealt else None
     task = sv.Task("values", HeavyHitters(Bits(16), 3), epsilon=4.0, collection=collection)
-    attack = SupportTarget(task.plan.domain, (PLANTED,))
+    attack = SupportTarget(task.plan.domain, (FALSE_VALUE,))
     answer = sv.simulate(task, HELD, seed=1, attack=attack, share=0.05)
     robust_to = {row["value"]: row["robust_to"] for row in answer.rows()}
     print(robust_to)
-    assert robust_to[task.plan.domain.shown(PLANTED)] <= 0.05
+    assert robust_to[task.plan.domain.shown(FALSE_VALUE)] <= 0.05
     groups = 1 if dealt else task.plan.groups
     for held in (7, 40_000):
         assert robust_to[task.plan.domain.shown(held)] > 0.05 / groups
     quiet = sv.simulate(task, HELD, seed=1)
-    assert task.plan.domain.shown(PLANTED) not in {row["value"] for row in quiet.rows()}
+    assert task.plan.domain.shown(FALSE_VALUE) not in {row["value"] for row in quiet.rows()}
 
 
 def test_robust_to_is_the_lead_in_the_group_where_it_takes_the_fewest():

@@ -48,7 +48,7 @@ def test_the_distance_is_half_of_all_differences_on_average(answer):
 
 def test_the_tree_tells_what_pairs_really_tell(answer):
     first = truth.tree(answer, HELD)[0]
-    assert (first.one, first.other) == ("a", "b")
+    assert (first.first, first.second) == ("a", "b")
     assert first.truth == pytest.approx(-0.3 * np.log(0.3) - 0.7 * np.log(0.7)), (
         "b gives a away: its entropy"
     )

@@ -14,7 +14,7 @@ from sottovoce.engine.memory import drive
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.lab.simulate import report_batches
 from sottovoce.maths.normal import quantile
-from sottovoce.sql.query import Column
+from sottovoce.sql.query import Column, GroupBy
 from sottovoce.sql.reading import read
 
 RUN = "run"  # the public column
@@ -67,7 +67,9 @@ class Runs:
 def asked(database: Any, text: str) -> list[Runs]:
     """Return every number that a question without groups selects, by run."""
     query = read(text, database.layout.tables)
-    result = database.answer(replace(query, group_by=(Column(0, -1, f"people.{RUN}"),)))
+    result = database.answer(
+        replace(query, group_by=(GroupBy(Column(0, -1, f"people.{RUN}"), RUN),))
+    )
     figures = [list(column) for column in zip(*result.figures, strict=True)]
     return [
         Runs(

@@ -13,7 +13,7 @@ from sottovoce.errors import NoDataError
 from sottovoce.lab.experiments.tables import contributions
 from sottovoce.plans.tables import counting
 from sottovoce.sql.aggregates.count import Count
-from sottovoce.sql.query import Column, Query
+from sottovoce.sql.query import Column, GroupBy, Query
 
 USERS = 6_000
 
@@ -40,7 +40,7 @@ def collected(method, *, published=False, most=None, rows=1):
 
 def scored(database, place):
     column = Column(0, place)
-    query = Query((0,), (Count("n"),), group_by=(column,))
+    query = Query((0,), (Count("n"),), group_by=(GroupBy(column, "value"),))
     figures = [row[0] for row in database.answer(query).figures]
     return np.array([one.value for one in figures]), np.array([one.variance for one in figures])
 

@@ -28,7 +28,7 @@ def test_totals_and_squares_have_the_numbers_of_the_plan():
     assert len(rows) == 2
     assert rows.total(7, 0) == 1.5
     assert rows.square(9, 7, 1) == rows.square(7, 9, 1) == 7.0
-    assert rows.label(0, 1) == "paid"
+    assert rows.key(0, 1) == "paid"
 
 
 def test_a_sum_over_nobody_is_nothing_and_people_are_those_who_meet_the_condition():
@@ -48,7 +48,7 @@ def test_the_engine_counts_people_by_public_group():
     text = "SELECT plan, SUM(age) AS years FROM people GROUP BY plan"
     plan = plan_query(read(text, source.layout.tables), source)
     (rows,) = run(state(plan, source), source)
-    assert dict(zip((rows.label(0, group) for group in range(2)), rows.users, strict=True)) == {
+    assert dict(zip((rows.key(0, group) for group in range(2)), rows.users, strict=True)) == {
         "free": 75,
         "paid": 25,
     }

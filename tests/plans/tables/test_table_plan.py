@@ -9,7 +9,7 @@ from sottovoce.domains.lists import Lists
 from sottovoce.domains.records import Records
 from sottovoce.errors import ParameterError
 from sottovoce.plans.tables.table_plan import (
-    LARGEST_FANOUT,
+    MAX_FANOUT,
     TablePlan,
     columns_of,
     joined_tables,
@@ -66,7 +66,7 @@ def test_many_tables_on_one_budget_are_a_concern():
     ("settings", "said"),
     [
         ({"fanout": 1}, "`fanout` must"),
-        ({"fanout": LARGEST_FANOUT + 1}, "`fanout` must"),
+        ({"fanout": MAX_FANOUT + 1}, "`fanout` must"),
         ({"fanout": "large"}, "`fanout` must"),
         ({"rows": 2}, "`rows` must be between 1 and `most`"),
         ({"rows": 6, "most": 5}, "`rows` must be between 1 and `most`"),
@@ -80,4 +80,4 @@ def test_a_setting_that_makes_no_sense_is_refused(settings, said):
 
 
 def test_the_fanout_can_be_chosen_for_the_longest_column():
-    assert 2 <= sv.Table(COLUMNS, fanout="auto").fanout <= LARGEST_FANOUT
+    assert 2 <= sv.Table(COLUMNS, fanout="auto").fanout <= MAX_FANOUT

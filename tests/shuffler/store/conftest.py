@@ -5,7 +5,7 @@ from itertools import count
 import pytest
 
 from postgres_server import running
-from shuffler.store.rounds import new_round, task
+from shuffler.store.rounds import KEY_SET, SET_SIGNATURE, TASK, new_round, task
 from sottovoce.shuffler.store.base import open_hop_store
 
 _numbers = count()
@@ -33,7 +33,8 @@ def store(url):
 
 @pytest.fixture
 def open_round(store):
-    """A store with one task and its first round."""
+    """A store with one task and its first round, whose keys this hop has signed."""
     store.add_task(task())
     store.open_round(new_round())
+    store.keep_key_set(TASK, 0, KEY_SET, SET_SIGNATURE)
     return store

@@ -5,6 +5,8 @@ from sottovoce.wire.round_keys import KeyPair
 
 TASK = bytes(range(32))
 KEYS = KeyPair(b"p" * 32, b"P" * 32)
+KEY_SET = (KEYS.public_key, b"C" * 32)
+SET_SIGNATURE = b"S" * 64
 
 
 def task(fingerprint=TASK):

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from shuffler.store.rounds import TASK, new_round, task
+from shuffler.store.rounds import KEY_SET, SET_SIGNATURE, TASK, new_round, task
 from sottovoce.shuffler.store.base import BatchState, SealedOffer, TakeVerdict
 from sottovoce.shuffler.store.postgres import PostgresHopStore
 
@@ -34,6 +34,7 @@ def test_closing_waits_for_a_node_that_is_taking(url):
     slow, other = SlowStore(url), PostgresHopStore(url)
     other.add_task(task())
     other.open_round(new_round())
+    other.keep_key_set(TASK, 0, KEY_SET, SET_SIGNATURE)
     taken, closed = [], []
     offers = [SealedOffer(TASK, 0, [b"m" * 40])]
     taking = threading.Thread(target=lambda: taken.extend(slow.take(offers)))

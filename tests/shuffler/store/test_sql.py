@@ -1,12 +1,14 @@
 """What both stores do: each step once, nothing lost, nothing kept longer than needed."""
 
 import hashlib
+import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
 
-from shuffler.store.rounds import KEYS, TASK, new_round, task
+from shuffler.store.rounds import KEY_SET, KEYS, SET_SIGNATURE, TASK, new_round, task
 from sottovoce.errors import MismatchError, StateError
 from sottovoce.shuffler.store.base import (
     BatchState,
@@ -54,6 +56,78 @@ def test_a_task_and_a_round_are_added_once(store):
     assert store.private_key(TASK, 0) == KEYS.private_key
     assert store.find_round(TASK, 1) is None
     assert [record.number for record in store.rounds(TASK)] == [0]
+
+
+def test_the_first_set_of_keys_that_a_hop_signs_stays(store, url):
+    store.add_task(task())
+    store.open_round(new_round())
+    assert store.find_round(TASK, 0).key_set is None
+    store.keep_key_set(TASK, 0, KEY_SET, SET_SIGNATURE)
+    store.keep_key_set(TASK, 0, KEY_SET, SET_SIGNATURE)
+    for other in ((*KEY_SET, b"D" * 32), KEY_SET[:1], KEY_SET[::-1]):
+        with pytest.raises(MismatchError, match="has signed other keys for this round"):
+            store.keep_key_set(TASK, 0, other, b"T" * 64)
+    with pytest.raises(MismatchError):
+        store.keep_key_set(TASK, 1, KEY_SET, SET_SIGNATURE)
+    store.note_set_sent(TASK, 0)
+    again = open_hop_store(url)
+    record = again.find_round(TASK, 0)
+    assert (record.key_set, record.set_signature, record.set_sent) == (
+        KEY_SET,
+        SET_SIGNATURE,
+        True,
+    )
+    again.close()
+
+
+@pytest.mark.parametrize("ending", ["abandon", "erase"])
+def test_the_signed_set_outlives_its_round_and_its_task(open_round, ending):
+    store = open_round
+    if ending == "erase":
+        mixed(store)
+        store.note_delivered(TASK, 0)
+        store.erase(TASK, 0)
+    else:
+        store.abandon(TASK, 0, "no users")
+    store.finish_task(TASK)
+    with pytest.raises(MismatchError, match="has signed other keys for this round"):
+        store.keep_key_set(TASK, 0, KEY_SET[::-1], b"T" * 64)
+    assert store.find_round(TASK, 0).key_set == KEY_SET
+
+
+def test_of_nodes_that_sign_at_once_one_has_its_set_kept(store, url):
+    """Each node has been shown another set; only one signature may ever leave the hop."""
+    store.add_task(task())
+    store.open_round(new_round())
+    start = threading.Barrier(6)
+    kept = []
+
+    def sign(number):
+        node = open_hop_store(url)
+        start.wait()
+        with suppress(MismatchError):
+            node.keep_key_set(TASK, 0, (KEYS.public_key, bytes([number]) * 32), b"S" * 64)
+            kept.append(number)
+        node.close()
+
+    nodes = [threading.Thread(target=sign, args=(number,)) for number in range(6)]
+    for node in nodes:
+        node.start()
+    for node in nodes:
+        node.join()
+    (number,) = kept
+    assert store.find_round(TASK, 0).key_set[1] == bytes([number]) * 32
+
+
+def test_nothing_is_taken_before_the_keys_are_signed(store):
+    store.add_task(task())
+    store.open_round(new_round())
+    assert store.take([offer(MESSAGES[0])]) == [[TakeVerdict.TOO_EARLY]]
+    part = IncomingPart(0, 1, hashlib.sha256(MESSAGES[0]).digest(), MESSAGES[0])
+    with pytest.raises(StateError, match="not signed its keys yet"):
+        store.take_part(TASK, 0, part)
+    store.keep_key_set(TASK, 0, KEY_SET, SET_SIGNATURE)
+    assert store.take([offer(MESSAGES[0])]) == [[ACCEPTED]]
 
 
 def test_every_message_is_taken_once(open_round):

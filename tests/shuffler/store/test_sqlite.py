@@ -2,7 +2,7 @@
 
 import os
 
-from shuffler.store.rounds import KEYS, TASK, new_round, task
+from shuffler.store.rounds import KEY_SET, KEYS, SET_SIGNATURE, TASK, new_round, task
 from sottovoce.shuffler.store.base import MixedBatch, SealedOffer
 from sottovoce.shuffler.store.sqlite import SqliteHopStore
 
@@ -15,6 +15,7 @@ def test_erased_messages_and_keys_are_in_no_file(tmp_path):
     store = SqliteHopStore(tmp_path / "shuffler.db")
     store.add_task(task())
     store.open_round(new_round())
+    store.keep_key_set(TASK, 0, KEY_SET, SET_SIGNATURE)
     messages = [os.urandom(300) for _ in range(50)]
     for message in messages:
         store.take([SealedOffer(TASK, 0, [message])])

@@ -29,5 +29,5 @@ def check_nothing(aggregate, totals):
     """Without a denominator there is no number, no slope and no truth."""
     value, slopes = aggregate.combine(totals)
     assert isnan(value)
-    assert slopes == ()
+    assert slopes is None
     assert aggregate.truth(totals) is None

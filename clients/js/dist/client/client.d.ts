@@ -1,11 +1,11 @@
+import type { Rng } from "../core/rng.js";
 import type { Notice } from "../tasks/notice.js";
 import type { Round } from "../tasks/round.js";
 import type { Document } from "../wire/codec.js";
 import type { Accepts } from "./accepts.js";
 import type { Ledger } from "./ledger.js";
-import type { LedgerFile } from "./ledger_file.js";
+import type { LedgerFile, TaskEntry } from "./ledger_file.js";
 import type { MakePayload } from "./message.js";
-import type { Memory } from "./permanent.js";
 import type { Sealing } from "./shuffled.js";
 export type Notify = (reason: string) => void;
 export interface ClientOptions {
@@ -13,6 +13,12 @@ export interface ClientOptions {
     accepts?: Accepts | undefined;
     notify?: Notify | undefined;
     origin?: string;
+}
+interface Extra {
+    makePayloads(notice: Notice, entry: TaskEntry, rng: Rng): MakePayload | undefined;
+    checkNotice?(notice: Notice): void;
+    checkEntry?(entry: TaskEntry): void;
+    joinToken?(notice: Notice, round: Round, envelopes: Uint8Array, entry: TaskEntry): Uint8Array;
 }
 export interface Answer {
     readonly message: Uint8Array;
@@ -22,7 +28,7 @@ export declare class Client {
     #private;
     readonly notice: Notice;
     readonly ledger: Ledger;
-    readonly permanentPayload?: ((notice: Notice, memory: Memory) => MakePayload) | undefined;
+    readonly extra?: Extra | undefined;
     readonly token: string | undefined;
     private constructor();
     static open(task: string | Notice, ledger: Ledger, options?: ClientOptions): Promise<Client>;
@@ -37,3 +43,4 @@ export declare class Client {
     explain(round?: Round): Promise<string>;
 }
 export declare function noticeOf(text: string): Promise<Notice>;
+export {};

@@ -17,3 +17,4 @@ export interface MessageParts {
     readonly makePayload?: MakePayload | undefined;
 }
 export declare function writeMessage(parts: MessageParts, rng: Rng): Uint8Array;
+export declare function freshPayload({ question: { mechanism, encoding } }: AddressedQuestion, index: Index, rng: Rng, draw?: bigint): Uint8Array;

@@ -8,6 +8,7 @@ export interface SignedKey {
 }
 export interface RoundKeys {
     readonly keys: readonly SignedKey[];
+    readonly setSignatures: readonly Uint8Array[];
     readonly opened?: number;
 }
 export declare function fetchKeys([collector, ...witnesses]: readonly [Address, ...Address[]], notice: Notice, { number }: Round): Promise<RoundKeys>;
@@ -16,13 +17,9 @@ export declare class Sealing {
     readonly round: Round;
     readonly keys: readonly SignedKey[];
     private constructor();
-    static open(notice: Notice, round: Round, keys: readonly SignedKey[]): Promise<Sealing>;
+    static open(notice: Notice, round: Round, { keys, setSignatures }: RoundKeys): Promise<Sealing>;
     seal(envelopes: Uint8Array, token: Uint8Array): Promise<Uint8Array>;
     answer(client: Client, value: unknown): Promise<Answer>;
     get tokenBytes(): number;
     get messageBytes(): number;
 }
-export declare function isTokenMissing({ ledger, notice }: Client): Promise<boolean>;
-export declare function blindedToken({ ledger, notice }: Client): Promise<Uint8Array>;
-export declare function finishToken(client: Client, blindSignature: Uint8Array): Promise<void>;
-export declare function obtainToken(client: Client, address: Address, enrolmentToken: string | undefined): Promise<void>;

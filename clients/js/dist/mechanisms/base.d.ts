@@ -10,7 +10,7 @@ export interface Randomizer {
     readonly epsilonOnce?: number;
     readonly share?: number;
     readonly overlap?: number;
-    permanent(index: any, rng: Rng): Uint8Array;
+    permanent(index: any, rng: Rng, draw?: bigint): Uint8Array;
     instantaneous?(packed: Uint8Array, rng: Rng): Uint8Array;
 }
 export interface Mechanism extends Randomizer {

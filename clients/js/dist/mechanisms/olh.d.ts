@@ -9,6 +9,7 @@ interface Settings {
     readonly keep: bigint;
     readonly width: number;
     readonly drawSeed?: (rng: Rng) => number;
+    readonly seedCount?: Whole;
 }
 export declare function localHashing(settings: Settings): Randomizer;
 export {};

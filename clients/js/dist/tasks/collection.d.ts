@@ -9,5 +9,6 @@ export interface Collection {
     readonly enrolment: boolean;
     readonly sandbox: boolean;
     readonly issuer?: string;
+    readonly defence?: string;
 }
 export declare function readCollection(document: Json): Collection;

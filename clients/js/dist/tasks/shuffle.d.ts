@@ -31,7 +31,7 @@ export declare class Shuffle {
     readonly delta: string;
     constructor(fields: Fields<typeof SHAPE>);
     get signingKeys(): Uint8Array[];
-    check({ distinct, declares, collection }: Notice, ask: Ask): void;
+    check({ distinct, declares, collection, rounds, epsilon }: Notice, ask: Ask): void;
     conditional(epsilon: string): {
         epsilon: string;
         delta: string;
@@ -40,5 +40,6 @@ export declare class Shuffle {
     refuseAbove(central: number, name: string): void;
     isWorseThan(before: string, notice: Notice): boolean;
 }
+export declare function accountedBlankets(blanket: Blanket): Blanket[];
 export declare function blanketOf(ask: Ask): Blanket;
 export {};

@@ -17,6 +17,8 @@ export declare const TEXTS: {
         window: string;
         mixed_one: string;
         mixed: string;
+        same_keys_one: string;
+        same_keys: string;
         mixing_promises_nothing: string;
         central_one: string;
         central: string;
@@ -44,6 +46,7 @@ export declare const TEXTS: {
         no_promises: string;
         enrolment: string;
         blind_tokens: string;
+        fixed_seeds: string;
         open: string;
         named: string;
         described: string;

@@ -21,6 +21,6 @@ export declare function finalize(pending: PendingToken, blindSignature: Uint8Arr
 export declare function verify({ nonce, signature }: Token, key: IssuerPublicKey, digest: Uint8Array): Promise<void>;
 export declare function tokenBytes({ nonce, signature }: Token): Uint8Array;
 export declare function readToken(data: Uint8Array): Token;
-export declare function seedOf({ signature }: Token, digest: Uint8Array): bigint;
+export declare function seedDraw({ signature }: Token, digest: Uint8Array, slot: number): bigint;
 export declare function coinBytesOf({ signature }: Token, digest: Uint8Array): Uint8Array;
 export declare function challengeDigest(digest: Uint8Array): Uint8Array;

@@ -7,6 +7,7 @@
 import { hex } from "../bytes.js";
 import { enrolledBytes, roundCoin } from "../core/coin.js";
 import { load } from "../core/registry.js";
+import type { Rng } from "../core/rng.js";
 import { SystemRng } from "../core/rng.js";
 import type { Index } from "../domains/base.js";
 import { randomIndex } from "../domains/base.js";
@@ -20,11 +21,10 @@ import { parseCanonical } from "../wire/codec.js";
 import type { Accepts } from "./accepts.js";
 import { refuseChanged, refuseUnaccepted, remember } from "./accepts.js";
 import type { Ledger } from "./ledger.js";
-import type { LedgerFile } from "./ledger_file.js";
+import type { LedgerFile, TaskEntry } from "./ledger_file.js";
 import { answerOnce, keepBytes, refuseAgain, taskEntry } from "./ledger_file.js";
 import type { AddressedQuestion, MakePayload } from "./message.js";
 import { questionsFor, writeMessage } from "./message.js";
-import type { Memory } from "./permanent.js";
 import type { Sealing } from "./shuffled.js";
 
 const UNREADABLE = "a value must be of the kind that the task asks for";
@@ -41,6 +41,14 @@ export interface ClientOptions {
   notify?: Notify | undefined;
   /** The address of the collector, which tells tasks of one name apart (default: none). */
   origin?: string;
+}
+
+/** What only some tasks need: a module that is loaded for them. */
+interface Extra {
+  makePayloads(notice: Notice, entry: TaskEntry, rng: Rng): MakePayload | undefined;
+  checkNotice?(notice: Notice): void;
+  checkEntry?(entry: TaskEntry): void;
+  joinToken?(notice: Notice, round: Round, envelopes: Uint8Array, entry: TaskEntry): Uint8Array;
 }
 
 /** A message, and the rule that the value broke if it lay outside the domain. */
@@ -61,7 +69,7 @@ export class Client {
     readonly notice: Notice,
     readonly ledger: Ledger,
     { token, accepts = {}, notify, origin = "" }: ClientOptions,
-    readonly permanentPayload?: (notice: Notice, memory: Memory) => MakePayload,
+    readonly extra?: Extra,
   ) {
     this.token = notice.collection?.enrolment ? token : undefined; // other tasks never see it
     this.#accepts = accepts;
@@ -78,8 +86,7 @@ export class Client {
     const { accepts } = options;
     if (accepts) (await import("./stated_accepts.js")).checkAccepts(accepts);
     const notice = typeof task === "string" ? await noticeOf(task) : task;
-    const permanent = notice.distinct ? await import("./permanent.js") : undefined;
-    return new Client(notice, ledger, options, permanent?.permanentPayload);
+    return new Client(notice, ledger, options, await extraOf(notice));
   }
 
   /** Returns the round in a document; refuses a round that the task has not announced. */
@@ -139,7 +146,8 @@ export class Client {
     const { notice } = this;
     this.#checkTask(round);
     const questions = this.#questions(file, round);
-    const makePayload = this.permanentPayload?.(notice, this.#memory(file));
+    const entry = taskEntry(file, notice.digest);
+    const makePayload = this.extra?.makePayloads(notice, entry, this.#rng);
     const epsilon = this.#isRehearsal ? "0.0" : notice.epsilon;
     const conditional = this.#isRehearsal ? undefined : notice.shuffle?.conditional(epsilon);
     const spend = { ...this.#spendOf(round), name: notice.name, epsilon, conditional };
@@ -150,7 +158,9 @@ export class Client {
       if (sealed) return sealed.message;
       const held = this.#indexOf(value); // from here on nothing is refused
       outside = held.outside;
-      return writeMessage({ notice, round, questions, index: held.index, makePayload }, this.#rng);
+      const parts = { notice, round, questions, index: held.index, makePayload };
+      const envelopes = writeMessage(parts, this.#rng);
+      return this.extra?.joinToken?.(notice, round, envelopes, entry) ?? envelopes;
     };
     const message = answerOnce(file, spend, this.ledger.clock(), make);
     return { message, outside };
@@ -221,20 +231,14 @@ export class Client {
     const enrolled = this.token === undefined ? undefined : enrolledBytes(this.token, digest);
     if (collection?.enrolment && !enrolled)
       throw new AccessError("this task asks enrolled devices only, and this device has no token");
-    if (collection?.issuer && !taskEntry(file, digest).token)
-      throw new AccessError("this task needs a blind token, and this device has none yet");
-    const bytes = keepBytes(taskEntry(file, digest), "coin", enrolled ?? this.#rng.bytes(16));
+    const entry = taskEntry(file, digest);
+    this.extra?.checkEntry?.(entry);
+    const bytes = keepBytes(entry, "coin", enrolled ?? this.#rng.bytes(16));
     if (enrolled && hex(enrolled) !== hex(bytes))
       throw new MismatchError(
         "this device had its coin for the task before it got this enrolment token",
       );
     return bytes;
-  }
-
-  #memory(file: LedgerFile): Memory {
-    const entry = taskEntry(file, this.notice.digest);
-    const secret = keepBytes(entry, "secret", this.#rng.bytes(32));
-    return { secret, responses: (slot) => (entry.responses[slot] ??= []) };
   }
 
   #spendOf({ number }: Round) {
@@ -249,5 +253,14 @@ export async function noticeOf(text: string): Promise<Notice> {
   const { domain = null, opening = null, rounds = null } = parsed.document;
   for (const part of [domain, opening, rounds]) await load(part);
   const shuffle = parsed.document.shuffle && (await import("../tasks/shuffle.js"));
-  return readNotice(parsed, shuffle ? shuffle.readShuffle : undefined);
+  const notice = readNotice(parsed, shuffle ? shuffle.readShuffle : undefined);
+  (await extraOf(notice))?.checkNotice?.(notice);
+  return notice;
+}
+
+/** Loads what a task with blind tokens or a longitudinal task needs. */
+async function extraOf({ collection, distinct }: Notice): Promise<Extra | undefined> {
+  const { issuer, defence } = collection ?? {};
+  if ((issuer ?? defence) !== undefined) return import("./blind_token.js");
+  return distinct ? import("./permanent.js") : undefined;
 }

@@ -79,7 +79,8 @@ export class Device {
   readonly #collector: Address;
   readonly #witnesses: readonly Address[];
   readonly #rng = new SystemRng();
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** The timer of the next attempt; null once the device is closed. */
+  #timer: ReturnType<typeof setTimeout> | null | undefined;
 
   constructor(url: string, options: DeviceOptions) {
     const { delay, timeout = DEFAULT_TIMEOUT, accepts = {}, witnesses = [], relay } = options;
@@ -105,9 +106,11 @@ export class Device {
   async answer(name: string, value: unknown): Promise<Uint8Array> {
     const { client, round } = await this.#open(name);
     const { notice } = client;
-    const shuffled = notice.shuffle && (await this.#prepareShuffled(client, round));
+    await client.checkTask(round);
+    const shuffled = notice.shuffle && (await this.#openSealing(notice, round));
+    const hasAgreed = notice.collection?.issuer && (await this.#obtainToken(client, round));
     await client.check(round);
-    if (!shuffled?.hasAgreed) await this.#askOwner(client, round);
+    if (!hasAgreed) await this.#askOwner(client, round);
     await this.ledger.update((file) => refuseFull(file, this.url)); // before the value is drawn
     const sealed = await shuffled?.sealing.answer(client, value);
     const wait = this.#uniform(shuffled?.longestWait ?? this.delay ?? DEFAULT_DELAY);
@@ -178,9 +181,10 @@ export class Device {
     return this.ledger.optOut();
   }
 
-  /** Stops sending by itself; reports that wait stay in the ledger. */
+  /** Stops sending by itself for good; reports that wait stay in the ledger. */
   close(): void {
-    clearTimeout(this.#timer);
+    clearTimeout(this.#timer ?? 0);
+    this.#timer = null; // an attempt that is under way would set the timer again
   }
 
   async #open(name: string): Promise<{ client: Client; round: Round }> {
@@ -198,22 +202,22 @@ export class Device {
   }
 
   /**
-   * Fetches keys and token.  What is fetched does not depend on this device's coin: both come
-   * before the device finds out whether the round asks it.
+   * Fetches the keys of a shuffled round.  What is fetched does not depend on this device's coin:
+   * keys and token come before the device finds out whether the round asks it.
    */
-  async #prepareShuffled(client: Client, round: Round) {
+  async #openSealing(notice: Notice, round: Round) {
     const shuffled = await import("./shuffled.js");
-    const { notice } = client;
-    await client.checkTask(round);
     const addresses = [this.#collector, ...this.#witnesses] as const;
-    const { keys, opened } = await shuffled.fetchKeys(addresses, notice, round);
+    const keys = await shuffled.fetchKeys(addresses, notice, round);
     const sealing = await shuffled.Sealing.open(notice, round, keys);
-    const hasAgreed = await shuffled.isTokenMissing(client);
-    if (hasAgreed) {
-      await this.#askOwner(client, round); // before the issuer hears of this device
-      await shuffled.obtainToken(client, this.#collector, this.#token);
-    }
-    return { sealing, hasAgreed, longestWait: this.#longestWait(notice, opened) };
+    return { sealing, longestWait: this.#longestWait(notice, keys.opened) };
+  }
+
+  /** Obtains the blind token if it is missing; returns whether the owner has agreed to that. */
+  async #obtainToken(client: Client, round: Round): Promise<boolean> {
+    const { obtainToken } = await import("./blind_token.js");
+    const agree = () => this.#askOwner(client, round);
+    return obtainToken(client, this.#collector, this.#token, agree);
   }
 
   /** Messages of a shuffled round may arrive at any time until it closes. */
@@ -258,9 +262,9 @@ export class Device {
   }
 
   async #schedule(): Promise<void> {
-    clearTimeout(this.#timer);
     const { ledger, url } = this;
     const seconds = await ledger.update((file) => secondsToNext(file, url, ledger.clock()));
+    if (this.#timer === null) return;
     clearTimeout(this.#timer);
     if (seconds === undefined) return;
     const flush = (): void => void this.flush().catch(() => {}); // what fails stays in the ledger

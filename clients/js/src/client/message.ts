@@ -89,7 +89,13 @@ export function writeMessage(parts: MessageParts, rng: Rng): Uint8Array {
   return concatenate(...envelopes);
 }
 
-const freshPayload: MakePayload = ({ question: { mechanism, encoding } }, index, rng) => {
+/** Returns a report that is drawn now; `draw` gives its hash seed, if it is not drawn, too. */
+export function freshPayload(
+  { question: { mechanism, encoding } }: AddressedQuestion,
+  index: Index,
+  rng: Rng,
+  draw?: bigint,
+): Uint8Array {
   const encoded = encoding ? encoding.encode(index, rng) : index;
-  return mechanism.instantaneous(mechanism.permanent(encoded, rng), rng);
-};
+  return mechanism.instantaneous(mechanism.permanent(encoded, rng, draw), rng);
+}

@@ -100,8 +100,14 @@ export function settle(
   const report = file.outbox.find((waiting) => waiting.message === message);
   if (!report) return "sent"; // another tab has sent it, or the owner has opted out meanwhile
   if (receipt !== "sent" && "wait" in receipt) {
-    const { wait, reason } = receipt;
-    Object.assign(report, { posted: now, due: now + wait, sending: false, reason });
+    const { wait, reason, unavailable } = receipt;
+    const times = { posted: now, due: now + wait };
+    Object.assign(report, { ...times, sending: false, reason });
+    if (unavailable) {
+      // Nobody answers there now: what is due as well is not tried one by one.
+      const others = file.outbox.filter(({ url }) => url === report.url);
+      for (const other of others) if (!waits(other, now)) Object.assign(other, times);
+    }
     return "waiting";
   }
   file.outbox.splice(file.outbox.indexOf(report), 1);

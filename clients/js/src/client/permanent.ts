@@ -7,8 +7,11 @@
 
 import { concatenate, hex, littleEndian, unhex, utf8 } from "../bytes.js";
 import { KeyedRng } from "../core/keyed_rng.js";
+import type { Rng } from "../core/rng.js";
 import { hmac } from "../maths/sha256.js";
 import type { Notice } from "../tasks/notice.js";
+import type { TaskEntry } from "./ledger_file.js";
+import { keepBytes } from "./ledger_file.js";
 import type { MakePayload } from "./message.js";
 
 export interface PermanentResponse {
@@ -22,6 +25,12 @@ export interface Memory {
   readonly secret: Uint8Array;
   /** Returns the responses of one slot, the latest last; they are changed in place. */
   responses(slot: number): PermanentResponse[];
+}
+
+/** Returns the function that makes payloads from what the entry of a task remembers. */
+export function makePayloads(notice: Notice, entry: TaskEntry, rng: Rng): MakePayload {
+  const secret = keepBytes(entry, "secret", rng.bytes(32));
+  return permanentPayload(notice, { secret, responses: (slot) => (entry.responses[slot] ??= []) });
 }
 
 /** Returns the function that makes payloads from remembered responses. */

@@ -1,43 +1,30 @@
-// What a device does for a shuffled task beyond others: keys, blind token, sealing.
+// What a device does for a shuffled task beyond others: keys and sealing.
 // Loaded only for a shuffled task.
 //
 // The platform's cryptography is asynchronous, and a transaction of a ledger is not.  So a message
 // is drawn and sealed first, on a copy of the ledger that is thrown away, and one transaction then
 // writes the charge and the sealed bytes.  Whatever happens in between, nothing has left.
 
-import { base64url, concatenate, hex, unhex } from "../bytes.js";
-import { fromBase64url } from "../core/base64url.js";
-import { AccessError, CodecError, MismatchError, need, ParameterError } from "../errors.js";
+import { concatenate, unhex } from "../bytes.js";
+import { answeredBytes } from "../core/base64url.js";
+import { CodecError, MismatchError, need } from "../errors.js";
 import type { Notice } from "../tasks/notice.js";
 import type { Round } from "../tasks/round.js";
 import type { Shuffle } from "../tasks/shuffle.js";
 import type { Document, Json } from "../wire/codec.js";
-import { canonical, isDocument } from "../wire/codec.js";
+import { canonical, fingerprintOf, isDocument } from "../wire/codec.js";
+import { verifyAll } from "../wire/key_set.js";
 import { verifyStatement } from "../wire/round_keys.js";
 import { seal } from "../wire/seal.js";
-import type { PendingToken } from "../wire/tokens.js";
-import {
-  blind,
-  blindedBytes,
-  coinBytesOf,
-  finalize,
-  readIssuerKey,
-  readToken,
-  TOKEN_BYTES,
-  tokenBytes,
-} from "../wire/tokens.js";
+import { TOKEN_BYTES } from "../wire/tokens.js";
 import type { Answer, Client } from "./client.js";
-import { keepBytes, taskEntry } from "./ledger_file.js";
+import { taskEntry } from "./ledger_file.js";
 import type { Address } from "./transport.js";
 import { exchange } from "./transport.js";
 
 const MAX_KEYS = 4; // three hops and the collector
 const KEY_BYTES = 32;
 const SIGNATURE_BYTES = 64;
-const ISSUER_KEY_BYTES = 342;
-const MODULUS_BYTES = 256;
-const NONCE_BYTES = 32;
-const SALT_BYTES = 48;
 const HEADER_BYTES = 60; // of an envelope of version 2
 const SUBJECT_BYTES = 16;
 const SLOT_BYTES = 2;
@@ -48,9 +35,11 @@ export interface SignedKey {
   readonly signature: Uint8Array;
 }
 
-/** The keys of a round in the order of the hops, the collector's last. */
+/** The keys of a round in the order of the hops, the collector's last: not verified yet. */
 export interface RoundKeys {
   readonly keys: readonly SignedKey[];
+  /** The signatures of the hops on all keys together. */
+  readonly setSignatures: readonly Uint8Array[];
   /** When the round opened, in seconds since 1970, if the collector says it. */
   readonly opened?: number;
 }
@@ -71,8 +60,10 @@ export async function fetchKeys(
 
 function readKeys(content: Document, { digest }: Notice, number: number): RoundKeys {
   const { opened, ...others } = content;
-  if (Object.keys(others).sort().join() !== "digest,keys,round")
-    throw new CodecError("the collector's answer must have a digest, a round and keys");
+  if (Object.keys(others).sort().join() !== "digest,keys,round,set_signatures")
+    throw new CodecError(
+      "the collector's answer must have a digest, a round, keys and set signatures",
+    );
   if (others.digest !== digest)
     throw new MismatchError("the collector states keys of another task than expected");
   if (others.round !== number)
@@ -80,10 +71,19 @@ function readKeys(content: Document, { digest }: Notice, number: number): RoundK
   if (!Array.isArray(others.keys) || others.keys.length > MAX_KEYS)
     throw new CodecError(`\`keys\` must be a list of at most ${MAX_KEYS} keys`);
   const keys = others.keys.map(readKey);
-  if (opened === undefined) return { keys };
+  const setSignatures = readSetSignatures(others.set_signatures!);
+  if (opened === undefined) return { keys, setSignatures };
   if (!Number.isSafeInteger(opened) || Number(opened) < 0)
     throw new CodecError("`opened` must be a whole number from 0 up");
-  return { keys, opened: Number(opened) };
+  return { keys, setSignatures, opened: Number(opened) };
+}
+
+function readSetSignatures(listed: Json): readonly Uint8Array[] {
+  if (!Array.isArray(listed) || listed.length >= MAX_KEYS)
+    throw new CodecError(
+      `\`set_signatures\` must be a list of at most ${MAX_KEYS - 1} signatures`,
+    );
+  return listed.map((entry) => answeredBytes("set_signatures", entry, SIGNATURE_BYTES));
 }
 
 function readKey(content: Json, hop: number): SignedKey {
@@ -91,18 +91,9 @@ function readKey(content: Json, hop: number): SignedKey {
     throw new CodecError("each entry of `keys` must have a hop, a public key and a signature");
   if (content.hop !== hop) throw new CodecError("`keys` must stand in the order of the hops");
   return {
-    publicKey: answered("public_key", content.public_key!, KEY_BYTES),
-    signature: answered("signature", content.signature!, SIGNATURE_BYTES),
+    publicKey: answeredBytes("public_key", content.public_key, KEY_BYTES),
+    signature: answeredBytes("signature", content.signature, SIGNATURE_BYTES),
   };
-}
-
-/** Returns bytes in the answer of a collector, or refuses the answer. */
-function answered(name: string, content: Json, length: number): Uint8Array {
-  try {
-    return fromBase64url(name, content, length);
-  } catch (error) {
-    throw new CodecError((error as ParameterError).message);
-  }
 }
 
 /** Seals answers to one round of one shuffled task, for keys that it has verified. */
@@ -113,20 +104,26 @@ export class Sealing {
     readonly keys: readonly SignedKey[],
   ) {}
 
-  /** Verifies every key against the document; refuses keys for which nothing can be sealed. */
+  /**
+   * Verifies every key against the document, and that every hop has signed all of them as one set
+   * for exactly this round; refuses keys for which nothing can be sealed.
+   */
   static async open(
     notice: Notice,
     round: Round,
-    keys: readonly SignedKey[],
+    { keys, setSignatures }: RoundKeys,
   ): Promise<Sealing> {
     const signingKeys = shuffleOf(notice).signingKeys;
     need(keys.length === signingKeys.length, `\`keys\` must have ${signingKeys.length} entries`);
+    const place = { digest: notice.fingerprint, round: round.number };
     for (const [hop, verifyingKey] of signingKeys.entries()) {
       const { publicKey, signature } = keys[hop]!;
-      const digest = notice.fingerprint;
-      const statement = { digest, round: round.number, hop, publicKey };
-      await verifyStatement(statement, signature, verifyingKey);
+      await verifyStatement({ ...place, hop, publicKey }, signature, verifyingKey);
     }
+    const roundHash = fingerprintOf(canonical(round.document));
+    const publicKeys = keys.map(({ publicKey }) => publicKey);
+    const keySet = { ...place, roundHash, publicKeys };
+    await verifyAll(keySet, setSignatures, signingKeys.slice(0, -1));
     const sealing = new Sealing(notice, round, keys);
     await sealing.seal(new Uint8Array(0), new Uint8Array(sealing.tokenBytes));
     return sealing;
@@ -175,69 +172,4 @@ export class Sealing {
 function shuffleOf({ shuffle }: Notice): Shuffle {
   need(shuffle, "`notice` must be that of a shuffled task");
   return shuffle;
-}
-
-/** Returns whether the task needs a blind token that is not finished. */
-export function isTokenMissing({ ledger, notice }: Client): Promise<boolean> {
-  if (notice.collection?.issuer === undefined) return Promise.resolve(false);
-  return ledger.update((file) => taskEntry(file, notice.digest).token === undefined);
-}
-
-/** Returns the number that the issuer has to sign: kept before it leaves, the same until then. */
-export async function blindedToken({ ledger, notice }: Client): Promise<Uint8Array> {
-  const made = blind(issuerKey(notice), notice.fingerprint);
-  const fresh = hex(concatenate(made.nonce, made.salt, made.factor));
-  const kept = await ledger.update((file) => {
-    const entry = taskEntry(file, notice.digest);
-    if (entry.token !== undefined)
-      throw new AccessError("this device has its blind token for this task already");
-    return (entry.pending ??= fresh);
-  });
-  return blindedBytes(readPending(notice, kept));
-}
-
-/** Keeps the finished token and the coin that follows from it; the factor is erased. */
-export async function finishToken(client: Client, blindSignature: Uint8Array): Promise<void> {
-  const { ledger, notice } = client;
-  const { pending, token } = await ledger.update((file) => taskEntry(file, notice.digest));
-  if (token !== undefined) return; // another tab was faster
-  need(pending, "this device waits for no blind signature of this task");
-  const finished = await finalize(readPending(notice, pending), blindSignature);
-  await ledger.update((file) => {
-    const entry = taskEntry(file, notice.digest);
-    entry.token ??= hex(tokenBytes(finished));
-    delete entry.pending;
-    const kept = readToken(unhex(entry.token));
-    keepBytes(entry, "coin", coinBytesOf(kept, notice.fingerprint));
-  });
-}
-
-/** Lets the issuer sign this device's number, and keeps the token. */
-export async function obtainToken(
-  client: Client,
-  address: Address,
-  enrolmentToken: string | undefined,
-): Promise<void> {
-  if (enrolmentToken === undefined)
-    throw new AccessError("this task asks enrolled devices only, and this device has no token");
-  const blinded = base64url(await blindedToken(client));
-  const path = [client.notice.name, "tokens"];
-  const content = await exchange(address, path, { token: enrolmentToken, blinded });
-  const signature = answered("blind_signature", content.blind_signature ?? null, MODULUS_BYTES);
-  await finishToken(client, signature);
-}
-
-function issuerKey({ collection }: Notice) {
-  return readIssuerKey(fromBase64url("issuer", collection?.issuer, ISSUER_KEY_BYTES));
-}
-
-function readPending(notice: Notice, kept: string): PendingToken {
-  const bytes = unhex(kept);
-  return {
-    key: issuerKey(notice),
-    digest: notice.fingerprint,
-    nonce: bytes.slice(0, NONCE_BYTES),
-    salt: bytes.slice(NONCE_BYTES, NONCE_BYTES + SALT_BYTES),
-    factor: bytes.slice(NONCE_BYTES + SALT_BYTES),
-  };
 }

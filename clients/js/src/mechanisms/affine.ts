@@ -49,10 +49,10 @@ export function affineResponse(
     share: 1 / buckets,
     overlap: (2 ** (bits - rank) - 1) / (2 ** bits - 1),
     groups,
-    permanent(index: Whole, rng) {
+    permanent(index: Whole, rng, draw) {
       const point = wordsOf(pointOf(index), bits);
-      const low = rng.word();
-      const high = rng.word();
+      const low = draw === undefined ? rng.word() : Number(draw & 0xffffffffn);
+      const high = draw === undefined ? rng.word() : Number(draw >> 32n);
       const bucket = affineHash(masks(low, high, bits, rank), point);
       const response = respond(bucket, buckets, keepWords, rng);
       const seed = [littleEndian(low, 4), littleEndian(high, 4)];

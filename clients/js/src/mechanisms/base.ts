@@ -25,8 +25,11 @@ export interface Randomizer {
   readonly share?: number;
   /** The probability that a blanket draw that supports one value supports another given one. */
   readonly overlap?: number;
-  /** Returns the packed report that a device makes once, or remembers. */
-  permanent(index: any, rng: Rng): Uint8Array;
+  /**
+   * Returns the packed report that a device makes once, or remembers.  A kind whose reports carry a
+   * hash seed takes it from the `draw`, a number in [0, 2^64), and draws it without one.
+   */
+  permanent(index: any, rng: Rng, draw?: bigint): Uint8Array;
   /** Returns what is sent of a remembered report; most kinds send it unchanged. */
   instantaneous?(packed: Uint8Array, rng: Rng): Uint8Array;
 }
@@ -64,10 +67,10 @@ export function mechanismReader<S extends Shape>(
       kind,
       epsilon,
       size,
-      permanent(index: Whole, rng) {
+      permanent(index: Whole, rng, draw) {
         if (!(index >= 0 && index < size))
           throw new DomainError("an index must be at least 0 and below the mechanism's size");
-        return randomizer.permanent(index, rng);
+        return randomizer.permanent(index, rng, draw);
       },
     };
   };

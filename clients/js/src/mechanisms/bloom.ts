@@ -24,8 +24,8 @@ export const read = mechanismReader("bloom", [2, 2 ** 20], SHAPE, (settings) => 
   return {
     worstRatio: [(UNIT - flip) ** differing, flip ** differing],
     width: 2 + Math.ceil(bits / 8),
-    permanent(index: number, rng) {
-      const cohort = rng.integer(cohorts);
+    permanent(index: number, rng, draw) {
+      const cohort = draw === undefined ? rng.integer(cohorts) : Number(draw % BigInt(cohorts));
       const words = wordsOf(index, 32);
       const bitOf = (hash: number): number =>
         multiplyHigh(xxh32(words, cohort * hashes + hash), bits);

@@ -28,10 +28,13 @@ interface Settings {
   /** The bytes of a packed bucket. */
   readonly width: number;
   readonly drawSeed?: (rng: Rng) => number;
+  /** How many seeds there are (default: 2^32). */
+  readonly seedCount?: Whole;
 }
 
 export function localHashing(settings: Settings): Randomizer {
   const { size, buckets, keep, width, drawSeed = (rng) => rng.word() } = settings;
+  const seedCount = BigInt(settings.seedCount ?? 2 ** 32);
   const drawsAnySeed = settings.drawSeed === undefined;
   const keepWords = thresholdWords(keep);
   const bits = bitLength(BigInt(size) - 1n);
@@ -40,8 +43,8 @@ export function localHashing(settings: Settings): Randomizer {
     width: 4 + width,
     share: 1 / buckets,
     overlap: drawsAnySeed ? 1 / buckets : 0, // a small pool may never join two values
-    permanent(index: Whole, rng) {
-      const seed = drawSeed(rng);
+    permanent(index: Whole, rng, draw) {
+      const seed = draw === undefined ? drawSeed(rng) : Number(draw % seedCount);
       const bucket = multiplyHigh(xxh32(wordsOf(index, bits), seed), buckets);
       const response = respond(bucket, buckets, keepWords, rng);
       return concatenate(littleEndian(seed, 4), littleEndian(response, width));

@@ -14,5 +14,5 @@ export const read = mechanismReader("rmp", SIZES, SHAPE, ({ size, rows, keep }) 
   const pooled = (rng: Rng): number =>
     rows < 2 ** 32 ? rng.integer(Number(rows)) : Number(rng.wideInteger(BigInt(rows)));
   const common = { size, buckets: 2, keep, width: 1 };
-  return localHashing(rows ? { ...common, drawSeed: pooled } : common);
+  return localHashing(rows ? { ...common, drawSeed: pooled, seedCount: rows } : common);
 });

@@ -16,6 +16,8 @@ export interface Collection {
   readonly sandbox: boolean;
   /** The key behind blind tokens, where reports need them. */
   readonly issuer?: string;
+  /** What a forged report cannot choose: "seeds" where tokens fix its hash seeds. */
+  readonly defence?: string;
 }
 
 const SMALLEST_CROWD = 2; // a crowd of one is a person
@@ -29,18 +31,13 @@ const NUMBERS = {
 };
 
 export function readCollection(document: Json): Collection {
-  const shape = { ...NUMBERS, enrolment: flag, sandbox: flag, issuer: text };
-  const collection = readFields(document, "collection", shape, ["issuer"]);
+  const shape = { ...NUMBERS, enrolment: flag, sandbox: flag, issuer: text, defence: text };
+  const collection = readFields(document, "collection", shape, ["issuer", "defence"]);
   for (const name of Object.keys(NUMBERS) as (keyof typeof NUMBERS)[]) {
     const number = collection[name];
     need(number >= 0 && number < 2 ** 32, `\`${name}\` must be from 0 to 2^32 - 1`);
   }
-  const { quota, minimum, crowd, retention, issuer, enrolment } = collection;
-  need(
-    issuer === undefined || /^[\w-]{456}$/.test(issuer),
-    "`issuer` must be base64url of exactly 342 bytes, without padding",
-  );
-  need(!issuer || !enrolment, "`enrolment` must be false where `issuer` is set");
+  const { quota, minimum, crowd, retention } = collection;
   need(minimum >= SMALLEST_CROWD, "`minimum` must be at least 2 users");
   need(!crowd || crowd >= SMALLEST_CROWD, "`crowd` must be 0 or at least 2 users");
   need(!quota || quota >= minimum, "`quota` must be 0 or at least `minimum`");

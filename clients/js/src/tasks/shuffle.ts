@@ -94,8 +94,12 @@ export class Shuffle {
     return keys.map((key) => fromBase64url("key", key, 32));
   }
 
-  /** Refuses a shuffle that hides less than it promises, or nothing at all. */
-  check({ distinct, declares, collection }: Notice, ask: Ask): void {
+  /**
+   * Refuses a shuffle that hides less than it promises, or nothing at all.  The document promises
+   * the same for all its rounds, of which it states the opening only: whatever the others ask
+   * must keep it.
+   */
+  check({ distinct, declares, collection, rounds, epsilon }: Notice, ask: Ask): void {
     need(
       distinct === undefined,
       "`distinct` must be left out of a shuffled task: permanent responses link the messages " +
@@ -111,10 +115,23 @@ export class Shuffle {
       "`enrolment` must be false in a shuffled task: a token would tell whose message it is. " +
         "Use blind tokens (`issuer`)",
     );
-    const own = blanketOf(ask);
-    const blanket = own.overlap > MAX_OVERLAP ? genericBlanket(own.epsilonLocal) : own;
-    this.#checkPromise("central", +this.central, blanket, this.users);
-    this.#checkPromise("against_users", +this.againstUsers, blanket, 1);
+    const promises = [
+      ["central", +this.central, this.users],
+      ["against_users", +this.againstUsers, 1],
+    ] as const;
+    for (const [name, promised, users] of promises) {
+      const promise = `\`${name}\` of the shuffle promises epsilon ${promised}, which`;
+      need(
+        this.#isKept(promised, blanketOf(ask), users),
+        `${promise} its users and fakes do not give at delta ${+this.delta}: state more, or ` +
+          "raise `users` or `fakes`",
+      );
+      need(
+        !rounds || this.#isKept(promised, genericBlanket(+epsilon), users),
+        `${promise} later rounds of local epsilon ${+epsilon} need not keep at delta ` +
+          `${+this.delta}: state what every mechanism keeps, or raise \`users\` or \`fakes\``,
+      );
+    }
   }
 
   /** Returns what a shuffled answer reveals to the collector if a shuffler is honest. */
@@ -154,14 +171,18 @@ export class Shuffle {
     );
   }
 
-  #checkPromise(name: string, promised: number, blanket: Blanket, users: number): void {
-    if (promised >= blanket.epsilonLocal) return; // holds without any shuffling
-    need(
-      delta(blanket, batchOf(blanket, users, this.fakes), promised) <= +this.delta,
-      `\`${name}\` of the shuffle promises epsilon ${promised}, which its users and fakes ` +
-        `do not give at delta ${+this.delta}: state more, or raise \`users\` or \`fakes\``,
-    );
+  #isKept(promised: number, blanket: Blanket, users: number): boolean {
+    if (promised >= blanket.epsilonLocal) return true; // holds without any shuffling
+    return accountedBlankets(blanket).some((each) => {
+      return delta(each, batchOf(each, users, this.fakes), promised) <= +this.delta;
+    });
   }
+}
+
+/** Returns the blankets that devices compute with; what follows from any of them holds. */
+export function accountedBlankets(blanket: Blanket): Blanket[] {
+  const generic = genericBlanket(blanket.epsilonLocal);
+  return blanket.overlap > MAX_OVERLAP ? [generic] : [blanket, generic];
 }
 
 /** Returns what hides one person's message among the shuffled messages of a round. */

@@ -31,19 +31,27 @@ export function statementBytes({ digest, round, hop, publicKey }: KeyStatement):
 }
 
 /** Refuses the statement unless the hop with this long-term public key has signed it. */
-export async function verifyStatement(
+export function verifyStatement(
   statement: KeyStatement,
   signature: Uint8Array,
   verifyingKey: Uint8Array,
 ): Promise<void> {
-  const data = own(statementBytes(statement));
+  const refusal =
+    "a round key is not signed for this task, round and hop by the key in the document";
+  return verifySignature(statementBytes(statement), signature, verifyingKey, refusal);
+}
+
+/** Throws with `refusal` unless the party with this long-term public key has signed the bytes. */
+export async function verifySignature(
+  data: Uint8Array,
+  signature: Uint8Array,
+  verifyingKey: Uint8Array,
+  refusal: string,
+): Promise<void> {
   needBytes("verifyingKey", verifyingKey, 32);
   if (signature.length !== SIGNATURE_BYTES)
-    throw new CodecError(`the signature of a round key must have ${SIGNATURE_BYTES} bytes`);
-  if (await isSigned(data, signature, verifyingKey)) return;
-  throw new MismatchError(
-    "a round key is not signed for this task, round and hop by the key in the document",
-  );
+    throw new CodecError(`a signature must have ${SIGNATURE_BYTES} bytes`);
+  if (!(await isSigned(own(data), signature, verifyingKey))) throw new MismatchError(refusal);
 }
 
 async function isSigned(

@@ -177,6 +177,7 @@ function shuffleSentences({ shuffle, epsilon, collector }: Facts): string[] {
   };
   return [
     mixed,
+    sentence(hasOneHop ? "same_keys_one" : "same_keys"),
     sentence(hasOneHop ? "central_one" : "central", promise),
     sentence(collector?.issuer === undefined ? "people_unchecked" : "people_checked"),
     againstUsers >= epsilon ? sentence("no_fakes") : sentence("fakes", alone),
@@ -247,12 +248,14 @@ function randomisedSentence(kinds: readonly string[]): string {
 
 function promiseSentences({ collector }: Facts): string[] {
   if (!collector) return [sentence("no_promises")];
-  const { minimum, retention, crowd, enrolment, issuer } = collector;
+  const { minimum, retention, crowd, enrolment, issuer, defence } = collector;
   const retained = durationText(86_400 * retention);
   const sentences = [sentence("promises", { minimum: countText(minimum), retention: retained })];
   if (crowd) sentences.push(sentence("crowd", { crowd: countText(crowd) }));
   const others = issuer === undefined ? "open" : "blind_tokens";
-  return [...sentences, sentence(enrolment ? "enrolment" : others)];
+  sentences.push(sentence(enrolment ? "enrolment" : others));
+  if (defence) sentences.push(sentence("fixed_seeds"));
+  return sentences;
 }
 
 function describedSentence({ task, description }: Facts): string {

@@ -5,12 +5,13 @@
 //
 //     token input = type u16 = 2 | nonce 32 | SHA-256(challenge) | SHA-256(issuer's key)
 //     challenge = type u16 = 2 | 9 u16 | "sottovoce" | 32 u8 | task digest 32 | 0 u16
-//     seed = SHA-256("sottovoce/seed/v1" | task digest | signature), first 8 bytes, little-endian
+//     seed draw = SHA-256("sottovoce/seed/v1" | task digest | signature | slot u32, little-endian),
+//                 first 8 bytes, little-endian
 //     coin bytes = SHA-256("sottovoce/coin/v1" | task digest | signature), first 16 bytes
 //
 // Source: RFC 9578, RFC 9474.
 
-import { base64url, concatenate, unhex, utf8 } from "../bytes.js";
+import { base64url, concatenate, littleEndian, unhex, utf8 } from "../bytes.js";
 import { SystemRng } from "../core/rng.js";
 import { CodecError, MismatchError, need } from "../errors.js";
 import { sha256 } from "../maths/sha256.js";
@@ -127,9 +128,9 @@ export function readToken(data: Uint8Array): Token {
   return { nonce: data.slice(0, NONCE_BYTES), signature: data.slice(NONCE_BYTES) };
 }
 
-/** Returns the hash seed in [0, 2^64) that the device must use in this task. */
-export function seedOf({ signature }: Token, digest: Uint8Array): bigint {
-  const hash = sha256(utf8("sottovoce/seed/v1"), digest, signature);
+/** Returns the number in [0, 2^64) that gives the hash seed of one slot in this task. */
+export function seedDraw({ signature }: Token, digest: Uint8Array, slot: number): bigint {
+  const hash = sha256(utf8("sottovoce/seed/v1"), digest, signature, littleEndian(slot, 4));
   return new DataView(hash.buffer).getBigUint64(0, true);
 }
 

@@ -28,8 +28,14 @@ _TERMS = {
     "sensitivity": "Values are seen from a share of",
     "padded_to": "Sets are padded to",
     "correction": "Correction for longer sets",
+    "false_share": "Share of false reports",
+    "likelihood_gain": "Gain of likelihood by the filter",
+    "misfit": "Misfit of honest people",
+    "misfit_threshold": "Misfit that honest people may reach",
+    "undefended_mean": "Mean without the defence",
+    "undefended_interval": "Its interval",
 }
-_SHARES = {"sensitivity"}
+_SHARES = {"sensitivity", "false_share"}
 _REMARKS: dict[str, tuple[bool, Fact]] = {
     "sizes_seen": (
         False,
@@ -40,17 +46,16 @@ _REMARKS: dict[str, tuple[bool, Fact]] = {
         ("Left out", "more candidates passed the threshold than could be followed"),
     ),
 }
-_MOST_LISTED = 25
+_MAX_LISTED = 25
 
 
 def facts(part: Mapping[str, Any]) -> list[Fact]:
     """Return the details of a released answer, each as a term and a few words."""
-    return [
-        fact
-        for name, detail in part.items()
-        if name not in _SHOWN_ELSEWHERE
-        for fact in _fact(name, detail)
-    ]
+    listed: list[Fact] = []
+    for name, detail in part.items():
+        if name not in _SHOWN_ELSEWHERE:
+            listed += _fact(name, detail)
+    return listed
 
 
 def _fact(name: str, detail: Any) -> list[Fact]:
@@ -63,8 +68,10 @@ def _fact(name: str, detail: Any) -> list[Fact]:
         reason, remark = _REMARKS[name]
         return [remark] if detail is reason else []
     term = _TERMS.get(name, name.replace("_", " ").capitalize())
+    if name == "graded_groups":
+        return [(f"Group at epsilon {group['epsilon']:g}", _group(group)) for group in detail]
     if isinstance(detail, (list, tuple)):
-        return [(term, ", ".join(map(_written, detail)))] if len(detail) <= _MOST_LISTED else []
+        return [(term, ", ".join(map(_written, detail)))] if len(detail) <= _MAX_LISTED else []
     return [(term, formatting.percent(detail, 0.0001) if name in _SHARES else _written(detail))]
 
 
@@ -102,6 +109,15 @@ def _influence_facts(detail: Any) -> list[Fact]:
         ("One false report", f"moves the {name} by at most {moved:,.4g}")
         for name, moved in largest.items()
     ]
+
+
+def _group(group: Mapping[str, Any]) -> str:
+    """Return what one graded group was worth, and where its outputs are suspected."""
+    reports = formatting.many(group["reports"], "report")
+    users = formatting.many(group["users"], "user")
+    parts = [f"{low:.0%} to {high:.0%}" for low, high in group["poisoned"]]
+    suspected = f"; suspected outputs: {', '.join(parts)}" if parts else ""
+    return f"{users} with {reports} each, weight {group['weight']:.2f}{suspected}"
 
 
 def _written(detail: Any) -> str:

@@ -36,6 +36,16 @@ def percent(share: float, error: float = 0.01) -> str:
     return _signed(f"{100 * share:.{decimals}f}") + THIN + "%"
 
 
+def share(part: float) -> str:
+    """Return a share as a percentage with two digits.
+
+    >>> share(0.00123), share(0.05), share(0.204), share(1.0)
+    ('0.12\u202f%', '5\u202f%', '20\u202f%', '100\u202f%')
+    """
+    number = 100 * part
+    return (f"{number:.0f}" if number >= 10 else f"{number:.2g}") + THIN + "%"
+
+
 def level(share: float) -> str:
     """Return a confidence level.
 

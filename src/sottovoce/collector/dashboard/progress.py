@@ -121,6 +121,7 @@ def _shuffle(line: ShuffleLine) -> Facts:
     facts = [
         ("Hops", ", ".join(line.hops)),
         ("Keys", f"{line.keys} of {line.layers} are here"),
+        ("Signed as a set", f"by {line.set_signatures} of {len(line.hops)} shufflers"),
         ("Batch", batch),
         ("Messages", f"{line.messages:,}, of which {line.fakes:,} are fakes"),
         ("Duplicates dropped", formatting.count(line.duplicates)),

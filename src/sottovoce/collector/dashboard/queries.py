@@ -160,7 +160,8 @@ def _figure(row: svg.Row, key: str) -> str:
 
 def _condition(domain: Tables, table: int) -> str:
     """Return a condition about the first column of a table."""
-    name, kind = domain.records(table).names[0], domain.records(table).attributes[0]
+    name = domain.records(table).names[0]
+    kind = domain.records(table).attributes[0]
     if not kind.ordered:
         label = kind.labels[0].replace("'", "''")
         return f"{name} = '{label}'"

@@ -23,6 +23,8 @@ Row = dict[str, Any]
 LEVELS = (0.8, 0.9, 0.95, 0.99, 0.999)
 MOST_ROWS, MOST_PARTS = 25, 12  # rows of a part, and parts, that a page shows at first
 _ALL_ROWS, _ALL_PARTS = 2_000, 200  # that a page shows then; a download has no limit
+_MOST_FAKES, _FAKES_STEP = 0.2, 0.005  # of the slider for false reports
+_FAKES_MARKS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2)
 DEFENCE_LABELS = {
     "none": "counted like all others",
     "auto": "left out, or counted with less weight",
@@ -76,11 +78,24 @@ class Shown:
                 (f"{level:g}", formatting.level(level), level == wanted.level) for level in levels
             ],
             "attributes": [(name, name in wanted.marginal) for name in plan.attributes],
-            "fakes": "" if wanted.fakes is None else f"{wanted.fakes:g}",
+            "fakes": _slider(wanted.fakes or 0.0),
             "defences": [
                 (name, text, name == wanted.defence) for name, text in DEFENCE_LABELS.items()
             ],
         }
+
+
+def _slider(fakes: float) -> Facts:
+    """Return a slider for the share of false reports; it reaches as far as the chosen share."""
+    most = max(_MOST_FAKES, fakes)
+    on_a_step = abs(fakes / _FAKES_STEP - round(fakes / _FAKES_STEP)) < 1e-9
+    return {
+        "value": f"{fakes:g}",
+        "shown": formatting.share(fakes),
+        "most": f"{most:g}",
+        "step": f"{_FAKES_STEP:g}" if on_a_step else "any",
+        "marks": [(f"{mark:g}", formatting.share(mark)) for mark in _FAKES_MARKS],
+    }
 
 
 def sections(released: Mapping[str, Any], plan: Plan, wanted: Shown) -> Facts:
@@ -148,13 +163,17 @@ def _section(
     rows = _ordered(part["rows"], domain, wanted.everything) if counted else part["rows"]
     shown = rows[: _ALL_ROWS if wanted.everything else MOST_ROWS]
     write = _counted if counted else _measured
+    attacked = sentence(part["fakes"]) if "fakes" in part else ""
+    robust = any("robust_to" in row for row in rows)
     return {
         "name": name,
         "suppressed": False,
         "counted": counted,
         "unit": part["unit"],
         "level": formatting.level(part["level"]),
-        "attacked": sentence(part["fakes"]) if "fakes" in part else "",
+        "attacked": attacked,
+        "robust": robust,
+        "columns": 4 + (2 if attacked else 0) + (1 if robust else 0),
         "drawing": _drawing(part, shown[:MOST_ROWS], domain, f"chart-{number}") if counted else "",
         "banded": counted and _banded(domain),
         "rows": [write(row, part) for row in shown],
@@ -200,6 +219,7 @@ def _counted(row: Row, part: Mapping[str, Any]) -> Facts:
         **{key: formatting.count(row[key]) for key in ("estimate", "low", "high")},
         **_attacked(row, formatting.count),
         "share": formatting.percent(row["share"], error) if "share" in row else "\N{EN DASH}",
+        "robust": formatting.share(row["robust_to"]) if "robust_to" in row else "",
         "standing": "significant" if row["significant"] else "within noise",
     }
 

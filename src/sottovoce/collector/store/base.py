@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 from sottovoce.arrays import Bytes
 from sottovoce.collector.store.shuffle_base import OpenedPart, ShuffleStore
 from sottovoce.core.registry import Registry
-from sottovoce.errors import ParameterError
+from sottovoce.web.store.url import class_of, database_or_file
 
 HASH_BYTES = 32
 
@@ -262,31 +262,14 @@ class Store(ShuffleStore):
 
 def store_url(folder: Path, database: str = "") -> str:
     """Return the URL of a collector's store: its ``database``, or a file in its folder."""
-    if database:
-        return database
-    path = (folder / "collector.db").absolute()
-    return path.as_uri().replace("file://", "sqlite://", 1)
+    return database_or_file(database, folder / "collector.db")
 
 
 def open_store(url: str) -> Store:
     """Open the store that a URL names."""
-    return _store_class(url).from_url(url)
+    return class_of(url, Store.kinds).from_url(url)
 
 
 def store_exists(url: str) -> bool:
     """Return whether there is a store already where a URL says."""
-    return _store_class(url).exists(url)
-
-
-def _store_class(url: str) -> type[Store]:
-    """Return the class that a URL's scheme names; the error shows nothing else of the URL."""
-    scheme, separator, _ = url.partition("://")
-    known = sorted({name for store in Store.kinds.classes() for name in store.schemes})
-    if not separator or scheme not in known:
-        allowed = ", ".join(f"{name}://" for name in known)
-        given = f"{scheme[:20]}://" if separator else "none of these"
-        raise ParameterError(
-            f"`database` (SOTTOVOCE_DATABASE) must be a URL that begins with one of {allowed};"
-            f" this begins with {given}"
-        )
-    return Store.kinds[scheme]
+    return class_of(url, Store.kinds).exists(url)

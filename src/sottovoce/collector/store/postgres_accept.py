@@ -115,7 +115,8 @@ def _enter_claims(
 ) -> _Claims:
     """Insert the claims of one epoch whose tokens are valid."""
     mine = [offer for offer in offers if _epoch(offer) == task_and_epoch]
-    hashes = {hashed for offer in mine for hashed in token_hashes(offer) if hashed}
+    given = [hashed for offer in mine for hashed in token_hashes(offer)]
+    hashes = {hashed for hashed in given if hashed}
     verified = all(offer.verified for offer in mine)  # all offers of a task have one kind of token
     valid = hashes if verified else connection.among(hashes, _TOKENS_HERE, now)
     added = connection.among(valid, _ADD_CLAIMS, *task_and_epoch)

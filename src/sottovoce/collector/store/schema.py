@@ -49,4 +49,9 @@ STEPS: Steps = (
         "create table issued_fakes (round {number} not null, hop {number} not null,"
         " blinded {bytes} not null, primary key (round, hop, blinded)) {bare}",
     ),
+    (
+        # What every hop has signed: all keys of a round together.
+        "create table set_signatures (round {number} not null, hop {number} not null,"
+        " signature {bytes} not null, primary key (round, hop)) {bare}",
+    ),
 )

@@ -13,14 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-
-@dataclass(frozen=True)
-class RoundKeyRecord:
-    """The public key of one hop for one round, with the hop's signature."""
-
-    hop: int
-    public_key: bytes
-    signature: bytes
+from sottovoce.wire.round_keys import SignedKey
 
 
 @dataclass(frozen=True)
@@ -93,7 +86,7 @@ class ShuffleStore(ABC):
 
     @abstractmethod
     def add_round_key(
-        self, task: str, number: int, key: RoundKeyRecord, private_key: bytes | None = None
+        self, task: str, number: int, key: SignedKey, private_key: bytes | None = None
     ) -> bool:
         """Keep the key of a hop for a round; False if this very key is here already.
 
@@ -101,8 +94,16 @@ class ShuffleStore(ABC):
         """
 
     @abstractmethod
-    def round_keys(self, task: str, number: int) -> list[RoundKeyRecord]:
+    def round_keys(self, task: str, number: int) -> list[SignedKey]:
         """Return the keys of a round that are here, ordered by hop."""
+
+    @abstractmethod
+    def add_set_signature(self, task: str, number: int, hop: int, signature: bytes) -> bool:
+        """Keep the signature of a hop on all keys of a round; False if there is one already."""
+
+    @abstractmethod
+    def set_signatures(self, task: str, number: int) -> list[bytes]:
+        """Return the signatures of hops on all keys of a round that are here, ordered by hop."""
 
     @abstractmethod
     def private_round_key(self, task: str, number: int) -> bytes | None:

@@ -12,11 +12,11 @@ from sottovoce.collector.store.shuffle_base import (
     Grant,
     OpenedPart,
     PartRecord,
-    RoundKeyRecord,
     ShuffleStore,
 )
 from sottovoce.errors import MismatchError, StateError
 from sottovoce.web.store.schema import Connection
+from sottovoce.wire.round_keys import SignedKey
 
 _ROUND = "select key, state from rounds where task = ? and number = ?"
 _KEY_OF_ROUND = "(select key from rounds where task = ? and number = ?)"
@@ -28,6 +28,8 @@ _KEYS = (
 _PRIVATE_KEY = (
     f"select private_key from round_keys where round = {_KEY_OF_ROUND} and private_key is not null"
 )
+_ADD_SET_SIGNATURE = "insert into set_signatures values (?, ?, ?) on conflict do nothing"
+_SET_SIGNATURES = f"select signature from set_signatures where round = {_KEY_OF_ROUND} order by hop"
 _ERASE_KEYS = "update round_keys set private_key = null where round = ?"
 _ADD_BATCH = "insert into batches (round, parts, hash) values (?, ?, ?) on conflict do nothing"
 _BATCH = "select parts, hash, complete from batches where round = ?"
@@ -101,7 +103,7 @@ class ShuffleSqlStore(ShuffleStore):
         """Overwrite what was erased, as far as the database lets us do it now."""
 
     def add_round_key(
-        self, task: str, number: int, key: RoundKeyRecord, private_key: bytes | None = None
+        self, task: str, number: int, key: SignedKey, private_key: bytes | None = None
     ) -> bool:
         with self._writing() as connection:
             round_key, _ = round_of(connection, task, number)
@@ -113,13 +115,24 @@ class ShuffleSqlStore(ShuffleStore):
                 raise MismatchError("this hop has another key for this round, which stays")
             return False
 
-    def round_keys(self, task: str, number: int) -> list[RoundKeyRecord]:
+    def round_keys(self, task: str, number: int) -> list[SignedKey]:
         with self._reading() as connection:
             rows = connection.execute(_KEYS, (task, number)).fetchall()
             return [
-                RoundKeyRecord(int(hop), bytes(public_key), bytes(signature))
+                SignedKey(int(hop), bytes(public_key), bytes(signature))
                 for hop, public_key, signature in rows
             ]
+
+    def add_set_signature(self, task: str, number: int, hop: int, signature: bytes) -> bool:
+        with self._writing() as connection:
+            round_key, _ = round_of(connection, task, number)
+            values = (round_key, hop, signature)
+            return bool(connection.execute(_ADD_SET_SIGNATURE, values).rowcount)
+
+    def set_signatures(self, task: str, number: int) -> list[bytes]:
+        with self._reading() as connection:
+            rows = connection.execute(_SET_SIGNATURES, (task, number)).fetchall()
+            return [bytes(signature) for (signature,) in rows]
 
     def private_round_key(self, task: str, number: int) -> bytes | None:
         with self._reading() as connection:

@@ -25,7 +25,7 @@ from sottovoce.collector.store.verdicts import (
     message_counts,
     token_hashes,
 )
-from sottovoce.engine.files import sync
+from sottovoce.core.durable import sync
 from sottovoce.errors import ParameterError, UnavailableError
 from sottovoce.web.store.schema import Steps
 from sottovoce.web.store.sqlite import BUSY_SECONDS, SqliteFile, path_of, unavailable_errors

@@ -52,6 +52,12 @@ class Aim:
         domain: Domain = self.task.plan.domain
         return domain
 
+    @property
+    def possible_tries(self) -> int:
+        """Return how many seeds an attacker may try: one where tokens fix them."""
+        collection = self.task.collection
+        return 1 if collection is not None and collection.fixes_seeds else self.tries
+
     def refuse_against(self, kind: str) -> None:
         """Refuse to demote, for an attack that can only promote."""
         if self.against:
@@ -59,7 +65,7 @@ class Aim:
 
 
 @dataclass(frozen=True, eq=False)
-class MixedBatch:
+class RoundAtHop:
     """The reports that reach the shufflers of a round.
 
     They add ``fakes`` together, of which one of them adds ``fakes_of_hop``.  ``share`` is that of
@@ -71,6 +77,14 @@ class MixedBatch:
     fakes: int
     fakes_of_hop: int
     share: float
+
+
+def refuse_search(kind: str, tries: int, task: "Task") -> None:
+    """Refuse to try several seeds where the tokens of a task fix them."""
+    if tries > 1 and task.collection is not None and task.collection.fixes_seeds:
+        raise ParameterError(
+            f"`tries` must be 1 for the attack {kind!r}: the tokens of this task fix the seeds"
+        )
 
 
 class Attack(ABC):
@@ -108,7 +122,7 @@ class Attack(ABC):
         """Return what attackers show everybody; if nothing, they copy honest people."""
         return ()
 
-    def mixed(self, batch: MixedBatch, rng: Rng) -> Batches:
+    def mixed(self, batch: RoundAtHop, rng: Rng) -> Batches:
         """Return what reaches the collector of a shuffled task, through honest shufflers."""
         return with_fakes(batch.batches, batch.asked, batch.fakes, rng)
 

@@ -5,7 +5,7 @@ attackers agree on ``poisoned`` of them, and every report is a draw from one of 
 Gaussian around the middle, or Beta(1, 6) or Beta(6, 1) towards an end.  Which segments they are is
 drawn once for a collection, unless ``chosen`` names them.
 
-Source: Du 2024, section 6.2.
+Source: Du 2025, section 6.2.
 """
 
 from dataclasses import dataclass

@@ -69,6 +69,8 @@ class ChosenCoins(Attack, kind="coins"):
 
     def _assigned(self, asked: Round, users: int) -> list[tuple[Address, Ints]]:
         """Return which attackers answer where: the members are dealt in turn."""
+        for member in self.members:
+            asked.question(Address(asked.number, member))  # refuses a member that does not exist
         parts = np.array_split(np.arange(users), len(self.members))
         return [
             (Address(asked.number, member, slot), people)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from sottovoce.core.rng import Rng
 from sottovoce.engine.memory import ReportBatch
 from sottovoce.errors import ParameterError
-from sottovoce.lab.attacks.base import Aim, CraftedReports, HopAttack, MixedBatch
+from sottovoce.lab.attacks.base import Aim, CraftedReports, HopAttack, RoundAtHop
 from sottovoce.lab.attacks.support_target import SupportTarget
 from sottovoce.lab.batches import Batches, beside, with_fakes
 
@@ -26,7 +26,7 @@ class CraftedFakes(HopAttack, kind="fakes"):
     def aimed(cls, aim: Aim) -> "CraftedFakes":
         return cls(SupportTarget.aimed(aim))
 
-    def mixed(self, batch: MixedBatch, rng: Rng) -> Batches:
+    def mixed(self, batch: RoundAtHop, rng: Rng) -> Batches:
         people = sum(len(reports.reports) for reports in batch.batches.values())
         crafted = round(batch.share * (people + batch.fakes))
         if crafted > batch.fakes_of_hop:

@@ -13,7 +13,7 @@ import numpy as np
 
 from sottovoce.arrays import Bools, Values
 from sottovoce.core.rng import Rng
-from sottovoce.lab.attacks.base import HopAttack, MixedBatch
+from sottovoce.lab.attacks.base import HopAttack, RoundAtHop
 from sottovoce.lab.batches import Batches, with_fakes
 
 
@@ -21,7 +21,7 @@ from sottovoce.lab.batches import Batches, with_fakes
 class DroppedMessages(HopAttack, kind="drop"):
     """A share of all messages, drawn at random, never reaches the collector."""
 
-    def mixed(self, batch: MixedBatch, rng: Rng) -> Batches:
+    def mixed(self, batch: RoundAtHop, rng: Rng) -> Batches:
         threshold = round(batch.share * 2.0**64)
         kept = {}
         for address, reports in batch.batches.items():

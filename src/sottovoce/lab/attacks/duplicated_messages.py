@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sottovoce.core.rng import Rng
-from sottovoce.lab.attacks.base import HopAttack, MixedBatch
+from sottovoce.lab.attacks.base import HopAttack, RoundAtHop
 from sottovoce.lab.batches import Batches, with_fakes
 
 
@@ -20,7 +20,7 @@ from sottovoce.lab.batches import Batches, with_fakes
 class DuplicatedMessages(HopAttack, kind="duplicate"):
     """A share of all messages, drawn at random, arrives twice."""
 
-    def mixed(self, batch: MixedBatch, rng: Rng) -> Batches:
+    def mixed(self, batch: RoundAtHop, rng: Rng) -> Batches:
         threshold = round(batch.share * 2.0**64)
         counted = {}
         for address, reports in batch.batches.items():

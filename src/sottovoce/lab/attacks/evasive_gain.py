@@ -14,9 +14,10 @@ import numpy as np
 from sottovoce.arrays import Reports
 from sottovoce.core import settings
 from sottovoce.core.rng import Rng
-from sottovoce.lab.attacks.base import Aim, TargetedReports
+from sottovoce.lab.attacks.base import Aim, TargetedReports, refuse_search
 from sottovoce.lab.attacks.maximal_gain import MAX_TRIES
 from sottovoce.tasks.question import Question
+from sottovoce.tasks.task import Task
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,10 @@ class EvasiveGain(TargetedReports, kind="mga_a"):
     @classmethod
     def aimed(cls, aim: Aim) -> "EvasiveGain":
         aim.refuse_against(cls.kind)
-        return cls(aim.domain, aim.targets, aim.each, aim.tries)
+        return cls(aim.domain, aim.targets, aim.each, aim.possible_tries)
+
+    def check(self, task: Task) -> None:
+        refuse_search(self.kind, self.tries, task)
 
     def crafted(self, question: Question, users: int, rng: Rng) -> Reports:
         lots = rng.words(users * len(self.targets)).reshape(users, -1)

@@ -14,8 +14,9 @@ import numpy as np
 from sottovoce.arrays import Reports
 from sottovoce.core import settings
 from sottovoce.core.rng import Rng
-from sottovoce.lab.attacks.base import Aim, TargetedReports
+from sottovoce.lab.attacks.base import Aim, TargetedReports, refuse_search
 from sottovoce.tasks.question import Question
+from sottovoce.tasks.task import Task
 
 MAX_TRIES = 1 << 20
 
@@ -33,7 +34,10 @@ class MaximalGain(TargetedReports, kind="mga"):
     @classmethod
     def aimed(cls, aim: Aim) -> "MaximalGain":
         aim.refuse_against(cls.kind)
-        return cls(aim.domain, aim.targets, aim.tries)
+        return cls(aim.domain, aim.targets, aim.possible_tries)
+
+    def check(self, task: Task) -> None:
+        refuse_search(self.kind, self.tries, task)
 
     def crafted(self, question: Question, users: int, rng: Rng) -> Reports:
         everything = np.tile(np.arange(len(self.targets)), (users, 1))

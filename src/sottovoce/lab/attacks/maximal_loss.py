@@ -5,7 +5,7 @@ v is the mean of their votes.  It is convex in v, so that it is largest where al
 report.  Without knowledge of f the best one has the largest sum of squared votes: it supports as
 many values as a report can.  Of numbers it is the extreme.
 
-Source: docs/poisoning.md, after LDP-Purifier.
+Source: docs/poisoning.md.
 """
 
 from dataclasses import dataclass
@@ -16,9 +16,10 @@ from sottovoce.arrays import Reports
 from sottovoce.core import settings
 from sottovoce.core.rng import Rng
 from sottovoce.errors import ParameterError
-from sottovoce.lab.attacks.base import Aim, CraftedReports
+from sottovoce.lab.attacks.base import Aim, CraftedReports, refuse_search
 from sottovoce.lab.attacks.maximal_gain import MAX_TRIES
 from sottovoce.tasks.question import Question
+from sottovoce.tasks.task import Task
 
 MAX_SIZE = 1 << 20  # values whose votes are compared
 
@@ -35,7 +36,10 @@ class MaximalLoss(CraftedReports, kind="mla"):
     @classmethod
     def aimed(cls, aim: Aim) -> "MaximalLoss":
         aim.refuse_against(cls.kind)
-        return cls(min(aim.tries, 100))
+        return cls(min(aim.possible_tries, 100))
+
+    def check(self, task: Task) -> None:
+        refuse_search(self.kind, self.tries, task)
 
     def crafted(self, question: Question, users: int, rng: Rng) -> Reports:
         mechanism = question.mechanism

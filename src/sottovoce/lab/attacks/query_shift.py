@@ -16,7 +16,7 @@ from sottovoce.arrays import Ints, Reports
 from sottovoce.core import settings
 from sottovoce.core.rng import Rng
 from sottovoce.errors import ParameterError
-from sottovoce.lab.attacks.base import Aim, Attack
+from sottovoce.lab.attacks.base import Aim, Attack, refuse_search
 from sottovoce.lab.attacks.maximal_gain import MAX_TRIES
 from sottovoce.plans.tables.pipeline import plan_query, read
 from sottovoce.plans.tables.scoring import Scoring
@@ -59,9 +59,10 @@ class QueryShift(Attack, kind="query"):
         if not aim.query:
             raise ParameterError("the attack 'query' needs the `query` whose answer it moves")
         chooses = not aim.task.coins_checked
-        return cls(aim.task, aim.query, aim.against, aim.tries, chooses)
+        return cls(aim.task, aim.query, aim.against, aim.possible_tries, chooses)
 
     def check(self, task: Task) -> None:
+        refuse_search(self.kind, self.tries, task)
         if self.chooses and task.coins_checked:
             raise ParameterError("`chooses` must be false: the tokens of this task deal the coins")
 

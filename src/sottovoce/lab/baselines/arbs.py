@@ -10,6 +10,7 @@ Source: Du 2025, chapter 5.
 
 from dataclasses import dataclass
 from math import exp, expm1
+from typing import NamedTuple
 
 import numpy as np
 
@@ -120,10 +121,15 @@ def ask_in_turn(
 
     The first uniform of a row picks the item, the second the answer.
     """
-    times = start.times.astype(np.int64)
-    ones = start.ones.astype(np.int64)
-    _ask_all(rates, uniforms, times, ones, start.order.astype(np.int64), start.sought, even)
-    return ItemReports(times, ones, start.sought)
+    search = _Search(
+        times=start.times.astype(np.int64),
+        ones=start.ones.astype(np.int64),
+        order=start.order.astype(np.int64),
+        sought=start.sought,
+        even=even,
+    )
+    _ask_all(search, rates, uniforms)
+    return ItemReports(search.times, search.ones, start.sought)
 
 
 def estimated_frequencies(reports: ItemReports, epsilon: float) -> Floats:
@@ -132,20 +138,24 @@ def estimated_frequencies(reports: ItemReports, epsilon: float) -> Floats:
     return np.asarray((reports.rates - lie) / (1 - 2 * lie))
 
 
+class _Search(NamedTuple):
+    """What is known between two users, as compiled code takes it; the arrays change in place."""
+
+    times: Ints  # how often each item was asked about
+    ones: Ints  # how many of these reports were a one
+    order: Ints  # items by their share of ones, highest first
+    sought: int
+    even: bool
+
+
 @jit
-def _ask_all(
-    rates: Floats,
-    uniforms: Floats,
-    times: Ints,
-    ones: Ints,
-    order: Ints,
-    sought: int,
-    even: bool,
-) -> None:  # pragma: no cover
+def _ask_all(search: _Search, rates: Floats, uniforms: Floats) -> None:  # pragma: no cover
+    times = search.times
+    ones = search.ones
     known = ones / np.maximum(times, 1)
     weights = np.empty(len(times))
     for user in range(len(uniforms)):
-        total = _weigh(known, times, order, sought, even, weights)
+        total = _weigh(search, known, weights)
         aim = uniforms[user, 0] * total
         item = 0
         reached = weights[0]
@@ -155,14 +165,15 @@ def _ask_all(
         times[item] += 1
         ones[item] += uniforms[user, 1] < rates[item]
         known[item] = ones[item] / times[item]
-        _move_to_rank(order, known, item)
+        _move_to_rank(search.order, known, item)
 
 
 @jit
-def _weigh(
-    known: Floats, times: Ints, order: Ints, sought: int, even: bool, weights: Floats
-) -> float:  # pragma: no cover
+def _weigh(search: _Search, known: Floats, weights: Floats) -> float:  # pragma: no cover
     """Fill in exp(-t H^2) of every item, scaled so that the largest is 1, and return their sum."""
+    times = search.times
+    order = search.order
+    sought = search.sought
     best = np.inf
     largest = -np.inf
     for rank in range(sought):
@@ -174,7 +185,7 @@ def _weigh(
         item = order[rank]
         inside = rank < sought
         gap = abs(known[item] - (below if inside else above))
-        if even and inside:
+        if search.even and inside:
             gap = np.sqrt(best * times[item])
         spread = 2 * known[item] * (1 - known[item])
         reach = np.sqrt(spread) + np.sqrt(spread + 12 * gap)

@@ -49,7 +49,7 @@ MAX_MEMBERS = 1024  # combinations of groups, one of each cluster
 _MAX_PARTS = 10_000  # into which the users of a cluster are divided by weights
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True)
 class Correlated(Plan, kind="cbp", wire=False):
     """Ask about all attributes, or one group of each cluster, so that UDLDP holds.
 
@@ -75,36 +75,23 @@ class Correlated(Plan, kind="cbp", wire=False):
     statement in writing, is it charged ``udldp``.
     """
 
-    domain: Records
+    domain: Records  # or the values of every attribute by its name
     udldp: float
-    agreements: Rows
-    tables: tuple[Rows, ...]
-    clusters: tuple[Group, ...]
-    group: int
-    waiver: str
+    agreements: Rows = ()
+    tables: tuple[Rows, ...] = ()
+    clusters: tuple[Group, ...] = ()
+    group: int = 0
+    waiver: str = ""
 
-    def __init__(
-        self,
-        domain: Records | Mapping[str, Domain | Iterable[Any]],
-        udldp: float,
-        agreements: Sequence[Sequence[float]] = (),
-        tables: Sequence[Sequence[Sequence[float]]] = (),
-        clusters: Sequence[Sequence[int]] = (),
-        group: int = 0,
-        waiver: str = "",
-    ) -> None:
-        if not isinstance(domain, Records):
-            attributes = tuple(domain_of(values) for values in domain.values())
-            domain = Records(tuple(domain), attributes)
+    def __post_init__(self) -> None:
+        domain = _records(self.domain)
         everything = (tuple(range(len(domain.names))),)
         settings = {
             "domain": domain,
-            "udldp": validators.epsilon("udldp", udldp),
-            "agreements": _floats(agreements),
-            "tables": tuple(_floats(table) for table in tables),
-            "clusters": tuple(tuple(cluster) for cluster in clusters) or everything,
-            "group": group,
-            "waiver": waiver,
+            "udldp": validators.epsilon("udldp", self.udldp),
+            "agreements": _floats(self.agreements),
+            "tables": tuple(_floats(table) for table in self.tables),
+            "clusters": tuple(tuple(cluster) for cluster in self.clusters) or everything,
         }
         for name, setting in settings.items():
             object.__setattr__(self, name, setting)
@@ -323,7 +310,8 @@ def _mechanism_of(
 ) -> tuple[ProductResponse, int]:
     """Return the mechanism of a member, and which of its parts reports an attribute."""
     question = collected.rounds[0].question(address)
-    mechanism, view = question.mechanism, question.encoding
+    mechanism = question.mechanism
+    view = question.encoding
     assert isinstance(mechanism, ProductResponse)
     assert isinstance(view, View)
     return mechanism, view.columns.index(column)
@@ -342,6 +330,13 @@ def _parts(split: int) -> int:
     while split and parts**split >= 1 << 32:
         parts = parts * 9 // 10
     return parts
+
+
+def _records(domain: Records | Mapping[str, Domain | Iterable[Any]]) -> Records:
+    """Return the domain of records with these attributes."""
+    if isinstance(domain, Records):
+        return domain
+    return Records(tuple(domain), tuple(domain_of(values) for values in domain.values()))
 
 
 def _floats(rows: Sequence[Sequence[float]]) -> Rows:

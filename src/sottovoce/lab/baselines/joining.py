@@ -76,7 +76,9 @@ def join(
     """Return rows all of whose pairs are frequent, ``wanted`` of them or a few more."""
     taken = _nothing_taken(shares)
     rows: list[PatternRow] = []
-    steps, pairs, cut = 0, 0, False
+    steps = 0
+    pairs = 0
+    cut = False
     for pair in _descending(shares):
         if len(rows) >= wanted or cut:
             break

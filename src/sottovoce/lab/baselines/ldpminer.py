@@ -166,7 +166,8 @@ def ask_sizes(baskets: Baskets, encoding: Size, epsilon: float, rng: Rng) -> Pad
 
 def sampled_counts(baskets: Baskets, question: Question, rng: Rng) -> Floats:
     """Return how many of these people have each candidate, from one report of everybody."""
-    encoding, mechanism = question.encoding, question.mechanism
+    encoding = question.encoding
+    mechanism = question.mechanism
     assert isinstance(encoding, Sample)
     assert isinstance(mechanism, PureMechanism)
     candidates = np.arange(encoding.candidates)

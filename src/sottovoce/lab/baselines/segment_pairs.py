@@ -112,7 +112,8 @@ class SegmentPairs(Plan, kind="spm", wire=False):
         )
 
     def _segment_questions(self, epsilon: float, pair: SegmentPair) -> tuple[Question, ...]:
-        bits, length = self.domain.bits, self.length
+        bits = self.domain.bits
+        length = self.length
         mechanism = piece_mechanism(epsilon, 1 << length)
         return tuple(
             Question(mechanism, Segment(bits, segment * length, length)) for segment in pair

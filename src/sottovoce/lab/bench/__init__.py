@@ -29,6 +29,7 @@ TOPICS = (
     "spark",
     "collecting",
     "shuffling",
+    "tokens",
     "integrity",
 )
 

@@ -34,7 +34,8 @@ from sottovoce.tasks.collected import Blocks
 from sottovoce.tasks.question import Address
 from sottovoce.tasks.task import Task
 
-EPSILON, TOP = 2.0, 16
+EPSILON = 2.0
+TOP = 16
 DOMAINS = (Bits(48), Bits(64), Strings(20))
 USERS = 1_000_000
 GROWING_USERS = (100_000, 300_000, 1_000_000)
@@ -143,7 +144,8 @@ class SearchStudy:
     @property
     def factor(self) -> float:
         """Return how many times the work on the samples the whole work is."""
-        batches, asked = self.collected.batches, self.collected.asked
+        batches = self.collected.batches
+        asked = self.collected.asked
         whole = sum(
             len(batches[address].reports) * len(blocks) for address, blocks in asked.items()
         )

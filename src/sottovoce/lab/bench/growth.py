@@ -19,7 +19,8 @@ from sottovoce.mechanisms.oue import OUE
 USERS = (100_000, 300_000, 1_000_000, 3_000_000)
 BITS = (10, 12, 14, 16, 18, 20)
 WIDTHS = (1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14)
-MANY, FEW = 1_000_000, 1024
+MANY = 1_000_000
+FEW = 1024
 LINEAR = Goal("figure", "<=", 1.1)
 
 

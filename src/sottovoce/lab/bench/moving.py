@@ -15,7 +15,8 @@ from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.olh import OLH
 from sottovoce.mechanisms.oue import OUE
 
-USERS, ROWS = 1_000_000, 100_000
+USERS = 1_000_000
+ROWS = 100_000
 
 
 def rows(scale: float) -> Iterator[BenchmarkRow]:

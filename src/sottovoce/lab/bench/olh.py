@@ -12,7 +12,9 @@ from sottovoce.kernels import olh
 from sottovoce.lab.bench.row import BenchmarkRow, Goal
 from sottovoce.lab.bench.timing import race, scaled
 
-USERS, SIZE, BUCKETS = 100_000, 1024, 4
+USERS = 100_000
+SIZE = 1024
+BUCKETS = 4
 TILE = 64  # reports at a time: words and scratch of a tile stay in the second level of the cache
 
 

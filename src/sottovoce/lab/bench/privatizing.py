@@ -13,7 +13,8 @@ from sottovoce.mechanisms.base import Mechanism
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.oue import OUE
 
-USERS, ROWS = 1_000_000, 100_000
+USERS = 1_000_000
+ROWS = 100_000
 WORDS = 8, 4  # bytes that GRR takes of the source: one coin and one lie
 
 

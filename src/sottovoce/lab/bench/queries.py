@@ -29,7 +29,10 @@ from sottovoce.sql.reading import read
 from sottovoce.tasks.plan import Plan
 from sottovoce.tasks.task import Task
 
-EPSILON, USERS, REPEATS, HASHED = 2.0, 1_000_000, 5, 256
+EPSILON = 2.0
+USERS = 1_000_000
+REPEATS = 5
+HASHED = 256
 ANSWERED = Goal("figure", "<=", 0.5)
 JOINED = Goal("figure", "<=", 2.0)
 FASTER = Goal("ratio", ">=", 20.0)

@@ -20,9 +20,13 @@ from sottovoce.mechanisms.square_wave import TOLERANCE, SquareWave
 from sottovoce.plans.numbers.distribution import DistributionAnswer
 from sottovoce.postprocess.norm_sub import norm_sub
 
-BUCKETS, USERS, RUNS = 512, 100_000, 5
+BUCKETS = 512
+USERS = 100_000
+RUNS = 5
 EPSILONS = (0.5, 1.0, 2.0, 4.0)
-COLLECTIONS, COVERED_USERS, COVERED_BUCKETS = 300, 20_000, 128
+COLLECTIONS = 300
+COVERED_USERS = 20_000
+COVERED_BUCKETS = 128
 SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
 BINS = {"GRR, 16 bins": 16, "GRR, 32 bins": 32}
 DECODERS = ("EMS", "EM", *BINS)

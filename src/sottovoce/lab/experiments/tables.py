@@ -165,16 +165,19 @@ def syn_2(
         else np.arange(people)
     )
     names = tuple(f"k{number}" for number in range(labels))
-    one = {"a": _clamped(first, size), "c": _labelled(dice.integers(0, labels, people), names)}
-    two = {"b": _clamped(first[owners] + dice.normal(0, SPREAD, len(owners)), size)}
-    two |= {"d": _labelled(dice.integers(0, labels, len(owners)), names)}
+    first_table = {
+        "a": _clamped(first, size),
+        "c": _labelled(dice.integers(0, labels, people), names),
+    }
+    second_table = {"b": _clamped(first[owners] + dice.normal(0, SPREAD, len(owners)), size)}
+    second_table |= {"d": _labelled(dice.integers(0, labels, len(owners)), names)}
     kinds = (
         {"a": range(1, size + 1), "c": Categories(names)},
         {"b": range(1, size + 1), "d": Categories(names)},
     )
     many: dict[str, Any] = {"most": most, "rows": rows} if most else {}
     tables = {"one": {"columns": kinds[0]}, "two": {"columns": kinds[1], **many}}
-    return Population(tables, {"one": one, "two": {"uid": owners, **two}})
+    return Population(tables, {"one": first_table, "two": {"uid": owners, **second_table}})
 
 
 def pums_p(people: int, *, seed: int = 0) -> Population:

@@ -12,7 +12,8 @@ import numpy as np
 from sottovoce.arrays import Floats, Ints
 from sottovoce.mechanisms.base import PureMechanism
 
-CLICKS, PAGES = 8_019_015, 41_270
+CLICKS = 8_019_015
+PAGES = 41_270
 ANCHORS = {
     1: 0.0756,
     2: 0.0572,

@@ -12,7 +12,7 @@ from sottovoce.tasks.plan import Plan
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownIntervals:
     """How an outcome is shown: its level, and the share of false reports that it allows for.
 
     ``attackers`` is their share among all who answered.  Numbers of people are then those of a
@@ -129,9 +129,11 @@ def compare(plan: Plan, values: Any, outcome: Outcome, *, attackers: float = 0.0
     return Comparison(tuple(parts))
 
 
-def rehearse(plan: Plan, values: Any, outcome: Outcome, shown: Shown | None = None) -> Comparison:
+def rehearse(
+    plan: Plan, values: Any, outcome: Outcome, shown: ShownIntervals | None = None
+) -> Comparison:
     """Return the highlights of an outcome beside the truth, and measures of the whole outcome."""
-    shown = shown or Shown()
+    shown = shown or ShownIntervals()
     highlights = shown.applied(outcome.highlights())
     compared = compare(plan, values, highlights, attackers=shown.attackers)
     return Comparison(compared.parts, plan.assess(values, outcome))

@@ -1,4 +1,4 @@
-"""How well a search found what is frequent: F1, normalised cumulative rank, and errors of counts.
+"""How far an outcome is from the truth: F1, normalised cumulative rank, errors, divergence.
 
 Source: Wang 2021, section 4.4.1.
 """
@@ -6,6 +6,10 @@ Source: Wang 2021, section 4.4.1.
 from collections.abc import Mapping, Sequence
 from math import nan
 from typing import Any
+
+import numpy as np
+
+from sottovoce.arrays import Floats
 
 
 def f1(truth: Sequence[Any], returned: Sequence[Any]) -> float:
@@ -51,3 +55,20 @@ def top_error(truth: Mapping[Any, float], returned: Mapping[Any, float]) -> floa
     return sum((share - returned.get(value, 0.0)) ** 2 for value, share in truth.items()) / len(
         truth
     )
+
+
+def jensen_shannon(first: Floats, second: Floats) -> float:
+    """Return the Jensen-Shannon divergence of two distributions, in nats: 0 to ln 2.
+
+    It is the mean of the Kullback-Leibler divergences from their average.
+
+    >>> round(jensen_shannon(np.array([1.0, 0.0]), np.array([0.0, 1.0])), 6)
+    0.693147
+    """
+    middle = (first + second) / 2
+    return (_divergence(first, middle) + _divergence(second, middle)) / 2
+
+
+def _divergence(shares: Floats, base: Floats) -> float:
+    held = shares > 0
+    return float(shares[held] @ np.log(shares[held] / base[held]))

@@ -49,7 +49,8 @@ def choose(size: int, epsilon: float, rule: str = "least variance") -> Chosen:
 
 
 def _least_variance(direct: GRR) -> Chosen:
-    size, epsilon = direct.size, direct.epsilon
+    size = direct.size
+    epsilon = direct.epsilon
     if size < 3:
         return Chosen(direct, "two values: randomised response is optimal")
     affine = AffineResponse(epsilon, size)

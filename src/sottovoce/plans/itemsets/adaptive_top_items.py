@@ -25,8 +25,8 @@ from sottovoce.errors import ParameterError
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.plans.itemsets.adaptive_rounds import AdaptiveSearch, UserDivision
 from sottovoce.plans.itemsets.confidence import pruning_odds
+from sottovoce.plans.itemsets.item_plan import ItemPlan
 from sottovoce.plans.itemsets.truth import most_frequent_items
-from sottovoce.tasks.advice import Advice
 from sottovoce.tasks.choice import Choice
 from sottovoce.tasks.collected import Collected
 from sottovoce.tasks.families.each_item import EachItem
@@ -41,7 +41,7 @@ MIN_HELD_OUT = 16  # users for every item: nobody is asked about one of them wit
 
 
 @dataclass(frozen=True, init=False)
-class AdaptiveTopItems(Plan, kind="dbs"):
+class AdaptiveTopItems(ItemPlan, Plan, kind="dbs"):
     """Find the ``top`` items and how many people have each, in adaptive rounds.
 
     At most ``rounds`` follow the even start.
@@ -147,26 +147,6 @@ class AdaptiveTopItems(Plan, kind="dbs"):
             f"{pruning} will lose items of the top: the last of them is {named_by},"
             f" against an error of {odds.error:,.0f}; it needs {needed:,.0f}."
             " Ask more users, list fewer items, or spend a larger epsilon.",
-        )
-
-    @property
-    def methods(self) -> tuple[str, ...]:
-        """Return the methods for candidates: their shares do not sum to 1."""
-        from sottovoce.postprocess.apply import methods
-
-        return ("none", *methods(whole_domain=False, equal_errors=False))
-
-    def advise(
-        self, users: int, epsilon: float, *, basket: float = 5.0, share: float | None = None
-    ) -> Advice:
-        """Return how to search for items in sets of ``basket`` items on average.
-
-        With a wished ``share`` it says how many users are needed.
-        """
-        from sottovoce.plans.itemsets.advice import advise_items
-
-        return advise_items(
-            users, self.domain.items.size, epsilon, top=self.top, basket=basket, share=share
         )
 
     def sought(self, values: Any) -> dict[str, int]:

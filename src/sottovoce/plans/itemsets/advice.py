@@ -49,7 +49,8 @@ def advise_items(users: int, items: int, epsilon: float, **wishes: Any) -> Searc
     better: _Search = sampling
     worse: _Search = adaptive
     if _is_smaller(adaptive.findable(users), sampling.findable(users)):
-        better, worse = adaptive, sampling
+        better = adaptive
+        worse = sampling
     return SearchAdvice(
         plan=better.plan,
         users=users,

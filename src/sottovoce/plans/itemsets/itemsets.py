@@ -24,6 +24,7 @@ from sottovoce.core.settings import whole
 from sottovoce.domains.base import Domain
 from sottovoce.domains.sets import JOINT, Sets
 from sottovoce.errors import ParameterError
+from sottovoce.plans.itemsets.item_plan import ItemPlan
 from sottovoce.plans.itemsets.set_questions import (
     Candidates,
     ask_how_many,
@@ -39,7 +40,6 @@ from sottovoce.plans.itemsets.set_questions import (
 )
 from sottovoce.plans.itemsets.top_items import ItemSearch, padding_details
 from sottovoce.plans.itemsets.truth import most_frequent_sets
-from sottovoce.tasks.advice import Advice
 from sottovoce.tasks.collected import Collected
 from sottovoce.tasks.plan import Plan
 from sottovoce.tasks.question import Address
@@ -52,7 +52,7 @@ _PERCENTAGES = (10, 40)  # of all users: sizes, then sets
 
 
 @dataclass(frozen=True, init=False)
-class Itemsets(Plan, kind="svsm"):
+class Itemsets(ItemPlan, Plan, kind="svsm"):
     """Find the ``top`` sets of items, single items among them, and how many people have each whole.
 
     With ``paper`` everything is as published, as in ``TopItems``.
@@ -140,26 +140,6 @@ class Itemsets(Plan, kind="svsm"):
         details = {"candidates": len(candidates), **padding_details(padding)}
         return Answer("itemsets", labels, estimate.picked(best), kind, details=details)
 
-    @property
-    def methods(self) -> tuple[str, ...]:
-        """Return the methods for candidates: their shares do not sum to 1."""
-        from sottovoce.postprocess.apply import methods
-
-        return ("none", *methods(whole_domain=False, equal_errors=False))
-
-    def advise(
-        self, users: int, epsilon: float, *, basket: float = 5.0, share: float | None = None
-    ) -> Advice:
-        """Return how to search for items in sets of ``basket`` items on average.
-
-        With a wished ``share`` it says how many users are needed.
-        """
-        from sottovoce.plans.itemsets.advice import advise_items
-
-        return advise_items(
-            users, self.domain.items.size, epsilon, top=self.top, basket=basket, share=share
-        )
-
     def sought(self, values: Any) -> dict[str, int]:
         return most_frequent_sets(self.domain, values, self.top)
 
@@ -222,7 +202,8 @@ def _concatenated(items: Estimate, sets: Estimate) -> Estimate:
 
 def _stated_influence(items: Estimate, sets: Estimate) -> StatedInfluence | None:
     """Return the influence of one report on every total of two estimates."""
-    first, second = items.influence, sets.influence
+    first = items.influence
+    second = sets.influence
     if first is None or second is None:
         return None
     return StatedInfluence(

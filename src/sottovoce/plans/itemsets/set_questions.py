@@ -118,7 +118,8 @@ def total_users(collected: Collected) -> int:
 def estimate_sampled(collected: Collected, number: int, population: int) -> Estimate:
     """Return how many people have each candidate, from a round that asked for one of them."""
     question = collected.rounds[number].question(Address(number))
-    encoding, mechanism = question.encoding, question.mechanism
+    encoding = question.encoding
+    mechanism = question.mechanism
     assert isinstance(encoding, Sample)
     assert isinstance(mechanism, PureMechanism)
     estimate = collected.estimate(Address(number))

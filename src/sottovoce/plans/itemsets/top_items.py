@@ -24,6 +24,7 @@ from sottovoce.core.estimate import Estimate
 from sottovoce.core.settings import whole
 from sottovoce.domains.base import Domain
 from sottovoce.domains.sets import Sets
+from sottovoce.plans.itemsets.item_plan import ItemPlan
 from sottovoce.plans.itemsets.padding import Padding
 from sottovoce.plans.itemsets.set_questions import (
     Candidates,
@@ -39,7 +40,6 @@ from sottovoce.plans.itemsets.set_questions import (
     total_users,
 )
 from sottovoce.plans.itemsets.truth import most_frequent_items
-from sottovoce.tasks.advice import Advice
 from sottovoce.tasks.collected import Collected
 from sottovoce.tasks.plan import Plan
 from sottovoce.tasks.question import Address, Ask
@@ -121,7 +121,7 @@ class ItemSearch:
 
 
 @dataclass(frozen=True, init=False)
-class TopItems(Plan, kind="svim"):
+class TopItems(ItemPlan, Plan, kind="svim"):
     """Find the ``top`` items, and how many people have each.
 
     With ``paper`` everything is as published: OLH for hashing, and no guard that keeps a set length
@@ -170,26 +170,6 @@ class TopItems(Plan, kind="svim"):
         columns = {"robust_to": tuple(robust_to.tolist())}
         picked = estimate.picked(best)
         return Answer("top items", labels, picked, mechanism.kind, details=details, columns=columns)
-
-    @property
-    def methods(self) -> tuple[str, ...]:
-        """Return the methods for candidates: their shares do not sum to 1."""
-        from sottovoce.postprocess.apply import methods
-
-        return ("none", *methods(whole_domain=False, equal_errors=False))
-
-    def advise(
-        self, users: int, epsilon: float, *, basket: float = 5.0, share: float | None = None
-    ) -> Advice:
-        """Return how to search for items in sets of ``basket`` items on average.
-
-        With a wished ``share`` it says how many users are needed.
-        """
-        from sottovoce.plans.itemsets.advice import advise_items
-
-        return advise_items(
-            users, self.domain.items.size, epsilon, top=self.top, basket=basket, share=share
-        )
 
     def sought(self, values: Any) -> dict[str, int]:
         return most_frequent_items(self.domain, values, self.top)

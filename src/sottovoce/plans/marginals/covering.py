@@ -89,7 +89,8 @@ def _best_attempt(attributes: int, covered: int, size: int, bound: int) -> Block
     listed = block_count <= _MAX_LISTED_BLOCKS and block_count * set_count <= _MAX_PAIRS
     search = _search_listed if listed else _search_grown
     best: Blocks = ()
-    attempt, attempts = 0, MAX_ATTEMPTS
+    attempt = 0
+    attempts = MAX_ATTEMPTS
     while attempt < attempts and len(best) != bound:
         blocks = search(attributes, covered, size, attempt)
         if not best or len(blocks) < len(best):

@@ -23,7 +23,7 @@ from sottovoce.errors import NoDataError, ParameterError
 from sottovoce.plans.marginals.chow_liu import to_distribution
 from sottovoce.plans.marginals.marginal_table import MarginalTable
 
-_SMALLEST_SHARE = 1e-12
+_MIN_SHARE = 1e-12
 _ROUNDING = 1e-8  # a deviation that only comes from where an iteration stopped
 
 
@@ -84,7 +84,7 @@ def dependence(table: MarginalTable, users: int) -> Dependence:
 
 def pearson(shares: Floats, users: int) -> float:
     """Return Pearson's statistic of a table that was made a distribution, in counts of people."""
-    distribution = np.maximum(to_distribution(shares), _SMALLEST_SHARE)
+    distribution = np.maximum(to_distribution(shares), _MIN_SHARE)
     rows = distribution.sum(axis=1)
     columns = distribution.sum(axis=0)
     expected = np.outer(rows, columns) / distribution.sum()

@@ -25,13 +25,15 @@ if TYPE_CHECKING:
 class Edge:
     """A pair that the tree joins, with its estimated and its true mutual information in nats."""
 
-    one: str
-    other: str
+    first: str
+    second: str
     estimate: float
     truth: float
 
     def __str__(self) -> str:
-        return f"tree: {self.one} - {self.other}: {self.estimate:.4f} nats, really {self.truth:.4f}"
+        return (
+            f"tree: {self.first} - {self.second}: {self.estimate:.4f} nats, really {self.truth:.4f}"
+        )
 
 
 def view_named(plan: "Marginals", title: str) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from math import exp, isfinite, log, sqrt
 from typing import Any
 
+from sottovoce.core.settings import whole
 from sottovoce.errors import ParameterError, SottovoceError
 from sottovoce.plans.tables.layout import Layout
 from sottovoce.plans.tables.pipeline import plan_query, read
@@ -100,8 +101,7 @@ def rate_layouts(
     """
     if not queries:
         raise ParameterError("`queries` must hold at least one query")
-    if type(users) is not int or users < 2:
-        raise ParameterError("`users` must be a whole number of at least 2")
+    whole("users", users, 2)
     rated = [_rated(layout, queries, users) for layout in layouts]
     ways = sorted((each for each in rated if each is not None), key=lambda each: each.cost)
     if not ways:
@@ -115,7 +115,8 @@ def _rated(layout: Layout, queries: Sequence[str], users: int) -> RatedLayout | 
     None if people cannot be asked so, or cannot answer.
     """
     source = Source(layout)
-    errors, relative = [], []
+    errors = []
+    relative = []
     for text in queries:
         query = read(text, source)
         try:

@@ -6,8 +6,8 @@ would be without noise.  For counts where everybody has one record, the latter i
 users, so their errors include how people differ: a little too wide where there is little noise.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from math import inf, isnan, sqrt
 from typing import Any
@@ -24,7 +24,8 @@ from sottovoce.plans.tables.result import Figure, Result, ResultRow
 from sottovoce.plans.tables.run import EngineRows
 from sottovoce.plans.tables.select import QueryPlan
 from sottovoce.plans.tables.source import Source
-from sottovoce.sql.aggregates.base import Aggregate
+from sottovoce.sql.aggregates.base import Aggregate, Combination
+from sottovoce.sql.evaluate import Values, truth
 from sottovoce.sql.query import EVERYBODY, Column, Query
 from sottovoce.sql.values import numbers_of
 
@@ -37,7 +38,10 @@ def combine(parts: tuple[EngineRows, ...], source: Source) -> Result:
     header = _Header(plan)
     placed = [placed for part in parts for placed in _rows(header, part, source)]
     placed.sort(key=lambda each: each.position)
-    rows = header.ordered([each.row for each in placed])[: plan.query.limit]
+    found = [each.row for each in placed]
+    withheld = {id(row) for row in (source.withheld(found) if source.withheld else ())}
+    kept = [row for row in found if id(row) not in withheld and header.holds(row)]
+    rows = [header.shown(row) for row in header.ordered(kept)[plan.query.rows_shown]]
     users = sum(parts[0].users)
     missing = source.reports.users(0) - users
     return Result(
@@ -45,6 +49,7 @@ def combine(parts: tuple[EngineRows, ...], source: Source) -> Result:
         keys=header.keys,
         names=header.names,
         table=tuple(rows),
+        suppressed=tuple(sorted(row.labels for row in found if id(row) in withheld)),
         user_count=users,
         people_count=sum(parts[0].people),
         epsilon=plan.layout.epsilon,
@@ -97,11 +102,13 @@ def _labels(header: "_Header", part: EngineRows, row: Row, group: int) -> tuple[
     private = iter(row.groups)
     public_keys = iter(range(len(header.query.group_by)))
     labels = []
-    for column in header.query.group_by:
-        if column.public:
-            labels.append(part.label(next(public_keys), group))
+    for index, grouping in enumerate(header.query.group_by):
+        if grouping.public:
+            labels.append(
+                public_label(header.kind(grouping.column), part.key(next(public_keys), group))
+            )
         else:
-            labels.append(labels_of(header.kind(column))[next(private)])
+            labels.append(header.labels[index][next(private)])
     return tuple(labels)
 
 
@@ -135,15 +142,19 @@ def _totals(part: EngineRows, number: Number, group: int) -> list[float]:
 def figure_of(aggregate: Aggregate, totals: Floats, covariance: Floats) -> Figure:
     """Return a number made of totals, with the error of its linear part."""
     value, slopes = aggregate.combine(totals.tolist())
-    if not slopes:
+    if slopes is None:
         return Figure(value, inf, unstable=True)
-    gradient = np.array(slopes)
-    variance = max(0.0, float(gradient @ covariance @ gradient))
-    below = aggregate.denominator
-    unstable = below is not None and totals[below] < STABLE * sqrt(
-        max(0.0, covariance[below, below])
+    unstable = any(
+        abs(divisor.value) < STABLE * sqrt(_variance(divisor, covariance))
+        for divisor in aggregate.divisors(totals.tolist())
     )
-    return Figure(value, variance, unstable=bool(unstable))
+    return Figure(value, _variance(Combination(value, slopes), covariance), unstable=unstable)
+
+
+def _variance(combination: Combination, covariance: Floats) -> float:
+    """Return the variance of the linear part of a combination."""
+    gradient = np.array(combination.slopes)
+    return max(0.0, float(gradient @ covariance @ gradient))
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,8 +182,10 @@ class _Header:
     @cached_property
     def keys(self) -> tuple[str, ...]:
         """Return the names of the groups, with their tables where two names are equal."""
-        names = [self._name(column) for column in self.query.group_by]
-        tables = [self.plan.layout.tables.names[column.table] for column in self.query.group_by]
+        names = [grouping.name for grouping in self.query.group_by]
+        tables = [
+            self.plan.layout.tables.names[grouping.column.table] for grouping in self.query.group_by
+        ]
         pairs = zip(tables, names, strict=True)
         return tuple(f"{table}.{name}" if names.count(name) > 1 else name for table, name in pairs)
 
@@ -185,33 +198,59 @@ class _Header:
         hidden = [key for index, key in enumerate(self.keys) if index not in shown]
         return (*hidden, *(self.keys[item] if isinstance(item, int) else item for item in shown))
 
-    def ordered(self, rows: list[ResultRow]) -> list[ResultRow]:
-        """Return the rows in the order of ORDER BY."""
-        item, descending = self.query.order_by, self.query.descending
-        if not item:
-            return rows
-        if item in self.names:
-            index = self.names.index(item)
-            return sorted(rows, key=lambda row: _rank(row.figures[index].value), reverse=descending)
-        index = self.keys.index(item)
-        column = self.query.group_by[index]
-        ranks: dict[str, Any] = {}
-        if not column.public:
-            ranks = {label: rank for rank, label in enumerate(labels_of(self.kind(column)))}
-        return sorted(
-            rows,
-            key=lambda row: ranks.get(row.labels[index], row.labels[index]),
-            reverse=descending,
+    @cached_property
+    def labels(self) -> list[Sequence[str]]:
+        """Return the names of the groups of every item of GROUP BY; none for a public one."""
+        return [
+            () if grouping.public else grouping.labels or labels_of(self.kind(grouping.column))
+            for grouping in self.query.group_by
+        ]
+
+    def holds(self, row: ResultRow) -> bool:
+        """Return whether a row meets HAVING."""
+        if self.query.having is None:
+            return True
+        values = dict(zip(self._all_names, row.figures, strict=True))
+        return bool(
+            truth(self.query.having, lambda column: Values.of_numbers([values[column.name].value]))[
+                0
+            ]
         )
 
-    def kind(self, column: Column) -> Domain:
-        """Return the domain of a private column."""
-        return self.plan.layout.attributes(column.table)[column.index]
+    def ordered(self, rows: list[ResultRow]) -> list[ResultRow]:
+        """Return the rows in the order of ORDER BY: the last item is sorted by first."""
+        for order in reversed(self.query.order_by):
+            rows = sorted(rows, key=self._sorted_by(order.name), reverse=order.descending)
+        return rows
 
-    def _name(self, column: Column) -> str:
+    def _sorted_by(self, name: str) -> Callable[[ResultRow], Any]:
+        if name in self._all_names:
+            number = self._all_names.index(name)
+            return lambda row: _rank(row.figures[number].value)
+        index = next(
+            index for index, grouping in enumerate(self.query.group_by) if grouping.name == name
+        )
+        grouping = self.query.group_by[index]
+        if grouping.public:
+            numeric = self.kind(grouping.column).ordered
+            return lambda row: float(row.labels[index]) if numeric else row.labels[index]
+        ranks = {label: rank for rank, label in enumerate(self.labels[index])}
+        return lambda row: ranks[row.labels[index]]
+
+    def shown(self, row: ResultRow) -> ResultRow:
+        """Return a row without the numbers that only HAVING and ORDER BY need."""
+        return replace(row, figures=row.figures[: len(self.query.aggregates)])
+
+    @cached_property
+    def _all_names(self) -> tuple[str, ...]:
+        return tuple(number.name for number in self.query.numbers)
+
+    def kind(self, column: Column) -> Domain:
+        """Return the domain of a column."""
+        tables = self.plan.layout.tables
         if column.public:
-            return column.public.partition(".")[2]
-        return self.plan.layout.tables.records(column.table).names[column.index]
+            return tables.public_kinds[tables.public_names.index(column.public)]
+        return self.plan.layout.attributes(column.table)[column.index]
 
 
 def _notices(query: Query, missing: int, rows: Sequence[ResultRow]) -> list[str]:
@@ -226,6 +265,14 @@ def _notices(query: Query, missing: int, rows: Sequence[ResultRow]) -> list[str]
             f"{missing:,} messages are left out: they are incomplete, or share the name of another"
         )
     return notices
+
+
+def public_label(kind: Domain, value: Any) -> str:
+    """Return the name of a public value: whole numbers without a point."""
+    if not kind.ordered:
+        return str(value)
+    number = float(value)
+    return str(int(number)) if number.is_integer() else repr(number)
 
 
 def labels_of(kind: Domain) -> Sequence[str]:

@@ -28,7 +28,7 @@ from sottovoce.plans.tables.scoring import Scoring, layer_means
 from sottovoce.plans.tables.select import QueryPlan
 from sottovoce.plans.tables.source import Source
 from sottovoce.sql.aggregates.count import Count
-from sottovoce.sql.query import Column, Query
+from sottovoce.sql.query import Column, GroupBy, Query
 from sottovoce.tasks.collected import Collected
 from sottovoce.tasks.question import Address
 
@@ -82,7 +82,9 @@ class _Study:
     @cached_property
     def plan(self) -> QueryPlan:
         """Return the plan of a count for every value."""
-        query = Query((self.column.table,), (Count("count"),), group_by=(self.column,))
+        query = Query(
+            (self.column.table,), (Count("count"),), group_by=(GroupBy(self.column, "value"),)
+        )
         return plan_query(query, Source(self.layout))
 
     @cached_property

@@ -18,7 +18,7 @@ from sottovoce.plans.tables.explain import facts_of
 from sottovoce.plans.tables.layout import Layout
 from sottovoce.plans.tables.pipeline import answer_plan, plan_query, read
 from sottovoce.plans.tables.result import Explanation, Result
-from sottovoce.plans.tables.source import Source
+from sottovoce.plans.tables.source import Source, Withheld
 from sottovoce.sql.query import Column, Query
 from sottovoce.tasks.collected import Collected
 
@@ -60,12 +60,15 @@ class Database(Answers):
         facts = facts_of(plan, self.users, compare=True, coins_checked=checked)
         return Explanation(facts)
 
-    def answer(self, query: Query, *, count_rows: bool = False) -> Result:
+    def answer(
+        self, query: Query, *, count_rows: bool = False, withheld: Withheld | None = None
+    ) -> Result:
         """Return the answer to a query that has been read, with the crowd behind every row.
 
-        ``count_rows`` also estimates how many records each row has.
+        ``count_rows`` also estimates how many records each row has, and ``withheld`` picks the rows
+        that may not be shown.
         """
-        source = Source(self.layout, self.collected, counts_rows=count_rows)
+        source = Source(self.layout, self.collected, count_rows, withheld)
         return replace(answer_plan(plan_query(query, source), source), shuffled=self.shuffled)
 
     def kept(self) -> Answers | None:

@@ -16,8 +16,6 @@ from itertools import product
 from math import prod
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from sottovoce.arrays import Bools
 from sottovoce.domains.base import Domain
 from sottovoce.errors import ParameterError
@@ -25,7 +23,7 @@ from sottovoce.plans.tables.coefficients import Target
 from sottovoce.plans.tables.layout import Factor, Layout
 from sottovoce.plans.tables.source import Source
 from sottovoce.sql.aggregates.base import COUNTED, Aggregate, MeasureTerm, Moment
-from sottovoce.sql.query import EVERYBODY, AllOf, Column, Monomial, Public, Query
+from sottovoce.sql.query import EVERYBODY, AllOf, Column, GroupBy, Monomial, Public, Query
 from sottovoce.sql.values import numbers_of
 
 MAX_GROUPS = 1000
@@ -150,9 +148,7 @@ def unfiltered(query: Query) -> Query:
     """Return a query for shares of everybody with its public filter as a condition: shares need
     everybody.
     """
-    if query.among == EVERYBODY or not any(
-        aggregate.of_everybody for aggregate in query.aggregates
-    ):
+    if query.among == EVERYBODY or not any(aggregate.of_everybody for aggregate in query.numbers):
         return query
     where = tuple(replace(each, public=AllOf((query.among, each.public))) for each in query.where)
     return replace(query, where=where, among=EVERYBODY)
@@ -162,13 +158,13 @@ def measure_of(layout: Layout, query: Query) -> str:
     """Return how columns are measured: as the query says, or by the default of the layout."""
     if query.options.measure != "auto":
         return query.options.measure
-    return layout.default_measure(squares=any(aggregate.squares for aggregate in query.aggregates))
+    return layout.default_measure(squares=any(aggregate.squares for aggregate in query.numbers))
 
 
 def private_groups(layout: Layout, query: Query) -> list[Groups]:
     """Return all combinations of the values of the private columns of GROUP BY."""
-    columns = [column for column in query.group_by if not column.public]
-    sizes = [layout.attributes(column.table)[column.index].size for column in columns]
+    private = [grouping for grouping in query.group_by if not grouping.public]
+    sizes = [grouping.size(_kind(layout, grouping.column).size) for grouping in private]
     if prod(sizes) > MAX_GROUPS:
         raise ParameterError(f"a query has at most {MAX_GROUPS:,} groups: group by fewer columns")
     return list(product(*map(range, sizes)))
@@ -216,7 +212,7 @@ class _Builder:
 
     def row(self, groups: Groups, *, count: bool) -> Row:
         """Return a row of the answer."""
-        numbers = tuple(self._number(aggregate, groups) for aggregate in self.query.aggregates)
+        numbers = tuple(self._number(aggregate, groups) for aggregate in self.query.numbers)
         return Row(groups, numbers, self.total([COUNTED], groups) if count else None)
 
     def _number(self, aggregate: Aggregate, groups: Groups) -> Number:
@@ -230,10 +226,11 @@ class _Builder:
         """Return the index of a linear combination of moments as a total."""
         drafts = []
         for slope, moment in zip(slopes, moments, strict=True):
-            where = (Monomial(1.0),) if moment.of_everybody else self.query.where
             here = () if moment.of_everybody else groups
-            for monomial, term in product(where, moment.measure):
-                drafts.append(self._draft(slope, monomial, here, term))
+            for term in moment.measure:
+                where = self.query.where if term.where is None else term.where
+                where = (Monomial(1.0),) if moment.of_everybody else where
+                drafts += [self._draft(slope, monomial, here, term) for monomial in where]
         total = ScoreTotal(tuple(self._merged([draft for draft in drafts if draft is not None])))
         return self.totals.setdefault(total, len(self.totals))
 
@@ -261,15 +258,15 @@ class _Builder:
     def _sets(self, monomial: Monomial, groups: Groups) -> dict[Column, Bools]:
         """Return the sets of a monomial, narrowed to the groups of a row."""
         sets = dict(monomial.sets)
-        for column, group in zip(self._private_columns, groups, strict=False):
-            chosen = np.zeros(self._kind(column).size, bool)
-            chosen[group] = True
+        for grouping, group in zip(self._private_groupings, groups, strict=False):
+            column = grouping.column
+            chosen = grouping.members(group, self._kind(column).size)
             sets[column] = sets.get(column, chosen) & chosen
         return sets
 
     @cached_property
-    def _private_columns(self) -> list[Column]:
-        return [column for column in self.query.group_by if not column.public]
+    def _private_groupings(self) -> list[GroupBy]:
+        return [grouping for grouping in self.query.group_by if not grouping.public]
 
     def _targets(
         self, table: int, sets: Mapping[int, Bools], measured: MeasureTerm | None
@@ -299,7 +296,7 @@ class _Builder:
         if term.power > 1 and self.measure == "round":
             raise ParameterError("`MEASURE = ROUND` keeps means, not squares: use LIN or ENUM")
         assert term.column is not None
-        numbers = numbers_of(self._kind(term.column)) ** term.power
+        numbers = term.numbers(numbers_of(self._kind(term.column)))
         return Target(factor, own, term.column.index, numbers, weight)
 
     def _measures(self, factor: Factor, term: MeasureTerm) -> bool:
@@ -332,7 +329,12 @@ class _Builder:
         return self.columns[key]
 
     def _kind(self, column: Column) -> Domain:
-        return self.layout.attributes(column.table)[column.index]
+        return _kind(self.layout, column)
+
+
+def _kind(layout: Layout, column: Column) -> Domain:
+    """Return the domain of a private column."""
+    return layout.attributes(column.table)[column.index]
 
 
 def _joined(drafts: Sequence[_Draft], factor: int) -> _Draft:

@@ -29,7 +29,8 @@ def facts_of(
     ``compare`` adds the error of every other method.  With ``coins_checked`` nobody can choose the
     layer that they report about, so a false message does less harm.
     """
-    layout, query = plan.layout, plan.query
+    layout = plan.layout
+    query = plan.query
     row = plan.rows[0]
     numbers = []
     for number in row.numbers:

@@ -78,7 +78,7 @@ class NumberInfluence:
         the number does not exist.
         """
         value, slopes = self.number.aggregate.combine(list(totals))
-        if not slopes:
+        if slopes is None:
             return None
         combined = self.candidate.demand.combined(self.number, self.row.groups, slopes)
         candidate = self.candidate.of(combined)

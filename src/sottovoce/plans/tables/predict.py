@@ -103,7 +103,7 @@ class Prediction:
         demand = self.candidate.demand
         totals = self.totals(number, users)
         value, slopes = number.aggregate.combine(totals)
-        if not slopes:
+        if slopes is None:
             return ExpectedNumber(inf, inf)
         combined = demand.combined(number, row.groups, slopes)
         residual = Prediction(self.candidate.of(combined)).variance(combined.totals[0])

@@ -72,6 +72,7 @@ class Result(Outcome):
     """The rows of an answer, with a figure under every name.
 
     ``explanation`` says how the query was answered, ``statement`` what the engine was given to do.
+    ``suppressed`` are the groups of rows that may not be shown.
     """
 
     counts_people = False
@@ -90,6 +91,7 @@ class Result(Outcome):
     name: str = "sql"
     fakes: float | None = None
     shuffled: ShuffledReports | None = None
+    suppressed: tuple[tuple[str, ...], ...] = ()
 
     def __len__(self) -> int:
         return len(self.table)

@@ -4,6 +4,7 @@ statements.
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -34,9 +35,9 @@ class EngineRows:
             return self.users
         return [int(self._number("people", group)) for group in range(len(self))]
 
-    def label(self, key: int, group: int) -> str:
+    def key(self, key: int, group: int) -> Any:
         """Return the value of a public column of GROUP BY."""
-        return str(self.columns[f"g{key}"][group])
+        return self.columns[f"g{key}"][group]
 
     def total(self, total: int, group: int) -> float:
         """Return a total of the plan in one public group."""

@@ -124,7 +124,8 @@ def _aligned(term: OuterProduct, cell: Cell) -> OuterProduct:
     """Return a term with its factors in the order of the bits of a large layer, without absent
     coins.
     """
-    columns, coins = term.factors[: len(cell.columns)], term.factors[len(cell.columns) :]
+    columns = term.factors[: len(cell.columns)]
+    coins = term.factors[len(cell.columns) :]
     weight = term.weight * prod(float(coin[0]) for coin in coins if len(coin) == 1)
     factors = [*columns, *(coin for coin in coins if len(coin) > 1)]
     if len(factors) != len(cell.order):

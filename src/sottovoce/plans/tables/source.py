@@ -2,10 +2,18 @@
 answered.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from sottovoce.plans.tables.layout import Layout
 from sottovoce.tasks.collected import Collected
+
+if TYPE_CHECKING:
+    from sottovoce.plans.tables.result import ResultRow
+
+
+Withheld = Callable[[Sequence["ResultRow"]], Sequence["ResultRow"]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -13,11 +21,14 @@ class Source:
     """The layout of a plan, and the reports if there are any yet.
 
     ``counts_rows`` asks for an estimate of the records of every row beside its numbers.
+    ``withheld`` picks the rows that may not be shown; nothing else is done with their numbers, so
+    that neither HAVING nor ORDER BY tells about them.
     """
 
     layout: Layout
     collected: Collected | None = field(default=None, repr=False)
     counts_rows: bool = False
+    withheld: Withheld | None = None
 
     @property
     def coins_checked(self) -> bool:

@@ -37,7 +37,7 @@ from sottovoce.plans.tables.sql_tree import (
     times,
     total_of,
 )
-from sottovoce.sql.query import EVERYBODY, AllOf, AnyOf, Column, Compared, Listed, Not, Public
+from sottovoce.sql.query import EVERYBODY, AllOf, AnyOf, Compared, GroupBy, Listed, Not, Public
 
 MAX_SCORES = 1 << 25  # scores of rows that are kept in memory together
 
@@ -56,7 +56,7 @@ class Statement:
 def state(plan: QueryPlan, source: Source) -> tuple[Statement, ...]:
     """Return as few statements as memory allows, each for some of the rows."""
     users = source.reports.users(0)
-    step = max(1, MAX_SCORES // max(1, users * len(plan.query.aggregates)))
+    step = max(1, MAX_SCORES // max(1, users * len(plan.query.numbers)))
     one_report_each = source.reports.relations(0).one_report_each
     starts = range(0, len(plan.rows), step)
     return tuple(stated(plan, plan.rows[start : start + step], one_report_each) for start in starts)
@@ -141,7 +141,7 @@ class _Writer:
     def _persons(self) -> Any:
         """Return the row of every person."""
         items = [
-            alias(self._public_column(group.public), f"g{index}")
+            alias(self._public_column(group.column.public), f"g{index}")
             for index, group in enumerate(self._public_groups)
         ]
         if self._narrowed:
@@ -182,7 +182,7 @@ class _Writer:
         return select.group_by(column("person")).having(complete)
 
     @cached_property
-    def _public_groups(self) -> list[Column]:
+    def _public_groups(self) -> list[GroupBy]:
         return [group for group in self.plan.query.group_by if group.public]
 
     @cached_property

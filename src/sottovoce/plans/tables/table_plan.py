@@ -18,7 +18,7 @@ from sottovoce.tasks.advice import Advice
 from sottovoce.tasks.collected import Collected
 from sottovoce.tasks.round import Round
 
-LARGEST_FANOUT = 1024
+MAX_FANOUT = 1024
 MANY_TABLES = 3  # from here on joins of all tables are hardly ever precise
 
 
@@ -55,9 +55,9 @@ class TablePlan:
         """Check and keep the settings."""
         if fanout == "auto":
             fanout = best_fanout(_longest(domain))
-        if type(fanout) is not int or not 2 <= fanout <= LARGEST_FANOUT:
+        if type(fanout) is not int or not 2 <= fanout <= MAX_FANOUT:
             raise ParameterError(
-                f"`fanout` must be a whole number from 2 to {LARGEST_FANOUT}, or 'auto'"
+                f"`fanout` must be a whole number from 2 to {MAX_FANOUT}, or 'auto'"
             )
         if len(rows) != len(domain.names):
             raise ParameterError("`rows` must hold one number for each table")

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from sottovoce.core.registry import Registry
-from sottovoce.errors import ParameterError
+from sottovoce.web.store.url import class_of, database_or_file
 from sottovoce.wire.round_keys import KeyPair
 
 SEEN_BYTES = 16  # of the hash of a message, kept after its batch was delivered until the task ends
@@ -67,6 +67,9 @@ class NewRound:
 class HopRound:
     """A round of a task at this hop.
 
+    ``key_set`` are the public keys of all hops and of the collector that this hop has signed, with
+    ``set_signature``; both are None before.  They never change.
+
     ``messages`` counts what is, or was, in the inbox; ``duplicates`` what came again.  Mixing sets
     ``batch_hash``, ``batch_messages`` and ``dropped``, the number of messages that did not open.
     ``trouble`` is why the round waits, or why it was abandoned.
@@ -80,6 +83,9 @@ class HopRound:
     public_key: bytes
     signature: bytes
     key_sent: bool
+    key_set: tuple[bytes, ...] | None
+    set_signature: bytes | None
+    set_sent: bool
     messages: int
     duplicates: int
     batch_hash: bytes | None
@@ -102,7 +108,7 @@ class TakeVerdict(StrEnum):
 
     ACCEPTED = "accepted"
     DUPLICATE = "duplicate"  # it was here already: acknowledged again, counted once
-    TOO_EARLY = "too-early"  # the hop has not learned of the round yet
+    TOO_EARLY = "too-early"  # the hop has not learned of the round or not signed its keys yet
     TOO_LATE = "too-late"  # the batch is closed
 
 
@@ -201,6 +207,20 @@ class HopStore(ABC):
         """Note that the collector has the round key."""
 
     @abstractmethod
+    def keep_key_set(
+        self, task: bytes, number: int, public_keys: Sequence[bytes], signature: bytes
+    ) -> None:
+        """Keep the set of keys that this hop signs for a round, with the signature.
+
+        The first set stays for ever: another one is a ``MismatchError``.  Only a signature that is
+        kept may leave this hop.
+        """
+
+    @abstractmethod
+    def note_set_sent(self, task: bytes, number: int) -> None:
+        """Note that the collector has the signature on the set of keys."""
+
+    @abstractmethod
     def note_trouble(self, task: bytes, number: int, trouble: str) -> None:
         """Note why a round waits, or with an empty text that it waits no more."""
 
@@ -213,8 +233,8 @@ class HopStore(ABC):
         """Store a part of the previous hop's batch.  The last one closes the inbox.
 
         A part that contradicts an earlier one is a ``MismatchError``, and so are parts that do not
-        have the stated hash together: they are erased.  A round that is not known yet is a
-        ``StateError``.
+        have the stated hash together: they are erased.  A round that is not known yet, or whose
+        keys this hop has not signed yet, is a ``StateError``.
         """
 
     @abstractmethod
@@ -279,29 +299,14 @@ class HopStore(ABC):
 
 def hop_store_url(folder: Path, database: str = "") -> str:
     """Return the URL of a shuffler's store: its ``database``, or a file in its folder."""
-    if database:
-        return database
-    path = (folder / "shuffler.db").absolute()
-    return path.as_uri().replace("file://", "sqlite://", 1)
+    return database_or_file(database, folder / "shuffler.db")
 
 
 def open_hop_store(url: str) -> HopStore:
     """Open the store that a URL names."""
-    return _store_class(url).from_url(url)
+    return class_of(url, HopStore.kinds).from_url(url)
 
 
 def hop_store_exists(url: str) -> bool:
     """Return whether there is a store already where a URL says."""
-    return _store_class(url).exists(url)
-
-
-def _store_class(url: str) -> type[HopStore]:
-    """Return the class that a URL's scheme names; the error shows nothing else of the URL."""
-    scheme, separator, _ = url.partition("://")
-    known = sorted({name for store in HopStore.kinds.classes() for name in store.schemes})
-    if not separator or scheme not in known:
-        allowed = ", ".join(f"{name}://" for name in known)
-        raise ParameterError(
-            f"`database` (SOTTOVOCE_DATABASE) must be a URL that begins with one of {allowed}"
-        )
-    return HopStore.kinds[scheme]
+    return class_of(url, HopStore.kinds).exists(url)

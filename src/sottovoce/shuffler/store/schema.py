@@ -35,4 +35,14 @@ STEPS: Steps = (
         "create table tokens (round {number} not null, pending {bytes} not null,"
         " token {bytes}, primary key (round, pending)) {bare}",
     ),
+    # The one set of keys that this hop has signed for a round: it stays as long as the table.
+    # Messages that were taken before were sealed for keys that no hop has compared: they go.
+    (
+        "alter table rounds add column key_set {bytes}",
+        "alter table rounds add column set_signature {bytes}",
+        "alter table rounds add column set_sent {number} not null default 0",
+        "update rounds set state = 'abandoned', private_key = null,"
+        " trouble = 'begun before hops signed all keys' where state in ('open', 'closing')",
+        "delete from inbox where round in (select key from rounds where state = 'abandoned')",
+    ),
 )

@@ -23,6 +23,7 @@ from sottovoce.shuffler.store.base import (
     TakeVerdict,
 )
 from sottovoce.web.store.schema import Connection
+from sottovoce.wire.seal import KEY_BYTES
 
 _ADD_TASK = (
     "insert into tasks (fingerprint, document, collector) values (?, ?, ?) on conflict do nothing"
@@ -38,13 +39,22 @@ _ADD_ROUND = (
 _SUM = "coalesce((select sum({}) from progress where round = rounds.key), 0)"
 _ROUNDS = (
     "select task, number, document, state, opened, public_key, signature, key_sent,"
+    " key_set, set_signature, set_sent,"
     f" {_SUM.format('messages')}, {_SUM.format('duplicates')},"
     " batch_hash, batch_messages, dropped, trouble from rounds where task = ?"
 )
 _KEY_AND_STATE = "select key, state from rounds where task = ? and number = ?"
+_TAKING = (
+    "select key, state from rounds where task = ? and number = ? and set_signature is not null"
+)
 _OF_ROUND = " where task = ? and number = ?"
 _PRIVATE_KEY = "select private_key from rounds" + _OF_ROUND
 _KEY_SENT = "update rounds set key_sent = 1" + _OF_ROUND
+_KEEP_KEY_SET = (
+    "update rounds set key_set = ?, set_signature = ?" + _OF_ROUND + " and set_signature is null"
+)
+_SAME_KEY_SET = "select key_set = ? from rounds" + _OF_ROUND
+_SET_SENT = "update rounds set set_sent = 1" + _OF_ROUND
 _TROUBLE = "update rounds set trouble = ?" + _OF_ROUND + " and trouble <> ?"
 _TURN = "update rounds set state = ?, trouble = ''" + _OF_ROUND + " and state = ?"
 _MIXED = (
@@ -168,6 +178,21 @@ class SqlHopStore(HopStore):
         with self._writing() as connection:
             connection.execute(_KEY_SENT, (task, number))
 
+    def keep_key_set(
+        self, task: bytes, number: int, public_keys: Sequence[bytes], signature: bytes
+    ) -> None:
+        joined = b"".join(public_keys)
+        with self._writing() as connection:
+            if _changed(connection, _KEEP_KEY_SET, joined, signature, task, number):
+                return
+            row = connection.execute(_SAME_KEY_SET, (joined, task, number)).fetchone()
+            if row is None or not row[0]:
+                raise MismatchError("this hop has signed other keys for this round, and they stay")
+
+    def note_set_sent(self, task: bytes, number: int) -> None:
+        with self._writing() as connection:
+            connection.execute(_SET_SENT, (task, number))
+
     def note_trouble(self, task: bytes, number: int, trouble: str) -> None:
         with self._writing() as connection:
             connection.execute(_TROUBLE, (trouble, task, number, trouble))
@@ -178,7 +203,7 @@ class SqlHopStore(HopStore):
             return [self._take_one(connection, offer) for offer in offers]
 
     def _take_one(self, connection: Connection, offer: SealedOffer) -> list[TakeVerdict]:
-        row = connection.execute(_KEY_AND_STATE, (offer.task, offer.round)).fetchone()
+        row = connection.execute(_TAKING, (offer.task, offer.round)).fetchone()
         if row is None:
             return [TakeVerdict.TOO_EARLY] * len(offer.messages)
         key, state = row
@@ -205,9 +230,12 @@ class SqlHopStore(HopStore):
     def take_part(self, task: bytes, number: int, part: IncomingPart) -> PartReceipt:
         with self._writing() as connection:
             self._wait_for_others(connection, task, number)
-            row = connection.execute(_KEY_AND_STATE, (task, number)).fetchone()
+            row = connection.execute(_TAKING, (task, number)).fetchone()
             if row is None:
-                raise StateError("this hop has not learned of the round yet: try again later")
+                raise StateError(
+                    "this hop has not learned of the round or not signed its keys yet:"
+                    " try again later"
+                )
             key, state = row
             _check_same_batch(connection, key, part)
             if state != BatchState.OPEN:
@@ -334,13 +362,21 @@ def _round(row: Sequence[Any]) -> HopRound:
         public_key=row[5],
         signature=row[6],
         key_sent=bool(row[7]),
-        messages=int(row[8]),
-        duplicates=int(row[9]),
-        batch_hash=row[10],
-        batch_messages=row[11],
-        dropped=row[12],
-        trouble=row[13],
+        key_set=None if row[8] is None else _split_keys(row[8]),
+        set_signature=row[9],
+        set_sent=bool(row[10]),
+        messages=int(row[11]),
+        duplicates=int(row[12]),
+        batch_hash=row[13],
+        batch_messages=row[14],
+        dropped=row[15],
+        trouble=row[16],
     )
+
+
+def _split_keys(joined: bytes) -> tuple[bytes, ...]:
+    starts = range(0, len(joined), KEY_BYTES)
+    return tuple(bytes(joined[start : start + KEY_BYTES]) for start in starts)
 
 
 def _check_same_batch(connection: Connection, key: int, part: IncomingPart) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from math import nan
 
-from sottovoce.sql.aggregates.base import COUNTED, Aggregate, Combination, Moment
+from sottovoce.sql.aggregates.base import Aggregate, Combination, Moment
 
 
 class Avg(Aggregate):
@@ -11,15 +11,18 @@ class Avg(Aggregate):
 
     sql_names = ("AVG",)
     formula = "sum / count"
-    denominator = 1
 
     @property
     def moments(self) -> tuple[Moment, ...]:
-        return (Moment(self.measure), COUNTED)
+        return (Moment(self.measure), self.counted)
 
     def combine(self, totals: Sequence[float]) -> Combination:
         total, count = totals
         if not count:
-            return Combination(nan, ())
+            return Combination(nan, None)
         mean = total / count
         return Combination(mean, (1 / count, -mean / count))
+
+    def ratio(self, totals: Sequence[float]) -> tuple[Combination, Combination]:
+        above, below = totals
+        return Combination(above, (1.0, 0.0)), Combination(below, (0.0, 1.0))

@@ -10,27 +10,56 @@ A new aggregate is one file in this package.  Nobody else knows its name.
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
 from math import isnan
 from pkgutil import iter_modules
 from typing import ClassVar, Literal, NamedTuple
 
-from sottovoce.sql.query import Column
+import numpy as np
 
-Argument = Literal["star", "columns", "column"]  # (*), a linear sum of columns, or one column
+from sottovoce.arrays import Floats
+from sottovoce.sql.query import Column, Monomial
+
+# (*), a condition, a sum of columns, or one column
+Argument = Literal["star", "condition", "columns", "column"]
 
 _PACKAGE = "sottovoce.sql.aggregates"
 
 
 @dataclass(frozen=True)
+class ValueFunction:
+    """A number for every value of a column, such as those of ``FLOOR(age / 10)``.
+
+    Two functions of one column are equal if their texts are.
+    """
+
+    text: str
+    numbers: Floats = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True)
 class MeasureTerm:
-    """``factor`` times a column to a ``power``; without a column the factor alone."""
+    """``factor`` times a column to a ``power``; without a column the factor alone.
+
+    A private column may go through a ``function`` of its values first.  ``where`` replaces the
+    conditions of the query for this term.
+    """
 
     factor: float = 1.0
     column: Column | None = None
     power: int = 1
+    function: ValueFunction | None = None
+    where: tuple[Monomial, ...] | None = None
+
+    def numbers(self, plain: Floats) -> Floats:
+        """Return the number of every value of the column; ``plain`` are those without a function.
+
+        >>> MeasureTerm(power=2).numbers(np.array([1.0, 3.0])).tolist()
+        [1.0, 9.0]
+        """
+        return np.asarray((plain if self.function is None else self.function.numbers) ** self.power)
 
 
 @dataclass(frozen=True)
@@ -57,29 +86,29 @@ COUNTED = Moment()
 class Combination(NamedTuple):
     """A number made of moments, and its derivative by each of them.
 
-    ``slopes`` is empty where the number does not exist, or is not a smooth function there.
+    ``slopes`` is None where the number does not exist, or is not a smooth function there.
     """
 
     value: float
-    slopes: tuple[float, ...]
+    slopes: tuple[float, ...] | None
 
 
 @dataclass(frozen=True)
 class Aggregate(ABC):
     """One number of an answer under its ``name``.
 
-    ``measure`` is the linear sum of columns it is about.
+    ``measure`` is the sum of columns it is about, ``counted`` the number of records that have one.
     """
 
     name: str = ""
     measure: tuple[MeasureTerm, ...] = ()
+    counted: Moment = COUNTED
 
     sql_names: ClassVar[
         tuple[str, ...]
     ]  # the first is also the number's name unless AS gives another
     argument: ClassVar[Argument] = "columns"
     formula: ClassVar[str]  # what EXPLAIN says the number is made of
-    denominator: ClassVar[int | None] = None  # the moment that a ratio divides by
 
     @property
     @abstractmethod
@@ -89,6 +118,15 @@ class Aggregate(ABC):
     @abstractmethod
     def combine(self, totals: Sequence[float]) -> Combination:
         """Return the number that the moments give."""
+
+    def ratio(self, totals: Sequence[float]) -> tuple[Combination, Combination] | None:
+        """Return numerator and denominator, if the number is one divided by the other."""
+        return None
+
+    def divisors(self, totals: Sequence[float]) -> tuple[Combination, ...]:
+        """Return everything that is divided by; a number is unreliable where one may be 0."""
+        ratio = self.ratio(totals)
+        return () if ratio is None else ratio[1:]
 
     def truth(self, totals: Sequence[float]) -> float | None:
         """Return the number that true moments give; None where there is none."""
@@ -114,7 +152,7 @@ class Aggregate(ABC):
     def squared_measure(self) -> tuple[MeasureTerm, ...]:
         """Return the square of a measure of one column."""
         (term,) = self.measure
-        return (MeasureTerm(term.factor**2, term.column, 2),)
+        return (replace(term, factor=term.factor**2, power=2 * term.power),)
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sottovoce.sql.aggregates.base import COUNTED, Aggregate, Combination, Moment
+from sottovoce.sql.aggregates.base import Aggregate, Combination, Moment
 
 
 class Count(Aggregate):
@@ -14,7 +14,7 @@ class Count(Aggregate):
 
     @property
     def moments(self) -> tuple[Moment, ...]:
-        return (COUNTED,)
+        return (self.counted,)
 
     def combine(self, totals: Sequence[float]) -> Combination:
         return Combination(totals[0], (1.0,))

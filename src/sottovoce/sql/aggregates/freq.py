@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from math import nan
 
-from sottovoce.sql.aggregates.base import COUNTED, Aggregate, Combination, Moment
+from sottovoce.sql.aggregates.base import Aggregate, Combination, Moment
 
 
 class Freq(Aggregate):
@@ -12,15 +12,18 @@ class Freq(Aggregate):
     sql_names = ("FREQ",)
     argument = "star"
     formula = "count / count of everybody"
-    denominator = 1
 
     @property
     def moments(self) -> tuple[Moment, ...]:
-        return (COUNTED, Moment(of_everybody=True))
+        return (self.counted, Moment(of_everybody=True))
 
     def combine(self, totals: Sequence[float]) -> Combination:
         count, everybody = totals
         if not everybody:
-            return Combination(nan, ())
+            return Combination(nan, None)
         share = count / everybody
         return Combination(share, (1 / everybody, -share / everybody))
+
+    def ratio(self, totals: Sequence[float]) -> tuple[Combination, Combination]:
+        above, below = totals
+        return Combination(above, (1.0, 0.0)), Combination(below, (0.0, 1.0))

@@ -19,7 +19,7 @@ from sottovoce.tasks.families.base import Family
 from sottovoce.tasks.question import Question
 
 ALIGNED_FROM = 20  # bits; larger layers are decoded column by column
-MOST_LAYERS = bounds.MAX_DOCUMENT_MEMBERS
+MAX_LAYERS = bounds.MAX_DOCUMENT_MEMBERS
 ROUNDINGS = ("none", "one", "all", "mirror")
 
 Key = tuple[int, tuple[int, ...]]  # how many cells, and the bit groups in which they are permuted
@@ -152,9 +152,9 @@ class _Grid:
             wholes("widths", widths, 1)
         finest = zip(self.sizes, map(min, self.widths), strict=False)
         _key_of_factors(tuple(node_count(size, width, doubled=False) for size, width in finest))
-        if not 1 <= len(self) <= MOST_LAYERS:
+        if not 1 <= len(self) <= MAX_LAYERS:
             raise ParameterError(
-                f"a table has from 1 to {MOST_LAYERS:,} layers: fewer columns, or a larger fan-out"
+                f"a table has from 1 to {MAX_LAYERS:,} layers: fewer columns, or a larger fan-out"
             )
         for end in self.ends:  # the last layer of a group has all of its coins
             self.cell(end - self.first - 1)

@@ -26,7 +26,8 @@ from sottovoce.postprocess.select import membership, select
 METHODS = methods()
 POST_POS = "post-pos"
 ZIPF = rounded_power_law(1024, 1_000_000, 1.5)
-EMOJI_VALUES, EMOJI_USERS = 1573, 884_427
+EMOJI_VALUES = 1573
+EMOJI_USERS = 884_427
 EMOJI = rounded_power_law(EMOJI_VALUES, EMOJI_USERS, 1.5)
 Z_95 = 1.959964
 
@@ -70,7 +71,8 @@ class ConsistencyExperiment:
     def raw(self) -> Floats:
         """Return (runs, size): raw shares."""
         generator = np.random.default_rng(self.seed)
-        p, q = self.mechanism.p, self.mechanism.q
+        p = self.mechanism.p
+        q = self.mechanism.q
         shape = (self.runs, len(self.truth))
         counts = generator.binomial(self.truth, p, shape)
         counts = counts + generator.binomial(self.users - self.truth, q, shape)

@@ -1,0 +1,13 @@
+import type { Notice } from "../tasks/notice.js";
+import type { Round } from "../tasks/round.js";
+import type { Client } from "./client.js";
+import type { TaskEntry } from "./ledger_file.js";
+import type { MakePayload } from "./message.js";
+import type { Address } from "./transport.js";
+export declare function checkNotice({ collection, distinct }: Notice): void;
+export declare function checkEntry({ token }: TaskEntry): void;
+export declare function makePayloads(notice: Notice, { token }: TaskEntry): MakePayload | undefined;
+export declare function joinToken({ shuffle, declares, domain }: Notice, { ask: { slots, width } }: Round, envelopes: Uint8Array, { token }: TaskEntry): Uint8Array;
+export declare function blindedToken({ ledger, notice }: Client): Promise<Uint8Array>;
+export declare function finishToken(client: Client, blindSignature: Uint8Array): Promise<void>;
+export declare function obtainToken(client: Client, address: Address, enrolmentToken: string | undefined, agree: () => Promise<void>): Promise<boolean>;

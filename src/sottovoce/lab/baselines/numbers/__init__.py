@@ -1,0 +1,1 @@
+"""Decoders of poisoned numbers that the filters are compared with."""

@@ -1,0 +1,462 @@
+"""Poisoned numbers: how well the share of false reports and the distribution are found.
+
+``python -m sottovoce.lab.experiments.byzantine_numbers`` prints the page that is kept in
+``docs/evidence/byzantine-numbers.md``.
+
+People are put into graded groups, a share of them attacks, and every decoder reads the same
+reports.  The truth is the histogram of the honest people alone.  Distances are Jensen-Shannon
+divergences in nats.
+
+Source: Du 2025, section 6.5.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from math import sqrt
+
+import numpy as np
+
+from sottovoce.arrays import Floats, Ints
+from sottovoce.domains.buckets import Buckets
+from sottovoce.lab.attacks.base import Attack
+from sottovoce.lab.attacks.biased_numbers import BiasedNumbers
+from sottovoce.lab.attacks.input_manipulation import InputManipulation
+from sottovoce.lab.baselines.numbers.me_emf import me_emf
+from sottovoce.lab.baselines.numbers.ostrich import averaged, ostrich
+from sottovoce.lab.experiments.numbers import shapes
+from sottovoce.lab.populations.numbers import SHAPES
+from sottovoce.lab.seeded import SeededRng
+from sottovoce.lab.simulate import simulate
+from sottovoce.lab.truth.metrics import jensen_shannon
+from sottovoce.mechanisms.grr import GRR
+from sottovoce.mechanisms.square_wave import SquareWave
+from sottovoce.plans.numbers.de_emf import MAX_SHARE, METHODS
+from sottovoce.plans.numbers.distribution import Distribution, DistributionAnswer
+from sottovoce.plans.numbers.emf import OutputCounts, emf, unfiltered
+from sottovoce.plans.numbers.graded_estimate import Group
+from sottovoce.plans.numbers.graded_groups import PROBE, grades
+from sottovoce.plans.numbers.group_weights import RULES
+from sottovoce.plans.numbers.poison_evidence import poison_evidence
+from sottovoce.plans.numbers.semf import semf
+from sottovoce.tasks.collection import Collection
+from sottovoce.tasks.question import Question
+from sottovoce.tasks.task import Task
+
+USERS, BUCKETS, SEEDS = 60_000, 128, 4
+EPSILONS = (0.25, 0.5, 1.5, 2.0, 2.5)
+SHARES = (0.0, 0.05, 0.15, 0.25, 0.35, 0.45)
+FILTERS = ("de-emf", "de-emf*", "de-remf*")
+DECODERS = ("ostrich", *FILTERS, "me-emf")
+BOTH_SIDES = ((1, 6), (0, 5), (2, 7), (3, 6))  # the segments of Poi(8, 2), a seed after the other
+_SEGMENTS_SEED = 1_000  # the segments of an attack are drawn apart from everything else
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A collection with attackers: Poi(``segments``, ``poisoned``) by a ``share`` of all users.
+
+    With ``lie`` the attackers follow the protocol for the number 1 instead.
+    """
+
+    shape: str = "Beta(2, 5)"
+    epsilon: float = 2.0
+    share: float = 0.25
+    segments: int = 8
+    poisoned: int = 2
+    lie: bool = False
+    users: int = USERS
+    buckets: int = BUCKETS
+
+    @property
+    def pattern(self) -> str:
+        """Return the name of the attack."""
+        return "lie" if self.lie else f"Poi({self.segments}, {self.poisoned})"
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """The reports of a collection, and how honest people are distributed."""
+
+    groups: list[Group]
+    truth: Floats
+
+
+def drawn(setting: Setting, seed: int) -> Drawn:
+    """Return one collection in graded groups; reports are made as devices make them."""
+    rng = SeededRng(seed)
+    generator = rng.generator
+    attacking = generator.random(setting.users) < setting.share
+    values = SHAPES[setting.shape](generator, setting.users)
+    if setting.lie:
+        values[attacking] = 1.0
+    indices = np.minimum((values * setting.buckets).astype(np.int64), setting.buckets - 1)
+    attack = _attack(setting, seed)
+    listed = grades(setting.epsilon)
+    member = generator.integers(len(listed), size=setting.users)
+    groups = []
+    for place, grade in enumerate(listed):
+        wave = SquareWave(epsilon=grade.epsilon, size=setting.buckets)
+        inside = member == place
+        sends_false = attacking & inside & (not setting.lie)
+        held = np.repeat(indices[inside & ~sends_false], grade.reports)
+        reports = wave.privatize(held, rng)
+        false = attack.crafted(Question(wave), int(sends_false.sum()) * grade.reports, rng)
+        counts = np.bincount(np.append(reports, false), minlength=wave.outputs)
+        groups.append(Group(int(inside.sum()), grade.reports, _counts(wave, counts)))
+    honest = np.bincount(indices[~attacking], minlength=setting.buckets)
+    return Drawn(groups, honest / honest.sum())
+
+
+def single(setting: Setting, seed: int) -> OutputCounts:
+    """Return one report of every user at one epsilon, without groups."""
+    rng = SeededRng(seed)
+    liars = round(setting.share * setting.users)
+    values = SHAPES[setting.shape](rng.generator, setting.users - liars)
+    indices = np.minimum((values * setting.buckets).astype(np.int64), setting.buckets - 1)
+    wave = SquareWave(epsilon=setting.epsilon, size=setting.buckets)
+    false = _attack(setting, seed).crafted(Question(wave), liars, rng)
+    reports = np.append(wave.privatize(indices, rng), false)
+    return _counts(wave, np.bincount(reports, minlength=wave.outputs))
+
+
+def found_share(setting: Setting, seed: int) -> float:
+    """Return the share of false reports that SEMF and EMF find at one epsilon."""
+    observed = single(setting, seed)
+    return float(emf(observed, semf(observed)).share[0])
+
+
+def decoded(drawing: Drawn, weights: str = "paper") -> dict[str, Floats]:
+    """Return the distribution that every decoder finds in the same reports."""
+    groups = drawing.groups
+    masks = [semf(group.observed) for group in groups]
+    share = np.minimum(emf(groups[-1].observed, masks[-1]).share, MAX_SHARE)
+    found = {"ostrich": ostrich(groups, weights), "me-emf": me_emf(groups, weights)}
+    for name in FILTERS:
+        results = [
+            METHODS[name](group.observed, mask, share).distribution[0]
+            for group, mask in zip(groups, masks, strict=True)
+        ]
+        found[name] = averaged(groups, results, float(share[0]), weights)
+    return {name: found[name] for name in DECODERS}
+
+
+def divergences(setting: Setting, seeds: int = SEEDS, weights: str = "paper") -> dict[str, float]:
+    """Return the mean divergence of every decoder from honest people."""
+    runs = []
+    for seed in range(seeds):
+        drawing = drawn(setting, seed)
+        found = decoded(drawing, weights)
+        runs.append([jensen_shannon(found[name], drawing.truth) for name in DECODERS])
+    return dict(zip(DECODERS, np.mean(runs, axis=0).tolist(), strict=True))
+
+
+def _attack(setting: Setting, seed: int) -> BiasedNumbers:
+    if (setting.segments, setting.poisoned) == (8, 2):
+        return BiasedNumbers(8, 2, chosen=BOTH_SIDES[seed % len(BOTH_SIDES)])
+    order = np.random.default_rng(_SEGMENTS_SEED + seed).permutation(setting.segments)
+    chosen = tuple(sorted(order[: setting.poisoned].tolist()))
+    return BiasedNumbers(setting.segments, setting.poisoned, chosen=chosen)
+
+
+def _counts(wave: SquareWave, counts: Ints) -> OutputCounts:
+    return OutputCounts(counts[None].astype(np.float64), wave.sliding, wave.size, wave.epsilon)
+
+
+# --- categories ----------------------------------------------------------------------------------
+
+CATEGORIES = 15
+CATEGORY_USERS = 100_000
+CATEGORY_EPSILONS = (0.25, 0.5, 1.0, 1.5, 2.0, 2.5)
+
+
+def category_errors(poisoned: tuple[int, ...], epsilon: float, seed: int) -> dict[str, float]:
+    """Return the mean squared error of shares of 15 categories, a quarter of all reports false.
+
+    The poisoned categories and the share come from a group at epsilon 1/16.
+    """
+    people = np.exp(-0.5 * ((np.arange(CATEGORIES) - 9) / 3) ** 2)
+    people /= people.sum()
+    probe = _category_counts(people, poisoned, PROBE, 2 * seed)
+    mask = semf(probe)
+    share = np.minimum(emf(probe, mask).share, MAX_SHARE)
+    observed = _category_counts(people, poisoned, epsilon, 2 * seed + 1)
+    found = {
+        "ostrich": unfiltered(observed).distribution[0],
+        "de-emf": METHODS["de-emf"](observed, mask, share).distribution[0],
+        "de-remf*": METHODS["de-remf*"](observed, mask, share).distribution[0],
+    }
+    return {name: float(((shares - people) ** 2).mean()) for name, shares in found.items()}
+
+
+def _category_counts(
+    people: Floats, poisoned: tuple[int, ...], epsilon: float, seed: int
+) -> OutputCounts:
+    """Return counts drawn from their law: honest reports are independent, and so are false ones."""
+    generator = np.random.default_rng(seed)
+    mechanism = GRR(epsilon=epsilon, size=CATEGORIES)
+    channel = mechanism.output_channel
+    false = CATEGORY_USERS // 4
+    counts = generator.multinomial(CATEGORY_USERS - false, channel.forward(people))
+    spread = np.bincount(poisoned, minlength=CATEGORIES) / len(poisoned)
+    counts = counts + generator.multinomial(false, spread)
+    return OutputCounts(counts[None].astype(np.float64), channel, CATEGORIES, epsilon)
+
+
+# --- false alarms, power and coverage -------------------------------------------------------------
+
+TESTED_EPSILONS = (1 / 16, 0.5, 1.0, 2.0, 4.0)
+TESTED_USERS = (100, 1_000, 30_000, 1_000_000)
+TESTED_RUNS = 7
+POWER_SHARES = (0.005, 0.01, 0.02, 0.05, 0.1)
+POWER_RUNS = 10
+
+
+@dataclass(frozen=True)
+class Alarms:
+    """How many clean collections were tested, how many raised an alarm, and the largest misfit."""
+
+    tested: int
+    alarms: int
+    largest: float
+    threshold: float
+
+
+def clean_populations(size: int) -> dict[str, Floats]:
+    """Return smooth, flat, skewed and extreme populations, as shares of the buckets."""
+    ends = np.zeros(size)
+    ends[[0, -1]] = 0.5
+    falling = np.exp(-8 * np.arange(size) / size)
+    one = np.zeros(size)
+    one[size // 2] = 1.0
+    flat = np.full(size, 1 / size)
+    others = {"flat": flat, "ends": ends, "falling": falling / falling.sum(), "one value": one}
+    return {**shapes(size), **others, "extreme": np.eye(size)[0]}
+
+
+def false_alarms(runs: int = TESTED_RUNS, sizes: tuple[int, ...] = TESTED_USERS) -> Alarms:
+    """Return how often honest reports of many populations raise an alarm."""
+    tested = alarms = 0
+    largest = threshold = 0.0
+    for epsilon in TESTED_EPSILONS:
+        wave = SquareWave(epsilon=epsilon, size=BUCKETS)
+        for people in clean_populations(BUCKETS).values():
+            chances = wave.sliding.forward(people)
+            for users in sizes:
+                for seed in range(runs):
+                    generator = np.random.default_rng((seed, users))
+                    counts = generator.multinomial(users, chances / chances.sum())
+                    found = poison_evidence(_counts(wave, counts))
+                    tested += 1
+                    alarms += found.alarm
+                    largest = max(largest, found.misfit)
+                    threshold = found.threshold
+    return Alarms(tested, alarms, largest, threshold)
+
+
+def power(epsilon: float, share: float, runs: int = POWER_RUNS) -> float:
+    """Return how often Poi(8, 2) by a share of the users raises an alarm."""
+    setting = Setting(epsilon=epsilon, share=share)
+    return float(np.mean([poison_evidence(single(setting, seed)).alarm for seed in range(runs)]))
+
+
+COVERED = Setting(epsilon=1.0, users=6_000, buckets=32)
+COVERED_RUNS = 100
+QUANTILES = (0.25, 0.5, 0.75)
+
+
+def coverage(setting: Setting, runs: int = COVERED_RUNS) -> dict[str, float]:
+    """Return how often 95 % intervals of the mean and of quartiles contain the honest truth.
+
+    Whole collections are simulated.
+    """
+    plan = Distribution(0, 1, setting.buckets, defence="graded")
+    task = Task("number", plan, setting.epsilon, collection=Collection(enrolment=True))
+    hits: dict[str, int] = dict.fromkeys(("mean", *(f"{share:g}" for share in QUANTILES)), 0)
+    for seed in range(runs):
+        honest = round((1 - setting.share) * setting.users)
+        people = SHAPES[setting.shape](np.random.default_rng(seed), honest)
+        attack = _joining(setting, seed)
+        share = setting.share if attack else None
+        answer = simulate(task, people, seed=seed, attack=attack, share=share)
+        assert isinstance(answer, DistributionAnswer)
+        figures = [answer.mean(), *(answer.quantile(share) for share in QUANTILES)]
+        true = [people.mean(), *np.quantile(people, QUANTILES)]
+        for name, figure, number in zip(hits, figures, true, strict=True):
+            low, high = figure.interval()
+            hits[name] += bool(low <= number <= high)
+    return {name: hit / runs for name, hit in hits.items()}
+
+
+def _joining(setting: Setting, seed: int) -> Attack | None:
+    if not setting.share:
+        return None
+    if setting.lie:
+        return InputManipulation(Buckets(0, 1, setting.buckets), (1.0,))
+    return _attack(setting, seed)
+
+
+# --- the page ------------------------------------------------------------------------------------
+
+
+def page() -> str:
+    """Return the page as Markdown."""
+    parts = (_shares(), _by_epsilon(), _by_shape(), _by_pattern(), _by_share(), _lies())
+    lines = [_HEAD]
+    for part in (*parts, _weights(), _categories(), _alarms(), _coverages()):
+        lines += part
+    return "\n".join(lines) + "\n"
+
+
+def _shares() -> list[str]:
+    lines = [
+        "## The share of false reports",
+        "",
+        "Found by SEMF and EMF in one report each at epsilon 1/16, and at epsilon 2: smallest and"
+        f" largest of {SEEDS} runs.",
+        "",
+        "| attack | true share | at 1/16 | at 2 |",
+        "|---|---:|---:|---:|",
+    ]
+    settings = [Setting(share=share) for share in SHARES]
+    settings += [Setting(poisoned=poisoned) for poisoned in (1, 3, 5, 6)]
+    for setting in settings:
+        cells = []
+        for epsilon in (PROBE, 2.0):
+            found = [found_share(replace(setting, epsilon=epsilon), seed) for seed in range(SEEDS)]
+            cells.append(f"{min(found):.3f} to {max(found):.3f}")
+        pattern = setting.pattern if setting.share else "none"
+        lines.append(_row([pattern, f"{setting.share:g}", *cells]))
+    return [*lines, ""]
+
+
+def _by_epsilon() -> list[str]:
+    settings = [Setting(epsilon=epsilon) for epsilon in EPSILONS]
+    names = [f"{epsilon:g}" for epsilon in EPSILONS]
+    return _table("By epsilon: Poi(8, 2) on both sides of the middle", "epsilon", names, settings)
+
+
+def _by_shape() -> list[str]:
+    settings = [Setting(shape=shape, poisoned=1) for shape in SHAPES]
+    return _table("By population: Poi(8, 1), epsilon 2", "population", SHAPES, settings)
+
+
+def _by_pattern() -> list[str]:
+    settings = [Setting(segments=2, poisoned=1), Setting(segments=32, poisoned=16)]
+    settings += [Setting(poisoned=poisoned) for poisoned in range(1, 8)]
+    names = [setting.pattern for setting in settings]
+    return _table("By attack: epsilon 2", "attack", names, settings)
+
+
+def _by_share() -> list[str]:
+    settings = [Setting(share=share) for share in SHARES]
+    names = [f"{share:g}" for share in SHARES]
+    return _table("By share of attackers: Poi(8, 2), epsilon 2", "share", names, settings)
+
+
+def _lies() -> list[str]:
+    settings = [Setting(shape=shape, lie=True) for shape in SHAPES]
+    title = "Attackers who lie about their number and follow the protocol cannot be seen: epsilon 2"
+    return _table(title, "population", SHAPES, settings)
+
+
+def _table(title: str, first: str, names: Iterable[str], settings: Iterable[Setting]) -> list[str]:
+    lines = [f"## {title}", "", _row([first, *DECODERS]), "|---|" + "---:|" * len(DECODERS)]
+    for name, setting in zip(names, settings, strict=True):
+        found = divergences(setting)
+        lines.append(_row([name, *(f"{found[decoder]:.3f}" for decoder in DECODERS)]))
+    return [*lines, ""]
+
+
+def _weights() -> list[str]:
+    lines = [
+        "## Weights of the groups",
+        "",
+        "DE-REMF* of Poi(8, 2), epsilon 2, under the three rules.",
+        "",
+        "| rule | divergence |",
+        "|---|---:|",
+    ]
+    for rule in RULES:
+        found = divergences(Setting(), weights=rule)
+        lines.append(_row([rule, f"{found['de-remf*']:.3f}"]))
+    return [*lines, ""]
+
+
+def _categories() -> list[str]:
+    lines = [
+        "## Categories",
+        "",
+        f"Randomised response over {CATEGORIES} categories, {CATEGORY_USERS:,} people, a quarter of"
+        f" them false in one category or in three; mean squared error of a share over {SEEDS}"
+        " runs.",
+        "",
+        "| poisoned | epsilon | ostrich | de-emf | de-remf* |",
+        "|---|---:|---:|---:|---:|",
+    ]
+    for poisoned in ((9,), (9, 10, 11)):
+        for epsilon in CATEGORY_EPSILONS:
+            runs = [category_errors(poisoned, epsilon, seed) for seed in range(SEEDS)]
+            means = [float(np.mean([run[name] for run in runs])) for name in runs[0]]
+            cells = [f"{mean:.2e}" for mean in means]
+            lines.append(_row([f"{len(poisoned)}", f"{epsilon:g}", *cells]))
+    return [*lines, ""]
+
+
+def _alarms() -> list[str]:
+    found = false_alarms()
+    lines = [
+        "## The test of a tally",
+        "",
+        f"Clean collections over {len(clean_populations(BUCKETS))} populations,"
+        f" {len(TESTED_EPSILONS)} epsilons and {len(TESTED_USERS)} sizes up to"
+        f" {TESTED_USERS[-1]:,} reports: {found.alarms} alarms in {found.tested:,}.",
+        f"The largest misfit was {found.largest:.1f}, the threshold is {found.threshold:.1f}.",
+        "",
+        f"Share of {POWER_RUNS} collections of {USERS:,} reports with an alarm under Poi(8, 2):",
+        "",
+        _row(["epsilon", *(f"{100 * share:g} %" for share in POWER_SHARES)]),
+        "|---|" + "---:|" * len(POWER_SHARES),
+    ]
+    for epsilon in TESTED_EPSILONS:
+        cells = [f"{power(epsilon, share):.1f}" for share in POWER_SHARES]
+        lines.append(_row([f"{epsilon:g}", *cells]))
+    return [*lines, ""]
+
+
+def _coverages() -> list[str]:
+    error = sqrt(0.95 * 0.05 / COVERED_RUNS)
+    lines = [
+        "## Coverage of the intervals",
+        "",
+        f"95 % intervals of graded groups, {COVERED_RUNS} collections of {COVERED.users:,} people,"
+        f" {COVERED.buckets} buckets, epsilon {COVERED.epsilon:g}; a share of 0.95 has a standard"
+        f" error of {error:.3f} here.",
+        "",
+        "| attack | mean | " + " | ".join(f"{share:g} quantile" for share in QUANTILES) + " |",
+        "|---|" + "---:|" * (1 + len(QUANTILES)),
+    ]
+    for setting in (replace(COVERED, share=0.0), COVERED, replace(COVERED, lie=True)):
+        name = setting.pattern if setting.share else "none"
+        found = coverage(setting)
+        lines.append(_row([name, *(f"{hit:.2f}" for hit in found.values())]))
+    return lines
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+_HEAD = f"""# Poisoned numbers
+
+Printed by `python -m sottovoce.lab.experiments.byzantine_numbers`.
+
+{USERS:,} people hold a number in one of {BUCKETS} buckets and report in graded groups with a probe
+at epsilon 1/16; a quarter of them attacks unless a table says otherwise. Poi(a, b): the outputs are
+cut into a equal segments, and false reports are uniform over b of them. Numbers are divergences
+(Jensen-Shannon, nats) from the honest people's histogram, means of {SEEDS} seeded collections with
+other segments each, decoded as published: plain EM, and weights by the variance of one report.
+*ostrich* is EM without a defence, *me-emf* assumes that all false reports lie on one side.
+"""
+
+if __name__ == "__main__":
+    print(page(), end="")

@@ -1,0 +1,192 @@
+"""The argument of SUM, AVG and the like: an expression becomes a sum of terms, one column each.
+
+Sums, differences, and products with constants are taken apart.  What remains and is about one
+private column is a number for each of its values (``evaluate``).  CASE over several columns becomes
+one term per branch, each under the conditions of its branch.
+"""
+
+from dataclasses import dataclass, replace
+from math import isfinite
+
+import numpy as np
+from sqlglot import exp
+
+from sottovoce.domains.categories import Categories
+from sottovoce.sql.aggregates.base import ValueFunction
+from sottovoce.sql.conditions import Condition, Within
+from sottovoce.sql.errors import Refusal
+from sottovoce.sql.evaluate import Values, evaluate
+from sottovoce.sql.grammar import start
+from sottovoce.sql.query import EVERYBODY, NOBODY, Column
+from sottovoce.sql.where import (
+    LARGEST_COLUMN,
+    ConditionReader,
+    conjunction,
+    disjunction,
+    negation,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class ConditionalTerm:
+    """``factor`` times a column, or times a function of it, for records of which ``where`` holds.
+
+    Without a column it is the factor alone.
+    """
+
+    factor: float
+    column: Column | None = None
+    function: ValueFunction | None = None
+    where: Condition = EVERYBODY
+
+    @property
+    def key(self) -> object:
+        """Return what terms have in common that can be added up."""
+        return self.column, self.function, id(self.where) if self.where != EVERYBODY else 0
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredSum:
+    """A sum of terms, for records of which ``present`` holds; for others it is NULL."""
+
+    terms: tuple[ConditionalTerm, ...]
+    present: Condition = EVERYBODY
+
+    def times(self, factor: float) -> "MeasuredSum":
+        """Return the measure times a number."""
+        scaled = [replace(term, factor=factor * term.factor) for term in self.terms]
+        return MeasuredSum(tuple(scaled), self.present)
+
+    def plus(self, other: "MeasuredSum") -> "MeasuredSum":
+        """Return the sum of two measures, which is NULL where one of them is."""
+        present = conjunction([self.present, other.present])
+        return MeasuredSum((*self.terms, *other.terms), present)
+
+    def under(self, where: Condition) -> "MeasuredSum":
+        """Return the measure for records that meet one more condition; for others it is NULL."""
+        terms = [replace(term, where=conjunction([where, term.where])) for term in self.terms]
+        return MeasuredSum(tuple(terms), conjunction([where, self.present]))
+
+    def collected(self) -> "MeasuredSum":
+        """Return the measure with terms that differ in their factor alone added up."""
+        alike: dict[object, list[ConditionalTerm]] = {}
+        for term in self.terms:
+            alike.setdefault(term.key, []).append(term)
+        summed = [
+            replace(terms[0], factor=sum(term.factor for term in terms)) for terms in alike.values()
+        ]
+        return MeasuredSum(tuple(term for term in summed if term.factor), self.present)
+
+
+@dataclass(frozen=True)
+class MeasureReader:
+    """Reads the measures of one query."""
+
+    conditions: ConditionReader
+
+    def measure(self, node: exp.Expr) -> MeasuredSum:
+        """Return what an expression adds up, or refuse it."""
+        measure = self._measure(node).collected()
+        if not all(isfinite(term.factor) for term in measure.terms):
+            raise Refusal("number", start(node))
+        return measure
+
+    def _measure(self, node: exp.Expr) -> MeasuredSum:
+        columns = self.conditions.columns(node)
+        if not columns:
+            return _constant(evaluate(node, _refuse_column), node)
+        if isinstance(node, exp.Column):
+            return self._column(node, columns[0])
+        if isinstance(node, exp.Neg):
+            return self._measure(node.this).times(-1.0)
+        if isinstance(node, (exp.Add, exp.Sub)):
+            sign = 1.0 if isinstance(node, exp.Add) else -1.0
+            return self._measure(node.this).plus(self._measure(node.expression).times(sign))
+        scaled = self._scaled(node)
+        if scaled is not None:
+            return scaled
+        if len(columns) == 1 and not columns[0].public:
+            return self._function(node, columns[0])
+        if isinstance(node, exp.Case):
+            return self._case(node)
+        raise Refusal("product", start(node))
+
+    def _column(self, node: exp.Column, column: Column) -> MeasuredSum:
+        if isinstance(self.conditions.scope.kind(column), Categories):
+            raise Refusal("category-measure", start(node))
+        return MeasuredSum((ConditionalTerm(1.0, column),))
+
+    def _scaled(self, node: exp.Expr) -> MeasuredSum | None:
+        """Return a product with a constant, or a quotient by one; None for anything else."""
+        if isinstance(node, exp.Mul):
+            for part, other in ((node.this, node.expression), (node.expression, node.this)):
+                if not part.find(exp.Column):
+                    return self._measure(other).times(_number(part))
+        if isinstance(node, exp.Div) and not node.expression.find(exp.Column):
+            divisor = _number(node.expression)
+            if not divisor:
+                raise Refusal("number", start(node.expression))
+            return self._measure(node.this).times(1 / divisor)
+        return None
+
+    def _function(self, node: exp.Expr, column: Column) -> MeasuredSum:
+        """Return an expression of one private column as a number for each of its values."""
+        if self.conditions.scope.kind(column).size > LARGEST_COLUMN:
+            raise Refusal("large-column", start(node))
+        known = self.conditions.values(column)
+        values = evaluate(node, lambda _: known)
+        if values.kind != "number":
+            raise Refusal("category-measure", start(node))
+        present = np.broadcast_to(values.present, known.present.shape)
+        numbers = np.where(present, np.asarray(values.array, float), 0.0)
+        function = ValueFunction(text_of(node, self.conditions), numbers)
+        measure = MeasuredSum((ConditionalTerm(1.0, column, function),))
+        return measure if present.all() else measure.under(Within(column, np.array(present)))
+
+    def _case(self, node: exp.Case) -> MeasuredSum:
+        """Return CASE over several columns: every branch under its own conditions."""
+        before: list[Condition] = []
+        branches: list[MeasuredSum] = []
+        for branch in node.args["ifs"]:
+            condition = self.conditions.condition(branch.this)
+            own = conjunction([condition, *map(negation, before)])
+            branches.append(self._measure(branch.args["true"]).under(own))
+            before.append(condition)
+        default = node.args.get("default")
+        if default is not None and not isinstance(default, exp.Null):
+            rest = conjunction([negation(condition) for condition in before])
+            branches.append(self._measure(default).under(rest))
+        return MeasuredSum(
+            tuple(term for branch in branches for term in branch.terms),
+            EVERYBODY if default is not None else disjunction([each.present for each in branches]),
+        )
+
+
+def text_of(node: exp.Expr, conditions: ConditionReader) -> str:
+    """Return an expression as a text that equal expressions have in common."""
+    if isinstance(node, exp.Column):
+        return conditions.scope.label(conditions.scope.column(node)).lower()
+    if isinstance(node, exp.Literal):
+        return repr(node.name) if node.is_string else node.name
+    name = str(node.this) if isinstance(node, (exp.Anonymous, exp.Boolean)) else type(node).__name__
+    parts = [text_of(child, conditions) for child in node.iter_expressions()]
+    return f"{name}({', '.join(parts)})"
+
+
+def _constant(values: Values, node: exp.Expr) -> MeasuredSum:
+    if values.kind == "null" or not values.present[0]:
+        return MeasuredSum((), NOBODY)
+    if values.kind != "number":
+        raise Refusal("category-measure", start(node))
+    return MeasuredSum((ConditionalTerm(float(values.array[0])),))
+
+
+def _number(node: exp.Expr) -> float:
+    values = evaluate(node, _refuse_column)
+    if values.kind != "number" or not values.present[0]:
+        raise Refusal("category-measure", start(node))
+    return float(values.array[0])
+
+
+def _refuse_column(column: exp.Column) -> Values:
+    raise Refusal("product", start(column))

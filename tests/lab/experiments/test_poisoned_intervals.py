@@ -1,0 +1,65 @@
+"""Intervals under attack, the small version: every case once, and one that must be caught."""
+
+from dataclasses import replace
+
+import pytest
+
+from sottovoce.lab.experiments import poisoned_intervals
+from sottovoce.lab.experiments.poisoned_intervals import covered, distribution, histogram, mean
+
+RUNS = 60
+
+
+@pytest.mark.parametrize("attack", ["spa", "demote", "mga", "mla"])
+@pytest.mark.parametrize("kind", ["grr", "affine", "oue"])
+def test_counts_keep_their_level_under_attack(kind, attack):
+    coverage = covered(histogram(kind), attack, RUNS)
+    print(coverage, coverage.share_attacked, "at least", coverage.fewest)
+    assert coverage.holds
+
+
+@pytest.mark.parametrize("attack", ["spa", "gba"])
+def test_means_keep_their_level_and_ordinary_intervals_do_not(attack):
+    """The twin: ordinary intervals, which allow for nobody."""
+    coverage = covered(mean("hybrid"), attack, RUNS)
+    print(coverage, coverage.share_attacked, coverage.share_ordinary)
+    assert coverage.holds
+    assert coverage.share_ordinary < coverage.fewest
+
+
+def test_quantiles_keep_their_level():
+    coverage = covered(distribution(), "gba", 5)
+    assert coverage.share_attacked == 1
+    assert coverage.unbounded == 0
+    assert coverage.share_ordinary < 0.9
+
+
+def test_bounds_that_allow_for_too_few_are_caught(monkeypatch):
+    """The broken twin: 5 % attack, and the bounds allow for 0.5 %."""
+    case = mean("piecewise")
+    assert covered(case, "spa", RUNS).holds
+    narrow = replace(case, numbers=lambda outcome: case.numbers(Narrow(outcome)))
+    assert not covered(narrow, "spa", RUNS).holds
+
+
+class Narrow:
+    """An outcome that allows for a tenth of the share that it is asked for."""
+
+    def __init__(self, outcome):
+        self.outcome = outcome
+
+    def at(self, level, fakes):
+        return self.outcome.at(level, fakes=fakes / 10)
+
+
+@pytest.mark.parametrize("case", list(poisoned_intervals.cases()), ids=lambda case: case.name)
+def test_every_case_has_attacks_and_numbers(case):
+    coverage = covered(case, "spa", 1)
+    assert coverage.intervals >= 1
+
+
+@pytest.mark.papers
+def test_every_attack_on_every_case_keeps_its_level():
+    page = poisoned_intervals.page()
+    print(page)
+    assert "**below**" not in page
