@@ -34,6 +34,7 @@ SPECIFIED_BY = {
     "lab/bench/consistency.py": "lab/test_bench.py",
     "lab/bench/discovery.py": "lab/test_bench.py",
     "lab/bench/growth.py": "lab/test_bench.py",
+    "lab/bench/integrity.py": "lab/test_bench.py",
     "lab/bench/load.py": "lab/test_bench.py",
     "lab/bench/marginals.py": "lab/test_bench.py",
     "lab/bench/moving.py": "lab/test_bench.py",
