@@ -41,7 +41,8 @@ LAYERS = (
     " the two modules at the bottom. None has an exception."
 )
 SIGNATURES = (
-    "the constructors of `Table` and `AdaptiveTopItems`. Their parameters are the settings of a"
+    "the constructors of plans (`Table`, `AdaptiveTopItems`, `Mean`, `Distribution`). Their"
+    " parameters are the settings of a"
     " task file, nearly all with defaults and given by name. An object of settings in"
     " between would be one more thing to find for whoever writes a first task."
 )

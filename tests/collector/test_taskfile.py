@@ -555,3 +555,16 @@ def test_only_a_shuffled_task_may_leave_its_epsilon_out():
 def test_a_shuffle_that_is_no_table_is_refused():
     with pytest.raises(CodecError, match="must be tables"):
         read(plain(shuffle=["https://mix-a.example"]))
+
+
+def test_a_number_may_be_defended_by_graded_groups():
+    text = """
+        name = "hours"
+        epsilon = 1.0
+        plan = {kind = "distribution", low = 0, high = 24, defence = "graded", probe = 0.125}
+        collection = {enrolment = true}
+    """
+    task = taskfile.read(text, toml=True)
+    assert task.plan == sv.Distribution(0, 24, defence="graded", probe=0.125)
+    assert task.opening.slots == 8
+    assert task.concerns == ()

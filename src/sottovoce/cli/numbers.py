@@ -28,7 +28,7 @@ class NumericOptions:
         click.option(
             "--buckets",
             type=click.IntRange(2, 4096),
-            help="Intervals of --distribution (default: 512, and 128 with --defence).",
+            help="Intervals of --distribution (default: 512, and 64 with --defence).",
         ),
         click.option(
             "--clamp",

@@ -73,6 +73,13 @@ def test_at_a_small_epsilon_the_share_is_right():
     assert found.reports == 50_000
 
 
+def test_a_stricter_test_has_a_higher_threshold():
+    observed = honest(SquareWave(epsilon=1.0, size=16), np.full(16, 1 / 16), 1_000, seed=1)
+    usual, strict = poison_evidence(observed), poison_evidence(observed, alpha=1e-9)
+    assert strict.misfit == usual.misfit
+    assert strict.threshold > usual.threshold + 5
+
+
 def test_categories_are_tested_as_well():
     grr = GRR(epsilon=0.5, size=12)
     rng = SeededRng(3)

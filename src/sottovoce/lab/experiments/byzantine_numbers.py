@@ -206,7 +206,7 @@ def _category_counts(
 
 TESTED_EPSILONS = (1 / 16, 0.5, 1.0, 2.0, 4.0)
 TESTED_USERS = (100, 1_000, 30_000, 1_000_000)
-TESTED_RUNS = 7
+TESTED_RUNS = 4
 POWER_SHARES = (0.005, 0.01, 0.02, 0.05, 0.1)
 POWER_RUNS = 10
 
@@ -260,7 +260,7 @@ def power(epsilon: float, share: float, runs: int = POWER_RUNS) -> float:
 
 
 COVERED = Setting(epsilon=1.0, users=6_000, buckets=32)
-COVERED_RUNS = 100
+COVERED_RUNS = 40
 QUANTILES = (0.25, 0.5, 0.75)
 
 

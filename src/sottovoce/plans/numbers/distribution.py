@@ -47,7 +47,7 @@ from sottovoce.tasks.question import Address, Ask, Question
 from sottovoce.tasks.round import Round
 
 BUCKETS = 512
-DEFENDED_BUCKETS = 128  # the filters fit false reports to every output: fewer are more certain
+DEFENDED_BUCKETS = 64  # the filters fit false reports to every output: fewer are more certain
 QUARTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 FIGURES = ("mean", "variance", *(f"{100 * share:g} %" for share in QUARTILES))
 
@@ -56,7 +56,7 @@ FIGURES = ("mean", "variance", *(f"{100 * share:g} %" for share in QUARTILES))
 class Distribution(Plan, kind="distribution"):
     """Ask everybody for the interval that contains their number, from ``low`` to ``high``.
 
-    There are 512 ``buckets`` by default, and 128 with a defence.  The ``defence`` "graded" asks in
+    There are 512 ``buckets`` by default, and 64 with a defence.  The ``defence`` "graded" asks in
     graded groups, the last of which reports at the epsilon ``probe`` (default: 1/16).
 
     >>> Distribution(0, 100, 50).domain.count

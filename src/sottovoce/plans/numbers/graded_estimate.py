@@ -93,8 +93,8 @@ def graded_estimate(groups: Sequence[Group], replicates: int = REPLICATES) -> Gr
     if not groups:
         raise NoDataError("a distribution needs at least one report")
     evidence = poison_evidence(groups[-1].observed)
-    fit = defended(groups)
-    attack_seen = bool(evidence.alarm and fit.share[0] >= LEAST_SHARE)
+    fit = defended(groups) if evidence.alarm else undefended(groups)
+    attack_seen = bool(fit.share[0] >= LEAST_SHARE)
     if not attack_seen:
         fit = undefended(groups)
     redrawn = drawn_again(groups, fit, replicates)

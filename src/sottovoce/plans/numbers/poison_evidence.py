@@ -69,8 +69,13 @@ class PoisonEvidence:
         return self.misfit > self.threshold
 
 
-def evidence_in_tally(mechanism: Mechanism, tally: Tally) -> PoisonEvidence:
+def evidence_in_tally(
+    mechanism: Mechanism, tally: Tally, alpha: float = FALSE_ALARMS
+) -> PoisonEvidence:
     """Return the evidence in the tally of a mechanism that counts every output.
+
+    ``alpha`` bounds the probability of an alarm on honest reports.  Several reports of one person
+    count as independent: at a small epsilon they nearly are.
 
     >>> from sottovoce.mechanisms.square_wave import SquareWave
     >>> wave = SquareWave(epsilon=0.0625, size=64)
@@ -80,7 +85,7 @@ def evidence_in_tally(mechanism: Mechanism, tally: Tally) -> PoisonEvidence:
     >>> honest.alarm, poisoned.alarm, round(poisoned.share, 2)
     (False, True, 0.17)
     """
-    return poison_evidence(output_counts(mechanism, tally))
+    return poison_evidence(output_counts(mechanism, tally), alpha)
 
 
 def output_counts(mechanism: Mechanism, tally: Tally) -> OutputCounts:
@@ -89,7 +94,7 @@ def output_counts(mechanism: Mechanism, tally: Tally) -> OutputCounts:
     return OutputCounts(counts, mechanism.output_channel, mechanism.size, mechanism.epsilon)
 
 
-def poison_evidence(observed: OutputCounts) -> PoisonEvidence:
+def poison_evidence(observed: OutputCounts, alpha: float = FALSE_ALARMS) -> PoisonEvidence:
     """Return the evidence in the counts of one collection."""
     merged = _merged(observed)
     poisoned = semf(merged)
@@ -100,7 +105,7 @@ def poison_evidence(observed: OutputCounts) -> PoisonEvidence:
         share=float(filtered.share[0]),
         gain=max(gain, 0.0),
         misfit=max(_largest_likelihood(merged) - _most_by_honest(merged, plain), 0.0),
-        threshold=chi_squared_quantile(FALSE_ALARMS, merged.outputs - 1) / 2,
+        threshold=chi_squared_quantile(alpha, merged.outputs - 1) / 2,
         segments=runs(poisoned[0]),
         reports=int(observed.reports[0]),
     )
