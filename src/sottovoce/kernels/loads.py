@@ -64,9 +64,9 @@ def load_sums(
 
 def _named(row: Floats, count: int) -> LoadSums:
     """Return the sums of one function by their names; ``count`` of them are of candidates."""
-    total, squares, largest, demanded = row[:_FIRST].tolist()
+    total, squares, largest = row[:_FIRST].tolist()
     supported, expected = row[_FIRST : _FIRST + count], row[_FIRST + count :]
-    return LoadSums(total, squares, largest, demanded, supported, expected)
+    return LoadSums(total, squares, largest, supported, expected)
 
 
 @jit
