@@ -30,13 +30,15 @@ from sottovoce.collector.api import Api
 from sottovoce.collector.app import create
 from sottovoce.collector.dashboard.pages import routes
 from sottovoce.collector.store.sqlite import SqliteStore
-from sottovoce.collector.wire import Upload, as_msgpack
+from sottovoce.collector.wire import Upload
 from sottovoce.core.rng import SystemRng
+from sottovoce.lab.attacks.maximal_gain import MaximalGain
 from sottovoce.tasks.choice import Choice
 from sottovoce.tasks.collection import Collection
 from sottovoce.tasks.question import Address
 from sottovoce.tasks.task import Task
 from sottovoce.web.settings import Settings
+from sottovoce.web.uploads import as_msgpack
 from sottovoce.wire import codec
 from sottovoce.wire.envelope import ID_BYTES, Envelopes
 
@@ -56,6 +58,12 @@ BROWSERS = {
     "Samsung Internet": 0.055,
     "Opera": 0.02,
 }
+DRINKS = (
+    *("coffee", "black tea", "green tea", "water", "milk", "juice", "cocoa", "mate"),
+    *(f"tea blend {number}" for number in range(1, 19)),
+)
+PROMOTED = ("Zap", "Zap Zero", "Zap Gold", "Zap Ice", "Zap Berry", "Zap Night")
+FALSE_REPORTS = 600
 TASKS = {
     "browser": sv.Task(
         "browser",
@@ -77,6 +85,13 @@ TASKS = {
         epsilon=1.5,
         description="Where do you work, and on how many days?",
         collection=Collection(quota=12_000, seconds=7 * 86_400, grace=0),
+    ),
+    "drinks": sv.Task(
+        "drinks",
+        sv.Histogram([*DRINKS, *PROMOTED], "affine"),
+        epsilon=2.0,
+        description="What do you drink in the morning?",
+        collection=Collection(quota=6_600, grace=0),
     ),
     "newsletter": sv.Task(
         "newsletter",
@@ -126,17 +141,40 @@ def people() -> dict[str, np.ndarray]:
     minutes = np.clip(draw.gamma(3.0, 11.0, 6_000) + 4, 0, 119) / 2
     places, days = draw.choice(3, 7_400, p=[0.3, 0.45, 0.25]), draw.choice(7, 7_400, p=_week())
     week = np.stack([places, days], axis=1)
-    return {"browser": browsers, "commute": minutes.astype(np.int64), "working week": week}
+    drinks = np.minimum(draw.geometric(0.25, 6_000) - 1, len(DRINKS) - 1)
+    return {
+        "browser": browsers,
+        "commute": minutes.astype(np.int64),
+        "working week": week,
+        "drinks": drinks,
+    }
 
 
 def _week() -> list[float]:
     return [0.03, 0.04, 0.08, 0.2, 0.55, 0.08, 0.02]
 
 
+def false_messages(task: Task) -> list[bytes]:
+    """Return messages that promote some drinks together, from searched seeds."""
+    rng = SystemRng()
+    attack = MaximalGain(task.plan.domain, PROMOTED, tries=100)
+    reports = attack.reports(task.opening, FALSE_REPORTS, rng)[Address()]
+    packed = task.opening.question(Address()).mechanism.pack(reports)
+    payloads = np.frombuffer(packed, np.uint8).reshape(len(reports), -1)
+    ids = np.frombuffer(rng.bytes(ID_BYTES * len(reports)), np.uint8).reshape(-1, ID_BYTES)
+    digest = codec.digest_bytes(codec.document(task))
+    members = np.zeros(len(reports), np.int64)
+    whole = Envelopes(digest, 0, members, ids, payloads).write()
+    size = len(whole) // len(reports)
+    return [whole[start : start + size] for start in range(0, len(whole), size)]
+
+
 def collect(address: str, clock: Afternoon) -> None:
     """Let all people answer during the afternoon, and a few of them badly."""
     for name, values in people().items():
         sent = messages(TASKS[name], values)
+        if name == "drinks":
+            sent += false_messages(TASKS[name])
         for start in range(0, len(sent), BATCH):
             share = start / len(sent)
             clock.now = START + (END - START) * (share + 0.04 * math.sin(6 * math.pi * share))
@@ -207,6 +245,12 @@ def take(browser: Browser, address: str, token: str, folder: Path) -> None:
     page.evaluate("document.querySelector('#collection').scrollIntoView()")
     save(page, "collecting")
     save(enter(view(browser, width=360, height=1500), address, token, "/tasks/commute"), "narrow")
+    save(
+        enter(view(browser, height=1700), address, token, "/tasks/drinks/integrity"),
+        "integrity",
+        full=True,
+    )
+    save(enter(view(browser, height=1100), address, token, "/tasks/drinks"), "implausible")
     page = view(browser, height=640)
     page.goto(f"{address}/login")
     page.fill("#token", "not a token of this collector")
@@ -226,6 +270,7 @@ def main(folder: Path) -> None:
         while (
             api.collector.find("commute").state != "finished"
             or api.collector.find("browser").state != "finished"
+            or api.collector.find("drinks").state != "finished"
         ):
             time.sleep(0.1)
         (token,) = access.issue(api.collector.store, access.ANALYST, int(clock()))

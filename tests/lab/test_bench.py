@@ -7,7 +7,17 @@ import pytest
 
 from sottovoce.errors import ParameterError
 from sottovoce.kernels.olh import support_counts
-from sottovoce.lab.bench import TOPICS, affine, collecting, discovery, marginals, olh, queries, run
+from sottovoce.lab.bench import (
+    TOPICS,
+    affine,
+    collecting,
+    discovery,
+    integrity,
+    marginals,
+    olh,
+    queries,
+    run,
+)
 from sottovoce.lab.bench.growth import exponent
 from sottovoce.lab.bench.privatizing import draw_blocks
 from sottovoce.lab.bench.row import BenchmarkRow, Goal
@@ -22,7 +32,7 @@ TINY = 1e-4
 def once(monkeypatch):
     """Measure everything once: what is tested is that a topic runs, and not how fast."""
     monkeypatch.setattr(collecting, "TURNS", 1)
-    for topic in (discovery, marginals, queries):
+    for topic in (discovery, integrity, marginals, queries):
         monkeypatch.setattr(topic, "REPEATS", 1)
 
 

@@ -244,3 +244,61 @@ def test_a_domain_too_large_to_list_is_decoded_for_candidates():
     assert np.abs(z).max() < 5
     with pytest.raises(ParameterError, match="candidates"):
         affine.tally(reports)
+
+
+# --- whether reports can be honest ---
+
+
+@pytest.mark.parametrize(("size", "buckets"), [(16, 2), (64, 4), (200, 8)])
+def test_the_seed_spectrum_counts_annihilated_differences(size, buckets):
+    mechanism = AffineResponse(epsilon=1.0, size=size, buckets=buckets)
+    reports = mechanism.privatize(np.arange(300) % size, SeededRng(1))
+    points = np.arange(mechanism.cells, dtype=np.uint64)
+    table = hashing.affine_hash_table(reports["seed"], points, mechanism.bits, mechanism.rank)
+    direct = np.count_nonzero(table == table[:, :1], axis=0)[1:]
+    test = next(
+        test
+        for test in mechanism.plausibility(mechanism.evidence(reports))
+        if test.name == "seed spectrum"
+    )
+    chance = mechanism.overlap
+    deviation = np.sqrt(300 * chance * (1 - chance))
+    assert test.statistic == pytest.approx((direct.max() - 300 * chance) / deviation)
+
+
+def test_evidence_adds_over_batches():
+    mechanism = AffineResponse(epsilon=1.0, size=64)
+    reports = mechanism.privatize(np.arange(100) % 64, SeededRng(1))
+    assert mechanism.evidence(reports[:30]) + mechanism.evidence(reports[30:]) == (
+        mechanism.evidence(reports)
+    )
+
+
+def test_every_difference_is_annihilated_at_the_stated_rate():
+    """Over many seeds, whatever people hold; the chance 1/g is the broken twin."""
+    mechanism = AffineResponse(epsilon=1.0, size=16, buckets=4)
+    users = 200_000
+    reports = mechanism.privatize(np.zeros(users, np.int64), SeededRng(1))
+    tests = {test.name: test for test in mechanism.plausibility(mechanism.evidence(reports))}
+    assert not tests["seed spectrum"].alarm
+    points = np.arange(16, dtype=np.uint64)
+    table = hashing.affine_hash_table(reports["seed"], points, 4, 2)
+    counts = np.count_nonzero(table == table[:, :1], axis=0)[1:]
+    chance = mechanism.overlap
+    assert chance == pytest.approx((16 / 4 - 1) / 15)
+    deviations = (counts - users * chance) / np.sqrt(users * chance * (1 - chance))
+    print(f"deviations from {users * chance:.0f}: {deviations.round(2)}")
+    assert np.abs(deviations).max() < 5
+    broken = (counts - users / 4) / np.sqrt(users * chance * (1 - chance))
+    assert np.abs(broken).min() > 5
+
+
+def test_searched_seeds_are_marked():
+    mechanism = AffineResponse(epsilon=1.0, size=256)
+    honest = mechanism.privatize(np.arange(5000) % 256, SeededRng(1))
+    false = mechanism.draw_supporting(np.tile(np.arange(6), (400, 1)), 300, SeededRng(2))
+    evidence = mechanism.evidence(np.concatenate([honest, false]))
+    # Differences are annihilated with the chance 1/4 by honest seeds, and by most searched ones.
+    marked = mechanism.seed_marks(false, evidence).mean()
+    assert marked > 2 * mechanism.seed_marks(honest, evidence).mean()
+    assert not mechanism.seed_marks(honest, mechanism.evidence(honest)).any()

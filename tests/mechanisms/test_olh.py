@@ -16,6 +16,7 @@ from sottovoce.lab.checks import (
 )
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.maths.exact import UNIT
+from sottovoce.maths.hashing import words_of, xxh32
 from sottovoce.mechanisms.base import PureMechanism
 from sottovoce.mechanisms.olh import OLH
 
@@ -270,3 +271,20 @@ def _loss(epsilon):
         OLH(float(epsilon), 100).noise.variances(np.zeros(1), 1)[0] / (4 * odds / (odds - 1) ** 2)
         - 1
     )
+
+
+# --- whether reports can be honest ---
+
+
+def test_the_named_bucket_is_uniform_over_all_seeds():
+    """xxh32 of one word is a bijection of the seed, so that no bucket is favoured."""
+    mechanism = OLH(epsilon=1.0, size=100)
+    seeds = np.arange(1 << 16, dtype=np.uint32) << np.uint32(16)
+    hashes = xxh32(words_of(np.array([42]), 7), seeds)
+    assert len(np.unique(hashes)) == len(seeds)
+    reports = mechanism.privatize(np.full(20_000, 42), SeededRng(1))
+    (test,) = mechanism.plausibility(mechanism.evidence(reports))
+    assert not test.alarm
+    same = reports.copy()
+    same["bucket"][:2000] = 1
+    assert mechanism.plausibility(mechanism.evidence(same))[0].alarm

@@ -137,3 +137,41 @@ def test_more_reports_than_can_be_listed_are_refused():
 def test_no_task_can_name_the_shared_part():
     with pytest.raises(ParameterError, match="unknown mechanism kind"):
         Mechanism.kinds["unary"]
+
+
+# --- whether reports can be honest ---
+
+
+@pytest.mark.parametrize("kind", ["oue", "sue", "the"])
+def test_the_law_of_weights_is_exact(kind):
+    """The p-value of one report with all ones is that of the exact law of its weight."""
+    mechanism = Mechanism.kinds[kind](epsilon=1.0, size=6)
+    reports = mechanism.outcomes()
+    weights = np.bitwise_count(reports).sum(axis=1)
+    chances = mechanism.likelihood(reports)
+    law = np.bincount(weights, chances[:, 3], minlength=7)
+    for value in range(6):  # no value changes it
+        np.testing.assert_allclose(np.bincount(weights, chances[:, value], minlength=7), law)
+    repeated = np.repeat(reports[-1:], 9, axis=0)
+    test = mechanism.plausibility(mechanism.evidence(repeated))[0]
+    comparisons = 2 * (7 + 4 + 2)
+    assert test.p_value == pytest.approx(comparisons * law[6] ** 9, rel=1e-6)
+
+
+def test_rows_of_equal_weight_are_implausible():
+    mechanism = Mechanism.kinds["oue"](epsilon=1.0, size=64)
+    honest = mechanism.privatize(np.arange(4000) % 64, SeededRng(1))
+    assert not mechanism.plausibility(mechanism.evidence(honest))[0].alarm
+    usual = np.median(np.bitwise_count(honest).sum(axis=1))
+    chosen = honest[np.bitwise_count(honest).sum(axis=1) == usual][:200]
+    padded = np.concatenate([honest, chosen, chosen])
+    assert mechanism.plausibility(mechanism.evidence(padded))[0].alarm
+
+
+def test_fakes_of_shufflers_are_part_of_the_law_of_weights():
+    mechanism = Mechanism.kinds["sue"](epsilon=3.0, size=8)
+    people = mechanism.privatize(np.zeros(3000, np.int64), SeededRng(1))
+    fakes = mechanism.draw_blanket(3000, SeededRng(2))
+    evidence = mechanism.evidence(np.concatenate([people, fakes]))
+    assert not mechanism.plausibility(evidence, fakes=3000)[0].alarm
+    assert mechanism.plausibility(evidence)[0].alarm  # the twin that forgets them

@@ -13,8 +13,11 @@ from sottovoce.lab.checks import (
     likelihoods_sum_to_one,
     samples_follow_the_likelihood,
 )
+from sottovoce.lab.seeded import SeededRng
 from sottovoce.maths.exact import UNIT
-from sottovoce.mechanisms.window import WindowMechanism
+from sottovoce.mechanisms.piecewise import Piecewise
+from sottovoce.mechanisms.square_wave import SquareWave
+from sottovoce.mechanisms.window import WindowLaw, WindowMechanism
 
 
 @dataclass(frozen=True)
@@ -79,3 +82,36 @@ def test_far_cells_that_do_not_skip_the_window_are_caught():
 def test_any_threshold_gives_an_unbiased_number():
     mechanism = Toy(2.0, 5, keep=UNIT // 2)
     assert exact_means(mechanism) == [Fraction(value, 2) - 1 for value in range(5)]
+
+
+# --- whether reports can be honest ---
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [SquareWave(epsilon=1.0, size=12), Piecewise(epsilon=1.0, size=9, cells=16)],
+    ids=["square_wave", "piecewise"],
+)
+def test_the_bounds_of_intervals_are_the_extremes_over_all_numbers(mechanism):
+    law = WindowLaw(mechanism.outputs, mechanism.window, mechanism.inside, mechanism.outside)
+    chances = mechanism.likelihood(mechanism.outcomes())
+    cells = mechanism.outputs
+    pairs = [(start, stop) for start in range(cells) for stop in range(start + 1, cells + 1)]
+    starts, stops = np.array(pairs).T
+    least, largest = law.bounds(starts, stops)
+    exact = np.array([chances[start:stop].sum(axis=0) for start, stop in pairs])
+    assert (least <= exact.min(axis=1) + 1e-12).all()
+    assert (largest >= exact.max(axis=1) - 1e-12).all()
+    # The extremes are reached where a window can stand at every position.
+    if mechanism.travel == mechanism.size - 1:
+        np.testing.assert_allclose(least, exact.min(axis=1), atol=1e-12)
+        np.testing.assert_allclose(largest, exact.max(axis=1), atol=1e-12)
+
+
+def test_reports_at_the_end_of_the_scale_are_implausible():
+    mechanism = SquareWave(epsilon=1.0, size=64)
+    honest = mechanism.privatize(np.zeros(4000, np.int64), SeededRng(1))
+    assert not mechanism.plausibility(mechanism.evidence(honest))[0].alarm
+    false = np.full(200, mechanism.outputs - 1)
+    poisoned = np.concatenate([honest, false])
+    assert mechanism.plausibility(mechanism.evidence(poisoned))[0].alarm

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sottovoce.cli.collector_options import data, opened
-from sottovoce.cli.output import as_json, percent, print_json
+from sottovoce.cli.output import as_json, percent, print_json, warn
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -31,6 +31,12 @@ _WRITE = click.Path(dir_okay=False, writable=True, path_type=Path)
     help="Also print bounds that hold if up to this share of all reports is false.",
 )
 @click.option(
+    "--defence",
+    type=click.Choice(["none", "auto"]),
+    default="none",
+    help="Leave out reports that cannot be honest, or give them less weight, if a test alarmed.",
+)
+@click.option(
     "--marginal",
     multiple=True,
     metavar="NAME,NAME",
@@ -45,7 +51,13 @@ def command(name: str, data: Path, database: str, *, as_json: bool, **options: A
 
     from sottovoce.collector.release import Wanted, released
 
-    wanted = Wanted(options["method"], options["level"], options["marginal"], options["fakes"])
+    wanted = Wanted(
+        options["method"],
+        options["level"],
+        options["marginal"],
+        options["fakes"],
+        options["defence"],
+    )
     with opened(data, database) as collector:
         answer = released(collector, collector.find(name), wanted)
     if options["csv_path"]:
@@ -55,6 +67,11 @@ def command(name: str, data: Path, database: str, *, as_json: bool, **options: A
     if as_json:
         print_json(answer.content)
         return
+    for alarm in answer.content.get("alarms", ()):
+        warn(
+            f"reports of round {alarm['round']} are implausible ({', '.join(alarm['tests'])}):"
+            " see `sottovoce integrity`"
+        )
     for part in answer.parts:
         Console(highlight=False, markup=False).print(_table(part), *_details(part), "", sep="\n")
 

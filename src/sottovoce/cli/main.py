@@ -18,6 +18,7 @@ COMMANDS = (
     "token",
     "shuffle",
     "answer",
+    "integrity",
     "sql",
     "data",
     "simulate",

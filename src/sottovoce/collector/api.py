@@ -17,7 +17,14 @@ from sottovoce.collector.operations import METHODS, OPERATIONS, TITLE
 from sottovoce.collector.published import Published
 from sottovoce.collector.query_queue import QueryQueue
 from sottovoce.collector.query_workers import QueryWorkers
-from sottovoce.collector.release import Release, Wanted, fakes_of, level_of, released
+from sottovoce.collector.release import (
+    Release,
+    Wanted,
+    fakes_of,
+    level_of,
+    released,
+    released_integrity,
+)
 from sottovoce.collector.responses import FOR_EVER, json_response, media_type, tagged
 from sottovoce.collector.shuffle_api import ShuffleHandlers
 from sottovoce.collector.store.base import TAKING, RoundRecord, Store, TokenRecord
@@ -103,10 +110,15 @@ class Api(ShuffleHandlers, HealthHandlers):
         query = request.query_params
         marginal = tuple(query.getlist("marginal"))
         fakes = fakes_of(query.get("fakes", ""))
-        wanted = Wanted(_method(request), _level(request), marginal, fakes)
+        defence = query.get("defence", "none")
+        wanted = Wanted(_method(request), _level(request), marginal, fakes, defence)
         csv_wanted = _wants_csv(request)
         answer = await run_in_threadpool(released, self.collector, published, wanted)
         return answer_response(answer, csv=csv_wanted)
+
+    async def get_integrity(self, request: Request) -> Response:
+        published = self._published(request)
+        return json_response(await run_in_threadpool(released_integrity, self.collector, published))
 
     async def ask_sql(self, request: Request) -> Response:
         media_type(request, (JSON,))

@@ -13,6 +13,7 @@ from sottovoce.collector import access, javascript
 from sottovoce.collector.api import Api
 from sottovoce.collector.collector import Collector, WorkApart
 from sottovoce.collector.intake import Intake
+from sottovoce.collector.integrity_metrics import IntegrityMetrics
 from sottovoce.collector.operations import OPERATIONS
 from sottovoce.collector.round_metrics import RoundMetrics
 from sottovoce.collector.scheduler import Scheduler
@@ -39,7 +40,8 @@ def create(
     """Return the application; ``pages`` adds routes for people to those for programs."""
     collector = Collector(store, settings.data, clock, work_apart)
     shuffles = ShuffleMetrics(collector.tasks, store)
-    metrics = Metrics(lambda: intake.waiting, RoundMetrics(collector.tasks), shuffles)
+    integrity = IntegrityMetrics(collector.tasks, collector.integrity)
+    metrics = Metrics(lambda: intake.waiting, RoundMetrics(collector.tasks), shuffles, integrity)
     scheduler = Scheduler(
         collector, settings.tick, lambda name: metrics.failures.labels(name).inc()
     )

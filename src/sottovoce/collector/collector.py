@@ -20,6 +20,7 @@ from pathlib import Path
 from sottovoce.answers.outcome import Outcome
 from sottovoce.collector import (
     archive,
+    integrity_file,
     key_exchange,
     key_files,
     opening,
@@ -30,7 +31,7 @@ from sottovoce.collector.published import Published
 from sottovoce.collector.store.base import TAKING, RoundRecord, State, Store, TaskRecord
 from sottovoce.engine import files, parquet
 from sottovoce.engine.base import finished
-from sottovoce.engine.memory import MemoryCollected
+from sottovoce.engine.memory import MemoryCollected, defended_outcome
 from sottovoce.errors import (
     MismatchError,
     NoDataError,
@@ -38,6 +39,9 @@ from sottovoce.errors import (
     StateError,
     UnavailableError,
 )
+from sottovoce.integrity.defence import checked_defence
+from sottovoce.integrity.examine import examine
+from sottovoce.integrity.result import Integrity
 from sottovoce.tasks.round import Round
 from sottovoce.web.problems import RequestError
 from sottovoce.wire import codec
@@ -46,6 +50,7 @@ DAY = 86_400
 _log = logging.getLogger(__name__)
 _KEPT_ANSWERS = 16
 _Key = tuple[str, int, int, int | None]
+_DefendedKey = tuple[_Key, str]
 WorkApart = Callable[[str, int, Callable[[], None]], bool]
 
 
@@ -67,7 +72,8 @@ class Collector:
         self.store, self.folder, self._clock = store, folder, clock
         self._work_apart = work_apart
         self._published: dict[str, Published] = {}
-        self._answers: dict[_Key, Outcome] = {}
+        self._answers: dict[_DefendedKey, Outcome] = {}
+        self._examined: dict[Path, Integrity] = {}
         self._keyed: set[tuple[str, int]] = set()  # rounds that have the collector's key
         self._refreshing = threading.Lock()
         self.refresh()
@@ -98,7 +104,7 @@ class Collector:
             tasks = {record.name: self._current(record) for record in self.store.tasks()}
             self._published = tasks
             current = {_key(published) for published in tasks.values()}
-            for outdated in [key for key in list(self._answers) if key not in current]:
+            for outdated in [key for key in list(self._answers) if key[0] not in current]:
                 # An answer may hold reports that are erased by now.
                 self._answers.pop(outdated, None)
         return list(tasks.values())
@@ -315,6 +321,7 @@ class Collector:
             return
         # A missing log is an error, not the end of a task: it can be put back.
         collected = self.collected(published)
+        self.examine_round(published, last, collected)
         try:
             stepped = published.task.plan.step(collected)
             if isinstance(stepped, Round):
@@ -331,6 +338,47 @@ class Collector:
             last.task, stepped.number, codec.canonical(codec.document(stepped)), self.now
         )
 
+    def examine_round(
+        self, published: Published, record: RoundRecord, collected: MemoryCollected
+    ) -> None:
+        """Test whether the reports of a sealed round can be honest, and keep what was found.
+
+        It is done before the plan goes on.  After a crash it is done again, with the same result.
+        What a test cannot do must not hold up a collection.
+        """
+        path = self._integrity_path(record)
+        if path.exists() or not collected.report_counts(record.number):
+            return
+        try:
+            integrity = examine(published.task.plan, collected, record.number)
+        except Exception:  # whatever it is, the reports are sealed and their answer is due
+            facts = {"task": published.record.name, "round": record.number}
+            _log.warning("not examined", exc_info=True, extra=facts)
+            return
+        integrity_file.write(path, integrity)
+        if integrity.alarm:
+            names = ", ".join(integrity.alarms)
+            facts = {"task": published.record.name, "round": record.number, "tests": names}
+            _log.warning("implausible reports", extra=facts)
+
+    def integrity(self, published: Published) -> list[Integrity]:
+        """Return what the tests of the sealed rounds said, also of those that are erased."""
+        rounds = []
+        for record in published.rounds:
+            path = self._integrity_path(record)
+            if record.state is not State.SEALED:
+                continue
+            if path not in self._examined:
+                integrity = integrity_file.read(path)
+                if integrity is None:
+                    continue
+                self._examined[path] = integrity  # it never changes
+            rounds.append(self._examined[path])
+        return rounds
+
+    def _integrity_path(self, record: RoundRecord) -> Path:
+        return self.log(record).with_suffix(".integrity.json")
+
     def collected(self, published: Published) -> MemoryCollected:
         """Return the reports of the sealed rounds, or their sums once they are erased."""
         collected = MemoryCollected(published.task)
@@ -346,24 +394,33 @@ class Collector:
                 collected = collected.after_erasing(asked, sums)
         return collected
 
-    def answer(self, name: str) -> Outcome:
-        """Return the answer of a task, or what its plan can say before the task has finished."""
+    def answer(self, name: str, *, defence: str = "none") -> Outcome:
+        """Return the answer of a task, or what its plan can say before the task has finished.
+
+        With the ``defence`` ``"auto"`` reports that cannot be honest are left out or get less
+        weight, if a test of the round alarmed.
+        """
+        checked_defence(defence)
         published = self.find(name)
-        key = _key(published)
+        if not any(integrity.alarm for integrity in self.integrity(published)):
+            defence = "none"  # there is nothing to defend against
+        key = (_key(published), defence)
         answer = self._answers.get(key)
         if answer is None:
-            answer = self._answers[key] = self._answered(published)
+            answer = self._answers[key] = self._answered(published, defence)
             for oldest in list(self._answers)[:-_KEPT_ANSWERS]:
                 self._answers.pop(oldest, None)  # another thread may have removed it
         return answer
 
-    def _answered(self, published: Published) -> Outcome:
+    def _answered(self, published: Published, defence: str = "none") -> Outcome:
         record = published.record
         if record.failure:
             few = any(
                 published.users_of(record) < published.least_users for record in published.rounds
             )
             raise RequestError("too-few-users" if few else "no-data", record.failure)
+        if defence != "none":
+            return self._defended(published)
         if archive.exists(self._archive(published)):
             return archive.read(self._archive(published)).named(record.name)
         collected = self.collected(published)
@@ -378,6 +435,12 @@ class Collector:
                 "the sealed rounds of this task are not enough for its plan: a log is missing"
             )
         return finished(published.task, collected, stepped)
+
+    def _defended(self, published: Published) -> Outcome:
+        """Return the answer after the corrections that the alarms of a task call for."""
+        if published.record.finished is None:
+            raise StateError("`defence` applies to answers of tasks that have finished collecting")
+        return defended_outcome(self.collected(published), self._answered(published))
 
     def verify(self, published: Published) -> None:
         """Refuse logs that are missing, or that are not those that were sealed."""

@@ -5,6 +5,7 @@
 
 from sottovoce.collector import access, wire
 from sottovoce.collector.shuffle_operations import NAME, NUMBER, SHUFFLE_OPERATIONS
+from sottovoce.integrity.defence import DEFENCES
 from sottovoce.postprocess.apply import methods
 from sottovoce.web.operation import OBJECT, SERVICE_OPERATIONS, TEXT, Operation, Parameter
 from sottovoce.web.uploads import UploadReceipt
@@ -30,6 +31,13 @@ _fakes = Parameter(
     "query",
     "A share of false reports: rows gain bounds that hold whatever so many reports say.",
     {"type": "number", "minimum": 0, "exclusiveMaximum": 1},
+)
+_defence = Parameter(
+    "defence",
+    "query",
+    "With `auto`, reports that cannot be honest are left out or get less weight, if a test of the "
+    "round alarmed; the steps of the answer name what was done.",
+    {"type": "string", "enum": list(DEFENCES)},
 )
 _marginal = Parameter(
     "marginal",
@@ -140,7 +148,7 @@ OPERATIONS = (
         OBJECT,
         access.ANALYST,
         produces=("application/json", "text/csv"),
-        parameters=(NAME, _method, _level, _marginal, _fakes),
+        parameters=(NAME, _method, _level, _marginal, _fakes, _defence),
         problems=(
             "invalid",
             "not-found",
@@ -150,6 +158,16 @@ OPERATIONS = (
             "not-ready",
             "too-few-users",
         ),
+    ),
+    Operation(
+        "GET",
+        "/v1/tasks/{name}/integrity",
+        "get_integrity",
+        "Get the tests of the sealed rounds: whether their reports can be honest.",
+        OBJECT,
+        access.ANALYST,
+        parameters=(NAME,),
+        problems=("not-found", "conflict"),
     ),
     Operation(
         "POST",

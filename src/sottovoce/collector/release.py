@@ -17,6 +17,7 @@ from sottovoce.answers.side_views import SideViews
 from sottovoce.collector.collector import Collector
 from sottovoce.collector.published import Published
 from sottovoce.errors import NoDataError, ParameterError
+from sottovoce.integrity.defence import checked_defence
 from sottovoce.tasks.collection import Collection
 from sottovoce.tasks.plan import Plan
 from sottovoce.web.problems import RequestError
@@ -29,13 +30,15 @@ HIGHEST_LEVEL = 0.9999
 class Wanted:
     """How somebody wants to see an answer; ``marginal`` names the attributes of a joint table.
 
-    ``fakes`` is the share of false reports that bounds should allow for.
+    ``fakes`` is the share of false reports that bounds should allow for, ``defence`` what is done
+    about reports that cannot be honest.
     """
 
     method: str = "none"
     level: float = 0.95
     marginal: tuple[str, ...] = ()
     fakes: float | None = None
+    defence: str = "none"
 
     def check(self, plan: Plan) -> None:
         """Refuse what an outcome of the plan cannot be shown as."""
@@ -44,6 +47,7 @@ class Wanted:
         if not LOWEST_LEVEL <= self.level <= HIGHEST_LEVEL:
             raise ParameterError(f"`level` must be a number from {LOWEST_LEVEL} to {HIGHEST_LEVEL}")
         checked_fakes(self.fakes)
+        checked_defence(self.defence)
 
 
 def fakes_of(text: str) -> float | None:
@@ -98,15 +102,38 @@ class Release:
 def released(collector: Collector, published: Published, wanted: Wanted) -> Release:
     """Return the answer of a task as it may be shown, or refuse it whole."""
     plan = published.task.plan
-    outcome = collector.answer(published.record.name)
     wanted.check(plan)
+    outcome = collector.answer(published.record.name, defence=wanted.defence)
     if wanted.marginal:
         outcome = plan.select(outcome, wanted.marginal)
     outcome = outcome.at(wanted.level, fakes=wanted.fakes)
     if wanted.method != "none":
         outcome = outcome.postprocess(wanted.method)
     content = refuse_withheld(release(outcome, published.collection))
-    return Release(content, outcome)
+    alarms = alarms_of(collector, published)
+    return Release({**content, "alarms": alarms} if alarms else content, outcome)
+
+
+def alarms_of(collector: Collector, published: Published) -> list[dict[str, Any]]:
+    """Return the rounds in which a test alarmed, with the names of these tests."""
+    return [
+        {"round": integrity.round, "tests": list(integrity.alarms)}
+        for integrity in collector.integrity(published)
+        if integrity.alarm
+    ]
+
+
+def released_integrity(collector: Collector, published: Published) -> dict[str, Any]:
+    """Return what the tests of all sealed rounds of a task said.
+
+    A round that too few users answered is never tested, so that nothing can be said about it.
+    """
+    rounds = [integrity.to_dict() for integrity in collector.integrity(published)]
+    return {
+        "name": published.record.name,
+        "alarm": any(integrity["alarm"] for integrity in rounds),
+        "rounds": rounds,
+    }
 
 
 def released_views(collector: Collector, published: Published, names: Sequence[str]) -> SideViews:

@@ -13,6 +13,7 @@ from sottovoce.core.tally import Tally
 from sottovoce.engine import base
 from sottovoce.engine.base import by_address, estimate_candidates, estimate_people, people_among
 from sottovoce.errors import CodecError, MismatchError, NoDataError, ParameterError
+from sottovoce.integrity.defence import checked_defence
 from sottovoce.tasks.collected import Blocks
 from sottovoce.tasks.question import Address, Question
 from sottovoce.tasks.round import Round
@@ -157,19 +158,48 @@ class MemoryCollected:
         return self.batches[address]
 
 
-def drive(task: Task, gather: Callable[[Round], Mapping[Address, ReportBatch]]) -> Outcome:
+def drive(
+    task: Task,
+    gather: Callable[[Round], Mapping[Address, ReportBatch]],
+    *,
+    defence: str = "none",
+) -> Outcome:
     """Return the outcome of a task's plan; ``gather`` returns the reports of a round."""
+    checked_defence(defence)
+    gathered = MemoryCollected(task)
 
     def add_round(collected: MemoryCollected, asked: Round) -> MemoryCollected:
-        return collected.after(asked, gather(asked))
+        nonlocal gathered
+        gathered = collected.after(asked, gather(asked))
+        return gathered
 
-    return base.drive(task, MemoryCollected(task), add_round)
+    outcome = base.drive(task, gathered, add_round)
+    return outcome if defence == "none" else defended_outcome(gathered, outcome)
 
 
-def answer(task: Task, reports: Iterable[bytes] | bytes) -> Outcome:
-    """Return the outcome of the messages of clients; a message that comes twice counts once."""
+def defended_outcome(collected: MemoryCollected, outcome: Outcome) -> Outcome:
+    """Return the outcome after the corrections that alarms call for; without alarm as it is."""
+    from sottovoce.engine.defended import defended
+
+    kept = defended(collected)
+    if kept is collected:
+        return outcome
+    stepped = collected.task.plan.step(kept)
+    if isinstance(stepped, Round):
+        raise NoDataError("the reports that are left are not enough for the plan of this task")
+    return base.finished(collected.task, kept, stepped)
+
+
+def answer(task: Task, reports: Iterable[bytes] | bytes, *, defence: str = "none") -> Outcome:
+    """Return the outcome of the messages of clients; a message that comes twice counts once.
+
+    With the ``defence`` ``"auto"`` reports that cannot be honest are left out or get less weight,
+    if a test of the reports alarms.  If none does, the outcome is the same as without.
+    """
     messages = envelope.by_round([reports] if isinstance(reports, bytes) else reports)
-    return drive(task, lambda asked: batches_of(task, asked, messages.get(asked.number, [])))
+    return drive(
+        task, lambda asked: batches_of(task, asked, messages.get(asked.number, [])), defence=defence
+    )
 
 
 def batches_of(task: Task, asked: Round, messages: Iterable[bytes]) -> dict[Address, ReportBatch]:

@@ -76,6 +76,17 @@ def words_of(values: Values, bits: int) -> Words:
     return rows
 
 
+def numbers_of(indices: Values) -> list[int]:
+    """Return indices as numbers: the inverse of ``indices_of``.
+
+    >>> numbers_of(indices_of([1 << 64], 65)) == [1 << 64]
+    True
+    """
+    if indices.ndim == 1:
+        return [int(index) for index in indices.tolist()]
+    return [int.from_bytes(row.astype("<u4").tobytes(), "little") for row in indices]
+
+
 def indices_of(numbers: Sequence[int], bits: int) -> Values:
     """Return numbers below 2^bits as indices: int64, or rows of 32-bit words beyond 63 bits.
 

@@ -27,11 +27,18 @@ from sottovoce.core import settings
 from sottovoce.core.influence import SizedSetInfluence
 from sottovoce.core.noise import BalancedNoise, IndependentNoise
 from sottovoce.core.packing import below, rows
+from sottovoce.core.plausibility import (
+    FALSE_ALARM,
+    PairLaw,
+    PlausibilityTest,
+    PublicHash,
+    largest_count,
+)
 from sottovoce.core.product_target import OuterProduct, ProductTarget
 from sottovoce.core.rng import Rng
 from sottovoce.core.tally import Tally
 from sottovoce.errors import ParameterError
-from sottovoce.maths import exact, hashing, occupancy
+from sottovoce.maths import binomial, exact, hashing, occupancy
 from sottovoce.mechanisms.base import PureMechanism, threshold
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.seed_search import SeedSearch
@@ -42,6 +49,8 @@ if TYPE_CHECKING:
 
 REPORT = np.dtype([("seed", "<u8"), ("bucket", "<u2")])
 MAX_SPECTRUM_BITS = 28  # beyond that only chosen candidates are decoded
+MAX_TESTED_BITS = 22  # of domains all of whose differences are tested
+MAX_RELATIONS = 64  # implausible differences that seeds are marked by, the largest first
 
 
 @dataclass(frozen=True)
@@ -273,6 +282,105 @@ class AffineResponse(SeededMechanism, PureMechanism, kind="affine"):
         sums = affine.factor_scores(self._decodable(reports), tables, self.groups)
         whole = prod(float(table[0]) for table in tables)
         return np.asarray((sums - self.q * whole) / (self.p - self.q))
+
+    # --- whether reports can be honest ---
+
+    @property
+    def pair_law(self) -> PairLaw:
+        # E[1_t 1_u] = p (s - 1) / (D - 1)                    t held, u not
+        # E[1_u 1_v] = (s - 1)(s - 2 p) / ((D - 1)(D - 2))    neither held
+        cells = self.cells
+        supported = cells // self.buckets
+        one_held = self.p * (supported - 1) / (cells - 1)
+        none_held = (supported - 1) * (supported - 2 * self.p) / ((cells - 1) * (cells - 2))
+        return PairLaw(one_held, none_held)
+
+    def unrelated(self, candidates: Values) -> Values:
+        # Seeds treat pairs of equal difference alike: each difference may occur once.
+        points = hashing.numbers_of(self.points(np.asarray(candidates)))
+        chosen: list[int] = []
+        differences: set[int] = set()
+        for index, point in enumerate(points):
+            new = {point ^ points[earlier] for earlier in chosen}
+            if not new & differences:
+                chosen.append(index)
+                differences |= new
+        return np.asarray(candidates)[chosen]
+
+    def public_hash(self, reports: Reports, candidates: Values) -> PublicHash:
+        points = self.points(np.asarray(candidates))
+        table = hashing.affine_hash_table(reports["seed"], points, self.bits, self.rank)
+        return PublicHash(table, reports["bucket"], self.buckets, self.p, self.q, self.cells)
+
+    @property
+    def coin_space(self) -> int:
+        return 1 << 64
+
+    def coins(self, reports: Reports) -> Values:
+        return np.asarray(reports["seed"])
+
+    def evidence(self, reports: Reports) -> Tally:
+        """Return how often each bucket was named, and the spectrum of the seeds.
+
+        The spectrum is that of reports which name the bucket of point 0: a report supports the
+        point w then if its masks annihilate w, so that all points w + x and x share a bucket.
+        """
+        named = np.bincount(reports["bucket"], minlength=self.buckets).astype(np.int64)
+        sums = {"buckets": named}
+        if self.has_seed_spectrum:
+            sums["seeds"] = self._seed_spectrum(reports)
+        return Tally(f"affine seeds({self.bits},{self.rank})", len(reports), sums)
+
+    @property
+    def has_seed_spectrum(self) -> bool:
+        return self.bits <= MAX_TESTED_BITS
+
+    def _seed_spectrum(self, reports: Reports) -> Ints:
+        from sottovoce.kernels import affine
+
+        zeros = np.zeros(len(reports), np.uint64)
+        buckets = hashing.affine_hash(reports["seed"], zeros, self.bits, self.rank)
+        return affine.spectrum(affine.AffineReports(reports["seed"], buckets, self.bits, self.rank))
+
+    def _annihilations(self, evidence: Tally) -> Ints:
+        """Return how many seeds annihilate each difference but 0, the difference 1 first."""
+        from sottovoce.kernels import affine
+
+        layout = affine.PointLayout(self.bits, permuted=False)
+        return affine.supports(evidence["seeds"], layout, self.rank, self.cells)[1:]
+
+    def plausibility(
+        self, evidence: Tally, *, fakes: int = 0, alpha: float = FALSE_ALARM
+    ) -> tuple[PlausibilityTest, ...]:
+        # The offset of a seed makes the named bucket uniform, whatever the value.
+        tests = [
+            largest_count(
+                "buckets", evidence["buckets"], 1 / self.buckets, evidence.users, alpha=alpha
+            )
+        ]
+        if self.has_seed_spectrum:
+            # Masks annihilate a difference with the chance that two points share a bucket.
+            tests.append(
+                largest_count(
+                    "seed spectrum",
+                    self._annihilations(evidence),
+                    self.overlap,
+                    evidence.users,
+                    alpha=alpha,
+                )
+            )
+        return tuple(tests)
+
+    def seed_marks(self, reports: Reports, evidence: Tally) -> Ints:
+        if not self.has_seed_spectrum:
+            return super().seed_marks(reports, evidence)
+        counts = self._annihilations(evidence)
+        limit = binomial.upper_quantile(FALSE_ALARM / len(counts), evidence.users, self.overlap)
+        largest = np.argsort(-counts, kind="stable")[:MAX_RELATIONS]
+        differences = largest[counts[largest] > limit] + 1
+        points = np.concatenate([[0], differences]).astype(np.uint64)
+        table = hashing.affine_hash_table(reports["seed"], points, self.bits, self.rank)
+        return np.asarray(np.count_nonzero(table[:, 1:] == table[:, :1], axis=1), np.int64)
 
     def outcomes(self) -> Reports:
         seeds = np.array([0, 1, 1 << 32, 0x0123456789ABCDEF, (1 << 64) - 1], np.uint64)

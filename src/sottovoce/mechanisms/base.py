@@ -33,6 +33,7 @@ from sottovoce.core.influence import (
     SupportInfluence,
 )
 from sottovoce.core.noise import IndependentNoise, Noise
+from sottovoce.core.plausibility import FALSE_ALARM, PairLaw, PlausibilityTest, PublicHash
 from sottovoce.core.product_target import ProductTarget
 from sottovoce.core.registry import Registry
 from sottovoce.core.rng import Rng
@@ -276,6 +277,44 @@ class Mechanism(ABC):
         """Return the chances of all ``outcomes`` under every value, in a form that decodes fast."""
         raise ParameterError(_NO_OUTPUTS)
 
+    def evidence(self, reports: Reports) -> Tally:
+        """Return sums over the part of the reports whose law does not depend on the values.
+
+        They add over batches, and over mechanisms of an equal key.
+        """
+        return Tally(self.kind, len(reports), {})
+
+    def plausibility(
+        self, evidence: Tally, *, fakes: int = 0, alpha: float = FALSE_ALARM
+    ) -> tuple[PlausibilityTest, ...]:
+        """Return tests of whether honest devices can have sent what the evidence sums up.
+
+        ``fakes`` of the reports were drawn from the blanket by shufflers.  Each test alarms on
+        honest reports with a probability of at most ``alpha``.
+        """
+        return ()
+
+    @property
+    def has_seed_spectrum(self) -> bool:
+        """Return whether the evidence tests every pair of values that seeds could put together."""
+        return False
+
+    def seed_marks(self, reports: Reports, evidence: Tally) -> Ints:
+        """Return how many implausible relations of the evidence each report's seed has.
+
+        They depend on nothing but the seed, so that leaving out reports by them biases nothing.
+        """
+        return np.zeros(len(reports), np.int64)
+
+    @property
+    def coin_space(self) -> int:
+        """Return how many public seeds a device draws from; 0 if a report has no public seed."""
+        return 0
+
+    def coins(self, reports: Reports) -> Values:
+        """Return the public seed of each report, if ``coin_space`` says that it has one."""
+        return np.zeros(0, np.uint64)
+
     def pure(self) -> "PureMechanism":
         """Return this mechanism as a pure one, whose reports vote for single values, or refuse."""
         raise ParameterError("this needs a pure mechanism, whose reports vote for single values")
@@ -335,6 +374,19 @@ class PureMechanism(Mechanism):
         Where a report has a public seed, it is the probability over the seeds.
         """
         return 0.0
+
+    @property
+    def pair_law(self) -> PairLaw | None:
+        """Return how likely a report supports two given values; None where that is not known."""
+        return None
+
+    def unrelated(self, candidates: Values) -> Values:
+        """Return those of the candidates whose pairs are supported independently of each other."""
+        return candidates
+
+    def public_hash(self, reports: Reports, candidates: Values) -> PublicHash | None:
+        """Return where the public seeds of the reports hash candidates; None without a hash."""
+        return None
 
     @property
     def takes_fakes(self) -> bool:

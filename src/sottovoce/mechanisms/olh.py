@@ -22,6 +22,13 @@ import numpy.typing as npt
 from sottovoce.arrays import Bools, Floats, Ints, Reports, Values, Words
 from sottovoce.core import settings
 from sottovoce.core.packing import below, rows, unsigned
+from sottovoce.core.plausibility import (
+    FALSE_ALARM,
+    PairLaw,
+    PlausibilityTest,
+    PublicHash,
+    largest_count,
+)
 from sottovoce.core.rng import Rng
 from sottovoce.core.tally import Tally
 from sottovoce.errors import ParameterError
@@ -168,6 +175,41 @@ class LocalHashing(SeededMechanism, PureMechanism):
         words = self._words(candidates)
         sums = weighted_scores(*_columns(reports), words, coefficients, self.buckets)
         return np.asarray((sums - self.q * coefficients.sum()) / (self.p - self.q))
+
+    # --- whether reports can be honest ---
+
+    @property
+    def pair_law(self) -> PairLaw | None:
+        # The hash puts any other value into the named bucket with probability 1 / g.
+        return PairLaw(self.p / self.buckets, 1 / self.buckets**2)
+
+    def public_hash(self, reports: Reports, candidates: Values) -> PublicHash | None:
+        seeds, buckets = _columns(reports)
+        table = self.hash(candidates, seeds[:, None])
+        return PublicHash(table, buckets, self.buckets, self.p, self.q)
+
+    @property
+    def coin_space(self) -> int:
+        return 1 << 32
+
+    def coins(self, reports: Reports) -> Values:
+        return _columns(reports)[0]
+
+    def evidence(self, reports: Reports) -> Tally:
+        """Return how often each bucket was named.
+
+        xxh32 of one or two words is a bijection of the seed: over the seeds, the bucket of a value
+        is uniform, and so is the named one.
+        """
+        named = np.bincount(_columns(reports)[1], minlength=self.buckets).astype(np.int64)
+        return Tally(f"hashing({self.buckets})", len(reports), {"buckets": named})
+
+    def plausibility(
+        self, evidence: Tally, *, fakes: int = 0, alpha: float = FALSE_ALARM
+    ) -> tuple[PlausibilityTest, ...]:
+        named = evidence["buckets"]
+        chance = 1 / self.buckets
+        return (largest_count("buckets", named, chance, evidence.users, alpha=alpha),)
 
     def outcomes(self) -> Reports:
         seeds = np.arange(LISTED_SEEDS).repeat(self.buckets)

@@ -17,12 +17,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sottovoce.arrays import Floats, Reports, Words
+from sottovoce.arrays import Floats, Reports, Values, Words
 from sottovoce.core import settings
 from sottovoce.core.fake_votes import FakeCount, FakeVotes
 from sottovoce.core.noise import IndependentNoise
 from sottovoce.core.packing import below
+from sottovoce.core.plausibility import FALSE_ALARM, PairLaw, PlausibilityTest, PublicHash
 from sottovoce.core.rng import Rng
+from sottovoce.core.tally import Tally
 from sottovoce.errors import ParameterError
 from sottovoce.mechanisms.base import threshold
 from sottovoce.mechanisms.olh import LISTED_SEEDS, MAX_SEEDS, LocalHashing
@@ -68,6 +70,23 @@ class RMP(LocalHashing, kind="rmp"):
     @property
     def seed_count(self) -> int:
         return self.rows or MAX_ROWS
+
+    @property
+    def coin_space(self) -> int:
+        return 0 if self.rows else MAX_ROWS  # users of a pool draw equal rows
+
+    def plausibility(
+        self, evidence: Tally, *, fakes: int = 0, alpha: float = FALSE_ALARM
+    ) -> tuple[PlausibilityTest, ...]:
+        # In a pool of rows the sign of a value is not fair: it is fixed by the rows.
+        return () if self.rows else super().plausibility(evidence, fakes=fakes, alpha=alpha)
+
+    @property
+    def pair_law(self) -> PairLaw | None:
+        return None if self.rows else super().pair_law
+
+    def public_hash(self, reports: Reports, candidates: Values) -> PublicHash | None:
+        return None if self.rows else super().public_hash(reports, candidates)
 
     @property
     def layout(self) -> npt.DTypeLike:

@@ -26,6 +26,7 @@ from sottovoce.core import settings
 from sottovoce.core.influence import SizedSetInfluence
 from sottovoce.core.noise import BalancedNoise
 from sottovoce.core.packing import bit_rows, bits_at, own_bits, pack_bits
+from sottovoce.core.plausibility import PairLaw
 from sottovoce.core.rng import Rng
 from sottovoce.errors import CodecError, ParameterError
 from sottovoce.maths import exact
@@ -69,6 +70,16 @@ class SubsetSelection(PureMechanism, kind="subset"):
     def q(self) -> float:
         # A set has k values, so that p + (size - 1) q = k.
         return (self.chosen - self.p) / (self.size - 1)
+
+    @property
+    def pair_law(self) -> PairLaw | None:
+        if self.size < 3:
+            return None
+        # A set of k values has k - 1 others, or k (k - 1) ordered pairs.
+        others = self.size - 1
+        one_held = self.p * (self.chosen - 1) / others
+        pairs = (self.chosen - 1) * (self.chosen - 2 * self.p)
+        return PairLaw(one_held, pairs / (others * (others - 1)))
 
     @property
     def worst_ratio(self) -> Fraction:

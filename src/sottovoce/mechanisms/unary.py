@@ -20,8 +20,11 @@ from fractions import Fraction
 import numpy as np
 
 from sottovoce.arrays import Bools, Bytes, Floats, Ints, Reports, Values
+from sottovoce.core.interval_counts import ExactLaw, interval_counts
 from sottovoce.core.packing import bit_rows, bits_at, own_bits, pack_bits, unpack_bits
+from sottovoce.core.plausibility import FALSE_ALARM, PairLaw, PlausibilityTest
 from sottovoce.core.rng import Rng
+from sottovoce.core.tally import Tally
 from sottovoce.errors import ParameterError
 from sottovoce.maths import exact
 from sottovoce.mechanisms.base import PureMechanism, threshold
@@ -140,6 +143,34 @@ class Unary(PureMechanism):
         from sottovoce.kernels.unary import bit_counts
 
         return bit_counts(reports, self.size)[candidates]
+
+    @property
+    def pair_law(self) -> PairLaw:
+        return PairLaw(self.p * self.q, self.q**2)  # bits are independent
+
+    def evidence(self, reports: Reports) -> Tally:
+        """Return how many reports have each number of ones, whose law no value changes."""
+        weights = np.bitwise_count(reports).sum(axis=1, dtype=np.int64)
+        counts = np.bincount(weights, minlength=self.size + 1).astype(np.int64)
+        return Tally(f"weights({self.key})", len(reports), {"weights": counts})
+
+    def plausibility(
+        self, evidence: Tally, *, fakes: int = 0, alpha: float = FALSE_ALARM
+    ) -> tuple[PlausibilityTest, ...]:
+        law = self._weight_law(fakes / evidence.users)
+        return (interval_counts("weights", evidence["weights"], ExactLaw.of(law), alpha),)
+
+    def _weight_law(self, fake_share: float) -> Floats:
+        """Return the probability of each number of ones, where a share is drawn as blanket."""
+        from scipy.stats import binom
+
+        ones = np.arange(self.size + 1)
+        unheld = binom.pmf(ones, self.size - 1, self.q)
+        people = (1 - self.p) * unheld + self.p * np.r_[0.0, unheld[:-1]]
+        if not fake_share:
+            return np.asarray(people)
+        blanket = binom.pmf(ones, self.size, self.q)
+        return np.asarray((1 - fake_share) * people + fake_share * blanket)
 
     def outcomes(self) -> Reports:
         if self.size > MAX_LISTED_BITS:

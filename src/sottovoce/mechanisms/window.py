@@ -24,8 +24,11 @@ from fractions import Fraction
 import numpy as np
 
 from sottovoce.arrays import Floats, Ints, Reports, Values
+from sottovoce.core.interval_counts import interval_counts
 from sottovoce.core.packing import below, rows, unsigned
+from sottovoce.core.plausibility import FALSE_ALARM, PlausibilityTest
 from sottovoce.core.rng import Rng
+from sottovoce.core.tally import Tally
 from sottovoce.maths import exact
 from sottovoce.mechanisms.base import threshold
 from sottovoce.mechanisms.numeric import NumericMechanism
@@ -109,6 +112,17 @@ class WindowMechanism(NumericMechanism):
         inside = (1 - share) * in_first + share * in_next
         return np.asarray(self.outside + (self.inside - self.outside) * inside)
 
+    def evidence(self, reports: Reports) -> Tally:
+        """Return how often each cell was reported."""
+        counts = np.bincount(self.codes(reports), minlength=self.outputs).astype(np.int64)
+        return Tally(f"cells({self.key})", len(reports), {"cells": counts})
+
+    def plausibility(
+        self, evidence: Tally, *, fakes: int = 0, alpha: float = FALSE_ALARM
+    ) -> tuple[PlausibilityTest, ...]:
+        law = WindowLaw(self.outputs, self.window, self.inside, self.outside)
+        return (interval_counts("cells", evidence["cells"], law, alpha),)
+
     def numbers(self, outputs: Ints) -> Floats:
         return np.asarray((2 * outputs - (self.outputs - 1)) * self._stretch, np.float64)
 
@@ -147,6 +161,33 @@ class WindowMechanism(NumericMechanism):
         """Return (reports, positions): 1 where a cell lies in the window at a position."""
         distance = reports[:, None] - positions
         return np.asarray((distance >= 0) & (distance < self.window), np.float64)
+
+
+@dataclass(frozen=True)
+class WindowLaw:
+    """How likely a report lies in an interval of cells, at least and at most over all numbers.
+
+    The probability grows with the cells that the window and the interval share.  They share the
+    fewest with the window at one end, and the most where one lies within the other.
+    """
+
+    outputs: int
+    window: int
+    inside: float
+    outside: float
+
+    def bounds(self, starts: Ints, stops: Ints) -> tuple[Floats, Floats]:
+        """Return the least and the largest probability of each interval [start, stop)."""
+        lengths = stops - starts
+        at_first = np.clip(np.minimum(stops, self.window) - starts, 0, None)
+        at_last = np.clip(stops - np.maximum(starts, self.outputs - self.window), 0, None)
+        fewest = np.minimum(at_first, at_last)
+        most = np.minimum(lengths, self.window)
+        gain = self.inside - self.outside
+        return (
+            np.asarray(self.outside * lengths + gain * fewest),
+            np.asarray(self.outside * lengths + gain * most),
+        )
 
 
 def _draw(limit: int, count: int, rng: Rng) -> Ints:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sottovoce.core.registry import Registry
 from sottovoce.errors import ParameterError
 from sottovoce.tasks.advice import Advice, CollectionAdvice
-from sottovoce.tasks.collected import Collected, NothingCollected
+from sottovoce.tasks.collected import Blocks, Collected, NothingCollected
+from sottovoce.tasks.question import Address
 from sottovoce.tasks.round import Round
 from sottovoce.tasks.round_limits import RoundLimits
 
@@ -71,6 +72,17 @@ class Plan(ABC):
     def so_far(self, collected: Collected) -> "Outcome | None":
         """Return what may be shown before the plan has finished, if anything."""
         return None
+
+    def candidates(self, collected: Collected, address: Address) -> Blocks | None:
+        """Return the values at an address that can become part of the outcome; None for all."""
+        return None
+
+    def cell_label(self, asked: Round, address: Address, cell: int) -> str:
+        """Return how people call a value of the mechanism at an address."""
+        domain: Domain = self.domain
+        if asked.question(address).encoding is None and domain.listed:
+            return domain.labels[cell]
+        return f"cell {cell:,}"
 
     # --- how a plan describes itself: task files, advice, answers, simulations ---
 

@@ -13,7 +13,15 @@ from starlette.routing import BaseRoute, Match, Route
 from starlette.types import Scope
 
 from sottovoce.collector.api import Api, answer_response
-from sottovoce.collector.dashboard import pairs, progress, queries, results, sessions, statement
+from sottovoce.collector.dashboard import (
+    integrity,
+    pairs,
+    progress,
+    queries,
+    results,
+    sessions,
+    statement,
+)
 from sottovoce.collector.dashboard.assets import HEADERS, Assets
 from sottovoce.collector.published import Published
 from sottovoce.collector.queries import QueryRequest, Released
@@ -53,6 +61,7 @@ def routes(api: Api) -> list[BaseRoute]:
         Route(f"{task}/live", pages.guarded("live", pages.live)),
         Route(f"{task}/answer.json", pages.guarded("download", pages.download)),
         Route(f"{task}/answer.csv", pages.guarded("download", pages.download)),
+        Route(f"{task}/integrity", pages.guarded("integrity", pages.integrity)),
         Route(f"{task}/sql", pages.guarded("sql", pages.sql), methods=["GET", "POST"]),
         Route(task, pages.guarded("task", pages.task)),
         Unknown("/{path:path}", pages.anyone("unknown", pages.unknown)),
@@ -145,6 +154,7 @@ class Pages:
             "statement": statement.lines(notice),
             "integrity": statement.integrity_line(notice),
             "answer": self._answer(published, wanted),
+            "implausible": integrity.banner(self._api.collector.integrity(published)),
             "wanted": wanted,
             "choices": wanted.choices(task.plan),
             "early": record.finished is None,
@@ -212,6 +222,14 @@ class Pages:
             f"attachment; filename=\"answer.{kind}\"; filename*=UTF-8''{name}.{kind}"
         )
         return response
+
+    async def integrity(self, request: Request) -> Response:
+        """Show the tests of all sealed rounds."""
+        published = self._find(request)
+        rounds = await run_in_threadpool(self._api.collector.integrity, published)
+        name = published.record.name
+        facts = integrity.shown(published, rounds)
+        return await self._page("integrity.html", name=name, path=progress.path(name), **facts)
 
     async def sql(self, request: Request) -> Response:
         """Show the form for SQL queries, and the answer to the query that was sent."""

@@ -25,6 +25,10 @@ MOST_ROWS, MOST_PARTS = 25, 12  # rows of a part, and parts, that a page shows a
 _ALL_ROWS, _ALL_PARTS = 2_000, 200  # that a page shows then; a download has no limit
 _MOST_FAKES, _FAKES_STEP = 0.2, 0.005  # of the slider for false reports
 _FAKES_MARKS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2)
+DEFENCE_LABELS = {
+    "none": "counted like all others",
+    "auto": "left out, or counted with less weight",
+}
 _DRAWN = 4_000  # values that a line is drawn through
 
 
@@ -42,15 +46,17 @@ class Shown:
         level = level_of(query.get("level", "0.95"))
         fakes = fakes_of(query.get("fakes", ""))
         chosen = plan.named(names) if names else ()
-        wanted = Wanted(query.get("method", "none"), level, chosen, fakes)
+        defence = query.get("defence", "none")
+        wanted = Wanted(query.get("method", "none"), level, chosen, fakes, defence)
         wanted.check(plan)
         return cls(wanted, query.get("all") == "1")
 
     @property
     def query_of_numbers(self) -> str:
-        """Return the query of an address that asks for the same method, level and fakes."""
+        """Return the query of an address that asks for the same numbers of all attributes."""
         fakes = "" if self.wanted.fakes is None else f"&fakes={self.wanted.fakes:g}"
-        return f"method={self.wanted.method}&level={self.wanted.level:g}{fakes}"
+        defence = "" if self.wanted.defence == "none" else f"&defence={self.wanted.defence}"
+        return f"method={self.wanted.method}&level={self.wanted.level:g}{fakes}{defence}"
 
     @property
     def query(self) -> str:
@@ -73,6 +79,9 @@ class Shown:
             ],
             "attributes": [(name, name in wanted.marginal) for name in plan.attributes],
             "fakes": _slider(wanted.fakes or 0.0),
+            "defences": [
+                (name, text, name == wanted.defence) for name, text in DEFENCE_LABELS.items()
+            ],
         }
 
 

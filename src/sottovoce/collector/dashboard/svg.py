@@ -189,6 +189,37 @@ def _sides(names: Sequence[str], wide: float, height: int) -> list[str]:
     return [*rows, *columns, first]
 
 
+def thresholds(rows: Sequence[Row], title: str, name: str) -> str:
+    """Return a bar for every test, as long as its statistic in parts of its threshold.
+
+    A row has a ``title``, a ``ratio`` of statistic and threshold and whether it is an ``alarm``.
+    The line is the threshold.  Ratios beyond three times the threshold end at the edge.
+    """
+    scale = Scale(0.0, 3.0)
+    parts = []
+    for number, row in enumerate(rows):
+        top = _TOP + _ROW * number
+        width = scale.at(min(max(row["ratio"], 0.0), scale.high))
+        kind = "bar alarm" if row["alarm"] else "bar"
+        label = f"{row['title']}: {row['text']}"
+        parts.append(
+            f'<g><title>{escape(label)}</title><text class="label" x="0" y="{top + 16}">'
+            f"{escape(row['title'])}</text>"
+            f'<rect class="{kind}" x="0" y="{top + 22}" width="{width}%" height="{_BAR}"/></g>'
+        )
+    height = _TOP + _ROW * len(rows) + _AXIS
+    limit = scale.at(1.0)
+    line = (
+        f'<line class="whisker" x1="{limit}%" x2="{limit}%" y1="{_TOP}" y2="{height - _AXIS}"/>'
+        f'<text class="tick" x="{limit}%" y="{height - 8}" text-anchor="middle">alarm</text>'
+    )
+    alarming = [row["title"] for row in rows if row["alarm"]]
+    text = f"Beyond the line: {', '.join(alarming) or 'none'}."
+    return _Frame("thresholds", name, title, f"{text} The table has all.").drawing(
+        [*parts, line], height
+    )
+
+
 def sparkline(counts: Sequence[int], title: str, text: str, name: str) -> str:
     """Return one thin bar for every count; the largest is as tall as the drawing."""
     most, step = max(counts, default=0) or 1, 100 / max(len(counts), 1)

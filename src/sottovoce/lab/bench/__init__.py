@@ -30,6 +30,7 @@ TOPICS = (
     "collecting",
     "shuffling",
     "tokens",
+    "integrity",
 )
 
 

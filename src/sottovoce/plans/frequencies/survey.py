@@ -82,6 +82,10 @@ class Survey(Plan, kind="survey"):
             name, attribute.labels, estimate, collected.rounds[0].question(address).mechanism.kind
         )
 
+    def cell_label(self, asked: Round, address: Address, cell: int) -> str:
+        name = self.domain.names[address.member]
+        return f"{name}: {self.domain.attributes[address.member].labels[cell]}"
+
     def advise(
         self,
         users: int,

@@ -124,6 +124,24 @@ class HeavyHitters(Plan, kind="pem"):
             "heavy hitters", labels, picked, "affine_prefix", details=details, columns=columns
         )
 
+    def candidates(self, collected: Collected, address: Address) -> Blocks | None:
+        kept: tuple[int, ...] = (0,)
+        shorter = 0
+        for group, length in enumerate(self.lengths[1:]):
+            blocks = Blocks(kept, length - shorter)
+            if group == address.member:
+                return blocks
+            estimate = collected.estimate(Address(0, group), blocks)
+            best = self._ranking(estimate, blocks, group).best
+            kept = tuple(sorted(blocks[index] for index in best))
+            shorter = length
+        return None
+
+    def cell_label(self, asked: Round, address: Address, cell: int) -> str:
+        if address.member == self.groups - 1:
+            return self.domain.shown(cell)
+        return f"prefix {cell:0{self.lengths[address.member + 1]}b}"
+
     def _robust_to(
         self,
         estimate: Estimate,

@@ -1,0 +1,65 @@
+"""``sottovoce integrity``: whether the reports of a task can be honest."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sottovoce.cli.collector_options import data, opened
+from sottovoce.cli.output import as_json, print_json
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from sottovoce.integrity.result import Integrity
+
+
+@click.command("integrity")
+@click.argument("name")
+@data
+@as_json
+def command(name: str, data: Path, database: str, *, as_json: bool) -> None:
+    """Print the tests of the sealed rounds of the task NAME.
+
+    The exit code is 0 whether or not a test alarms; read `alarm` in the JSON.
+    """
+    from rich.console import Console
+
+    from sottovoce.collector.release import released_integrity
+
+    with opened(data, database) as collector:
+        content = released_integrity(collector, collector.find(name))
+        rounds = collector.integrity(collector.find(name))
+    if as_json:
+        print_json(content)
+        return
+    console = Console(highlight=False, markup=False)
+    for integrity in rounds:
+        console.print(_table(integrity), *_lines(integrity), "", sep="\n")
+    if not rounds:
+        console.print("No round of this task is sealed and tested yet.")
+
+
+def _table(integrity: "Integrity") -> "Table":
+    from rich.table import Table
+    from rich.text import Text
+
+    from sottovoce.integrity.words import words_of
+
+    title = Text(f"round {integrity.round}  ({integrity.reports:,} reports)")
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    for heading in ("test", "statistic", "alarm above", "p-value at most", ""):
+        table.add_column(heading, justify="left" if heading in ("test", "") else "right")
+    for test in integrity.tests:
+        cells: list[Any] = [f"{test.statistic:.2f}", f"{test.threshold:.2f}", f"{test.p_value:.2g}"]
+        table.add_row(words_of(test.name).title, *cells, "ALARM" if test.alarm else "")
+    return table
+
+
+def _lines(integrity: "Integrity") -> list[str]:
+    from sottovoce.integrity.words import verdict, words_of
+
+    lines = [verdict(integrity)]
+    lines += [words_of(name).alarm for name in integrity.alarms]
+    lines += [f"Suspected: {', '.join(each.values)}" for each in integrity.suspects]
+    return lines

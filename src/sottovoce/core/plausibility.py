@@ -1,0 +1,132 @@
+"""Tests of whether reports can be honest, and what mechanisms contribute to them.
+
+An honest device draws part of its report without looking at the value: a seed, a mask, which side
+of a coin.  The law of that part is known exactly, whatever people hold.  A test compares it with
+what arrived.  It names something implausible; it does not say who or why: a broken random number
+generator of an honest app looks the same as an attack.
+
+Every test alarms on honest reports with a probability of at most ``FALSE_ALARM``.
+"""
+
+from dataclasses import dataclass
+from math import inf, sqrt
+
+import numpy as np
+
+from sottovoce.arrays import Ints, Values
+from sottovoce.maths import binomial
+
+FALSE_ALARM = 1e-6  # of one test of one round
+
+
+@dataclass(frozen=True)
+class PlausibilityTest:
+    """One test of the reports of a round; it alarms if the statistic exceeds the threshold.
+
+    ``p_value`` bounds the probability of such a statistic if all reports are honest.  A multiple
+    comparison within the test, such as that over all values, is counted in both.
+    """
+
+    name: str
+    statistic: float
+    threshold: float
+    p_value: float
+    reports: int
+
+    @property
+    def alarm(self) -> bool:
+        """Return whether honest reports would hardly ever look like this."""
+        return self.statistic > self.threshold
+
+
+@dataclass(frozen=True)
+class PairLaw:
+    """How likely a report supports two given values: one of which its user holds, or neither."""
+
+    one_held: float
+    none_held: float
+
+
+@dataclass(frozen=True, eq=False)
+class PublicHash:
+    """Where public hashes put some candidates, and which bucket each report names.
+
+    A report names the bucket of its user's value with probability ``p``, and any other bucket with
+    equal probability.  ``points`` is how many points the hash deals evenly to its buckets; 0 if it
+    deals every point by itself.
+    """
+
+    table: Values  # (reports, candidates)
+    answers: Values
+    buckets: int
+    p: float
+    q: float
+    points: int = 0
+
+    @property
+    def gap(self) -> float:
+        """Return by how much the true bucket is more likely than another one."""
+        return self.p - (1 - self.p) / (self.buckets - 1)
+
+
+def largest_count(
+    name: str, counts: Ints, chance: float, trials: int, *, alpha: float = FALSE_ALARM
+) -> PlausibilityTest:
+    """Return the test of the largest of some counts, each binomial with one chance.
+
+    The counts may depend on each other.
+    """
+    return largest_of(name, int(counts.max()), BinomialCounts(chance, trials, len(counts)), alpha)
+
+
+@dataclass(frozen=True)
+class BinomialCounts:
+    """The law of so many counts, each of so many trials with one chance of success."""
+
+    chance: float
+    trials: int
+    compared: int
+
+
+def largest_of(
+    name: str, count: int, law: BinomialCounts, alpha: float = FALSE_ALARM
+) -> PlausibilityTest:
+    """Return the test of a count that is the largest among those that were compared."""
+    chance, trials = law.chance, law.trials
+    tail = alpha / law.compared
+    limit = binomial.upper_quantile(tail, trials, chance)
+    deviation = sqrt(trials * chance * (1 - chance)) or 1.0
+    p_value = min(1.0, law.compared * binomial.at_least(count, trials, chance))
+    mean = trials * chance
+    return PlausibilityTest(
+        name, (count - mean) / deviation, (limit - mean) / deviation, p_value, trials
+    )
+
+
+def equal_coins(coins: Values, space: int, alpha: float = FALSE_ALARM) -> PlausibilityTest:
+    """Return the test of pairs of equal seeds, each of which is one of ``space`` at random.
+
+    Pairs of independent reports agree with the chance 1 / space, and any two pairs independently.
+    So few of so many pairs agree that their number has the law of independent trials.
+    """
+    ordered = np.sort(coins)
+    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
+    repeats = np.diff(np.r_[starts, len(ordered)]).astype(np.float64)
+    pairs = int((repeats * (repeats - 1) / 2).sum())
+    compared = len(coins) * (len(coins) - 1) // 2
+    limit = binomial.upper_quantile(alpha, compared, 1 / space)
+    p_value = binomial.at_least(pairs, compared, 1 / space)
+    return PlausibilityTest("equal seeds", float(pairs), float(limit), p_value, len(coins))
+
+
+def weakest(tests: list[PlausibilityTest]) -> PlausibilityTest:
+    """Return the test with the least p-value, with it multiplied by the number of tests."""
+    chosen = min(tests, key=lambda test: (test.p_value, -_excess(test)))
+    p_value = min(1.0, len(tests) * chosen.p_value)
+    return PlausibilityTest(
+        chosen.name, chosen.statistic, chosen.threshold, p_value, chosen.reports
+    )
+
+
+def _excess(test: PlausibilityTest) -> float:
+    return test.statistic / test.threshold if test.threshold > 0 else inf

@@ -1,0 +1,176 @@
+"""What a task has collected, without reports that cannot be honest or with less weight for them.
+
+``defended`` looks at the tests of a round and wraps what was collected, so that any plan that asks
+once gives a corrected outcome.  If no test alarms it returns what it was given.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sottovoce.arrays import Bools, Floats, Reports, Values
+from sottovoce.core.estimate import Estimate
+from sottovoce.core.tally import Tally
+from sottovoce.engine.base import estimate_candidates, estimate_people
+from sottovoce.engine.memory import MemoryCollected, ReportBatch, names
+from sottovoce.errors import NoDataError, ParameterError
+from sottovoce.integrity import defence as defences
+from sottovoce.integrity.corrected_estimate import REPLICATES, Corrected, corrected
+from sottovoce.integrity.defence import SeedFilter, Suspected
+from sottovoce.integrity.examine import RoundTests, tested
+from sottovoce.tasks.collected import Blocks, Collected
+from sottovoce.tasks.question import Address
+from sottovoce.tasks.round import Round
+
+if TYPE_CHECKING:
+    from sottovoce.engine.duckdb import ReportsByPerson
+
+
+def defended(
+    collected: MemoryCollected, found: RoundTests | None = None, replicates: int = REPLICATES
+) -> Collected:
+    """Return what was collected with the corrections that its alarms call for.
+
+    ``found`` are the tests of its round, if they were made before.  Errors of corrected estimates
+    come from so many bootstrap ``replicates``.
+    """
+    if len(collected.rounds) != 1:
+        raise ParameterError(
+            "`defence` applies to tasks that ask everybody in one round:"
+            " later rounds of this task rest on earlier answers"
+        )
+    if collected.sums:
+        raise NoDataError("the reports of this task have been erased; a defence needs them")
+    plan = collected.task.plan
+    found = tested(plan, collected, 0) if found is None else found
+    seed_filter = defences.seed_filter(collected, 0, found)
+    kept = collected if seed_filter is None else _kept(collected, seed_filter)
+    suspects = defences.suspected(kept, found)
+    if seed_filter is None and not suspects:
+        return collected
+    return DefendedCollected(collected, kept, seed_filter, suspects, replicates)
+
+
+def _kept(collected: MemoryCollected, seed_filter: SeedFilter) -> MemoryCollected:
+    """Return what was collected without some reports; a person who loses one loses all."""
+    kept: dict[Address, Bools] = dict(seed_filter.kept)
+    subjects = {
+        address: names(batch.subjects)
+        for address, batch in collected.batches.items()
+        if batch.subjects is not None
+    }
+    if subjects:
+        lost = {
+            name for address, flags in kept.items() for name in subjects[address][~flags].tolist()
+        }
+        kept = {
+            address: np.array([name not in lost for name in people.tolist()], bool)
+            for address, people in subjects.items()
+        }
+    batches = {
+        address: _chosen(batch, kept[address]) if address in kept else batch
+        for address, batch in collected.batches.items()
+    }
+    return replace(collected, batches=batches, tallied={}, persons={})
+
+
+def _chosen(batch: ReportBatch, kept: Bools) -> ReportBatch:
+    return ReportBatch(
+        batch.reports[kept],
+        None if batch.subjects is None else batch.subjects[kept],
+        None if batch.public is None else batch.public[kept],
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class DefendedCollected:
+    """The reports that are kept, and estimates that weight them where loads are suspicious."""
+
+    raw: MemoryCollected
+    kept: MemoryCollected
+    seed_filter: SeedFilter | None
+    suspects: Mapping[Address, Suspected]
+    replicates: int
+    estimated: dict[Address, Corrected] = field(default_factory=dict)
+
+    @property
+    def epsilon(self) -> float:
+        return self.kept.epsilon
+
+    @property
+    def seed(self) -> bytes:
+        return self.kept.seed
+
+    @property
+    def coins_checked(self) -> bool:
+        return self.kept.coins_checked
+
+    @property
+    def rounds(self) -> tuple[Round, ...]:
+        return self.kept.rounds
+
+    def users(self, round_number: int) -> int:
+        return self.kept.users(round_number)
+
+    def fakes(self, round_number: int) -> int:
+        return self.kept.fakes(round_number)
+
+    def tally(self, address: Address) -> Tally:
+        return self.kept.tally(address)
+
+    def tallies(self, round_number: int) -> Mapping[Address, Tally]:
+        return self.kept.tallies(round_number)
+
+    def report_counts(self, round_number: int) -> Mapping[Address, int]:
+        return self.kept.report_counts(round_number)
+
+    def scores(self, address: Address, target: Floats) -> tuple[Values, Floats]:
+        return self.kept.scores(address, target)
+
+    def reports(self, address: Address) -> Iterator[Reports]:
+        return self.kept.reports(address)
+
+    def relations(self, round_number: int) -> "ReportsByPerson":
+        return self.kept.relations(round_number)
+
+    def estimate(self, address: Address, among: Values | Blocks | None = None) -> Estimate:
+        """Return the corrected estimate, with the raw one beside it and the steps named."""
+        raw = self.raw.estimate(address, among)
+        steps = [] if self.seed_filter is None else [self.seed_filter.step]
+        suspected = self.suspects.get(address)
+        if suspected is None:
+            estimate = self.kept.estimate(address, among)
+        else:
+            found = self._corrected(address, suspected, among)
+            estimate = estimate_people(self, address, found.estimate)
+            count = np.count_nonzero(suspected.suspects)
+            steps.append(f"load EMF: {count} values, {100 * found.share:.1f} % of reports")
+        if not steps:
+            return estimate
+        return replace(estimate, raw=raw, steps=(*estimate.steps, *steps))
+
+    def _corrected(
+        self, address: Address, suspected: Suspected, among: Values | Blocks | None
+    ) -> Corrected:
+        if among is None and address in self.estimated:
+            return self.estimated[address]
+        mechanism = self.rounds[address.round].question(address).mechanism
+        reports = np.concatenate(list(self.kept.reports(address)))
+
+        def decode(part: Reports) -> Estimate:
+            if among is None:
+                return mechanism.estimate(mechanism.tally(part))
+            return estimate_candidates(mechanism, part, among)
+
+        found = corrected(
+            suspected.candidates,
+            suspected.suspects,
+            reports,
+            decode,
+            replicates=self.replicates,
+        )
+        if among is None:
+            self.estimated[address] = found
+        return found

@@ -1,0 +1,102 @@
+"""Tests of public seeds, pooled over all addresses whose seeds have one law, and the seed filter.
+
+Honest seeds are drawn before the value is looked at.  So their law is known whatever people hold,
+and leaving out reports by their seeds alone biases nothing: honest reports that are lost this way
+are a random sample.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sottovoce.arrays import Bools, Ints, Reports, Values
+from sottovoce.core.plausibility import (
+    FALSE_ALARM,
+    BinomialCounts,
+    PlausibilityTest,
+    equal_coins,
+    largest_of,
+)
+from sottovoce.core.rng import Rng
+from sottovoce.core.tally import Tally
+from sottovoce.integrity.candidates import Candidates
+from sottovoce.mechanisms.base import Mechanism
+
+SPECTRUM = "seed spectrum"
+PAIRS = "seed pairs"
+FRESH_SEEDS = 1 << 17  # drawn to learn how often honest seeds have so many marks
+TOO_OFTEN = 2.0  # times as often as honest seeds: such a number of marks is left out
+
+
+@dataclass
+class Pool:
+    """The evidence of addresses whose reports have one law, and their public seeds."""
+
+    mechanism: Mechanism
+    evidence: Tally
+    seeds: list[Values] = field(default_factory=list)
+
+    def tests(self, fakes: int, alpha: float = FALSE_ALARM) -> list[PlausibilityTest]:
+        """Return the tests that the mechanism makes, and that of equal seeds."""
+        tests = list(self.mechanism.plausibility(self.evidence, fakes=fakes, alpha=alpha))
+        if self.mechanism.coin_space:
+            seeds = np.concatenate(self.seeds)
+            tests.append(equal_coins(seeds, self.mechanism.coin_space, alpha))
+        return tests
+
+
+def pooled(parts: Iterable[tuple[Mechanism, Reports]]) -> dict[str, Pool]:
+    """Return the evidence of batches of reports by its key."""
+    pools: dict[str, Pool] = {}
+    for mechanism, reports in parts:
+        evidence = mechanism.evidence(reports)
+        pool = pools.get(evidence.key)
+        if pool is None:
+            pool = pools[evidence.key] = Pool(mechanism, evidence)
+        else:
+            pool.evidence = pool.evidence + evidence
+        if mechanism.coin_space:
+            pool.seeds.append(mechanism.coins(reports))
+    return pools
+
+
+def seed_pairs(candidates: Candidates, alpha: float = FALSE_ALARM) -> PlausibilityTest | None:
+    """Return the test of how often seeds put two candidates into one bucket.
+
+    It stands in for the spectrum where a domain is too large for it.  Candidates were found in the
+    same reports, so that all pairs of the domain are counted, or all differences.
+    """
+    hashed = candidates.hashed
+    if hashed is None or len(candidates) < 2:
+        return None
+    most = 0
+    for first in range(len(candidates) - 1):
+        shared = hashed.table[:, first + 1 :] == hashed.table[:, first : first + 1]
+        most = max(most, int(np.count_nonzero(shared, axis=0).max()))
+    size = candidates.mechanism.size
+    compared = hashed.points - 1 if hashed.points else size * (size - 1) // 2
+    law = BinomialCounts(candidates.mechanism.overlap, candidates.users, compared)
+    return largest_of(PAIRS, most, law, alpha)
+
+
+def plausible_seeds(pool: Pool, reports: Reports, rng: Rng) -> Bools:
+    """Return which reports the seed filter keeps.
+
+    A seed is marked for every implausible relation that it has.  Numbers of marks that occur more
+    than twice as often as among fresh seeds are left out.
+    """
+    marks = pool.mechanism.seed_marks(reports, pool.evidence)
+    if not marks.any():
+        return np.ones(len(reports), bool)
+    fresh = pool.mechanism.draw_blanket(FRESH_SEEDS, rng)
+    expected = pool.mechanism.seed_marks(fresh, pool.evidence)
+    return np.asarray(~_too_often(marks, expected)[marks])
+
+
+def _too_often(marks: Ints, expected: Ints) -> Bools:
+    """Return for every number of marks whether it occurs too often."""
+    count = int(max(marks.max(), expected.max())) + 1
+    observed = np.bincount(marks, minlength=count) / len(marks)
+    honest = np.bincount(expected, minlength=count) / len(expected)
+    return np.asarray(observed > TOO_OFTEN * honest)

@@ -1,0 +1,1 @@
+"""Poisoned frequency collections: what is seen, what correction achieves, and false alarms."""

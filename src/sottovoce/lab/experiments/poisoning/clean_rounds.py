@@ -1,0 +1,98 @@
+"""Clean rounds: honest people of many shapes, sizes and epsilons, and how often a test alarms."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from sottovoce.arrays import Floats
+from sottovoce.domains.integers import Integers
+from sottovoce.engine.memory import MemoryCollected, ReportBatch
+from sottovoce.integrity.examine import examine
+from sottovoce.integrity.result import Integrity
+from sottovoce.lab.populations import kosarak_clicks
+from sottovoce.lab.seeded import SeededRng
+from sottovoce.plans.frequencies.histogram import Histogram
+from sottovoce.tasks.collected import NothingCollected
+from sottovoce.tasks.question import Address
+from sottovoce.tasks.round import Round
+from sottovoce.tasks.task import Task
+
+EXPONENTS = (0.0, 0.8, 1.0, 1.1, 1.3, 1.5, 1.8)
+SIZES = (16, 64, 256, 1024, 4096, 1 << 14, 1 << 17, 1 << 20)
+USERS = (1_000, 3_000, 10_000, 30_000, 100_000, 1_000_000)
+EPSILONS = (0.5, 1.0, 2.0, 3.0)
+KINDS = ("affine", "affine", "affine", "olh", "oue")
+SHAPES = ("clicks", "ages", "surnames", "two values", "steps")
+_MOST_BITS = 2e8  # users times values of a mechanism that costs so much for each of them
+
+
+@dataclass(frozen=True)
+class CleanRound:
+    """One honest round."""
+
+    shape: str
+    kind: str
+    size: int
+    users: int
+    epsilon: float
+    seed: int
+
+
+def rounds(count: int, first_seed: int, most_users: int = 1_000_000) -> Iterator[CleanRound]:
+    """Yield rounds drawn from all shapes, sizes, mechanisms and epsilons.
+
+    Large numbers of users are drawn more rarely.
+    """
+    for seed in range(first_seed, first_seed + count):
+        generator = np.random.default_rng([seed, 2])
+        users = [number for number in USERS if number <= most_users]
+        weights = np.array([1 / number**0.35 for number in users])
+        number = int(generator.choice(users, p=weights / weights.sum()))
+        size = int(generator.choice(SIZES))
+        kind = str(generator.choice(KINDS))
+        if kind != "affine" and float(number) * size > _MOST_BITS:
+            kind = "affine"
+        shapes = [f"zipf {exponent:g}" for exponent in EXPONENTS] + list(SHAPES)
+        shape = str(generator.choice(shapes))
+        yield CleanRound(shape, kind, size, number, float(generator.choice(EPSILONS)), seed)
+
+
+def examined(clean: CleanRound) -> Integrity:
+    """Return what the tests say about an honest round."""
+    generator = np.random.default_rng([clean.seed, 3])
+    counts = generator.multinomial(clean.users, shares(clean.shape, clean.size))
+    values = np.repeat(np.arange(clean.size), counts)
+    task = Task("values", Histogram(Integers(0, clean.size - 1), clean.kind), clean.epsilon)
+    asked = task.plan.step(NothingCollected(clean.epsilon))
+    assert isinstance(asked, Round)
+    reports = asked.question(Address()).privatize(values, SeededRng(clean.seed))
+    collected = MemoryCollected(task).after(asked, {Address(): ReportBatch(reports)})
+    return examine(task.plan, collected, 0)
+
+
+def shares(shape: str, size: int) -> Floats:
+    """Return the share of people who hold each value.
+
+    Beside power laws there are five shapes after real data: clicks on pages (Kosarak), ages (a
+    broad hump), surnames (a slow power law with a common head), two values that nearly everybody
+    holds, and a step between a common half and a rare one.
+    """
+    ranks = np.arange(1, size + 1, dtype=np.float64)
+    if shape.startswith("zipf"):
+        weights = ranks ** -float(shape.split()[1])
+    elif shape == "clicks":
+        anchors = kosarak_clicks.ANCHORS
+        logs = np.interp(np.log(ranks), np.log(list(anchors)), np.log(list(anchors.values())))
+        weights = np.exp(logs)
+    elif shape == "ages":
+        position = ranks / size
+        weights = position * np.exp(-((position - 0.35) ** 2) / 0.08)
+    elif shape == "surnames":
+        weights = (ranks + 5) ** -0.9
+    elif shape == "two values":
+        weights = np.full(size, 0.02 / size)
+        weights[:2] = 0.6, 0.38
+    else:
+        weights = np.where(ranks <= size // 2, 9.0, 1.0)
+    return np.asarray(weights / weights.sum())

@@ -1,0 +1,38 @@
+"""Poisoned frequency collections at full size, at seeds of their own."""
+
+import numpy as np
+import pytest
+
+from sottovoce.lab.experiments.poisoning.clean_rounds import examined, rounds
+from sottovoce.lab.experiments.poisoning.scenario import Scenario, measure, poisoned
+
+pytestmark = pytest.mark.papers
+
+RUNS = 10
+FIRST_SEED = 124_000
+CLEAN_ROUNDS = 1_000
+
+
+@pytest.mark.parametrize("tries", [1, 10, 1000])
+def test_our_correction_halves_ldprecover_and_comes_near_the_honest_error(tries):
+    results = [
+        measure(poisoned(Scenario("mga", tries=tries), FIRST_SEED + 100 * tries + run))
+        for run in range(RUNS)
+    ]
+
+    def mean(method):
+        return float(np.mean([result.errors[method].squared for result in results]))
+
+    gain = float(np.mean([result.errors["ours"].gain for result in results]))
+    print({method: mean(method) for method in results[0].errors}, f"gain {gain:.3f}")
+    assert mean("ours") <= 0.5 * mean("LDPRecover")
+    assert mean("ours") <= 1.25 * mean("honest alone")
+    assert gain <= 0.05
+    if tries == 1000:
+        assert mean("ours") < mean("LDPRecover*")
+
+
+def test_a_thousand_clean_rounds_raise_at_most_one_alarm():
+    alarms = [clean for clean in rounds(CLEAN_ROUNDS, 700_000) if examined(clean).alarm]
+    print(alarms)
+    assert len(alarms) <= 1
