@@ -94,6 +94,9 @@ def _run_reports(
 class DrawnCollected:
     """What a search for long values would have collected, drawn when the plan looks at it.
 
+    A plan may ask a group for the extensions of prefixes once, and once for listed candidates that
+    are not among them: asked again, the same candidate would be drawn again.
+
     Exact are who belongs to which group, and the law of every single candidate's supports:
     Binomial(holders, p) + Binomial(others, q).  Not exact is that candidates err independently
     here, while genuine reports of affine response each support the same number of cells.  Two
@@ -150,12 +153,16 @@ class DrawnCollected:
         prefix = question.encoding
         if not isinstance(mechanism, AffinePrefix) or not isinstance(prefix, Segment):
             raise ParameterError("only counts of prefixes are drawn")
-        if not isinstance(among, Blocks):
-            raise ParameterError("only counts of all extensions of prefixes are drawn")
+        if among is None:
+            raise ParameterError("only counts of candidates are drawn")
         group = self.groups[address.member]
-        holders = self._holders(group, prefix, among)
         users = int(group.sum())
-        seed = np.random.SeedSequence([self.start, address.member + 1])
+        if isinstance(among, Blocks):
+            holders = self._holders(group, prefix, among)
+            seed = np.random.SeedSequence([self.start, address.member + 1])
+        else:
+            holders = self._listed_holders(group, prefix, among)
+            seed = np.random.SeedSequence([self.start, address.member + 1, 1])
         generator = SeededRng(seed).generator
         supports = self.supports(mechanism, holders, users, generator)
         fakes = int(self.fakes_of_groups[address.member])
@@ -188,6 +195,14 @@ class DrawnCollected:
             if start is not None:
                 holders[start | piece & low_bits] += count
         return holders
+
+    def _listed_holders(self, group: Ints, prefix: Segment, among: Values) -> Ints:
+        """Return how many people of a group hold a value with the bits of each listed candidate."""
+        counts: dict[int, int] = {}
+        for number, count in zip(self.numbers, group.tolist(), strict=True):
+            piece = number >> (prefix.bits - prefix.end) & ((1 << prefix.length) - 1)
+            counts[piece] = counts.get(piece, 0) + count
+        return np.array([counts.get(number, 0) for number in numbers_of(among)], np.int64)
 
 
 def draw_answer(task: Task, holders: Mapping[Any, int], seed: int) -> Outcome:
