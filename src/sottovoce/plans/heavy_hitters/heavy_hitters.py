@@ -8,8 +8,8 @@
        group counts it as well.
 
 Steps 1 to 3 are the prefix extending method (PEM), which follows exactly as many prefixes as values
-are sought, and counts with the last group alone; it is ``lab/baselines/pem.py``.  ``layout.py``
-chooses prefix lengths and the parts of the users, ``search.py`` follows prefixes, ``pooling.py``
+are sought, and counts with the last group alone; it is ``lab/baselines/pem.py``.  ``group_layout.py``
+chooses prefix lengths and the parts of the users, ``prefix_search.py`` follows prefixes, ``pooling.py``
 adds up groups.
 
 Source: Wang 2021, chapter 4; docs/decisions/0044-searches-without-a-ceiling.md.
@@ -30,8 +30,8 @@ from sottovoce.encodings.segment import Segment
 from sottovoce.errors import NoDataError, ParameterError
 from sottovoce.mechanisms.affine_prefix import AffinePrefix
 from sottovoce.plans.heavy_hitters import prefixes
-from sottovoce.plans.heavy_hitters.layout import Layout, candidate_count, choose_layout
-from sottovoce.plans.heavy_hitters.search import Search, SearchLimits, robust_scores
+from sottovoce.plans.heavy_hitters.group_layout import GroupLayout, candidate_count, choose_layout
+from sottovoce.plans.heavy_hitters.prefix_search import PrefixSearch, SearchLimits, robust_scores
 from sottovoce.tasks.advice import Advice
 from sottovoce.tasks.choice import Choice
 from sottovoce.tasks.collected import Blocks, Collected
@@ -67,7 +67,7 @@ class HeavyHitters(Plan, kind="pem"):
     threshold: float = field(default=0.0, kw_only=True)
     groups: int = field(default=0, kw_only=True)
     queries: int = field(default=QUERY_BUDGET, kw_only=True)
-    layout: Layout = field(default=Layout(), kw_only=True, metadata={"omitted": True})
+    layout: GroupLayout = field(default=GroupLayout(), kw_only=True, metadata={"omitted": True})
 
     def __post_init__(self) -> None:
         instance("domain", self.domain, Bits, Strings)
@@ -75,7 +75,7 @@ class HeavyHitters(Plan, kind="pem"):
         object.__setattr__(self, "threshold", _check_threshold(self.threshold))
         whole("groups", self.groups, 0)
         whole("queries", self.queries, 1)
-        instance("layout", self.layout, Layout)
+        instance("layout", self.layout, GroupLayout)
         if not self.groups and not self.layout:
             chosen = choose_layout(self.domain, self._planned_prefixes, self.queries)
             object.__setattr__(self, "layout", chosen)
@@ -136,7 +136,7 @@ class HeavyHitters(Plan, kind="pem"):
         return Question(AffinePrefix(epsilon, 1 << length), Segment(self.domain.bits, 0, length))
 
     def _answer(self, collected: Collected) -> Answer:
-        search = Search(collected, self.domain, self.lengths, self.limits)
+        search = PrefixSearch(collected, self.domain, self.lengths, self.limits)
         while not search.is_over:
             search.ask_group()
         if not search.values:
@@ -159,7 +159,7 @@ class HeavyHitters(Plan, kind="pem"):
             columns={"robust_to": tuple(shares)},
         )
 
-    def _best(self, search: Search, counts: Estimate) -> tuple[Ints, list[float]]:
+    def _best(self, search: PrefixSearch, counts: Estimate) -> tuple[Ints, list[float]]:
         """Return which values are the answer, most frequent first, and how robust that is."""
         if self.threshold:
             order = np.argsort(-counts.totals, kind="stable")
@@ -174,7 +174,7 @@ class HeavyHitters(Plan, kind="pem"):
         order = np.lexsort((best, -counts.totals[best]))
         return best[order], robust_to[order].tolist()
 
-    def _estimate(self, search: Search, counts: Estimate, best: Ints) -> Estimate:
+    def _estimate(self, search: PrefixSearch, counts: Estimate, best: Ints) -> Estimate:
         """Return the counts of the answer.
 
         Where only the last group knows the values, they keep the exact law of its votes.
@@ -186,7 +186,7 @@ class HeavyHitters(Plan, kind="pem"):
         return search.groups[last].picked(np.array([value.cell for value in values]))
 
     def candidates(self, collected: Collected, address: Address) -> Blocks | None:
-        search = Search(collected, self.domain, self.lengths, self.limits)
+        search = PrefixSearch(collected, self.domain, self.lengths, self.limits)
         while len(search.groups) < address.member and not search.is_over:
             search.ask_group()
         return None if search.is_over or not search.prefixes else search.candidates
@@ -196,7 +196,7 @@ class HeavyHitters(Plan, kind="pem"):
             return self.domain.shown(cell)
         return f"prefix {cell:0{self.lengths[address.member]}b}"
 
-    def _details(self, search: Search) -> dict[str, Any]:
+    def _details(self, search: PrefixSearch) -> dict[str, Any]:
         last = search.groups[-1]
         users = last.users / last.noise.inflation  # as few without fakes would see as much
         candidates = max(search.tested, 3)

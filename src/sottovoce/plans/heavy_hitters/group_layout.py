@@ -12,10 +12,10 @@ The predicted loss of a layout is the smallest share that is found, on average o
     loss = sum over j of pi_j max over i <= j of a_i / sqrt(w_i)
 
 For given lengths the weights with the least loss have a closed form.  If groups are merged into
-blocks b with P_b = sum of pi and A_b = sum of a^2 such that A_b / P_b increases, then within a block
-a_i / sqrt(w_i) is one number t_b, proportional to (A_b / P_b)^(1/3).  ``choose_layout`` compares all
-layouts with equal steps that a budget of candidates allows.  The loss depends neither on epsilon nor
-on the number of users: both only change s.
+blocks b with P_b = sum of pi and A_b = sum of a^2 such that A_b / P_b increases, a_i / sqrt(w_i)
+is one number t_b in a block, proportional to (A_b / P_b)^(1/3).  ``choose_layout`` compares the
+layouts with equal steps that a budget of candidates allows.  The loss depends neither on epsilon
+nor on the number of users: both only change s.
 """
 
 from collections.abc import Iterator
@@ -33,12 +33,13 @@ from sottovoce.plans.search_advice import FOUND
 
 MAX_FIRST = 22  # bits of the first group, of which all prefixes are candidates
 MAX_GROUPS = 480
+STEPS_COMPARED = 4  # for every length of the first prefixes
 WEIGHT_UNITS = 1000  # of all groups together, about
 MIN_PART = 0.2  # of an equal part: the least that a group gets
 
 
 @dataclass(frozen=True)
-class Layout:
+class GroupLayout:
     """The prefix length and the weight of every group; an empty one leaves both to the plan."""
 
     lengths: tuple[int, ...] = ()
@@ -72,25 +73,21 @@ class _Block:
     @property
     def level(self) -> float:
         """Return a / sqrt(w) of its groups, but for a factor that all blocks have."""
-        return (self.squares / self.chance) ** (1 / 3)
+        return float((self.squares / self.chance) ** (1 / 3))
 
 
 @lru_cache(maxsize=256)
-def choose_layout(domain: Bits | Strings, kept: int, budget: int) -> Layout:
+def choose_layout(domain: Bits | Strings, kept: int, budget: int) -> GroupLayout:
     """Return the layout with the least predicted loss whose candidates stay within a budget.
 
     >>> choose_layout(Bits(48), 32, 1 << 22).lengths
     (17, 33, 48)
     """
-    possible = [
-        lengths for lengths in _equal_steps(domain.bits) if candidate_count(lengths, kept) <= budget
-    ]
+    possible = list(_layouts_within(domain.bits, kept, budget))
     if not possible:
         raise ParameterError("`queries` must be larger: it does not allow even one bit at a time")
-    fewest = min(map(len, possible))
-    few = [lengths for lengths in possible if len(lengths) <= 2 * fewest]  # more lose more
-    lengths = min(few, key=lambda lengths: predicted_loss(domain, lengths, kept))
-    return Layout(lengths, best_weights(domain, lengths, kept))
+    lengths = min(possible, key=lambda lengths: predicted_loss(domain, lengths, kept))
+    return GroupLayout(lengths, best_weights(domain, lengths, kept))
 
 
 def candidate_count(lengths: tuple[int, ...], kept: int) -> int:
@@ -170,8 +167,18 @@ def _out_of_order(block: _Block, following: _Block) -> bool:
     return block.squares * following.chance >= following.squares * block.chance
 
 
-def _equal_steps(bits: int) -> Iterator[tuple[int, ...]]:
-    """Yield the lengths of all layouts with a first length and equal steps; the last is shorter."""
+def _layouts_within(bits: int, kept: int, budget: int) -> Iterator[tuple[int, ...]]:
+    """Yield lengths with a first one and equal steps; the last step may be shorter.
+
+    For every first length these are the largest steps that the budget allows: smaller ones lose
+    more.
+    """
     for first in range(1, min(bits, MAX_FIRST) + 1):
-        for step in range(1, max(2, min(bits - first, MAX_FIRST) + 1)):
-            yield (*range(first, bits, step), bits)
+        within = 0
+        for step in range(max(1, min(bits - first, MAX_FIRST)), 0, -1):
+            lengths = (*range(first, bits, step), bits)
+            within += candidate_count(lengths, kept) <= budget
+            if 1 <= within <= STEPS_COMPARED:
+                yield lengths
+            if within == STEPS_COMPARED:
+                break

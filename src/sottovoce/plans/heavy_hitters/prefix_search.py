@@ -71,7 +71,7 @@ class Followed:
 
 
 @dataclass(eq=False)
-class Search:
+class PrefixSearch:
     """The state of a search between two groups."""
 
     collected: Collected
@@ -194,7 +194,7 @@ class Search:
     def _above_threshold(self, estimate: Estimate, ranked: Iterator[int]) -> Followed:
         """Return the candidates above the threshold, as many as may be followed."""
         most = self.limits.max_prefixes
-        chosen = []
+        chosen: list[int] = []
         rival = None
         for cell in ranked:
             if estimate.votes[cell] <= self.limits.threshold * estimate.users:
@@ -210,7 +210,8 @@ class Search:
         return Followed(cells, robust_to, was_cut=len(chosen) == most)
 
     def _leave_out_values(self) -> None:
-        """Keep the values with the best scores."""
+        """Keep the values with the best scores; of equal ones the first come first."""
+        self.values.sort(key=lambda value: value.number)
         counts = self.counts()
         scores = self.scores(counts)
         order = np.argsort(-scores, kind="stable")
