@@ -30,7 +30,7 @@ def advise_values(
     hold.
 
     >>> round(advise_values(1_000_000, 160, 2.0).findable, 4)
-    0.0211
+    0.0213
     """
     return advise_search(HeavyHitters(Bits(bits), top), users, epsilon, share=share)
 

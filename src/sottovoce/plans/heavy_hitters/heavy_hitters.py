@@ -8,9 +8,9 @@
        group counts it as well.
 
 Steps 1 to 3 are the prefix extending method (PEM), which follows exactly as many prefixes as values
-are sought, and counts with the last group alone; it is ``lab/baselines/pem.py``.  ``group_layout.py``
-chooses prefix lengths and the parts of the users, ``prefix_search.py`` follows prefixes, ``pooling.py``
-adds up groups.
+are sought, and counts with the last group alone; it is ``lab/baselines/pem.py``.  Prefix lengths
+and the parts of the users are chosen in ``group_layout.py``, prefixes are followed in
+``prefix_search.py``, and groups are added up in ``pooling.py``.
 
 Source: Wang 2021, chapter 4; docs/decisions/0044-searches-without-a-ceiling.md.
 """
