@@ -33,8 +33,8 @@ def test_nodes_that_share_a_database_may_share_a_folder(tmp_path):
     with folder.served(tmp_path):
         with pytest.raises(StateError, match="another server"):
             server.run(Settings(data=tmp_path, port=0), lambda: None, lambda url: None)
+        shared = Settings(data=tmp_path, port=0, database="postgresql://somewhere")
         with pytest.raises(ZeroDivisionError):
-            shared = Settings(data=tmp_path, port=0, database="postgresql://somewhere")
             server.run(shared, lambda: 1 / 0, lambda url: None)
 
 
