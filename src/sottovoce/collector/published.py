@@ -6,7 +6,7 @@ from functools import cached_property
 
 from sottovoce.collector.store.base import TAKING, RoundRecord, TaskRecord
 from sottovoce.core import settings
-from sottovoce.errors import ParameterError
+from sottovoce.errors import ParameterError, StateError
 from sottovoce.tasks.collection import ISSUER_KEY_BYTES, Collection
 from sottovoce.tasks.question import Address, Question
 from sottovoce.tasks.round import Round
@@ -170,6 +170,21 @@ class Published:
         if self.record.finished is not None:
             return "finished"
         return self.last.state.value if self.last.state in TAKING else "sealed"
+
+    @property
+    def shown_state(self) -> str:
+        """Return the state that operators and analysts see: that of clients, or failed."""
+        return "failed" if self.record.failure else self.state
+
+    def check_enough_users(self) -> None:
+        """Refuse to close the open round while it has too few users for a release."""
+        users = self.users_of(self.last)
+        if self.last.state in TAKING and users < self.least_users:
+            raise StateError(
+                f"round {self.last.number} has {users:,} of the {self.least_users:,} users that "
+                "its release needs: closed now, the task fails for ever. Wait for more users, or "
+                "close it by force"
+            )
 
     def epoch(self, round_number: int) -> int:
         """Return the epoch of a round: an enrolment token buys one message per epoch."""
