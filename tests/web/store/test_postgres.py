@@ -9,7 +9,8 @@ pytest.importorskip("psycopg", reason="PostgreSQL needs the extra `postgres`")
 
 
 def test_a_server_that_is_not_there_is_named():
-    with pytest.raises(UnavailableError, match=r"cannot be reached: .*127.0.0.1.*refused") as raised:
+    reason = r"cannot be reached: .*127\.0\.0\.1.*refused"
+    with pytest.raises(UnavailableError, match=reason) as raised:
         PostgresDatabase("postgresql://nobody:secret@127.0.0.1:1/none", ())
     assert "secret" not in str(raised.value)
 
