@@ -4,14 +4,14 @@ A task about several attributes takes the columns of their names; others are lef
 about one value takes a frame with one column.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from sottovoce.domains.base import Domain
 from sottovoce.errors import ParameterError
 
 
-def values_of(domain: Domain, values: Iterable[Any]) -> Iterable[Any]:
+def values_of(domain: Domain, values: Any) -> Any:
     """Return what people hold as a domain reads it; whatever is no frame stays as it is."""
     by_table = domain.file_columns
     if _names(values) is not None:

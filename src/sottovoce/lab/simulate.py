@@ -40,10 +40,10 @@ def simulate(
     """Return the outcome that a task gives when these people are asked.
 
     ``values`` has one entry per person, or is a frame of pandas, polars or Arrow with one row per
-    person.  Every report is made, packed and unpacked as on a device.  Without a ``seed`` the randomness is
-    the operating system's, as it is there.  With an ``attack``, attackers join the people until
-    they are a ``share`` of all who answer.  The fakes of a shuffled task are added as its shufflers
-    add them.
+    person.  Every report is made, packed and unpacked as on a device.  Without a ``seed`` the
+    randomness is the operating system's, as it is there.  With an ``attack``, attackers join the
+    people until they are a ``share`` of all who answer.  The fakes of a shuffled task are added as
+    its shufflers add them.
     """
     rng = SystemRng() if seed is None else SeededRng(seed)
     return Simulation(task, rng, attack, share).run(values)
