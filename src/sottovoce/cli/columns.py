@@ -36,7 +36,8 @@ def _csv_rows(path: Path, names: Sequence[str]) -> Iterator[Column]:
                     continue
                 if len(header) == 1:
                     # An empty line is an empty cell of a single column, but for the last lines.
-                    yield from [[None]] * empty_lines
+                    for _ in range(empty_lines):
+                        yield [None]
                     empty_lines = 0
                 yield _picked(row, positions, len(header), reader.line_num)
         except (csv.Error, UnicodeDecodeError):
