@@ -92,7 +92,7 @@ def crowded(relatives):
 def test_famous_prefixes_take_no_place_from_a_value_without_relatives():
     """Forty prefixes are more frequent than the value, of which none has a frequent value."""
     held = crowded(40)
-    plan = HeavyHitters(Bits(48), 4)
+    plan = HeavyHitters(Bits(48), 4, queries=1 << 18)
     assert plan.limits.kept < 40 < MAX_PREFIXES
     lonely = plan.domain.label(7 << 40)
     task = Task("values", plan, 6.0)
@@ -101,25 +101,30 @@ def test_famous_prefixes_take_no_place_from_a_value_without_relatives():
     assert not any(lonely in draw_answer(published, held, seed).labels for seed in range(3))
 
 
-def test_counts_of_known_texts_cover_with_the_stated_errors():
-    """Short texts are counted by all later groups: squared errors average to the variance."""
-    held = {"the": 40_000, "of": 30_000, "sottovoce": 20_000, **{f"w{i}": 10 for i in range(3000)}}
-    task = Task("words", HeavyHitters(Strings(12), 3), 4.0)
+def test_counts_of_known_texts_have_the_stated_errors():
+    """Short texts are counted by all later groups: squared errors average to the variance.
+
+    The texts are so frequent that they are found in every run: counts are free of selection.
+    """
+    held = {"the": 40_000, "of": 30_000, "tempo": 20_000, **{f"w{i}": 10 for i in range(300)}}
+    task = Task("words", HeavyHitters(Strings(6), 3, queries=1 << 13), 4.0)
     squares = []
-    for seed in range(40):
+    for seed in range(100):
         answer = draw_answer(task, held, seed)
         rows = zip(answer.labels, answer.estimate.totals, answer.estimate.errors, strict=True)
         squares.append([((total - held[label]) / error) ** 2 for label, total, error in rows])
     ratio = np.mean(squares)
     print("mean square of standardised errors", ratio, "expected 1")
-    assert abs(ratio - 1) < FIVE_SIGMA * np.sqrt(2 / 120)
-    assert answer.estimate.errors[answer.labels.index("of")] < 0.8 * answer.estimate.errors.max()
+    assert abs(ratio - 1) < FIVE_SIGMA * np.sqrt(2 / 300)
+    errors = dict(zip(answer.labels, answer.estimate.errors, strict=True))
+    assert errors["of"] < 0.8 * errors["tempo"]
 
 
 def test_texts_are_found_by_genuine_reports_too():
-    words = ["the"] * 4_000 + ["of"] * 3_000 + ["sottovoce"] * 3_000
-    answer = sv.simulate(Task("words", HeavyHitters(Strings(12), 3), 6.0), words, seed=1)
-    assert sorted(answer.labels) == ["of", "sottovoce", "the"]
+    words = ["the"] * 4_000 + ["of"] * 3_000 + ["tempo"] * 3_000
+    plan = HeavyHitters(Strings(6), 3, queries=1 << 13)
+    answer = sv.simulate(Task("words", plan, 6.0), words, seed=1)
+    assert sorted(answer.labels) == ["of", "tempo", "the"]
     for label, total, error in zip(
         answer.labels, answer.estimate.totals, answer.estimate.errors, strict=True
     ):
