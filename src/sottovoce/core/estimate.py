@@ -22,8 +22,9 @@ import numpy as np
 from sottovoce.arrays import Bools, Floats, Ints
 from sottovoce.core.influence import CellInfluences, Exposure, InfluenceLaw
 from sottovoce.core.noise import Noise, held_sum
+from sottovoce.core.support_law import Sampled
 from sottovoce.errors import NoDataError, ParameterError
-from sottovoce.maths.normal import quantile, upper_quantile
+from sottovoce.maths.normal import checked_tail, quantile
 
 
 @dataclass(frozen=True)
@@ -147,8 +148,7 @@ class Estimate:
     def variance(self) -> Floats:
         """Return the variance of the totals: noise, and the drawing of the group."""
         noise = self.noise.variances(self.votes, self.users)
-        shares = np.clip(self.frequencies, 0, 1)
-        return self.scale**2 * noise + self._drawing * shares * (1 - shares)
+        return self.scale**2 * (noise + self._sample.drawing(self.votes))
 
     @property
     def errors(self) -> Floats:
@@ -156,10 +156,18 @@ class Estimate:
         return np.sqrt(self.variance)
 
     def interval(self, level: float = 0.95, *, simultaneous: bool = False) -> tuple[Floats, Floats]:
-        """Return bounds per value; simultaneous ones hold for all values together (Bonferroni)."""
-        tests = len(self.votes) if simultaneous else 1
-        half_width = quantile(level, tests) * self.errors
-        return self.totals - half_width, self.totals + half_width
+        """Return bounds per value; simultaneous ones hold for all values together (Bonferroni).
+
+        Of values that were picked from more candidates, intervals of the plain level would miss
+        more often than stated, because what is picked is what noise raised.  Theirs are as much
+        wider as keeps the expected share of intervals that miss at 1 - level (Benjamini and
+        Yekutieli 2005): R values of m candidates have the level 1 - (1 - level) R / m.
+        """
+        candidates = self.tested or len(self.votes)
+        tests = candidates if simultaneous else candidates / len(self.votes)
+        tail = checked_tail(level) / tests
+        low, high = self.noise.bounds(self.votes, self._sample, tail)
+        return self.scale * low, self.scale * high
 
     @property
     def exposed(self) -> "Estimate | None":
@@ -266,7 +274,10 @@ class Estimate:
         return Exposure(influence.standing_for(people), self.population)
 
     def threshold(self, alpha: float = 0.05, tested: int = 0) -> float:
-        """Return the raw total that an unheld value exceeds with probability alpha / tested."""
+        """Return the raw total that an unheld value exceeds with probability alpha / tested.
+
+        The probability is exact for mechanisms, and never above; see ``support_law``.
+        """
         return float(self._thresholds(alpha, tested).max())
 
     def significant(self, alpha: float = 0.05) -> Bools:
@@ -284,8 +295,11 @@ class Estimate:
         if self.raw:
             return self.raw._thresholds(alpha, tested)
         tests = tested or self.tested or len(self.votes)
-        unheld_variances = self.noise.variances(np.zeros(len(self.votes)), self.users)
-        return upper_quantile(alpha / tests) * self.scale * np.sqrt(unheld_variances)
+        return self.scale * self.noise.unheld_votes(self.votes, self.users, alpha / tests)
+
+    @property
+    def _sample(self) -> Sampled:
+        return Sampled(self.users, self.population)
 
     @property
     def _drawing(self) -> float:

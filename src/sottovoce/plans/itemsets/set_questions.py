@@ -31,7 +31,7 @@ from sottovoce.plans.itemsets.padding import (
     direct_is_better,
     fit_padding,
 )
-from sottovoce.postprocess.shifted_noise import ShiftedNoise
+from sottovoce.plans.itemsets.padded_noise import PaddedNoise
 from sottovoce.tasks.collected import Collected
 from sottovoce.tasks.question import Address, Ask, Question
 from sottovoce.tasks.round import Round
@@ -151,7 +151,7 @@ def correct_for_padding(estimate: Estimate, padding: Padding) -> Estimate:
     if factor == 1:
         return estimate
     step = f"times {factor:.4g} for sets of more than {padding.length}"
-    noise = ShiftedNoise(estimate.votes, estimate.noise, whole=False)
+    noise = PaddedNoise(estimate.votes, estimate.noise, whole=False, factor=factor)
     votes = factor * estimate.votes
     law = estimate.law and ScaledInfluence(estimate.law, factor)
     return replace(estimate, votes=votes, noise=noise, steps=(step,), raw=estimate, law=law)
