@@ -32,13 +32,15 @@ class Total:
     """One number with its variance.
 
     ``exposure`` is how false reports move it, where that is known.  ``raw`` is the number before
-    post-processing, whose exposure is known then.
+    post-processing, whose exposure is known then.  ``cell`` is the estimate of one value whose
+    total this is, if it is no sum: its interval is then read from the exact law.
     """
 
     total: float
     variance: float
     exposure: Exposure | None = None
     raw: "Total | None" = None
+    cell: "ScaledCell | None" = None
 
     @property
     def error(self) -> float:
@@ -49,10 +51,13 @@ class Total:
         """Return the number times a positive factor."""
         exposure = self.exposure and self.exposure.times(factor)
         raw = self.raw and self.raw.times(factor)
-        return Total(factor * self.total, factor**2 * self.variance, exposure, raw)
+        cell = self.cell and replace(self.cell, factor=factor * self.cell.factor)
+        return Total(factor * self.total, factor**2 * self.variance, exposure, raw, cell)
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return the bounds of a normal interval of this confidence level."""
+        """Return the bounds of this confidence level: normal ones for a sum of several values."""
+        if self.cell is not None:
+            return self.cell.interval(level)
         half_width = quantile(level) * self.error
         return self.total - half_width, self.total + half_width
 
@@ -70,6 +75,19 @@ class Total:
             return None
         low, high = self.interval(level)
         return min(low, bounds[0]), max(high, bounds[1])
+
+
+@dataclass(frozen=True)
+class ScaledCell:
+    """The estimate of a single value, times a positive factor."""
+
+    estimate: "Estimate"
+    factor: float = 1.0
+
+    def interval(self, level: float) -> tuple[float, float]:
+        """Return the bounds of this confidence level."""
+        low, high = self.estimate.interval(level)
+        return self.factor * float(low[0]), self.factor * float(high[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,7 +280,21 @@ class Estimate:
         exposed = self.exposed
         raw = exposed.weighted(coefficients) if exposed not in (None, self) else None
         variance = self.scale**2 * noise + drawing
-        return Total(total * self.scale, variance, self._exposure(coefficients), raw)
+        cell = self._cell(coefficients, variance)
+        return Total(total * self.scale, variance, self._exposure(coefficients), raw, cell)
+
+    def _cell(self, coefficients: Floats, variance: float) -> ScaledCell | None:
+        """Return the only value with a coefficient, unless a sum knows more about it.
+
+        Where all votes sum to the users, padding included, a sum may be surer than its cell.
+        """
+        chosen = np.flatnonzero(coefficients)
+        if len(chosen) != 1 or coefficients[chosen[0]] <= 0:
+            return None
+        factor = float(coefficients[chosen[0]])
+        if not np.isclose(variance, factor**2 * self.variance[chosen[0]]):
+            return None
+        return ScaledCell(replace(self.picked(chosen), tested=0), factor)
 
     def _exposure(self, coefficients: Floats) -> Exposure | None:
         """Return how false reports move the sum with these coefficients."""
