@@ -225,6 +225,8 @@ class Estimate:
         raw_low, raw_high = exposed.interval(level, simultaneous=simultaneous)
         false_reports = fakes * self.population
         lowest, highest = influence.attacked(raw_low, raw_high, false_reports, self.population)
+        if exposed is self:
+            return np.minimum(raw_low, lowest), np.maximum(raw_high, highest)
         low, high = self.interval(level, simultaneous=simultaneous)
         return np.minimum(low, lowest), np.maximum(high, highest)
 

@@ -117,20 +117,20 @@ class SupportLaw:
     def bounds(self, votes: Floats, sample: Sampled, tail: float) -> tuple[Floats, Floats]:
         """Return bounds of the votes; each is wrong with probability ``tail`` at most."""
         distinct, places = np.unique(votes, return_inverse=True)
-        score = upper_quantile(tail)
-        low = self._bound(distinct, sample, score, side=1)
-        high = self._bound(distinct, sample, score, side=-1)
+        # Both bounds are solved for together: first all lower ones, then all upper ones.
+        side = np.repeat([1.0, -1.0], len(distinct))
+        both = self._bounds(np.tile(distinct, 2), side, sample, upper_quantile(tail))
+        low, high = np.split(both, 2)
         return low[places], high[places]
 
-    def _bound(self, votes: Floats, sample: Sampled, score: float, side: int) -> Floats:
-        """Return the lower bound (``side`` is 1) or the upper bound (-1), in votes."""
-        supports = self.supports(votes, sample.users)
-        borders = supports - side / 2
+    def _bounds(self, votes: Floats, side: Floats, sample: Sampled, score: float) -> Floats:
+        """Return lower bounds where ``side`` is 1 and upper bounds where it is -1, in votes."""
+        borders = self.supports(votes, sample.users) - side / 2
         nobody = self.coins(np.zeros_like(votes), sample)
         everybody = self.coins(np.ones_like(votes), sample)
         wanted = side * score
-        below = nobody.scores(borders) <= wanted  # not even a share of 0 is refuted from above
-        above = everybody.scores(borders) >= wanted  # all shares up to 1 are refuted
+        below = nobody.scores(borders) <= wanted  # a share of 0 would have to be still lower
+        above = everybody.scores(borders) >= wanted  # a share of 1 would have to be still higher
         inside = ~(below | above)
         bounds = np.empty_like(votes)
         reach = votes - side * 0.5 / self.gap
@@ -139,11 +139,11 @@ class SupportLaw:
         outer = reach - wanted * np.sqrt(everybody.variance()) / self.gap
         bounds[above] = np.maximum(outer, sample.users)[above]
         if inside.any():
-            shares = self._shares(borders[inside], sample, wanted)
+            shares = self._shares(borders[inside], sample, wanted[inside])
             bounds[inside] = shares * sample.users
         return bounds
 
-    def _shares(self, borders: Floats, sample: Sampled, wanted: float) -> Floats:
+    def _shares(self, borders: Floats, sample: Sampled, wanted: Floats) -> Floats:
         """Return the shares of holders under which the borders have the wanted score.
 
         Scores fall as the share grows.  The secant method converges in a few steps, because a score
@@ -172,7 +172,7 @@ class SupportLaw:
             shares = following
         return shares
 
-    def _normal_shares(self, borders: Floats, sample: Sampled, wanted: float) -> Floats:
+    def _normal_shares(self, borders: Floats, sample: Sampled, wanted: Floats) -> Floats:
         """Return a first guess: the normal law with the variance of the share at the border."""
         nobody = self.coins(np.zeros_like(borders), sample).mean()
         everybody = self.coins(np.ones_like(borders), sample).mean()

@@ -253,6 +253,13 @@ class Mechanism(ABC):
     def outcomes(self) -> Reports:
         """Return every possible report; of a public coin too wide to list, only a few seeds."""
 
+    def telling_reports(self) -> Reports | None:
+        """Return reports among which the worst ratio is attained; None if all must be listed.
+
+        A mechanism with too many outcomes to list states it, so that its likelihood can be checked.
+        """
+        return None
+
     @abstractmethod
     def likelihood(self, reports: Reports) -> Floats:
         """Return (reports, size): the probability of each report under each value.

@@ -47,6 +47,7 @@ MAX_COHORTS = 1 << 16
 
 _MAX_LISTED_BITS = 12  # of reports that can all be listed
 _MAX_BLOCK_COINS = 1 << 20  # coins of 8 bytes that are drawn together
+_MAX_RATIOS = 1 << 24  # probabilities of values under the filters of others
 _REPLICATES = 100
 _FALSE_SELECTION = 0.05  # probability that any unheld value is selected, if values exceed rows
 _UNPENALISED = 1e3  # a column this large has so small a coefficient that the penalty ignores it
@@ -151,6 +152,21 @@ class Bloom(SeededMechanism, kind="bloom"):
         reports["cohort"] = np.arange(self.cohorts)[:, None]
         reports["bits"] = pack_bits(patterns.astype(bool))
         return reports.reshape(-1)
+
+    def telling_reports(self) -> Reports | None:
+        """Return the filters of all values in all cohorts, as if no bit were flipped.
+
+        Bits are flipped independently, so that the report that tells two values apart best has
+        each of the bits in which they differ as one of the two has it.
+        """
+        if self.cohorts * self.size**2 > _MAX_RATIOS:
+            return None
+        cohorts, values = np.divmod(np.arange(self.cohorts * self.size), self.size)
+        reports = np.zeros(len(values), self.row)
+        reports["cohort"] = cohorts
+        for block in _blocks(len(values), self.bits):
+            reports["bits"][block] = pack_bits(self.filters(cohorts[block], values[block]))
+        return reports
 
     def likelihood(self, reports: Reports) -> Floats:
         """Return (reports, size): the probability of each report, its cohort included."""
