@@ -55,6 +55,11 @@ def threshold() -> Any:
     return field(default=0, metadata={"threshold": True})
 
 
+def second_threshold() -> Any:
+    """Declare a threshold of an instantaneous response; a document without one leaves it out."""
+    return field(default=0, metadata={"threshold": True, "omitted": True})
+
+
 class Mechanism(ABC):
     """The settings of a randomiser over the indices [0, size)."""
 
