@@ -3,7 +3,8 @@
 ``PaddedNoise`` is the law of counts that were multiplied by the correction of the padding.  The
 factor is right for all candidates together and not for each one: a candidate that only short sets
 hold needs no factor, and one that only long sets hold needs more.  So the interval reaches from the
-lower bound of the raw counts to the upper bound of the corrected ones.
+lower bound of the raw counts to the upper bound of counts times the factor for all that is lost,
+sizes that were too rare to be seen included.
 
 ``JoinedNoise`` puts the estimates of several rounds side by side, each with its own law.
 """
@@ -23,18 +24,20 @@ from sottovoce.postprocess.shifted_noise import ShiftedNoise
 
 @dataclass(frozen=True, eq=False)
 class PaddedNoise(ShiftedNoise):
-    """The law of ``raw`` votes times a ``factor``."""
+    """The law of ``raw`` votes that were multiplied by at most ``highest``."""
 
-    factor: float = 1.0
+    highest: float = 1.0
 
     def picked(self, indices: Ints) -> "PaddedNoise":
         return PaddedNoise(
-            self.raw[indices], self.noise.picked(indices), whole=False, factor=self.factor
+            self.raw[indices], self.noise.picked(indices), whole=False, highest=self.highest
         )
 
     def bounds(self, votes: Floats, sample: Sampled, tail: float) -> tuple[Floats, Floats]:
         low, high = self.noise.bounds(self.raw, sample, tail)
-        return np.minimum(low, self.factor * low), np.maximum(high, self.factor * high)
+        lowest = np.minimum(low, np.minimum(self.highest * low, votes))
+        highest = np.maximum(high, np.maximum(self.highest * high, votes))
+        return lowest, highest
 
 
 @dataclass(frozen=True, eq=False)

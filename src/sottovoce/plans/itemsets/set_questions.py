@@ -30,6 +30,8 @@ from sottovoce.plans.itemsets.padding import (
     amplified,
     direct_is_better,
     fit_padding,
+    pad_for_sets,
+    with_highest,
 )
 from sottovoce.plans.itemsets.padded_noise import PaddedNoise
 from sottovoce.tasks.collected import Collected
@@ -135,9 +137,12 @@ def estimate_sampled(collected: Collected, number: int, population: int) -> Esti
 def estimate_padding(collected: Collected, number: int, *, paper: bool = False) -> Padding:
     """Return how far to pad, from a round that asked how many candidates people have."""
     estimate = collected.estimate(Address(number))
+    candidates = candidates_of(collected.rounds[number])
+    if not paper and any(len(candidate) > 1 for candidate in candidates):
+        return pad_for_sets(estimate)
     counts = estimate.totals[1:]
     threshold = estimate.threshold(MISTAKE, len(counts))
-    return fit_padding(counts.tolist(), threshold, guarded=not paper)
+    return with_highest(fit_padding(counts.tolist(), threshold, guarded=not paper), estimate)
 
 
 def correct_for_padding(estimate: Estimate, padding: Padding) -> Estimate:
@@ -148,10 +153,11 @@ def correct_for_padding(estimate: Estimate, padding: Padding) -> Estimate:
     """
     # One factor is right for all items together, not for each: errors include the whole move.
     factor = padding.correction
-    if factor == 1:
+    if padding.highest == 1 and factor == 1:
         return estimate
     step = f"times {factor:.4g} for sets of more than {padding.length}"
-    noise = PaddedNoise(estimate.votes, estimate.noise, whole=False, factor=factor)
+    highest = max(factor, padding.highest)
+    noise = PaddedNoise(estimate.votes, estimate.noise, whole=False, highest=highest)
     votes = factor * estimate.votes
     law = estimate.law and ScaledInfluence(estimate.law, factor)
     return replace(estimate, votes=votes, noise=noise, steps=(step,), raw=estimate, law=law)
