@@ -72,7 +72,7 @@ class Noise(ABC):
 
     @property
     def supports(self) -> SupportLaw | None:
-        """Return the exact law of the supports behind one cell; None where only errors are known."""
+        """Return the exact law of the supports of a cell; None where only errors are known."""
         return None
 
     def unheld_variances(self, votes: Floats, users: int) -> Floats:

@@ -54,7 +54,7 @@ class Sampled:
     def drawing(self, votes: Floats) -> Floats:
         """Return the variance of the votes that comes from drawing the users.
 
-            n (N - n) / (N - 1) f (1 - f)        f = votes / n
+        n (N - n) / (N - 1) f (1 - f)        f = votes / n
         """
         shares = np.clip(votes / self.users, 0, 1)
         missing = (self.population - self.users) / max(self.population - 1, 1)

@@ -43,6 +43,9 @@ class ShiftedNoise(Noise):
     def variances(self, votes: Floats, users: int) -> Floats:
         return self.noise.variances(self.raw, users) + (votes - self.raw) ** 2
 
+    def unheld_votes(self, votes: Floats, users: int, tail: float) -> Floats:
+        return self.noise.unheld_votes(self.raw, users, tail)
+
     def bounds(self, votes: Floats, sample: Sampled, tail: float) -> tuple[Floats, Floats]:
         low, high = self.noise.bounds(self.raw, sample, tail)
         return np.minimum(low, votes), np.maximum(high, votes)

@@ -195,7 +195,9 @@ def test_padding_follows_the_sizes_that_stand_out(paper):
     totals = asked.estimate(Address()).totals[1:]
     nobody = asked.estimate(Address()).noise.variances(np.zeros(9), sum(LENGTHS)).max()
     threshold = 2.497705 * np.sqrt(nobody)  # Phi^-1(1 - .05 / 8): nobody counts among the lengths
-    assert found == fit_padding(totals.tolist(), threshold, guarded=not paper)
+    expected = fit_padding(totals.tolist(), threshold, guarded=not paper)
+    assert replace(found, highest=1.0) == expected
+    assert (found.highest == 1.0) == paper
     assert found.length == 2
     exact_sums = {False: (108_000, 2000), True: (132_000, 20_000)}[paper]
     assert found.correction == pytest.approx(
@@ -260,7 +262,8 @@ def test_intervals_include_who_was_drawn_into_the_group():
     covered, without = coverage(
         Baskets.of([1] * 4000, np.repeat(np.arange(8), [1600, 1000, 600] + [160] * 5)), length=1
     )
-    assert 0.93 <= covered <= 0.97, covered
+    # Upper bounds also allow for the memberships that sizes in noise would lose.
+    assert 0.93 <= covered <= 0.98, covered
     assert without < 0.9, without
 
 

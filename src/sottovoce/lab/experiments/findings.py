@@ -195,7 +195,9 @@ def basket_errors(plan: Any, population: Transactions, epsilon: float, runs: int
     padded = []
     for seed in range(runs):
         answer: Any = simulate(task, baskets, seed=seed)
-        held = [[baskets.holds(int(item)) for item in label.split(JOINT)] for label in answer.labels]
+        held = [
+            [baskets.holds(int(item)) for item in label.split(JOINT)] for label in answer.labels
+        ]
         truth = np.array([np.count_nonzero(np.logical_and.reduce(columns)) for columns in held])
         covered.append(_covered(answer.estimate, truth))
         squares.append(((answer.estimate.totals - truth) ** 2).mean())
@@ -364,7 +366,9 @@ def _mechanisms() -> Iterator[str]:
     sizes = [*range(3, 81), 100, 300, 1000, 3000, 10_000]
     for epsilon in (0.5, 1.0, 2.0, 4.0, 8.0):
         losses = mechanism_losses(epsilon, sizes).values()
-        yield _row([f"{epsilon:g}", *(f"{np.median(each):.2f}, {max(each):.2f}" for each in losses)])
+        yield _row(
+            [f"{epsilon:g}", *(f"{np.median(each):.2f}, {max(each):.2f}" for each in losses)]
+        )
 
 
 def _methods() -> Iterator[str]:

@@ -24,6 +24,7 @@ from sottovoce.mechanisms.base import PureMechanism
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.olh import OLH
 from sottovoce.plans.frequencies.choose_mechanism import choose
+from sottovoce.plans.itemsets.padded_noise import PaddedNoise
 from sottovoce.plans.itemsets.padding import (
     MISTAKE,
     Padding,
@@ -33,7 +34,6 @@ from sottovoce.plans.itemsets.padding import (
     pad_for_sets,
     with_highest,
 )
-from sottovoce.plans.itemsets.padded_noise import PaddedNoise
 from sottovoce.tasks.collected import Collected
 from sottovoce.tasks.question import Address, Ask, Question
 from sottovoce.tasks.round import Round
@@ -142,7 +142,8 @@ def estimate_padding(collected: Collected, number: int, *, paper: bool = False) 
         return pad_for_sets(estimate)
     counts = estimate.totals[1:]
     threshold = estimate.threshold(MISTAKE, len(counts))
-    return with_highest(fit_padding(counts.tolist(), threshold, guarded=not paper), estimate)
+    padding = fit_padding(counts.tolist(), threshold, guarded=not paper)
+    return padding if paper else with_highest(padding, estimate)
 
 
 def correct_for_padding(estimate: Estimate, padding: Padding) -> Estimate:
@@ -153,11 +154,13 @@ def correct_for_padding(estimate: Estimate, padding: Padding) -> Estimate:
     """
     # One factor is right for all items together, not for each: errors include the whole move.
     factor = padding.correction
-    if padding.highest == 1 and factor == 1:
-        return estimate
-    step = f"times {factor:.4g} for sets of more than {padding.length}"
     highest = max(factor, padding.highest)
+    if highest == 1:
+        return estimate
     noise = PaddedNoise(estimate.votes, estimate.noise, whole=False, highest=highest)
+    if factor == 1:
+        return replace(estimate, noise=noise)
+    step = f"times {factor:.4g} for sets of more than {padding.length}"
     votes = factor * estimate.votes
     law = estimate.law and ScaledInfluence(estimate.law, factor)
     return replace(estimate, votes=votes, noise=noise, steps=(step,), raw=estimate, law=law)
