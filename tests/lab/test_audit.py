@@ -81,9 +81,8 @@ class Leaky(Bloom):
         first, second = (super(Leaky, self).respond(values, seeds, rng) for _ in range(2))
         filters = self.filters(first["cohort"], values)
         agreed = np.packbits(filters, axis=1, bitorder="little")
-        first["bits"] = (first["bits"] & second["bits"]) | (
-            agreed & (first["bits"] | second["bits"])
-        )
+        either = first["bits"] | second["bits"]
+        first["bits"] = (first["bits"] & second["bits"]) | (agreed & either)
         return first
 
 

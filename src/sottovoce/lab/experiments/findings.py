@@ -25,6 +25,7 @@ from sottovoce.lab.populations.transactions import Transactions
 from sottovoce.lab.simulate import simulate
 from sottovoce.maths import binomial
 from sottovoce.maths.normal import upper_quantile
+from sottovoce.maths.ragged import Baskets
 from sottovoce.mechanisms.affine import AffineResponse, average_variance
 from sottovoce.mechanisms.base import PureMechanism
 from sottovoce.mechanisms.grr import GRR
@@ -195,16 +196,19 @@ def basket_errors(plan: Any, population: Transactions, epsilon: float, runs: int
     padded = []
     for seed in range(runs):
         answer: Any = simulate(task, baskets, seed=seed)
-        held = [
-            [baskets.holds(int(item)) for item in label.split(JOINT)] for label in answer.labels
-        ]
-        truth = np.array([np.count_nonzero(np.logical_and.reduce(columns)) for columns in held])
+        truth = np.array([_holders(baskets, label) for label in answer.labels])
         covered.append(_covered(answer.estimate, truth))
         squares.append(((answer.estimate.totals - truth) ** 2).mean())
         padded.append(answer.details["padded_to"])
     return BasketErrors(
         float(np.mean(covered)), float(np.sqrt(np.mean(squares))), float(np.mean(padded))
     )
+
+
+def _holders(baskets: Baskets, label: str) -> int:
+    """Return how many people have a whole set of items."""
+    columns = [baskets.holds(int(item)) for item in label.split(JOINT)]
+    return int(np.count_nonzero(np.logical_and.reduce(columns)))
 
 
 # --- choices ----------------------------------------------------------------------------------
@@ -298,8 +302,8 @@ def page() -> str:
 
 def _findings() -> Iterator[str]:
     yield "## False findings of a histogram\n"
-    yield "The chance of any false finding where everybody holds one of the values; 5 % is promised."
-    yield "Computed, not sampled. *Raised*: the exact threshold over the normal one.\n"
+    yield "The chance of any false finding where everybody holds one of the values; 5 % is"
+    yield "promised.  Computed, not sampled. *Raised*: the exact threshold over the normal one.\n"
     yield from _header(["values", "users", "epsilon", "normal", "exact", "raised"])
     for size in (100, 5000):
         for users in (100, 1000, 10_000, 100_000, 1_000_000):
@@ -312,8 +316,8 @@ def _findings() -> Iterator[str]:
 
 def _searches() -> Iterator[str]:
     yield "\n## Searches for heavy hitters\n"
-    yield f"{SEARCHES:,} searches each among 2^{SEARCH_BITS} values; everybody holds one of them, so"
-    yield "that 15 of 16 rows are noise. *Plain*: intervals that ignore that rows were selected."
+    yield f"{SEARCHES:,} searches each among 2^{SEARCH_BITS} values; everybody holds one of them,"
+    yield "so that 15 of 16 rows are noise. *Plain*: intervals that ignore that rows were selected."
     yield "*Selected*: false-coverage-rate intervals, as the product states them.\n"
     yield from _header(
         ["users", "epsilon", "false, normal", "false, exact", "covered, plain", "covered, selected"]
@@ -360,8 +364,8 @@ def _baskets() -> Iterator[str]:
 
 def _mechanisms() -> Iterator[str]:
     yield "\n## The default mechanism\n"
-    yield "Variance over the least of any mechanism with a report of at most ten bytes, over domains"
-    yield "of 3 to 80 and of 100 to 10,000 values: median and worst.\n"
+    yield "Variance over the least of any mechanism with a report of at most ten bytes, over"
+    yield "domains of 3 to 80 and of 100 to 10,000 values: median and worst.\n"
     yield from _header(["epsilon", "default", "grr or affine alone", "published rule"])
     sizes = [*range(3, 81), 100, 300, 1000, 3000, 10_000]
     for epsilon in (0.5, 1.0, 2.0, 4.0, 8.0):
