@@ -7,9 +7,10 @@ from sottovoce.core.support_law import SupportLaw
 from sottovoce.lab.experiments.findings import (
     coverages,
     false_findings,
+    false_search_findings,
     mechanism_losses,
     method_losses,
-    search_errors,
+    search_coverage,
     shapes,
     support_law,
 )
@@ -31,13 +32,23 @@ def test_a_normal_threshold_has_false_findings_in_most_small_collections():
     assert many.raised == pytest.approx(1.0, abs=0.01)
 
 
-def test_searches_find_what_is_held_and_their_rows_cover():
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0, 4.0])
+@pytest.mark.parametrize("users", [1000, 10_000, 100_000, 1_000_000])
+def test_at_most_one_search_in_twenty_has_a_false_finding(users, epsilon):
+    assert false_search_findings(users, epsilon).exact <= 0.05
+
+
+def test_searches_of_few_people_are_full_of_normal_findings():
+    """The broken twin, of a thousand people at epsilon 4."""
+    assert false_search_findings(1000, 4.0).normal > 0.5
+
+
+def test_the_rows_of_searches_cover():
     """Selected rows are what noise raised: intervals that ignore it miss nearly all of them."""
-    errors = search_errors(2000, 4.0, runs=12)
-    assert errors.false[1] <= errors.false[0]
-    assert errors.false[1] <= 1 / 12
-    assert errors.covered[1] > 0.93
-    assert errors.covered[0] < 0.5
+    found = search_coverage(2000, 4.0, runs=3)
+    assert found.false[1] == 0
+    assert found.selected > 0.9
+    assert found.plain < 0.5
 
 
 def test_exact_intervals_cover_where_normal_ones_do_not():

@@ -2,13 +2,13 @@
 
 python -m sottovoce.lab.experiments.findings > docs/evidence/findings.md
 
-False findings and coverage are computed from the law of supports, without any sampling, except
-those of searches, whose counts are drawn from that law.
+False findings and coverage are computed from the law of supports, without any sampling.  Rows of
+searches are drawn from that law, and those of baskets are simulated.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import ceil, expm1, log1p
+from math import ceil, expm1, log1p, sqrt
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from sottovoce.maths import binomial
 from sottovoce.maths.normal import upper_quantile
 from sottovoce.maths.ragged import Baskets
 from sottovoce.mechanisms.affine import AffineResponse, average_variance
+from sottovoce.mechanisms.affine_prefix import AffinePrefix
 from sottovoce.mechanisms.base import PureMechanism
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.oue import OUE
@@ -41,9 +42,7 @@ ALPHA = 0.05
 LEVEL = 0.95
 EPSILONS = (0.5, 1.0, 2.0, 4.0)
 SEARCH_BITS = 24
-SEARCH_QUERIES = 1 << 13
-SEARCHES = 1000
-COVERED_SEARCHES = 100  # whose rows are compared with the truth
+SEARCHES = 10  # whose rows are compared with the truth
 _HELD = 0xC0FFEE
 
 
@@ -62,38 +61,58 @@ class FalseFindings:
     raised: float
 
 
-def false_findings(mechanism: PureMechanism, users: int) -> FalseFindings:
-    """Return the chance that any of all values is found although nobody holds it.
+def false_findings(mechanism: PureMechanism, users: int, candidates: int = 0) -> FalseFindings:
+    """Return the chance that any candidate is found although nobody holds it.
 
-    One value is held by everybody; the supports of all others are independent.
+    One of the ``candidates`` (by default all values) is held by everybody; the supports of all
+    others are independent.
     """
     law = SupportLaw(mechanism.p, mechanism.q)
-    tail = ALPHA / mechanism.size
-    normal = upper_quantile(tail) * np.sqrt(users * law.q * (1 - law.q)) / law.gap
+    count = candidates or mechanism.size
+    tail = ALPHA / count
+    normal = upper_quantile(tail) * sqrt(users * law.q * (1 - law.q)) / law.gap
     exact = law.unheld_votes(tail, users)
     chances = []
     for threshold in (normal, exact):
         least = ceil(float(law.supports(np.array(threshold), users)))
         single = binomial.at_least(least, users, law.q)
-        chances.append(-expm1((mechanism.size - 1) * log1p(-single)))
+        chances.append(-expm1((count - 1) * log1p(-single)))
     return FalseFindings(chances[0], chances[1], exact / normal)
 
 
-@dataclass(frozen=True)
-class SearchErrors:
-    """Of all searches, how many had a false finding; of the rows of some, how many covered.
+def search() -> HeavyHitters:
+    """Return a search for the 16 most frequent of 16 million values."""
+    return HeavyHitters(Bits(SEARCH_BITS), 16)
 
-    The first number of a pair is that of normal thresholds, or of intervals that ignore the
-    selection; the second is that of the product.
+
+def false_search_findings(users: int, epsilon: float) -> FalseFindings:
+    """Return the chance of any false finding of a search where everybody holds one value.
+
+    What is found are candidates of the last group: all extensions of the prefixes that are kept.
+    """
+    plan = search()
+    shorter, longer = plan.lengths[-2:]
+    mechanism = AffinePrefix(epsilon, 1 << longer)
+    candidates = plan.kept << (longer - shorter)
+    return false_findings(mechanism, users // plan.groups, candidates)
+
+
+@dataclass(frozen=True)
+class SearchCoverage:
+    """Of all rows of some searches, how many intervals covered: plain ones, and the product's.
+
+    ``false`` are the shares of searches with a false finding by a normal threshold and by the
+    product's.
     """
 
+    plain: float
+    selected: float
     false: tuple[float, float]
-    covered: tuple[float, float]
 
 
-def search_errors(users: int, epsilon: float, runs: int = SEARCHES) -> SearchErrors:
-    """Return what searches for heavy hitters find where everybody holds one value."""
-    plan = HeavyHitters(Bits(SEARCH_BITS), 16, queries=SEARCH_QUERIES)
+def search_coverage(users: int, epsilon: float, runs: int = SEARCHES) -> SearchCoverage:
+    """Return what searches for heavy hitters state where everybody holds one value."""
+    plan = search()
     task = Task("search", plan, epsilon=epsilon)
     false = np.zeros((runs, 2), bool)
     covered = []
@@ -101,15 +120,13 @@ def search_errors(users: int, epsilon: float, runs: int = SEARCHES) -> SearchErr
         answer: Any = draw_answer(task, {_HELD: users}, seed)
         estimate = answer.estimate
         truth = np.where(np.array(answer.labels) == plan.domain.shown(_HELD), users, 0)
-        false[seed] = [
-            bool((found & (truth == 0)).any())
-            for found in (estimate.totals >= normal_threshold(estimate), estimate.significant())
-        ]
-        if seed < COVERED_SEARCHES:
-            plain = replace(estimate, tested=0)
-            covered.append([_covered(plain, truth), _covered(estimate, truth)])
+        found = (estimate.totals >= normal_threshold(estimate), estimate.significant())
+        false[seed] = [bool((rows & (truth == 0)).any()) for rows in found]
+        plain = replace(estimate, tested=0)
+        covered.append([_covered(plain, truth), _covered(estimate, truth)])
     rates = np.mean(covered, axis=0)
-    return SearchErrors(tuple(false.mean(axis=0).tolist()), tuple(rates.tolist()))
+    wrong = false.mean(axis=0)
+    return SearchCoverage(float(rates[0]), float(rates[1]), (float(wrong[0]), float(wrong[1])))
 
 
 def normal_threshold(estimate: Estimate) -> float:
@@ -316,17 +333,19 @@ def _findings() -> Iterator[str]:
 
 def _searches() -> Iterator[str]:
     yield "\n## Searches for heavy hitters\n"
-    yield f"{SEARCHES:,} searches each among 2^{SEARCH_BITS} values; everybody holds one of them,"
-    yield "so that 15 of 16 rows are noise. *Plain*: intervals that ignore that rows were selected."
-    yield "*Selected*: false-coverage-rate intervals, as the product states them.\n"
+    yield f"The 16 most frequent of 2^{SEARCH_BITS} values are sought; everybody holds one of them,"
+    yield "so that 15 of 16 rows are noise. The chance of a false finding is computed; coverage is"
+    yield f"that of {SEARCHES} searches drawn from the law of sums. *Plain*: intervals that ignore"
+    yield "that rows were selected. *Selected*: intervals as the product states them.\n"
     yield from _header(
         ["users", "epsilon", "false, normal", "false, exact", "covered, plain", "covered, selected"]
     )
     for users in (1000, 10_000, 100_000, 1_000_000):
-        for epsilon in (1.0, 4.0):
-            errors = search_errors(users, epsilon)
-            false = [f"{100 * rate:.1f} %" for rate in errors.false]
-            covered = [f"{rate:.3f}" for rate in errors.covered]
+        for epsilon in EPSILONS:
+            found = false_search_findings(users, epsilon)
+            false = [f"{100 * chance:.2f} %" for chance in (found.normal, found.exact)]
+            rows = search_coverage(users, epsilon)
+            covered = [f"{rows.plain:.3f}", f"{rows.selected:.3f}"]
             yield _row([f"{users:,}", f"{epsilon:g}", *false, *covered])
 
 
@@ -347,7 +366,7 @@ def _intervals() -> Iterator[str]:
 
 def _baskets() -> Iterator[str]:
     yield "\n## Items and sets of items\n"
-    yield "100,000 generated baskets (`lab/populations/transactions.py`), 16 rows, 3 searches each."
+    yield "100,000 generated baskets (`lab/populations/transactions.py`), 16 rows, 2 searches each."
     yield "*Published* is the method as in the paper, with the product's intervals.\n"
     yield from _header(
         ["search", "epsilon", "published", "error", "padded to", "product", "error", "padded to"]
@@ -357,7 +376,7 @@ def _baskets() -> Iterator[str]:
         for epsilon in (1.0, 2.0, 4.0):
             cells = [name, f"{epsilon:g}"]
             for paper in (True, False):
-                found = basket_errors(plan(range(2000), 16, paper=paper), population, epsilon, 3)
+                found = basket_errors(plan(range(2000), 16, paper=paper), population, epsilon, 2)
                 cells += [f"{found.covered:.2f}", f"{found.error:,.0f}", f"{found.padded_to:.0f}"]
             yield _row(cells)
 
@@ -377,11 +396,11 @@ def _mechanisms() -> Iterator[str]:
 
 def _methods() -> Iterator[str]:
     yield "\n## Post-processing: loss against the best method\n"
-    yield f"Squared error over that of the best method, over {len(shapes(1000))} shapes, 10,000 and"
-    yield "300,000 users and four epsilons: median and worst. *Full*: every single value."
+    yield f"Squared error over that of the best method, over {len(shapes(1000))} shapes, 30,000"
+    yield "users and four epsilons: median and worst. *Full*: every single value."
     yield "*Frequent*: the ten most frequent values.\n"
     yield from _header(["method", "full", "frequent"])
-    losses = method_losses((10_000, 300_000), 5)
+    losses = method_losses((30_000,), 3)
     for method in sorted(losses["full"], key=lambda name: losses["full"][name].median):
         cells = [losses[goal][method] for goal in ("full", "frequent")]
         yield _row([method, *(f"{each.median:.2f}, {each.worst:.1f}" for each in cells)])
