@@ -22,7 +22,7 @@ replacement (N infinite), so that the variance is right for every N:
 
 with s = n / N and a = q + (p - q) c / n.
 
-Source: Clopper and Pearson 1934; Wang 2021, section 3.2; docs/decisions/0046-exact-findings.md.
+Source: Clopper and Pearson 1934; Wang 2021, section 3.2.
 """
 
 from dataclasses import dataclass

@@ -146,7 +146,7 @@ def _covered(estimate: Estimate, truth: Ints) -> float:
 
 
 @dataclass(frozen=True)
-class Coverage:
+class ExactCoverage:
     """The worst and the mean coverage over all numbers of holders, and the mean length."""
 
     worst: float
@@ -154,7 +154,9 @@ class Coverage:
     length: float
 
 
-def coverages(mechanism: PureMechanism, users: int, most: int = 100) -> tuple[Coverage, Coverage]:
+def coverages(
+    mechanism: PureMechanism, users: int, most: int = 100
+) -> tuple[ExactCoverage, ExactCoverage]:
     """Return the coverage of normal and of exact intervals, by enumeration of all supports.
 
     At most about ``most`` numbers of holders are looked at, evenly from none to all.
@@ -181,7 +183,7 @@ def support_law(law: SupportLaw, holders: int, users: int) -> Floats:
 
 def _coverage(
     bounds: tuple[Floats, Floats], holders: Sequence[int], laws: Sequence[Floats]
-) -> Coverage:
+) -> ExactCoverage:
     low, high = bounds
     rates = []
     lengths = []
@@ -189,7 +191,7 @@ def _coverage(
         inside = (low <= count + 1e-9) & (count - 1e-9 <= high)
         rates.append(chances[inside].sum())
         lengths.append(chances @ (high - low))
-    return Coverage(min(rates), float(np.mean(rates)), float(np.mean(lengths)))
+    return ExactCoverage(min(rates), float(np.mean(rates)), float(np.mean(lengths)))
 
 
 # --- sets of items ----------------------------------------------------------------------------
@@ -272,14 +274,16 @@ def _counts(shares: Floats, users: int) -> Ints:
 
 
 @dataclass(frozen=True)
-class Losses:
+class MethodLosses:
     """By how much the error of a method exceeds that of the best one: over all settings."""
 
     median: float
     worst: float
 
 
-def method_losses(users: Sequence[int], runs: int, seed: int = 5) -> dict[str, dict[str, Losses]]:
+def method_losses(
+    users: Sequence[int], runs: int, seed: int = 5
+) -> dict[str, dict[str, MethodLosses]]:
     """Return the losses of every method for single values, and for the ten most frequent ones."""
     ratios: dict[str, dict[str, list[float]]] = {"full": {}, "frequent": {}}
     for count in users:
@@ -294,7 +298,7 @@ def method_losses(users: Sequence[int], runs: int, seed: int = 5) -> dict[str, d
                         ratios[goal].setdefault(method, []).append(error / least)
     return {
         goal: {
-            method: Losses(float(np.median(losses)), max(losses))
+            method: MethodLosses(float(np.median(losses)), max(losses))
             for method, losses in by_method.items()
         }
         for goal, by_method in ratios.items()

@@ -13,6 +13,8 @@ mechanisms; it equals GRR on the smallest domains, and affine response approache
 values.  Only above epsilon 9 and 60,000 values is there a better one with a short report, local
 hashing (OLH), and its decoding costs a hash per report and value.
 
+With the rule "grr or affine", which layers of tables use, subset selection is left out.
+
 The published rule (GRR below 3 e^epsilon + 2 values) compares GRR with unary encoding, which affine
 response beats on small domains; it stays available by name.
 
@@ -30,7 +32,7 @@ from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.subset import SubsetSelection
 
 MAX_WIDTH = 10  # bytes of a report, that of affine response
-RULES = ("least variance", "published", "unary")
+RULES = ("least variance", "grr or affine", "published", "unary")
 
 
 @dataclass(frozen=True)
@@ -49,8 +51,8 @@ def choose(size: int, epsilon: float, rule: str = "least variance") -> Chosen:
     """
     choice("rule", rule, RULES)
     direct = GRR(epsilon, size)
-    if rule == "least variance":
-        return _least_variance(direct)
+    if rule in ("least variance", "grr or affine"):
+        return _least_variance(direct, with_subsets=rule == "least variance")
     limit = 3 * exp(epsilon) + 2
     if size < limit:
         return Chosen(direct, f"size {size} is below 3 exp(epsilon) + 2 = {limit:.1f}")
@@ -62,12 +64,12 @@ def choose(size: int, epsilon: float, rule: str = "least variance") -> Chosen:
     return Chosen(AffineResponse(epsilon, size), f"size {size} is not below 3 exp(epsilon) + 2")
 
 
-def _least_variance(direct: GRR) -> Chosen:
+def _least_variance(direct: GRR, *, with_subsets: bool) -> Chosen:
     size = direct.size
     if size < 3:
         return Chosen(direct, "two values: randomised response is optimal")
     candidates: list[PureMechanism] = [direct]
-    if -(-size // 8) <= MAX_WIDTH:
+    if with_subsets and -(-size // 8) <= MAX_WIDTH:
         candidates.append(SubsetSelection(direct.epsilon, size))
     candidates.append(AffineResponse(direct.epsilon, size))
     variances = [average_variance(each.p, each.q, size) for each in candidates]
