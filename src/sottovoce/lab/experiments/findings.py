@@ -209,12 +209,13 @@ class BasketErrors:
 def basket_errors(plan: Any, population: Transactions, epsilon: float, runs: int) -> BasketErrors:
     """Return how often the rows of searches in baskets cover the truth."""
     baskets = population.baskets(1)
+    people: Any = baskets
     task = Task("baskets", plan, epsilon=epsilon)
     covered = []
     squares = []
     padded = []
     for seed in range(runs):
-        answer: Any = simulate(task, baskets, seed=seed)
+        answer: Any = simulate(task, people, seed=seed)
         truth = np.array([_holders(baskets, label) for label in answer.labels])
         covered.append(_covered(answer.estimate, truth))
         squares.append(((answer.estimate.totals - truth) ** 2).mean())
