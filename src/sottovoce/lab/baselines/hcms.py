@@ -194,10 +194,6 @@ class SketchNoise(IndependentNoise):
     def supports(self) -> None:
         return None  # all users share the hashes
 
-    def unheld_variances(self, votes: Floats, users: int) -> Floats:
-        _, pairs = self._collisions(votes, users)
-        return np.full(len(votes), users * self.unheld + self.collision * pairs)
-
     def variances(self, votes: Floats, users: int) -> Floats:
         held, pairs = self._collisions(votes, users)
         own = users * self.unheld + self.held * held
