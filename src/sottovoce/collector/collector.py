@@ -39,7 +39,7 @@ from sottovoce.errors import (
     StateError,
     UnavailableError,
 )
-from sottovoce.integrity.defence import checked_defence
+from sottovoce.integrity.choices import checked_defence
 from sottovoce.integrity.examine import examine
 from sottovoce.integrity.result import Integrity
 from sottovoce.tasks.round import Round

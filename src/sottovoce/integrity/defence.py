@@ -11,21 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from sottovoce.arrays import Bools, Values
-from sottovoce.core import settings
 from sottovoce.core.rng import KeyedRng
 from sottovoce.integrity import seeds
 from sottovoce.integrity.candidates import Candidates, gather, largest
-from sottovoce.integrity.examine import Examined, RoundTests
+from sottovoce.integrity.round_tests import Examined, RoundTests
 from sottovoce.maths import hashing
 from sottovoce.tasks.collected import Collected
 from sottovoce.tasks.question import Address
-
-DEFENCES = ("none", "auto")
-
-
-def checked_defence(defence: str) -> str:
-    """Return the name of a defence, or refuse it."""
-    return settings.choice("defence", defence, DEFENCES)
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,6 @@ raise an alarm with a probability of at most 0.006.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -14,10 +13,12 @@ from sottovoce.arrays import Ints, Reports, Values
 from sottovoce.core.plausibility import FALSE_ALARM, PlausibilityTest, weakest
 from sottovoce.errors import NoDataError, ParameterError
 from sottovoce.integrity import seeds
-from sottovoce.integrity.candidates import Candidates, gather, largest
-from sottovoce.integrity.co_support import CoSupport, co_support
-from sottovoce.integrity.load import Load, load
+from sottovoce.integrity.candidates import gather, largest
+from sottovoce.integrity.co_support import co_support
+from sottovoce.integrity.load import load
+from sottovoce.integrity.misfit import misfit
 from sottovoce.integrity.result import Integrity, Suspects
+from sottovoce.integrity.round_tests import Examined, RoundTests
 from sottovoce.maths import hashing
 from sottovoce.mechanisms.base import Mechanism, PureMechanism
 from sottovoce.tasks.collected import Blocks, Collected
@@ -26,46 +27,6 @@ from sottovoce.tasks.question import Address
 
 MAX_ADDRESSES = 16  # of a round whose largest estimates are tested: those with the most reports
 MAX_DOMAIN = 1 << 22  # values that are estimated to find the largest
-
-
-@dataclass(frozen=True, eq=False)
-class Examined:
-    """The tests of the largest estimates at one address."""
-
-    address: Address
-    candidates: Candidates
-    co_support: CoSupport | None
-    load: Load | None
-
-    @property
-    def members(self) -> Ints:
-        """Return the candidates that a test suspects; those of the load test are the finer ones."""
-        for found in (self.load, self.co_support):
-            if found is not None and len(found.members):
-                return found.members
-        return np.zeros(0, np.int64)
-
-    @property
-    def alarming(self) -> PlausibilityTest | None:
-        """Return the test that suspects the members."""
-        for found in (self.load, self.co_support):
-            if found is not None and len(found.members):
-                return found.test
-        return None
-
-
-@dataclass
-class RoundTests:
-    """Tests of a round by name, and what was found on the way."""
-
-    pools: dict[str, seeds.Pool]
-    tests: dict[str, list[PlausibilityTest]] = field(default_factory=dict)
-    examined: list[Examined] = field(default_factory=list)
-
-    def add(self, test: PlausibilityTest | None) -> None:
-        """Add a test, if it could be made."""
-        if test is not None:
-            self.tests.setdefault(test.name, []).append(test)
 
 
 def examine(plan: Plan, collected: Collected, round_number: int) -> Integrity:
@@ -80,8 +41,10 @@ def tested(plan: Plan, collected: Collected, round_number: int) -> RoundTests:
     reports = sum(pool.evidence.users for pool in found.pools.values())
     for pool in found.pools.values():
         part = round(fakes * pool.evidence.users / reports)
-        for test in pool.tests(part, FALSE_ALARM / len(found.pools)):
+        alpha = FALSE_ALARM / len(found.pools)
+        for test in pool.tests(part, alpha):
             found.add(test)
+        found.add_misfit(misfit(pool.mechanism, pool.evidence, alpha))
     addresses = _largest_addresses(collected, round_number)
     for address in addresses:
         examined = _examined(plan, collected, address, FALSE_ALARM / len(addresses))

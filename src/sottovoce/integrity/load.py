@@ -42,14 +42,14 @@ _REMARKABLE = -6.0  # the logarithm of the tail of three and a half standard dev
 
 
 @dataclass(frozen=True, eq=False)
-class Load:
+class LoadTest:
     """The test, and the candidates whose fullest bucket is named too often."""
 
     test: PlausibilityTest
     members: Ints
 
 
-def load(candidates: Candidates, alpha: float = FALSE_ALARM) -> Load | None:
+def load(candidates: Candidates, alpha: float = FALSE_ALARM) -> LoadTest | None:
     """Return the test of loads; None without a public hash or with too few values to suspect."""
     hashed = candidates.hashed
     standing = candidates.above(_standing_out(candidates)) & ~candidates.common
@@ -65,7 +65,7 @@ def load(candidates: Candidates, alpha: float = FALSE_ALARM) -> Load | None:
     threshold = _deviations(log(alpha) - comparisons)
     test = PlausibilityTest(NAME, _deviations(tails[best]), threshold, p_value, candidates.users)
     members = np.flatnonzero(searched[best]) if test.alarm else np.zeros(0, np.int64)
-    return Load(test, members)
+    return LoadTest(test, members)
 
 
 def _standing_out(candidates: Candidates) -> float:
@@ -179,22 +179,18 @@ def _bound(candidates: Candidates, hashed: PublicHash, sums: "LoadSums") -> floa
 
 
 def _sampled(candidates: Candidates, hashed: PublicHash) -> Candidates:
-    """Return some of many reports, which nobody could foresee."""
+    """Return some of many reports: one in so many, because false ones may lie together."""
     users = len(hashed.answers)
     if users <= 2 * MAX_SEARCHED:
         return candidates
-    words = int(np.bitwise_xor.reduce(np.asarray(hashed.table, np.uint16), axis=0).sum())
-    generator = np.random.default_rng(
-        [words, users, int(np.asarray(hashed.answers, np.int64).sum())]
-    )
-    chosen = np.sort(generator.choice(users, MAX_SEARCHED, replace=False))
-    table, answers = hashed.table[chosen], hashed.answers[chosen]
+    step = -(-users // MAX_SEARCHED)
+    table, answers = hashed.table[::step], hashed.answers[::step]
     supports = (table == answers[:, None]).astype(np.float32)
     part = PublicHash(table, answers, hashed.buckets, hashed.p, hashed.q, hashed.points)
     return Candidates(
         candidates.mechanism,
         candidates.values,
-        MAX_SEARCHED,
+        len(answers),
         (supports.T @ supports).astype(np.float64),
         part,
     )

@@ -13,9 +13,10 @@ import numpy as np
 from sottovoce.arrays import Bools, Ints, Reports, Values
 from sottovoce.core.plausibility import (
     FALSE_ALARM,
+    MIN_SEED_COUNT,
     BinomialCounts,
     PlausibilityTest,
-    equal_coins,
+    equal_seeds,
     largest_of,
 )
 from sottovoce.core.rng import Rng
@@ -40,24 +41,32 @@ class Pool:
     def tests(self, fakes: int, alpha: float = FALSE_ALARM) -> list[PlausibilityTest]:
         """Return the tests that the mechanism makes, and that of equal seeds."""
         tests = list(self.mechanism.plausibility(self.evidence, fakes=fakes, alpha=alpha))
-        if self.mechanism.coin_space:
+        if self.seeds:
             seeds = np.concatenate(self.seeds)
-            tests.append(equal_coins(seeds, self.mechanism.coin_space, alpha))
+            tests.append(equal_seeds(seeds, self.mechanism.seed_count, alpha))
         return tests
 
 
 def pooled(parts: Iterable[tuple[Mechanism, Reports]]) -> dict[str, Pool]:
-    """Return the evidence of batches of reports by its key."""
-    pools: dict[str, Pool] = {}
+    """Return the evidence of batches of reports by its key.
+
+    A round may have thousands of addresses, and evidence is as long as a domain: reports of equal
+    mechanisms are put together first.
+    """
+    batches: dict[Mechanism, list[Reports]] = {}
     for mechanism, reports in parts:
+        batches.setdefault(mechanism, []).append(reports)
+    pools: dict[str, Pool] = {}
+    for mechanism, parts_of in batches.items():
+        reports = np.concatenate(parts_of)
         evidence = mechanism.evidence(reports)
         pool = pools.get(evidence.key)
         if pool is None:
             pool = pools[evidence.key] = Pool(mechanism, evidence)
         else:
             pool.evidence = pool.evidence + evidence
-        if mechanism.coin_space:
-            pool.seeds.append(mechanism.coins(reports))
+        if mechanism.seed_count >= MIN_SEED_COUNT:
+            pool.seeds.append(mechanism.seeds_of(reports))
     return pools
 
 
