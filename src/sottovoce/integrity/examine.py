@@ -6,6 +6,7 @@ raise an alarm with a probability of at most 0.006.
 """
 
 from collections.abc import Iterator
+from typing import Protocol
 
 import numpy as np
 
@@ -34,7 +35,14 @@ def examine(plan: Plan, collected: Collected, round_number: int) -> Integrity:
     return summarise(plan, collected, round_number, tested(plan, collected, round_number))
 
 
-def tested(plan: Plan, collected: Collected, round_number: int) -> RoundTests:
+class CandidateSource(Protocol):
+    """Who knows which values at an address can become part of an outcome: a plan does."""
+
+    def candidates(self, collected: Collected, address: Address) -> Blocks | None:
+        """Return these values; None for all of the domain."""
+
+
+def tested(source: CandidateSource, collected: Collected, round_number: int) -> RoundTests:
     """Return all tests of the reports of a round."""
     found = RoundTests(seeds.pooled(_batches(collected, round_number)))
     fakes = collected.fakes(round_number)
@@ -47,7 +55,7 @@ def tested(plan: Plan, collected: Collected, round_number: int) -> RoundTests:
         found.add_misfit(misfit(pool.mechanism, pool.evidence, alpha))
     addresses = _largest_addresses(collected, round_number)
     for address in addresses:
-        examined = _examined(plan, collected, address, FALSE_ALARM / len(addresses))
+        examined = _examined(source, collected, address, FALSE_ALARM / len(addresses))
         if examined is None:
             continue
         found.examined.append(examined)
@@ -83,12 +91,14 @@ def _largest_addresses(collected: Collected, round_number: int) -> list[Address]
     return sorted(counts, key=lambda address: (-counts[address], address))[:MAX_ADDRESSES]
 
 
-def _examined(plan: Plan, collected: Collected, address: Address, alpha: float) -> Examined | None:
+def _examined(
+    source: CandidateSource, collected: Collected, address: Address, alpha: float
+) -> Examined | None:
     try:
         mechanism = collected.rounds[address.round].question(address).mechanism.pure()
     except ParameterError:
         return None  # reports without votes have no pairs
-    values = _candidates(plan, collected, address, mechanism)
+    values = _candidates(source, collected, address, mechanism)
     if values is None:
         return None
     reports = np.concatenate(list(collected.reports(address)))
@@ -97,13 +107,13 @@ def _examined(plan: Plan, collected: Collected, address: Address, alpha: float) 
 
 
 def _candidates(
-    plan: Plan, collected: Collected, address: Address, mechanism: PureMechanism
+    source: CandidateSource, collected: Collected, address: Address, mechanism: PureMechanism
 ) -> Values | None:
     """Return the values with the largest estimates; None where they cannot be listed."""
     if mechanism.pair_law is None:
         return None
     try:
-        among = plan.candidates(collected, address)
+        among = source.candidates(collected, address)
     except NoDataError:
         return None  # nothing stands out
     if among is not None:
