@@ -15,7 +15,7 @@ and their differences are multiplied by sqrt(m / (n - m)).
 Source: Shao and Wu 1989.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import sqrt
 
 import numpy as np
@@ -45,6 +45,7 @@ class AddressCorrection:
     collected: MemoryCollected
     address: Address
     among: Values | Blocks | None = None
+    fresh: dict[Address, Reports] = field(default_factory=dict)  # of the seed filter
 
     @property
     def mechanism(self) -> Mechanism:
@@ -67,7 +68,7 @@ class AddressCorrection:
         part = replace(self.collected, batches=batches, tallied={}, persons={})
         number = self.address.round
         found = tested(self, part, number)
-        seed_filter = defence.seed_filter(part, number, found)
+        seed_filter = defence.seed_filter(part, number, found, self.fresh)
         if seed_filter is not None:
             reports = reports[seed_filter.kept[self.address]]
             part = replace(part, batches={self.address: ReportBatch(reports)}, tallied={})

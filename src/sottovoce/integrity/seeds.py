@@ -89,16 +89,20 @@ def seed_pairs(candidates: Candidates, alpha: float = FALSE_ALARM) -> Plausibili
     return largest_of(PAIRS, most, law, alpha)
 
 
-def plausible_seeds(pool: Pool, reports: Reports, rng: Rng) -> Bools:
+def fresh_reports(mechanism: Mechanism, rng: Rng) -> Reports:
+    """Return reports with honest seeds, to compare with."""
+    return mechanism.draw_blanket(FRESH_SEEDS, rng)
+
+
+def plausible_seeds(pool: Pool, reports: Reports, fresh: Reports) -> Bools:
     """Return which reports the seed filter keeps.
 
     A seed is marked for every implausible relation that it has.  Numbers of marks that occur more
-    than twice as often as among fresh seeds are left out.
+    than twice as often as among ``fresh`` reports are left out.
     """
     marks = pool.mechanism.seed_marks(reports, pool.evidence)
     if not marks.any():
         return np.ones(len(reports), bool)
-    fresh = pool.mechanism.draw_blanket(FRESH_SEEDS, rng)
     expected = pool.mechanism.seed_marks(fresh, pool.evidence)
     return np.asarray(~_too_often(marks, expected)[marks])
 

@@ -30,6 +30,7 @@ USERS = (1_000, 3_000, 10_000, 30_000, 100_000, 1_000_000)
 EPSILONS = (0.5, 1.0, 2.0, 3.0)
 NARROW = ("distribution", "mean", "search", "marginals", "table")  # of at most so many values:
 MAX_NARROW = 1024
+DESIGNED_FOR = 1_000_000  # users of a joint table: fewer would choose other views
 KINDS = ("affine", "affine", "affine", "olh", "oue", *NARROW)
 SHAPES = ("clicks", "ages", "surnames", "two values", "steps")
 _SCATTERED = 2_654_435_761  # odd, so that no two values become one
@@ -91,7 +92,7 @@ def _asked(clean: CleanRound, values: Ints) -> tuple[Task, Values]:
         plan = HeavyHitters(Bits(24), top=8)
         held = values * _SCATTERED % (1 << 24)
     elif clean.kind == "marginals":
-        plan = Marginals({"a": range(4), "b": range(8), "c": range(3)}, users=clean.users)
+        plan = Marginals({"a": range(4), "b": range(8), "c": range(3)}, users=DESIGNED_FOR)
         held = {"a": values % 4, "b": values // 4 % 8, "c": values // 32 % 3}
     elif clean.kind == "table":
         plan = Table({"a": range(clean.size), "b": range(5)})

@@ -13,7 +13,7 @@ LARGEST = 10
 
 
 @dataclass(frozen=True)
-class Coverage:
+class CorrectedCoverage:
     """Shares of values whose interval has the truth: of all, the targets, the ten largest.
 
     ``width`` is the mean width, in parts of that from the honest reports alone.
@@ -25,7 +25,7 @@ class Coverage:
     width: float
 
 
-def coverage(collection: Poisoned) -> Coverage:
+def coverage(collection: Poisoned) -> CorrectedCoverage:
     """Return how often the intervals of a corrected collection are right."""
     estimate = defended(collection.collected).estimate(ADDRESS)
     low, high = estimate.interval(LEVEL)
@@ -37,7 +37,7 @@ def coverage(collection: Poisoned) -> Coverage:
     honest_low, honest_high = honest.interval(LEVEL)
     width = ((high - low) / estimate.users).mean() / ((honest_high - honest_low) / count).mean()
     largest = np.argsort(-collection.truth)[:LARGEST]
-    return Coverage(
+    return CorrectedCoverage(
         float(inside.mean()),
         float(inside[collection.targets].mean()),
         float(inside[largest].mean()),
