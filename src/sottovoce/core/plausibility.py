@@ -8,7 +8,7 @@ generator of an honest app looks the same as an attack.
 Every test alarms on honest reports with a probability of at most ``FALSE_ALARM``.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, sqrt
 
 import numpy as np
@@ -68,6 +68,10 @@ class PublicHash:
     def gap(self) -> float:
         """Return by how much the true bucket is more likely than another one."""
         return self.p - (1 - self.p) / (self.buckets - 1)
+
+    def every(self, step: int) -> "PublicHash":
+        """Return one in ``step`` reports."""
+        return replace(self, table=self.table[::step], answers=self.answers[::step])
 
 
 def largest_count(

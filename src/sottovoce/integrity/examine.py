@@ -16,6 +16,7 @@ from sottovoce.errors import NoDataError, ParameterError
 from sottovoce.integrity import seeds
 from sottovoce.integrity.candidates import gather, largest
 from sottovoce.integrity.co_support import co_support
+from sottovoce.integrity.false_share import false_share
 from sottovoce.integrity.load import load
 from sottovoce.integrity.misfit import misfit
 from sottovoce.integrity.result import Integrity, Suspects
@@ -75,6 +76,7 @@ def summarise(plan: Plan, collected: Collected, round_number: int, found: RoundT
         sum(pool.evidence.users for pool in found.pools.values()),
         tuple(weakest(tests) for tests in found.tests.values()),
         tuple(suspects),
+        false_share(found),
     )
 
 

@@ -56,7 +56,7 @@ def load(candidates: Candidates, alpha: float = FALSE_ALARM) -> LoadTest | None:
     count = int(np.count_nonzero(standing))
     if hashed is None or count < MIN_SUSPECTS:
         return None
-    searched = _search(_sampled(candidates, hashed), standing)
+    searched = _search(candidates.sampled(MAX_SEARCHED), standing)
     tails = [_log_tail(candidates, members) for members in searched]
     best = int(np.argmin(tails))
     # Both functions of every subset are counted.
@@ -176,24 +176,6 @@ def _bound(candidates: Candidates, hashed: PublicHash, sums: "LoadSums") -> floa
     largest = sums.largest + np.abs(slopes).sum() + abs(constant)
     # P[sum >= d] <= exp(-d^2 / (2 (variance + largest d / 3)))
     return float(-(difference**2) / (2 * (variance + largest * difference / 3)))
-
-
-def _sampled(candidates: Candidates, hashed: PublicHash) -> Candidates:
-    """Return some of many reports: one in so many, because false ones may lie together."""
-    users = len(hashed.answers)
-    if users <= 2 * MAX_SEARCHED:
-        return candidates
-    step = -(-users // MAX_SEARCHED)
-    table, answers = hashed.table[::step], hashed.answers[::step]
-    supports = (table == answers[:, None]).astype(np.float32)
-    part = PublicHash(table, answers, hashed.buckets, hashed.p, hashed.q, hashed.points)
-    return Candidates(
-        candidates.mechanism,
-        candidates.values,
-        len(answers),
-        (supports.T @ supports).astype(np.float64),
-        part,
-    )
 
 
 def _deviations(log_tail: float) -> float:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sottovoce.arrays import Ints
+from sottovoce.arrays import Bools, Ints
 from sottovoce.core.plausibility import PlausibilityTest
 from sottovoce.integrity import seeds
 from sottovoce.integrity.candidates import Candidates
@@ -30,6 +30,11 @@ class Examined:
             if found is not None and len(found.members):
                 return found.members
         return np.zeros(0, np.int64)
+
+    @property
+    def suspects(self) -> Bools:
+        """Return for every candidate whether a test suspects it."""
+        return np.isin(np.arange(len(self.candidates)), self.members)
 
     @property
     def alarming(self) -> PlausibilityTest | None:
