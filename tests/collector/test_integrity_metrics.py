@@ -11,7 +11,7 @@ from sottovoce.core.plausibility import PlausibilityTest
 from sottovoce.errors import MismatchError
 from sottovoce.integrity.result import Integrity
 
-ALERTS = Path(__file__).parents[2] / "docs" / "alerts.yaml"
+ALERTS = Path(__file__).parents[2] / "deploy" / "alerts.yaml"
 
 
 def registered(integrity):
