@@ -68,9 +68,9 @@ class Sizes:
     """How many runs every row of a section has; 0 leaves the section out."""
 
     runs: int = 10
-    other_runs: int = 3
-    power_runs: int = 5
-    coverage_runs: int = 6
+    other_runs: int = 2
+    power_runs: int = 3
+    coverage_runs: int = 4
     clean_rounds: int = 1000
 
 
