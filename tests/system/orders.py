@@ -126,16 +126,16 @@ def remove_log_first() -> None:
 
 def examine_last() -> None:
     """Test the reports of a round only when the plan has gone on."""
-    ask, examine_round = collector.Collector._ask, collector.Collector.examine_round
+    ask, examine_round = collector.Collector.ask_plan, collector.Collector.examine_round
 
-    def _ask(self: Any, published: Any) -> None:
+    def ask_plan(self: Any, published: Any) -> None:
         put_off: list[Any] = []
         self.examine_round = lambda *given: put_off.append(given)
         ask(self, published)
         for given in put_off:
             examine_round(self, *given)
 
-    collector.Collector._ask = _ask  # type: ignore[method-assign]
+    collector.Collector.ask_plan = ask_plan  # type: ignore[method-assign]
 
 
 def never_sync() -> None:
