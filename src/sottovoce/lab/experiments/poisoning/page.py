@@ -212,7 +212,7 @@ def _covered(pieces: Pieces, scenario: Scenario, seed: int) -> CorrectedCoverage
 
 def _clean_section(pieces: Pieces, count: int) -> str:
     clean = list(rounds(count, CLEAN_SEED))
-    results: list[dict[str, float]] = []
+    results: list[dict[str, Any]] = []
     for start in range(0, count, CLEAN_AT_ONCE):
         part = clean[start : start + CLEAN_AT_ONCE]
         results += pieces.get(f"clean {CLEAN_SEED + start} {len(part)}", _examining(part))
