@@ -50,3 +50,14 @@ def chi_squared_quantile(tail: float, degrees: int) -> float:
     """
     spread = 2 / (9 * degrees)
     return float(degrees * (1 - spread + upper_quantile(tail) * spread**0.5) ** 3)
+
+
+def chi_squared_tail(quantile: float, degrees: int) -> float:
+    """Return the probability above a quantile: the inverse of ``chi_squared_quantile``.
+
+    >>> round(chi_squared_tail(chi_squared_quantile(0.05, 10), 10), 3)
+    0.05
+    """
+    spread = 2 / (9 * degrees)
+    root = (max(quantile, 0.0) / degrees) ** (1 / 3)
+    return NormalDist().cdf((1 - spread - root) / spread**0.5)

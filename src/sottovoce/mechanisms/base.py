@@ -338,13 +338,13 @@ class Mechanism(ABC):
         return np.zeros(len(reports), np.int64)
 
     @property
-    def coin_space(self) -> int:
-        """Return how many public seeds a device draws from; 0 if a report has no public seed."""
+    def seed_count(self) -> int:
+        """Return how many public seeds there are: the numbers from 0 up; 0 without a seed."""
         return 0
 
-    def coins(self, reports: Reports) -> Values:
-        """Return the public seed of each report, if ``coin_space`` says that it has one."""
-        return np.zeros(0, np.uint64)
+    def seeds_of(self, reports: Reports) -> Values:
+        """Return the public seeds that reports carry, or refuse if they carry none."""
+        raise ParameterError("this needs a mechanism whose reports carry a public seed")
 
     def pure(self) -> "PureMechanism":
         """Return this mechanism as a pure one, whose reports vote for single values, or refuse."""

@@ -72,10 +72,6 @@ class RMP(LocalHashing, kind="rmp"):
     def seed_count(self) -> int:
         return self.rows or MAX_ROWS
 
-    @property
-    def coin_space(self) -> int:
-        return 0 if self.rows else MAX_ROWS  # users of a pool draw equal rows
-
     def plausibility(
         self, evidence: Tally, *, fakes: int = 0, alpha: float = FALSE_ALARM
     ) -> tuple[PlausibilityTest, ...]:
