@@ -12,7 +12,7 @@ import pytest
 import sottovoce as sv
 from client.shuffling import LABELS, Chain, base64url, blind_collection, issuer
 from fuzz.hostile_documents import LEAVES
-from js.collector import Case, Collector
+from js.collector import ROOT, Case, Collector
 from sottovoce.core import settings
 from sottovoce.errors import SottovoceError
 from sottovoce.tasks.collection import Collection
@@ -409,3 +409,12 @@ def _is_read(text):
     except SottovoceError:
         return False
     return True
+
+
+@pytest.mark.parametrize("page", ["README.md", "clients/js/README.md"])
+def test_applications_are_told_to_serve_their_own_copy_of_the_client(page):
+    text = (ROOT / page).read_text("utf-8")
+    assert "`integrity`" in text
+    imports = [line for line in text.splitlines() if "import {" in line and " from " in line]
+    assert imports
+    assert not [line for line in imports if "https://" in line]
