@@ -62,7 +62,8 @@ class Truth:
         for monomial in query.where if term.where is None else term.where:
             weights = among * self._meets(monomial.public)
             if term.column is not None and term.column.public:
-                weights = weights * self._public[term.column.public] ** term.power
+                public = self._public[term.column.public] - term.centre
+                weights = weights * public**term.power
             for table in query.tables:
                 weights = weights * self._table(table, self._sets(query, labels, monomial), term)
             total += monomial.factor * term.factor * float(np.sum(weights))

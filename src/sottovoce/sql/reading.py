@@ -317,9 +317,17 @@ class _Reader:
             terms = tuple(term for term in terms if term.column is not None)
             if len(terms) > 1:
                 raise Refusal("one-column", start(call))
+            terms = tuple(replace(term, centre=self._centre(term)) for term in terms)
         if not terms:
             raise Refusal("empty-sum", start(argument))
         return kind(measure=terms, counted=self._count_of(measure, call))
+
+    def _centre(self, term: MeasureTerm) -> float:
+        """Return the middle of the numbers of a term's column."""
+        assert term.column is not None
+        kind = self.scope.kind(term.column)
+        numbers = term.numbers(np.array(kind.bounds if term.function is None else ()))
+        return float((numbers.min() + numbers.max()) / 2)
 
     def _measured(self, argument: exp.Expr) -> MeasuredSum:
         if isinstance(argument, exp.Distinct):

@@ -278,7 +278,10 @@ class AxisTarget:
         """Return the numbers of the values that meet the conditions."""
         values = self.target.values(self.axis.column)
         assert values is not None
-        return _padded(values, self.axis.tree.leaves)
+        if not self.axis.tree.doubled:
+            return _padded(values, self.axis.tree.leaves)
+        half = self.axis.tree.leaves // 2
+        return np.concatenate([_padded(values[::-1], half), _padded(values, half)])
 
 
 def _levels(part: AxisTarget) -> Levels:

@@ -16,7 +16,9 @@ from itertools import product
 from math import prod
 from typing import Any, NamedTuple
 
-from sottovoce.arrays import Bools
+import numpy as np
+
+from sottovoce.arrays import Bools, Floats
 from sottovoce.domains.base import Domain
 from sottovoce.errors import ParameterError
 from sottovoce.plans.tables.coefficients import Target
@@ -40,10 +42,15 @@ class ScoreColumn(NamedTuple):
 
 @dataclass(frozen=True)
 class PublicPower:
-    """A public column to some power, by which every person's product is multiplied."""
+    """A public column less a number, to some power, by which every person's product is multiplied."""
 
     name: str
     power: int = 1
+    centre: float = 0.0
+
+    def of(self, numbers: Floats) -> Floats:
+        """Return the factors that some numbers of the column give."""
+        return np.asarray((numbers - self.centre) ** self.power)
 
 
 @dataclass(frozen=True)
@@ -245,7 +252,7 @@ class _Builder:
         if any(not chosen.any() for chosen in sets.values()):
             return None
         public = term.column.public if term.column is not None else ""
-        times = PublicPower(public, term.power) if public else None
+        times = PublicPower(public, term.power, term.centre) if public else None
         parts: dict[int, TargetSum] = {}
         for table in self.query.tables:
             restricted = {

@@ -34,6 +34,7 @@ from sottovoce.plans.tables.layout import Axis, Slot
 from sottovoce.plans.tables.scoring import layer_means
 from sottovoce.plans.tables.source import Source
 from sottovoce.plans.tables.weigh import Candidate
+from sottovoce.sql.query import EVERYBODY
 from sottovoce.sql.values import numbers_of
 
 EVEN = 0.5  # the chance that a drawn record counts, where nothing is known
@@ -69,6 +70,7 @@ class Prediction:
 
     candidate: Candidate
     _scores: dict[ScoreColumn, PredictedScore] = field(default_factory=dict)
+    _quiet: dict[ScoreColumn, float] = field(default_factory=dict)
 
     def score(self, column: ScoreColumn) -> PredictedScore:
         """Return the moments of a column of scores."""
@@ -88,6 +90,25 @@ class Prediction:
             noise = prod(score.square for score in scores) - prod(score.signal for score in scores)
             error += abs(term.weight) * sqrt(max(0.0, self._public_mean(term.times, 2) * noise))
         return error**2
+
+    def least_variance(self, total: ScoreTotal) -> float:
+        """Return what the variance of anybody's part of a total is at least.
+
+        That is known of a total of one product: of several, the noise may cancel.
+        """
+        if len(total.products) != 1:
+            return 0.0
+        (term,) = total.products
+        if not term.scores or term.times is not None or term.public != EVERYBODY:
+            return 0.0
+        return term.weight**2 * prod(map(self._least, term.scores))
+
+    def _least(self, column: ScoreColumn) -> float:
+        if column not in self._quiet:
+            slots = self.candidate.demand.target_sum(column)[0].target.factor.slots
+            coefficients = self.candidate.coefficients(column)
+            self._quiet[column] = sum(quiet_variance(slot, coefficients) for slot in slots)
+        return self._quiet[column]
 
     def mean(self, total: ScoreTotal) -> float:
         """Return what one person contributes to a total on average."""
@@ -146,7 +167,7 @@ class Prediction:
             return 1.0
         tables = self.candidate.demand.layout.tables
         kind = tables.public_kinds[tables.public_names.index(times.name)]
-        return float(np.mean(numbers_of(kind) ** (power * times.power)))
+        return float(np.mean(times.of(numbers_of(kind)) ** power))
 
 
 def predict(candidates: tuple[Candidate, ...], source: Source) -> tuple[Prediction, ...]:
@@ -162,6 +183,18 @@ def predicted_score(targets: TargetSum, column: Coefficients) -> PredictedScore:
     scored = signal - 2 * column.known * mean + column.known**2
     noise = sum(_slot_variance(slot, column, scored / len(slots) ** 2) for slot in slots)
     return PredictedScore(noise + signal, signal, mean)
+
+
+def quiet_variance(slot: Slot, column: Coefficients) -> float:
+    """Return the least variance of one report's score: that of who holds no cell with a part in
+    it.
+    """
+    laws = slot.laws
+    sums = _layer_sums(slot, column)
+    mean = np.where(laws.centred, sums.total / np.maximum(sums.cells, 1), 0.0)
+    spread = laws.spread + np.minimum(laws.held, 0.0)
+    noise = np.maximum(spread, 0.0) * (sums.squares - sums.cells * mean**2)
+    return float((noise / slot.chances).sum())
 
 
 def compared_cells(slot: Slot, column: Coefficients) -> float:

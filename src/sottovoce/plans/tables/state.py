@@ -20,7 +20,7 @@ from functools import cached_property, reduce
 from itertools import combinations_with_replacement
 from typing import Any
 
-from sottovoce.plans.tables.demand import Row, ScoreColumn, ScoreProduct, ScoreTotal
+from sottovoce.plans.tables.demand import PublicPower, Row, ScoreColumn, ScoreProduct, ScoreTotal
 from sottovoce.plans.tables.scoring import Scoring
 from sottovoce.plans.tables.select import QueryPlan
 from sottovoce.plans.tables.source import Source
@@ -209,7 +209,7 @@ class _Writer:
             column(f"f{factor}_{self.columns[factor][index]}") for factor, index in product.scores
         ]
         if product.times:
-            parts += [self._public_column(product.times.name) for _ in range(product.times.power)]
+            parts += [self._centred(product.times) for _ in range(product.times.power)]
         if product.weight != 1.0 or not parts:
             parts.insert(0, double(product.weight))
         if product.public == EVERYBODY:
@@ -220,6 +220,13 @@ class _Writer:
             .when(self._condition(product.public), times(parts), copy=False)
             .else_(number(0.0))
         )
+
+    def _centred(self, times: PublicPower) -> Any:
+        plain = self._public_column(times.name)
+        if not times.centre:
+            return plain
+        less = exp().Sub(this=plain, expression=double(times.centre))
+        return exp().Paren(this=less)
 
     def _condition(self, public: Public) -> Any:
         """Return a condition over public columns."""

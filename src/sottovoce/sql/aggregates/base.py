@@ -13,19 +13,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
-from math import isnan
+from math import inf, isnan, sqrt
 from pkgutil import iter_modules
 from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from sottovoce.arrays import Floats
+from sottovoce.maths.fieller import RatioLaw, fieller
 from sottovoce.sql.query import Column, Monomial
 
 # (*), a condition, a sum of columns, or one column
 Argument = Literal["star", "condition", "columns", "column"]
 
 _PACKAGE = "sottovoce.sql.aggregates"
+STABLE = 3.0  # standard errors by which something that is divided by must exceed 0
+USUAL_REACH = 1.959964  # standard errors of an interval of 95 %
 
 
 @dataclass(frozen=True)
@@ -43,8 +46,9 @@ class ValueFunction:
 class MeasureTerm:
     """``factor`` times a column to a ``power``; without a column the factor alone.
 
-    A private column may go through a ``function`` of its values first.  ``where`` replaces the
-    conditions of the query for this term.
+    A private column may go through a ``function`` of its values first, and ``centre`` is taken
+    away before the power: squares of numbers far from 0 lose their digits otherwise.  ``where``
+    replaces the conditions of the query for this term.
     """
 
     factor: float = 1.0
@@ -52,6 +56,7 @@ class MeasureTerm:
     power: int = 1
     function: ValueFunction | None = None
     where: tuple[Monomial, ...] | None = None
+    centre: float = 0.0
 
     def numbers(self, plain: Floats) -> Floats:
         """Return the number of every value of the column; ``plain`` are those without a function.
@@ -59,7 +64,8 @@ class MeasureTerm:
         >>> MeasureTerm(power=2).numbers(np.array([1.0, 3.0])).tolist()
         [1.0, 9.0]
         """
-        return np.asarray((plain if self.function is None else self.function.numbers) ** self.power)
+        numbers = plain if self.function is None else self.function.numbers
+        return np.asarray((numbers - self.centre) ** self.power)
 
 
 @dataclass(frozen=True)
@@ -91,6 +97,14 @@ class Combination(NamedTuple):
 
     value: float
     slopes: tuple[float, ...] | None
+
+    def covariance(self, other: "Combination", covariance: Floats) -> float:
+        """Return the covariance of the linear parts of two combinations of the same moments."""
+        return float(np.array(self.slopes) @ covariance @ np.array(other.slopes))
+
+    def variance(self, covariance: Floats) -> float:
+        """Return the variance of the linear part."""
+        return max(0.0, self.covariance(self, covariance))
 
 
 @dataclass(frozen=True)
@@ -127,6 +141,42 @@ class Aggregate(ABC):
         """Return everything that is divided by; a number is unreliable where one may be 0."""
         ratio = self.ratio(totals)
         return () if ratio is None else ratio[1:]
+
+    def value(self, totals: Sequence[float], covariance: Floats) -> float:
+        """Return the number that estimated moments give."""
+        return self.combine(totals).value
+
+    def variance(self, totals: Sequence[float], covariance: Floats) -> float:
+        """Return the variance of the number where the moments have this covariance."""
+        combination = self.combine(totals)
+        return inf if combination.slopes is None else combination.variance(covariance)
+
+    def bounds(
+        self, totals: Sequence[float], covariance: Floats, reach: float
+    ) -> tuple[float, float]:
+        """Return the ends of the interval that reaches so many standard errors.
+
+        That of a ratio is Fieller's.
+        """
+        ratio = self.ratio(totals)
+        if ratio is not None:
+            above, below = ratio
+            both = above.covariance(below, covariance)
+            law = RatioLaw(above.variance(covariance), below.variance(covariance), both)
+            return fieller(above.value, below.value, law, reach)
+        value = self.value(totals, covariance)
+        half = reach * sqrt(self.variance(totals, covariance))
+        return value - half, value + half
+
+    def unstable(self, totals: Sequence[float], covariance: Floats) -> bool:
+        """Return whether something that is divided by may be 0, so that there is no interval."""
+        ratio = self.ratio(totals)
+        for divisor in self.divisors(totals):
+            own = ratio is not None and divisor is ratio[1]
+            reach = USUAL_REACH if own else STABLE
+            if abs(divisor.value) <= reach * sqrt(divisor.variance(covariance)):
+                return True
+        return False
 
     def truth(self, totals: Sequence[float]) -> float | None:
         """Return the number that true moments give; None where there is none."""
