@@ -85,10 +85,6 @@ _KEPT = dict.fromkeys((*_GRAMMAR, *(word for words in _REFUSED.values() for word
 _RULES = {_WORDS[word]: rule for rule, words in _REFUSED.items() for word in words}
 _FUNCTIONS = {
     **dict.fromkeys(("CAST", "TRY_CAST", "SAFE_CAST", "CONVERT"), "cast"),
-    **dict.fromkeys(
-        ("MIN", "MAX", "MEDIAN", "QUANTILE", "PERCENTILE_CONT", "PERCENTILE_DISC"),
-        "order-statistic",
-    ),
 }
 _COMPARISONS: dict[T, type[exp.Binary]] = {
     T.EQ: exp.EQ,
@@ -359,6 +355,8 @@ class _Grammar(BaseParser):
         self._advance(2)
         arguments = self._several(lambda: self._nested(self._argument))
         self._expect(T.R_PAREN)
+        if self._match_text("WITHIN"):
+            arguments = self._within_group(arguments)
         call = self._at(first, exp.Anonymous(this=name, expressions=arguments))
         if not self._match(T.FILTER):
             return call
@@ -367,6 +365,20 @@ class _Grammar(BaseParser):
         condition = exp.Where(this=self._nested(self._expression))
         self._expect(T.R_PAREN)
         return self._at(first, exp.Filter(this=call, expression=condition))
+
+    def _within_group(self, arguments: list[exp.Expr]) -> list[exp.Expr]:
+        """Return the arguments of PERCENTILE_CONT(share) WITHIN GROUP (ORDER BY column)."""
+        if not self._match_text("GROUP"):
+            self._unexpected()
+        self._expect(T.L_PAREN)
+        self._expect(T.ORDER_BY)
+        first = self._curr
+        ordered = self._ordered()
+        self._expect(T.R_PAREN)
+        if ordered.args["desc"]:
+            one = self._at(first, exp.Literal.number("1"))
+            arguments = [self._at(first, exp.Sub(this=one, expression=arguments[0]))]
+        return [ordered.this, *arguments]
 
     def _argument(self) -> exp.Expr:
         first = self._curr

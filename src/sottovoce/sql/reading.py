@@ -41,6 +41,7 @@ from sottovoce.sql.query import (
     Query,
     SortItem,
 )
+from sottovoce.sql.values import numbers_of
 from sottovoce.sql.where import LARGEST_COLUMN, ConditionReader, conjunction
 
 __all__ = ["QueryError", "read"]
@@ -209,7 +210,7 @@ class _Reader:
         for position, item in enumerate(self.items):
             if _has_aggregate(item.node):
                 numbers[position] = self._named(item, taken)
-                self._check_numbers(len(numbers), start(item.node))
+                self._check_numbers(list(numbers.values()), start(item.node))
         if not numbers:
             raise Refusal("no-aggregate", start(self.select))
         return numbers
@@ -227,9 +228,13 @@ class _Reader:
             shown.append(index)
         return tuple(shown)
 
-    def _check_numbers(self, number_count: int, position: int) -> None:
-        """Refuse an answer with more numbers than a collector has time for."""
-        count = number_count * prod(map(self._group_count, self.groups))
+    def _check_numbers(self, numbers: Sequence[Aggregate], position: int) -> None:
+        """Refuse an answer with more numbers than a collector has time for.
+
+        Every value that a quantile looks at is a number.
+        """
+        count = sum(len(each.moments) if each.separate else 1 for each in numbers)
+        count *= prod(map(self._group_count, self.groups))
         if count > MOST_NUMBERS:
             detail = f": {count:,}, and at most {MOST_NUMBERS:,}"
             raise Refusal("too-many-numbers", position, detail)
@@ -300,9 +305,12 @@ class _Reader:
 
     def _aggregate(self, call: exp.Anonymous, narrowing: Condition) -> Aggregate:
         kind = aggregates()[call.this]
-        if len(call.expressions) != 1:
+        count = 2 if kind.argument == "share" else 1
+        if len(call.expressions) != count:
             raise Refusal("arguments", start(call))
-        (argument,) = call.expressions
+        argument = call.expressions[0]
+        if kind.argument in ("ordered", "share"):
+            return self._order_statistic(call, narrowing)
         if kind.argument == "condition":
             measure = MeasuredSum((), self._narrowing(argument))
         elif kind.argument == "star":
@@ -321,6 +329,34 @@ class _Reader:
         if not terms:
             raise Refusal("empty-sum", start(argument))
         return kind(measure=terms, counted=self._count_of(measure, call))
+
+    def _order_statistic(self, call: exp.Anonymous, narrowing: Condition) -> Aggregate:
+        """Return a quantile, or an extreme, of the values of one private column."""
+        kind: Any = aggregates()[call.this]
+        argument, *shares = call.expressions
+        measure = self._measured(argument)
+        if narrowing != EVERYBODY:
+            measure = measure.under(narrowing)
+        terms = [term for term in self._terms(measure, call) if term.column is not None]
+        added = sum(term.factor for term in measure.terms if term.column is None)
+        if len(terms) != 1:
+            raise Refusal("one-column", start(call))
+        (term,) = terms
+        assert term.column is not None
+        if term.column.public:
+            raise Refusal("public-quantile", start(argument))
+        values = term.numbers(numbers_of(self.scope.kind(term.column)))
+        numbers = term.factor * values + added
+        share = _constant(shares[0]) if shares else 0.5
+        if not 0 <= share <= 1:
+            raise Refusal("share", start(shares[0]))
+        self.conditions.notices += [kind.notice] if kind.notice else []
+        return kind(  # type: ignore[no-any-return]
+            measure=(term,),
+            counted=self._count_of(measure, call),
+            share=share,
+            numbers=numbers,
+        )
 
     def _centre(self, term: MeasureTerm) -> float:
         """Return the middle of the numbers of a term's column."""
@@ -448,7 +484,7 @@ class _Reader:
         name = f"hidden {text}"
         if all(each.name != name for each in self.hidden):
             self.hidden.append(replace(self._number(node), name=name))
-            self._check_numbers(len(self.numbers) + len(self.hidden), start(node))
+            self._check_numbers([*self.numbers.values(), *self.hidden], start(node))
         return name
 
 

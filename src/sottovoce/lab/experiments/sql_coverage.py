@@ -49,6 +49,8 @@ class Measured:
     kind: str
     text: str
     plain: str = ""
+    of_nobody: float = float("nan")
+    of_all_runs: bool = False  # a share of the people of all runs together
 
     @property
     def truth(self) -> str:
@@ -263,8 +265,8 @@ class Trial:
         for row_labels, figures in _by_run(world.database, self.text):
             truth = truths.get(row_labels, [None] * len(figures))
             for measured, figure, number in zip(self.measured, figures, truth, strict=True):
-                true = _number(number, measured.kind)
-                if measured.kind == "FREQ":  # a share of the people of all runs
+                true = measured.of_nobody if number is None else float(number)
+                if measured.of_all_runs:
                     figure = replace(
                         figure,
                         value=figure.value * world.runs,
@@ -304,10 +306,10 @@ def _by_run(database: Database, text: str) -> Iterator[tuple[tuple[str, ...], li
 
 
 def _aggregates(world: World, *, people: bool, sales: bool) -> list[Measured]:
-    offered = [Measured("COUNT", "COUNT(*)")]
+    offered = [Measured("COUNT", "COUNT(*)", of_nobody=0.0)]
     number = "amount" if sales else "age"
     offered += [
-        Measured("SUM", f"SUM({number})"),
+        Measured("SUM", f"SUM({number})", of_nobody=0.0),
         Measured("AVG", f"AVG({number})"),
         Measured("STDDEV", f"STDDEV({number})", f"STDDEV_POP({number})"),
         Measured("VARIANCE", f"VARIANCE({number})", f"VAR_POP({number})"),
@@ -316,15 +318,15 @@ def _aggregates(world: World, *, people: bool, sales: bool) -> list[Measured]:
     ]
     if people:
         offered += [
-            Measured("SUM", "SUM(income)"),
+            Measured("SUM", "SUM(income)", of_nobody=0.0),
             Measured("AVG", "AVG(income)"),
             Measured("public AVG", "AVG(year)"),
-            Measured("public SUM", "SUM(year)"),
-            Measured("COUNT", "COUNT_IF(region = 'north')"),
+            Measured("public SUM", "SUM(year)", of_nobody=0.0),
+            Measured("COUNT", "COUNT_IF(region = 'north')", of_nobody=0.0),
         ]
     if people and not sales:
         total = world.people
-        offered.append(Measured("FREQ", "FREQ(*)", f"COUNT(*) / {total}"))
+        offered.append(Measured("FREQ", "FREQ(*)", f"COUNT(*) / {total}", 0.0, of_all_runs=True))
     return offered
 
 
@@ -365,12 +367,6 @@ def _group(
 
 def _label(value: Any) -> str:
     return value if isinstance(value, str) else f"{float(value):.6g}"
-
-
-def _number(value: Any, kind: str) -> float:
-    if value is not None:
-        return float(value)
-    return 0.0 if kind in ("COUNT", "SUM", "public SUM", "FREQ") else float("nan")
 
 
 def worlds(count: int = WORLDS, runs: int = RUNS, seed: int = 0) -> Iterator[World]:

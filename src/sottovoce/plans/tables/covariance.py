@@ -8,9 +8,9 @@ noise.
 
 What is measured from few reports is itself uncertain: one person shows no spread at all, and a
 label that nobody holds is hardly ever reported where epsilon is large.  But the noise has a known
-law.  So the measured covariance of ``users`` people counts as much as they are beside ``PRIOR``
-people of whom only the law is known, and no variance is less than that of people who hold no cell
-with a part in the total, which is the least there is.  A total without a private part has no noise.
+law.  So the measured covariance of few people counts as much as they are beside ``PRIOR`` people of
+whom only the law is known, and no variance is less than that of people who hold no cell with a part
+in the total, which is the least there is.  A total without a private part has no noise.
 """
 
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ from sottovoce.plans.tables.run import EngineRows
 from sottovoce.plans.tables.select import QueryPlan
 
 PRIOR = 20  # people of whom the law is known that what is measured is held against
-MANY = 1000  # people from which on the law is not looked at where epsilon is small
+MANY = 200  # people from which on their own reports tell enough
 LARGE_EPSILON = 3.0  # of a record: noise becomes rare, and what is rare is not measured well
 
 
@@ -58,7 +58,8 @@ class Covariances:
         users = _users(part, number, group)
         if noisy.any() and (users < MANY or self._rare):
             law = self._law(groups, number)
-            measured = (users * measured + PRIOR * users * law.even) / (users + PRIOR)
+            if users < MANY:
+                measured = (users * measured + PRIOR * users * law.even) / (users + PRIOR)
             variances = np.maximum(np.diag(measured), users * law.least)
             measured[np.diag_indices_from(measured)] = variances
         return measured * np.outer(noisy, noisy)
@@ -72,6 +73,10 @@ class Covariances:
 
     def _measured(self, part: EngineRows, number: Number, group: int) -> Floats:
         totals = np.array(totals_of(part, number, group))
+        users = max(_users(part, number, group), 1)
+        if number.aggregate.separate:
+            own = np.array([part.square(total, total, group) for total in number.totals])
+            return np.diag(own - totals**2 / users)
         squares = np.array(
             [[part.square(left, right, group) for right in number.totals] for left in number.totals]
         )
@@ -80,13 +85,13 @@ class Covariances:
             if moment.of_everybody:
                 everywhere = range(len(part))
                 squares[index, index] = sum(part.square(total, total, each) for each in everywhere)
-        noiseless = np.outer(totals, totals) / max(_users(part, number, group), 1)
-        if number.aggregate.counts_records and self._one_record_each:
+        noiseless = np.outer(totals, totals) / users
+        if number.aggregate.counts_records and self.one_record_each:
             noiseless = np.maximum(noiseless, np.minimum.outer(totals, totals))
         return np.asarray(squares - noiseless)
 
     @cached_property
-    def _one_record_each(self) -> bool:
+    def one_record_each(self) -> bool:
         """Return whether everybody has one record in every table, so that the squares of a
         condition sum to it.
         """
@@ -105,7 +110,7 @@ class Covariances:
         variances = np.array([prediction.variance(total) for total in totals])
         even = np.diag(variances)
         for left in range(len(totals)):
-            for right in range(left):
+            for right in range(0 if number.aggregate.separate else left):
                 slopes = [float(index in (left, right)) for index in range(len(totals))]
                 both = self._variance_of_sum(groups, number, slopes)
                 if both is not None:

@@ -232,7 +232,8 @@ class _Builder:
     ) -> int:
         """Return the index of a linear combination of moments as a total."""
         drafts = []
-        for slope, moment in zip(slopes, moments, strict=True):
+        used = [pair for pair in zip(slopes, moments, strict=True) if pair[0]]
+        for slope, moment in used:
             here = () if moment.of_everybody else groups
             for term in moment.measure:
                 where = self.query.where if term.where is None else term.where

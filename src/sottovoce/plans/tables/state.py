@@ -135,7 +135,8 @@ class _Writer:
         for row in self.rows:
             for figure in row.numbers:
                 numbered = sorted({self.totals[total] for total in figure.totals})
-                pairs |= set(combinations_with_replacement(numbered, 2))
+                if not figure.aggregate.separate:
+                    pairs |= set(combinations_with_replacement(numbered, 2))
         return sorted(pairs)
 
     def _persons(self) -> Any:

@@ -23,8 +23,8 @@ from sottovoce.arrays import Floats
 from sottovoce.maths.fieller import RatioLaw, fieller
 from sottovoce.sql.query import Column, Monomial
 
-# (*), a condition, a sum of columns, or one column
-Argument = Literal["star", "condition", "columns", "column"]
+# (*), a condition, a sum of columns, one column, one private column, or that and a share
+Argument = Literal["star", "condition", "columns", "column", "ordered", "share"]
 
 _PACKAGE = "sottovoce.sql.aggregates"
 STABLE = 3.0  # standard errors by which something that is divided by must exceed 0
@@ -123,6 +123,8 @@ class Aggregate(ABC):
     ]  # the first is also the number's name unless AS gives another
     argument: ClassVar[Argument] = "columns"
     formula: ClassVar[str]  # what EXPLAIN says the number is made of
+    separate: ClassVar[bool] = False  # whether moments are used one by one: covariances are not
+    notice: ClassVar[str] = ""  # what every reader of the number should know
 
     @property
     @abstractmethod
