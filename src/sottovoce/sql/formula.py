@@ -9,9 +9,10 @@ each other.  With values x and y and slopes dx and dy
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import nan
+from math import isnan, nan
 from typing import ClassVar
 
+from sottovoce.arrays import Floats
 from sottovoce.sql.aggregates.base import Aggregate, Combination, Moment
 
 
@@ -133,9 +134,28 @@ class Rounded(Aggregate):
     def moments(self) -> tuple[Moment, ...]:
         return self.number.moments
 
+    @property
+    def separate(self) -> bool:  # type: ignore[override]
+        return self.number.separate
+
     def combine(self, totals: Sequence[float]) -> Combination:
         exact = self.number.combine(totals)
         return Combination(round(exact.value, self.digits), exact.slopes)
+
+    def value(self, totals: Sequence[float], covariance: Floats) -> float:
+        value = self.number.value(totals, covariance)
+        return value if isnan(value) else round(value, self.digits)
+
+    def variance(self, totals: Sequence[float], covariance: Floats) -> float:
+        return self.number.variance(totals, covariance)
+
+    def bounds(
+        self, totals: Sequence[float], covariance: Floats, reach: float
+    ) -> tuple[float, float]:
+        return self.number.bounds(totals, covariance, reach)
+
+    def unstable(self, totals: Sequence[float], covariance: Floats) -> bool:
+        return self.number.unstable(totals, covariance)
 
     def ratio(self, totals: Sequence[float]) -> tuple[Combination, Combination] | None:
         return self.number.ratio(totals)

@@ -283,9 +283,9 @@ class _Reader:
         if isinstance(node, exp.Anonymous) and node.this in aggregates():
             return self._aggregate(node, EVERYBODY)
         if isinstance(node, exp.Neg):
-            return Formula(operator="*", operands=(Constant(value=-1.0), self._number(node.this)))
+            return Formula(operator="*", operands=(Constant(value=-1.0), self._operand(node.this)))
         if type(node) in _OPERATORS:
-            operands = (self._number(node.this), self._number(node.expression))
+            operands = (self._operand(node.this), self._operand(node.expression))
             return Formula(operator=_OPERATORS[type(node)], operands=operands)
         if isinstance(node, exp.Anonymous) and node.this == "ROUND" and node.expressions:
             number, *digits = node.expressions
@@ -296,6 +296,13 @@ class _Reader:
         if _has_aggregate(node):
             raise Refusal("select-expression", start(node))
         return Constant(value=_constant(node))
+
+    def _operand(self, node: exp.Expr) -> Aggregate:
+        """Return a number to compute with."""
+        number = self._number(node)
+        if number.separate:
+            raise Refusal("quantile-formula", start(node))
+        return number
 
     def _narrowing(self, node: exp.Expr) -> Condition:
         """Return the condition of FILTER, which is about private columns alone."""

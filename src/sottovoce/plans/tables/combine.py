@@ -9,6 +9,7 @@ from typing import Any
 from sottovoce.arrays import Floats
 from sottovoce.core.influence import Exposure
 from sottovoce.domains.base import Domain
+from sottovoce.domains.buckets import Buckets
 from sottovoce.plans.tables.covariance import Covariances, totals_of
 from sottovoce.plans.tables.demand import Groups, Row
 from sottovoce.plans.tables.explain import facts_of
@@ -190,8 +191,10 @@ class _Header:
         )
         grouping = self.query.group_by[index]
         if grouping.public:
-            numeric = self.kind(grouping.column).ordered
-            return lambda row: float(row.labels[index]) if numeric else row.labels[index]
+            kind = self.kind(grouping.column)
+            if isinstance(kind, Buckets):
+                return lambda row: kind.labels.index(row.labels[index])
+            return lambda row: float(row.labels[index]) if kind.ordered else row.labels[index]
         ranks = {label: rank for rank, label in enumerate(self.labels[index])}
         return lambda row: ranks[row.labels[index]]
 
@@ -229,6 +232,8 @@ def public_label(kind: Domain, value: Any) -> str:
     """Return the name of a public value: whole numbers without a point."""
     if not kind.ordered:
         return str(value)
+    if isinstance(kind, Buckets):
+        return kind.labels[int(kind.indices([float(value)])[0])]
     number = float(value)
     return str(int(number)) if number.is_integer() else repr(number)
 

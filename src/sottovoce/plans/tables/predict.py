@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from functools import reduce
 from itertools import product
 from math import inf, prod, sqrt
+from typing import Any
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from sottovoce.plans.tables.demand import (
     PublicPower,
     Row,
     ScoreColumn,
+    ScoreProduct,
     ScoreTotal,
     TargetSum,
 )
@@ -84,12 +86,29 @@ class Prediction:
 
         For several products an upper bound.
         """
-        error = 0.0
+        alike: dict[Any, list[ScoreProduct]] = {}
         for term in total.products:
-            scores = [self.score(column) for column in term.scores]
+            alike.setdefault((term.scores, term.public), []).append(term)
+        error = 0.0
+        for terms in alike.values():
+            scores = [self.score(column) for column in terms[0].scores]
             noise = prod(score.square for score in scores) - prod(score.signal for score in scores)
-            error += abs(term.weight) * sqrt(max(0.0, self._public_mean(term.times, 2) * noise))
+            error += sqrt(max(0.0, self._mean_square(terms) * noise))
         return error**2
+
+    def _mean_square(self, terms: Sequence[ScoreProduct]) -> float:
+        """Return the mean square of what the scores of some products are multiplied by together:
+        numbers, and powers of public columns.
+        """
+        names = {term.times.name for term in terms if term.times}
+        if len(names) > 1:  # nothing is known of two public columns together
+            roots = [abs(term.weight) * sqrt(self._public_mean(term.times, 2)) for term in terms]
+            return sum(roots) ** 2
+        factors = np.zeros(1)
+        for term in terms:
+            powers = 1.0 if term.times is None else term.times.of(self._public_numbers(term.times))
+            factors = factors + term.weight * powers
+        return float(np.mean(factors**2))
 
     def least_variance(self, total: ScoreTotal) -> float:
         """Return what the variance of anybody's part of a total is at least.
@@ -165,9 +184,11 @@ class Prediction:
         """Return the mean of a power of a public column over all its values."""
         if times is None:
             return 1.0
+        return float(np.mean(times.of(self._public_numbers(times)) ** power))
+
+    def _public_numbers(self, times: PublicPower) -> Floats:
         tables = self.candidate.demand.layout.tables
-        kind = tables.public_kinds[tables.public_names.index(times.name)]
-        return float(np.mean(times.of(numbers_of(kind)) ** power))
+        return numbers_of(tables.public_kinds[tables.public_names.index(times.name)])
 
 
 def predict(candidates: tuple[Candidate, ...], source: Source) -> tuple[Prediction, ...]:

@@ -20,6 +20,7 @@ from functools import cached_property, reduce
 from itertools import combinations_with_replacement
 from typing import Any
 
+from sottovoce.domains.buckets import Buckets
 from sottovoce.plans.tables.demand import PublicPower, Row, ScoreColumn, ScoreProduct, ScoreTotal
 from sottovoce.plans.tables.scoring import Scoring
 from sottovoce.plans.tables.select import QueryPlan
@@ -38,6 +39,7 @@ from sottovoce.plans.tables.sql_tree import (
     total_of,
 )
 from sottovoce.sql.query import EVERYBODY, AllOf, AnyOf, Compared, GroupBy, Listed, Not, Public
+from sottovoce.sql.values import numbers_of
 
 MAX_SCORES = 1 << 25  # scores of rows that are kept in memory together
 
@@ -142,7 +144,7 @@ class _Writer:
     def _persons(self) -> Any:
         """Return the row of every person."""
         items = [
-            alias(self._public_column(group.column.public), f"g{index}")
+            alias(self._public_group(group.column.public), f"g{index}")
             for index, group in enumerate(self._public_groups)
         ]
         if self._narrowed:
@@ -245,6 +247,21 @@ class _Writer:
             return exp().true() if isinstance(public, AllOf) else exp().false()
         connective = exp().And if isinstance(public, AllOf) else exp().Or
         return reduce(lambda left, right: connective(this=left, expression=right), parts)
+
+    def _public_group(self, name: str) -> Any:
+        """Return what people are grouped by: the value, or the middle of its bucket."""
+        tables = self.plan.layout.tables
+        kind = tables.public_kinds[tables.public_names.index(name)]
+        plain = self._public_column(name)
+        if not isinstance(kind, Buckets):
+            return plain
+        # The bucket of a number is how many inner edges are at or below it.
+        middles = numbers_of(kind).tolist()
+        case = exp().Case()
+        for edge, middle in zip(kind.edges[1:-1].tolist(), middles[:-1], strict=True):
+            below = exp().LT(this=plain.copy(), expression=double(edge))
+            case = case.when(below, double(middle), copy=False)
+        return case.else_(double(middles[-1]))
 
     def _public_column(self, name: str) -> Any:
         return column(f"p{self.plan.layout.tables.public_names.index(name)}")

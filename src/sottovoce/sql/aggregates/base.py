@@ -174,7 +174,7 @@ class Aggregate(ABC):
         """Return whether something that is divided by may be 0, so that there is no interval."""
         ratio = self.ratio(totals)
         for divisor in self.divisors(totals):
-            own = ratio is not None and divisor is ratio[1]
+            own = ratio is not None and divisor == ratio[1]
             reach = USUAL_REACH if own else STABLE
             if abs(divisor.value) <= reach * sqrt(divisor.variance(covariance)):
                 return True
