@@ -61,9 +61,10 @@ class Truth:
         total = 0.0
         for monomial in query.where if term.where is None else term.where:
             weights = among * self._meets(monomial.public)
-            if term.column is not None and term.column.public:
-                public = self._public[term.column.public] - term.centre
-                weights = weights * public**term.power
+            for factor in term.factors:
+                if factor.column is not None and factor.column.public:
+                    public = self._public[factor.column.public] - factor.centre
+                    weights = weights * public**factor.power
             for table in query.tables:
                 weights = weights * self._table(table, self._sets(query, labels, monomial), term)
             total += monomial.factor * term.factor * float(np.sum(weights))
@@ -89,14 +90,11 @@ class Truth:
         for column, chosen in sets:
             if column.table == table:
                 weights *= chosen[cells[:, column.index]]
-        column_measured = term.column
-        if (
-            column_measured is not None
-            and column_measured.table == table
-            and not column_measured.public
-        ):
-            numbers = term.numbers(numbers_of(self._kind(column_measured)))
-            weights *= numbers[cells[:, column_measured.index]]
+        for factor in term.factors:
+            column = factor.column
+            if column is not None and column.table == table and not column.public:
+                numbers = factor.numbers(numbers_of(self._kind(column)))
+                weights *= numbers[cells[:, column.index]]
         return np.bincount(self._owners(table), weights, len(self.people)).astype(np.float64)
 
     def _kind(self, column: Column) -> Any:

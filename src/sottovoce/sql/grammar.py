@@ -30,6 +30,9 @@ _GRAMMAR = (
     "FROM",
     "JOIN",
     "INNER",
+    "LEFT",
+    "OUTER",
+    "EXISTS",
     "ON",
     "USING",
     "WHERE",
@@ -69,14 +72,13 @@ _GRAMMAR = (
     "DIV",
 )
 _REFUSED = {
-    "outer-join": ("LEFT", "RIGHT", "FULL", "OUTER", "SEMI", "ANTI"),
+    "outer-join": ("RIGHT", "FULL", "SEMI", "ANTI"),
     "cross-join": ("CROSS", "NATURAL", "LATERAL"),
     "union": ("UNION", "INTERSECT", "EXCEPT"),
     "like": ("RLIKE", "GLOB", "SIMILAR TO"),
     "null": ("ISNULL", "NOTNULL"),
     "offset": ("FETCH",),
     "window": ("OVER", "WINDOW", "QUALIFY"),
-    "subquery": ("EXISTS",),
     "distinct": ("DISTINCT",),
     "cast": ("::",),
 }
@@ -141,27 +143,61 @@ class _Grammar(BaseParser):
     """Recursive descent over the tokens; what is not in the grammar is never reached."""
 
     deep = 0
+    inner = 0
     comparisons = 0
 
     def _parse_statement(self) -> exp.Expr:
         first = self._curr
-        if self._match(T.DESCRIBE):
-            return self._at(first, exp.Describe(this=self._select()))
+        if self._match_text("SHOW"):
+            if not self._match_text("TABLES") or self._curr:
+                self._refuse("not-select", first)
+            return self._at(first, exp.Show(this="*"))
+        if self._match(T.DESCRIBE) or self._match_text("DESCRIBE") or self._match_text("DESC"):
+            if self._match_set((T.SELECT, T.WITH), advance=False):
+                return self._at(first, exp.Describe(this=self._select()))
+            name = self._name().name
+            if self._curr:
+                self._unexpected()
+            return self._at(first, exp.Show(this=name))
         return self._select()
 
     def _select(self) -> exp.Select:
+        named = self._named_queries() if self._match(T.WITH) else []
+        select = self._one_select()
+        select.set("ctes", named)
+        if self._curr:
+            self._unexpected()
+        return select
+
+    def _named_queries(self) -> list[exp.CTE]:
+        """Return the queries of WITH name AS (SELECT ...)."""
+        return self._several(self._named_query)
+
+    def _named_query(self) -> exp.CTE:
         first = self._curr
-        if first.token_type == T.WITH:
-            self._refuse("cte")
+        name = self._name()
+        self._expect(T.ALIAS)
+        self._expect(T.L_PAREN)
+        query = self._inside(self._inner_select)
+        return self._at(first, exp.CTE(this=query, alias=exp.TableAlias(this=name)))
+
+    def _inner_select(self) -> exp.Select:
+        self.inner += 1
+        select = self._one_select()
+        self.inner -= 1
+        return select
+
+    def _one_select(self) -> exp.Select:
+        first = self._curr
         if not self._match(T.SELECT):
             self._refuse("subquery" if first.token_type == T.L_PAREN else "not-select")
+        if self._match(T.DISTINCT) and not self.inner:
+            self._refuse("distinct", self._prev)
         select = self._at(first, exp.Select(expressions=self._several(self._item)))
         self._expect(T.FROM)
         select.set("from_", exp.From(this=self._table()))
         select.set("joins", self._joined())
         self._clauses(select)
-        if self._curr:
-            self._unexpected()
         return select
 
     def _clauses(self, select: exp.Select) -> None:
@@ -184,8 +220,10 @@ class _Grammar(BaseParser):
 
     def _item(self) -> exp.Expr:
         first = self._curr
-        if first.token_type == T.STAR:
+        if first.token_type == T.STAR and not self.inner:
             self._refuse("select-star")
+        if self._match(T.STAR):
+            return self._at(first, exp.Star())
         node = self._expression()
         if self._match(T.ALIAS) or (self._curr and self._curr.token_type in _NAMES):
             return self._at(first, exp.Alias(this=node, alias=self._name()))
@@ -276,8 +314,8 @@ class _Grammar(BaseParser):
             self._expect(T.R_BRACKET)
             return between
         self._expect(T.L_PAREN)
-        if self._match_set((T.SELECT, T.WITH), advance=False):
-            self._refuse("subquery")
+        if self._match(T.SELECT, advance=False):
+            return exp.In(this=left, query=self._inside(self._inner_select))
         node = exp.In(this=left, expressions=self._several(self._sum))
         self._expect(T.R_PAREN)
         return node
@@ -310,6 +348,9 @@ class _Grammar(BaseParser):
             if self._match_set((T.SELECT, T.WITH), advance=False):
                 self._refuse("subquery")
             return self._inside(self._expression)
+        if self._match(T.EXISTS):
+            self._expect(T.L_PAREN)
+            return self._at(first, exp.Exists(this=self._inside(self._inner_select)))
         if self._match(T.CASE):
             return self._at(first, self._nested(self._case))
         if self._is_call():
@@ -398,10 +439,13 @@ class _Grammar(BaseParser):
             self._refuse("select-star", first)
         return self._at(first, exp.Column(this=self._name(), table=table))
 
-    def _table(self) -> exp.Table:
+    def _table(self) -> exp.Expr:
         first = self._curr
-        if first.token_type == T.L_PAREN:
-            self._refuse("subquery")
+        if self._match(T.L_PAREN):
+            query = self._at(first, exp.Subquery(this=self._inside(self._inner_select)))
+            if self._match(T.ALIAS) or self._match_set(_NAMES, advance=False):
+                query.set("alias", exp.TableAlias(this=self._name()))
+            return query
         if self._is_call():
             self._refuse("function")
         table = self._at(first, exp.Table(this=self._name()))
@@ -411,13 +455,18 @@ class _Grammar(BaseParser):
 
     def _joined(self) -> list[exp.Join]:
         joins = []
-        while self._match_set((T.JOIN, T.INNER)):
+        while self._match_set((T.JOIN, T.INNER, T.LEFT, T.COMMA)):
             first = self._prev
-            if first.token_type == T.INNER:
+            if first.token_type == T.COMMA:
+                joins.append(self._at(first, exp.Join(this=self._table())))
+                continue
+            if first.token_type == T.LEFT:
+                self._match(T.OUTER)
+            if first.token_type != T.JOIN:
                 self._expect(T.JOIN)
-            joins.append(self._at(first, exp.Join(this=self._table(), **self._key(first))))
-        if self._match(T.COMMA, advance=False):
-            self._refuse("comma-join")
+            side = "LEFT" if first.token_type == T.LEFT else ""
+            table = self._table()
+            joins.append(self._at(first, exp.Join(this=table, side=side, **self._key(first))))
         return joins
 
     def _key(self, join: Token) -> dict[str, object]:
@@ -428,17 +477,7 @@ class _Grammar(BaseParser):
             return {"using": names}
         if not self._match(T.ON):
             self._refuse("join-without-key", join)
-        first = self._curr
-        sides = []
-        for wanted in (T.EQ, None):
-            if self._curr.token_type not in _NAMES or self._is_call():
-                self._refuse("join-key")
-            sides.append(self._column())
-            if wanted and not self._match(wanted):
-                self._refuse("join-key")
-        if self._match_set((T.AND, T.OR, *_COMPARISONS, *_TERMS, *_FACTORS), advance=False):
-            self._refuse("join-key")
-        return {"on": self._at(first, exp.EQ(this=sides[0], expression=sides[1]))}
+        return {"on": self._expression()}
 
     def _ordered(self) -> exp.Ordered:
         first = self._curr

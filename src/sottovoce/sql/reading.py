@@ -23,6 +23,7 @@ from sottovoce.sql.errors import QueryError, Refusal, located
 from sottovoce.sql.evaluate import evaluate, number_of
 from sottovoce.sql.formula import Constant, Formula, Rounded
 from sottovoce.sql.grammar import parsed, start
+from sottovoce.sql.inlining import inlined
 from sottovoce.sql.measures import ConditionalTerm, MeasuredSum, MeasureReader, text_of
 from sottovoce.sql.names import Scope
 from sottovoce.sql.query import (
@@ -57,8 +58,11 @@ def read(text: str, domain: Tables) -> Query:
     """Return what a query asks of some tables; refuses with the broken rule and its position."""
     tree = parsed(text)
     with located(text):
+        if isinstance(tree, exp.Show):
+            return Query((), (), explain=True, schema=_table_name(tree, domain))
         select = tree.this if isinstance(tree, exp.Describe) else tree
         assert isinstance(select, exp.Select)
+        select = inlined(select, domain)
         reader = _Reader(Scope.of(domain, select), select)
         return replace(reader.query(), explain=isinstance(tree, exp.Describe))
 
@@ -97,6 +101,7 @@ class _Reader:
         return self.conditions.condition(where.this) if where else EVERYBODY
 
     def query(self) -> Query:
+        self._check_outer_lists()
         among, where = self._expanded(self.where, self.select.args.get("where") or self.select)
         having, order = self._having(), self._order()
         limit, offset = (self.select.args.get(clause) for clause in ("limit", "offset"))
@@ -115,6 +120,20 @@ class _Reader:
             options=_options(self.select.args.get("options") or ()),
             notices=tuple(dict.fromkeys(self.conditions.notices)),
         )
+
+    def _check_outer_lists(self) -> None:
+        """Refuse numbers that a LEFT JOIN of a table of lists changes: those that count people
+        without a record.
+        """
+        for join in self.select.args["joins"]:
+            table = self.scope.joined[(join.this.alias or join.this.name).lower()]
+            if not join.side or not self.scope.domain.most(table):
+                continue
+            for call in self.select.find_all(exp.Anonymous):
+                columns = list(call.find_all(exp.Column))
+                own = [self.scope.column(column).table == table for column in columns]
+                if call.this in aggregates() and not any(own):
+                    raise Refusal("outer-list", start(call))
 
     # Groups
 
@@ -330,7 +349,7 @@ class _Reader:
             return kind(counted=self._count_of(measure, call))
         if kind.argument == "column":
             terms = tuple(term for term in terms if term.column is not None)
-            if len(terms) > 1:
+            if len(terms) > 1 or any(term.times for term in terms):
                 raise Refusal("one-column", start(call))
             terms = tuple(replace(term, centre=self._centre(term)) for term in terms)
         if not terms:
@@ -346,7 +365,7 @@ class _Reader:
             measure = measure.under(narrowing)
         terms = [term for term in self._terms(measure, call) if term.column is not None]
         added = sum(term.factor for term in measure.terms if term.column is None)
-        if len(terms) != 1:
+        if len(terms) != 1 or terms[0].times:
             raise Refusal("one-column", start(call))
         (term,) = terms
         assert term.column is not None
@@ -410,7 +429,10 @@ class _Reader:
 
     def _term(self, term: ConditionalTerm, call: exp.Expr) -> MeasureTerm:
         where = None if term.where == EVERYBODY else self._together(term.where, call)
-        return MeasureTerm(term.factor, term.column, function=term.function, where=where)
+        times = tuple(MeasureTerm(1.0, each.column, function=each.function) for each in term.times)
+        return MeasureTerm(
+            term.factor, term.column, function=term.function, where=where, times=times
+        )
 
     def _together(self, condition: Condition, call: exp.Expr) -> tuple[Monomial, ...]:
         """Return a condition together with those of the query."""
@@ -493,6 +515,14 @@ class _Reader:
             self.hidden.append(replace(self._number(node), name=name))
             self._check_numbers([*self.numbers.values(), *self.hidden], start(node))
         return name
+
+
+def _table_name(tree: exp.Show, domain: Tables) -> str:
+    """Return the table that DESCRIBE names, or * for SHOW TABLES."""
+    known = {"*": "*", **{name.lower(): name for name in domain.names}}
+    if tree.name.lower() not in known:
+        raise Refusal("unknown-table", start(tree), f": there are {', '.join(domain.names)}")
+    return known[tree.name.lower()]
 
 
 def _has_aggregate(node: exp.Expr) -> bool:

@@ -14,7 +14,7 @@ from sottovoce.core.estimate import Estimate
 from sottovoce.core.noise import StatedNoise
 from sottovoce.plans.tables.combine import labels_of
 from sottovoce.plans.tables.counting import counts
-from sottovoce.plans.tables.explain import facts_of
+from sottovoce.plans.tables.explain import facts_of, schema_of
 from sottovoce.plans.tables.layout import Layout
 from sottovoce.plans.tables.pipeline import answer_plan, plan_query, read
 from sottovoce.plans.tables.result import Explanation, Result
@@ -55,6 +55,8 @@ class Database(Answers):
 
     def explain(self, query: Query) -> Explanation:
         """Return how a query would be answered and how good the answer would be."""
+        if query.schema:
+            return Explanation(schema_of(self.layout.tables, query.schema))
         plan = plan_query(query, Source(self.layout, self.collected))
         checked = self.collected.coins_checked
         facts = facts_of(plan, self.users, compare=True, coins_checked=checked)

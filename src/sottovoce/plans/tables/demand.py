@@ -252,14 +252,14 @@ class _Builder:
         sets = self._sets(monomial, groups)
         if any(not chosen.any() for chosen in sets.values()):
             return None
-        public = term.column.public if term.column is not None else ""
-        times = PublicPower(public, term.power, term.centre) if public else None
+        times = next((_public_power(each) for each in term.factors if _is_public(each)), None)
         parts: dict[int, TargetSum] = {}
         for table in self.query.tables:
             restricted = {
                 column.index: chosen for column, chosen in sets.items() if column.table == table
             }
-            measured = None if public or term.column is None or term.column.table != table else term
+            own = [each for each in term.factors if not _is_public(each)]
+            measured = [each for each in own if each.column and each.column.table == table]
             parts |= self._targets(table, restricted, measured)
         return _Draft(slope * monomial.factor * term.factor, monomial.public, times, parts)
 
@@ -277,7 +277,7 @@ class _Builder:
         return [grouping for grouping in self.query.group_by if not grouping.public]
 
     def _targets(
-        self, table: int, sets: Mapping[int, Bools], measured: MeasureTerm | None
+        self, table: int, sets: Mapping[int, Bools], measured: Sequence[MeasureTerm]
     ) -> dict[int, TargetSum]:
         """Return the target of every factor of a table that has something to say."""
         targets: dict[int, TargetSum] = {}
@@ -289,7 +289,7 @@ class _Builder:
         return targets
 
     def _target(
-        self, factor: Factor, sets: Mapping[int, Bools], term: MeasureTerm | None
+        self, factor: Factor, sets: Mapping[int, Bools], terms: Sequence[MeasureTerm]
     ) -> Target | None:
         """Return what is asked of one factor; None where that is true of everybody."""
         most = self.layout.tables.most(factor.table)
@@ -298,14 +298,22 @@ class _Builder:
             own = {column: chosen for column, chosen in sets.items() if column in factor.columns}
             own = {column: chosen for column, chosen in own.items() if not chosen.all()}
         weight = most / self.layout.rows[factor.table] if most else 1.0
-        if term is None or not self._measures(factor, term):
+        measured = [term for term in terms if self._measures(factor, term)]
+        if not measured:
             needed = factor.conditional and (own or most)
             return Target(factor, own, weight=weight) if needed else None
-        if term.power > 1 and self.measure == "round":
-            raise ParameterError("`MEASURE = ROUND` keeps means, not squares: use LIN or ENUM")
+        first, *others = measured
+        if self.measure == "round" and (first.power > 1 or others):
+            raise ParameterError(
+                "`MEASURE = ROUND` keeps means, not squares or products: use LIN or ENUM"
+            )
+        assert first.column is not None
+        further = {each.column.index: self._numbers(each) for each in others if each.column}
+        return Target(factor, own, first.column.index, self._numbers(first), weight, further)
+
+    def _numbers(self, term: MeasureTerm) -> Floats:
         assert term.column is not None
-        numbers = term.numbers(numbers_of(self._kind(term.column)))
-        return Target(factor, own, term.column.index, numbers, weight)
+        return term.numbers(numbers_of(self._kind(term.column)))
 
     def _measures(self, factor: Factor, term: MeasureTerm) -> bool:
         assert term.column is not None
@@ -338,6 +346,15 @@ class _Builder:
 
     def _kind(self, column: Column) -> Domain:
         return _kind(self.layout, column)
+
+
+def _is_public(term: MeasureTerm) -> bool:
+    return term.column is not None and bool(term.column.public)
+
+
+def _public_power(term: MeasureTerm) -> PublicPower:
+    assert term.column is not None
+    return PublicPower(term.column.public, term.power, term.centre)
 
 
 def _kind(layout: Layout, column: Column) -> Domain:

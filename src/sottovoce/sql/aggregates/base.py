@@ -47,8 +47,9 @@ class MeasureTerm:
     """``factor`` times a column to a ``power``; without a column the factor alone.
 
     A private column may go through a ``function`` of its values first, and ``centre`` is taken
-    away before the power: squares of numbers far from 0 lose their digits otherwise.  ``where``
-    replaces the conditions of the query for this term.
+    away before the power: squares of numbers far from 0 lose their digits otherwise.  ``times``
+    are further columns by which it is multiplied.  ``where`` replaces the conditions of the query
+    for this term.
     """
 
     factor: float = 1.0
@@ -57,6 +58,12 @@ class MeasureTerm:
     function: ValueFunction | None = None
     where: tuple[Monomial, ...] | None = None
     centre: float = 0.0
+    times: "tuple[MeasureTerm, ...]" = ()
+
+    @property
+    def factors(self) -> "tuple[MeasureTerm, ...]":
+        """Return the columns that are multiplied, each as a term of its own."""
+        return () if self.column is None else (self, *self.times)
 
     def numbers(self, plain: Floats) -> Floats:
         """Return the number of every value of the column; ``plain`` are those without a function.

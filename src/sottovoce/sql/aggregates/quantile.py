@@ -1,4 +1,4 @@
-"""MEDIAN(column) and QUANTILE(column, share): the value that a share of the records does not exceed.
+"""QUANTILE(column, share): the value that a share of the records does not exceed.
 
 For every value u of the column the records at or below u are counted, less the share of all of
 them:
@@ -121,10 +121,3 @@ class Quantile(Aggregate):
         value = self.combine(totals).value
         low, high = self.points[possible[0]], self.points[possible[-1]]
         return min(float(low), value), max(float(high), value)
-
-
-class Median(Quantile):
-    """The value in the middle."""
-
-    sql_names = ("MEDIAN",)
-    argument = "ordered"

@@ -1,4 +1,4 @@
-"""MIN(column) and MAX(column): beyond which value the reports show nobody.
+"""MAX(column): beyond which value the reports show nobody.
 
 Single people cannot be seen.  So values are tested one after the other, from the far end on: how
 many records are at this value or beyond it?  The first value that nobody seems to be beyond is the
@@ -18,7 +18,7 @@ from sottovoce.sql.aggregates.quantile import Quantile
 SOMEBODY = 0.5  # records that are more than none
 
 
-class Maximum(Quantile):
+class Max(Quantile):
     """The largest value, as far as reports can tell."""
 
     sql_names = ("MAX",)
@@ -57,20 +57,6 @@ class Maximum(Quantile):
         certain = float(self.steps[_run(np.array(totals) - errors > SOMEBODY)])
         end = float(self.steps[-1]) if errors.any() else certain
         return min(certain, end), max(certain, end)
-
-
-class Minimum(Maximum):
-    """The smallest value, as far as reports can tell."""
-
-    sql_names = ("MIN",)
-    formula = "the first value before which records are counted"
-
-    @property
-    def steps(self) -> Floats:
-        return self.points[::-1]
-
-    def _beyond(self, point: float) -> Bools:
-        return np.asarray(self.numbers <= point)
 
 
 def _run(passed: Bools) -> int:
