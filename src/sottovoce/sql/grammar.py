@@ -152,9 +152,9 @@ class _Grammar(BaseParser):
             if not self._match_text("TABLES") or self._curr:
                 self._refuse("not-select", first)
             return self._at(first, exp.Show(this="*"))
-        if self._match(T.DESCRIBE) or self._match_text("DESCRIBE") or self._match_text("DESC"):
-            if self._match_set((T.SELECT, T.WITH), advance=False):
-                return self._at(first, exp.Describe(this=self._select()))
+        if self._match(T.DESCRIBE):
+            return self._at(first, exp.Describe(this=self._select()))
+        if self._match_text("DESCRIBE"):
             name = self._name().name
             if self._curr:
                 self._unexpected()

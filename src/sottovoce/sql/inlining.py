@@ -120,7 +120,10 @@ class _Inlining:
                 return join
         if comma:
             raise Refusal("join-without-key", start(join))
-        raise Refusal("join-key", start(candidates[0]))
+        if len(candidates) > 1 or not _compares_columns(candidates[0]):
+            raise Refusal("join-key", start(candidates[0]))
+        join.set("on", candidates[0])  # names say more about what is wrong with it
+        return join
 
     # Columns
 
@@ -272,6 +275,11 @@ def _is_key(condition: exp.Expr, table: str) -> bool:
     if not all(map(_is_person, sides)):
         return False
     return [side.table.lower() for side in sides].count(table) == 1
+
+
+def _compares_columns(condition: exp.Expr) -> bool:
+    sides = (condition.this, condition.expression) if isinstance(condition, exp.EQ) else ()
+    return bool(sides) and all(isinstance(side, exp.Column) for side in sides)
 
 
 def _name_of(table: exp.Expr) -> str:
