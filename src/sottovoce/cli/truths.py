@@ -14,7 +14,6 @@ from sottovoce.domains.tables import Tables
 from sottovoce.plans.tables.combine import labels_of, public_label
 from sottovoce.sql.aggregates.base import MeasureTerm, Moment
 from sottovoce.sql.query import AnyOf, Column, Compared, Listed, Monomial, Not, Public, Query
-from sottovoce.sql.values import numbers_of
 
 if TYPE_CHECKING:
     from sottovoce.plans.tables.result import Result
@@ -40,9 +39,10 @@ class Truth:
 
     def rows(self, query: Query, result: "Result") -> list[list[float | None]]:
         """Return the true numbers of every row of a result; None for those that do not exist."""
-        return [self._row(query, labels) for labels in result.groups]
+        return [self.row(query, labels) for labels in result.groups]
 
-    def _row(self, query: Query, labels: Labels) -> list[float | None]:
+    def row(self, query: Query, labels: Labels) -> list[float | None]:
+        """Return the true numbers of one row."""
         numbers = []
         for aggregate in query.aggregates:
             totals = [self._moment(query, labels, moment) for moment in aggregate.moments]
@@ -93,7 +93,7 @@ class Truth:
         for factor in term.factors:
             column = factor.column
             if column is not None and column.table == table and not column.public:
-                numbers = factor.numbers(numbers_of(self._kind(column)))
+                numbers = factor.of_column(self._kind(column))
                 weights *= numbers[cells[:, column.index]]
         return np.bincount(self._owners(table), weights, len(self.people)).astype(np.float64)
 

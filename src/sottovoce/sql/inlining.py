@@ -47,6 +47,7 @@ class _Inlining:
     domain: Tables
     named: Mapping[str, exp.Select]
     conditions: list[exp.Expr] = field(default_factory=list)
+    inner_conditions: list[exp.Expr] = field(default_factory=list)
     joins: list[exp.Join] = field(default_factory=list)
     outputs: dict[str, _Outputs] = field(default_factory=dict)
 
@@ -72,8 +73,9 @@ class _Inlining:
         self.conditions = [self._named(condition) for condition in self.conditions]
         joins += self.joins[1 + len(joins) :]  # those that conditions brought
         made.set("joins", [self._with_key(join) for join in joins])
-        if self.conditions:
-            made.set("where", exp.Where(this=_together(self.conditions)))
+        conditions = [*self.inner_conditions, *self.conditions]
+        if conditions:
+            made.set("where", exp.Where(this=_together(conditions)))
         return made
 
     # Tables
@@ -94,7 +96,7 @@ class _Inlining:
             first.meta.update(join.meta)
         self.joins += [first, *inner.args["joins"]]
         where = inner.args.get("where")
-        self.conditions += list(_parts(where.this)) if where else []
+        self.inner_conditions += list(_parts(where.this)) if where else []
 
     def _inner(self, table: exp.Expr) -> exp.Select | None:
         if isinstance(table, exp.Subquery):

@@ -20,7 +20,7 @@ from sottovoce.domains.tables import PERSON, Tables
 from sottovoce.sql.aggregates.base import COUNTED, Aggregate, MeasureTerm, Moment, aggregates
 from sottovoce.sql.conditions import Condition, TooManyTermsError, expanded
 from sottovoce.sql.errors import QueryError, Refusal, located
-from sottovoce.sql.evaluate import evaluate, number_of
+from sottovoce.sql.evaluate import FUNCTIONS, evaluate, number_of
 from sottovoce.sql.formula import Constant, Formula, Rounded
 from sottovoce.sql.grammar import parsed, start
 from sottovoce.sql.inlining import inlined
@@ -42,7 +42,6 @@ from sottovoce.sql.query import (
     Query,
     SortItem,
 )
-from sottovoce.sql.values import numbers_of
 from sottovoce.sql.where import LARGEST_COLUMN, ConditionReader, conjunction
 
 __all__ = ["QueryError", "read"]
@@ -177,6 +176,8 @@ class _Reader:
         if _has_aggregate(node):
             raise Refusal("group-expression", position)
         columns = self.conditions.columns(node)
+        if isinstance(node, exp.Anonymous) and node.this not in FUNCTIONS:
+            raise Refusal("function", position)
         if len(columns) != 1:
             raise Refusal("group-expression", position)
         column = columns[0]
@@ -231,6 +232,14 @@ class _Reader:
                 numbers[position] = self._named(item, taken)
                 self._check_numbers(list(numbers.values()), start(item.node))
         if not numbers:
+            unknown = [
+                call
+                for item in self.items
+                for call in item.node.find_all(exp.Anonymous)
+                if call.this not in FUNCTIONS
+            ]
+            if unknown:
+                raise Refusal("function", start(unknown[0]))
             raise Refusal("no-aggregate", start(self.select))
         return numbers
 
@@ -371,8 +380,7 @@ class _Reader:
         assert term.column is not None
         if term.column.public:
             raise Refusal("public-quantile", start(argument))
-        values = term.numbers(numbers_of(self.scope.kind(term.column)))
-        numbers = term.factor * values + added
+        numbers = term.factor * term.of_column(self.scope.kind(term.column)) + added
         share = _constant(shares[0]) if shares else 0.5
         if not 0 <= share <= 1:
             raise Refusal("share", start(shares[0]))
@@ -387,8 +395,7 @@ class _Reader:
     def _centre(self, term: MeasureTerm) -> float:
         """Return the middle of the numbers of a term's column."""
         assert term.column is not None
-        kind = self.scope.kind(term.column)
-        numbers = term.numbers(np.array(kind.bounds if term.function is None else ()))
+        numbers = term.of_column(self.scope.kind(term.column))
         return float((numbers.min() + numbers.max()) / 2)
 
     def _measured(self, argument: exp.Expr) -> MeasuredSum:

@@ -104,7 +104,7 @@ class World:
     @cached_property
     def people(self) -> int:
         """Return how many people there are in each run."""
-        return int(self._dice.integers(500, 1500))
+        return int(self._dice.integers(800, 3000))
 
     @cached_property
     def _settings(self) -> dict[str, Any]:
@@ -315,6 +315,8 @@ def _aggregates(world: World, *, people: bool, sales: bool) -> list[Measured]:
         Measured("VARIANCE", f"VARIANCE({number})", f"VAR_POP({number})"),
         Measured("formula", f"100 * COUNT(*) FILTER (WHERE {number} > 5) / COUNT(*)"),
         Measured("expression", f"AVG({number} * {number} + 1)"),
+        Measured("MEDIAN", f"MEDIAN({number})", f"QUANTILE_DISC({number}, 0.5)"),
+        Measured("QUANTILE", f"QUANTILE({number}, 0.9)", f"QUANTILE_DISC({number}, 0.9)"),
     ]
     if people:
         offered += [
@@ -324,6 +326,7 @@ def _aggregates(world: World, *, people: bool, sales: bool) -> list[Measured]:
             Measured("public SUM", "SUM(year)", of_nobody=0.0),
             Measured("COUNT", "COUNT_IF(region = 'north')", of_nobody=0.0),
         ]
+        offered.append(Measured("product", f"SUM(income * {number})", of_nobody=0.0))
     if people and not sales:
         total = world.people
         offered.append(Measured("FREQ", "FREQ(*)", f"COUNT(*) / {total}", 0.0, of_all_runs=True))

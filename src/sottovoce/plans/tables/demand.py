@@ -26,7 +26,6 @@ from sottovoce.plans.tables.layout import Factor, Layout
 from sottovoce.plans.tables.source import Source
 from sottovoce.sql.aggregates.base import COUNTED, Aggregate, MeasureTerm, Moment
 from sottovoce.sql.query import EVERYBODY, AllOf, Column, GroupBy, Monomial, Public, Query
-from sottovoce.sql.values import numbers_of
 
 MAX_GROUPS = 1000
 
@@ -313,7 +312,7 @@ class _Builder:
 
     def _numbers(self, term: MeasureTerm) -> Floats:
         assert term.column is not None
-        return term.numbers(numbers_of(self._kind(term.column)))
+        return term.of_column(self._kind(term.column))
 
     def _measures(self, factor: Factor, term: MeasureTerm) -> bool:
         assert term.column is not None

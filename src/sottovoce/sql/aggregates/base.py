@@ -20,8 +20,10 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 
 from sottovoce.arrays import Floats
+from sottovoce.domains.base import Domain
 from sottovoce.maths.fieller import RatioLaw, fieller
 from sottovoce.sql.query import Column, Monomial
+from sottovoce.sql.values import numbers_of
 
 # (*), a condition, a sum of columns, one column, one private column, or that and a share
 Argument = Literal["star", "condition", "columns", "column", "ordered", "share"]
@@ -64,6 +66,10 @@ class MeasureTerm:
     def factors(self) -> "tuple[MeasureTerm, ...]":
         """Return the columns that are multiplied, each as a term of its own."""
         return () if self.column is None else (self, *self.times)
+
+    def of_column(self, kind: Domain) -> Floats:
+        """Return the number of every value of the column, whose domain is given."""
+        return self.numbers(np.zeros(0) if self.function is not None else numbers_of(kind))
 
     def numbers(self, plain: Floats) -> Floats:
         """Return the number of every value of the column; ``plain`` are those without a function.
