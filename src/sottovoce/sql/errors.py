@@ -14,9 +14,7 @@ def _listed(names: list[str], word: str) -> str:
 
 
 _BY_NAME = {kind.sql_names[0]: kind for kind in aggregates().values()}
-_MEASURES = [
-    name for name, kind in _BY_NAME.items() if kind.argument not in ("star", "condition")
-]
+_MEASURES = [name for name, kind in _BY_NAME.items() if kind.argument not in ("star", "condition")]
 _SINGLE = [
     name for name, kind in _BY_NAME.items() if kind.argument in ("column", "ordered", "share")
 ]

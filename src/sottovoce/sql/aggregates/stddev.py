@@ -24,13 +24,14 @@ class Stddev(Variance):
         variance, slopes = super().combine(totals)
         if slopes is None:
             return Combination(variance, None)
-        if variance <= ROUNDING * totals[2] / totals[1]:
+        if variance <= _least(totals):
             return Combination(0.0, None)
         deviation = sqrt(variance)
         return Combination(deviation, tuple(slope / (2 * deviation) for slope in slopes))
 
     def value(self, totals: Sequence[float], covariance: Floats) -> float:
-        return _root(self._variance.value(totals, covariance))
+        variance = self._variance.value(totals, covariance)
+        return _root(variance) if variance > _least(totals) else 0.0 * variance
 
     def variance(self, totals: Sequence[float], covariance: Floats) -> float:
         low, high = self.bounds(totals, covariance, 1.0)
@@ -47,6 +48,11 @@ class Stddev(Variance):
     @property
     def _variance(self) -> Variance:
         return Variance(self.name, self.measure, self.counted)
+
+
+def _least(totals: Sequence[float]) -> float:
+    """Return the variance that is nothing but rounding."""
+    return ROUNDING * abs(totals[2] / totals[1]) if totals[1] else 0.0
 
 
 def _root(number: float) -> float:
