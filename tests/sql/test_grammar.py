@@ -96,7 +96,6 @@ REFUSED = {
         "SELECT COUNT(*) FROM users WHERE age IN (1, 2^]",
         "SELECT COUNT(*) FROM users WHERE age IN ^5",
         "SELECT COUNT(*) FROM users WHERE age = ^@x",
-        "SELECT COUNT(*) FROM users WHERE age = ^?",
         "SELECT COUNT(*) FROM users WHERE age = 1 ^age = 2",
         "SELECT COUNT(*) FROM users LIMIT 5 ^LIMIT 6",
         "SELECT COUNT(*) FROM users LIMIT 5 ^WHERE age = 5",

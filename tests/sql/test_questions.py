@@ -126,7 +126,7 @@ def uncut(text):
 
 
 def expected_rows(question, plain, key_count):
-    """Return DuckDB's numbers by group; a query that groups without selecting the group has none."""
+    """Return DuckDB's numbers by group."""
     rows = plain.execute(uncut(question.duckdb or question.text)).fetchall()
     return {tuple(map(labelled, row[:key_count])): list(row[key_count:]) for row in rows}
 

@@ -427,6 +427,7 @@ REFUSED = {
     "join-without-key": ["SELECT COUNT(*) FROM users^, txn"],
     "public-quantile": ["SELECT MEDIAN(^year) FROM users"],
     "quantile-formula": ["SELECT 2 * ^MEDIAN(age) FROM users"],
+    "parameter": ["SELECT COUNT(*) FROM users WHERE age > ^?"],
     "share": ["SELECT QUANTILE(age, ^2) FROM users"],
     "uid": [
         "SELECT ^uid, COUNT(*) FROM users GROUP BY state",
@@ -754,3 +755,37 @@ def answer(text):
 def test_no_soup_of_parts_raises_anything_else(items, parts):
     found = answer(f"SELECT {', '.join(items)} {FROM} {' '.join(parts)}")
     assert isinstance(found, Query) or found.rule in RULES
+
+
+def test_parameters_stand_for_literals_in_order_or_by_name():
+    text = "SELECT COUNT(*) FROM users WHERE age > ? AND state = ?"
+    plain = read("SELECT COUNT(*) FROM users WHERE age > 20 AND state = 'NY'", SHOP)
+    asked = [
+        read(text, SHOP, (20, "NY")),
+        read(
+            "SELECT COUNT(*) FROM users WHERE age > :low AND state = :place",
+            SHOP,
+            {"low": 20, "place": "NY"},
+        ),
+    ]
+    for query in asked:
+        (monomial,), (other,) = query.where, plain.where
+        assert {column: chosen.tolist() for column, chosen in monomial.sets.items()} == {
+            column: chosen.tolist() for column, chosen in other.sets.items()
+        }
+    with pytest.raises(QueryError, match="needs a value"):
+        read(text, SHOP, (20,))
+    with pytest.raises(QueryError, match="needs a value"):
+        read(text, SHOP, (20, ["NY"]))
+    assert read("SELECT COUNT(*) FROM users WHERE age > ?", SHOP, (-3,)).where
+
+
+def test_null_is_an_answer_that_was_declined():
+    plan = Tables(("t",), (Records(("pet",), (Categories(("cat", "dog"), declinable=True),)),))
+    (monomial,) = read("SELECT COUNT(*) FROM t WHERE pet IS NULL", plan).where
+    (chosen,) = monomial.sets.values()
+    assert chosen.tolist() == [False, False, True]
+    (aggregate,) = read("SELECT COUNT(pet) FROM t", plan).aggregates
+    (moment,) = aggregate.moments
+    (chosen,) = moment.measure[0].where[0].sets.values()
+    assert chosen.tolist() == [True, True, False]

@@ -44,6 +44,7 @@ RULES = {
     "distinct": "DISTINCT is not supported: the values of single people are not known",
     "public-quantile": "quantiles, MIN and MAX are of private columns: GROUP BY the public column",
     "quantile-formula": "select quantiles, MIN and MAX on their own: nothing is computed with them",
+    "parameter": "a parameter, ? or :name, needs a value: a text, a number, True, False or None",
     "share": "the share of a quantile is a number from 0 to 1",
     "function": f"the only functions are {_ALL_OF}, ABS, CEIL, FLOOR, MOD, ROUND and SQRT",
     "aggregate-condition": "a condition is about columns, not about aggregates such as COUNT",

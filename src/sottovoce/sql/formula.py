@@ -177,7 +177,8 @@ def _joined(operator: str, x: float, y: float) -> tuple[float, float, float]:
 
 def _sum(left: Combination, a: float, right: Combination, b: float) -> Combination:
     """Return a times one combination plus b times another."""
-    assert left.slopes is not None and right.slopes is not None
+    assert left.slopes is not None
+    assert right.slopes is not None
     pairs = zip(left.slopes, right.slopes, strict=True)
     return Combination(
         a * left.value + b * right.value, tuple(a * slope + b * other for slope, other in pairs)

@@ -6,8 +6,8 @@ position, by the rule that the word breaks.  Why sqlglot's own parser is not eno
 its internal names are used here: docs/decisions/0021-grammar-of-sql.md.
 """
 
-from collections.abc import Callable
-from typing import ClassVar, NoReturn, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, NoReturn, TypeAlias, TypeVar
 
 from sqlglot import exp, tokens
 from sqlglot.dialects.dialect import Dialect
@@ -24,6 +24,7 @@ MOST_TERMS = 64  # of a sum, and factors of a product
 MOST_COMPARISONS = 256
 
 Node = TypeVar("Node", bound=exp.Expr)
+Parameters: TypeAlias = Sequence[Any] | Mapping[str, Any]
 
 _GRAMMAR = (
     "SELECT",
@@ -106,15 +107,20 @@ _FACTORS: dict[T, type[exp.Binary]] = {
 _NAMES = (T.VAR, T.IDENTIFIER)
 
 
-def parsed(text: str) -> exp.Expr:
-    """Return the tree of a query: a Select, or a Describe of one."""
+def parsed(text: str, parameters: Parameters = ()) -> exp.Expr:
+    """Return the tree of a query: a Select, a Describe of one, or a Show of tables.
+
+    ``parameters`` are the values of ``?`` in order, or of ``:name`` by name.
+    """
     with located(text):
         if len(text) > LONGEST:
             raise Refusal("too-long", 0)
         tokenized = _tokens(text)
         if not tokenized:
             raise Refusal("empty", 0)
-        tree = Sottovoce().parser().parse(tokenized, text)[0]
+        parser = Sottovoce().parser()
+        parser.parameters = parameters  # type: ignore[attr-defined]
+        tree = parser.parse(tokenized, text)[0]
         assert tree is not None
         return tree
 
@@ -142,6 +148,8 @@ def _tokens(text: str) -> list[Token]:
 class _Grammar(BaseParser):
     """Recursive descent over the tokens; what is not in the grammar is never reached."""
 
+    parameters: Parameters = ()
+    placeholders = 0
     deep = 0
     inner = 0
     comparisons = 0
@@ -368,7 +376,29 @@ class _Grammar(BaseParser):
             return self._at(first, exp.Boolean(this=first.token_type == T.TRUE))
         if self._match(T.NULL):
             return self._at(first, exp.Null())
+        if self._match_set((T.PLACEHOLDER, T.COLON)):
+            return self._at(first, self._parameter(first))
         return None
+
+    def _parameter(self, first: Token) -> exp.Expr:
+        """Return the literal that a parameter stands for."""
+        key: int | str = self.placeholders
+        if first.token_type == T.COLON:
+            key = self._name().name
+        else:
+            self.placeholders += 1
+        try:
+            value = self.parameters[key]  # type: ignore[index,call-overload]
+        except (KeyError, IndexError, TypeError):
+            self._refuse("parameter", first)
+        if value is None or isinstance(value, bool):
+            return exp.Null() if value is None else exp.Boolean(this=value)
+        if isinstance(value, str):
+            return exp.Literal.string(value)
+        if not isinstance(value, (int, float)):
+            self._refuse("parameter", first)
+        number = self._at(first, exp.Literal.number(repr(abs(value))))
+        return exp.Neg(this=number) if value < 0 else number
 
     def _case(self) -> exp.Case:
         """Return CASE up to END, with conditions or with values of an operand."""

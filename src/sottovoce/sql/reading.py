@@ -18,11 +18,11 @@ from sqlglot import exp
 
 from sottovoce.domains.tables import PERSON, Tables
 from sottovoce.sql.aggregates.base import COUNTED, Aggregate, MeasureTerm, Moment, aggregates
-from sottovoce.sql.conditions import Condition, TooManyTermsError, expanded
+from sottovoce.sql.conditions import Condition, TooManyTermsError, Within, expanded
 from sottovoce.sql.errors import QueryError, Refusal, located
 from sottovoce.sql.evaluate import FUNCTIONS, evaluate, number_of
 from sottovoce.sql.formula import Constant, Formula, Rounded
-from sottovoce.sql.grammar import parsed, start
+from sottovoce.sql.grammar import Parameters, parsed, start
 from sottovoce.sql.inlining import inlined
 from sottovoce.sql.measures import ConditionalTerm, MeasuredSum, MeasureReader, text_of
 from sottovoce.sql.names import Scope
@@ -42,7 +42,7 @@ from sottovoce.sql.query import (
     Query,
     SortItem,
 )
-from sottovoce.sql.where import LARGEST_COLUMN, ConditionReader, conjunction
+from sottovoce.sql.where import LARGEST_COLUMN, ConditionReader, conjunction, declined
 
 __all__ = ["QueryError", "read"]
 
@@ -53,9 +53,9 @@ LONGEST_NAME = 63
 _OPERATORS: dict[type[exp.Expr], str] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/"}
 
 
-def read(text: str, domain: Tables) -> Query:
+def read(text: str, domain: Tables, parameters: Parameters = ()) -> Query:
     """Return what a query asks of some tables; refuses with the broken rule and its position."""
-    tree = parsed(text)
+    tree = parsed(text, parameters)
     with located(text):
         if isinstance(tree, exp.Show):
             return Query((), (), explain=True, schema=_table_name(tree, domain))
@@ -422,8 +422,11 @@ class _Reader:
                 raise Refusal("distinct-people", start(argument))
             return MeasuredSum(())
         if isinstance(argument, exp.Column):
-            self.scope.column(argument)  # nobody's value is missing
-            return MeasuredSum(())
+            column = self.scope.column(argument)
+            missing = declined(self.scope.kind(column))
+            if column.public or not missing.any():  # nobody's value is missing
+                return MeasuredSum(())
+            return MeasuredSum((), Within(column, ~missing))
         return MeasuredSum((), self._measured(argument).present)
 
     def _count_of(self, measure: MeasuredSum, call: exp.Expr) -> Moment:

@@ -192,7 +192,7 @@ class World:
         """Return the answers of all runs in one collection."""
         tables: dict[str, Any] = {
             "people": {
-                **{name: values for name, values in self.columns["people"].items()},
+                **self.columns["people"],
                 RUN: np.zeros(self.people, int),
             },
             **{name: values for name, values in self.columns.items() if name != "people"},

@@ -2,9 +2,11 @@
 
 The measured covariance of two totals is the sum over people of the product of their parts, less
 what that would be without noise.  For counts where everybody has one record, the latter is the
-count itself (of two conditions, the smaller count); for other numbers no more is known than (total *
-total) / users, so their errors include how people differ: a little too wide where there is little
-noise.
+count itself (of two conditions, the smaller count).  For other numbers no more is known than
+
+    (total * total) / users
+
+so their errors include how people differ: a little too wide where there is little noise.
 
 What is measured from few reports is itself uncertain: one person shows no spread at all, and a
 label that nobody holds is hardly ever reported where epsilon is large.  But the noise has a known

@@ -3,9 +3,10 @@
 Source: Wang 2021, chapter 7; Xu 2020.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 from sottovoce.answers.answer import Answer
 from sottovoce.answers.answers import Answers
@@ -46,11 +47,15 @@ class Database(Answers):
         parts = _ColumnCounts(self.layout, self.collected, shuffled)
         return replace(self, parts=parts, shuffled=shuffled)
 
-    def sql(self, text: str) -> Result | Explanation:
+    def sql(
+        self, text: str, parameters: Sequence[Any] | Mapping[str, Any] = ()
+    ) -> Result | Explanation:
         """Return the answer to a query, or how it would be answered if the query begins with
         EXPLAIN.
+
+        ``parameters`` are the values of ``?`` in order, or of ``:name`` by name.
         """
-        query = read(text, Source(self.layout))
+        query = read(text, Source(self.layout), parameters)
         return self.explain(query) if query.explain else self.answer(query)
 
     def explain(self, query: Query) -> Explanation:

@@ -41,7 +41,7 @@ class ScoreColumn(NamedTuple):
 
 @dataclass(frozen=True)
 class PublicPower:
-    """A public column less a number, to some power, by which every person's product is multiplied."""
+    """A public column less its ``centre``, to some power: a factor of every person's product."""
 
     name: str
     power: int = 1
