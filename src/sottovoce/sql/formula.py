@@ -142,8 +142,8 @@ class Rounded(Aggregate):
         exact = self.number.combine(totals)
         return Combination(round(exact.value, self.digits), exact.slopes)
 
-    def value(self, totals: Sequence[float], covariance: Floats) -> float:
-        value = self.number.value(totals, covariance)
+    def estimate(self, totals: Sequence[float], covariance: Floats) -> float:
+        value = self.number.estimate(totals, covariance)
         return value if isnan(value) else round(value, self.digits)
 
     def variance(self, totals: Sequence[float], covariance: Floats) -> float:

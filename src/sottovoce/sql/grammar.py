@@ -388,7 +388,7 @@ class _Grammar(BaseParser):
         else:
             self.placeholders += 1
         try:
-            value = self.parameters[key]  # type: ignore[index,call-overload]
+            value = self.parameters[key]  # type: ignore[index]
         except (KeyError, IndexError, TypeError):
             self._refuse("parameter", first)
         if value is None or isinstance(value, bool):

@@ -214,8 +214,10 @@ class _Inlining:
         joined = [name for name, full in outer.items() if full == table.name.lower()]
         alias = joined[0] if joined else _name_of(table)
         if not joined:
-            key = exp.Join(this=table, using=[_at(node, exp.to_identifier(PERSON))])
-            self.joins.append(_at(node, key))
+            person = exp.to_identifier(PERSON)
+            join = exp.Join(this=table, using=[_at(node, person)])
+            join.meta["start"] = start(node)
+            self.joins.append(join)
         rest = [part for part in parts if part not in keys]
         for part in rest:
             for column in part.find_all(exp.Column):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sottovoce.lab.experiments import sql_coverage
-from sottovoce.lab.experiments.sql_coverage import Coverage, by, worlds
+from sottovoce.lab.experiments.sql_coverage import SqlCoverage, by, worlds
 
 LEAST, MOST = 0.94, 0.97
 
@@ -30,7 +30,7 @@ def test_a_world_is_the_same_for_the_same_seed():
 
 def test_a_few_worlds_are_covered_and_narrower_intervals_are_caught(few, monkeypatch):
     """Numbers of one query depend on each other, so the window is calibrated, not derived."""
-    overall = Coverage.of(few)
+    overall = SqlCoverage.of(few)
     assert overall.figures > 500
     assert 0.92 < overall.covered <= 0.99
     assert overall.certain_and_wrong == 0
@@ -38,7 +38,7 @@ def test_a_few_worlds_are_covered_and_narrower_intervals_are_caught(few, monkeyp
     monkeypatch.setattr(
         sql_coverage.Figure, "interval", lambda self, level=0.673: interval(self, level)
     )
-    assert Coverage.of(few).covered < 0.9
+    assert SqlCoverage.of(few).covered < 0.9
 
 
 @pytest.mark.papers

@@ -37,8 +37,8 @@ EPSILONS = (0.5, 1.0, 2.0, 4.0, 8.0)
 JOINS = ("one table", "list", "join")
 CROWDS = {"solo": 1, "pair": 2, "trio": 3, "five": 5, "forty": 40}  # small public groups
 REGIONS = ("north", "east", "south", "west")
-WORLDS = 30
-RUNS = 16
+WORLDS = 15
+RUNS = 40
 QUERIES = 10
 DISCRETE = ("MEDIAN", "QUANTILE")  # their intervals end at values of the column
 _TITLES = {
@@ -50,7 +50,7 @@ _TITLES = {
 
 
 @dataclass(frozen=True)
-class Measured:
+class AskedNumber:
     """An aggregate: its kind, and how we and DuckDB write it."""
 
     kind: str
@@ -230,7 +230,7 @@ class Trial:
     """One query about a world: some aggregates of some records, perhaps by group."""
 
     world: World
-    measured: tuple[Measured, ...]
+    measured: tuple[AskedNumber, ...]
     source: str
     condition: str
     group: str  # a column or an expression; empty without groups
@@ -312,31 +312,31 @@ def _by_run(database: Database, text: str) -> Iterator[tuple[tuple[str, ...], li
         yield row.labels[:-1], list(row.figures)
 
 
-def _aggregates(world: World, *, people: bool, sales: bool) -> list[Measured]:
-    offered = [Measured("COUNT", "COUNT(*)", of_nobody=0.0)]
+def _aggregates(world: World, *, people: bool, sales: bool) -> list[AskedNumber]:
+    offered = [AskedNumber("COUNT", "COUNT(*)", of_nobody=0.0)]
     number = "amount" if sales else "age"
     offered += [
-        Measured("SUM", f"SUM({number})", of_nobody=0.0),
-        Measured("AVG", f"AVG({number})"),
-        Measured("STDDEV", f"STDDEV({number})", f"STDDEV_POP({number})"),
-        Measured("VARIANCE", f"VARIANCE({number})", f"VAR_POP({number})"),
-        Measured("formula", f"100 * COUNT(*) FILTER (WHERE {number} > 5) / COUNT(*)"),
-        Measured("expression", f"AVG({number} * {number} + 1)"),
-        Measured("MEDIAN", f"MEDIAN({number})", f"QUANTILE_DISC({number}, 0.5)"),
-        Measured("QUANTILE", f"QUANTILE({number}, 0.9)", f"QUANTILE_DISC({number}, 0.9)"),
+        AskedNumber("SUM", f"SUM({number})", of_nobody=0.0),
+        AskedNumber("AVG", f"AVG({number})"),
+        AskedNumber("STDDEV", f"STDDEV({number})", f"STDDEV_POP({number})"),
+        AskedNumber("VARIANCE", f"VARIANCE({number})", f"VAR_POP({number})"),
+        AskedNumber("formula", f"100 * COUNT(*) FILTER (WHERE {number} > 5) / COUNT(*)"),
+        AskedNumber("expression", f"AVG({number} * {number} + 1)"),
+        AskedNumber("MEDIAN", f"MEDIAN({number})", f"QUANTILE_DISC({number}, 0.5)"),
+        AskedNumber("QUANTILE", f"QUANTILE({number}, 0.9)", f"QUANTILE_DISC({number}, 0.9)"),
     ]
     if people:
         offered += [
-            Measured("SUM", "SUM(income)", of_nobody=0.0),
-            Measured("AVG", "AVG(income)"),
-            Measured("public AVG", "AVG(year)"),
-            Measured("public SUM", "SUM(year)", of_nobody=0.0),
-            Measured("COUNT", "COUNT_IF(region = 'north')", of_nobody=0.0),
+            AskedNumber("SUM", "SUM(income)", of_nobody=0.0),
+            AskedNumber("AVG", "AVG(income)"),
+            AskedNumber("public AVG", "AVG(year)"),
+            AskedNumber("public SUM", "SUM(year)", of_nobody=0.0),
+            AskedNumber("COUNT", "COUNT_IF(region = 'north')", of_nobody=0.0),
         ]
-        offered.append(Measured("product", f"SUM(income * {number})", of_nobody=0.0))
+        offered.append(AskedNumber("product", f"SUM(income * {number})", of_nobody=0.0))
     if people and not sales:
         total = world.people
-        offered.append(Measured("FREQ", "FREQ(*)", f"COUNT(*) / {total}", 0.0, of_all_runs=True))
+        offered.append(AskedNumber("FREQ", "FREQ(*)", f"COUNT(*) / {total}", 0.0, of_all_runs=True))
     return offered
 
 
@@ -388,7 +388,7 @@ def worlds(count: int = WORLDS, runs: int = RUNS, seed: int = 0) -> Iterator[Wor
 
 
 @dataclass(frozen=True)
-class Coverage:
+class SqlCoverage:
     """How a set of numbers fared."""
 
     figures: int
@@ -398,7 +398,7 @@ class Coverage:
     certain_and_wrong: int
 
     @classmethod
-    def of(cls, observed: Iterable[Observed]) -> "Coverage":
+    def of(cls, observed: Iterable[Observed]) -> "SqlCoverage":
         """Return the shares over all numbers that exist; unstable ones are counted apart."""
         existing = [each for each in observed if each.exists]
         stable = [each for each in existing if not each.figure.unstable]
@@ -417,11 +417,11 @@ def _z_scores(observed: Sequence[Observed]) -> Floats:
     return np.array([(each.figure.value - each.truth) / each.figure.error for each in noisy])
 
 
-def by(observed: Sequence[Observed], name: str) -> dict[str, Coverage]:
+def by(observed: Sequence[Observed], name: str) -> dict[str, SqlCoverage]:
     """Return the coverage for every value of one of the attributes."""
     kinds = sorted({getattr(each, name) for each in observed}, key=str)
     return {
-        str(kind): Coverage.of(each for each in observed if getattr(each, name) == kind)
+        str(kind): SqlCoverage.of(each for each in observed if getattr(each, name) == kind)
         for kind in kinds
     }
 

@@ -114,7 +114,7 @@ def _labels(header: "_Header", part: EngineRows, row: Row, group: int) -> tuple[
 
 def figure_of(aggregate: Aggregate, totals: Sequence[float], covariance: Floats) -> Figure:
     """Return a number made of totals, with its error and its interval."""
-    value = aggregate.value(totals, covariance)
+    value = aggregate.estimate(totals, covariance)
     if isnan(value):
         return Figure(value, inf, unstable=True)
     variance = aggregate.variance(totals, covariance)

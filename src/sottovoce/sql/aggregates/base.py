@@ -157,7 +157,7 @@ class Aggregate(ABC):
         ratio = self.ratio(totals)
         return () if ratio is None else ratio[1:]
 
-    def value(self, totals: Sequence[float], covariance: Floats) -> float:
+    def estimate(self, totals: Sequence[float], covariance: Floats) -> float:
         """Return the number that estimated moments give."""
         return self.combine(totals).value
 
@@ -179,7 +179,7 @@ class Aggregate(ABC):
             both = above.covariance(below, covariance)
             law = RatioLaw(above.variance(covariance), below.variance(covariance), both)
             return fieller(above.value, below.value, law, reach)
-        value = self.value(totals, covariance)
+        value = self.estimate(totals, covariance)
         half = reach * sqrt(self.variance(totals, covariance))
         return value - half, value + half
 

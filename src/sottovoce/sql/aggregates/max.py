@@ -30,7 +30,7 @@ class Max(Quantile):
     )
 
     @property
-    def moments(self) -> tuple[Moment, ...]:  # type: ignore[override]
+    def moments(self) -> tuple[Moment, ...]:
         """Return how many records have every value or one beyond it, the first value left out."""
         return tuple(
             Moment((self._term(f"beyond {point!r}", self._beyond(point), 0.0),))

@@ -70,7 +70,7 @@ class Quantile(Aggregate):
         return np.asarray(values[chosen])
 
     @cached_property
-    def moments(self) -> tuple[Moment, ...]:  # type: ignore[override]
+    def moments(self) -> tuple[Moment, ...]:
         """Return T of every value but the last, up to which all records are."""
         return tuple(
             Moment((self._term(f"up to {point!r}", self.numbers <= point, self.share),))
@@ -80,7 +80,9 @@ class Quantile(Aggregate):
     def _term(self, text: str, chosen: Bools, share: float) -> MeasureTerm:
         (term,) = self.measure
         before = "" if term.function is None else term.function.text
-        function = ValueFunction(f"{before} {text} less {share!r}", chosen - share)
+        function = ValueFunction(
+            f"{before} {text} less {share!r}", chosen.astype(np.float64) - share
+        )
         return MeasureTerm(1.0, term.column, function=function, where=term.where)
 
     def combine(self, totals: Sequence[float]) -> Combination:

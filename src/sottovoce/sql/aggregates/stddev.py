@@ -29,8 +29,8 @@ class Stddev(Variance):
         deviation = sqrt(variance)
         return Combination(deviation, tuple(slope / (2 * deviation) for slope in slopes))
 
-    def value(self, totals: Sequence[float], covariance: Floats) -> float:
-        variance = self._variance.value(totals, covariance)
+    def estimate(self, totals: Sequence[float], covariance: Floats) -> float:
+        variance = self._variance.estimate(totals, covariance)
         return _root(variance) if variance > _least(totals) else 0.0 * variance
 
     def variance(self, totals: Sequence[float], covariance: Floats) -> float:
@@ -42,7 +42,7 @@ class Stddev(Variance):
     ) -> tuple[float, float]:
         plain = self._variance
         half = reach * sqrt(plain.variance(totals, covariance))
-        variance = max(0.0, plain.value(totals, covariance))
+        variance = max(0.0, plain.estimate(totals, covariance))
         return _root(variance - half), _root(variance + half)
 
     @property

@@ -32,7 +32,7 @@ class Variance(Aggregate):
         slopes = (-2 * mean / count, (2 * mean**2 - mean_square) / count, 1 / count)
         return Combination(mean_square - mean**2, slopes)
 
-    def value(self, totals: Sequence[float], covariance: Floats) -> float:
+    def estimate(self, totals: Sequence[float], covariance: Floats) -> float:
         plain, slopes = self.combine(totals)
         if slopes is None:
             return plain
