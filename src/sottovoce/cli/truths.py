@@ -91,10 +91,10 @@ class Truth:
             if column.table == table:
                 weights *= chosen[cells[:, column.index]]
         for factor in term.factors:
-            column = factor.column
-            if column is not None and column.table == table and not column.public:
-                numbers = factor.of_column(self._kind(column))
-                weights *= numbers[cells[:, column.index]]
+            measured = factor.column
+            if measured is not None and measured.table == table and not measured.public:
+                numbers = factor.of_column(self._kind(measured))
+                weights *= numbers[cells[:, measured.index]]
         return np.bincount(self._owners(table), weights, len(self.people)).astype(np.float64)
 
     def _kind(self, column: Column) -> Any:

@@ -200,7 +200,7 @@ class World:
         given: Any = tables
         if self.join == "one table":
             given = {name: values for name, values in tables["people"].items() if name != "uid"}
-        held = tiled(self.plan.domain.indices(given), self.runs)
+        held: Any = tiled(self.plan.domain.indices(given), self.runs)
         task = Task("coverage", self.plan, self.epsilon)
         rng = SeededRng(self.seed)
         outcome = drive(task, lambda asked: report_batches(asked, held, rng, subjects=True))
