@@ -47,9 +47,10 @@ class Figure:
         self, exposure: Exposure | None, level: float, fakes: float
     ) -> tuple[float, float] | None:
         """Return the bounds if a share ``fakes`` of all messages may be false; None if unknown."""
-        if exposure is None or not isfinite(self.variance):
+        low, high = self.interval(level)
+        if exposure is None or not isfinite(self.variance) or not isfinite(high - low):
             return None
-        return exposure.attacked(*self.interval(level), fakes)
+        return exposure.attacked(low, high, fakes)
 
 
 @dataclass(frozen=True)
