@@ -146,7 +146,8 @@ class DrawnCollected:
         """Return how many fakes were dealt to each group."""
         ask = self.task.opening.ask
         shares = [ask.fake_share(member) for member in range(ask.member_count)]
-        seed = np.random.SeedSequence([self.start, 0])
+        # Without the last number this would be the stream that deals the people.
+        seed = np.random.SeedSequence([self.start, 0, 1])
         return SeededRng(seed).generator.multinomial(self.task.fakes, shares)
 
     def estimate(self, address: Address, among: Values | Blocks | None = None) -> Estimate:

@@ -530,8 +530,8 @@ def test_an_answer_says_what_it_could_have_seen():
     assert about["groups"] == 3
     assert about["prefix_lengths"] == [17, 33, 48]
     assert about["candidates"] == answer.estimate.tested == 32 << 15
-    psi = prefixes.sensitivity(2.0, 32 << 15, answer.estimate.users)
-    assert about["sensitivity"] == psi
+    last = prefixes.sensitivity(2.0, 32 << 15, answer.estimate.users)
+    assert last <= about["sensitivity"] < 1.5 * last
     assert (about["population"], about["epsilon"], about["mechanism"]) == (
         4000,
         2.0,

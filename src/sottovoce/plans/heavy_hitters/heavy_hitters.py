@@ -197,16 +197,28 @@ class HeavyHitters(Plan, kind="pem"):
         return f"prefix {cell:0{self.lengths[address.member]}b}"
 
     def _details(self, search: PrefixSearch) -> dict[str, Any]:
-        last = search.groups[-1]
-        users = last.users / last.noise.inflation  # as few without fakes would see as much
-        candidates = max(search.tested, 3)
         return {
             "groups": self.groups,
             "prefix_lengths": list(self.lengths),
             "candidates": search.tested,
-            "sensitivity": prefixes.sensitivity(last.epsilon, candidates, users),
+            "sensitivity": self._sensitivity(search),
             "candidates_left_out": search.left_out,
         }
+
+    def _sensitivity(self, search: PrefixSearch) -> float:
+        """Return the share from which a value stands out in every group until it is known.
+
+        It is the mean over how long values are thought to be.
+        """
+        levels = []
+        for group, candidates in zip(search.groups, search.candidate_counts, strict=True):
+            users = group.users / group.noise.inflation  # as few without fakes would see as much
+            levels.append(prefixes.sensitivity(group.epsilon, max(candidates, 3), users))
+        mean = 0.0
+        for bits, chance in self.domain.endings.items():
+            known = sum(length < bits for length in self.lengths[: len(levels)])
+            mean += chance * max(levels[: known + 1])
+        return mean
 
     @property
     def methods(self) -> tuple[str, ...]:

@@ -81,6 +81,7 @@ class PrefixSearch:
     prefixes: dict[int, float] = field(default_factory=lambda: {0: 1.0})  # with their robustness
     values: list[KnownValue] = field(default_factory=list)
     groups: list[Estimate] = field(default_factory=list)
+    candidate_counts: list[int] = field(default_factory=list)  # of every group
     tested: int = 0
     left_out: bool = False
 
@@ -102,6 +103,7 @@ class PrefixSearch:
         address = Address(0, len(self.groups))
         length = self.lengths[address.member]
         blocks = self.candidates
+        self.candidate_counts.append(len(blocks))
         counted = self._count_values(address, length) if self.values else None
         if not len(blocks):
             assert counted is not None
