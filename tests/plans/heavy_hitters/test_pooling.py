@@ -9,7 +9,7 @@ from sottovoce.core.estimate import Estimate
 from sottovoce.core.fake_votes import FakeCount
 from sottovoce.errors import ParameterError
 from sottovoce.mechanisms.affine_prefix import AffinePrefix
-from sottovoce.plans.heavy_hitters.pooling import PooledNoise, pooled_estimate
+from sottovoce.plans.heavy_hitters.pooling import GroupSumNoise, pooled_estimate
 
 SHORT, LONG = AffinePrefix(1.5, 1 << 3), AffinePrefix(1.5, 1 << 5)
 HOLDERS, PEOPLE = 3, 5
@@ -51,7 +51,7 @@ def enumerated(drawing=True):
 
 
 def stated():
-    noise = PooledNoise(
+    noise = GroupSumNoise(
         (SHORT.noise.among(), SHORT.noise.among(), LONG.noise.among()),
         np.array(SIZES),
         np.array([1]),

@@ -29,7 +29,7 @@ from sottovoce.errors import ParameterError
 
 
 @dataclass(frozen=True, eq=False)
-class PooledNoise(Noise):
+class GroupSumNoise(Noise):
     """The law of counts, each from the votes of one group and of all groups after it.
 
     ``groups`` are the noise laws of the groups and ``group_users`` their users; ``first`` is the
@@ -59,7 +59,7 @@ class PooledNoise(Noise):
         drawing = users**2 / pooled * (users - pooled) / max(users - 1, 1)
         return np.asarray((users / pooled) ** 2 * noise + drawing * shares * (1 - shares))
 
-    def picked(self, indices: Ints) -> "PooledNoise":
+    def picked(self, indices: Ints) -> "GroupSumNoise":
         return replace(self, first=self.first[indices])
 
     def linear(self, coefficients: Floats, votes: Floats, users: int) -> float:
@@ -75,7 +75,7 @@ def pooled_estimate(votes: Floats, first: Ints, groups: Sequence[Estimate]) -> E
     ``groups`` are estimates of all groups, in order, whatever their candidates.
     """
     users = np.array([group.users for group in groups])
-    noise = PooledNoise(tuple(group.noise.among() for group in groups), users, first)
+    noise = GroupSumNoise(tuple(group.noise.among() for group in groups), users, first)
     counted = np.arange(len(groups))[:, None] >= first
     population = groups[0].population
     people_per_report = population / noise.pooled_users
