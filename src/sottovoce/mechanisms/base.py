@@ -55,6 +55,11 @@ def threshold() -> Any:
     return field(default=0, metadata={"threshold": True})
 
 
+def second_threshold() -> Any:
+    """Declare a threshold of an instantaneous response; a document without one leaves it out."""
+    return field(default=0, metadata={"threshold": True, "omitted": True})
+
+
 class Mechanism(ABC):
     """The settings of a randomiser over the indices [0, size)."""
 
@@ -271,6 +276,13 @@ class Mechanism(ABC):
     @abstractmethod
     def outcomes(self) -> Reports:
         """Return every possible report; of a public coin too wide to list, only a few seeds."""
+
+    def telling_reports(self) -> Reports | None:
+        """Return reports among which the worst ratio is attained; None if all must be listed.
+
+        A mechanism with too many outcomes to list states it, so that its likelihood can be checked.
+        """
+        return None
 
     @abstractmethod
     def likelihood(self, reports: Reports) -> Floats:

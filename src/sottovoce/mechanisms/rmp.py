@@ -117,6 +117,14 @@ class PooledNoise(IndependentNoise):
 
     rows: int
 
+    @property
+    def supports(self) -> None:
+        return None  # reports of one row are not independent
+
+    def unheld_variances(self, votes: Floats, users: int) -> Floats:
+        pairs = _pairs(np.clip(votes, 0, users)).sum()
+        return np.full(len(votes), users * self.unheld + pairs / self.rows)
+
     def variances(self, votes: Floats, users: int) -> Floats:
         pairs = _pairs(np.clip(votes, 0, users))
         return np.asarray(super().variances(votes, users) + (pairs.sum() - pairs) / self.rows)
