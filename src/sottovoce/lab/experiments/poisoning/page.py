@@ -70,7 +70,7 @@ class Sizes:
     runs: int = 10
     other_runs: int = 2
     power_runs: int = 3
-    coverage_runs: int = 4
+    coverage_runs: int = 2
     clean_rounds: int = 1000
 
 
