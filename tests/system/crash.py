@@ -740,6 +740,7 @@ def _random_kill(dice: random.Random, *, database: bool) -> Kill:
             "upload": 20,
             "turn": 2 * ROUNDS,
             "seal": ROUNDS,
+            "examine": ROUNDS,
             "step": ROUNDS - 1,
             "erase": ROUNDS,
         }.get(phase, 1)

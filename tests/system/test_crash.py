@@ -29,6 +29,10 @@ SQLITE = {
         Kill("seal: log has no name yet", 1),
         Kill("seal: before it commits", 1),
     ],
+    "testing what was sealed": [
+        Kill("examine: nothing written", 1),
+        Kill("examine: tests written", 2),
+    ],
     "sealed, and finishing": [Kill("seal: committed", 2), Kill("finish: nothing stored", 1)],
 }
 ERASING = {
