@@ -38,7 +38,7 @@ JOINS = ("one table", "list", "join")
 CROWDS = {"solo": 1, "pair": 2, "trio": 3, "five": 5, "forty": 40}  # small public groups
 REGIONS = ("north", "east", "south", "west")
 WORLDS = 15
-RUNS = 40
+RUNS = 30
 QUERIES = 10
 DISCRETE = ("MEDIAN", "QUANTILE")  # their intervals end at values of the column
 _TITLES = {
@@ -111,7 +111,7 @@ class World:
     @cached_property
     def people(self) -> int:
         """Return how many people there are in each run."""
-        return int(self._dice.integers(800, 3000))
+        return int(self._dice.integers(3000, 9000))
 
     @cached_property
     def _settings(self) -> dict[str, Any]:
@@ -392,7 +392,7 @@ class SqlCoverage:
     """How a set of numbers fared."""
 
     figures: int
-    covered: float
+    covered: float  # of those that have a bounded interval
     unstable: float
     mean_z: float
     certain_and_wrong: int
@@ -453,9 +453,9 @@ def page(observed: Sequence[Observed], count: int) -> str:
         f"{count} random worlds (columns, people, epsilon, one table or a join with lists), each "
         f"collected {RUNS} times and asked {QUERIES} random queries: {len(found):,} numbers with "
         f"an error, {exact:,} that claim to be exact, of which {wrong} are wrong. Every number is "
-        "compared with DuckDB's answer over the true columns. Worlds are small (800 to 3,000 "
-        "people), so that noise is large and many ratios have no bounded interval: those are "
-        "called unstable, and counted apart. Medians and quantiles have intervals that end at "
+        "compared with DuckDB's answer over the true columns. Worlds are small (3,000 to 9,000 "
+        "people, in groups down to one person), so that noise is large and many ratios have no "
+        "bounded interval: those are called unstable, and counted apart. Medians and quantiles have intervals that end at "
         "values of the column, so they hold the truth more often than they must.",
     ]
     for name, title in _TITLES.items():
