@@ -262,7 +262,7 @@ def power(epsilon: float, share: float, runs: int = POWER_RUNS) -> float:
 
 
 COVERED = Setting(epsilon=1.0, users=6_000, buckets=32)
-COVERED_RUNS = 40
+COVERED_RUNS = 20
 QUANTILES = (0.25, 0.5, 0.75)
 
 

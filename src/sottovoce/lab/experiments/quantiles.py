@@ -27,9 +27,9 @@ from sottovoce.plans.numbers.distribution import DistributionAnswer
 BUCKETS = 64
 USERS = (1_000, 10_000, 100_000)
 EPSILONS = (0.5, 1.0, 2.0)
-RUNS = 40
+RUNS = 25
 SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
-PARTS = 8  # ranges: the eighths of the range
+PARTS = 4  # ranges: the quarters of the range
 LEVEL = 0.95
 LEAST = 0.93  # of quantiles that each case should cover
 METHODS = ("likelihood", "bootstrap")
@@ -203,7 +203,7 @@ Printed by `python -m sottovoce.lab.experiments.quantiles`.
 People hold a number in one of {BUCKETS} buckets and report by Square Wave; {RUNS} seeded
 collections of each case.  Shares of {LEVEL:.0%} intervals that contain the truth about these
 people, and their mean length in parts of the range, or of all people: quantiles
-({", ".join(f"{share:g}" for share in SHARES)} together), then ranges (the eighths of the range).
+({", ".join(f"{share:g}" for share in SHARES)} together), then ranges (the quarters of the range).
 *likelihood* are the intervals of the product, *bootstrap* those of a bootstrap of the smoothed
 decoding (EMS), as published.  A coverage of {LEVEL:g} of {RUNS * len(SHARES)} quantiles has a
 standard error of {(LEVEL * (1 - LEVEL) / (RUNS * len(SHARES))) ** 0.5:.3f}.
