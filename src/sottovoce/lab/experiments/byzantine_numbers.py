@@ -114,6 +114,8 @@ def single(setting: Setting, seed: int) -> OutputCounts:
     rng = SeededRng(seed)
     liars = round(setting.share * setting.users)
     values = SHAPES[setting.shape](rng.generator, setting.users - liars)
+    if setting.lie:
+        values, liars = np.append(values, np.ones(liars)), 0
     indices = np.minimum((values * setting.buckets).astype(np.int64), setting.buckets - 1)
     wave = SquareWave(epsilon=setting.epsilon, size=setting.buckets)
     false = _attack(setting, seed).crafted(Question(wave), liars, rng)
