@@ -3,7 +3,7 @@
 ``scripts/graded_groups.py`` does the same with 10,000.
 """
 
-from sottovoce.lab.graded_collection import GradedSettings, Refusal, graded_run
+from sottovoce.lab.graded_collection import GradedSettings, MessageRefusal, graded_run
 
 SMALL = GradedSettings(devices=600, epsilon=0.5, buckets=16)
 
@@ -20,6 +20,6 @@ def test_the_answer_survives_the_kill_and_dishonest_messages_are_refused():
 
 
 def test_a_message_that_was_taken_is_no_refusal():
-    assert not Refusal("a report too many", "incomplete", ()).is_right
-    assert not Refusal("a report too many", "incomplete", ("not-asked",)).is_right
-    assert Refusal("a report too many", "incomplete", ("incomplete",)).is_right
+    assert not MessageRefusal("a report too many", "incomplete", ()).is_right
+    assert not MessageRefusal("a report too many", "incomplete", ("not-asked",)).is_right
+    assert MessageRefusal("a report too many", "incomplete", ("incomplete",)).is_right

@@ -112,7 +112,7 @@ def enrolled_devices(settings: GradedSettings, tokens: Sequence[str]) -> Enrolle
 
 
 @dataclass(frozen=True)
-class Refusal:
+class MessageRefusal:
     """What a dishonest device sent, the code that it must be refused with, and those it got."""
 
     sent: str
@@ -131,7 +131,7 @@ class GradedRun:
 
     devices: EnrolledDevices
     answer: dict[str, Any]
-    refusals: tuple[Refusal, ...]
+    refusals: tuple[MessageRefusal, ...]
     starts: int
     seconds: float
 
@@ -201,7 +201,7 @@ def _send(api: CollectorApi, messages: Sequence[bytes], tokens: Sequence[str]) -
             raise UnavailableError(f"the collector refused {len(receipt.refused)} messages")
 
 
-def _refusals(api: CollectorApi, devices: EnrolledDevices, heard: int) -> Iterator[Refusal]:
+def _refusals(api: CollectorApi, devices: EnrolledDevices, heard: int) -> Iterator[MessageRefusal]:
     """Send what no honest device sends, while the round is open."""
     ask = devices.task.opening.ask
     last = ask.member_count - 1
@@ -215,14 +215,14 @@ def _refusals(api: CollectorApi, devices: EnrolledDevices, heard: int) -> Iterat
     def codes(sent: Sequence[bytes], paid: Sequence[str]) -> tuple[str, ...]:
         return tuple(refused.code for refused in api.send(NAME, sent, paid).refused)
 
-    yield Refusal(too_many, "incomplete", codes([message + message[-length:]], [token]))
-    yield Refusal("one report too few", "incomplete", codes([message[:-length]], [token]))
+    yield MessageRefusal(too_many, "incomplete", codes([message + message[-length:]], [token]))
+    yield MessageRefusal("one report too few", "incomplete", codes([message[:-length]], [token]))
     swapped = [devices.messages[single], message]
     paid = [token, devices.tokens[single]]
-    yield Refusal(other_group, "not-asked", codes(swapped, paid))
+    yield MessageRefusal(other_group, "not-asked", codes(swapped, paid))
     again = devices.of_member(_member(devices.messages[0]), heard)
     spent = codes([devices.messages[again]], [devices.tokens[0]])
-    yield Refusal("a second message with a spent token", "token-spent", spent)
+    yield MessageRefusal("a second message with a spent token", "token-spent", spent)
 
 
 def _member(message: bytes) -> int:

@@ -317,7 +317,7 @@ def distribution() -> AttackCase:
     def numbers(outcome: Outcome) -> list[Bounded]:
         return _figures(true)(outcome.highlights())
 
-    return AttackCase("distribution", task, values, _on_numbers(task), numbers, runs=200)
+    return AttackCase("distribution", task, values, _on_numbers(task), numbers, runs=60)
 
 
 def _on_numbers(task: Task) -> dict[str, Attack]:
@@ -357,7 +357,7 @@ def heavy_hitters() -> AttackCase:
     attacks = targeted(task, planted, 40_000)
     attacks["coins"] = ChosenCoins(SupportTarget(domain, (40_000,)), (plan.groups - 1,))
     attacks["mla"] = MaximalLoss(1)
-    return AttackCase("heavy hitters", task, values, attacks, _rows_of(shares), runs=200)
+    return AttackCase("heavy hitters", task, values, attacks, _rows_of(shares), runs=100)
 
 
 def _baskets(people: int) -> list[set[str]]:
@@ -406,7 +406,7 @@ def top_items() -> AttackCase:
     rounds = len(plan.search.stages)
     attacks = _on_sets(task, rounds - 1)
     attacks["padding"] = _on_sizes(task, rounds - 2)
-    return AttackCase("top items", task, baskets, attacks, _rows_of(shares), runs=200)
+    return AttackCase("top items", task, baskets, attacks, _rows_of(shares), runs=100)
 
 
 def itemsets() -> AttackCase:
@@ -417,7 +417,7 @@ def itemsets() -> AttackCase:
     shares = _shares_of(baskets, wanted)
     attacks = _on_sets(task, 1)
     attacks["padding"] = _on_sizes(task, 0)
-    return AttackCase("itemsets", task, baskets, attacks, _rows_of(shares), runs=200)
+    return AttackCase("itemsets", task, baskets, attacks, _rows_of(shares), runs=100)
 
 
 def adaptive_items() -> AttackCase:
@@ -427,7 +427,7 @@ def adaptive_items() -> AttackCase:
     task = Task("adaptive", plan, 3.0)
     shares = _shares_of(baskets, [{letter} for letter in LETTERS])
     return AttackCase(
-        "adaptive items", task, baskets, _on_sets(task, 1), _rows_of(shares), runs=200
+        "adaptive items", task, baskets, _on_sets(task, 1), _rows_of(shares), runs=100
     )
 
 
@@ -449,7 +449,7 @@ def table(name: str, query: str) -> AttackCase:
     target = {"age": 15, "state": "x"} if name != "count" else {"age": 2, "state": "x"}
     numbers = _query(query, truths[name], scaled=name != "mean")
     return AttackCase(
-        f"SQL {name}", task, values, _on_tables(task, target, query), numbers, runs=200
+        f"SQL {name}", task, values, _on_tables(task, target, query), numbers, runs=100
     )
 
 
@@ -477,7 +477,7 @@ def joined() -> AttackCase:
     target = {"users": {"age": 1}, "txn": {"amount": 1}}
     attacks = _on_tables(task, target, query)
     return AttackCase(
-        "SQL join", task, values, attacks, _query(query, truth, scaled=True), runs=200
+        "SQL join", task, values, attacks, _query(query, truth, scaled=True), runs=100
     )
 
 

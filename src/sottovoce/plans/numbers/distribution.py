@@ -55,6 +55,9 @@ from sottovoce.tasks.round import Round
 BUCKETS = 512
 DEFENDED_BUCKETS = 64  # the filters fit false reports to every output: fewer are more certain
 QUARTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+INTERVALS = (
+    "quantiles and ranges by the likelihood of the reports; mean, variance and buckets by bootstrap"
+)
 _ERROR_LEVEL = 0.95  # of the interval that the error of a quantile is taken from
 FIGURES = ("mean", "variance", *(f"{100 * share:g} %" for share in QUARTILES))
 
@@ -106,6 +109,7 @@ class Distribution(Plan, kind="distribution"):
             labels,
             estimate,
             "square_wave",
+            details={"intervals": INTERVALS},
             edges=edges,
             linear_mean=linear_mean,
             band=self._band(collected),
