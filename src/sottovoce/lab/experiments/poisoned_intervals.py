@@ -246,7 +246,12 @@ def survey() -> AttackCase:
     }
     rows = _rows_of(shares)
     return AttackCase(
-        "survey", task, values, attacks, lambda outcome: rows(outcome.questions()["r"])
+        "survey",
+        task,
+        values,
+        attacks,
+        lambda outcome: rows(outcome.questions()["r"]),
+        runs=400,
     )
 
 
@@ -274,7 +279,12 @@ def marginals() -> AttackCase:
     shares = {pair: held.count(pair) / people for pair in pairs}
     rows = _rows_of(shares)
     return AttackCase(
-        "marginals", task, values, attacks, lambda outcome: rows(outcome.select(("a", "b")))
+        "marginals",
+        task,
+        values,
+        attacks,
+        lambda outcome: rows(outcome.select(("a", "b"))),
+        runs=400,
     )
 
 
@@ -357,7 +367,7 @@ def heavy_hitters() -> AttackCase:
     attacks = targeted(task, planted, 40_000)
     attacks["coins"] = ChosenCoins(SupportTarget(domain, (40_000,)), (plan.groups - 1,))
     attacks["mla"] = MaximalLoss(1)
-    return AttackCase("heavy hitters", task, values, attacks, _rows_of(shares), runs=100)
+    return AttackCase("heavy hitters", task, values, attacks, _rows_of(shares), runs=60)
 
 
 def _baskets(people: int) -> list[set[str]]:
@@ -406,7 +416,7 @@ def top_items() -> AttackCase:
     rounds = len(plan.search.stages)
     attacks = _on_sets(task, rounds - 1)
     attacks["padding"] = _on_sizes(task, rounds - 2)
-    return AttackCase("top items", task, baskets, attacks, _rows_of(shares), runs=100)
+    return AttackCase("top items", task, baskets, attacks, _rows_of(shares), runs=60)
 
 
 def itemsets() -> AttackCase:
@@ -417,7 +427,7 @@ def itemsets() -> AttackCase:
     shares = _shares_of(baskets, wanted)
     attacks = _on_sets(task, 1)
     attacks["padding"] = _on_sizes(task, 0)
-    return AttackCase("itemsets", task, baskets, attacks, _rows_of(shares), runs=100)
+    return AttackCase("itemsets", task, baskets, attacks, _rows_of(shares), runs=60)
 
 
 def adaptive_items() -> AttackCase:
@@ -426,9 +436,7 @@ def adaptive_items() -> AttackCase:
     plan = AdaptiveTopItems(list(LETTERS), 6000, 3, rounds=3, holdout=30)
     task = Task("adaptive", plan, 3.0)
     shares = _shares_of(baskets, [{letter} for letter in LETTERS])
-    return AttackCase(
-        "adaptive items", task, baskets, _on_sets(task, 1), _rows_of(shares), runs=100
-    )
+    return AttackCase("adaptive items", task, baskets, _on_sets(task, 1), _rows_of(shares), runs=60)
 
 
 # --- SQL -----------------------------------------------------------------------------------------
@@ -449,7 +457,7 @@ def table(name: str, query: str) -> AttackCase:
     target = {"age": 15, "state": "x"} if name != "count" else {"age": 2, "state": "x"}
     numbers = _query(query, truths[name], scaled=name != "mean")
     return AttackCase(
-        f"SQL {name}", task, values, _on_tables(task, target, query), numbers, runs=100
+        f"SQL {name}", task, values, _on_tables(task, target, query), numbers, runs=60
     )
 
 
@@ -476,9 +484,7 @@ def joined() -> AttackCase:
     }
     target = {"users": {"age": 1}, "txn": {"amount": 1}}
     attacks = _on_tables(task, target, query)
-    return AttackCase(
-        "SQL join", task, values, attacks, _query(query, truth, scaled=True), runs=100
-    )
+    return AttackCase("SQL join", task, values, attacks, _query(query, truth, scaled=True), runs=60)
 
 
 def _on_tables(task: Task, target: Any, query: str) -> dict[str, Attack]:
