@@ -81,7 +81,7 @@ class ComponentGroups:
     def indicator(self, components: Ints) -> Floats:
         """Return (groups, components): 1 where a component belongs to a group."""
         groups = np.arange(len(self.weights))[:, None]
-        return (self.group_of[components] == groups).astype(np.float64)
+        return np.asarray(self.group_of[components] == groups, np.float64)
 
     def largest(self, gradient: Floats) -> Floats:
         """Return the largest gradient of every group."""
