@@ -304,8 +304,8 @@ def _rows_of(shares: Mapping[str, float]) -> Callable[[Outcome], list[Bounded]]:
 
 
 def _bounded(row: Mapping[str, Any], truth: float) -> Bounded:
-    parts = ("low", "high", "low_attacked", "high_attacked")
-    return Bounded(row["value"], *(row[part] for part in parts), float(truth))
+    bounds = {part: row[part] for part in ("low", "high", "low_attacked", "high_attacked")}
+    return Bounded(row["value"], **bounds, truth=float(truth))
 
 
 # --- numbers -------------------------------------------------------------------------------------

@@ -60,6 +60,28 @@ class LikelihoodIntervals:
         """Return bounds of the share of people in the marked buckets."""
         return _share(self, inside.tobytes(), level)
 
+    def allows_quantile(self, share: float, bucket: int, level: float) -> bool:
+        """Return whether the number that a share of people is below may lie in a bucket."""
+        return self._may_be_under(bucket + 1, share, level) and self._may_be_over(
+            bucket, share, level
+        )
+
+    def allows_share(self, inside: Bools, share: float, level: float) -> bool:
+        """Return whether the marked buckets may hold a share of people."""
+        return self._allowed(inside, share, level, self._best) is not None
+
+    def _may_be_under(self, edge: int, share: float, level: float) -> bool:
+        """Return whether at least a share of people may be below an edge."""
+        if self._below[edge] >= share:
+            return True
+        return edge > 0 and self.allows_share(self._under(edge), share, level)
+
+    def _may_be_over(self, edge: int, share: float, level: float) -> bool:
+        """Return whether at most a share of people may be below an edge."""
+        if self._below[edge] <= share:
+            return True
+        return edge < self._problem.size and self.allows_share(self._under(edge), share, level)
+
     def _threshold(self, level: float) -> float:
         """Return the least log-likelihood that is not rejected."""
         return self._best.log_likelihood - quantile(level) ** 2 / 2
