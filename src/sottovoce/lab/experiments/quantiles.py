@@ -91,8 +91,8 @@ class IntervalRecord:
         )
 
 
-class Records(dict[str, IntervalRecord]):
-    """Records by method and number, as in "likelihood 0.5"."""
+class IntervalRecords(dict[str, IntervalRecord]):
+    """IntervalRecords by method and number, as in "likelihood 0.5"."""
 
     def __missing__(self, name: str) -> IntervalRecord:
         return self.setdefault(name, IntervalRecord())
@@ -143,9 +143,9 @@ def answered(case: NumberCase, drawing: Drawing) -> DistributionAnswer:
     return DistributionAnswer("number", labels, estimate, wave.kind, edges=edges, band=band)
 
 
-def measured(case: NumberCase, runs: int = RUNS, length_runs: int = LENGTH_RUNS) -> Records:
+def measured(case: NumberCase, runs: int = RUNS, length_runs: int = LENGTH_RUNS) -> IntervalRecords:
     """Return the intervals of quantiles and ranges over seeded collections."""
-    records = Records()
+    records = IntervalRecords()
     for seed in range(runs):
         drawing = drawn(case, seed)
         _add_hits(records, case, drawing)
@@ -156,7 +156,7 @@ def measured(case: NumberCase, runs: int = RUNS, length_runs: int = LENGTH_RUNS)
     return records
 
 
-def _add_hits(records: Records, case: NumberCase, drawing: Drawing) -> None:
+def _add_hits(records: IntervalRecords, case: NumberCase, drawing: Drawing) -> None:
     """Count which true numbers the likelihood allows."""
     method = METHODS[0]
     found = LikelihoodIntervals(drawing.counts.astype(np.float64), case.wave.sliding)
@@ -169,7 +169,7 @@ def _add_hits(records: Records, case: NumberCase, drawing: Drawing) -> None:
 
 
 def _add_lengths(
-    records: Records, method: str, answer: DistributionAnswer, drawing: Drawing
+    records: IntervalRecords, method: str, answer: DistributionAnswer, drawing: Drawing
 ) -> None:
     """Measure intervals, and count which of the bootstrap contain the truth."""
     users = float(drawing.people.sum())
@@ -187,7 +187,7 @@ def _add_lengths(
             record.hit(low <= users * held <= high)
 
 
-def pooled(records: Records, method: str) -> IntervalRecord:
+def pooled(records: IntervalRecords, method: str) -> IntervalRecord:
     """Return the intervals of all quantiles together."""
     return sum((records[f"{method} {share:g}"] for share in SHARES), IntervalRecord())
 
@@ -213,19 +213,19 @@ def page(pieces: MeasuredOnce | None = None) -> str:
     return "\n".join([*lines, "", *_by_quantile(list(found.values()))]) + "\n"
 
 
-def _records(pieces: MeasuredOnce, case: NumberCase) -> Records:
+def _records(pieces: MeasuredOnce, case: NumberCase) -> IntervalRecords:
     def measure() -> dict[str, Any]:
         return {name: asdict(record) for name, record in measured(case).items()}
 
     content = pieces.piece(str(case), measure)
-    return Records({name: IntervalRecord(**record) for name, record in content.items()})
+    return IntervalRecords({name: IntervalRecord(**record) for name, record in content.items()})
 
 
-def _below(records: Records) -> bool:
+def _below(records: IntervalRecords) -> bool:
     return pooled(records, METHODS[0]).coverage < LEAST
 
 
-def _line(case: NumberCase, records: Records) -> str:
+def _line(case: NumberCase, records: IntervalRecords) -> str:
     cells = [case.shape, f"{case.users:,}", f"{case.epsilon:g}"]
     for method in METHODS:
         quantiles, ranges = pooled(records, method), records[f"{method} ranges"]
@@ -235,7 +235,7 @@ def _line(case: NumberCase, records: Records) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _by_quantile(found: list[Records]) -> list[str]:
+def _by_quantile(found: list[IntervalRecords]) -> list[str]:
     lines = [
         "Every quantile by itself, over all cases.",
         "",

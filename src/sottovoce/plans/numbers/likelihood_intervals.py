@@ -5,23 +5,26 @@ shape repeats it.  These intervals assume no shape.  Let L be the log-likelihood
 Square Wave under the best of all distributions, and L(H) that under the best of those in a set H.
 H is rejected at the confidence level 1 - alpha if
 
-    2 (L - L(H)) > the upper alpha quantile of chi-squared with one degree
+    2 (L - L(H)) > the upper alpha quantile of chi-squared
 
 - A share s of people may be below edge j unless "at least s below edge j" or "at most s" is
-  rejected.  The quantile is between the first edge for which the former is not rejected, less one
-  bucket, and the last for which the latter is not, plus one.
-- A set of buckets may hold a share m of people unless "exactly m" is rejected.
+  rejected, with one degree of freedom.  The quantile is between the first edge for which the former
+  is not rejected, less one bucket, and the last for which the latter is not, plus one.
+- A set of buckets may hold a share m of people unless "exactly m" is rejected, with two degrees: a
+  range is the difference of the shares below its two ends.
 
 Both sets of hypotheses are nested, so that bisection finds the bounds.  The law of the statistic is
-that of one regular parameter.  Shares cannot be negative, which makes the intervals somewhat too
-wide for most shapes, and too narrow where many empty buckets lie beside the quantile and reports
-are few; docs/evidence/quantiles.md has the measured coverage.
+that of regular parameters.  Shares cannot be negative, which makes the intervals somewhat too wide
+for most shapes, and too narrow where many empty buckets lie beside the quantile and reports are
+few, or where a range ends at a spike that is all there is; docs/evidence/quantiles.md has the
+measured coverage.
 
 Source: Owen 1990 for the inversion of likelihood ratios; Wang 2007 for the computation.
 """
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from math import log1p
 
 import numpy as np
 
@@ -68,27 +71,31 @@ class LikelihoodIntervals:
 
     def allows_share(self, inside: Bools, share: float, level: float) -> bool:
         """Return whether the marked buckets may hold a share of people."""
-        return self._allowed(inside, share, level, self._best) is not None
+        return self._allowed(inside, share, _of_two(level), self._best) is not None
 
     def _may_be_under(self, edge: int, share: float, level: float) -> bool:
         """Return whether at least a share of people may be below an edge."""
         if self._below[edge] >= share:
             return True
-        return edge > 0 and self.allows_share(self._under(edge), share, level)
+        return edge > 0 and self._may_be_exactly(edge, share, level)
 
     def _may_be_over(self, edge: int, share: float, level: float) -> bool:
         """Return whether at most a share of people may be below an edge."""
         if self._below[edge] <= share:
             return True
-        return edge < self._problem.size and self.allows_share(self._under(edge), share, level)
+        return edge < self._problem.size and self._may_be_exactly(edge, share, level)
 
-    def _threshold(self, level: float) -> float:
-        """Return the least log-likelihood that is not rejected."""
-        return self._best.log_likelihood - quantile(level) ** 2 / 2
+    def _may_be_exactly(self, edge: int, share: float, level: float) -> bool:
+        return self._allowed(self._under(edge), share, _of_one(level), self._best) is not None
 
-    def _allowed(self, inside: Bools, share: float, level: float, start: Mixture) -> Mixture | None:
-        """Return a mixture with a share in some buckets that is not rejected, if there is one."""
-        threshold = self._threshold(level)
+    def _allowed(
+        self, inside: Bools, share: float, critical: float, start: Mixture
+    ) -> Mixture | None:
+        """Return a mixture with a share in some buckets that is not rejected, if there is one.
+
+        Rejected is what is less likely than the best by more than half of the critical value.
+        """
+        threshold = self._best.log_likelihood - critical / 2
         groups = ComponentGroups.split(inside, share)
         found = self._problem.best(groups, start, threshold)
         return found if found.most >= threshold else None
@@ -100,7 +107,7 @@ class LikelihoodIntervals:
         start = self._best
         while allowed - rejected > 1:
             middle = (allowed + rejected) // 2
-            found = self._allowed(self._under(middle), share, level, start)
+            found = self._allowed(self._under(middle), share, _of_one(level), start)
             if found is None:
                 rejected = middle
             else:
@@ -114,7 +121,7 @@ class LikelihoodIntervals:
         start = self._best
         while rejected - allowed > 1:
             middle = (allowed + rejected) // 2
-            found = self._allowed(self._under(middle), share, level, start)
+            found = self._allowed(self._under(middle), share, _of_one(level), start)
             if found is None:
                 rejected = middle
             else:
@@ -137,17 +144,27 @@ class LikelihoodIntervals:
         """Return the share nearest to ``end``, 0 or 1, that the marked buckets may hold."""
         start = self._best
         allowed = start.weight_of(inside)
-        if self._allowed(inside, end, level, start) is not None:
+        if self._allowed(inside, end, _of_two(level), start) is not None:
             return end
         rejected = end
         for _ in range(_HALVINGS):
             middle = (allowed + rejected) / 2
-            found = self._allowed(inside, middle, level, start)
+            found = self._allowed(inside, middle, _of_two(level), start)
             if found is None:
                 rejected = middle
             else:
                 allowed, start = middle, found
         return rejected  # the outer end of what is left
+
+
+def _of_one(level: float) -> float:
+    """Return the critical value of chi-squared with one degree."""
+    return quantile(level) ** 2
+
+
+def _of_two(level: float) -> float:
+    """Return the critical value of chi-squared with two degrees, which is exponential."""
+    return -2 * log1p(-level)
 
 
 @lru_cache(maxsize=64)
