@@ -56,7 +56,7 @@ SPECIFIED_BY = {
     "lab/experiments/consistency/experiment.py": "papers/test_wang_consistency.py",
     "lab/experiments/cormode/independence_power.py": "plans/marginals/test_independence.py",
     "lab/experiments/du_chapter5/top_k.py": "papers/test_du_chapter5.py",
-    "lab/experiments/poisoning/__main__.py": "papers/test_poisoning.py",
+    "lab/experiments/poisoning/__main__.py": "lab/experiments/poisoning/test_page.py",
     "lab/experiments/numbers.py": "mechanisms/test_square_wave.py",
     "lab/experiments/tables.py": "papers/test_xu_single.py",
     "lab/experiments/wang_chapter3/error_laws.py": "papers/test_wang_chapter3_experiments.py",

@@ -22,7 +22,6 @@ BOOTSTRAPS = (
     "mechanisms/square_wave.py",
     "postprocess/bootstrap.py",
     "plans/marginals/calm.py",
-    "integrity/corrected_estimate.py",
 )
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "sottovoce"

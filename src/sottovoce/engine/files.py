@@ -1,5 +1,11 @@
-"""Files that appear whole or not at all, and are on the disk when a call returns."""
+"""Files that appear whole or not at all, and are on the disk when a call returns.
 
+Two processes may make the same file at the same time: one whose lease was lost when the database
+server restarted, and one that has it now.  So each makes a file of its own before it takes the
+name; with one name for both, the slower one's half would get the name of the whole.
+"""
+
+import secrets
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -10,10 +16,9 @@ from sottovoce.errors import UnavailableError
 
 def replace_file(path: Path, make: Callable[[Path], object]) -> None:
     """Make a file under another name, push it to the disk, and only then give it its own name."""
-    new = path.with_name(f".{path.stem}.new{path.suffix}")
+    new = path.with_name(f".{path.stem}.{secrets.token_hex(4)}.new{path.suffix}")
     try:
         _make_folder(path.parent)
-        new.unlink(missing_ok=True)  # of a process that was killed
         make(new)
         sync(new)
         new.replace(path)
