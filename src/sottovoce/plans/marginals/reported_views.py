@@ -74,3 +74,7 @@ class ReportedViews:
             table for reported, table in self.tables.items() if set(view) <= set(reported)
         ]
         return weighted_mean([table.project(view) for table in containing])
+
+    def unbiased(self, view: View) -> MarginalTable:
+        """Return the same table: it is unbiased."""
+        return self.table(view)
