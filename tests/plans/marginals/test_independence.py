@@ -16,7 +16,7 @@ from sottovoce.lab.experiments.cormode.independence_power import (
 )
 from sottovoce.lab.experiments.wang_chapter6.marginal_errors import MarginalsSetting
 from sottovoce.lab.populations.records import as_columns, record_domain
-from sottovoce.plans.marginals.calm import Calm
+from sottovoce.lab.baselines.marginals.calm import Calm
 from sottovoce.plans.marginals.independence import dependence, pearson
 from sottovoce.plans.marginals.marginal_table import MarginalTable
 from sottovoce.plans.marginals.reported_views import ReportedViews

@@ -115,7 +115,9 @@ class PairResiduals:
             ((residual - self._block(fitted, pair)) ** 2).sum()
             for pair, residual in self.residuals.items()
         ]
-        degrees = [(self.sizes[first] - 1) * (self.sizes[second] - 1) for first, second in self.residuals]
+        degrees = [
+            (self.sizes[first] - 1) * (self.sizes[second] - 1) for first, second in self.residuals
+        ]
         variances = [self.variances[pair] for pair in self.residuals]
         residuals = Residuals(np.array(left), np.array(degrees, float), np.array(variances))
         parameters = count * (len(fitted) - (count - 1) / 2)

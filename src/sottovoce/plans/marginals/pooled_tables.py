@@ -79,9 +79,7 @@ class PooledTables:
         contained = self.reported.contains(view)
         raw = self.reported.table(view) if contained else None
         steps = self._steps(estimate, contained=contained)
-        return MarginalTable(
-            view, estimate.table, covariance, steps, raw, guessed=not contained
-        )
+        return MarginalTable(view, estimate.table, covariance, steps, raw, guessed=not contained)
 
     def unbiased(self, view: View) -> MarginalTable:
         """Return the unbiased table, pooled over all views, of attributes that a view contains."""
@@ -146,9 +144,7 @@ class PooledTables:
 
     def _assemble(self, components: Mapping[View, Floats]) -> dict[View, Floats]:
         """Return all views without negative cells; they agree with each other."""
-        tables = {
-            view: assemble(components, view, self.sizes) for view in self.reported.tables
-        }
+        tables = {view: assemble(components, view, self.sizes) for view in self.reported.tables}
         precisions = {
             view: 1 / table.centred_variance for view, table in self.reported.tables.items()
         }

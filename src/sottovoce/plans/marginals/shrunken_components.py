@@ -205,9 +205,7 @@ class ShrunkenComponents:
         return faded(self.orders[largest].shrinkage.weights, order - largest)
 
 
-def predict(
-    group: Sequence[View], values: Components, sizes: tuple[int, ...]
-) -> Components:
+def predict(group: Sequence[View], values: Components, sizes: tuple[int, ...]) -> Components:
     """Return the components of sets of one order that maximum entropy predicts from smaller ones.
 
     Sets of attributes with equal numbers of values are fitted together.
