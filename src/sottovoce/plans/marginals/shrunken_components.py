@@ -36,6 +36,9 @@ from sottovoce.plans.marginals.typical_tables import faded, scale_weights
 from sottovoce.postprocess.norm_sub import norm_sub
 
 _MIN_SPREAD = 1e-6
+# Residuals have heavier tails than the law that was fitted to them: their variance is multiplied.
+# Calibrated, so that intervals cover on the tables of docs/evidence/joint-tables.md.
+CAUTION = 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +182,8 @@ class ShrunkenComponents:
         scale = generator.choice(len(SCALES), len(noise), p=shrinkage.chances[index])
         belief = shrinkage.beliefs[index][scale].reshape(rows)
         factor_noise = order.factor_noise * shrinkage.residuals.variances[index]
-        spread = np.sqrt((SCALES[scale] + factor_noise) * self.unit(attributes)).reshape(rows)
+        variance = CAUTION * (SCALES[scale] + factor_noise) * self.unit(attributes)
+        spread = np.sqrt(variance).reshape(rows)
         unbelieved = spread * centre(generator.standard_normal(noise.shape), len(attributes))
         reported = self._residual(order, attributes)
         return np.asarray(belief * reported + belief * noise + (1 - belief) * unbelieved)
@@ -191,7 +195,7 @@ class ShrunkenComponents:
         weights = self._weights(len(attributes))
         scale = generator.choice(len(SCALES), replicates, p=weights)
         rows = (replicates, *[1] * len(attributes))
-        spread = np.sqrt(SCALES[scale] * self.unit(attributes)).reshape(rows)
+        spread = np.sqrt(CAUTION * SCALES[scale] * self.unit(attributes)).reshape(rows)
         normal = generator.standard_normal((replicates, *shape_of(self.sizes, attributes)))
         return np.asarray(spread * centre(normal, len(attributes)))
 
