@@ -2,6 +2,8 @@
 
     python -m sottovoce.lab.experiments.joint_tables > docs/evidence/joint-tables.md
 
+With ``--keep FOLDER`` a run that was interrupted goes on where it was.
+
 For every table, epsilon and number of users, the same people are asked by CALM (Algorithm 2 and its
 consistency), by Hadamard coefficients (InpHT), about single attributes (independence), by every
 layout of views that can be asked (each swept by hand, with our estimator), and by the layout that
@@ -10,11 +12,16 @@ method, averaged over some tables of the order and over repeated collections.  H
 are drawn from their law, people included.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cache, cached_property
+import argparse
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import astuple, dataclass
+from functools import cache, cached_property, partial
+from itertools import product
 from math import prod, sqrt
+from pathlib import Path
 from statistics import fmean, stdev
+from typing import Any
 
 import numpy as np
 
@@ -54,7 +61,7 @@ from sottovoce.plans.marginals.view_planning import (
 from sottovoce.plans.marginals.view_selection import ViewSelection
 
 EPSILONS = (0.2, 0.5, 1.0, 2.0, 4.0)
-RUNS = 5
+RUNS = 4
 COVERED_RUNS = 2
 TABLES = 20
 COVERED_TABLES = 12
@@ -219,12 +226,12 @@ class Comparison:
 def compare(setting: JointSetting, runs: int = RUNS) -> Comparison:
     """Return the distances of all methods, each over repeated collections."""
 
-    def repeated(ask: object) -> Distances:
-        return Distances(tuple(setting.distance(ask(seed)) for seed in range(runs)))  # type: ignore[operator]
+    def repeated(ask: Callable[[int], Model]) -> Distances:
+        return Distances(tuple(setting.distance(ask(seed)) for seed in range(runs)))
 
     chosen = setting.planning.layout()
     swept = {
-        layout: repeated(lambda seed, layout=layout: setting.pooled(layout, seed))
+        layout: repeated(partial(setting.pooled, layout))
         for layout in dict.fromkeys([*setting.swept, chosen])
     }
     return Comparison(
@@ -272,23 +279,17 @@ def populations() -> dict[str, SurveyTable]:
     }
 
 
-def compared_rows(
-    name: str, people: SurveyTable, order: int, epsilons: Sequence[float] = EPSILONS
-) -> Iterator[tuple[Comparison, str]]:
-    """Yield the comparison of every epsilon, and its row of the page."""
-    for epsilon in epsilons:
-        found = compare(JointSetting(people, order, epsilon))
-        chosen = found.chosen
-        best = found.best
-        yield (
-            found,
-            f"| {name} | {order} | {epsilon:g} | {found.published.mean:.4f}"
-            f" | {found.coefficients.mean:.4f} | {found.independence.mean:.4f}"
-            f" | {found.swept[best].mean:.4f} ({_layout_text(best)})"
-            f" | {found.ours.mean:.4f} ({_layout_text(chosen)}) | {found.regret:.2f}"
-            f" | {found.published.ratio_to(found.ours)}"
-            f" | {found.expected:.4f} | {found.ours.mean / found.expected:.2f} |",
-        )
+def comparison_row(name: str, found: Comparison) -> str:
+    """Return the row of the page about one setting."""
+    setting = found.setting
+    return (
+        f"| {name} | {setting.order} | {setting.epsilon:g} | {found.published.mean:.4f}"
+        f" | {found.coefficients.mean:.4f} | {found.independence.mean:.4f}"
+        f" | {found.swept[found.best].mean:.4f} ({_layout_text(found.best)})"
+        f" | {found.ours.mean:.4f} ({_layout_text(found.chosen)}) | {found.regret:.2f}"
+        f" | {found.published.ratio_to(found.ours)}"
+        f" | {found.expected:.4f} | {found.ours.mean / found.expected:.2f} |"
+    )
 
 
 def covered_row(name: str, setting: JointSetting) -> str:
@@ -300,6 +301,59 @@ def covered_row(name: str, setting: JointSetting) -> str:
     return (
         f"| {name} | {setting.order} | {setting.epsilon:g} | {100 * ours.covered:.0f} %"
         f" | {ours.length:.4f} | {100 * published.covered:.0f} % | {published.length:.4f} |"
+    )
+
+
+@dataclass(frozen=True)
+class KeptResults:
+    """A folder of results, so that an experiment that was interrupted goes on where it was."""
+
+    folder: Path | None = None
+
+    def compared(self, name: str, setting: JointSetting) -> Comparison:
+        """Return the comparison of a setting, from the folder if it is there."""
+        path = self._path("distances", name, setting)
+        if path is not None and path.exists():
+            return _comparison_of(setting, json.loads(path.read_text()))
+        found = compare(setting)
+        if path is not None:
+            path.write_text(json.dumps(_content_of(found)))
+        return found
+
+    def covered(self, name: str, setting: JointSetting) -> str:
+        """Return the row about intervals, from the folder if it is there."""
+        path = self._path("intervals", name, setting)
+        if path is not None and path.exists():
+            return path.read_text()
+        row = covered_row(name, setting)
+        if path is not None:
+            path.write_text(row)
+        return row
+
+    def _path(self, part: str, name: str, setting: JointSetting) -> Path | None:
+        if self.folder is None:
+            return None
+        self.folder.mkdir(parents=True, exist_ok=True)
+        words = "".join(letter if letter.isalnum() else "-" for letter in name)
+        return self.folder / f"{part}-{words}-{setting.order}-{setting.epsilon:g}.json"
+
+
+def _content_of(found: Comparison) -> dict[str, Any]:
+    return {
+        "published": found.published.runs,
+        "coefficients": found.coefficients.runs,
+        "swept": [[*astuple(layout), *runs.runs] for layout, runs in found.swept.items()],
+        "chosen": astuple(found.chosen),
+    }
+
+
+def _comparison_of(setting: JointSetting, content: dict[str, Any]) -> Comparison:
+    return Comparison(
+        setting,
+        Distances(tuple(content["published"])),
+        Distances(tuple(content["coefficients"])),
+        {CoveringLayout(*row[:3]): Distances(tuple(row[3:])) for row in content["swept"]},
+        CoveringLayout(*content["chosen"]),
     )
 
 
@@ -334,22 +388,23 @@ and the mean length of the intervals. Most tables of three attributes are in no 
 
 def main() -> None:
     """Print the page."""
+    parser = argparse.ArgumentParser(description="Compare ways to collect joint tables.")
+    parser.add_argument("--keep", type=Path, help="folder of results, to go on after a pause")
+    kept = KeptResults(parser.parse_args().keep)
+    tables = populations()
     print(HEAD.format(tables=TABLES, runs=RUNS, most=MAX_SWEPT_SIZE))
     comparisons = []
-    tables = populations()
-    for order, epsilons, names in (
-        (2, EPSILONS, list(tables)),
-        (3, (1.0, 4.0), [name for name in tables if "bits" in name or "26,217" in name]),
-    ):
-        for name in names:
-            for found, row in compared_rows(name, tables[name], order, epsilons):
-                comparisons.append(found)
-                print(row, flush=True)
+    pairs = [name for name in tables if "bits" not in name]
+    triples = [name for name in tables if "bits" in name or "26,217" in name]
+    for order, epsilons, names in ((2, EPSILONS, pairs), (3, (1.0, 4.0), triples)):
+        for name, epsilon in product(names, epsilons):
+            found = kept.compared(name, JointSetting(tables[name], order, epsilon))
+            comparisons.append(found)
+            print(comparison_row(name, found), flush=True)
     _print_summary(comparisons)
     print(COVERED_HEAD.format(tables=COVERED_TABLES, runs=COVERED_RUNS))
-    for name, people in tables.items():
-        for order, epsilon in ((2, 0.5), (2, 2.0), (3, 1.0)):
-            print(covered_row(name, JointSetting(people, order, epsilon)), flush=True)
+    for name, (order, epsilon) in product(tables, ((2, 0.5), (2, 2.0), (3, 1.0))):
+        print(kept.covered(name, JointSetting(tables[name], order, epsilon)), flush=True)
 
 
 def _print_summary(comparisons: Sequence[Comparison]) -> None:

@@ -7,11 +7,12 @@ import pytest
 import sottovoce as sv
 from plans.marginals.agreement import disagreement
 from sottovoce.errors import ParameterError
+from sottovoce.lab.baselines.marginals.baseline_marginals import BaselineMarginals
+from sottovoce.lab.baselines.marginals.calm import Calm
 from sottovoce.lab.checks import FIVE_SIGMA
 from sottovoce.lab.experiments.cormode.independence_power import DrawnCollection
 from sottovoce.lab.experiments.wang_chapter6.marginal_errors import MarginalsSetting
 from sottovoce.lab.populations.records import as_columns, record_domain, true_table
-from sottovoce.lab.baselines.marginals.calm import Calm
 from sottovoce.plans.marginals.consistency import make_consistent
 from sottovoce.plans.marginals.marginal_table import MarginalTable, project
 from sottovoce.plans.marginals.maximum_entropy import MAX_SWEEPS
@@ -27,7 +28,7 @@ def people(users, seed, joint=JOINT):
 
 
 def asked(records, epsilon=1.0, seed=0, order=2, sizes=SIZES):
-    plan = sv.Marginals(record_domain(sizes), len(records), order)
+    plan = BaselineMarginals(record_domain(sizes), "calm", order, len(records))
     return sv.simulate(sv.Task("tables", plan, epsilon=epsilon), as_columns(records), seed=seed)
 
 
