@@ -92,7 +92,7 @@ FILES = {
     "joint tables with everything": (
         'kind = "marginals"\nusers = 900\norder = 2\nthreshold = 0.5\n'
         '[plan.domain]\nlow = ["a", "b"]\nhigh = ["c", "d"]',
-        sv.Marginals({"low": ["a", "b"], "high": ["c", "d"]}, 900, 2, 0.5),
+        sv.Marginals({"low": ["a", "b"], "high": ["c", "d"]}, 900, 2, 2),
     ),
 }
 

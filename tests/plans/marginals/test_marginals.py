@@ -124,7 +124,7 @@ def test_where_nobody_was_asked_about_pairs_answers_say_so():
 
 def test_more_than_63_attributes_are_asked_about():
     many = {f"a{number}": range(2) for number in range(70)}
-    task = sv.Task("wide", Marginals(many, users=1 << 20, order=2), 1.0)
+    task = sv.Task("wide", Marginals(many, users=1 << 18, order=2, view_size=2), 1.0)
     assert len(task.opening.ask.members) == 70 * 69 // 2
     records = np.zeros((200, 70), np.int64)
     answers = sv.simulate(task, dict(zip(many, records.T, strict=True)), seed=1)

@@ -191,7 +191,7 @@ class Distances:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class LayoutComparison:
     """The distances of all methods in one setting."""
 
     setting: JointSetting
@@ -223,7 +223,7 @@ class Comparison:
         return self.setting.planning.expected_distance(self.chosen)
 
 
-def compare(setting: JointSetting, runs: int = RUNS) -> Comparison:
+def compare(setting: JointSetting, runs: int = RUNS) -> LayoutComparison:
     """Return the distances of all methods, each over repeated collections."""
 
     def repeated(ask: Callable[[int], Model]) -> Distances:
@@ -234,7 +234,7 @@ def compare(setting: JointSetting, runs: int = RUNS) -> Comparison:
         layout: repeated(partial(setting.pooled, layout))
         for layout in dict.fromkeys([*setting.swept, chosen])
     }
-    return Comparison(
+    return LayoutComparison(
         setting,
         repeated(setting.published),
         repeated(setting.coefficients),
@@ -244,14 +244,14 @@ def compare(setting: JointSetting, runs: int = RUNS) -> Comparison:
 
 
 @dataclass(frozen=True)
-class Coverage:
+class IntervalCoverage:
     """The share of cells within their 95 % interval, and the mean length of the intervals."""
 
     covered: float
     length: float
 
 
-def coverage(models: Sequence[Model], setting: JointSetting) -> Coverage:
+def coverage(models: Sequence[Model], setting: JointSetting) -> IntervalCoverage:
     """Return the coverage of all cells of some tables in repeated collections."""
     hits = []
     lengths = []
@@ -261,7 +261,9 @@ def coverage(models: Sequence[Model], setting: JointSetting) -> Coverage:
             errors = np.sqrt(np.diag(table.covariance))
             hits.append(np.abs((table.shares - truth).ravel()) <= _NINETY_FIVE * errors)
             lengths.append(2 * _NINETY_FIVE * errors)
-    return Coverage(float(np.concatenate(hits).mean()), float(np.concatenate(lengths).mean()))
+    return IntervalCoverage(
+        float(np.concatenate(hits).mean()), float(np.concatenate(lengths).mean())
+    )
 
 
 def populations() -> dict[str, SurveyTable]:
@@ -279,7 +281,7 @@ def populations() -> dict[str, SurveyTable]:
     }
 
 
-def comparison_row(name: str, found: Comparison) -> str:
+def comparison_row(name: str, found: LayoutComparison) -> str:
     """Return the row of the page about one setting."""
     setting = found.setting
     return (
@@ -310,7 +312,7 @@ class KeptResults:
 
     folder: Path | None = None
 
-    def compared(self, name: str, setting: JointSetting) -> Comparison:
+    def compared(self, name: str, setting: JointSetting) -> LayoutComparison:
         """Return the comparison of a setting, from the folder if it is there."""
         path = self._path("distances", name, setting)
         if path is not None and path.exists():
@@ -338,7 +340,7 @@ class KeptResults:
         return self.folder / f"{part}-{words}-{setting.order}-{setting.epsilon:g}.json"
 
 
-def _content_of(found: Comparison) -> dict[str, Any]:
+def _content_of(found: LayoutComparison) -> dict[str, Any]:
     return {
         "published": found.published.runs,
         "coefficients": found.coefficients.runs,
@@ -347,8 +349,8 @@ def _content_of(found: Comparison) -> dict[str, Any]:
     }
 
 
-def _comparison_of(setting: JointSetting, content: dict[str, Any]) -> Comparison:
-    return Comparison(
+def _comparison_of(setting: JointSetting, content: dict[str, Any]) -> LayoutComparison:
+    return LayoutComparison(
         setting,
         Distances(tuple(content["published"])),
         Distances(tuple(content["coefficients"])),
@@ -407,7 +409,7 @@ def main() -> None:
         print(kept.covered(name, JointSetting(tables[name], order, epsilon)), flush=True)
 
 
-def _print_summary(comparisons: Sequence[Comparison]) -> None:
+def _print_summary(comparisons: Sequence[LayoutComparison]) -> None:
     regrets = [found.regret for found in comparisons]
     gains = [found.published.mean / found.ours.mean for found in comparisons]
     stated = [found.ours.mean / found.expected for found in comparisons]

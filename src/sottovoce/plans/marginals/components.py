@@ -14,8 +14,7 @@ directions.  All views that contain S report it independently, so the best unbia
 them by the inverse of that variance.  With errors of equal variance in all contrasts of a view this
 is generalised least squares over all views at once: the components decouple.
 
-Source: Wang 2021, section 6.2.3, states the weights for one set; the decomposition is that of an
-analysis of variance.
+Source: Wang 2021, section 6.2.3, for the weights of a single set.
 """
 
 from collections.abc import Iterator, Mapping

@@ -14,7 +14,7 @@ of each scale,
 Where nothing but noise was reported all belief is near 0, and where noise is small it is 1.  The
 first scale is 0: attributes of this set add nothing.
 
-Source: Stephens 2017 (adaptive shrinkage), applied to components.
+Source: Stephens 2017.
 """
 
 from dataclasses import dataclass
