@@ -90,7 +90,7 @@ FILES = {
         sv.Marginals({"pet": ["cat", "dog"], "age": Integers(1, 5), "low": ["a", "b"]}, 50_000),
     ),
     "joint tables with everything": (
-        'kind = "marginals"\nusers = 900\norder = 2\nthreshold = 0.5\n'
+        'kind = "marginals"\nusers = 900\norder = 2\nview_size = 2\n'
         '[plan.domain]\nlow = ["a", "b"]\nhigh = ["c", "d"]',
         sv.Marginals({"low": ["a", "b"], "high": ["c", "d"]}, 900, 2, 2),
     ),
